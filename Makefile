@@ -1,0 +1,51 @@
+# Everything a fresh machine needs is Python (3.11 or newer) and make.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+
+.PHONY: help install demo test lint format bench parity parity-long clean
+
+help:
+	@echo "make demo         train, lay out, check and score a rehearsal submission"
+	@echo "make test         run the tests"
+	@echo "make lint         ruff and mypy"
+	@echo "make bench        time mlsub against the official tool"
+	@echo "make parity       agreement with the recorded official verdicts, as a table"
+	@echo "make parity-long  a long, seeded search for logs on which mlsub and the official checker differ"
+
+$(STAMP): setup.cfg pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,rehearsal]'
+	touch $@
+
+install: $(STAMP)
+
+demo: $(STAMP)
+	$(BIN)/mlsub rehearse submissions/rehearsal.yaml --output demo
+	$(BIN)/mlsub check demo/rehearsal-v1.0
+	$(BIN)/mlsub score demo/rehearsal-v1.0
+
+test: $(STAMP)
+	$(BIN)/python -m pytest -n auto
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(STAMP)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(STAMP)
+	$(BIN)/python bench/run.py
+
+parity: $(STAMP)
+	$(BIN)/python bench/parity.py
+
+parity-long: $(STAMP)
+	$(BIN)/python bench/parity_long.py
+
+clean:
+	rm -rf $(VENV) build demo *.egg-info

@@ -1,0 +1,53 @@
+"""The ``mlsub`` command: one module a subcommand, imported only when it is called."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import click
+
+import mlsub
+
+_COMMANDS = {
+    "check": "Check logs, benchmark folders or organisations.",
+    "explain": "Explain a rule: reason, source, example and remedy.",
+    "rehearse": "Train and lay out a rehearsal submission on this machine.",
+    "score": "Print the scores: time to train of each entry.",
+}
+
+
+class _Commands(click.Group):
+    """Knows its commands by name, and loads the one that is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        command = import_module(f"mlsub.cli.{cmd_name}").command
+        assert isinstance(command, click.Command)  # noqa: S101  (our own modules)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
+            close = get_close_matches(args[0], _COMMANDS, n=1)
+            ctx.fail(f"no command {args[0]!r}." + (f" Did you mean {close[0]}?" if close else ""))
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(mlsub.__version__, prog_name="mlsub")
+def main() -> None:
+    """Check, score and audit MLPerf-style training submissions.
+
+    Exit status of every command: 0 clean, 1 findings, 2 could not check.
+    """

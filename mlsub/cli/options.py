@@ -1,0 +1,66 @@
+"""Options that several commands share, and the way they run a check."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from mlsub.pool import Progress
+    from mlsub.report.model import Report
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def path_and_round(function: F) -> F:
+    """PATH... with --round, --usage and --jobs."""
+    decorators = (
+        click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path()),
+        click.option("--round", "round_", metavar="ROUND", help="1.0, 1.0.0 or v1.0; else read off the folders."),
+        click.option("--usage", metavar="USAGE", help="training or rehearsal; else read off the folders."),
+        click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes that read logs."),
+    )
+    for decorator in reversed(decorators):
+        function = decorator(function)
+    return function
+
+
+def run_check(paths: Sequence[str], round_: str | None, usage: str | None, jobs: int | None) -> list[Report]:
+    """Check the paths, with progress on a terminal."""
+    from mlsub.pipeline import Settings, check_paths
+
+    with _progress() as progress:
+        return check_paths(paths, Settings(round_, usage, jobs, progress))
+
+
+def exit_with(reports: Sequence[Report], *, strict: bool = False) -> None:
+    """End with the worst status of the reports: a rejection counts for more than a part that could not be checked.
+
+    2 only where no report could be checked.
+    """
+    statuses = [report.exit_status(strict=strict) for report in reports]
+    if all(status == 2 for status in statuses):
+        sys.exit(2)
+    sys.exit(1 if any(statuses) else 0)
+
+
+@contextmanager
+def _progress() -> Iterator[Progress | None]:
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    # No refresh thread: it would forbid forking the worker processes.
+    with Bar(console=Console(stderr=True), transient=True, auto_refresh=False) as bar:
+        task = bar.add_task("reading logs", total=None)
+
+        def advance(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total, refresh=done % 16 == 0 or done == total)
+
+        yield advance

@@ -1,0 +1,18 @@
+"""What a division is."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Division(msgspec.Struct, frozen=True):
+    """A division and what it binds.
+
+    ``families`` are the sections of a rule file that apply, in this order, later ones replacing what earlier ones
+    say of a key; ``seeds`` whether the runs of an entry must prove different seeds.
+    """
+
+    name: str
+    families: tuple[str, ...]
+    seeds: bool
+    why: str

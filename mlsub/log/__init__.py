@@ -1,0 +1,1 @@
+"""From the bytes of a training log to events, and from events to one run."""

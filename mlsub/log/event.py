@@ -1,0 +1,131 @@
+"""One record of a log, decoded exactly as the official parser decodes it."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+
+#: What ``str.strip`` removes from the right of a line that was read as Latin-1.
+_STRIPPED = b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0"
+
+_KEY = re.compile(rb'"key"\s*:\s*"([A-Za-z0-9_.-]{1,100})"')
+
+
+class Event(msgspec.Struct, gc=False):
+    """One decoded record. ``line`` is the 1-based line of the file, ``time_ms`` milliseconds since the Unix epoch.
+
+    ``value`` and ``metadata`` are whatever JSON held there; ``event_type`` is None where the record has none.
+    """
+
+    line: int
+    time_ms: float
+    key: Any
+    value: Any
+    metadata: Any
+    event_type: Any = None
+
+
+class Defect(msgspec.Struct, frozen=True):
+    """A record the official parser cannot use.
+
+    ``rule`` is the id of the finding, ``reason`` the parser's own words, ``key`` the record's key where one can be
+    made out, and ``event`` the record itself where only text behind it is in the way.
+    """
+
+    rule: str
+    line: int
+    reason: str
+    key: str | None = None
+    event: Event | None = None
+
+
+class _Record(msgspec.Struct, forbid_unknown_fields=True):
+    time_ms: Any = UNSET
+    key: Any = UNSET
+    value: Any = UNSET
+    metadata: Any = UNSET
+    event_type: Any = None
+    namespace: Any = None
+
+
+_decode = msgspec.json.Decoder(_Record).decode
+_standard = json.JSONDecoder()
+
+
+def decode(line: int, text: bytes) -> Event | Defect:
+    """Decode the text behind a token.
+
+    The fast decoder is stricter than the official one (no ``NaN``, no lone surrogates, UTF-8 only); what it refuses
+    is decoded again by the standard library, whose answer is the official one.
+    """
+    try:
+        record = _decode(text)
+        if type(record.time_ms) is int and record.value is not UNSET and record.metadata is not UNSET:
+            return Event(line, float(record.time_ms), record.key, record.value, record.metadata, record.event_type)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, OverflowError):
+        pass
+    return _decode_slowly(line, text)
+
+
+def _decode_slowly(line: int, raw: bytes) -> Event | Defect:
+    text = _to_text(raw.rstrip(_STRIPPED))
+    key = _sniff_key(raw)
+    if not text:
+        return Defect("log.record-undecodable", line, "nothing stands behind the token", key)
+    try:
+        fields = json.loads(text)
+    except RecursionError:
+        return Defect("log.record-undecodable", line, "nested too deeply", key)
+    except ValueError as error:
+        return _defect_of_text(line, text, str(error), key)
+    return _to_event(line, fields, key)
+
+
+def _to_text(raw: bytes) -> str:
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
+
+
+def _sniff_key(raw: bytes) -> str | None:
+    match = _KEY.search(raw)
+    return match[1].decode("ascii") if match else None
+
+
+def _defect_of_text(line: int, text: str, reason: str, key: str | None) -> Defect:
+    """Tell a good record with text behind it from a broken one."""
+    try:
+        fields, end = _standard.raw_decode(text.lstrip(" \t\n\r"))
+    except (ValueError, RecursionError):
+        return Defect("log.record-undecodable", line, reason, key)
+    event = _to_event(line, fields, key)
+    rest = text.lstrip(" \t\n\r")[end:].strip()
+    return Defect(
+        "log.text-after-record",
+        line,
+        rest[:80],
+        key,
+        event if isinstance(event, Event) else None,
+    )
+
+
+def _to_event(line: int, fields: Any, key: str | None) -> Event | Defect:
+    if not isinstance(fields, dict):
+        return Defect("log.record-undecodable", line, f"a JSON {_kind(fields)} where an object is needed", key)
+    missing = [name for name in ("time_ms", "key", "value", "metadata") if name not in fields]
+    if missing:
+        return Defect("log.record-incomplete", line, ", ".join(missing), key)
+    try:
+        time_ms = float(fields["time_ms"])
+    except (TypeError, ValueError, OverflowError):
+        return Defect("log.record-time", line, repr(fields["time_ms"])[:80], key)
+    return Event(line, time_ms, fields["key"], fields["value"], fields["metadata"], fields.get("event_type"))
+
+
+def _kind(value: Any) -> str:
+    return {list: "array", str: "string", bool: "literal", type(None): "literal"}.get(type(value), "number")

@@ -1,0 +1,264 @@
+"""Read one log once, and judge it: a pure function of a file and a round, fit for another process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from mlsub.audit.run import audit_run
+from mlsub.findings import Finding
+from mlsub.log.event import Defect, Event, decode
+from mlsub.log.reader import UnreadableLogError, foreign_encoding, open_log, read_records
+from mlsub.log.report import LogReport
+from mlsub.log.run import Run, RunFold
+from mlsub.rounds import Round, get_round
+from mlsub.rules.catalogue import finding
+from mlsub.rules.engine import Judge, plan_for
+from mlsub.rules.phrases import findings_of
+
+#: Events held back until a log has said its division and benchmark. A log that takes longer is read once more.
+MAX_HELD = 50_000
+#: Findings of one rule in one log; what goes beyond is counted in the last of them.
+MAX_FINDINGS_A_RULE = 20
+
+
+class LogTask(msgspec.Struct, frozen=True):
+    """One log to judge: where it is, what to call it, and the round whose rules hold."""
+
+    file: str
+    path: str
+    usage: str
+    round: str
+
+
+def judge_log(task: LogTask) -> LogReport:
+    """Read a log and judge it by the rules of its round, division and benchmark. Bad input never raises."""
+    round_ = get_round(task.usage, task.round)
+    reading = _Reading(task, round_)
+    try:
+        reading.read()
+    except UnreadableLogError as error:
+        unreadable = finding("log.unreadable", task.path, f"The log cannot be read: {error}")
+        return reading.report((unreadable,), compliant=False, undecodable=True)
+    return reading.judged()
+
+
+class _Reading:
+    """One pass over one log."""
+
+    def __init__(self, task: LogTask, round_: Round) -> None:
+        self.task = task
+        self.round = round_
+        self.fold = RunFold()
+        self.defects = _Defects(task.path)
+        self.identity: dict[str, Any] = {}
+        self.held: list[Event] | None = []
+        self.judge: Judge | None = None
+        self.encoding: str | None = None
+        self.bytes_seen = False
+
+    def read(self) -> None:
+        """Go over the file."""
+        for line, text, hidden, too_long in self._records():
+            self.bytes_seen = True
+            if too_long:
+                self.defects.too_long(line, hidden)
+                continue
+            event = decode(line, text)
+            if hidden or self.encoding:
+                self.defects.hidden(event)
+            elif isinstance(event, Event):
+                self._take(event)
+            else:
+                self.defects.add(event)
+
+    def _records(self) -> Iterator[tuple[int, bytes, bool, bool]]:
+        with open_log(Path(self.task.file)) as stream:
+            try:
+                head = stream.read(4)
+                self.bytes_seen = bool(head)
+                self.encoding = foreign_encoding(head)
+                stream.seek(0)
+            except (OSError, EOFError) as error:
+                raise UnreadableLogError(str(error)) from error
+            yield from read_records(stream, self.encoding)
+
+    def _take(self, event: Event) -> None:
+        self.fold.add(event)
+        if self.judge is not None:
+            self.judge.add(event)
+            return
+        if self.held is not None:
+            self.held.append(event)
+        if event.key in ("submission_division", "submission_benchmark"):
+            self.identity.setdefault(event.key, event.value)
+            if len(self.identity) == 2 and self.held is not None:
+                self._release(self.held)
+        if self.held is not None and len(self.held) > MAX_HELD:
+            self.held = None
+
+    def _release(self, events: list[Event]) -> None:
+        """Start judging: the rules are known now."""
+        self.judge = self._new_judge()
+        for event in events:
+            self.judge.add(event)
+        self.held = []
+
+    def _new_judge(self) -> Judge:
+        division, benchmark = self._names()
+        return Judge(plan_for(self.round.usage, self.round.name, division, benchmark))
+
+    def _names(self) -> tuple[str | None, str | None]:
+        division, benchmark = (
+            self.identity.get("submission_division"),
+            self.identity.get("submission_benchmark"),
+        )
+        return (
+            division if isinstance(division, str) else None,
+            benchmark if isinstance(benchmark, str) else None,
+        )
+
+    def judged(self) -> LogReport:
+        """The report after the whole file was read."""
+        nothing = self._nothing_to_judge()
+        if nothing is not None:
+            return self.report((nothing, *self.defects.findings()), compliant=False, undecodable=self.defects.any)
+        if self.judge is None:
+            if self.held is not None:
+                self._release(self.held)
+            else:
+                self._read_again()
+        assert self.judge is not None  # noqa: S101  (set by either branch above)
+        rules = list(
+            findings_of(self.judge.finish(), self.task.path, self.round.checker, frozenset(self.defects.spoiled_keys))
+        )
+        official = [*self.defects.findings(), *rules]
+        compliant = not self.defects.any and not any(f.rejects for f in official)
+        return self.report(tuple(official), compliant=compliant, undecodable=self.defects.any)
+
+    def _read_again(self) -> None:
+        """A log that names itself too late to hold its events: go over it once more, knowing the rules."""
+        self.judge = self._new_judge()
+        for line, text, hidden, too_long in self._records():
+            if not hidden and not too_long:
+                event = decode(line, text)
+                if isinstance(event, Event):
+                    self.judge.add(event)
+
+    def _nothing_to_judge(self) -> Finding | None:
+        path = self.task.path
+        if self.fold.events or self.defects.any:
+            return None
+        if self.encoding:
+            return finding(
+                "log.wide-encoding",
+                path,
+                f"The log is {self.encoding.upper()}; the official parser finds no record in it",
+                actual=f"{self.defects.hidden_count} records for a reader that knows the encoding",
+            )
+        if not self.bytes_seen:
+            return finding("log.empty", path, "The log is empty")
+        return finding(
+            "log.no-records", path, "The log holds no :::MLLOG record", expected="at least one", actual="none"
+        )
+
+    def report(self, findings: tuple[Finding, ...], *, compliant: bool, undecodable: bool) -> LogReport:
+        """The report with what the run itself shows."""
+        run = self.fold.finish()
+        division, benchmark = self._names()
+        return LogReport(
+            path=self.task.path,
+            compliant=compliant,
+            undecodable=undecodable,
+            benchmark=benchmark,
+            division=division,
+            status=run.status if isinstance(run.status, str) else None,
+            minutes=self._minutes(run),
+            run=run,
+            findings=(*findings, *audit_run(run, self.task.path)),
+        )
+
+    def _minutes(self, run: Run) -> float | None:
+        if run.minutes is not None:
+            return run.minutes
+        start = run.timeline.run_start
+        stop = run.timeline.run_stop
+        start = self.defects.times.get("run_start") if start is None else start
+        stop = self.defects.times.get("run_stop") if stop is None else stop
+        if start is None or stop is None or not abs(stop - start) < float("inf"):
+            return None
+        return (stop - start) / 60_000.0
+
+
+class _Defects:
+    """Records the official parser cannot use or does not see."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.spoiled_keys: set[str] = set()
+        self.times: dict[str, float] = {}
+        self.hidden_count = 0
+        self.any = False
+        self._found: dict[str, list[Finding]] = {}
+        self._counts: dict[str, int] = {}
+
+    def add(self, defect: Defect) -> None:
+        """A record the official parser stops at."""
+        self.any = True
+        if defect.key is not None:
+            self.spoiled_keys.add(defect.key)
+        if defect.event is not None:
+            self._recover(defect.event)
+        message, actual = _DEFECT_MESSAGES[defect.rule], defect.reason
+        self._put(defect.rule, defect.line, message, actual)
+
+    def too_long(self, line: int, hidden: bool) -> None:
+        """A record beyond the bound on memory."""
+        self.any = self.any or not hidden
+        self._put("log.record-too-long", line, "A record is too long to be read", "more than 16 MiB")
+
+    def hidden(self, event: Event | Defect) -> None:
+        """A record that the official parser never sees."""
+        self.hidden_count += 1
+        if isinstance(event, Event):
+            self._recover(event)
+        key = event.key if isinstance(event.key, str) else None
+        self._put(
+            "log.hidden-record",
+            event.line,
+            "A record stands before another one on the same line, where the official parser does not see it",
+            f"key {key}"[:80] if key else "a record without a key",
+        )
+
+    def _recover(self, event: Event) -> None:
+        if event.key == "run_start":
+            self.times.setdefault("run_start", event.time_ms)
+        elif event.key == "run_stop":
+            self.times["run_stop"] = event.time_ms
+
+    def _put(self, rule: str, line: int, message: str, actual: str) -> None:
+        self._counts[rule] = self._counts.get(rule, 0) + 1
+        found = self._found.setdefault(rule, [])
+        if len(found) < MAX_FINDINGS_A_RULE:
+            found.append(finding(rule, self.path, message, line=line, actual=actual))
+
+    def findings(self) -> Iterator[Finding]:
+        """The findings, bounded in number; the last of a rule tells how many more there are."""
+        for rule, found in self._found.items():
+            more = self._counts[rule] - len(found)
+            yield from found[:-1]
+            last = found[-1]
+            if more:
+                last = msgspec.structs.replace(last, actual=f"{last.actual}; and {more} more of this kind behind it")
+            yield last
+
+
+_DEFECT_MESSAGES = {
+    "log.record-undecodable": "A record cannot be decoded",
+    "log.text-after-record": "Text follows a record on its line, so the official parser cannot decode it",
+    "log.record-incomplete": "A record lacks a part that every record must have",
+    "log.record-time": "A record has a time that is no number",
+}

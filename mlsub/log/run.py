@@ -1,0 +1,262 @@
+"""Fold the events of one log into the facts of one run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from mlsub.log.event import Event
+
+#: Bounds that keep a run small on hostile input; published logs stay far below them.
+MAX_EVALUATIONS = 10_000
+MAX_HYPERPARAMETERS = 512
+MAX_SEEDS = 10_000
+
+
+class Evaluation(msgspec.Struct, frozen=True):
+    """One ``eval_accuracy``: when (ms), where (line), at which ``epoch_num`` or ``samples_count``, and its value."""
+
+    line: int
+    time_ms: float
+    value: Any
+    epoch_num: Any = None
+    samples_count: Any = None
+
+
+class Seed(msgspec.Struct, frozen=True):
+    """One logged seed and the source line that logged it; ``error`` says why the seed checker cannot use it."""
+
+    line: int
+    value: Any
+    file: Any = None
+    lineno: Any = None
+    error: str | None = None
+
+
+class Timeline(msgspec.Struct, frozen=True):
+    """When things happened, in ms since the Unix epoch; None where the log does not say."""
+
+    first: float | None = None
+    last: float | None = None
+    init_start: float | None = None
+    init_stop: float | None = None
+    run_start: float | None = None
+    run_stop: float | None = None
+    blocks: int = 0
+    epochs: int = 0
+    events: int = 0
+
+
+class ClockStep(msgspec.Struct, frozen=True):
+    """How often the clock of a log runs backwards, where first, and by how many ms at worst."""
+
+    count: int
+    first_line: int
+    worst_ms: float
+
+
+class Run(msgspec.Struct, frozen=True):
+    """The facts of one log, as the official parser sees it.
+
+    ``identity`` holds the ``submission_*`` values, ``hyperparameters`` the first value of every other key that is
+    neither timeline nor result. ``status`` is the status of ``run_stop``: normally ``success`` or ``aborted``.
+    """
+
+    identity: dict[str, Any]
+    hyperparameters: dict[str, Any]
+    timeline: Timeline
+    evaluations: tuple[Evaluation, ...]
+    seeds: tuple[Seed, ...]
+    status: Any
+    status_line: int | None
+    lines: dict[str, int]
+    clock: ClockStep | None
+    event_types: dict[str, tuple[str, int]]
+
+    @property
+    def duration_ms(self) -> float | None:
+        """Time to train in ms, ``run_stop`` minus ``run_start``; None without both or where it is not finite."""
+        start, stop = self.timeline.run_start, self.timeline.run_stop
+        if start is None or stop is None or not math.isfinite(stop - start):
+            return None
+        return stop - start
+
+    @property
+    def minutes(self) -> float | None:
+        """Time to train in minutes, unrounded."""
+        duration = self.duration_ms
+        return None if duration is None else duration / 60_000.0
+
+    @property
+    def converged(self) -> bool:
+        """Whether the log itself says that the run reached its target."""
+        return bool(self.status == "success")
+
+
+_EXPECTED_TYPE = {
+    **{f"{name}_start": "INTERVAL_START" for name in ("init", "run", "block", "epoch", "eval", "staging")},
+    **{f"{name}_stop": "INTERVAL_END" for name in ("init", "run", "block", "epoch", "eval", "staging")},
+    **dict.fromkeys(
+        ("eval_accuracy", "seed", "cache_clear", "global_batch_size", "train_samples", "eval_samples"),
+        "POINT_IN_TIME",
+    ),
+}
+
+
+def expected_event_type(key: str) -> str | None:
+    """The event type a key stands for, by the names of the official logger; None where either would do."""
+    return _EXPECTED_TYPE.get(key)
+
+
+class RunFold:
+    """Collects events in file order; :meth:`finish` gives the run."""
+
+    def __init__(self) -> None:
+        self.identity: dict[str, Any] = {}
+        self.hyperparameters: dict[str, Any] = {}
+        self.lines: dict[str, int] = {}
+        self.evaluations: list[Evaluation] = []
+        self.seeds: list[Seed] = []
+        self.status: Any = None
+        self.status_line: int | None = None
+        self.times: dict[str, float] = {}
+        self.counts = {"block_start": 0, "epoch_start": 0}
+        self.events = 0
+        self.event_types: dict[str, tuple[str, int]] = {}
+        self._first: float | None = None
+        self._last: float | None = None
+        self._steps = 0
+        self._first_step = 0
+        self._worst_step = 0.0
+        self._interval: tuple[float | None, float | None] = (None, None)
+        self._handlers: dict[str, Callable[[Event], None]] = {
+            "run_start": self._run_edge,
+            "run_stop": self._run_edge,
+            "init_start": self._time,
+            "init_stop": self._time,
+            "eval_accuracy": self._evaluation,
+            "seed": self._seed,
+            "block_start": self._count,
+            "epoch_start": self._count,
+            "block_stop": self._pass,
+            "epoch_stop": self._pass,
+            "eval_start": self._pass,
+            "eval_stop": self._pass,
+            "weights_initialization": self._pass,
+        }
+
+    def add(self, event: Event) -> None:
+        """Take the next event."""
+        self.events += 1
+        time_ms = event.time_ms
+        last = self._last
+        if last is None:
+            self._first = time_ms
+        elif time_ms < last:
+            self._step_back(event.line, last - time_ms)
+        self._last = time_ms
+        key = event.key
+        if not isinstance(key, str):
+            return
+        expected = _EXPECTED_TYPE.get(key)
+        if expected is not None and event.event_type != expected and event.event_type is not None:
+            self.event_types.setdefault(key, (str(event.event_type), event.line))
+        handler = self._handlers.get(key)
+        if handler is not None:
+            handler(event)
+        elif key not in self.lines and len(self.lines) < MAX_HYPERPARAMETERS:
+            self.lines[key] = event.line
+            target = self.identity if key.startswith("submission_") else self.hyperparameters
+            target[key] = event.value
+
+    def finish(self) -> Run:
+        """The run that the events tell of."""
+        start, stop = self._interval
+        timeline = Timeline(
+            first=self._first,
+            last=self._last,
+            init_start=self.times.get("init_start"),
+            init_stop=self.times.get("init_stop"),
+            run_start=start,
+            run_stop=stop,
+            blocks=self.counts["block_start"],
+            epochs=self.counts["epoch_start"],
+            events=self.events,
+        )
+        clock = ClockStep(self._steps, self._first_step, self._worst_step) if self._steps else None
+        return Run(
+            identity=self.identity,
+            hyperparameters=self.hyperparameters,
+            timeline=timeline,
+            evaluations=tuple(self.evaluations),
+            seeds=tuple(self.seeds),
+            status=self.status,
+            status_line=self.status_line,
+            lines=self.lines,
+            clock=clock,
+            event_types=self.event_types,
+        )
+
+    def _step_back(self, line: int, by_ms: float) -> None:
+        if not self._steps:
+            self._first_step = line
+        self._steps += 1
+        self._worst_step = max(self._worst_step, by_ms)
+
+    def _run_edge(self, event: Event) -> None:
+        """The interval the official score uses: the last start and stop up to where both are known."""
+        start, stop = self._interval
+        if start is None or stop is None:
+            self._interval = (event.time_ms, stop) if event.key == "run_start" else (start, event.time_ms)
+        self.lines.setdefault(event.key, event.line)
+        if event.key == "run_stop":
+            self.status = _get(event.metadata, "status")
+            self.status_line = event.line
+
+    def _time(self, event: Event) -> None:
+        self.times.setdefault(event.key, event.time_ms)
+        self.lines.setdefault(event.key, event.line)
+
+    def _count(self, event: Event) -> None:
+        self.counts[event.key] += 1
+
+    def _pass(self, event: Event) -> None:
+        """Frequent, and of no use to the run's facts."""
+
+    def _evaluation(self, event: Event) -> None:
+        if len(self.evaluations) < MAX_EVALUATIONS:
+            metadata = event.metadata
+            self.evaluations.append(
+                Evaluation(
+                    event.line,
+                    event.time_ms,
+                    event.value,
+                    _get(metadata, "epoch_num"),
+                    _get(metadata, "samples_count"),
+                )
+            )
+
+    def _seed(self, event: Event) -> None:
+        """Read a seed as the official seed checker does: an integer, and the source line that logged it."""
+        if len(self.seeds) >= MAX_SEEDS:
+            return
+        metadata = event.metadata
+        file, lineno = _get(metadata, "file"), _get(metadata, "lineno")
+        error = None
+        value: Any = event.value
+        if not isinstance(metadata, dict) or "file" not in metadata or "lineno" not in metadata:
+            error = "its metadata does not name file and lineno"
+        else:
+            try:
+                value = int(event.value)
+                hash((file, lineno))
+            except (TypeError, ValueError, OverflowError) as problem:
+                error = str(problem)
+        self.seeds.append(Seed(event.line, value, file, lineno, error))
+
+
+def _get(metadata: Any, name: str) -> Any:
+    return metadata.get(name) if isinstance(metadata, dict) else None

@@ -1,0 +1,82 @@
+"""Judge many logs, on both cores where that pays."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+
+from mlsub.log.judge import LogTask, judge_log
+from mlsub.log.report import LogReport
+from mlsub.log.run import RunFold
+from mlsub.rules.catalogue import finding
+
+#: Below this many bytes starting processes costs more than it saves.
+POOL_FROM_BYTES = 48 << 20
+
+Progress = Callable[[int, int], None]
+
+
+def judge_logs(tasks: Sequence[LogTask], jobs: int | None = None, progress: Progress | None = None) -> list[LogReport]:
+    """The reports of the tasks, in their order.
+
+    Args:
+        tasks: the logs.
+        jobs: how many processes; None for as many as pay.
+        progress: called with the number of logs done and the number of all.
+    """
+    workers = _workers(tasks) if jobs is None else max(1, min(jobs, len(tasks)))
+    reports: list[LogReport] = []
+    try:
+        for report in _results(tasks, workers):
+            reports.append(report)
+            if progress is not None:
+                progress(len(reports), len(tasks))
+    except BrokenProcessPool:
+        # A worker died (the machine ran out of memory, say): the rest goes one by one.
+        reports.extend(_safe_judge(task) for task in tasks[len(reports) :])
+    return reports
+
+
+def _results(tasks: Sequence[LogTask], workers: int) -> Iterator[LogReport]:
+    if workers < 2:
+        yield from map(_safe_judge, tasks)
+        return
+    # Forking is cheap and safe as long as nothing else runs in this process.
+    method = "fork" if threading.active_count() == 1 and hasattr(os, "fork") else "spawn"
+    with ProcessPoolExecutor(workers, multiprocessing.get_context(method)) as pool:
+        yield from pool.map(_safe_judge, tasks, chunksize=max(1, min(16, len(tasks) // (4 * workers))))
+
+
+def _workers(tasks: Sequence[LogTask]) -> int:
+    size = 0
+    for task in tasks:
+        try:
+            size += Path(task.file).stat().st_size
+        except OSError:
+            continue
+    return min(os.cpu_count() or 1, len(tasks)) if size >= POOL_FROM_BYTES else 1
+
+
+def _safe_judge(task: LogTask) -> LogReport:
+    """Judge a log; a defect of ours becomes a finding, never a traceback and never a pass."""
+    try:
+        return judge_log(task)
+    except Exception as error:
+        message = "A rule failed to run, so the log cannot be accepted"
+        problem = finding("rule.crashed", task.path, message, actual=f"{type(error).__name__}: {error}"[:200])
+        return LogReport(
+            path=task.path,
+            compliant=False,
+            undecodable=True,
+            benchmark=None,
+            division=None,
+            status=None,
+            minutes=None,
+            run=RunFold().finish(),
+            findings=(problem,),
+        )

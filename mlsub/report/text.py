@@ -1,0 +1,166 @@
+"""The report as text for people: verdict and entries first, then each defect once, with all its places."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import IO
+
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from mlsub.findings import Finding, Kind, Severity, Verdict
+from mlsub.report.model import EntryResult, Report
+
+#: Places shown for one defect; JSON has them all.
+MAX_PLACES = 10
+_STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
+_VERDICT_STYLES = {
+    Verdict.ACCEPTED: "bold green",
+    Verdict.REJECTED: "bold red",
+    Verdict.NOT_CHECKED: "bold yellow",
+}
+_ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
+
+
+def console(stream: IO[str] | None = None) -> Console:
+    """A console that colours terminals only, honours NO_COLOR, and never breaks lines that go to a file."""
+    stream = sys.stdout if stream is None else stream
+    width = None if stream.isatty() else 1000
+    return Console(file=stream, soft_wrap=True, highlight=False, markup=False, emoji=False, width=width)
+
+
+def plain(text: str) -> str:
+    """Text from a log or a file name without characters that could steer a terminal."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def render_text(reports: Sequence[Report], out: Console) -> None:
+    """Print reports."""
+    for number, report in enumerate(reports):
+        if number:
+            out.print()
+        _heading(report, out)
+        if report.entries:
+            out.print(entries_table(report.entries))
+        for group in _groups(report.findings):
+            _group(group, out)
+        _summary(report, out)
+
+
+def render_scores(reports: Sequence[Report], out: Console) -> None:
+    """Print the score of each entry, and what kept a report from having any."""
+    for number, report in enumerate(reports):
+        if number:
+            out.print()
+        _heading(report, out)
+        if report.entries:
+            out.print(entries_table(report.entries))
+            out.print("minutes: olympic mean of the time to train; a noncompliant run counts as slowest")
+        elif report.logs:
+            for log in report.logs:
+                minutes = "no run interval" if log.minutes is None else f"{log.minutes:.6f} minutes"
+                out.print(f"{plain(log.path)}: {minutes}, {log.official}")
+        _summary(report, out)
+
+
+def _heading(report: Report, out: Console) -> None:
+    title = Text()
+    if report.round is not None and report.usage is not None:
+        title.append(f"{report.usage} v{report.round}", style="bold")
+        if report.round_from is not None:
+            title.append(f" (read off the folder {plain(report.round_from)})")
+        title.append(": ")
+    title.append(plain(report.root))
+    out.print(title)
+    if report.usage == "rehearsal":
+        out.print("A rehearsal: real training, but not an MLPerf result.", style="yellow")
+
+
+def entries_table(entries: Iterable[EntryResult]) -> Table:
+    """One row an entry: what it is, what came of it, and its time to train in minutes."""
+    entries = list(entries)
+    table = Table(box=SIMPLE, pad_edge=False, show_edge=False)
+    many = len({entry.organisation for entry in entries}) > 1
+    names = ["organisation"] * many + ["system", "benchmark", "division"]
+    for name in names:
+        table.add_column(name, overflow="fold")
+    for name in ("runs", "compliant", "converged", "minutes"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    for entry in entries:
+        row = [plain(entry.organisation)] * many
+        row += [plain(entry.system), plain(entry.benchmark), plain(entry.division or "-")]
+        row += [str(entry.runs), str(entry.compliant), str(entry.converged)]
+        row.append("-" if entry.minutes is None else f"{entry.minutes:.6f}")
+        cells: list[Text] = [Text(cell) for cell in row]
+        table.add_row(*cells, Text(entry.official.value, style=_VERDICT_STYLES[entry.official]))
+    return table
+
+
+def _groups(findings: Iterable[Finding]) -> list[list[Finding]]:
+    """The same defect in many places is one group; what rejects comes first."""
+    groups: dict[tuple[str | None, ...], list[Finding]] = {}
+    for finding in findings:
+        key = (finding.rule, finding.message, finding.expected, finding.fix, finding.severity)
+        groups.setdefault(key, []).append(finding)
+
+    def rank(group: list[Finding]) -> tuple[int, int, str]:
+        first = group[0]
+        return (0 if first.kind is Kind.OFFICIAL else 1, _ORDER[first.severity], first.rule)
+
+    return sorted(groups.values(), key=rank)
+
+
+def _group(group: list[Finding], out: Console) -> None:
+    first = group[0]
+    head = Text()
+    label = first.severity.value if first.kind is Kind.OFFICIAL else f"audit {first.severity.value}"
+    head.append(label, style=_STYLES[first.severity])
+    head.append(f": {plain(first.message)} ")
+    head.append(f"[{first.rule}]", style="dim")
+    out.print(head)
+    if first.expected is not None:
+        out.print(f"  expected: {plain(first.expected)}")
+    found = {finding.actual for finding in group}
+    if len(found) == 1 and first.actual is not None:
+        out.print(f"  found:    {plain(first.actual)}")
+    for finding in islice(group, MAX_PLACES):
+        place = plain(finding.path) + (f":{finding.line}" if finding.line is not None else "")
+        own = f"  ({plain(finding.actual)})" if len(found) > 1 and finding.actual is not None else ""
+        out.print(f"    {place}{own}")
+    if len(group) > MAX_PLACES:
+        out.print(f"    and {len(group) - MAX_PLACES} more places")
+    if first.fix is not None:
+        out.print(f"  mend:     {plain(first.fix)}")
+    out.print(f"  source:   {plain(first.source)}", style="dim")
+
+
+def _summary(report: Report, out: Console) -> None:
+    line = Text(report.official.value, style=_VERDICT_STYLES[report.official])
+    counts = []
+    if report.entries:
+        good = sum(entry.official is Verdict.ACCEPTED for entry in report.entries)
+        counts.append(f"{good} of {len(report.entries)} entries accepted")
+    if report.logs:
+        good = sum(log.official == "compliant" for log in report.logs)
+        counts.append(f"{good} of {len(report.logs)} logs compliant")
+    if report.systems:
+        good = sum(system.official is Verdict.ACCEPTED for system in report.systems)
+        counts.append(f"{good} of {len(report.systems)} system descriptions accepted")
+    line.append(f": {', '.join(counts) or 'nothing could be checked'}")
+    out.print(line)
+    audit = [finding for finding in report.findings if finding.kind is Kind.AUDIT]
+    if audit:
+        rules = len({finding.rule for finding in audit})
+        out.print(
+            f"{len(audit)} audit finding{'s' * (len(audit) > 1)} of {rules} rule{'s' * (rules > 1)}: "
+            "no part of the verdict unless --strict. More on a rule: mlsub explain RULE"
+        )
+    if report.entries and report.usage == "training":
+        out.print("Not part of this version: the convergence (RCP) test of Closed entries.")

@@ -1,0 +1,5 @@
+"""Which usages, rounds and benchmarks exist, and what a round changed for whole packages."""
+
+from mlsub.rounds.loader import Round, UnknownRoundError, get_round, known_rounds, normalise_round, usages
+
+__all__ = ["Round", "UnknownRoundError", "get_round", "known_rounds", "normalise_round", "usages"]

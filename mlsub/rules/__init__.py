@@ -1,0 +1,1 @@
+"""Rules as data, one file a benchmark, and the small engine that holds logs against them."""

@@ -1,0 +1,65 @@
+"""The catalogue of rules that are not demands on one key, and findings made from it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+import msgspec
+
+from mlsub.data import load_yaml
+from mlsub.findings import Blocks, Finding, Kind, Severity
+
+
+class RuleInfo(msgspec.Struct, frozen=True):
+    """What there is to know of one rule."""
+
+    id: str
+    title: str
+    severity: Severity
+    blocks: Blocks
+    why: str
+    source: str
+    example: str
+    fix: str
+    kind: Kind = Kind.OFFICIAL
+
+
+@lru_cache(maxsize=1)
+def catalogue() -> dict[str, RuleInfo]:
+    """Every rule of the catalogue by its id."""
+    content = load_yaml(Path(__file__).with_name("catalogue.yaml"))
+    return {name: msgspec.convert({"id": name, **fields}, RuleInfo) for name, fields in content.items()}
+
+
+def finding(
+    rule: str,
+    path: str,
+    message: str,
+    *,
+    line: int | None = None,
+    expected: str | None = None,
+    actual: str | None = None,
+    fix: str | None = None,
+    blocks: Blocks | None = None,
+    source: str | None = None,
+) -> Finding:
+    """A finding of a rule of the catalogue; what is not given is the rule's usual.
+
+    Raises:
+        KeyError: the catalogue has no such rule.
+    """
+    info = catalogue()[rule]
+    return Finding(
+        rule=rule,
+        severity=info.severity,
+        kind=info.kind,
+        blocks=info.blocks if blocks is None else blocks,
+        path=path,
+        line=line,
+        message=message,
+        expected=expected,
+        actual=actual,
+        fix=info.fix if fix is None else fix,
+        source=info.source if source is None else source,
+    )

@@ -1,0 +1,90 @@
+"""The rules of one round, division and benchmark, in the form the engine reads."""
+
+from __future__ import annotations
+
+import msgspec
+
+from mlsub.findings import Blocks
+from mlsub.rules.constraints import Constraint
+
+
+class Occurs(msgspec.Struct, frozen=True):
+    """How often a key must appear. ``exactly_one`` allows repeats with the very same value, with a warning."""
+
+    exactly_one: bool = False
+    at_least: int = 0
+
+    def words(self) -> str:
+        """The demand in words, or "any number of times"."""
+        if self.exactly_one:
+            return "exactly once"
+        return (
+            f"at least {'once' if self.at_least == 1 else f'{self.at_least} times'}"
+            if self.at_least
+            else "any number of times"
+        )
+
+
+class Within(msgspec.Struct, frozen=True):
+    """A time limit: less than ``minutes`` after the earliest ``of`` so far."""
+
+    of: str
+    minutes: float
+
+
+class Reach(msgspec.Struct, frozen=True):
+    """A quality target: at least one evaluation must hold all of these. ``field`` picks one of several measures."""
+
+    field: str | None
+    constraints: tuple[Constraint, ...]
+
+    def words(self) -> str:
+        """The target in words."""
+        demand = " and ".join(c.words() for c in self.constraints)
+        return f"{self.field} {demand}" if self.field else demand
+
+
+class KeyRule(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything one round demands of one key.
+
+    ``blocks`` is the division a violation rules out, ``origin`` the official file the demand comes from,
+    ``warn_only`` the aspects that the official checker of the day only warned of.
+    """
+
+    key: str
+    blocks: Blocks
+    origin: str
+    occurs: Occurs = Occurs()
+    value: tuple[Constraint, ...] = ()
+    metadata: tuple[tuple[str, tuple[Constraint, ...]], ...] = ()
+    after: tuple[str, ...] = ()
+    not_after: tuple[str, ...] = ()
+    within: Within | None = None
+    reaches: tuple[Reach, ...] = ()
+    tensors: tuple[str, ...] | None = None
+    warn_only: tuple[str, ...] = ()
+
+
+class Variant(msgspec.Struct, frozen=True):
+    """Rules that apply where a key (the optimizer's name, say) is logged with a certain value."""
+
+    key: str
+    value: str
+    rules: tuple[KeyRule, ...]
+
+
+class RuleSet(msgspec.Struct, frozen=True):
+    """The rules a log is held against, and what its entry needs.
+
+    ``runs`` is the number of result files of an entry, ``forgiven`` how many of them may be noncompliant; both are
+    None where the benchmark is unknown.
+    """
+
+    usage: str
+    round: str
+    division: str | None
+    benchmark: str | None
+    rules: tuple[KeyRule, ...]
+    variants: tuple[Variant, ...]
+    alternatives: tuple[tuple[str, ...], ...]
+    checker: str

@@ -1,0 +1,222 @@
+"""Put what the engine saw into findings: one defect, one finding, in words for the person who has to mend it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mlsub.findings import Blocks, Finding, Kind, Severity
+from mlsub.rules.constraints import show
+from mlsub.rules.engine import Failure, KeyOutcome, Outcome
+from mlsub.rules.model import KeyRule
+
+#: The aspects of a key's rule; the rule id is ``key.<key>.<aspect>``.
+ASPECTS = ("count", "repeated", "value", "metadata", "order", "time", "target", "tensors", "any-of")
+
+
+def rule_id(key: str, aspect: str) -> str:
+    """The stable id of one demand on one key."""
+    return f"key.{key}.{aspect}"
+
+
+def findings_of(outcome: Outcome, path: str, checker: str, spoiled: frozenset[str]) -> Iterator[Finding]:
+    """The findings of one log.
+
+    Args:
+        outcome: what the engine saw.
+        path: the log, relative to the report's root.
+        checker: where the official checker of the round keeps its rules.
+        spoiled: keys of records that exist but cannot be decoded; they are not reported missing as well.
+    """
+    for out in outcome.keys:
+        yield from _Phrases(out, path, checker, outcome.seen, spoiled).findings()
+    for group in outcome.missing_groups:
+        if not spoiled.intersection(group):
+            names = " or ".join(group)
+            yield Finding(
+                rule=rule_id(group[0], "any-of"),
+                severity=Severity.ERROR,
+                kind=Kind.OFFICIAL,
+                blocks=Blocks.BOTH,
+                path=path,
+                line=None,
+                message=f"Neither {' nor '.join(group)} appears",
+                expected=f"at least one record of {names}",
+                actual="none",
+                fix=f"Log {names}; the run's structure cannot be followed without.",
+                source=f"{checker}/common.yaml, {group[0]}",
+            )
+
+
+class _Phrases:
+    """The findings of one key in one log."""
+
+    def __init__(self, out: KeyOutcome, path: str, checker: str, seen: frozenset[str], spoiled: frozenset[str]) -> None:
+        self.out = out
+        self.rule: KeyRule = out.rule
+        self.path = path
+        self.source = f"{checker}/{out.rule.origin}, {out.rule.key}"
+        self.seen = seen
+        self.spoiled = spoiled
+
+    def findings(self) -> Iterator[Finding]:
+        yield from self._count()
+        for (aspect, words), failure in self.out.failures.items():
+            if not self._follows_from_a_missing_key(aspect, words):
+                yield self._failed(aspect, words, failure)
+        if self.out.count:
+            yield from self._target()
+            yield from self._tensors()
+
+    def _finding(
+        self,
+        aspect: str,
+        line: int | None,
+        message: str,
+        expected: str,
+        actual: str,
+        fix: str,
+        warning: bool = False,
+    ) -> Finding:
+        warning = warning or aspect in self.rule.warn_only
+        return Finding(
+            rule=rule_id(self.rule.key, aspect),
+            severity=Severity.WARNING if warning else Severity.ERROR,
+            kind=Kind.OFFICIAL,
+            blocks=Blocks.NONE if warning else self.rule.blocks,
+            path=self.path,
+            line=line,
+            message=message,
+            expected=expected,
+            actual=actual,
+            fix=fix,
+            source=self.source,
+        )
+
+    def _count(self) -> Iterator[Finding]:
+        out, key, occurs = self.out, self.rule.key, self.rule.occurs
+        if out.count == 0:
+            if (occurs.exactly_one or occurs.at_least) and key not in self.spoiled:
+                yield self._finding(
+                    "count",
+                    None,
+                    f"{key} is missing",
+                    occurs.words(),
+                    "0 times",
+                    f"Log {key} {occurs.words()}.",
+                )
+        elif occurs.exactly_one and out.count > 1:
+            places = ", ".join(str(line) for line in out.lines)
+            if out.same:
+                yield self._finding(
+                    "repeated",
+                    out.lines[1],
+                    f"{key} appears more than once, each time with the same value",
+                    "exactly once",
+                    f"{out.count} times (lines {places}{', …' if out.count > len(out.lines) else ''})",
+                    "Log it from one process only; repeats of the same value are tolerated.",
+                    warning=True,
+                )
+            else:
+                yield self._finding(
+                    "count",
+                    out.lines[1],
+                    f"{key} appears more than once, with different values",
+                    "exactly once",
+                    f"{out.count} times: {', '.join(out.values)} (lines {places})",
+                    "Keep the record that is true of this run; one file is one run.",
+                )
+        elif out.count < occurs.at_least:
+            yield self._finding(
+                "count",
+                None,
+                f"{key} appears too seldom",
+                occurs.words(),
+                f"{out.count} times",
+                f"Log {key} {occurs.words()}.",
+            )
+
+    def _follows_from_a_missing_key(self, aspect: str, words: str) -> bool:
+        """Being out of order with a key that is nowhere is no defect of its own: the missing key is reported."""
+        if aspect != "order" or not words.startswith("after "):
+            return False
+        return words.removeprefix("after ") not in self.seen
+
+    def _failed(self, aspect: str, words: str, failure: Failure) -> Finding:
+        key = self.rule.key
+        message, fix = {
+            "value": (
+                f"{key} has a value that the rules do not allow",
+                f"Run with {key} {words}, and log the value that was used.",
+            ),
+            "metadata": (
+                f"{key} lacks what its metadata must say",
+                f"Give each {key} record {words if words.startswith('metadata') else 'metadata with ' + words}.",
+            ),
+            "order": (
+                f"{key} comes {_opposite(words)}",
+                f"Log {key} {words}; records count in the order of the file.",
+            ),
+            "time": (
+                f"{key} comes too late",
+                "Move work that touches no training data out of the init phase, or make it faster.",
+            ),
+        }[aspect]
+        actual = failure.actual if failure.count == 1 else f"{failure.actual}, and {failure.count - 1} more"
+        return self._finding(aspect, failure.first_line, message, words, actual, fix)
+
+    def _target(self) -> Iterator[Finding]:
+        out, key = self.out, self.rule.key
+        demand = ", ".join(reach.words() for reach in self.rule.reaches)
+        if out.incomparable is not None:
+            if not any(aspect == "value" for aspect, _ in out.failures):
+                yield self._finding(
+                    "target",
+                    out.incomparable.first_line,
+                    f"{key} has a value that cannot be compared with the quality target",
+                    demand,
+                    out.incomparable.actual,
+                    f"Log {key} as a number (for several measures, an object of numbers).",
+                )
+        elif self.rule.reaches and not out.reached:
+            yield self._finding(
+                "target",
+                out.last_line,
+                f"No {key} reaches the quality target",
+                demand,
+                f"{show(out.best)} at best, in {out.count} evaluation{'s' if out.count > 1 else ''}",
+                "Such a run counts as not converged: the entry may hold a few of them, and each counts as slowest.",
+            )
+
+    def _tensors(self) -> Iterator[Finding]:
+        wanted = self.rule.tensors
+        if wanted is None or any(aspect == "metadata" for aspect, _ in self.out.failures):
+            return
+        found = self.out.tensors
+        try:
+            same = sorted(found) == list(wanted)
+        except TypeError:
+            same = False
+        if not same:
+            names = {name for name in found if isinstance(name, str)}
+            lacking = [name for name in wanted if name not in names]
+            extra = sorted(names.difference(wanted))
+            parts = (
+                [f"{len(lacking)} lacking ({', '.join(lacking[:3])}{', …' if len(lacking) > 3 else ''})"]
+                if lacking
+                else []
+            )
+            if extra:
+                parts.append(f"{len(extra)} unknown ({show(extra[0])}{', …' if len(extra) > 1 else ''})")
+            yield self._finding(
+                "tensors",
+                None,
+                f"{self.rule.key} does not name each weight tensor of the reference model once",
+                f"{len(wanted)} tensors, each once",
+                "; ".join(parts) or f"{self.out.count} records, some tensors more than once",
+                "Log one record for each tensor of the reference, with the reference's name in metadata.",
+            )
+
+
+def _opposite(words: str) -> str:
+    relation, _, other = words.partition(" ")
+    return f"{'before' if relation == 'after' else 'after'} {other}"

@@ -1,0 +1,1 @@
+"""Scores: from the times of the runs to the time of an entry."""

@@ -1,0 +1,1 @@
+"""The tree of an organisation: finding it, reading it, and the rules on entries and whole trees."""

@@ -1,0 +1,70 @@
+"""The rules on one entry: number of runs, compliance, seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mlsub.audit.cross import audit_entry
+from mlsub.divisions import division_of
+from mlsub.findings import Finding
+from mlsub.rules.catalogue import finding
+from mlsub.rules.load import Benchmark
+from mlsub.submission.model import Entry
+from mlsub.submission.seeds import audit_seeds, check_seeds
+
+
+def judge_entry(entry: Entry, needs: Benchmark) -> tuple[Finding, ...]:
+    """Everything there is to say of an entry beyond its single logs.
+
+    The convergence test (RCP) has its place behind the seeds; it is not part of this version.
+    """
+    findings = [*_files(entry, needs), *_compliance(entry, needs)]
+    division = division_of(entry.division)
+    seeds = list(check_seeds(entry.logs)) if division is not None and division.seeds else []
+    findings.extend(seeds)
+    shared = frozenset(f.path for f in seeds if f.rule == "seed.shared")
+    findings.extend(audit_seeds(entry.logs, shared))
+    findings.extend(audit_entry(entry))
+    return tuple(findings)
+
+
+def _files(entry: Entry, needs: Benchmark) -> Iterator[Finding]:
+    runs = len(entry.files.results)
+    strays = entry.files.strays
+    if runs != needs.runs:
+        misnamed = f"; also there: {', '.join(strays[:5])}" if strays else ""
+        yield finding(
+            "entry.run-count",
+            entry.path,
+            f"The number of result files is not that of {needs.name}",
+            expected=f"{needs.runs} files named result_*.txt",
+            actual=f"{runs}{misnamed}",
+        )
+    elif strays:
+        yield finding(
+            "entry.stray-files",
+            entry.path,
+            "The folder holds files that are not named result_*.txt",
+            actual=", ".join(strays[:10]) + (", …" if len(strays) > 10 else ""),
+        )
+
+
+def _compliance(entry: Entry, needs: Benchmark) -> Iterator[Finding]:
+    bad = [log.path.rpartition("/")[2] for log in entry.logs if not log.compliant]
+    names = ", ".join(bad[:10]) + (", …" if len(bad) > 10 else "")
+    if len(bad) > needs.forgiven:
+        yield finding(
+            "entry.noncompliant-runs",
+            entry.path,
+            "More runs are noncompliant than olympic scoring forgives",
+            expected=f"at most {needs.forgiven}",
+            actual=f"{len(bad)}: {names}",
+        )
+    elif bad:
+        yield finding(
+            "entry.forgiven-runs",
+            entry.path,
+            "Noncompliant runs are forgiven and count as slowest",
+            expected=f"at most {needs.forgiven}",
+            actual=f"{len(bad)}: {names}",
+        )

@@ -1,0 +1,115 @@
+"""What a path is, and which round it belongs to."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+
+from mlsub.rounds import normalise_round
+
+_ROUND_FOLDER = re.compile(
+    r"(?:(?P<usage>training|hpc|rehearsal)(?:_results_v|-v))?v?(?P<round>\d+\.\d+)(?:\.0)?", re.IGNORECASE
+)
+
+
+class Target(StrEnum):
+    """The kinds of path that can be checked."""
+
+    LOG = "log"
+    BENCHMARK = "benchmark"
+    SYSTEM = "system"
+    ORGANISATION = "organisation"
+    ORGANISATIONS = "organisations"
+    NOTHING = "nothing"
+
+
+class Place(msgspec.Struct, frozen=True):
+    """A path and what it is; ``organisation`` is the folder of the organisation it lies in, if any."""
+
+    path: Path
+    target: Target
+    organisation: Path | None
+
+    @property
+    def root(self) -> Path:
+        """The folder that paths of the report are relative to."""
+        if self.target is Target.LOG:
+            return self.path.parent
+        return self.organisation or self.path
+
+
+class InferredRound(msgspec.Struct, frozen=True):
+    """A round read off a folder's name."""
+
+    usage: str
+    round: str
+    folder: str
+
+
+def names_round(folder: str) -> bool:
+    """Whether a folder's name is that of a round."""
+    return _ROUND_FOLDER.fullmatch(folder) is not None
+
+
+def is_organisation(folder: Path) -> bool:
+    """Whether a folder is laid out like an organisation's tree."""
+    return _is_dir(folder / "results") or _is_dir(folder / "systems")
+
+
+def locate(path: Path) -> Place:
+    """What a path is, by the layout around it: an organisation's folder is the one that holds ``results``."""
+    path = Path(path).absolute()
+    parents = path.parents
+    if not _is_dir(path):
+        organisation = parents[3] if len(parents) > 4 and parents[2].name == "results" else None
+        return Place(path, Target.LOG, organisation)
+    if is_organisation(path):
+        return Place(path, Target.ORGANISATION, path)
+    if path.name == "results" and is_organisation(path.parent):
+        return Place(path.parent, Target.ORGANISATION, path.parent)
+    if path.parent.name == "results":
+        return Place(path, Target.SYSTEM, path.parent.parent)
+    if len(parents) > 2 and parents[1].name == "results":
+        return Place(path, Target.BENCHMARK, parents[2])
+    children = _folders(path)
+    if any(is_organisation(child) for child in children):
+        return Place(path, Target.ORGANISATIONS, None)
+    if any(path.glob("result_*.txt")):
+        return Place(path, Target.BENCHMARK, None)
+    return Place(path, Target.NOTHING, None)
+
+
+def infer_round(place: Place) -> InferredRound | None:
+    """The round named by the nearest folder above the organisation (a folder of organisations counts itself).
+
+    Names inside ``results/`` are never looked at: ``n8_v5.0`` and ``TF2.0`` are names of real systems.
+    """
+    if place.organisation is not None:
+        folders = list(place.organisation.parents)
+    elif place.target is Target.ORGANISATIONS:
+        folders = [place.path, *place.path.parents]
+    else:
+        folders = list(place.path.parents)
+    for folder in folders:
+        match = _ROUND_FOLDER.fullmatch(folder.name)
+        name = normalise_round(match["round"]) if match else None
+        if match and name:
+            return InferredRound((match["usage"] or "training").lower(), name, folder.name)
+    return None
+
+
+def _folders(path: Path) -> list[Path]:
+    try:
+        return sorted(child for child in path.iterdir() if not child.name.startswith(".") and _is_dir(child))
+    except OSError:
+        return []
+
+
+def _is_dir(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:
+        return False

@@ -1,0 +1,54 @@
+"""What lies in an organisation's tree, before anything in it is judged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from mlsub.findings import Finding
+from mlsub.log.report import LogReport
+from mlsub.systems.description import SystemDescription
+
+
+class EntryFiles(msgspec.Struct, frozen=True, kw_only=True):
+    """One benchmark folder: result files in the order the official checker sorts them, and what else is there."""
+
+    organisation: str
+    system: str
+    benchmark: str
+    folder: Path
+    results: tuple[Path, ...]
+    strays: tuple[str, ...]
+
+
+class OrganisationFiles(msgspec.Struct, frozen=True, kw_only=True):
+    """The files of one organisation, and what is wrong with how they lie.
+
+    ``whole`` is False where only one benchmark or system folder of it was asked for.
+    """
+
+    name: str
+    folder: Path
+    entries: tuple[EntryFiles, ...]
+    descriptions: tuple[Path, ...]
+    findings: tuple[Finding, ...]
+    whole: bool = True
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """One system and benchmark with its judged logs and its system description (None where there is none)."""
+
+    files: EntryFiles
+    path: str
+    logs: tuple[LogReport, ...]
+    description: SystemDescription | None
+    in_tree: bool = True
+
+    @property
+    def division(self) -> str | None:
+        """The division the description states; where there is no tree to hold one, what the logs agree on."""
+        if self.in_tree:
+            return self.description.division if self.description else None
+        named = {log.division for log in self.logs}
+        return named.pop() if len(named) == 1 else None

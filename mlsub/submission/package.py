@@ -1,0 +1,200 @@
+"""One organisation's package: which logs to read, and the verdicts once they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from mlsub.findings import Finding, Verdict
+from mlsub.log.judge import LogTask
+from mlsub.log.report import LogReport
+from mlsub.report.model import EntryResult, LogResult, SystemResult
+from mlsub.rounds import Round
+from mlsub.rules.catalogue import finding
+from mlsub.rules.load import Benchmark, benchmark
+from mlsub.score.olympic import olympic_mean
+from mlsub.submission.entry import judge_entry
+from mlsub.submission.locate import Place, Target
+from mlsub.submission.model import Entry, EntryFiles, OrganisationFiles
+from mlsub.submission.tree import TreeReader
+from mlsub.systems.description import SystemDescription, read_description
+
+
+class Package(msgspec.Struct, frozen=True):
+    """An organisation's files, the start of its paths in the report, and the logs to read.
+
+    ``in_tree`` is False for a benchmark folder that lies in no organisation's tree.
+    """
+
+    files: OrganisationFiles
+    prefix: str
+    tasks: tuple[LogTask, ...]
+    in_tree: bool = True
+
+
+class Part(msgspec.Struct, frozen=True):
+    """What one package, or one single log, adds to a report."""
+
+    official: Verdict
+    logs: tuple[LogResult, ...]
+    entries: tuple[EntryResult, ...]
+    systems: tuple[SystemResult, ...]
+    findings: tuple[Finding, ...]
+
+
+def list_packages(place: Place, root: Path, round_: Round) -> list[Package]:
+    """The packages a place holds. ``root`` is the folder the report's paths are relative to."""
+    if place.target is Target.ORGANISATIONS:
+        folders = [child for child in sorted(place.path.iterdir()) if child.is_dir() and not child.name.startswith(".")]
+        return [
+            _package(TreeReader(f, _prefix(f, root), round_).organisation(), _prefix(f, root), round_) for f in folders
+        ]
+    if place.organisation is None:
+        return [_lone_benchmark(place.path, root, round_)] if place.target is Target.BENCHMARK else []
+    prefix = _prefix(place.organisation, root)
+    reader = TreeReader(place.organisation, prefix, round_)
+    if place.target is Target.ORGANISATION:
+        files = reader.organisation()
+    elif place.target is Target.SYSTEM:
+        files = reader.system(place.path)
+    else:
+        files = reader.benchmark(place.path)
+    return [_package(files, prefix, round_)]
+
+
+def _prefix(folder: Path, root: Path) -> str:
+    relative = folder.relative_to(root).as_posix()
+    return "" if relative == "." else relative + "/"
+
+
+def _lone_benchmark(folder: Path, root: Path, round_: Round) -> Package:
+    """A folder of result logs outside any tree: an entry without organisation or description."""
+    results = tuple(sorted(folder.glob("result_*.txt")))
+    entry = EntryFiles(
+        organisation=folder.parent.name,
+        system=folder.parent.name,
+        benchmark=folder.name,
+        folder=folder,
+        results=results,
+        strays=tuple(sorted(c.name for c in folder.iterdir() if c not in results and not c.name.startswith("."))),
+    )
+    files = OrganisationFiles(
+        name=folder.parent.name, folder=folder, entries=(entry,), descriptions=(), findings=(), whole=False
+    )
+    return _package(files, _prefix(folder, root), round_, in_tree=False)
+
+
+def _package(files: OrganisationFiles, prefix: str, round_: Round, *, in_tree: bool = True) -> Package:
+    tasks = tuple(
+        LogTask(str(file), _path(files, prefix, file), round_.usage, round_.name)
+        for entry in files.entries
+        for file in entry.results
+    )
+    return Package(files, prefix, tasks, in_tree)
+
+
+def _path(files: OrganisationFiles, prefix: str, path: Path) -> str:
+    return prefix + path.relative_to(files.folder).as_posix()
+
+
+def judge_package(package: Package, reports: Mapping[str, LogReport], round_: Round) -> Part:
+    """The verdicts on a package whose logs have been read; ``reports`` are by path."""
+    files = package.files
+    descriptions = {
+        file.name.removesuffix(".json"): read_description(file, _path(files, package.prefix, file))
+        for file in files.descriptions
+    }
+    findings: list[Finding] = list(files.findings)
+    systems = [_system_result(files, description) for description in descriptions.values()]
+    for description in descriptions.values():
+        findings.extend(description.findings)
+    logs: list[LogResult] = []
+    entries: list[EntryResult] = []
+    for entry_files in files.entries:
+        entry = Entry(
+            files=entry_files,
+            path=_path(files, package.prefix, entry_files.folder),
+            logs=tuple(reports[_path(files, package.prefix, file)] for file in entry_files.results),
+            description=descriptions.get(entry_files.system),
+            in_tree=package.in_tree,
+        )
+        result, about = _entry_result(entry, round_)
+        entries.append(result)
+        logs.extend(log_result(log, entry_files.organisation) for log in entry.logs)
+        findings.extend(f for log in entry.logs for f in log.findings)
+        findings.extend(about)
+    if not logs and not any(f.rule == "tree.unknown-benchmark" for f in findings):
+        findings.append(_without_logs(package))
+    official = Verdict.ACCEPTED
+    if not logs:
+        official = Verdict.NOT_CHECKED
+    elif (
+        any(f.rejects for f in files.findings)
+        or any(entry.official is Verdict.REJECTED for entry in entries)
+        or any(system.official is Verdict.REJECTED for system in systems)
+    ):
+        official = Verdict.REJECTED
+    return Part(official, tuple(logs), tuple(entries), tuple(systems), tuple(findings))
+
+
+def _without_logs(package: Package) -> Finding:
+    message = f"{package.files.name or 'The folder'} has no result log"
+    return finding(
+        "tree.no-logs",
+        package.prefix.rstrip("/") or ".",
+        message,
+        expected="results/<system>/<benchmark>/result_*.txt",
+    )
+
+
+def _system_result(files: OrganisationFiles, description: SystemDescription) -> SystemResult:
+    return SystemResult(
+        path=description.path,
+        organisation=files.name,
+        official=Verdict.ACCEPTED if description.accepted else Verdict.REJECTED,
+    )
+
+
+def _entry_result(entry: Entry, round_: Round) -> tuple[EntryResult, tuple[Finding, ...]]:
+    needs = _needs(entry, round_)
+    findings = judge_entry(entry, needs)
+    undescribed = entry.in_tree and (entry.description is None or entry.description.content is None)
+    rejected = undescribed or any(f.rejects for f in findings)
+    result = EntryResult(
+        path=entry.path,
+        organisation=entry.files.organisation,
+        system=entry.files.system,
+        benchmark=needs.name,
+        scaling_type=None,
+        division=entry.division,
+        official=Verdict.REJECTED if rejected else Verdict.ACCEPTED,
+        runs=len(entry.logs),
+        compliant=sum(log.compliant for log in entry.logs),
+        converged=sum(log.run.converged for log in entry.logs),
+        minutes=olympic_mean([log.minutes if log.compliant else None for log in entry.logs], needs.forgiven),
+    )
+    return result, findings
+
+
+def _needs(entry: Entry, round_: Round) -> Benchmark:
+    """What the benchmark asks for; outside a tree the logs may name the benchmark where the folder does not."""
+    names = [entry.files.benchmark, *(log.benchmark for log in entry.logs if log.benchmark)]
+    for name in names:
+        if name in round_.benchmarks:
+            return benchmark(round_.usage, round_.name, name)
+    return Benchmark(entry.files.benchmark, "unknown", len(entry.logs), 0)
+
+
+def log_result(log: LogReport, organisation: str) -> LogResult:
+    """A log's line of the report."""
+    return LogResult(
+        path=log.path,
+        organisation=organisation,
+        official="compliant" if log.compliant else "noncompliant",
+        benchmark=log.benchmark,
+        division=log.division,
+        status=log.status,
+        minutes=log.minutes,
+    )

@@ -1,0 +1,81 @@
+"""The seed check of a Closed entry, as the official checker of the round's day does it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from mlsub.findings import Finding
+from mlsub.log.report import LogReport
+from mlsub.log.run import Seed
+from mlsub.rules.catalogue import finding
+from mlsub.rules.constraints import show
+
+
+def check_seeds(logs: tuple[LogReport, ...]) -> Iterator[Finding]:
+    """Findings on the seeds of an entry's runs, in the order of their file names.
+
+    To round 4.0 an entry without any seed passes, and so do runs without one that sort before the first run with
+    one; a later run without a seed does not. A seed is known by its value and the source line that logged it.
+    """
+    users: dict[tuple[Any, Any, Any], tuple[LogReport, Seed]] = {}
+    some_seed = False
+    for log in logs:
+        if log.undecodable:
+            yield finding("seed.log-undecodable", log.path, "The seed check fails on a log with an undecodable record")
+            continue
+        unusable = next((seed for seed in log.run.seeds if seed.error), None)
+        if unusable is not None:
+            yield finding(
+                "seed.unusable",
+                log.path,
+                "A seed cannot be used",
+                line=unusable.line,
+                expected="a whole number, with file and lineno in metadata",
+                actual=unusable.error,
+            )
+            continue
+        some_seed = some_seed or bool(log.run.seeds)
+        if some_seed and not log.run.seeds:
+            yield finding("seed.missing", log.path, "The run logs no seed, but an earlier one of the entry does")
+        again = []
+        for seed in log.run.seeds:
+            first = users.setdefault((seed.file, seed.lineno, seed.value), (log, seed))
+            if first[1] is not seed:
+                again.append((seed, first[0]))
+        if again:
+            seed, owner = again[0]
+            more = f", and {len(again) - 1} more" if len(again) > 1 else ""
+            yield finding(
+                "seed.shared",
+                log.path,
+                "The run logs a seed that the same source line has logged before",
+                line=seed.line,
+                expected="a seed of its own",
+                actual=f"seed {seed.value} of {show(seed.file)}:{show(seed.lineno)}, as in {owner.path}{more}",
+            )
+
+
+def audit_seeds(logs: tuple[LogReport, ...], shared: frozenset[str]) -> Iterator[Finding]:
+    """Runs of an entry that use the same seed value, whichever source line logged it.
+
+    Args:
+        logs: the entry's runs.
+        shared: paths that already have a finding on a shared seed; they are passed over.
+    """
+    users: dict[int, LogReport] = {}
+    for log in logs:
+        values = dict.fromkeys(seed.value for seed in log.run.seeds if not seed.error)
+        again = [value for value in values if value in users]
+        if again and log.path not in shared:
+            line = next(seed.line for seed in log.run.seeds if seed.value == again[0])
+            yield finding(
+                "seed.reused",
+                log.path,
+                "The run uses a seed of another run of the entry",
+                line=line,
+                expected="a seed of its own",
+                actual=f"seed {again[0]}, as in {users[again[0]].path}",
+            )
+        for value in values:
+            users.setdefault(value, log)

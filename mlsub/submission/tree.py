@@ -1,0 +1,191 @@
+"""List an organisation's tree: which entries and descriptions there are, and what lies in the wrong place."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from mlsub.findings import Finding
+from mlsub.rounds import Round
+from mlsub.rules.catalogue import finding
+from mlsub.submission.locate import is_organisation
+from mlsub.submission.model import EntryFiles, OrganisationFiles
+
+RESULT_PATTERN = "result_*.txt"
+#: Names of other rounds and of frameworks that people use for a benchmark.
+_OTHER_NAMES = {
+    "resnet50": "resnet",
+    "rn50": "resnet",
+    "imageclassification": "resnet",
+    "singlestagedetector": "ssd",
+    "objectdetection": "maskrcnn",
+    "mask_rcnn": "maskrcnn",
+    "languagemodel": "bert",
+    "recommendation": "dlrm",
+    "rnn_t": "rnnt",
+    "speechrecognition": "rnnt",
+    "imagesegmentation": "unet3d",
+    "3dunet": "unet3d",
+    "unet": "unet3d",
+}
+
+
+class TreeReader:
+    """Reads the layout of one organisation. ``prefix`` is what its paths start with in the report."""
+
+    def __init__(self, folder: Path, prefix: str, round_: Round) -> None:
+        self.folder = folder
+        self.prefix = prefix
+        self.round = round_
+        self.findings: list[Finding] = []
+
+    def organisation(self) -> OrganisationFiles:
+        """The whole tree."""
+        entries: list[EntryFiles] = []
+        if not is_organisation(self.folder) or not (self.folder / "results").is_dir():
+            self._add("tree.results-missing", "results", "There is no results folder")
+        else:
+            for system in self._folders(self.folder / "results"):
+                entries.extend(self._system(system))
+        if not (self.folder / "systems").is_dir():
+            self._add("tree.systems-missing", "systems", "There is no systems folder")
+        return self._files(entries, self._descriptions(), whole=True)
+
+    def system(self, folder: Path) -> OrganisationFiles:
+        """One folder under results/."""
+        return self._part(self._system(folder))
+
+    def benchmark(self, folder: Path) -> OrganisationFiles:
+        """One benchmark's folder."""
+        return self._part(self._benchmark(folder))
+
+    def _part(self, entries: list[EntryFiles]) -> OrganisationFiles:
+        if not (self.folder / "systems").is_dir():
+            self._add("tree.systems-missing", "systems", "There is no systems folder")
+        wanted = {entry.system for entry in entries}
+        return self._files(
+            entries,
+            [file for file in self._descriptions() if file.name.removesuffix(".json") in wanted],
+            whole=False,
+        )
+
+    def _files(self, entries: list[EntryFiles], descriptions: list[Path], *, whole: bool) -> OrganisationFiles:
+        return OrganisationFiles(
+            name=self.folder.name,
+            folder=self.folder,
+            entries=tuple(entries),
+            descriptions=tuple(descriptions),
+            findings=tuple(self.findings),
+            whole=whole,
+        )
+
+    def _descriptions(self) -> list[Path]:
+        return [
+            child
+            for child in self._children(self.folder / "systems", quiet=True)
+            if child.name.endswith(".json") and not child.name.startswith(".")
+        ]
+
+    def _system(self, folder: Path) -> list[EntryFiles]:
+        description = self.folder / "systems" / f"{folder.name}.json"
+        entries = [entry for child in self._folders(folder) for entry in self._benchmark(child)]
+        if entries and (self.folder / "systems").is_dir() and not _is_there(description):
+            self._add_missing_description(folder.name)
+        return entries
+
+    def _add_missing_description(self, system: str) -> None:
+        names = [file.name.removesuffix(".json") for file in self._descriptions()]
+        close = get_close_matches(system, names, n=1)
+        self._add(
+            "tree.system-description-missing",
+            f"systems/{system}.json",
+            "A system with results has no description",
+            expected=f"systems/{system}.json",
+            actual=f"systems/{close[0]}.json" if close else "no file of a similar name",
+        )
+
+    def _benchmark(self, folder: Path) -> list[EntryFiles]:
+        if folder.name not in self.round.benchmarks:
+            self._add_unknown_benchmark(folder)
+            return []
+        children = self._children(folder)
+        results = tuple(child for child in children if fnmatchcase(child.name, RESULT_PATTERN))
+        strays = tuple(child.name for child in children if child not in results and not child.name.startswith("."))
+        self._look_for_stray_logs(folder, [folder / name for name in strays])
+        if not results and self.round.empty_folder_ignored:
+            self._add(
+                "entry.empty-folder",
+                self._relative(folder),
+                f"The folder holds no {RESULT_PATTERN}, and this round's checker passes it over",
+                actual=", ".join(strays[:5]) or "empty",
+            )
+            return []
+        return [
+            EntryFiles(
+                organisation=self.folder.name,
+                system=folder.parent.name,
+                benchmark=folder.name,
+                folder=folder,
+                results=results,
+                strays=strays,
+            )
+        ]
+
+    def _add_unknown_benchmark(self, folder: Path) -> None:
+        known = self.round.benchmarks
+        plain = folder.name.lower().replace("-", "").replace(" ", "")
+        close = [_OTHER_NAMES[plain]] if _OTHER_NAMES.get(plain) in known else get_close_matches(plain, known, n=1)
+        self._add(
+            "tree.unknown-benchmark",
+            self._relative(folder),
+            f"{folder.name} is not a benchmark of {self.round.title}",
+            expected=f"one of {', '.join(known)}",
+            actual=folder.name,
+            fix=f"Did you mean {close[0]}? Rename the folder." if close else None,
+        )
+
+    def _look_for_stray_logs(self, folder: Path, strays: list[Path]) -> None:
+        for stray in strays:
+            if stray.is_dir() and not stray.is_symlink():
+                logs = [child for child in self._children(stray, quiet=True) if fnmatchcase(child.name, RESULT_PATTERN)]
+                if logs:
+                    self._add(
+                        "tree.stray-logs",
+                        self._relative(stray),
+                        "Result logs lie one folder too deep, where no checker looks",
+                        expected=self._relative(folder),
+                        actual=f"{len(logs)} logs",
+                    )
+
+    def _folders(self, folder: Path) -> list[Path]:
+        found = []
+        for child in self._children(folder):
+            if child.name.startswith("."):
+                continue
+            if child.is_dir():
+                found.append(child)
+            elif child.is_symlink():
+                self._add("tree.unreadable", self._relative(child), "The link leads nowhere, or in a circle")
+        return found
+
+    def _children(self, folder: Path, *, quiet: bool = False) -> list[Path]:
+        """What a folder holds, sorted by name as the official checker sorts it."""
+        try:
+            return sorted(folder.iterdir())
+        except OSError as error:
+            if not quiet:
+                reason = error.strerror or str(error)
+                self._add("tree.unreadable", self._relative(folder), f"The folder cannot be read: {reason}")
+            return []
+
+    def _relative(self, path: Path) -> str:
+        return path.relative_to(self.folder).as_posix()
+
+    def _add(self, rule: str, path: str, message: str, **more: str | None) -> None:
+        self.findings.append(finding(rule, self.prefix + path, message, **more))  # type: ignore[arg-type]
+
+
+def _is_there(path: Path) -> bool:
+    """Whether a name exists, be it a link that leads nowhere: that has a finding of its own."""
+    return path.is_symlink() or path.exists()

@@ -1,0 +1,1 @@
+"""System descriptions: what one must say, and whether it does."""

@@ -1,0 +1,201 @@
+"""Read one system description and judge it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from difflib import get_close_matches
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from mlsub.data import load_yaml
+from mlsub.divisions import DIVISIONS, division_of
+from mlsub.findings import Finding
+from mlsub.rules.catalogue import finding
+from mlsub.rules.constraints import show
+
+#: Larger files are no system descriptions; real ones are below 20 KiB.
+MAX_BYTES = 1 << 22
+
+
+class Fields(msgspec.Struct, frozen=True):
+    """Which fields a description must have, and how."""
+
+    required: tuple[str, ...]
+    text: tuple[str, ...]
+    may_be_empty: tuple[str, ...]
+    placeholders: tuple[str, ...]
+
+
+class SystemDescription(msgspec.Struct, frozen=True, kw_only=True):
+    """One ``systems/<name>.json``: its content (None where it is no object), and what is wrong with it."""
+
+    name: str
+    path: str
+    content: dict[str, Any] | None
+    findings: tuple[Finding, ...]
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the official system description checker takes it."""
+        return not any(f.rejects for f in self.findings)
+
+    @property
+    def division(self) -> str | None:
+        """The division as written, which may be a misspelling."""
+        value = (self.content or {}).get("division")
+        return value if isinstance(value, str) else None
+
+    def text(self, field: str) -> str:
+        """A field as text; empty where it is missing or something else."""
+        value = (self.content or {}).get(field)
+        return value if isinstance(value, str) else ""
+
+
+@lru_cache(maxsize=1)
+def fields() -> Fields:
+    """The table of fields."""
+    return msgspec.convert(load_yaml(Path(__file__).with_name("fields.yaml")), Fields)
+
+
+def read_description(file: Path, path: str) -> SystemDescription:
+    """Read and judge a system description; bad input never raises.
+
+    Args:
+        file: where it is.
+        path: what findings call it, relative to the report's root.
+    """
+    name = file.name.removesuffix(".json")
+    try:
+        text = _read(file)
+    except OSError as error:
+        problem = finding(
+            "system.unreadable", path, f"The system description cannot be read: {error.strerror or error}"
+        )
+        return SystemDescription(name=name, path=path, content=None, findings=(problem,))
+    content, duplicates, problems = _parse(text, path)
+    if content is not None:
+        lines = _Lines(text)
+        problems = [*_official(content, path, lines), *_audit(content, path, lines, duplicates)]
+    return SystemDescription(name=name, path=path, content=content, findings=tuple(problems))
+
+
+def _read(file: Path) -> bytes:
+    if not file.is_file():
+        raise OSError("not a regular file" if file.exists() else "a link that leads nowhere")
+    with file.open("rb") as stream:
+        content = stream.read(MAX_BYTES + 1)
+    if len(content) > MAX_BYTES:
+        raise OSError("larger than 4 MiB")
+    return content
+
+
+def _parse(raw: bytes, path: str) -> tuple[dict[str, Any] | None, list[str], list[Finding]]:
+    duplicates: list[str] = []
+
+    def collect(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        seen: dict[str, Any] = {}
+        for key, value in pairs:
+            if key in seen:
+                duplicates.append(key)
+            seen[key] = value
+        return seen
+
+    try:
+        content = json.loads(raw.decode("utf-8"), object_pairs_hook=collect)
+    except json.JSONDecodeError as error:
+        return (
+            None,
+            [],
+            [finding("system.not-json", path, "The file is not JSON", line=error.lineno, actual=error.msg)],
+        )
+    except (UnicodeDecodeError, RecursionError, ValueError) as error:
+        reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)[:80]
+        return None, [], [finding("system.not-json", path, "The file is not JSON", actual=reason)]
+    if not isinstance(content, dict):
+        kind = {list: "a list", str: "a text", type(None): "null"}.get(type(content), "a number")
+        message = "The system description is not an object with fields"
+        return (
+            None,
+            [],
+            [finding("system.not-object", path, message, line=1, expected="an object", actual=kind)],
+        )
+    return content, duplicates, []
+
+
+class _Lines:
+    """Where in the file a field stands."""
+
+    def __init__(self, raw: bytes) -> None:
+        self._text = raw.decode("utf-8", "replace")
+
+    def of(self, field: str) -> int | None:
+        at = self._text.find(f'"{field}"')
+        return None if at < 0 else self._text.count("\n", 0, at) + 1
+
+
+def _official(content: dict[str, Any], path: str, lines: _Lines) -> Iterator[Finding]:
+    required = fields().required
+    others = [key for key in content if key not in required and len(key) < 64][:100]
+    for name in required:
+        if name not in content:
+            close = get_close_matches(name, others, n=1, cutoff=0.8)
+            yield finding(
+                "system.field-missing",
+                path,
+                f"The required field {name} is missing",
+                line=lines.of(close[0]) if close else None,
+                expected=name,
+                actual=f"a field named {show(close[0])}" if close else "no such field",
+                fix=f"Rename {close[0]} to {name}." if close else None,
+            )
+    for name in fields().text:
+        if name in content and not isinstance(content[name], str):
+            yield finding(
+                "system.field-not-text",
+                path,
+                f"The field {name} is not text",
+                line=lines.of(name),
+                expected="text",
+                actual=show(content[name]),
+            )
+
+
+def _audit(content: dict[str, Any], path: str, lines: _Lines, duplicates: list[str]) -> Iterator[Finding]:
+    for name in dict.fromkeys(duplicates):
+        yield finding("system.duplicate-key", path, f"The field {name} appears more than once", line=lines.of(name))
+    yield from _division(content, path, lines)
+    marks = fields().placeholders
+    held = [name for name, value in content.items() if isinstance(value, str) and value.strip().lower() in marks]
+    if held:
+        yield _listing("system.placeholder", path, lines, held, "Fields hold a placeholder")
+    empty = [
+        name
+        for name in fields().required
+        if name not in fields().may_be_empty and name in content and content[name] in ("", None)
+    ]
+    if empty:
+        yield _listing("system.empty-value", path, lines, empty, "Required fields are empty")
+
+
+def _listing(rule: str, path: str, lines: _Lines, names: list[str], message: str) -> Finding:
+    return finding(rule, path, message, line=lines.of(names[0]), actual=", ".join(names))
+
+
+def _division(content: dict[str, Any], path: str, lines: _Lines) -> Iterator[Finding]:
+    if "division" not in content or division_of(content["division"]) is not None:
+        return
+    value = content["division"]
+    close = get_close_matches(value[:40].strip().lower(), DIVISIONS, n=1) if isinstance(value, str) else []
+    yield finding(
+        "system.division",
+        path,
+        "The division is neither closed nor open, so the official seed and convergence checks pass it over",
+        line=lines.of("division"),
+        expected="closed or open",
+        actual=show(value),
+        fix=f"Write {close[0]}, if that is what was submitted." if close else None,
+    )
