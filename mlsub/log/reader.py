@@ -55,7 +55,7 @@ def open_log(path: Path) -> BinaryIO:
             if not path.is_symlink() and not path.exists():
                 reason = "no such file"
             raise UnreadableLogError(reason)
-        return cast("BinaryIO", gzip.open(path)) if path.suffix == ".gz" else path.open("rb")  # noqa: SIM115
+        return cast("BinaryIO", gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
     except OSError as error:
         raise UnreadableLogError(error.strerror or str(error)) from error
 

@@ -174,7 +174,7 @@ class _KeyState:
             except Exception:
                 held = False
             if not held:
-                self._fail(check.aspect, check.words, event, check.actual)
+                self._fail(check, event)
         if not self.plain:
             self._order(event, seen, starts)
         if compiled.target is not None:
@@ -192,38 +192,42 @@ class _KeyState:
             if text not in out.values:
                 out.values.append(text)
 
-    def _fail(self, aspect: str, words: str, event: Event, actual: Callable[[Event], Any]) -> None:
+    def _fail(self, check: _Check, event: Event) -> None:
+        try:
+            actual = check.actual(event)
+        except Exception:
+            actual = event.metadata
+        self._note(check.aspect, check.words, event.line, actual)
+
+    def _note(self, aspect: str, words: str, line: int, actual: Any) -> None:
         failure = self.out.failures.get((aspect, words))
         if failure is not None:
             failure.count += 1
-            return
-        try:
-            text = show(actual(event))
-        except Exception:
-            text = show(event.metadata)
-        self.out.failures[aspect, words] = Failure(event.line, text)
+        else:
+            text = actual if aspect in ("order", "time") else show(actual)
+            self.out.failures[aspect, words] = Failure(line, text)
 
     def _order(self, event: Event, seen: set[str], starts: dict[str, float]) -> None:
         rule = self.compiled.rule
         for earlier in rule.after:
             if earlier not in seen:
-                self._fail("order", f"after {earlier}", event, lambda _, key=earlier: f"before the first {key}")
+                self._note("order", f"after {earlier}", event.line, f"before the first {earlier}")
         for later in rule.not_after:
             if later in seen:
-                self._fail("order", f"before {later}", event, lambda _, key=later: f"after {key}")
+                self._note("order", f"before {later}", event.line, f"after {later}")
         if rule.within is not None:
             took = event.time_ms - starts.get(rule.within.of, _NO_START)
             limit = rule.within.minutes * 60_000.0
             if not took < limit:
                 words = f"less than {rule.within.minutes:g} minutes after the first {rule.within.of}"
-                self._fail("time", words, event, lambda _: f"{took / 60_000.0:.2f} minutes")
+                self._note("time", words, event.line, f"{took / 60_000.0:.2f} minutes")
         if rule.tensors is not None and len(self.out.tensors) <= len(rule.tensors):
             # One name more than wanted already decides; the rest of a hostile log is not kept.
             try:
                 self.out.tensors.append(event.metadata["tensor"])
             except Exception:
                 if ("metadata", "metadata with tensor") not in self.out.failures:
-                    self._fail("metadata", "metadata with tensor", event, lambda e: e.metadata)
+                    self._note("metadata", "metadata with tensor", event.line, event.metadata)
 
     def _target(self, event: Event, target: _Target) -> None:
         out = self.out
