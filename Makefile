@@ -22,7 +22,7 @@ $(STAMP): setup.cfg pyproject.toml
 install: $(STAMP)
 
 demo: $(STAMP)
-	$(BIN)/mlsub rehearse submissions/rehearsal.yaml --output demo
+	$(BIN)/mlsub rehearse submissions/rehearsal.yaml --output demo --replace
 	$(BIN)/mlsub check demo/rehearsal-v1.0
 	$(BIN)/mlsub score demo/rehearsal-v1.0
 

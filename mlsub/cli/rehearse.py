@@ -1,0 +1,56 @@
+"""``mlsub rehearse``: a submission of one's own in a minute, to try everything on."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from mlsub.rehearsal.manifest import RehearsalEntry
+    from mlsub.rehearsal.train import Result
+
+
+@click.command("rehearse")
+@click.argument("manifest", type=click.Path(path_type=Path))
+@click.option("--output", type=click.Path(path_type=Path), default=Path("demo"), show_default=True)
+@click.option("--replace", is_flag=True, help="Replace an earlier rehearsal of the same organisation.")
+def command(manifest: Path, output: Path, replace: bool) -> None:
+    """Train the rehearsal that MANIFEST describes, and lay it out as a submission under the output folder.
+
+    Real runs on this machine, but of a small network on 1,797 digits: a rehearsal, not an MLPerf result.
+
+    Exit status: 0 done, 2 could not be done.
+    """
+    from mlsub.rehearsal.manifest import ManifestError, read_manifest
+    from mlsub.rehearsal.rehearse import OutputExistsError, rehearse
+
+    try:
+        wanted = read_manifest(manifest)
+        click.echo("Rehearsal: real training of a small network on this machine; not an MLPerf result.")
+        folder = rehearse(wanted, output, replace=replace, progress=_tell)
+    except ManifestError as error:
+        _fail(str(error))
+    except OutputExistsError as error:
+        _fail(f"{error} exists. Add --replace to train anew and replace it.")
+    except OSError as error:
+        _fail(f"{error.filename or output}: {error.strerror or error}")
+    except ImportError as error:
+        _fail(f"rehearsing needs scikit-learn ({error}). Install it with: pip install 'mlsub[rehearsal]'")
+    else:
+        click.echo(f"Laid out in {folder}. Check it with: mlsub check {folder}")
+
+
+def _tell(entry: RehearsalEntry, number: int, runs: int, result: Result) -> None:
+    ending = "reached" if result.success else "did not reach"
+    click.echo(
+        f"  {entry.system} ({entry.division}) run {number} of {runs}: "
+        f"{ending} the target in {result.epochs} epoch{'s' if result.epochs > 1 else ''}, accuracy {result.accuracy:.4f}"
+    )
+
+
+def _fail(message: str) -> None:
+    click.echo(f"mlsub rehearse: {message}", err=True)
+    sys.exit(2)

@@ -1,0 +1,86 @@
+"""Run a whole rehearsal: train every run, lay the logs out as a submission, describe the machine."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from mlsub.rehearsal.machine import describe_machine
+from mlsub.rehearsal.manifest import Manifest, RehearsalEntry
+from mlsub.rehearsal.train import Result, train_run
+from mlsub.rules.load import benchmark
+
+ROUND_FOLDER = "rehearsal-v1.0"
+_NOTE = "A rehearsal made with mlsub: real training of a small network, but not an MLPerf result.\n"
+_SEEDS = 2**31
+
+Progress = Callable[[RehearsalEntry, int, int, Result], None]
+
+
+class OutputExistsError(FileExistsError):
+    """There is a submission already, and nobody asked to replace it."""
+
+
+def rehearse(manifest: Manifest, output: Path, *, replace: bool, progress: Progress | None = None) -> Path:
+    """Train and lay out a rehearsal.
+
+    Args:
+        manifest: what to rehearse.
+        output: the folder that gets ``rehearsal-v1.0/<organisation>``.
+        replace: whether an earlier rehearsal there may be replaced.
+        progress: called after each run with entry, number of the run, number of runs and result.
+
+    Returns:
+        The organisation's folder. It appears complete or not at all.
+
+    Raises:
+        OutputExistsError: the folder exists and ``replace`` is False, or it is no rehearsal.
+        OSError: the output cannot be written.
+        ImportError: scikit-learn is not installed.
+    """
+    final = output / ROUND_FOLDER / manifest.organisation
+    if final.exists() and not (replace and (final / "systems").is_dir() and (final / "results").is_dir()):
+        raise OutputExistsError(str(final))
+    final.parent.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(prefix=".rehearsal-", dir=final.parent))
+    try:
+        _fill(work, manifest, progress)
+        _put_in_place(work, final)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    (final.parent / "README.txt").write_text(_NOTE, encoding="utf-8")
+    return final
+
+
+def _fill(folder: Path, manifest: Manifest, progress: Progress | None) -> None:
+    runs = benchmark("rehearsal", "1.0", "digits").runs
+    systems = folder / "systems"
+    systems.mkdir()
+    for entry in manifest.entries:
+        results = folder / "results" / entry.system / "digits"
+        results.mkdir(parents=True)
+        for number in range(runs):
+            seed = secrets.randbelow(_SEEDS)
+            log = results / f"result_{number}.txt"
+            result = train_run(log, manifest.organisation, manifest.status, entry, seed)
+            if progress is not None:
+                progress(entry, number + 1, runs, result)
+        description = describe_machine(manifest.organisation, entry.system, entry.division, manifest.status)
+        text = json.dumps(description, indent=2, ensure_ascii=False) + "\n"
+        (systems / f"{entry.system}.json").write_text(text, encoding="utf-8")
+
+
+def _put_in_place(work: Path, final: Path) -> None:
+    """Swap the finished folder in; the old one goes only when the new one is there."""
+    work.chmod(0o755)
+    if final.exists():
+        old = Path(tempfile.mkdtemp(prefix=".replaced-", dir=final.parent))
+        final.rename(old / "old")
+        work.rename(final)
+        shutil.rmtree(old)
+    else:
+        work.rename(final)

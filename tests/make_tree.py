@@ -1,0 +1,274 @@
+"""Builds synthetic submissions that are accepted as they stand, so that a case can spoil one thing at a time."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from mlsub.systems.description import fields
+
+ORG = "ACME"
+SYSTEM = "rack1"
+#: Result files of an entry, from the rules of MLPerf Training v1.0 and v1.1.
+RUNS = {
+    "resnet": 5,
+    "ssd": 5,
+    "maskrcnn": 5,
+    "dlrm": 5,
+    "bert": 10,
+    "rnnt": 10,
+    "minigo": 10,
+    "unet3d": 40,
+    "digits": 5,
+}
+#: Noncompliant runs that are forgiven, where it is not one.
+FORGIVEN = {"unet3d": 4}
+
+_HYPERPARAMETERS: dict[str, dict[str, Any]] = {
+    "resnet": {
+        "global_batch_size": 3200,
+        "opt_name": "lars",
+        "lars_opt_base_learning_rate": 10.5,
+        "lars_opt_end_learning_rate": 0.0001,
+        "lars_opt_learning_rate_decay_poly_power": 2,
+        "lars_opt_learning_rate_decay_steps": 14000,
+        "lars_epsilon": 0.0,
+        "lars_opt_learning_rate_warmup_epochs": 2,
+        "lars_opt_momentum": 0.9,
+        "lars_opt_weight_decay": 0.0001,
+        "train_samples": 1281167,
+        "eval_samples": 50000,
+    },
+    "bert": {
+        "global_batch_size": 512,
+        "opt_base_learning_rate": 0.002,
+        "opt_epsilon": 1e-06,
+        "opt_learning_rate_training_steps": 8000,
+        "opt_learning_rate_warmup_steps": 100,
+        "num_warmup_steps": 100,
+        "start_warmup_step": 0,
+        "opt_lamb_beta_1": 0.87,
+        "opt_lamb_beta_2": 0.98,
+        "opt_lamb_weight_decay_rate": 0.01,
+        "train_samples": 156725653,
+        "eval_samples": 10000,
+    },
+    "unet3d": {
+        "global_batch_size": 56,
+        "opt_name": "sgd",
+        "opt_base_learning_rate": 1.5,
+        "opt_learning_rate_warmup_epochs": 1000,
+        "opt_learning_rate_decay_boundary_epochs": [],
+        "opt_learning_rate_decay_factor": 1,
+        "opt_weight_decay": 0,
+        "opt_momentum": 0.9,
+        "train_samples": 168,
+        "eval_samples": 42,
+        "oversampling": 0.4,
+        "training_input_shape": [128, 128, 128],
+        "validation_input_shape": [128, 128, 128],
+        "validation_overlap": 0.5,
+    },
+    "digits": {
+        "global_batch_size": 32,
+        "opt_name": "sgd",
+        "opt_base_learning_rate": 0.1,
+        "opt_momentum": 0.9,
+        "opt_weight_decay": 0.0001,
+        "model_hidden_units": 64,
+        "train_samples": 1437,
+        "eval_samples": 360,
+    },
+}
+_QUALITY = {"resnet": 0.7595, "bert": 0.7225, "unet3d": 0.9085, "digits": 0.97}
+_EPOCH_MS = 50_000
+
+
+class Log:
+    """The lines of one result file: records as dictionaries, everything else as text."""
+
+    def __init__(self, lines: Sequence[dict[str, Any] | str]) -> None:
+        self.lines = list(lines)
+
+    @classmethod
+    def read(cls, file: Path) -> Log:
+        """The log in a file that :meth:`text` wrote."""
+        token = ":::MLLOG "
+        return cls(
+            [
+                json.loads(line.removeprefix(token)) if line.startswith(token) else line
+                for line in file.read_text().splitlines()
+            ]
+        )
+
+    def text(self) -> str:
+        """The log as it stands in the file."""
+        return "".join(
+            (f":::MLLOG {json.dumps(line)}" if isinstance(line, dict) else line) + "\n" for line in self.lines
+        )
+
+    def records(self, key: str | None = None) -> list[dict[str, Any]]:
+        """The records of a key, or all."""
+        return [line for line in self.lines if isinstance(line, dict) and key in (None, line["key"])]
+
+    def at(self, key: str) -> int:
+        """Where the first record of a key stands, counted from 0."""
+        return next(i for i, line in enumerate(self.lines) if isinstance(line, dict) and line["key"] == key)
+
+    def put(self, key: str, **parts: Any) -> None:
+        """Replace parts of the first record of a key; ``metadata`` is merged into what is there."""
+        record = self.records(key)[0]
+        record["metadata"] = {**record["metadata"], **parts.pop("metadata", {})}
+        record.update(parts)
+
+    def drop(self, *keys: str) -> None:
+        """Take every record of these keys away."""
+        self.lines = [line for line in self.lines if not (isinstance(line, dict) and line["key"] in keys)]
+
+
+def make_log(benchmark: str = "resnet", division: str = "closed", run: int = 0, org: str = ORG) -> Log:
+    """A compliant log; each run has its own seed, start and duration: 10 + ``run`` minutes."""
+    clock = [1_620_000_000_000 + run * 10_000_000]
+    lines: list[dict[str, Any] | str] = []
+
+    def log(key: str, value: Any = None, kind: str = "POINT_IN_TIME", after_ms: int = 1, **metadata: Any) -> None:
+        clock[0] += after_ms
+        lines.append(
+            {
+                "namespace": "",
+                "time_ms": clock[0],
+                "event_type": kind,
+                "key": key,
+                "value": value,
+                "metadata": {"file": "train.py", "lineno": len(lines) + 100, **metadata},
+            }
+        )
+
+    start, end = "INTERVAL_START", "INTERVAL_END"
+    log("cache_clear", True)
+    log("init_start", kind=start)
+    log("submission_benchmark", benchmark)
+    log("submission_division", division)
+    log("submission_org", org)
+    log("submission_status", "onprem")
+    log("submission_platform", SYSTEM)
+    log("seed", 1000 + run)
+    log("gradient_accumulation_steps", 1)
+    for key, value in _HYPERPARAMETERS[benchmark].items():
+        log(key, value)
+    log("init_stop", kind=end, after_ms=60_000)
+    log("run_start", kind=start)
+    run_start = clock[0]
+    log("block_start", kind=start, first_epoch_num=1, epoch_count=1)
+    log("epoch_start", kind=start, epoch_num=1)
+    log("epoch_stop", kind=end, after_ms=_EPOCH_MS, epoch_num=1)
+    log("block_stop", kind=end, first_epoch_num=1)
+    log("eval_start", kind=start, epoch_num=1)
+    log("eval_accuracy", _QUALITY[benchmark] + run * 1e-5, epoch_num=1)
+    log("eval_stop", kind=end, epoch_num=1)
+    log("run_stop", kind=end, after_ms=run_start + (10 + run) * 60_000 - clock[0], status="success")
+    return Log(lines)
+
+
+def make_description(division: str = "closed", org: str = ORG, **changes: Any) -> dict[str, Any]:
+    """A system description with every required field filled in; a change to ``None`` takes the field away."""
+    content = {name: f"some {name.replace('_', ' ')}" for name in fields().required}
+    content |= {"submitter": org, "division": division, "status": "onprem", "system_name": SYSTEM}
+    content |= {"number_of_nodes": "1", "accelerators_per_node": "8", "hw_notes": "", "sw_notes": ""}
+    content |= changes
+    return {name: value for name, value in content.items() if value is not None}
+
+
+class Tree:
+    """One organisation's folder on disk."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.org = folder.name
+
+    def add_system(self, name: str = SYSTEM, division: str = "closed", **changes: Any) -> Path:
+        """Write a system description."""
+        file = self.description(name)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(make_description(division, self.org, **changes), indent=2) + "\n")
+        return file
+
+    def add_entry(
+        self,
+        benchmark: str = "resnet",
+        system: str = SYSTEM,
+        division: str = "closed",
+        runs: int | None = None,
+        named: str = "result_{}.txt",
+    ) -> Path:
+        """Write an entry's logs."""
+        folder = self.entry(benchmark, system)
+        folder.mkdir(parents=True, exist_ok=True)
+        for run in range(RUNS[benchmark] if runs is None else runs):
+            (folder / named.format(run)).write_text(make_log(benchmark, division, run, self.org).text())
+        return folder
+
+    def description(self, name: str = SYSTEM) -> Path:
+        """The file of a system description."""
+        return self.folder / "systems" / f"{name}.json"
+
+    def entry(self, benchmark: str = "resnet", system: str = SYSTEM) -> Path:
+        """The folder of an entry."""
+        return self.folder / "results" / system / benchmark
+
+    def log(self, run: int = 0, benchmark: str = "resnet", system: str = SYSTEM) -> Path:
+        """The file of a log."""
+        return self.entry(benchmark, system) / f"result_{run}.txt"
+
+    def edit(
+        self, change: Callable[[Log], object], *runs: int, benchmark: str = "resnet", system: str = SYSTEM
+    ) -> None:
+        """Change some logs of an entry, run 0 unless told."""
+        for run in runs or (0,):
+            file = self.log(run, benchmark, system)
+            log = Log.read(file)
+            change(log)
+            file.write_text(log.text())
+
+    def describe(self, name: str = SYSTEM, **changes: Any) -> None:
+        """Change fields of a system description; ``None`` takes a field away."""
+        file = self.description(name)
+        content = json.loads(file.read_text()) | changes
+        kept = {field: value for field, value in content.items() if value is not None}
+        file.write_text(json.dumps(kept, indent=2) + "\n")
+
+
+def make_tree(
+    above: Path,
+    round_folder: str = "v1.0",
+    org: str = ORG,
+    benchmarks: Sequence[str] = ("resnet",),
+    division: str = "closed",
+) -> Tree:
+    """An accepted organisation with one system: ``<above>/<round_folder>/<org>``."""
+    tree = Tree(above / round_folder / org)
+    tree.add_system(division=division)
+    for benchmark in benchmarks:
+        tree.add_entry(benchmark, division=division)
+    return tree
+
+
+def spoil(tree: Tree, *runs: int, benchmark: str = "resnet") -> None:
+    """Make runs noncompliant, each by one defect: they never reach the quality target."""
+    tree.edit(lambda log: log.put("eval_accuracy", value=0.1), *runs, benchmark=benchmark)
+
+
+def snapshot(folder: Path) -> dict[bytes, tuple[int, int, int]]:
+    """Mode, size and time of change of everything under a folder; links are not followed."""
+    found = [os.fsencode(folder)]
+    for parent, folders, files in os.walk(os.fsencode(folder)):
+        found += [os.path.join(parent, name) for name in (*folders, *files)]  # noqa: PTH118  (names that are no text)
+    return {path: _state(path) for path in found}
+
+
+def _state(path: bytes) -> tuple[int, int, int]:
+    stat = os.lstat(path)
+    return stat.st_mode, stat.st_size, stat.st_mtime_ns
