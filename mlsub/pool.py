@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 from mlsub.log.judge import LogTask, judge_log
@@ -31,25 +27,32 @@ def judge_logs(tasks: Sequence[LogTask], jobs: int | None = None, progress: Prog
     """
     workers = _workers(tasks) if jobs is None else max(1, min(jobs, len(tasks)))
     reports: list[LogReport] = []
-    try:
-        for report in _results(tasks, workers):
-            reports.append(report)
-            if progress is not None:
-                progress(len(reports), len(tasks))
-    except BrokenProcessPool:
-        # A worker died (the machine ran out of memory, say): the rest goes one by one.
-        reports.extend(_safe_judge(task) for task in tasks[len(reports) :])
+    for report in _in_processes(tasks, workers) if workers > 1 else map(_safe_judge, tasks):
+        reports.append(report)
+        if progress is not None:
+            progress(len(reports), len(tasks))
     return reports
 
 
-def _results(tasks: Sequence[LogTask], workers: int) -> Iterator[LogReport]:
-    if workers < 2:
-        yield from map(_safe_judge, tasks)
-        return
-    # Forking is cheap and safe as long as nothing else runs in this process.
+def _in_processes(tasks: Sequence[LogTask], workers: int) -> Iterator[LogReport]:
+    # Imported here: most checks are small and start faster without.
+    import multiprocessing
+    import threading
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+
+    # Forking is cheap, and safe as long as nothing else runs in this process.
     method = "fork" if threading.active_count() == 1 and hasattr(os, "fork") else "spawn"
-    with ProcessPoolExecutor(workers, multiprocessing.get_context(method)) as pool:
-        yield from pool.map(_safe_judge, tasks, chunksize=max(1, min(16, len(tasks) // (4 * workers))))
+    chunk = max(1, min(16, len(tasks) // (4 * workers)))
+    done = 0
+    try:
+        with ProcessPoolExecutor(workers, multiprocessing.get_context(method)) as pool:
+            for report in pool.map(_safe_judge, tasks, chunksize=chunk):
+                done += 1
+                yield report
+    except BrokenProcessPool:
+        # A worker died (the machine ran out of memory, say): the rest goes one by one.
+        yield from map(_safe_judge, tasks[done:])
 
 
 def _workers(tasks: Sequence[LogTask]) -> int:

@@ -45,9 +45,10 @@ def command(manifest: Path, output: Path, replace: bool) -> None:
 
 def _tell(entry: RehearsalEntry, number: int, runs: int, result: Result) -> None:
     ending = "reached" if result.success else "did not reach"
+    epochs = f"{result.epochs} epoch{'s' if result.epochs > 1 else ''}"
     click.echo(
         f"  {entry.system} ({entry.division}) run {number} of {runs}: "
-        f"{ending} the target in {result.epochs} epoch{'s' if result.epochs > 1 else ''}, accuracy {result.accuracy:.4f}"
+        f"{ending} the target in {epochs}, accuracy {result.accuracy:.4f}"
     )
 
 

@@ -1,0 +1,79 @@
+"""Runs ``mlsub`` in this process and holds every JSON document against the published schema."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from click.testing import CliRunner
+from jsonschema import Draft202012Validator
+
+import mlsub
+from mlsub.cli import main
+
+
+class Outcome(NamedTuple):
+    """What a call of ``mlsub`` came to."""
+
+    status: int
+    stdout: str
+    stderr: str
+
+    @property
+    def document(self) -> dict[str, Any]:
+        document = json.loads(self.stdout)
+        assert isinstance(document, dict)
+        return document
+
+    @property
+    def official(self) -> str:
+        official = self.document["official"]
+        assert isinstance(official, str)
+        return official
+
+    @property
+    def findings(self) -> list[dict[str, Any]]:
+        return [finding for report in self.reports for finding in report["findings"]]
+
+    @property
+    def reports(self) -> list[dict[str, Any]]:
+        document = self.document
+        reports = document.get("reports", [document])
+        assert isinstance(reports, list)
+        return reports
+
+    def errors(self) -> set[str]:
+        """The ids of the rules that can reject: official errors."""
+        return {f["rule"] for f in self.findings if f["kind"] == "official" and f["severity"] == "error"}
+
+    def rules(self) -> set[str]:
+        return {f["rule"] for f in self.findings}
+
+    def of(self, rule: str) -> list[dict[str, Any]]:
+        """The findings of one rule."""
+        return [f for f in self.findings if f["rule"] == rule]
+
+
+@lru_cache(maxsize=1)
+def schema() -> Draft202012Validator:
+    """The published schema of the JSON document."""
+    content = json.loads(Path(mlsub.__file__).with_name("report").joinpath("schema.json").read_text())
+    Draft202012Validator.check_schema(content)
+    return Draft202012Validator(content)
+
+
+def run(*args: object) -> Outcome:
+    """Call ``mlsub``; anything but an orderly exit is a failure of the test."""
+    result = CliRunner().invoke(main, [str(arg) for arg in args], env={"NO_COLOR": "1"})
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise AssertionError(f"traceback instead of a verdict: {result.exception!r}") from result.exception
+    return Outcome(result.exit_code, result.stdout, result.stderr)
+
+
+def check(*args: object) -> Outcome:
+    """``mlsub check --format json``; the document must keep the contract."""
+    outcome = run("check", "--format", "json", *args)
+    schema().validate(outcome.document)
+    return outcome

@@ -1,0 +1,80 @@
+"""A log as lines that can be changed one by one, as records or as text."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tests.differential.generate import Combination, compliant_log, line_of
+
+_TOKEN = ":::MLLOG "
+
+
+class Line(NamedTuple):
+    """A line of a log; ``record`` is what it says, or None for text that is no record.
+
+    Text is Latin-1, as the official parser reads it, so that any byte survives.
+    """
+
+    text: str
+    record: dict[str, Any] | None = None
+
+    @property
+    def key(self) -> str | None:
+        return str(self.record["key"]) if self.record is not None else None
+
+
+Log = list[Line]
+
+
+class Mutant(NamedTuple):
+    """A changed log, and in words what was changed."""
+
+    description: str
+    content: bytes
+
+
+def record_line(record: dict[str, Any]) -> Line:
+    """A record as a line."""
+    return Line(line_of(record), record)
+
+
+def generated(combination: Combination) -> Log:
+    """The compliant log of a combination."""
+    return [record_line(record) for record in compliant_log(combination)]
+
+
+def published(file: Path) -> Log:
+    """A real log."""
+    return [_parsed(text) for text in file.read_bytes().decode("latin-1").split("\n")]
+
+
+def _parsed(text: str) -> Line:
+    before, token, after = text.rpartition(_TOKEN)
+    try:
+        record = json.loads(after) if token else None
+    except ValueError:
+        return Line(text)
+    return Line(text, record) if isinstance(record, dict) and "key" in record else Line(text)
+
+
+def content(log: Log) -> bytes:
+    """The log as a file."""
+    return ("\n".join(line.text for line in log) + "\n").encode("latin-1", "replace")
+
+
+def keys_of(log: Log) -> list[str]:
+    """Each key that appears, once, in the order of the file."""
+    return list(dict.fromkeys(line.key for line in log if line.key is not None))
+
+
+def places_of(log: Log, key: str) -> list[int]:
+    """Where the records of a key stand."""
+    return [place for place, line in enumerate(log) if line.key == key]
+
+
+def show(value: Any) -> str:
+    """A value in a description, shortened."""
+    text = repr(value)
+    return text if len(text) <= 70 else f"{text[:67]}..."

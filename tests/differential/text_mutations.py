@@ -1,0 +1,118 @@
+"""Changes to the bytes of a log: broken lines, foreign text, other encodings."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+
+from tests.differential.values import RAW_VALUES
+
+TOKEN = ":::MLLOG "
+_FIELD = re.compile(r'("(?:value|time_ms)": )([^,{}\[\]]+)')
+
+LineChange = Callable[[random.Random, str], str]
+FileChange = Callable[[bytes], bytes]
+
+
+def _truncate(rng: random.Random, text: str) -> str:
+    return text[: rng.randrange(len(text))]
+
+
+def _lose_a_character(rng: random.Random, text: str) -> str:
+    place = rng.randrange(len(text))
+    return text[:place] + text[place + 1 :]
+
+
+def _other_character(rng: random.Random, text: str) -> str:
+    place = rng.randrange(len(text))
+    return text[:place] + rng.choice('\x00\x0b\x1c\x7f\x85\xa0\xff"{}[]:,\\ e0-') + text[place + 1 :]
+
+
+def _raw(rng: random.Random, text: str) -> str:
+    raw = rng.choice(RAW_VALUES)
+    return _FIELD.sub(lambda match: match[1] + raw, text, count=rng.choice((1, 2)))
+
+
+def _raw_value(rng: random.Random, text: str) -> str:
+    raw = rng.choice(RAW_VALUES)
+    return re.sub(r'("value": )([^,{}\[\]]+)', lambda match: match[1] + raw, text, count=1)
+
+
+def _behind(rng: random.Random, text: str) -> str:
+    more = ("Epoch 3: 100%|####|", "}", " {}", ",", "\x00", " ", "\t", "\xa0", "\x85", "\x0c", "\x1c", "\xc2\xa0", ":")
+    return text + rng.choice(more)
+
+
+def _before(rng: random.Random, text: str) -> str:
+    more = ("[1,0]<stdout>:", "0: ", "\x00", ":::MLLOG", ":::MLLOG :", "\xef\xbb\xbf", "{", ":::MLLOG {} ", "\x1b[0m")
+    return rng.choice(more) + text
+
+
+def _behind_token(rng: random.Random, text: str) -> str:
+    more = (" ", "\t", "\xa0", "\x0c", "\xef\xbb\xbf", "\x00", "[", "null ", "1", "\x1b[0m", "{} ", ",")
+    return text.replace(TOKEN, TOKEN + rng.choice(more))
+
+
+def _other_token(rng: random.Random, text: str) -> str:
+    tokens = (":::MLLOG", ":::MLLOG\t", "::MLLOG ", ":::mllog ", ":::MLLOGv1 ", ":::MLL ", "", ":::MLLOG\xa0")
+    return text.replace(TOKEN, rng.choice(tokens))
+
+
+def _not_an_object(rng: random.Random, text: str) -> str:
+    others = ("null", "[]", '"text"', "1", "true", "{}", "", " ", "NaN", '["time_ms", "key", "value", "metadata"]')
+    return TOKEN + rng.choice((*others, '"time_ms key value metadata"', f"[{text.removeprefix(TOKEN)}]"))
+
+
+def _broken_in_two(rng: random.Random, text: str) -> str:
+    place = rng.randrange(len(text))
+    return text[:place] + rng.choice(("\n", "\r", "\r\n", "\x0b", "\x0c", "\x85", "\u00e2\u0080\u00a8")) + text[place:]
+
+
+def _twice_the_same_field(rng: random.Random, text: str) -> str:
+    field = rng.choice(('"value": "x"', '"key": "seed"', '"metadata": {}', '"time_ms": 1', '"metadata": null'))
+    return text.replace(TOKEN + "{", f"{TOKEN}{{{field}, ") if rng.random() < 0.5 else f"{text[:-1]}, {field}}}"
+
+
+def _unfold(rng: random.Random, text: str) -> str:
+    return "".join(f"\\u{ord(char):04x}" if char.isalpha() and rng.random() < 0.1 else char for char in text)
+
+
+LINE_CHANGES: tuple[tuple[str, LineChange], ...] = (
+    ("truncated", _truncate),
+    ("one character lost", _lose_a_character),
+    ("another character in it", _other_character),
+    ("raw text for value or time", _raw),
+    ("raw text for the value", _raw_value),
+    ("raw text for the value", _raw_value),
+    ("text behind it", _behind),
+    ("text before it", _before),
+    ("text behind the token", _behind_token),
+    ("another token", _other_token),
+    ("no object", _not_an_object),
+    ("broken in two", _broken_in_two),
+    ("a field twice", _twice_the_same_field),
+    ("letters written as escapes", _unfold),
+)
+
+
+def _wide(encoding: str) -> FileChange:
+    return lambda content: content.decode("latin-1").encode(encoding)
+
+
+FILE_CHANGES: tuple[tuple[str, FileChange], ...] = (
+    ("lines end in CR LF", lambda content: content.replace(b"\n", b"\r\n")),
+    ("lines end in CR", lambda content: content.replace(b"\n", b"\r")),
+    ("no end to the last line", lambda content: content.rstrip(b"\n")),
+    ("a UTF-8 byte order mark", lambda content: b"\xef\xbb\xbf" + content),
+    ("UTF-16", _wide("utf-16")),
+    ("UTF-16 without a mark", _wide("utf-16-le")),
+    ("UTF-32", _wide("utf-32")),
+    ("empty", lambda content: b""),
+    ("cut in the middle", lambda content: content[: len(content) // 2]),
+    ("twice in one file", lambda content: content * 2),
+    ("in reverse order", lambda content: b"\n".join(reversed(content.split(b"\n")))),
+    ("no record", lambda content: content.replace(b":::MLLOG", b"MLLOG")),
+    ("blank lines between", lambda content: content.replace(b"\n", b"\n\n \n")),
+    ("NUL bytes at the end", lambda content: content + b"\x00" * 4096),
+)

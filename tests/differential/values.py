@@ -1,0 +1,145 @@
+"""Values for logs: some that hold a constraint, many that do not, and those just beside the border."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from mlsub.rules.constraints import Constraint
+from mlsub.rules.model import KeyRule, Reach
+
+#: What a log may hold instead of a sensible value; JSON texts that json.dumps cannot write are RAW_VALUES.
+NASTY: tuple[Any, ...] = (
+    *(None, "", True, False, 0, -1, 1, 2, 0.0001, 1e-9, 0.5, 1.0, 0.999, 1e308),
+    *(math.nan, math.inf, -math.inf, "text", "0.9", "NaN", " ", "None"),
+    *([], [1], [40, 50], [None], {}, {"BBOX": 0.4, "SEGM": 0.4}, {"BBOX": "x"}, {"value": 1}, [[1, 2], [3]]),
+    *(2**53 + 1, 2**63, 2**64, -(2**63) - 1, 10**20),
+)
+
+#: JSON texts, valid and not, that only differ in how they are written, or that parsers take differently.
+RAW_VALUES: tuple[str, ...] = (
+    *("1" * 5000, "-" + "9" * 4300, "1e400", "-1e400", "1E0", "-0", "-0.0", "01", "+1", "1.", ".5", "1e", "0x10"),
+    *("nan", "inf", "True", "None", "'text'", "undefined", "", "-", "-NaN", "- 1"),
+    *(r'"\ud800"', r'"\udc00\ud800"', '"a\tb"', '"a\x00b"', r'"\x41"', r'"\u12"', '"\x7f\x80\xff"', '"\xc3\xa9"'),
+    *(r'"\u0063losed"', '"unfinished', "[1,]", '{"a":1,}', '{"BBOX":0.4,"BBOX":"x","SEGM":0.4}', "[1 2]"),
+    *("[" * 5000 + "]" * 5000, "[" * 200 + "]" * 200, "[" * 100_000, '{"a":' * 150 + "1" + "}" * 150),
+    *("/* x */ 1", "1 // x", "\xa01", "1\xa0", "\x0c1", "1\x85", '"\u00e9\u00a0"', "18446744073709551616.0"),
+)
+
+
+def good_value(constraints: Iterable[Constraint]) -> Any:
+    """A value that holds all constraints of a key."""
+    value: Any = 1
+    for constraint in constraints:
+        build = _GOOD.get(constraint.operator)
+        if build is not None:
+            value = build(constraint.operand)
+    return value
+
+
+def _good_item(operand: dict[str, Any]) -> list[Any]:
+    index = int(operand["index"])
+    inner = [Constraint(name, value) for name, value in operand.items() if name != "index"]
+    return [good_value(inner)] * (index + 1)
+
+
+_GOOD: dict[str, Callable[[Any], Any]] = {
+    "equals": lambda x: x,
+    "not_equal": lambda x: "Example" if x == "" else None,
+    "one_of": lambda x: x[0],
+    "above": lambda x: x + 1,
+    "at_least": lambda x: x,
+    "at_most": lambda x: x,
+    "multiple_of": lambda x: 3 * x,
+    "power_of_two_multiple_of": lambda x: 2 * x,
+    "length": lambda x: list(range(1, x + 1)),
+    "integer": lambda x: 6,
+    "item": _good_item,
+}
+
+
+def reaching(reaches: tuple[Reach, ...]) -> Any:
+    """A measure that meets a quality target, on its border."""
+    return _measure(reaches, _reaching)
+
+
+def missing_by_far(reaches: tuple[Reach, ...]) -> Any:
+    """A measure that misses a quality target."""
+    return _measure(reaches, _missing)
+
+
+def _measure(reaches: tuple[Reach, ...], one: Callable[[tuple[Constraint, ...]], float]) -> Any:
+    if any(reach.field for reach in reaches):
+        return {reach.field: one(reach.constraints) for reach in reaches}
+    return one(reaches[0].constraints) if reaches else 0.5
+
+
+def _reaching(constraints: tuple[Constraint, ...]) -> float:
+    bounds = {constraint.operator: float(constraint.operand) for constraint in constraints}
+    return bounds.get("at_least", bounds.get("at_most", bounds.get("below", 1.0) / 2))
+
+
+def _missing(constraints: tuple[Constraint, ...]) -> float:
+    bounds = {constraint.operator: float(constraint.operand) for constraint in constraints}
+    if "at_least" in bounds:
+        return bounds["at_least"] / 2
+    return bounds.get("at_most", bounds.get("below", 1.0)) * 2
+
+
+def near_misses(constraint: Constraint) -> list[Any]:
+    """Values on the border of a constraint, just over it, and right ones of a wrong type."""
+    build = _NEAR.get(constraint.operator)
+    return build(constraint.operand) if build is not None else []
+
+
+def near_misses_of(rule: KeyRule) -> list[Any]:
+    """Border values of everything a rule says of the value: its constraints and its quality target."""
+    found = [value for constraint in rule.value for value in near_misses(constraint)]
+    for reach in rule.reaches:
+        for constraint in reach.constraints:
+            for value in near_misses(constraint):
+                found.append(value if reach.field is None else {**reaching(rule.reaches), reach.field: value})
+    return found
+
+
+def _around(x: Any) -> list[Any]:
+    if isinstance(x, bool) or not isinstance(x, int | float):
+        return [x, f"{x} ", str(x).upper(), [x], {str(x): x}]
+    inside = [] if math.isinf(x) else [math.nextafter(x, -math.inf), math.nextafter(x, math.inf), x + 1, -x]
+    return [x, float(x), *inside, str(x), [x], bool(x)]
+
+
+def _near_multiple(x: float) -> list[Any]:
+    fine = [x * (1 + sign * e * 1e-6) for e in (9.5, 9.9, 10.1, 10.5) for sign in (1, -1)]
+    return [x, -x, 0, 7 * x, x * 1.5, x / 2, *fine, str(x), [x], True, 1e300 * x, -0.0]
+
+
+def _near_power(x: float) -> list[Any]:
+    fine = [x * (1 + sign * e * 1e-6) for e in (6.8, 6.9, 7.0, 7.1) for sign in (1, -1)]
+    return [x, 2 * x, x / 1024, 2**200 * x, 3 * x, -x, 0, *fine, str(x), [x], True, 5e-324]
+
+
+def _near_item(operand: dict[str, Any]) -> list[Any]:
+    index = int(operand["index"])
+    step = next(value for name, value in operand.items() if name != "index")
+    whole = [10 * step] * index
+    last = [step, 0, -step, 2.5 * step, step + 1, step * (1 + 9.9e-6), step * (1 + 1.01e-5), str(step), None, [step]]
+    return [*([*whole, value] for value in last), whole, [*whole, step, "x"], {"1": step}, "45", str(step)]
+
+
+_NEAR: dict[str, Callable[[Any], list[Any]]] = {
+    "equals": _around,
+    "not_equal": lambda x: [x, f"{x} ", [x], [], None, 0],
+    "one_of": lambda x: [value for item in x for value in _around(item)],
+    "above": _around,
+    "at_least": _around,
+    "below": _around,
+    "at_most": _around,
+    "multiple_of": _near_multiple,
+    "power_of_two_multiple_of": _near_power,
+    "length": lambda x: [[1] * (x - 1), [1] * x, [1] * (x + 1), "a" * x, "a" * (x + 1), {"a": 1, "b": 2}, x],
+    "integer": lambda x: [7, 7.0, 7.5, True, "7", 10**20, 2**64, [7], -7],
+    "fields": lambda x: [{name: 0.9} for name in x] + [" ".join(x), x, dict.fromkeys(x, 0.5), dict.fromkeys(x), {}],
+    "item": _near_item,
+}

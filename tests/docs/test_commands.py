@@ -1,0 +1,109 @@
+"""Every command in README and docs is run here, as a reader would run it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+CORPUS = REPOSITORY.parent / "shared" / "corpus"
+PAGES = [REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+#: Make targets that run the tests or need minutes: here only what they would call is looked at.
+MAKE_CALLS = {
+    "test": "-m pytest",
+    "lint": "mypy",
+    "bench": "bench/run.py",
+    "parity": "bench/parity.py",
+}
+
+
+def commands() -> list[tuple[str, str]]:
+    """(page, command) for each line that starts with a prompt."""
+    found = []
+    for page in PAGES:
+        for block in re.findall(r"```console\n(.*?)```", page.read_text(), re.DOTALL):
+            found += [(page.name, line[2:]) for line in block.splitlines() if line.startswith("$ ")]
+    return found
+
+
+@pytest.fixture(scope="module")
+def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder as README has it: the rehearsal under demo/, published rounds beside it where there are any."""
+    folder = tmp_path_factory.mktemp("reader")
+    shutil.copytree(REPOSITORY / "submissions", folder / "submissions")
+    run(["mlsub", "rehearse", "submissions/rehearsal.yaml", "--output", "demo"], folder)
+    for name in ("v1.0", "v1.1"):
+        if (CORPUS / name).is_dir():
+            (folder / f"training_results_{name}").symlink_to(CORPUS / name)
+    return folder
+
+
+def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    if command[0] == "mlsub":
+        command = [sys.executable, "-m", *command]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=environment())
+    assert done.returncode == 0, f"{command}: exit {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return done
+
+
+def environment() -> dict[str, str]:
+    """The reader's environment, without what the test run itself sets for make."""
+    return {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+
+
+def test_there_are_commands_to_run() -> None:
+    assert len(commands()) >= 15
+    assert ("README.md", "make demo") in commands()
+    assert ("README.md", "make test") in commands()
+
+
+@pytest.mark.parametrize(("page", "command"), [c for c in commands() if c[1].startswith("mlsub ")])
+def test_mlsub_commands_of_the_docs_succeed(page: str, command: str, workplace: Path) -> None:
+    if "training_results_" in command and not CORPUS.is_dir():
+        pytest.skip("published results are not there")
+    done = run(shlex.split(command), workplace)
+    assert done.stdout.strip()
+    assert done.stderr == ""
+
+
+def test_the_demo_trains_checks_and_scores(tmp_path: Path) -> None:
+    for name in ("Makefile", "setup.cfg", "pyproject.toml"):
+        shutil.copy(REPOSITORY / name, tmp_path)
+    shutil.copytree(REPOSITORY / "submissions", tmp_path / "submissions")
+    # The environment is there already: it is the one that runs this test.
+    done = run(["make", "demo", "-o", "installed", "STAMP=installed", f"BIN={Path(sys.executable).parent}"], tmp_path)
+    assert done.stdout.count("run 5 of 5: reached the target") == 2
+    assert done.stdout.count("accepted: 2 of 2 entries accepted, 10 of 10 logs compliant") == 2
+    assert "not an MLPerf result" in done.stdout
+
+
+@pytest.mark.parametrize("command", sorted({c for _, c in commands() if c.startswith("make ") and c != "make demo"}))
+def test_make_targets_of_the_docs_call_what_they_should(command: str) -> None:
+    done = run([*shlex.split(command), "--dry-run"], REPOSITORY)
+    assert MAKE_CALLS[command.split()[1]] in done.stdout
+
+
+def test_what_remains_is_installation() -> None:
+    rest = {c for _, c in commands() if not c.startswith(("mlsub ", "make "))}
+    assert rest == {"pip install ."}
+
+
+def test_python_of_the_readme_runs(workplace: Path) -> None:
+    [code] = re.findall(r"```python\n(.*?)```", (REPOSITORY / "README.md").read_text(), re.DOTALL)
+    done = run([sys.executable, "-c", code], workplace)
+    assert done.stdout.startswith("accepted\n")
+    assert "this-machine-open digits" in done.stdout
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_within_the_repository_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+        if not target.startswith("http"):
+            assert (page.parent / target).exists(), target

@@ -1,0 +1,105 @@
+"""Constraints: the semantics of the official checker's Python expressions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mlsub.findings import Blocks
+from mlsub.rules.constraints import OPERATORS, Constraint, is_whole, show
+from mlsub.rules.expand import expand
+from mlsub.rules.load import parse_rule
+
+INF = math.inf
+CASES: list[tuple[str, Any, list[Any], list[Any]]] = [
+    ("equals", 2, [2, 2.0], [3, "2", None, [2]]),
+    ("equals", True, [True, 1, 1.0], [False, 0, "true", None]),
+    ("not_equal", "", ["x", 0, None, []], [""]),
+    ("one_of", ["sgd", "lars"], ["sgd", "lars"], ["SGD", "", None, ["sgd"]]),
+    ("one_of", [1, INF], [1, True, INF], [2, "1", None]),
+    ("above", 0, [1, 0.1, True], [0, -1, False]),
+    ("at_least", 1, [1, 2.5], [0, 0.999]),
+    ("below", 1.0, [0.999, -INF], [1, 1.0, INF]),
+    ("at_most", 0.058, [0.058, 0], [0.0581]),
+    ("multiple_of", 0.001, [0.001, 0.25, 0, -0.002], [0.0005, 0.0015]),
+    ("power_of_two_multiple_of", 0.0001, [0.0001, 0.0002, 0.00005, 0.0016], [0.0003]),
+    ("length", 2, [[1, 2], "ab", {"a": 1, "b": 2}], [[], [1]]),
+    ("integer", True, [6, True, -1], [6.0, "6", None]),
+    ("fields", ["BBOX", "SEGM"], [{"BBOX": 1, "SEGM": 2}, "BBOX SEGM"], [{"BBOX": 1}, []]),
+    ("item", {"index": 1, "multiple_of": 5}, [[40, 50], [0, 55.0]], [[40, 51]]),
+]
+RAISING: list[tuple[str, Any, list[Any]]] = [
+    ("above", 0, ["1", None, [1], {}]),
+    ("multiple_of", 0.001, ["1", None, INF, math.nan]),
+    ("power_of_two_multiple_of", 0.0001, [0, -1, "x", None]),
+    ("length", 2, [2, None]),
+    ("fields", ["BBOX"], [0.5, None]),
+    ("item", {"index": 1, "multiple_of": 5}, [[40], {"a": 1}, 3, "ab"]),
+]
+
+
+@pytest.mark.parametrize(("operator", "operand", "good", "bad"), CASES)
+def test_constraints_hold_for_the_right_values(operator: str, operand: Any, good: list[Any], bad: list[Any]) -> None:
+    test = Constraint(operator, operand).test()
+    assert [value for value in good if not test(value)] == []
+    assert [value for value in bad if test(value)] == []
+
+
+@pytest.mark.parametrize(("operator", "operand", "values"), RAISING)
+def test_constraints_raise_where_python_cannot_compare(operator: str, operand: Any, values: list[Any]) -> None:
+    test = Constraint(operator, operand).test()
+    for value in values:
+        with pytest.raises((TypeError, ValueError, LookupError, OverflowError, ZeroDivisionError)):
+            test(value)
+
+
+def test_every_operator_has_a_case_and_words() -> None:
+    assert {case[0] for case in CASES} == set(OPERATORS)
+    for operator, operand, _, _ in CASES:
+        words = Constraint(operator, operand).words()
+        assert words and "lambda" not in words
+
+
+@settings(derandomize=True, deadline=None)
+@given(st.integers(-(10**9), 10**9), st.floats(-0.4, 0.4))
+def test_whole_means_within_the_official_tolerance(number: int, offset: float) -> None:
+    value = number + offset
+    assert is_whole(value) == (abs(round(value) - value) < 0.00001)
+
+
+@settings(derandomize=True, deadline=None)
+@given(st.recursive(st.none() | st.booleans() | st.floats() | st.text(), lambda inner: st.lists(inner)))
+def test_any_value_can_be_shown_in_one_short_line(value: Any) -> None:
+    assert len(show(value)) <= 80
+    assert "\n" not in show(value)
+
+
+def test_deep_values_can_be_shown() -> None:
+    value: list[Any] = []
+    for _ in range(100_000):
+        value = [value]
+    assert "nested too deeply" in show(value)
+
+
+@pytest.mark.parametrize(
+    ("patterns", "names"),
+    [
+        (["a"], ("a",)),
+        (["a{1..3}"], ("a1", "a2", "a3")),
+        (["{x,y}{0..1}"], ("x0", "x1", "y0", "y1")),
+        (["c{,_1}"], ("c", "c_1")),
+        (["b", "a"], ("a", "b")),
+    ],
+)
+def test_patterns_stand_for_names(patterns: list[str], names: tuple[str, ...]) -> None:
+    assert expand(patterns) == names
+
+
+@pytest.mark.parametrize("demands", [{"bigger": 1}, {"occurs": "twice"}, {"metadata": {"x": {"bigger": 1}}}])
+def test_a_word_outside_the_vocabulary_is_refused(demands: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"bigger|twice"):
+        parse_rule("key", demands, Blocks.BOTH, "file.yaml", ())

@@ -1,0 +1,163 @@
+"""The rule files that ship: valid by their schema, complete, and of the size a reader can take in."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+from mlsub.rounds import get_round, known_rounds, usages
+from mlsub.rules.catalogue import catalogue
+from mlsub.rules.explain import rule_ids
+from mlsub.rules.load import FOLDER, benchmark, rules_for
+from mlsub.rules.phrases import ASPECTS
+
+NOT_RULES = {"catalogue.yaml", "keys.yaml"}
+RULE_FILES = sorted(path for path in FOLDER.glob("*.yaml") if path.name not in NOT_RULES)
+COMBINATIONS = [
+    (usage, round_name, division, name)
+    for usage in usages()
+    for round_name in known_rounds(usage)
+    for division in ("closed", "open")
+    for name in get_round(usage, round_name).benchmarks
+]
+
+
+class OnceLoader(yaml.SafeLoader):
+    """YAML lets a later key replace an earlier one without a word; in a rule file that is a mistake."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
+        keys = [self.construct_object(key) for key, _ in node.value]
+        doubled = {key for key in keys if keys.count(key) > 1}
+        assert not doubled, f"line {node.start_mark.line + 1}: {doubled} more than once"
+        return super().construct_mapping(node, deep)
+
+
+@pytest.mark.parametrize("path", RULE_FILES, ids=lambda path: path.name)
+def test_rule_files_are_valid_and_name_no_key_twice(path: Path) -> None:
+    schema = json.loads((FOLDER / "schema.json").read_text())
+    Draft202012Validator.check_schema(schema)
+    content = yaml.load(path.read_text(), Loader=OnceLoader)  # noqa: S506
+    errors = [f"{list(error.path)}: {error.message}" for error in Draft202012Validator(schema).iter_errors(content)]
+    assert errors == []
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"title": "x", "rounds": {"1.0": {"closed": {"a": {"bigger_than": 1}}}}},
+        {"title": "x", "rounds": {"v1": {}}},
+        {"title": "x", "rounds": {"1.0": {"closed": {"a": "twice"}}}},
+        {"title": "x", "rounds": {"1.0": {"runs": 0}}},
+        {"rounds": {"1.0": {}}},
+    ],
+)
+def test_schema_refuses_what_is_not_of_the_vocabulary(broken: dict) -> None:
+    schema = json.loads((FOLDER / "schema.json").read_text())
+    assert not Draft202012Validator(schema).is_valid(broken)
+
+
+def test_every_benchmark_of_a_round_has_its_file_and_names_itself() -> None:
+    for _, _, _, name in COMBINATIONS:
+        assert yaml.safe_load((FOLDER / f"{name}.yaml").read_text())["benchmark"] == name
+
+
+def test_a_rule_file_fits_on_a_few_screens() -> None:
+    assert {path.name: n for path in RULE_FILES if (n := len(path.read_text().splitlines())) > 150} == {}
+
+
+@pytest.mark.parametrize(("usage", "round_name", "division", "name"), COMBINATIONS)
+def test_every_combination_loads_and_binds_the_common_rules(
+    usage: str, round_name: str, division: str, name: str
+) -> None:
+    rules = rules_for(usage, round_name, division, name)
+    assert (rules.division, rules.benchmark) == (division, name)
+    keys = {rule.key for rule in rules.rules}
+    assert {"run_start", "run_stop", "submission_benchmark", "eval_accuracy"} <= keys
+    assert any(rule.reaches for rule in rules.rules if rule.key == "eval_accuracy")
+    assert ("gradient_accumulation_steps" in keys) == (division == "closed")
+
+
+def test_runs_and_forgiven_runs_are_those_of_the_official_tool() -> None:
+    # mlperf_logging/benchmark_meta.py and package_checker.py
+    runs = {"resnet": 5, "ssd": 5, "maskrcnn": 5, "dlrm": 5, "bert": 10, "rnnt": 10, "minigo": 10, "unet3d": 40}
+    for round_name in known_rounds("training"):
+        found = {name: benchmark("training", round_name, name) for name in runs}
+        assert {name: item.runs for name, item in found.items()} == runs
+        assert {name: item.forgiven for name, item in found.items()} == {**dict.fromkeys(runs, 1), "unet3d": 4}
+
+
+def test_counts_agree_with_the_installed_official_tool() -> None:
+    from mlperf_logging.benchmark_meta import get_allowed_benchmarks, get_result_file_counts
+
+    counts = get_result_file_counts("training")
+    for round_name in known_rounds("training"):
+        round_ = get_round("training", round_name)
+        assert sorted(round_.benchmarks) == sorted(get_allowed_benchmarks("training", round_.ruleset))
+        for name in round_.benchmarks:
+            assert benchmark("training", round_name, name).runs == counts[name]
+
+
+def test_an_unknown_division_or_benchmark_leaves_the_rules_of_every_log() -> None:
+    common = {rule.key for rule in rules_for("training", "1.0", None, None).rules}
+    assert {rule.key for rule in rules_for("training", "1.0", "shut", "resnet").rules} == common
+    closed = {rule.key for rule in rules_for("training", "1.0", "closed", "resnet50").rules}
+    assert closed - common == {"submission_benchmark", "gradient_accumulation_steps"}
+
+
+def test_a_benchmark_of_another_usage_is_unknown() -> None:
+    with pytest.raises(KeyError):
+        benchmark("training", "1.0", "digits")
+
+
+def test_minigo_lifts_the_common_demands_in_closed_only() -> None:
+    closed = {rule.key: rule for rule in rules_for("training", "1.0", "closed", "minigo").rules}
+    opened = {rule.key: rule for rule in rules_for("training", "1.0", "open", "minigo").rules}
+    assert not closed["train_samples"].occurs.exactly_one
+    assert opened["train_samples"].occurs.exactly_one
+    assert closed["block_start"].metadata == ()
+
+
+def test_weight_tensors_only_warn_in_the_round_whose_checker_only_warned() -> None:
+    for name in get_round("training", "1.1").benchmarks:
+        rules = {rule.key: rule for rule in rules_for("training", "1.1", "closed", name).rules}
+        assert set(rules["weights_initialization"].warn_only) == {"count", "tensors"}
+    rnnt = {rule.key: rule for rule in rules_for("training", "1.0", "closed", "rnnt").rules}
+    assert rnnt["weights_initialization"].warn_only == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [
+        ("resnet", 161),
+        ("ssd", 119),
+        ("maskrcnn", 21),
+        ("bert", 398),
+        ("dlrm", 9),
+        ("rnnt", 7),
+        ("unet3d", 50),
+        ("minigo", 48),
+    ],
+)
+def test_tensor_patterns_stand_for_the_reference_models_tensors(name: str, count: int) -> None:
+    rules = {rule.key: rule for rule in rules_for("training", "1.1", "closed", name).rules}
+    tensors = rules["weights_initialization"].tensors
+    assert tensors is not None
+    assert len(tensors) == len(set(tensors)) == count
+
+
+def test_every_key_of_the_rules_is_described() -> None:
+    described = yaml.load((FOLDER / "keys.yaml").read_text(), Loader=OnceLoader)  # noqa: S506
+    used = {name.split(".")[1] for name in rule_ids() if name.startswith("key.")}
+    assert used - set(described) == set()
+    assert set(described) - used == set()
+
+
+def test_rule_ids_are_unique_and_well_formed() -> None:
+    ids = rule_ids()
+    assert len(ids) == len(set(ids))
+    assert {name.split(".")[2] for name in ids if name.startswith("key.")} <= set(ASPECTS)
+    assert yaml.load((FOLDER / "catalogue.yaml").read_text(), Loader=OnceLoader).keys() == catalogue().keys()  # noqa: S506
