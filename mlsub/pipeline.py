@@ -72,7 +72,7 @@ def _round_of(place: Place, settings: Settings) -> tuple[Round, str | None] | Fi
     if place.target is Target.NOTHING:
         return _nothing_in(place)
     inferred = infer_round(place)
-    usage = settings.usage or (inferred.usage if inferred and not settings.round else None) or "training"
+    usage = settings.usage or (inferred.usage if inferred else "training")
     known = known_rounds(usage)
     if not known:
         close = get_close_matches(usage, usages(), n=1)

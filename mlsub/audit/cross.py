@@ -9,7 +9,7 @@ from typing import Any
 from mlsub.findings import Finding
 from mlsub.log.report import LogReport
 from mlsub.rules.catalogue import finding
-from mlsub.rules.constraints import show
+from mlsub.show import show
 from mlsub.submission.model import Entry
 
 _WORD = re.compile(r"[a-z]+\d*[a-z]*|\d+[a-z]+\d*")

@@ -9,7 +9,7 @@ from typing import Any
 from mlsub.findings import Finding
 from mlsub.log.run import Run, expected_event_type
 from mlsub.rules.catalogue import finding
-from mlsub.rules.constraints import show
+from mlsub.show import show
 
 _STATUSES = ("success", "aborted")
 

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from mlsub.log.event import Event
+from mlsub.show import show
 
 #: Bounds that keep a run small on hostile input; published logs stay far below them.
 MAX_EVALUATIONS = 10_000
@@ -100,10 +101,23 @@ _EXPECTED_TYPE = {
     **{f"{name}_start": "INTERVAL_START" for name in ("init", "run", "block", "epoch", "eval", "staging")},
     **{f"{name}_stop": "INTERVAL_END" for name in ("init", "run", "block", "epoch", "eval", "staging")},
     **dict.fromkeys(
-        ("eval_accuracy", "seed", "cache_clear", "global_batch_size", "train_samples", "eval_samples"),
+        (
+            "eval_accuracy",
+            "seed",
+            "cache_clear",
+            "global_batch_size",
+            "train_samples",
+            "eval_samples",
+            "weights_initialization",
+        ),
         "POINT_IN_TIME",
     ),
 }
+
+#: Frequent keys whose records tell a run nothing beyond their number.
+_UNTOLD = frozenset(
+    ("block_stop", "epoch_stop", "eval_start", "eval_stop", "staging_start", "staging_stop", "weights_initialization")
+)
 
 
 def expected_event_type(key: str) -> str | None:
@@ -141,11 +155,6 @@ class RunFold:
             "seed": self._seed,
             "block_start": self._count,
             "epoch_start": self._count,
-            "block_stop": self._pass,
-            "epoch_stop": self._pass,
-            "eval_start": self._pass,
-            "eval_stop": self._pass,
-            "weights_initialization": self._pass,
         }
 
     def add(self, event: Event) -> None:
@@ -162,12 +171,17 @@ class RunFold:
         if not isinstance(key, str):
             return
         expected = _EXPECTED_TYPE.get(key)
-        if expected is not None and event.event_type != expected and event.event_type is not None:
-            self.event_types.setdefault(key, (str(event.event_type), event.line))
-        handler = self._handlers.get(key)
-        if handler is not None:
-            handler(event)
-        elif key not in self.lines and len(self.lines) < MAX_HYPERPARAMETERS:
+        if expected is not None:
+            found = event.event_type
+            if found != expected and found is not None:
+                self.event_types.setdefault(key, (show(found).strip('"'), event.line))
+            handler = self._handlers.get(key)
+            if handler is not None:
+                handler(event)
+                return
+            if key in _UNTOLD:
+                return
+        if key not in self.lines and len(self.lines) < MAX_HYPERPARAMETERS:
             self.lines[key] = event.line
             target = self.identity if key.startswith("submission_") else self.hyperparameters
             target[key] = event.value
@@ -222,9 +236,6 @@ class RunFold:
 
     def _count(self, event: Event) -> None:
         self.counts[event.key] += 1
-
-    def _pass(self, event: Event) -> None:
-        """Frequent, and of no use to the run's facts."""
 
     def _evaluation(self, event: Event) -> None:
         if len(self.evaluations) < MAX_EVALUATIONS:

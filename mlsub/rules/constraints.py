@@ -6,12 +6,13 @@ The tests have the semantics of the official checker, which writes them as Pytho
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
 from typing import Any
 
 import msgspec
+
+from mlsub.show import show
 
 Test = Callable[[Any], bool]
 
@@ -37,15 +38,6 @@ class Constraint(msgspec.Struct, frozen=True):
 def is_whole(number: float) -> bool:
     """Whole within the official checker's tolerance; raises for infinities and NaN, as that checker does."""
     return abs(round(number) - number) < INTEGER_TOLERANCE
-
-
-def show(value: Any, limit: int = 80) -> str:
-    """A value as it stands in the log, shortened."""
-    try:
-        text = json.dumps(value, ensure_ascii=False)
-    except (TypeError, ValueError, RecursionError):
-        text = f"a value nested too deeply to show ({type(value).__name__})"
-    return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def _item(operand: dict[str, Any]) -> Test:

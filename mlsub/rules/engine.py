@@ -13,9 +13,10 @@ from typing import Any
 import msgspec
 
 from mlsub.log.event import Event
-from mlsub.rules.constraints import Constraint, show
+from mlsub.rules.constraints import Constraint
 from mlsub.rules.load import rules_for
 from mlsub.rules.model import KeyRule, Reach, RuleSet
+from mlsub.show import show
 
 #: What `first start so far` holds before there is one; the official checker's own number.
 _NO_START = 9e99
@@ -264,37 +265,36 @@ class Judge:
 
     def __init__(self, plan: Plan) -> None:
         self._alternatives = plan.alternatives
-        self._states = {compiled.rule.key: _KeyState(compiled) for compiled in plan.keys}
-        self._variants = [(key, value, {c.rule.key: _KeyState(c) for c in keys}) for key, value, keys in plan.variants]
+        self._states = [_KeyState(compiled) for compiled in plan.keys]
+        self._variants = [(key, value, [_KeyState(c) for c in keys]) for key, value, keys in plan.variants]
         self._variant_keys = frozenset(key for key, _, _ in plan.variants)
         self._chosen: set[tuple[str, str]] = set()
         self._seen: set[str] = set()
         timed = [c.rule.within.of for c in plan.keys if c.rule.within]
         self._starts = dict.fromkeys(timed, _NO_START)
+        self._by_key: dict[str, list[_KeyState]] = {}
+        for state in (*self._states, *(state for _, _, states in self._variants for state in states)):
+            self._by_key.setdefault(state.compiled.rule.key, []).append(state)
 
     def add(self, event: Event) -> None:
         """Take the next event."""
         key = event.key
-        if not isinstance(key, str):
+        states = self._by_key.get(key) if isinstance(key, str) else None
+        if states is None:
             return
-        state = self._states.get(key)
-        if state is not None:
+        for state in states:
             state.see(event, self._seen, self._starts)
-            self._seen.add(key)
-            if key in self._starts:
-                self._starts[key] = min(self._starts[key], event.time_ms)
-            if key in self._variant_keys and isinstance(event.value, str):
-                self._chosen.add((key, event.value))
-        for _, _, states in self._variants:
-            variant = states.get(key)
-            if variant is not None:
-                variant.see(event, self._seen, self._starts)
+        self._seen.add(key)
+        if key in self._starts:
+            self._starts[key] = min(self._starts[key], event.time_ms)
+        elif key in self._variant_keys and isinstance(event.value, str):
+            self._chosen.add((key, event.value))
 
     def finish(self) -> Outcome:
         """How each rule that applies fared."""
-        outcomes = [state.out for state in self._states.values()]
+        outcomes = [state.out for state in self._states]
         for key, value, states in self._variants:
             if (key, value) in self._chosen:
-                outcomes.extend(state.out for state in states.values())
+                outcomes.extend(state.out for state in states)
         missing = tuple(group for group in self._alternatives if not any(key in self._seen for key in group))
         return Outcome(tuple(outcomes), missing, frozenset(self._seen))

@@ -62,11 +62,10 @@ class Demand:
 def suggestion(text: str, *, whole: bool = False) -> str | None:
     """None if ``text`` is a rule id (or, unless ``whole``, a prefix of one); else a line with a did-you-mean."""
     ids = rule_ids()
-    prefix = text.rstrip(".") + "."
-    if text in ids or (not whole and any(name.startswith(prefix) for name in ids)):
+    if text in ids or (not whole and text and any(name.startswith(text) for name in ids)):
         return None
     close = get_close_matches(text, ids, n=3)
-    inside = [name for name in ids if name.startswith(prefix)][:5] or [name for name in ids if text in name][:3]
+    inside = [name for name in ids if text in name][:5]
     hint = ", ".join(close or inside)
     return f"no rule {text!r}." + (f" Did you mean {hint}?" if hint else " mlsub explain log.empty shows one.")
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from difflib import get_close_matches
 
 from mlsub.findings import Blocks, Finding, Kind, Severity
-from mlsub.rules.constraints import show
 from mlsub.rules.engine import Failure, KeyOutcome, Outcome
 from mlsub.rules.model import KeyRule
+from mlsub.show import show
 
 #: The aspects of a key's rule; the rule id is ``key.<key>.<aspect>``.
 ASPECTS = ("count", "repeated", "value", "metadata", "order", "time", "target", "tensors", "any-of")
@@ -146,7 +147,7 @@ class _Phrases:
         message, fix = {
             "value": (
                 f"{key} has a value that the rules do not allow",
-                f"Run with {key} {words}, and log the value that was used.",
+                _did_you_mean(self.rule, failure.actual) or f"Run with {key} {words}, and log the value that was used.",
             ),
             "metadata": (
                 f"{key} lacks what its metadata must say",
@@ -215,6 +216,13 @@ class _Phrases:
                 "; ".join(parts) or f"{self.out.count} records, some tensors more than once",
                 "Log one record for each tensor of the reference, with the reference's name in metadata.",
             )
+
+
+def _did_you_mean(rule: KeyRule, actual: str) -> str | None:
+    """A hint where a name of a closed list was misspelled."""
+    names = [name for c in rule.value if c.operator == "one_of" for name in c.operand if isinstance(name, str)]
+    close = get_close_matches(actual.strip('"').lower(), names, n=1)
+    return f"Did you mean {close[0]}?" if close else None
 
 
 def _opposite(words: str) -> str:

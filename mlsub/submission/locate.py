@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from enum import StrEnum
 from pathlib import Path
@@ -61,7 +62,8 @@ def is_organisation(folder: Path) -> bool:
 
 def locate(path: Path) -> Place:
     """What a path is, by the layout around it: an organisation's folder is the one that holds ``results``."""
-    path = Path(path).absolute()
+    # Without "..", or the folders above would not be those the path lies in.
+    path = Path(os.path.abspath(path))  # noqa: PTH100
     parents = path.parents
     if not _is_dir(path):
         organisation = parents[3] if len(parents) > 4 and parents[2].name == "results" else None

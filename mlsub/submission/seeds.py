@@ -9,7 +9,7 @@ from mlsub.findings import Finding
 from mlsub.log.report import LogReport
 from mlsub.log.run import Seed
 from mlsub.rules.catalogue import finding
-from mlsub.rules.constraints import show
+from mlsub.show import show
 
 
 def check_seeds(logs: tuple[LogReport, ...]) -> Iterator[Finding]:

@@ -15,7 +15,7 @@ from mlsub.data import load_yaml
 from mlsub.divisions import DIVISIONS, division_of
 from mlsub.findings import Finding
 from mlsub.rules.catalogue import finding
-from mlsub.rules.constraints import show
+from mlsub.show import show
 
 #: Larger files are no system descriptions; real ones are below 20 KiB.
 MAX_BYTES = 1 << 22

@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlsub.findings import Blocks
-from mlsub.rules.constraints import OPERATORS, Constraint, is_whole, show
+from mlsub.rules.constraints import OPERATORS, Constraint, is_whole
 from mlsub.rules.expand import expand
 from mlsub.rules.load import parse_rule
+from mlsub.show import show
 
 INF = math.inf
 CASES: list[tuple[str, Any, list[Any], list[Any]]] = [

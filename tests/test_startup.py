@@ -1,0 +1,45 @@
+"""A command imports what it needs and nothing else: start-up time is the first thing a user feels."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CASES = [
+    (["--version"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "sklearn", "numpy"}),
+    (["--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "sklearn", "numpy"}),
+    (["check", "--help"], {"rich", "jsonschema", "mlperf_logging", "sklearn", "numpy"}),
+    (["check", "LOG", "--round", "1.0", "--format", "json"], {"rich", "jsonschema", "mlperf_logging", "numpy"}),
+    (["check", "LOG", "--round", "1.0"], {"jsonschema", "mlperf_logging", "numpy", "concurrent.futures.process"}),
+]
+PROBE = """
+import json, sys
+from mlsub.cli import main
+try:
+    main(sys.argv[1:])
+except SystemExit:
+    pass
+print("\\nMODULES " + json.dumps(sorted(sys.modules)))
+"""
+
+
+@pytest.mark.parametrize(("arguments", "unwanted"), CASES, ids=lambda value: " ".join(value))
+def test_commands_do_not_import_what_they_do_not_need(arguments: list[str], unwanted: set[str], tmp_path: Path) -> None:
+    log = tmp_path / "result_0.txt"
+    log.write_text(':::MLLOG {"time_ms": 1, "key": "run_start", "value": null, "metadata": {}}\n')
+    arguments = [str(log) if argument == "LOG" else argument for argument in arguments]
+    done = subprocess.run([sys.executable, "-c", PROBE, *arguments], capture_output=True, text=True, check=True)
+    modules = set(json.loads(done.stdout.rpartition("MODULES ")[2]))
+    assert modules & unwanted == set()
+
+
+@pytest.mark.parametrize("start", [["-m", "mlsub"], ["-c", "from mlsub.cli import main; main()"]])
+def test_both_ways_to_start_tell_the_version(start: list[str]) -> None:
+    import mlsub
+
+    done = subprocess.run([sys.executable, *start, "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"mlsub, version {mlsub.__version__}\n"
