@@ -31,6 +31,9 @@ class Settings(msgspec.Struct, frozen=True):
     progress: Progress | None = None
 
 
+_AS_FOUND = Settings()
+
+
 class _Job(msgspec.Struct, frozen=True):
     """Places of one round, to be reported together."""
 
@@ -50,11 +53,10 @@ def check_paths(paths: Sequence[str | os.PathLike[str]], settings: Settings) -> 
     """Check paths: one report for all paths of a round, in the order in which the rounds first appear."""
     jobs: dict[tuple[str, str], _Job] = {}
     failed: list[Report] = []
-    for path in paths:
-        place = locate(Path(path))
+    for place in _distinct([locate(Path(path)) for path in paths]):
         outcome = _round_of(place, settings)
         if isinstance(outcome, Finding):
-            failed.append(_not_checked(place.root, [outcome], settings))
+            failed.append(not_checked(str(place.root), [outcome], settings))
             continue
         round_, inferred_from = outcome
         key = (round_.usage, round_.name)
@@ -64,10 +66,24 @@ def check_paths(paths: Sequence[str | os.PathLike[str]], settings: Settings) -> 
     return [*(_run(job, settings) for job in jobs.values()), *failed]
 
 
+def _distinct(places: Sequence[Place]) -> list[Place]:
+    """Places without those that lie in another one: what is named twice is checked once."""
+    kept: list[Place] = []
+    for place in dict.fromkeys(places):
+        within = [
+            other
+            for other in places
+            if other is not place and other.target is not Target.LOG and other.path in place.path.parents
+        ]
+        if not within or place.target in (Target.LOG, Target.NOTHING):
+            kept.append(place)
+    return kept
+
+
 def _round_of(place: Place, settings: Settings) -> tuple[Round, str | None] | Finding:
     """The round of a place and the folder it was read from, or the finding that says why there is none."""
     name = place.path.name
-    if not os.path.lexists(place.path):
+    if not _exists(place.path):
         return _no_such_path(place.path)
     if place.target is Target.NOTHING:
         return _nothing_in(place)
@@ -128,10 +144,17 @@ def _nothing_in(place: Place) -> Finding:
     )
 
 
+def _exists(path: Path) -> bool:
+    try:
+        return os.path.lexists(path)
+    except ValueError:
+        return False
+
+
 def _names(folder: Path) -> list[str]:
     try:
         return sorted(child.name for child in folder.iterdir())
-    except OSError:
+    except (OSError, ValueError):
         return []
 
 
@@ -141,13 +164,14 @@ def _no_such_path(path: Path) -> Finding:
     return finding("check.no-such-path", path.name, f"There is no {path}", fix=hint)
 
 
-def _not_checked(root: Path, findings: Sequence[Finding], settings: Settings) -> Report:
+def not_checked(root: str, findings: Sequence[Finding], settings: Settings = _AS_FOUND) -> Report:
+    """A report that says why nothing could be checked."""
     asked = normalise_round(settings.round) if settings.round else None
     return Report(
         mlsub=mlsub.__version__,
         usage=settings.usage,
         round=asked,
-        root=str(root),
+        root=root,
         official=Verdict.NOT_CHECKED,
         findings=tuple(findings),
     )
@@ -163,8 +187,9 @@ def _run(job: _Job, settings: Settings) -> Report:
             singles.append(place.path)
         else:
             packages.extend(list_packages(place, root, job.round))
-    singles = list(dict.fromkeys(singles))
     tasks = [task for package in packages for task in package.tasks]
+    known = {task.file for task in tasks}
+    singles = [path for path in singles if str(path) not in known]
     tasks += [
         LogTask(str(path), path.relative_to(root).as_posix(), job.round.usage, job.round.name) for path in singles
     ]
@@ -185,7 +210,7 @@ def _run(job: _Job, settings: Settings) -> Report:
         official=official,
         logs=tuple(log for part in parts for log in part.logs),
         entries=tuple(entry for part in parts for entry in part.entries),
-        systems=tuple(system for part in parts for system in part.systems),
+        systems=tuple(dict.fromkeys(system for part in parts for system in part.systems)),
         findings=tuple(dict.fromkeys(findings)),
         round_from=job.inferred_from,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -85,6 +86,7 @@ _HYPERPARAMETERS: dict[str, dict[str, Any]] = {
 }
 _QUALITY = {"resnet": 0.7595, "bert": 0.7225, "unet3d": 0.9085, "digits": 0.97}
 _EPOCH_MS = 50_000
+_MARK = ":::MLLOG "
 
 
 class Log:
@@ -96,19 +98,12 @@ class Log:
     @classmethod
     def read(cls, file: Path) -> Log:
         """The log in a file that :meth:`text` wrote."""
-        token = ":::MLLOG "
-        return cls(
-            [
-                json.loads(line.removeprefix(token)) if line.startswith(token) else line
-                for line in file.read_text().splitlines()
-            ]
-        )
+        lines = file.read_text().splitlines()
+        return cls([json.loads(line.removeprefix(_MARK)) if line.startswith(_MARK) else line for line in lines])
 
     def text(self) -> str:
         """The log as it stands in the file."""
-        return "".join(
-            (f":::MLLOG {json.dumps(line)}" if isinstance(line, dict) else line) + "\n" for line in self.lines
-        )
+        return "".join((_MARK + json.dumps(line) if isinstance(line, dict) else line) + "\n" for line in self.lines)
 
     def records(self, key: str | None = None) -> list[dict[str, Any]]:
         """The records of a key, or all."""
@@ -118,7 +113,7 @@ class Log:
         """Where the first record of a key stands, counted from 0."""
         return next(i for i, line in enumerate(self.lines) if isinstance(line, dict) and line["key"] == key)
 
-    def put(self, key: str, **parts: Any) -> None:
+    def put(self, key: str, /, **parts: Any) -> None:
         """Replace parts of the first record of a key; ``metadata`` is merged into what is there."""
         record = self.records(key)[0]
         record["metadata"] = {**record["metadata"], **parts.pop("metadata", {})}
@@ -129,9 +124,12 @@ class Log:
         self.lines = [line for line in self.lines if not (isinstance(line, dict) and line["key"] in keys)]
 
 
-def make_log(benchmark: str = "resnet", division: str = "closed", run: int = 0, org: str = ORG) -> Log:
-    """A compliant log; each run has its own seed, start and duration: 10 + ``run`` minutes."""
-    clock = [1_620_000_000_000 + run * 10_000_000]
+def make_log(
+    benchmark: str = "resnet", division: str = "closed", run: int = 0, org: str = ORG, system: str = SYSTEM
+) -> Log:
+    """A compliant log; each has its own start, each run of an entry its own seed and duration: 10 + ``run`` minutes."""
+    entry = zlib.crc32(f"{org}/{system}/{benchmark}/{division}".encode(errors="surrogatepass"))
+    clock = [1_620_000_000_000 + entry + run * 10_000_000]
     lines: list[dict[str, Any] | str] = []
 
     def log(key: str, value: Any = None, kind: str = "POINT_IN_TIME", after_ms: int = 1, **metadata: Any) -> None:
@@ -154,7 +152,7 @@ def make_log(benchmark: str = "resnet", division: str = "closed", run: int = 0, 
     log("submission_division", division)
     log("submission_org", org)
     log("submission_status", "onprem")
-    log("submission_platform", SYSTEM)
+    log("submission_platform", system)
     log("seed", 1000 + run)
     log("gradient_accumulation_steps", 1)
     for key, value in _HYPERPARAMETERS[benchmark].items():
@@ -208,7 +206,7 @@ class Tree:
         folder = self.entry(benchmark, system)
         folder.mkdir(parents=True, exist_ok=True)
         for run in range(RUNS[benchmark] if runs is None else runs):
-            (folder / named.format(run)).write_text(make_log(benchmark, division, run, self.org).text())
+            (folder / named.format(run)).write_text(make_log(benchmark, division, run, self.org, system).text())
         return folder
 
     def description(self, name: str = SYSTEM) -> Path:

@@ -27,7 +27,7 @@ print("\\nMODULES " + json.dumps(sorted(sys.modules)))
 """
 
 
-@pytest.mark.parametrize(("arguments", "unwanted"), CASES, ids=lambda value: " ".join(value))
+@pytest.mark.parametrize(("arguments", "unwanted"), CASES, ids=[" ".join(arguments) for arguments, _ in CASES])
 def test_commands_do_not_import_what_they_do_not_need(arguments: list[str], unwanted: set[str], tmp_path: Path) -> None:
     log = tmp_path / "result_0.txt"
     log.write_text(':::MLLOG {"time_ms": 1, "key": "run_start", "value": null, "metadata": {}}\n')

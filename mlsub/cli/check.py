@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from mlsub.cli.options import exit_with, path_and_round, run_check
+
+if TYPE_CHECKING:
+    from mlsub.report.model import Report
 
 
 @click.command("check")
@@ -32,12 +36,13 @@ def command(
 
     Exit status: 0 accepted, 1 rejected, 2 nothing could be checked.
     """
-    _refuse_unknown_rules((*select, *ignore))
-    reports = run_check(paths, round_, usage, jobs)
-    if select or ignore:
-        from mlsub.report.model import select as choose
+    reports = _unknown_rules((*select, *ignore), format_)
+    if not reports:
+        reports = run_check(paths, round_, usage, jobs)
+        if select or ignore:
+            from mlsub.report.model import select as choose
 
-        reports = [choose(report, select, ignore) for report in reports]
+            reports = [choose(report, select, ignore) for report in reports]
     if format_ == "json":
         from mlsub.report.json import render_json
 
@@ -49,12 +54,20 @@ def command(
     exit_with(reports, strict=strict)
 
 
-def _refuse_unknown_rules(prefixes: tuple[str, ...]) -> None:
+def _unknown_rules(prefixes: tuple[str, ...], format_: str) -> list[Report]:
+    """A report that says so where a rule to select or ignore does not exist; else nothing.
+
+    Raises:
+        click.UsageError: the same for people, who need no document.
+    """
     if not prefixes:
-        return
+        return []
+    from mlsub.pipeline import not_checked
+    from mlsub.rules.catalogue import finding
     from mlsub.rules.explain import suggestion
 
-    for prefix in prefixes:
-        hint = suggestion(prefix)
-        if hint is not None:
-            raise click.UsageError(hint)
+    hints = [hint for hint in map(suggestion, prefixes) if hint is not None]
+    if hints and format_ == "text":
+        raise click.UsageError(hints[0])
+    problems = [finding("check.unknown-rule", ".", f"There is {hint}") for hint in hints]
+    return [not_checked(".", problems)] if problems else []

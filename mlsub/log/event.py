@@ -7,7 +7,6 @@ import re
 from typing import Any
 
 import msgspec
-from msgspec import UNSET
 
 #: What ``str.strip`` removes from the right of a line that was read as Latin-1.
 _STRIPPED = b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0"
@@ -15,18 +14,20 @@ _STRIPPED = b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0"
 _KEY = re.compile(rb'"key"\s*:\s*"([A-Za-z0-9_.-]{1,100})"')
 
 
-class Event(msgspec.Struct, gc=False):
+class Event(msgspec.Struct, kw_only=True, gc=False, forbid_unknown_fields=True, rename={"line": "mlsub:line"}):
     """One decoded record. ``line`` is the 1-based line of the file, ``time_ms`` milliseconds since the Unix epoch.
 
-    ``value`` and ``metadata`` are whatever JSON held there; ``event_type`` is None where the record has none.
+    ``value`` and ``metadata`` are whatever JSON held there; ``event_type`` is None where the record has none. Records
+    are decoded straight into events, so ``line`` goes by a name that no log uses.
     """
 
-    line: int
     time_ms: float
     key: Any
     value: Any
     metadata: Any
     event_type: Any = None
+    namespace: Any = None
+    line: int = 0
 
 
 class Defect(msgspec.Struct, frozen=True):
@@ -43,36 +44,27 @@ class Defect(msgspec.Struct, frozen=True):
     event: Event | None = None
 
 
-class _Record(msgspec.Struct, forbid_unknown_fields=True):
-    time_ms: Any = UNSET
-    key: Any = UNSET
-    value: Any = UNSET
-    metadata: Any = UNSET
-    event_type: Any = None
-    namespace: Any = None
-
-
-_decode = msgspec.json.Decoder(_Record).decode
+_decode = msgspec.json.Decoder(Event).decode
 _standard = json.JSONDecoder()
 
 
 def decode(line: int, text: bytes) -> Event | Defect:
     """Decode the text behind a token.
 
-    The fast decoder is stricter than the official one (no ``NaN``, no lone surrogates, UTF-8 only); what it refuses
-    is decoded again by the standard library, whose answer is the official one.
+    The fast decoder is stricter than the official one (no ``NaN``, no lone surrogates, UTF-8 and known fields only);
+    what it refuses is decoded again by the standard library, whose answer is the official one.
     """
     try:
-        record = _decode(text)
-        if type(record.time_ms) is int and record.value is not UNSET and record.metadata is not UNSET:
-            return Event(line, float(record.time_ms), record.key, record.value, record.metadata, record.event_type)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, OverflowError):
-        pass
-    return _decode_slowly(line, text)
+        event = _decode(text)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return _decode_slowly(line, text)
+    event.line = line
+    return event
 
 
 def _decode_slowly(line: int, raw: bytes) -> Event | Defect:
-    text = _to_text(raw.rstrip(_STRIPPED))
+    raw = raw.rstrip(_STRIPPED)
+    text = _to_text(raw)
     key = _sniff_key(raw)
     if not text:
         return Defect("log.record-undecodable", line, "nothing stands behind the token", key)
@@ -82,6 +74,9 @@ def _decode_slowly(line: int, raw: bytes) -> Event | Defect:
         return Defect("log.record-undecodable", line, "nested too deeply", key)
     except ValueError as error:
         return _defect_of_text(line, text, str(error), key)
+    if isinstance(fields, dict) and isinstance(fields.get("time_ms"), str) and not text.isascii():
+        # The official parser reads Latin-1, where digits and blanks of other scripts are none.
+        fields["time_ms"] = json.loads(raw.decode("latin-1"))["time_ms"]
     return _to_event(line, fields, key)
 
 
@@ -124,7 +119,15 @@ def _to_event(line: int, fields: Any, key: str | None) -> Event | Defect:
         time_ms = float(fields["time_ms"])
     except (TypeError, ValueError, OverflowError):
         return Defect("log.record-time", line, repr(fields["time_ms"])[:80], key)
-    return Event(line, time_ms, fields["key"], fields["value"], fields["metadata"], fields.get("event_type"))
+    return Event(
+        line=line,
+        time_ms=time_ms,
+        key=fields["key"],
+        value=fields["value"],
+        metadata=fields["metadata"],
+        event_type=fields.get("event_type"),
+        namespace=fields.get("namespace"),
+    )
 
 
 def _kind(value: Any) -> str:

@@ -9,9 +9,10 @@ from typing import Any
 import msgspec
 
 from mlsub.audit.run import audit_run
+from mlsub.divisions import division_of
 from mlsub.findings import Finding
 from mlsub.log.event import Defect, Event, decode
-from mlsub.log.reader import UnreadableLogError, foreign_encoding, open_log, read_records
+from mlsub.log.reader import RawRecord, UnreadableLogError, foreign_encoding, open_log, read_records
 from mlsub.log.report import LogReport
 from mlsub.log.run import Run, RunFold
 from mlsub.rounds import Round, get_round
@@ -19,10 +20,16 @@ from mlsub.rules.catalogue import finding
 from mlsub.rules.engine import Judge, plan_for
 from mlsub.rules.phrases import findings_of
 
-#: Events held back until a log has said its division and benchmark. A log that takes longer is read once more.
+#: Events held back until a log has said its division and benchmark, and their bytes. A log that takes longer is read
+#: once more.
 MAX_HELD = 50_000
+MAX_HELD_BYTES = 32 << 20
 #: Findings of one rule in one log; what goes beyond is counted in the last of them.
 MAX_FINDINGS_A_RULE = 20
+#: Keys of broken records that are remembered, so as not to report them missing as well.
+MAX_SPOILED_KEYS = 1000
+#: What a report shows of a name a log gives itself.
+_NAME_WIDTH = 200
 
 
 class LogTask(msgspec.Struct, frozen=True):
@@ -36,14 +43,13 @@ class LogTask(msgspec.Struct, frozen=True):
 
 def judge_log(task: LogTask) -> LogReport:
     """Read a log and judge it by the rules of its round, division and benchmark. Bad input never raises."""
-    round_ = get_round(task.usage, task.round)
-    reading = _Reading(task, round_)
+    reading = _Reading(task, get_round(task.usage, task.round))
     try:
         reading.read()
+        return reading.judged()
     except UnreadableLogError as error:
         unreadable = finding("log.unreadable", task.path, f"The log cannot be read: {error}")
         return reading.report((unreadable,), compliant=False, undecodable=True)
-    return reading.judged()
 
 
 class _Reading:
@@ -56,48 +62,42 @@ class _Reading:
         self.defects = _Defects(task.path)
         self.identity: dict[str, Any] = {}
         self.held: list[Event] | None = []
+        self.held_bytes = 0
         self.judge: Judge | None = None
-        self.encoding: str | None = None
-        self.bytes_seen = False
 
     def read(self) -> None:
         """Go over the file."""
-        for line, text, hidden, too_long in self._records():
-            self.bytes_seen = True
-            if too_long:
-                self.defects.too_long(line, hidden)
-                continue
-            event = decode(line, text)
-            if hidden or self.encoding:
-                self.defects.hidden(event)
-            elif isinstance(event, Event):
-                self._take(event)
-            else:
-                self.defects.add(event)
+        for batch in self._batches():
+            for line, text, hidden, too_long in batch:
+                if too_long:
+                    self.defects.too_long(line, hidden)
+                    continue
+                event = decode(line, text)
+                if hidden:
+                    self.defects.hidden(event)
+                elif isinstance(event, Event):
+                    self.fold.add(event)
+                    if self.judge is not None:
+                        self.judge.add(event)
+                    else:
+                        self._hold(event, len(text))
+                else:
+                    self.defects.add(event)
 
-    def _records(self) -> Iterator[tuple[int, bytes, bool, bool]]:
+    def _batches(self, encoding: str | None = None) -> Iterator[list[RawRecord]]:
         with open_log(Path(self.task.file)) as stream:
-            try:
-                head = stream.read(4)
-                self.bytes_seen = bool(head)
-                self.encoding = foreign_encoding(head)
-                stream.seek(0)
-            except (OSError, EOFError) as error:
-                raise UnreadableLogError(str(error)) from error
-            yield from read_records(stream, self.encoding)
+            yield from read_records(stream, encoding)
 
-    def _take(self, event: Event) -> None:
-        self.fold.add(event)
-        if self.judge is not None:
-            self.judge.add(event)
-            return
+    def _hold(self, event: Event, size: int) -> None:
+        """Keep an event until the log has said what it is."""
         if self.held is not None:
             self.held.append(event)
+            self.held_bytes += size
         if event.key in ("submission_division", "submission_benchmark"):
             self.identity.setdefault(event.key, event.value)
             if len(self.identity) == 2 and self.held is not None:
                 self._release(self.held)
-        if self.held is not None and len(self.held) > MAX_HELD:
+        if self.held is not None and (len(self.held) > MAX_HELD or self.held_bytes > MAX_HELD_BYTES):
             self.held = None
 
     def _release(self, events: list[Event]) -> None:
@@ -108,74 +108,79 @@ class _Reading:
         self.held = []
 
     def _new_judge(self) -> Judge:
-        division, benchmark = self._names()
-        return Judge(plan_for(self.round.usage, self.round.name, division, benchmark))
+        # Only known names pick rules, so that no log can fill the cache of rule sets.
+        division = division_of(self._name("submission_division"))
+        benchmark = self._name("submission_benchmark")
+        known = benchmark if benchmark in self.round.benchmarks else None
+        return Judge(plan_for(self.round.usage, self.round.name, division.name if division else None, known))
 
-    def _names(self) -> tuple[str | None, str | None]:
-        division, benchmark = (
-            self.identity.get("submission_division"),
-            self.identity.get("submission_benchmark"),
-        )
-        return (
-            division if isinstance(division, str) else None,
-            benchmark if isinstance(benchmark, str) else None,
-        )
+    def _name(self, key: str) -> str | None:
+        name = self.identity.get(key)
+        return name[:_NAME_WIDTH] if isinstance(name, str) else None
 
     def judged(self) -> LogReport:
         """The report after the whole file was read."""
-        nothing = self._nothing_to_judge()
-        if nothing is not None:
-            return self.report((nothing, *self.defects.findings()), compliant=False, undecodable=self.defects.any)
+        if not self.fold.events and not self.defects.found:
+            nothing = self._nothing_to_judge()
+            return self.report((nothing, *self.defects.findings()), compliant=False, undecodable=False)
         if self.judge is None:
             if self.held is not None:
                 self._release(self.held)
             else:
                 self._read_again()
         assert self.judge is not None  # noqa: S101  (set by either branch above)
-        rules = list(
-            findings_of(self.judge.finish(), self.task.path, self.round.checker, frozenset(self.defects.spoiled_keys))
-        )
-        official = [*self.defects.findings(), *rules]
+        outcome, spoiled = self.judge.finish(), frozenset(self.defects.spoiled_keys)
+        official = [
+            *self.defects.findings(),
+            *findings_of(outcome, self.task.path, self.round.checker, spoiled),
+        ]
         compliant = not self.defects.any and not any(f.rejects for f in official)
         return self.report(tuple(official), compliant=compliant, undecodable=self.defects.any)
 
     def _read_again(self) -> None:
         """A log that names itself too late to hold its events: go over it once more, knowing the rules."""
         self.judge = self._new_judge()
-        for line, text, hidden, too_long in self._records():
-            if not hidden and not too_long:
-                event = decode(line, text)
-                if isinstance(event, Event):
-                    self.judge.add(event)
+        for batch in self._batches():
+            for line, text, hidden, too_long in batch:
+                if not hidden and not too_long:
+                    event = decode(line, text)
+                    if isinstance(event, Event):
+                        self.judge.add(event)
 
-    def _nothing_to_judge(self) -> Finding | None:
+    def _nothing_to_judge(self) -> Finding:
+        """Why there is no record: an empty file, a wide encoding (then its records are told all the same), or none."""
         path = self.task.path
-        if self.fold.events or self.defects.any:
-            return None
-        if self.encoding:
-            return finding(
-                "log.wide-encoding",
-                path,
-                f"The log is {self.encoding.upper()}; the official parser finds no record in it",
-                actual=f"{self.defects.hidden_count} records for a reader that knows the encoding",
-            )
-        if not self.bytes_seen:
+        with open_log(Path(self.task.file)) as stream:
+            head = stream.read(4)
+        if not head:
             return finding("log.empty", path, "The log is empty")
+        encoding = foreign_encoding(head)
+        if encoding is None:
+            message = "The log holds no :::MLLOG record"
+            return finding("log.no-records", path, message, expected="at least one", actual="none")
+        for batch in self._batches(encoding):
+            for line, text, _, too_long in batch:
+                if too_long:
+                    self.defects.too_long(line, hidden=True)
+                else:
+                    self.defects.hidden(decode(line, text))
         return finding(
-            "log.no-records", path, "The log holds no :::MLLOG record", expected="at least one", actual="none"
+            "log.wide-encoding",
+            path,
+            f"The log is {encoding.upper()}; the official parser finds no record in it",
+            actual=f"{self.defects.hidden_count} records for a reader that knows the encoding",
         )
 
     def report(self, findings: tuple[Finding, ...], *, compliant: bool, undecodable: bool) -> LogReport:
         """The report with what the run itself shows."""
         run = self.fold.finish()
-        division, benchmark = self._names()
         return LogReport(
             path=self.task.path,
             compliant=compliant,
             undecodable=undecodable,
-            benchmark=benchmark,
-            division=division,
-            status=run.status if isinstance(run.status, str) else None,
+            benchmark=self._name("submission_benchmark"),
+            division=self._name("submission_division"),
+            status=run.status[:_NAME_WIDTH] if isinstance(run.status, str) else None,
             minutes=self._minutes(run),
             run=run,
             findings=(*findings, *audit_run(run, self.task.path)),
@@ -208,7 +213,7 @@ class _Defects:
     def add(self, defect: Defect) -> None:
         """A record the official parser stops at."""
         self.any = True
-        if defect.key is not None:
+        if defect.key is not None and len(self.spoiled_keys) < MAX_SPOILED_KEYS:
             self.spoiled_keys.add(defect.key)
         if defect.event is not None:
             self._recover(defect.event)
@@ -217,21 +222,23 @@ class _Defects:
 
     def too_long(self, line: int, hidden: bool) -> None:
         """A record beyond the bound on memory."""
-        self.any = self.any or not hidden
+        if hidden:
+            self._put_hidden(line, "a record of more than 16 MiB")
+            return
+        self.any = True
         self._put("log.record-too-long", line, "A record is too long to be read", "more than 16 MiB")
 
     def hidden(self, event: Event | Defect) -> None:
         """A record that the official parser never sees."""
-        self.hidden_count += 1
-        if isinstance(event, Event):
-            self._recover(event)
+        record = event if isinstance(event, Event) else event.event
+        if record is not None:
+            self._recover(record)
         key = event.key if isinstance(event.key, str) else None
-        self._put(
-            "log.hidden-record",
-            event.line,
-            "A record stands before another one on the same line, where the official parser does not see it",
-            f"key {key}"[:80] if key else "a record without a key",
-        )
+        self._put_hidden(event.line, f"key {key[:80]}" if key else "a record without a key")
+
+    def _put_hidden(self, line: int, actual: str) -> None:
+        self.hidden_count += 1
+        self._put("log.hidden-record", line, "A record stands where the official parser does not see it", actual)
 
     def _recover(self, event: Event) -> None:
         if event.key == "run_start":
@@ -244,6 +251,11 @@ class _Defects:
         found = self._found.setdefault(rule, [])
         if len(found) < MAX_FINDINGS_A_RULE:
             found.append(finding(rule, self.path, message, line=line, actual=actual))
+
+    @property
+    def found(self) -> bool:
+        """Whether there is anything to tell."""
+        return bool(self._found)
 
     def findings(self) -> Iterator[Finding]:
         """The findings, bounded in number; the last of a rule tells how many more there are."""

@@ -14,7 +14,7 @@ import io
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, cast
+from typing import BinaryIO, cast
 
 TOKEN = b":::MLLOG "
 CHUNK = 1 << 20
@@ -29,13 +29,9 @@ _UTF16_UTF32 = (
 )
 
 
-class RawRecord(NamedTuple):
-    """The text after one token, up to the next token or the end of the official line."""
-
-    line: int
-    text: bytes
-    hidden: bool
-    too_long: bool
+#: The text after one token, up to the next token or the end of the official line, as (line, text, hidden, too long). A
+#: plain tuple, for there is one for each record of every log.
+RawRecord = tuple[int, bytes, bool, bool]
 
 
 class UnreadableLogError(Exception):
@@ -51,13 +47,18 @@ def open_log(path: Path) -> BinaryIO:
     """
     try:
         if not path.is_file():
-            reason = "a folder" if path.is_dir() else "a dangling link" if path.is_symlink() else "not a regular file"
-            if not path.is_symlink() and not path.exists():
-                reason = "no such file"
-            raise UnreadableLogError(reason)
+            raise UnreadableLogError(_why_no_file(path))
         return cast("BinaryIO", gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
     except OSError as error:
         raise UnreadableLogError(error.strerror or str(error)) from error
+
+
+def _why_no_file(path: Path) -> str:
+    if path.is_dir():
+        return "a folder"
+    if path.exists():
+        return "not a regular file"
+    return "a link that leads nowhere, or in a circle" if path.is_symlink() else "no such file"
 
 
 def foreign_encoding(head: bytes) -> str | None:
@@ -80,8 +81,12 @@ class _Recoded(io.RawIOBase):
                 return text.encode("utf-8", "replace")
 
 
-def read_records(stream: BinaryIO, encoding: str | None = None) -> Iterator[RawRecord]:
-    """Yield every record of a log in file order.
+def read_records(stream: BinaryIO, encoding: str | None = None) -> Iterator[list[RawRecord]]:
+    """Yield the records of a log in file order, those of about one chunk at a time.
+
+    Args:
+        stream: the open log.
+        encoding: a wide encoding to read it in, see :func:`foreign_encoding`; None for plain bytes.
 
     Raises:
         UnreadableLogError: reading fails on the way (a damaged archive, a disk error).
@@ -90,10 +95,10 @@ def read_records(stream: BinaryIO, encoding: str | None = None) -> Iterator[RawR
     scanner = _Scanner()
     try:
         while chunk := source.read(CHUNK):
-            yield from scanner.feed(chunk)
+            yield scanner.feed(chunk)
     except (OSError, EOFError, zlib.error) as error:
         raise UnreadableLogError(f"reading failed on the way: {error}") from error
-    yield from scanner.finish()
+    yield scanner.finish()
 
 
 class _Scanner:
@@ -104,67 +109,77 @@ class _Scanner:
         self._line = 1
         self._overlong: RawRecord | None = None
 
-    def feed(self, chunk: bytes) -> Iterator[RawRecord]:
+    def feed(self, chunk: bytes) -> list[RawRecord]:
+        found: list[RawRecord] = []
         buffer = self._rest + chunk if self._rest else chunk
         cut = max(buffer.rfind(b"\n"), buffer.rfind(b"\r")) + 1
         if cut == len(buffer) and buffer.endswith(b"\r"):
             # The LF of a CR LF may come with the next chunk.
             cut = max(buffer.rfind(b"\n", 0, cut - 1), buffer.rfind(b"\r", 0, cut - 1)) + 1
         if cut:
-            yield from self._lines(buffer[:cut])
+            self._lines(buffer[:cut], found)
         self._rest = buffer[cut:]
-        yield from self._shorten()
+        self._shorten(found)
+        return found
 
-    def finish(self) -> Iterator[RawRecord]:
+    def finish(self) -> list[RawRecord]:
+        found: list[RawRecord] = []
         rest, self._rest = self._rest, b""
-        yield from self._lines(rest)
+        self._lines(rest, found)
+        return found
 
-    def _shorten(self) -> Iterator[RawRecord]:
-        """Forget the part of an unfinished line that cannot matter any more."""
-        rest = self._rest
+    def _shorten(self, found: list[RawRecord]) -> None:
+        """Let go of what an unfinished line has said for good: free text, and records another one follows."""
+        rest, width = self._rest, len(TOKEN)
         if len(rest) <= CHUNK and self._overlong is None:
             return
-        first = rest.find(TOKEN)
-        if first < 0:
+        last = rest.rfind(TOKEN)
+        if last < 0:
             # Free text of any length: only a token cut in half by the chunk can matter.
-            self._rest = b"\r" if rest.endswith(b"\r") else rest[-(len(TOKEN) - 1) :]
-        elif len(rest) - first <= MAX_RECORD:
-            self._rest = rest[first:]
+            self._rest = b"\r" if rest.endswith(b"\r") else rest[-(width - 1) :]
+            return
+        self._release_overlong(True, found)
+        start = rest.find(TOKEN)
+        while start < last:
+            following = rest.find(TOKEN, start + width)
+            found.append((self._line, rest[start + width : following], True, False))
+            start = following
+        if len(rest) - last <= MAX_RECORD:
+            self._rest = rest[last:]
         else:
-            yield from self._release_overlong(hidden=True)
-            head = rest[first + len(TOKEN) : first + len(TOKEN) + 256]
-            self._overlong = RawRecord(self._line, head, hidden=False, too_long=True)
-            self._rest = rest[-(len(TOKEN) - 1) :]
+            self._overlong = (self._line, rest[last + width : last + width + 256], False, True)
+            self._rest = rest[-(width - 1) :]
 
-    def _release_overlong(self, hidden: bool) -> Iterator[RawRecord]:
+    def _release_overlong(self, hidden: bool, found: list[RawRecord]) -> None:
         if self._overlong is not None:
-            yield self._overlong._replace(hidden=hidden)
+            line, text, _, too_long = self._overlong
+            found.append((line, text, hidden, too_long))
             self._overlong = None
 
-    def _lines(self, block: bytes) -> Iterator[RawRecord]:
+    def _lines(self, block: bytes, found: list[RawRecord]) -> None:
         """Records of a block that ends where an official line ends."""
-        token, width = TOKEN, len(TOKEN)
+        token, width, find, add = TOKEN, len(TOKEN), block.find, found.append
         bare_returns = b"\r" in block
         counted, line = 0, self._line
-        start = block.find(token)
+        start = find(token)
         if self._overlong is not None:
-            first_end = min(i for i in (block.find(b"\n"), block.find(b"\r"), len(block)) if i >= 0)
-            yield from self._release_overlong(hidden=0 <= start < first_end)
+            first_end = min(i for i in (find(b"\n"), find(b"\r"), len(block)) if i >= 0)
+            self._release_overlong(0 <= start < first_end, found)
         while start >= 0:
-            end = block.find(b"\n", start)
+            end = find(b"\n", start)
             if end < 0:
                 end = len(block)
             if bare_returns:
-                carriage = block.find(b"\r", start, end)
+                carriage = find(b"\r", start, end)
                 if carriage >= 0:
                     end = carriage
             line += block.count(b"\n", counted, start)
             counted = start
-            following = block.find(token, start + width, end)
-            while following >= 0:
-                yield RawRecord(line, block[start + width : following], hidden=True, too_long=False)
+            following = find(token, start + width)
+            while 0 <= following < end:
+                add((line, block[start + width : following], True, False))
                 start = following
-                following = block.find(token, start + width, end)
-            yield RawRecord(line, block[start + width : end], hidden=False, too_long=False)
-            start = block.find(token, end)
+                following = find(token, start + width)
+            add((line, block[start + width : end], False, False))
+            start = following
         self._line = line + block.count(b"\n", counted)

@@ -7,6 +7,8 @@ import msgspec
 from mlsub.findings import Finding
 from mlsub.log.run import Run
 
+_NO_RUN = frozenset(("log.unreadable", "log.empty", "log.no-records", "log.wide-encoding"))
+
 
 class LogReport(msgspec.Struct, frozen=True, kw_only=True):
     """One log, read and judged.
@@ -24,3 +26,8 @@ class LogReport(msgspec.Struct, frozen=True, kw_only=True):
     minutes: float | None
     run: Run
     findings: tuple[Finding, ...]
+
+    @property
+    def without_run(self) -> bool:
+        """Whether the file holds no run at all: empty, binary, in an encoding nobody reads, or unreadable."""
+        return any(finding.rule in _NO_RUN for finding in self.findings)

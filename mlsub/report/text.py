@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Iterable, Sequence
 from itertools import islice
@@ -30,6 +31,9 @@ def console(stream: IO[str] | None = None) -> Console:
     """A console that colours terminals only, honours NO_COLOR, and never breaks lines that go to a file."""
     stream = sys.stdout if stream is None else stream
     width = None if stream.isatty() else 1000
+    if isinstance(stream, io.TextIOWrapper):
+        # An output that knows few characters costs those characters, never the answer.
+        stream.reconfigure(errors="backslashreplace")
     return Console(file=stream, soft_wrap=True, highlight=False, markup=False, emoji=False, width=width)
 
 
@@ -66,6 +70,9 @@ def render_scores(reports: Sequence[Report], out: Console) -> None:
             for log in report.logs:
                 minutes = "no run interval" if log.minutes is None else f"{log.minutes:.6f} minutes"
                 out.print(f"{plain(log.path)}: {minutes}, {log.official}")
+        else:
+            for group in _groups(report.findings):
+                _group(group, out)
         _summary(report, out)
 
 
@@ -95,7 +102,7 @@ def entries_table(entries: Iterable[EntryResult]) -> Table:
     table.add_column("verdict", no_wrap=True)
     for entry in entries:
         row = [plain(entry.organisation)] * many
-        row += [plain(entry.system), plain(entry.benchmark), plain(entry.division or "-")]
+        row += [plain(entry.system), plain(entry.benchmark), plain(entry.division or "-")[:20]]
         row += [str(entry.runs), str(entry.compliant), str(entry.converged)]
         row.append("-" if entry.minutes is None else f"{entry.minutes:.6f}")
         cells: list[Text] = [Text(cell) for cell in row]

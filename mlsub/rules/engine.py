@@ -268,6 +268,7 @@ class Judge:
         self._states = [_KeyState(compiled) for compiled in plan.keys]
         self._variants = [(key, value, [_KeyState(c) for c in keys]) for key, value, keys in plan.variants]
         self._variant_keys = frozenset(key for key, _, _ in plan.variants)
+        self._choices = frozenset((key, value) for key, value, _ in plan.variants)
         self._chosen: set[tuple[str, str]] = set()
         self._seen: set[str] = set()
         timed = [c.rule.within.of for c in plan.keys if c.rule.within]
@@ -287,7 +288,7 @@ class Judge:
         self._seen.add(key)
         if key in self._starts:
             self._starts[key] = min(self._starts[key], event.time_ms)
-        elif key in self._variant_keys and isinstance(event.value, str):
+        elif key in self._variant_keys and isinstance(event.value, str) and (key, event.value) in self._choices:
             self._chosen.add((key, event.value))
 
     def finish(self) -> Outcome:

@@ -8,8 +8,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from mlsub.data import load_yaml
+from mlsub.divisions import DIVISIONS
 from mlsub.findings import Blocks
-from mlsub.rounds import get_round, known_rounds, usages
+from mlsub.rounds import Round, get_round, known_rounds, usages
 from mlsub.rules.catalogue import RuleInfo, catalogue
 from mlsub.rules.load import rules_for
 from mlsub.rules.model import KeyRule
@@ -56,7 +57,31 @@ class Demand:
     def __init__(self, rule: KeyRule, words: str) -> None:
         self.rule = rule
         self.words = words
-        self.places: list[str] = []
+        self.logs: dict[Round, list[tuple[str, str]]] = {}
+        self.sources: set[tuple[str, str]] = set()
+
+    def add(self, round_: Round, benchmark: str, division: str, origin: str) -> None:
+        """Note that a round demands this of a benchmark's logs of a division."""
+        self.logs.setdefault(round_, []).append((benchmark, division))
+        self.sources.add((round_.checker, origin))
+
+    def places(self) -> Iterator[str]:
+        """Which logs it binds, rounds with the same logs together."""
+        groups: dict[tuple[str, str], list[str]] = {}
+        for round_, logs in self.logs.items():
+            groups.setdefault((round_.usage, _which(round_, logs)), []).append(round_.name)
+        for (usage, which), rounds in groups.items():
+            yield f"{usage} {', '.join(rounds)}: {which}"
+
+
+def _which(round_: Round, logs: list[tuple[str, str]]) -> str:
+    """The logs in words, as short as they can be told."""
+    parts = []
+    for division in dict.fromkeys(division for _, division in logs):
+        names = [name for name, of in logs if of == division]
+        everyone = len(names) == len(round_.benchmarks)
+        parts.append(f"every {division} log" if everyone else f"{division} {', '.join(names)}")
+    return "every log" if parts == ["every closed log", "every open log"] else "; ".join(parts)
 
 
 def suggestion(text: str, *, whole: bool = False) -> str | None:
@@ -122,10 +147,20 @@ def _key_lines(rule: str, demands: list[Demand]) -> list[str]:
     ]
     for demand in demands:
         lines.append(f"  {demand.words}")
-        lines.extend(f"    {place}" for place in demand.places)
+        lines.extend(f"    {place}" for place in demand.places())
+    lines += [f"{'source:' if number == 0 else '':10}{line}" for number, line in enumerate(_sources(demands))]
     lines.append(f"example:  {_example(key, aspect)}")
     lines.append(f"remedy:   {_ASPECT_FIX[aspect]}")
     return lines
+
+
+def _sources(demands: list[Demand]) -> Iterator[str]:
+    """The official files, one line a round."""
+    files: dict[str, list[str]] = {}
+    for checker, origin in sorted({source for demand in demands for source in demand.sources}):
+        files.setdefault(checker, []).append(origin)
+    for checker, names in files.items():
+        yield f"{checker}: {', '.join(names)}"
 
 
 def _example(key: str, aspect: str) -> str:
@@ -153,29 +188,30 @@ def _keys() -> dict[str, str]:
 def _demands() -> dict[str, list[Demand]]:
     """Every demand of every rule file, by rule id; equal demands are one, with all their places."""
     found: dict[str, dict[str, Demand]] = {}
-    for usage in usages():
-        for round_name in known_rounds(usage):
-            round_ = get_round(usage, round_name)
-            for name in round_.benchmarks:
-                for division in ("closed", "open"):
-                    rules = rules_for(usage, round_name, division, name)
-                    place = f"{usage} {round_name}, {name}, {division}"
-                    variants = [rule for variant in rules.variants for rule in variant.rules]
-                    for rule in (*rules.rules, *variants):
-                        for aspect, words in _aspects(rule):
-                            source = f"{place}: {round_.checker}/{rule.origin}"
-                            demand = found.setdefault(rule_id(rule.key, aspect), {}).setdefault(
-                                words, Demand(rule, words)
-                            )
-                            demand.places.append(source)
-                    for group in rules.alternatives:
-                        words = f"at least one of {' and '.join(group)}"
-                        rule = next(rule for rule in rules.rules if rule.key == group[0])
-                        demand = found.setdefault(rule_id(group[0], "any-of"), {}).setdefault(
-                            words, Demand(rule, words)
-                        )
-                        demand.places.append(f"{place}: {round_.checker}/common.yaml")
+
+    def add(round_: Round, benchmark: str, division: str, rule: KeyRule, aspect: str, words: str, origin: str) -> None:
+        demands = found.setdefault(rule_id(rule.key, aspect), {})
+        demands.setdefault(words, Demand(rule, words)).add(round_, benchmark, division, origin)
+
+    for round_, benchmark, division in _combinations():
+        rules = rules_for(round_.usage, round_.name, division, benchmark)
+        variants = [rule for variant in rules.variants for rule in variant.rules]
+        for rule in (*rules.rules, *variants):
+            for aspect, words in _aspects(rule):
+                add(round_, benchmark, division, rule, aspect, words, rule.origin)
+        for group in rules.alternatives:
+            rule = next(rule for rule in rules.rules if rule.key == group[0])
+            add(round_, benchmark, division, rule, "any-of", f"at least one of {' and '.join(group)}", "common.yaml")
     return {name: list(demands.values()) for name, demands in found.items()}
+
+
+def _combinations() -> Iterator[tuple[Round, str, str]]:
+    for usage in usages():
+        for name in known_rounds(usage):
+            round_ = get_round(usage, name)
+            for benchmark in round_.benchmarks:
+                for division in DIVISIONS:
+                    yield round_, benchmark, division
 
 
 def _aspects(rule: KeyRule) -> Iterator[tuple[str, str]]:

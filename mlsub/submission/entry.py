@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from mlsub.audit.cross import audit_entry
 from mlsub.divisions import division_of
 from mlsub.findings import Finding
+from mlsub.log.report import LogReport
 from mlsub.rules.catalogue import finding
 from mlsub.rules.load import Benchmark
 from mlsub.submission.model import Entry
@@ -45,26 +46,34 @@ def _files(entry: Entry, needs: Benchmark) -> Iterator[Finding]:
             "entry.stray-files",
             entry.path,
             "The folder holds files that are not named result_*.txt",
-            actual=", ".join(strays[:10]) + (", …" if len(strays) > 10 else ""),
+            actual=_list(strays),
         )
 
 
+def _name(log: LogReport) -> str:
+    return log.path.rpartition("/")[2]
+
+
+def _list(names: Sequence[str]) -> str:
+    return ", ".join(names[:10]) + (", …" if len(names) > 10 else "")
+
+
 def _compliance(entry: Entry, needs: Benchmark) -> Iterator[Finding]:
-    bad = [log.path.rpartition("/")[2] for log in entry.logs if not log.compliant]
-    names = ", ".join(bad[:10]) + (", …" if len(bad) > 10 else "")
-    if len(bad) > needs.forgiven:
+    missing = [log for log in entry.logs if log.without_run]
+    bad = [_name(log) for log in entry.logs if not log.compliant]
+    if len(bad) > needs.forgiven and len(bad) > len(missing):
         yield finding(
             "entry.noncompliant-runs",
             entry.path,
             "More runs are noncompliant than olympic scoring forgives",
             expected=f"at most {needs.forgiven}",
-            actual=f"{len(bad)}: {names}",
+            actual=f"{len(bad)}: {_list(bad)}",
         )
-    elif bad:
+    elif bad and not missing:
         yield finding(
             "entry.forgiven-runs",
             entry.path,
             "Noncompliant runs are forgiven and count as slowest",
             expected=f"at most {needs.forgiven}",
-            actual=f"{len(bad)}: {names}",
+            actual=f"{len(bad)}: {_list(bad)}",
         )

@@ -70,15 +70,15 @@ def locate(path: Path) -> Place:
         return Place(path, Target.LOG, organisation)
     if is_organisation(path):
         return Place(path, Target.ORGANISATION, path)
-    if path.name == "results" and is_organisation(path.parent):
+    if any(is_organisation(child) for child in _folders(path)):
+        # Before anything that goes by names: organisations may lie in a folder called results.
+        return Place(path, Target.ORGANISATIONS, None)
+    if path.name == "results":
         return Place(path.parent, Target.ORGANISATION, path.parent)
     if path.parent.name == "results":
         return Place(path, Target.SYSTEM, path.parent.parent)
     if len(parents) > 2 and parents[1].name == "results":
         return Place(path, Target.BENCHMARK, parents[2])
-    children = _folders(path)
-    if any(is_organisation(child) for child in children):
-        return Place(path, Target.ORGANISATIONS, None)
     if any(path.glob("result_*.txt")):
         return Place(path, Target.BENCHMARK, None)
     return Place(path, Target.NOTHING, None)
@@ -95,6 +95,9 @@ def infer_round(place: Place) -> InferredRound | None:
         folders = [place.path, *place.path.parents]
     else:
         folders = list(place.path.parents)
+        inside = next((folder for folder in folders if folder.name == "results"), None)
+        if inside is not None:
+            folders = list(inside.parents)[1:]
     for folder in folders:
         match = _ROUND_FOLDER.fullmatch(folder.name)
         name = normalise_round(match["round"]) if match else None
@@ -106,12 +109,12 @@ def infer_round(place: Place) -> InferredRound | None:
 def _folders(path: Path) -> list[Path]:
     try:
         return sorted(child for child in path.iterdir() if not child.name.startswith(".") and _is_dir(child))
-    except OSError:
+    except (OSError, ValueError):
         return []
 
 
 def _is_dir(path: Path) -> bool:
     try:
         return path.is_dir()
-    except OSError:
+    except (OSError, ValueError):
         return False

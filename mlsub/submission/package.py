@@ -47,10 +47,8 @@ class Part(msgspec.Struct, frozen=True):
 def list_packages(place: Place, root: Path, round_: Round) -> list[Package]:
     """The packages a place holds. ``root`` is the folder the report's paths are relative to."""
     if place.target is Target.ORGANISATIONS:
-        folders = [child for child in sorted(place.path.iterdir()) if child.is_dir() and not child.name.startswith(".")]
-        return [
-            _package(TreeReader(f, _prefix(f, root), round_).organisation(), _prefix(f, root), round_) for f in folders
-        ]
+        children = [child for child in sorted(place.path.iterdir()) if not child.name.startswith(".")]
+        return [_organisation(child, root, round_) for child in children if child.is_dir() or child.is_symlink()]
     if place.organisation is None:
         return [_lone_benchmark(place.path, root, round_)] if place.target is Target.BENCHMARK else []
     prefix = _prefix(place.organisation, root)
@@ -62,6 +60,15 @@ def list_packages(place: Place, root: Path, round_: Round) -> list[Package]:
     else:
         files = reader.benchmark(place.path)
     return [_package(files, prefix, round_)]
+
+
+def _organisation(folder: Path, root: Path, round_: Round) -> Package:
+    prefix = _prefix(folder, root)
+    if folder.is_dir():
+        return _package(TreeReader(folder, prefix, round_).organisation(), prefix, round_)
+    dangling = finding("tree.unreadable", prefix.rstrip("/"), "The link leads nowhere, or in a circle")
+    files = OrganisationFiles(name=folder.name, folder=folder, entries=(), descriptions=(), findings=(dangling,))
+    return _package(files, prefix, round_)
 
 
 def _prefix(folder: Path, root: Path) -> str:
@@ -125,7 +132,7 @@ def judge_package(package: Package, reports: Mapping[str, LogReport], round_: Ro
         logs.extend(log_result(log, entry_files.organisation) for log in entry.logs)
         findings.extend(f for log in entry.logs for f in log.findings)
         findings.extend(about)
-    if not logs and not any(f.rule == "tree.unknown-benchmark" for f in findings):
+    if not logs and not any(f.rejects for f in files.findings):
         findings.append(_without_logs(package))
     official = Verdict.ACCEPTED
     if not logs:
@@ -161,7 +168,8 @@ def _entry_result(entry: Entry, round_: Round) -> tuple[EntryResult, tuple[Findi
     needs = _needs(entry, round_)
     findings = judge_entry(entry, needs)
     undescribed = entry.in_tree and (entry.description is None or entry.description.content is None)
-    rejected = undescribed or any(f.rejects for f in findings)
+    no_result = undescribed or any(log.without_run for log in entry.logs)
+    rejected = no_result or any(f.rejects for f in findings)
     result = EntryResult(
         path=entry.path,
         organisation=entry.files.organisation,

@@ -21,6 +21,8 @@ def check_seeds(logs: tuple[LogReport, ...]) -> Iterator[Finding]:
     users: dict[tuple[Any, Any, Any], tuple[LogReport, Seed]] = {}
     some_seed = False
     for log in logs:
+        if log.without_run:
+            continue  # The missing run has its own finding.
         if log.undecodable:
             yield finding("seed.log-undecodable", log.path, "The seed check fails on a log with an undecodable record")
             continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -20,10 +21,8 @@ _OTHER_NAMES = {
     "imageclassification": "resnet",
     "singlestagedetector": "ssd",
     "objectdetection": "maskrcnn",
-    "mask_rcnn": "maskrcnn",
     "languagemodel": "bert",
     "recommendation": "dlrm",
-    "rnn_t": "rnnt",
     "speechrecognition": "rnnt",
     "imagesegmentation": "unet3d",
     "3dunet": "unet3d",
@@ -48,8 +47,7 @@ class TreeReader:
         else:
             for system in self._folders(self.folder / "results"):
                 entries.extend(self._system(system))
-        if not (self.folder / "systems").is_dir():
-            self._add("tree.systems-missing", "systems", "There is no systems folder")
+        self._look_for_descriptions({entry.system for entry in entries})
         return self._files(entries, self._descriptions(), whole=True)
 
     def system(self, folder: Path) -> OrganisationFiles:
@@ -61,9 +59,8 @@ class TreeReader:
         return self._part(self._benchmark(folder))
 
     def _part(self, entries: list[EntryFiles]) -> OrganisationFiles:
-        if not (self.folder / "systems").is_dir():
-            self._add("tree.systems-missing", "systems", "There is no systems folder")
         wanted = {entry.system for entry in entries}
+        self._look_for_descriptions(wanted)
         return self._files(
             entries,
             [file for file in self._descriptions() if file.name.removesuffix(".json") in wanted],
@@ -88,11 +85,16 @@ class TreeReader:
         ]
 
     def _system(self, folder: Path) -> list[EntryFiles]:
-        description = self.folder / "systems" / f"{folder.name}.json"
-        entries = [entry for child in self._folders(folder) for entry in self._benchmark(child)]
-        if entries and (self.folder / "systems").is_dir() and not _is_there(description):
-            self._add_missing_description(folder.name)
-        return entries
+        return [entry for child in self._folders(folder) for entry in self._benchmark(child)]
+
+    def _look_for_descriptions(self, systems: set[str]) -> None:
+        """Every system with results needs a description of its name."""
+        if not (self.folder / "systems").is_dir():
+            self._add("tree.systems-missing", "systems", "There is no systems folder")
+            return
+        for system in sorted(systems):
+            if not _is_there(self.folder / "systems" / f"{system}.json"):
+                self._add_missing_description(system)
 
     def _add_missing_description(self, system: str) -> None:
         names = [file.name.removesuffix(".json") for file in self._descriptions()]
@@ -134,7 +136,7 @@ class TreeReader:
 
     def _add_unknown_benchmark(self, folder: Path) -> None:
         known = self.round.benchmarks
-        plain = folder.name.lower().replace("-", "").replace(" ", "")
+        plain = re.sub(r"[-_ ]", "", folder.name.lower())
         close = [_OTHER_NAMES[plain]] if _OTHER_NAMES.get(plain) in known else get_close_matches(plain, known, n=1)
         self._add(
             "tree.unknown-benchmark",
@@ -188,4 +190,7 @@ class TreeReader:
 
 def _is_there(path: Path) -> bool:
     """Whether a name exists, be it a link that leads nowhere: that has a finding of its own."""
-    return path.is_symlink() or path.exists()
+    try:
+        return path.is_symlink() or path.exists()
+    except OSError:
+        return False

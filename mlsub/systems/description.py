@@ -182,7 +182,8 @@ def _audit(content: dict[str, Any], path: str, lines: _Lines, duplicates: list[s
 
 
 def _listing(rule: str, path: str, lines: _Lines, names: list[str], message: str) -> Finding:
-    return finding(rule, path, message, line=lines.of(names[0]), actual=", ".join(names))
+    shown = ", ".join(name[:60] for name in names[:40]) + (", …" if len(names) > 40 else "")
+    return finding(rule, path, message, line=lines.of(names[0]), actual=shown)
 
 
 def _division(content: dict[str, Any], path: str, lines: _Lines) -> Iterator[Finding]:

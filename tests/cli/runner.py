@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,6 +15,8 @@ from jsonschema import Draft202012Validator
 
 import mlsub
 from mlsub.cli import main
+
+REPOSITORY = Path(mlsub.__file__).parents[1]
 
 
 class Outcome(NamedTuple):
@@ -72,8 +77,25 @@ def run(*args: object) -> Outcome:
     return Outcome(result.exit_code, result.stdout, result.stderr)
 
 
+def call(*args: object, **env: str) -> subprocess.CompletedProcess[str]:
+    """Call ``mlsub`` in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "mlsub", *map(str, args)],
+        capture_output=True,
+        check=False,
+        cwd=REPOSITORY,
+        encoding="utf-8",
+        errors="surrogateescape",
+        env={**os.environ, "NO_COLOR": "1", **env},
+    )
+
+
 def check(*args: object) -> Outcome:
     """``mlsub check --format json``; the document must keep the contract."""
     outcome = run("check", "--format", "json", *args)
     schema().validate(outcome.document)
+    if not {"--select", "--ignore"} & set(args):
+        # Whatever is not accepted says why.
+        for report in outcome.reports:
+            assert report["official"] == "accepted" or any(f["severity"] == "error" for f in report["findings"])
     return outcome

@@ -1,0 +1,298 @@
+"""The fold of a log's events: what the official summarizer would time, and facts that stay small."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mlperf_logging.result_summarizer.result_summarizer import _query_run_start_stop
+
+from mlsub.log import run as run_module
+from mlsub.log.event import Event
+from mlsub.log.run import ClockStep, Run, RunFold, expected_event_type
+
+FEW = settings(derandomize=True, deadline=None, max_examples=150)
+PLACE = {"file": "train.py", "lineno": 40}
+
+
+class LogLine(NamedTuple):
+    """As much of an official log line as the summarizer looks at."""
+
+    key: str
+    timestamp: float
+
+
+def fold(*events: Event) -> Run:
+    folding = RunFold()
+    for event in events:
+        folding.add(event)
+    return folding.finish()
+
+
+def event(key: Any, value: Any = None, *, line: int = 1, time_ms: float = 0.0, **more: Any) -> Event:
+    metadata, kind = more.get("metadata", {}), more.get("event_type")
+    return Event(line=line, time_ms=time_ms, key=key, value=value, metadata=metadata, event_type=kind)
+
+
+TIMES = st.one_of(
+    st.integers(-5, 5).map(float), st.floats(0, 2e12), st.sampled_from([math.nan, math.inf, -math.inf, 1e308, -1e308])
+)
+EDGES = st.sampled_from(["run_start", "run_stop", "run_start", "run_stop", "init_start", "eval_accuracy", "RUN_START"])
+
+
+@FEW
+@given(records=st.lists(st.tuples(EDGES, TIMES), max_size=12))
+def test_the_run_is_timed_between_the_records_that_the_official_summarizer_takes(
+    records: list[tuple[str, float]],
+) -> None:
+    run = fold(*(event(key, line=line, time_ms=time_ms) for line, (key, time_ms) in enumerate(records, 1)))
+    try:
+        start, stop = _query_run_start_stop([LogLine(*record) for record in records])
+    except ValueError:
+        assert run.timeline.run_start is None or run.timeline.run_stop is None
+        assert run.duration_ms is None
+        assert run.minutes is None
+        return
+    # By their text, since NaN does not equal itself.
+    assert repr((run.timeline.run_start, run.timeline.run_stop)) == repr((start, stop))
+    if math.isfinite(stop - start):
+        assert run.minutes == pytest.approx((stop - start) / 60 / 1000, rel=1e-12)
+    else:
+        assert run.minutes is None
+
+
+@pytest.mark.parametrize(
+    ("edges", "interval"),
+    [
+        (["start 1", "stop 5"], (1, 5)),
+        (["start 1", "start 2", "stop 5"], (2, 5)),
+        (["stop 5", "start 1"], (1, 5)),
+        (["stop 5", "stop 6", "start 1"], (1, 6)),
+        (["start 1", "stop 5", "stop 6", "start 7"], (1, 5)),
+        (["start 9", "stop 5"], (9, 5)),
+        (["start 1", "start 2"], (2, None)),
+        (["stop 1", "stop 2"], (None, 2)),
+        ([], (None, None)),
+    ],
+)
+def test_of_repeated_edges_the_last_before_both_are_known_count(
+    edges: list[str], interval: tuple[float | None, float | None]
+) -> None:
+    parted = [edge.split() for edge in edges]
+    run = fold(*(event(f"run_{name}", time_ms=float(at)) for name, at in parted))
+    assert (run.timeline.run_start, run.timeline.run_stop) == interval
+
+
+def test_minutes_are_not_rounded() -> None:
+    run = fold(event("run_start", time_ms=1.0), event("run_stop", time_ms=1234568.0))
+    assert run.duration_ms == 1234567.0
+    assert run.minutes == 1234567.0 / 60000.0
+
+
+@FEW
+@given(times=st.lists(st.one_of(st.integers(-3, 3).map(float), st.just(math.nan)), max_size=12))
+def test_each_step_of_the_clock_backwards_is_counted_with_the_first_and_the_worst(times: list[float]) -> None:
+    run = fold(*(event("k", line=line, time_ms=time_ms) for line, time_ms in enumerate(times, 10)))
+    steps = [(line, a - b) for line, (a, b) in enumerate(pairwise(times), 11) if b < a]
+    expected = ClockStep(len(steps), steps[0][0], max(by for _, by in steps)) if steps else None
+    assert run.clock == expected
+    assert run.timeline.events == len(times)
+
+
+@pytest.mark.parametrize(
+    ("metadata", "status", "converged"),
+    [
+        ({"status": "success"}, "success", True),
+        ({"status": "aborted"}, "aborted", False),
+        ({"status": "SUCCESS"}, "SUCCESS", False),
+        ({"status": None}, None, False),
+        ({"status": ["success"]}, ["success"], False),
+        ({"status": True}, True, False),
+        ({"state": "success"}, None, False),
+        ({}, None, False),
+        (None, None, False),
+        ("success", None, False),
+        (["status"], None, False),
+    ],
+)
+def test_the_status_is_what_run_stop_says_word_for_word(metadata: Any, status: Any, converged: bool) -> None:
+    run = fold(event("run_start"), event("run_stop", line=8, metadata=metadata))
+    assert (run.status, run.status_line, run.converged) == (status, 8, converged)
+
+
+def test_the_status_is_of_the_last_run_stop_and_never_of_another_record() -> None:
+    run = fold(
+        event("run_stop", line=1, metadata={"status": "success"}),
+        event("run_stop", line=2, metadata={"status": "aborted"}),
+        event("block_stop", line=3, metadata={"status": "success"}),
+    )
+    assert (run.status, run.status_line) == ("aborted", 2)
+    assert fold(event("run_start", metadata={"status": "success"})).status_line is None
+
+
+@pytest.mark.parametrize(
+    ("value", "seed"),
+    [(17, 17), (-1, -1), (2**70, 2**70), ("17", 17), (" 17 ", 17), (17.9, 17), (True, 1), ("1_000", 1000)],
+)
+def test_a_seed_is_read_as_python_reads_whole_numbers(value: Any, seed: int) -> None:
+    (found,) = fold(event("seed", value, line=6, metadata=PLACE)).seeds
+    assert (found.line, found.value, found.file, found.lineno, found.error) == (6, seed, "train.py", 40, None)
+
+
+@pytest.mark.parametrize(
+    ("value", "metadata"),
+    [
+        *[(value, PLACE) for value in (None, "", "17.5", "0x11", [17], {"seed": 17}, math.nan, math.inf, -math.inf)],
+        ("9" * 5000, PLACE),
+        *[
+            (17, metadata)
+            for metadata in (None, {}, [], "train.py", 3, {"file": "a"}, {"lineno": 1}, ["file", "lineno"])
+        ],
+        *[(17, {"file": odd, "lineno": 1}) for odd in ([], {}, {"a": []})],
+        (17, {"file": "a", "lineno": [1]}),
+    ],
+    ids=lambda item: repr(item)[:30],
+)
+def test_a_seed_that_the_seed_checker_cannot_use_says_why(value: Any, metadata: Any) -> None:
+    (found,) = fold(event("seed", value, line=6, metadata=metadata)).seeds
+    assert found.line == 6
+    assert found.error
+
+
+def test_the_seeds_of_a_log_are_all_kept_in_order() -> None:
+    seeds = fold(*(event("seed", n, line=n, metadata=PLACE) for n in (3, 1, 3))).seeds
+    assert [(seed.line, seed.value) for seed in seeds] == [(3, 3), (1, 1), (3, 3)]
+
+
+@pytest.mark.parametrize(
+    ("metadata", "epoch", "samples"),
+    [
+        ({"epoch_num": 3}, 3, None),
+        ({"samples_count": 90}, None, 90),
+        ({}, None, None),
+        (None, None, None),
+        ([], None, None),
+    ],
+)
+def test_an_evaluation_has_its_value_and_its_place_in_training(metadata: Any, epoch: Any, samples: Any) -> None:
+    (found,) = fold(event("eval_accuracy", 0.75, line=9, time_ms=5.0, metadata=metadata)).evaluations
+    assert (found.line, found.time_ms, found.value) == (9, 5.0, 0.75)
+    assert (found.epoch_num, found.samples_count) == (epoch, samples)
+
+
+def test_identity_and_hyperparameters_are_the_first_values_with_their_lines() -> None:
+    run = fold(
+        event("submission_org", "ACME", line=1),
+        event("opt_name", "lamb", line=2),
+        event("submission_org", "Other", line=3),
+        event("opt_name", None, line=4),
+        event("eval_samples", None, line=5),
+        event("eval_samples", 10, line=6),
+    )
+    assert run.identity == {"submission_org": "ACME"}
+    assert run.hyperparameters == {"opt_name": "lamb", "eval_samples": None}
+    assert run.lines == {"submission_org": 1, "opt_name": 2, "eval_samples": 5}
+
+
+def test_the_timeline_has_first_times_and_counts() -> None:
+    keys = [
+        "init_start",
+        "init_stop",
+        "init_start",
+        "init_stop",
+        "run_start",
+        "block_start",
+        "epoch_start",
+        "epoch_start",
+    ]
+    run = fold(*(event(key, line=n, time_ms=float(n)) for n, key in enumerate(keys, 1)))
+    timeline = run.timeline
+    assert (timeline.first, timeline.last, timeline.init_start, timeline.init_stop) == (1.0, 8.0, 1.0, 2.0)
+    assert (timeline.run_start, timeline.run_stop, timeline.blocks, timeline.epochs, timeline.events) == (
+        5,
+        None,
+        1,
+        2,
+        8,
+    )
+    assert (run.lines["init_start"], run.lines["init_stop"], run.lines["run_start"]) == (1, 2, 5)
+
+
+def test_nothing_folds_to_a_run_without_facts() -> None:
+    run = fold()
+    assert (run.timeline.first, run.timeline.last, run.timeline.events) == (None, None, 0)
+    assert (run.identity, run.hyperparameters, run.evaluations, run.seeds, run.clock) == ({}, {}, (), (), None)
+    assert (run.minutes, run.status, run.converged) == (None, None, False)
+
+
+@pytest.mark.parametrize("key", [None, 1, 1.5, True, [], {}, ["run_start"], math.nan], ids=repr)
+def test_a_record_whose_key_is_no_text_only_counts(key: Any) -> None:
+    run = fold(event(key, 5, time_ms=3.0))
+    assert (run.timeline.events, run.timeline.first) == (1, 3.0)
+    assert (run.identity, run.hyperparameters, run.lines) == ({}, {}, {})
+
+
+@pytest.mark.parametrize(
+    ("bound", "key", "facts"),
+    [("MAX_EVALUATIONS", "eval_accuracy", "evaluations"), ("MAX_SEEDS", "seed", "seeds")],
+)
+def test_frequent_records_beyond_the_bound_are_left_out_and_the_first_are_kept(
+    bound: str, key: str, facts: str
+) -> None:
+    most = getattr(run_module, bound)
+    run = fold(*(event(key, n, line=n, metadata=PLACE) for n in range(most + 5)))
+    kept = getattr(run, facts)
+    assert [fact.line for fact in kept] == list(range(most))
+    assert run.timeline.events == most + 5
+
+
+def test_keys_beyond_the_bound_are_left_out_and_the_timeline_goes_on() -> None:
+    most = run_module.MAX_HYPERPARAMETERS
+    junk = [event(f"key{n}", n, line=n) for n in range(most + 5)]
+    edges = [event("run_start", time_ms=1.0), event("run_stop", time_ms=60001.0, metadata={"status": "success"})]
+    run = fold(*junk, *edges)
+    assert list(run.hyperparameters) == [f"key{n}" for n in range(most)]
+    assert (run.minutes, run.status) == (1.0, "success")
+
+
+STARTS = [f"{name}_start" for name in ("init", "run", "block", "epoch", "eval")]
+STOPS = [f"{name}_stop" for name in ("init", "run", "block", "epoch", "eval")]
+POINTS = ["eval_accuracy", "seed", "cache_clear", "global_batch_size", "train_samples", "eval_samples"]
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"), [(STARTS, "INTERVAL_START"), (STOPS, "INTERVAL_END"), (POINTS, "POINT_IN_TIME")]
+)
+def test_an_event_type_that_contradicts_its_key_is_remembered_with_its_line(keys: list[str], expected: str) -> None:
+    wrong = "INTERVAL_END" if expected != "INTERVAL_END" else "INTERVAL_START"
+    for key in keys:
+        assert expected_event_type(key) == expected
+        assert fold(event(key, event_type=expected)).event_types == {}
+        assert fold(event(key, event_type=None)).event_types == {}
+        assert fold(event(key, line=7, event_type=wrong)).event_types == {key: (wrong, 7)}
+
+
+def test_only_the_first_contradiction_of_a_key_is_remembered() -> None:
+    run = fold(
+        event("run_start", line=1, event_type="INTERVAL_START"),
+        event("run_start", line=2, event_type="POINT_IN_TIME"),
+        event("run_start", line=3, event_type="INTERVAL_END"),
+    )
+    assert run.event_types == {"run_start": ("POINT_IN_TIME", 2)}
+
+
+@pytest.mark.parametrize("key", ["opt_name", "start", "restart_count", "_start"])
+def test_a_key_of_any_other_name_may_have_any_event_type(key: str) -> None:
+    assert expected_event_type(key) is None
+    assert fold(event(key, event_type="INTERVAL_END")).event_types == {}
+
+
+@pytest.mark.parametrize("event_type", [1, True, [], {}, ["INTERVAL_START"], "", math.nan], ids=repr)
+def test_an_event_type_of_any_kind_of_json_is_told_as_text(event_type: Any) -> None:
+    text, line = fold(event("run_start", line=4, event_type=event_type)).event_types["run_start"]
+    assert isinstance(text, str)
+    assert line == 4

@@ -1,0 +1,221 @@
+"""System descriptions: what makes one unacceptable, and what an auditor asks of the rest."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mlsub.systems.description import fields, read_description
+from tests.cli.runner import check
+from tests.make_tree import SYSTEM, make_description, make_tree
+
+PATH = f"systems/{SYSTEM}.json"
+
+
+def _text(text: str) -> Callable[[Path], object]:
+    return lambda file: file.write_text(text)
+
+
+def _bytes(content: bytes) -> Callable[[Path], object]:
+    return lambda file: file.write_bytes(content)
+
+
+def _instead(make: Callable[[Path], object]) -> Callable[[Path], object]:
+    def change(file: Path) -> None:
+        file.unlink()
+        make(file)
+
+    return change
+
+
+def _fields(**changes: Any) -> Callable[[Path], object]:
+    return _text(json.dumps(make_description(**changes), indent=2))
+
+
+def _pretty(division: str = "closed") -> str:
+    return json.dumps(make_description(division), indent=2)
+
+
+# The file as a whole: what is done to it, the one official error.
+UNREADABLE: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a list": (_text("[" + _pretty() + "]"), "system.not-object"),
+    "an empty list": (_text("[]"), "system.not-object"),
+    "a text": (_text('"closed"'), "system.not-object"),
+    "a number": (_text("33"), "system.not-object"),
+    "null": (_text("null"), "system.not-object"),
+    "true": (_text("true"), "system.not-object"),
+    "empty": (_text(""), "system.not-json"),
+    "blank": (_text(" \n\n"), "system.not-json"),
+    "truncated": (_text(_pretty()[:-30]), "system.not-json"),
+    "cut in a text": (_text(_pretty()[:60]), "system.not-json"),
+    "a comma too much": (_text(_pretty()[:-2] + ",\n}"), "system.not-json"),
+    "two documents": (_text(_pretty() * 2), "system.not-json"),
+    "YAML": (_text("division: closed\n"), "system.not-json"),
+    "a comment": (_text("// hello\n" + _pretty()), "system.not-json"),
+    "a byte order mark": (_bytes(b"\xef\xbb\xbf" + _pretty().encode()), "system.not-json"),
+    "not UTF-8": (_bytes(_pretty().encode().replace(b"onprem", b"\xff\xfe\xe9")), "system.not-json"),
+    "UTF-16": (_bytes(_pretty().encode("utf-16")), "system.not-json"),
+    "binary": (_bytes(bytes(range(256)) * 10), "system.not-json"),
+    "deeply nested": (_text("[" * 100_000 + "]" * 100_000), "system.not-json"),
+    "a deeply nested field": (_text('{"division": ' + '{"a": ' * 50_000 + "1" + "}" * 50_001), "system.not-json"),
+    "a number of 5000 digits": (_text('{"division": ' + "9" * 5000 + "}"), "system.not-json"),
+    "a dangling link": (_instead(lambda file: file.symlink_to("gone.json")), "system.unreadable"),
+    "a link in a circle": (_instead(lambda file: file.symlink_to(file.name)), "system.unreadable"),
+    "a folder": (_instead(Path.mkdir), "system.unreadable"),
+    "a pipe": (_instead(os.mkfifo), "system.unreadable"),
+    "larger than 4 MiB": (_text(_pretty() + " " * (1 << 22)), "system.unreadable"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_a_file_that_is_no_description_rejects_with_one_finding(name: str, tmp_path: Path) -> None:
+    spoil, rule = UNREADABLE[name]
+    tree = make_tree(tmp_path)
+    spoil(tree.description())
+    outcome = check(tree.folder)
+    assert (outcome.status, outcome.official) == (1, "rejected")
+    assert [finding["rule"] for finding in outcome.findings] == [rule]
+    assert outcome.findings[0]["path"] == PATH
+    assert outcome.document["systems"] == [{"path": PATH, "organisation": "ACME", "official": "rejected"}]
+    # What division the entry is of, nobody knows: it cannot stand without its description.
+    entry = outcome.document["entries"][0]
+    assert (entry["division"], entry["official"]) == (None, "rejected")
+
+
+@pytest.mark.parametrize("content", ["{}", '{"division": "closed"}'])
+def test_every_missing_field_is_a_finding_of_its_own(content: str, tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    tree.description().write_text(content)
+    missing = [finding["expected"] for finding in check(tree.folder).of("system.field-missing")]
+    assert missing == [name for name in fields().required if name not in json.loads(content)]
+
+
+def test_there_are_33_required_fields() -> None:
+    assert len(fields().required) == len(set(fields().required)) == 33
+    assert set(fields().text) | set(fields().may_be_empty) <= set(fields().required)
+
+
+@pytest.mark.parametrize("name", fields().required)
+def test_each_required_field_is_required(name: str, tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    tree.describe(**{name: None})
+    outcome = check(tree.folder)
+    assert outcome.status == 1
+    assert outcome.errors() == {"system.field-missing"}
+    assert [finding["expected"] for finding in outcome.findings] == [name]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("acclerators_per_node", "accelerators_per_node"),
+        ("accelerator_on_chip_memories", "accelerator_on-chip_memories"),
+        ("Cooling", "cooling"),
+        ("host_processor_model", "host_processor_model_name"),
+    ],
+)
+def test_a_misspelt_field_gets_a_did_you_mean_and_its_line(wrong: str, right: str, tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    text = tree.description().read_text().replace(f'"{right}"', f'"{wrong}"')
+    tree.description().write_text(text)
+    findings = check(tree.folder).of("system.field-missing")
+    assert [finding["expected"] for finding in findings] == [right]
+    assert findings[0]["fix"] == f"Rename {wrong} to {right}."
+    assert f'"{wrong}"' in text.splitlines()[findings[0]["line"] - 1]
+
+
+@pytest.mark.parametrize("value", [8, 8.5, True, ["8"], {"n": "8"}])
+@pytest.mark.parametrize("name", fields().text)
+def test_a_field_that_must_be_text_must_be_text(name: str, value: object, tmp_path: Path) -> None:
+    file = tmp_path / "x.json"
+    _fields(**{name: value})(file)
+    description = read_description(file, "systems/x.json")
+    assert not description.accepted
+    (finding,) = description.findings
+    assert finding.rule == "system.field-not-text"
+    assert finding.actual == json.dumps(value)
+    assert finding.line is not None
+    assert f'"{name}"' in file.read_text().splitlines()[finding.line - 1]
+
+
+def test_null_is_no_text(tmp_path: Path) -> None:
+    file = tmp_path / "x.json"
+    file.write_text(json.dumps({**make_description(), "framework": None}))
+    assert {f.rule for f in read_description(file, "x").findings if f.rejects} == {"system.field-not-text"}
+
+
+def test_other_fields_may_hold_anything(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    tree.describe(number_of_nodes=1, cooling=["air"], host_storage_capacity={"TB": 4}, a_field_of_our_own=0)
+    outcome = check(tree.folder)
+    assert (outcome.status, outcome.rules()) == (0, set())
+
+
+# Audit: changes of the text or of fields, rule, what the finding shows.
+AUDIT: dict[str, tuple[Callable[[Path], object], str, str | None]] = {
+    "a key twice": (_text(_pretty()[:-2] + ',\n  "cooling": "water"\n}'), "system.duplicate-key", None),
+    "a key thrice": (
+        _text(_pretty()[:-2] + ',\n  "cooling": "water",\n  "cooling": "air"\n}'),
+        "system.duplicate-key",
+        None,
+    ),
+    "TODO": (_fields(host_networking_topology="TODO"), "system.placeholder", "host_networking_topology"),
+    "tbd in two fields": (_fields(cooling="tbd", sw_notes=" FIXME "), "system.placeholder", "cooling, sw_notes"),
+    "an empty value": (_fields(cooling=""), "system.empty-value", "cooling"),
+    "two empty values": (_fields(cooling="", status=""), "system.empty-value", "status, cooling"),
+    "close": (_fields(division="close"), "system.division", '"close"'),
+    "Closed": (_fields(division="Closed"), "system.division", '"Closed"'),
+    "an empty division": (_fields(division="", status="onprem"), "system.division", '""'),
+    "a division that is a list": (_fields(division=["closed"]), "system.division", '["closed"]'),
+}
+
+
+@pytest.mark.parametrize("name", AUDIT)
+def test_an_audit_finding_never_rejects_a_description(name: str, tmp_path: Path) -> None:
+    change, rule, shown = AUDIT[name]
+    tree = make_tree(tmp_path)
+    change(tree.description())
+    outcome = check(tree.folder)
+    assert (outcome.status, outcome.official) == (0, "accepted")
+    (finding,) = outcome.of(rule)
+    assert (finding["kind"], finding["blocks"]) == ("audit", "none")
+    assert shown is None or finding["actual"] == shown
+    assert finding["line"] is not None
+    assert check("--strict", tree.folder).status == 1
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"), [("close", "closed"), ("Closed", "closed"), ("opne", "open"), ("x", None)]
+)
+def test_a_misspelt_division_gets_a_did_you_mean(written: str, meant: str | None, tmp_path: Path) -> None:
+    file = tmp_path / "x.json"
+    _fields(division=written)(file)
+    (finding,) = read_description(file, "x").findings
+    assert finding.fix is not None
+    assert (f"Write {meant}," in finding.fix) if meant else ("Write closed or open" in finding.fix)
+
+
+def test_empty_notes_are_no_defect(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    tree.describe(hw_notes="", sw_notes="")
+    assert check(tree.folder).rules() == set()
+
+
+def test_the_last_of_two_equal_keys_counts(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    tree.description().write_text(_pretty("open")[:-2] + ',\n  "division": "closed"\n}')
+    assert check(tree.folder).document["entries"][0]["division"] == "closed"
+
+
+@pytest.mark.parametrize("name", ["x.JSON", "x.txt", ".hidden.json", "x"])
+def test_other_files_in_the_systems_folder_are_no_descriptions(name: str, tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    (tree.folder / "systems" / name).write_text("no JSON")
+    outcome = check(tree.folder)
+    assert outcome.status == 0
+    assert len(outcome.document["systems"]) == 1
