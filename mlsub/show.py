@@ -12,4 +12,19 @@ def show(value: Any, limit: int = 80) -> str:
         text = json.dumps(value, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError):
         text = f"a value nested too deeply to show ({type(value).__name__})"
+    text = readable(text)
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def readable(text: str) -> str:
+    """Text of a log as it was written.
+
+    Logs are judged in the official parser's reading, which takes each byte for a character; UTF-8 comes out of that
+    as two or more odd characters, and goes back here.
+    """
+    if text.isascii():
+        return text
+    try:
+        return text.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return text

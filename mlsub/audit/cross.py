@@ -9,7 +9,7 @@ from typing import Any
 from mlsub.findings import Finding
 from mlsub.log.report import LogReport
 from mlsub.rules.catalogue import finding
-from mlsub.show import show
+from mlsub.show import readable, show
 from mlsub.submission.model import Entry
 
 _WORD = re.compile(r"[a-z]+\d*[a-z]*|\d+[a-z]+\d*")
@@ -49,7 +49,7 @@ def audit_same_runs(logs: Iterable[LogReport]) -> Iterator[Finding]:
 
 def _said(log: LogReport, key: str) -> tuple[str | None, int | None]:
     value = log.run.identity.get(key)
-    return (value[:200] if isinstance(value, str) and value else None), log.run.lines.get(key)
+    return (readable(value[:200]) if isinstance(value, str) and value else None), log.run.lines.get(key)
 
 
 def _organisation(entry: Entry, log: LogReport) -> Iterator[Finding]:

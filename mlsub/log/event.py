@@ -8,6 +8,8 @@ from typing import Any
 
 import msgspec
 
+from mlsub.show import readable
+
 #: What ``str.strip`` removes from the right of a line that was read as Latin-1.
 _STRIPPED = b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0"
 
@@ -17,8 +19,9 @@ _KEY = re.compile(rb'"key"\s*:\s*"([A-Za-z0-9_.-]{1,100})"')
 class Event(msgspec.Struct, kw_only=True, gc=False, forbid_unknown_fields=True, rename={"line": "mlsub:line"}):
     """One decoded record. ``line`` is the 1-based line of the file, ``time_ms`` milliseconds since the Unix epoch.
 
-    ``value`` and ``metadata`` are whatever JSON held there; ``event_type`` is None where the record has none. Records
-    are decoded straight into events, so ``line`` goes by a name that no log uses.
+    ``value`` and ``metadata`` are whatever JSON held there, text that is not ASCII in the official parser's reading
+    (see :func:`mlsub.show.readable`); ``event_type`` is None where the record has none. Records are decoded straight
+    into events, so ``line`` goes by a name that no log uses.
     """
 
     time_ms: float
@@ -51,20 +54,22 @@ _standard = json.JSONDecoder()
 def decode(line: int, text: bytes) -> Event | Defect:
     """Decode the text behind a token.
 
-    The fast decoder is stricter than the official one (no ``NaN``, no lone surrogates, UTF-8 and known fields only);
-    what it refuses is decoded again by the standard library, whose answer is the official one.
+    The fast decoder is stricter than the official one (no ``NaN``, no lone surrogates, known fields only); what it
+    refuses, and what is not ASCII, is decoded by the standard library, whose answer is the official one.
     """
+    if not text.isascii():
+        return _decode_slowly(line, text)
     try:
         event = _decode(text)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+    except (msgspec.MsgspecError, RecursionError):
         return _decode_slowly(line, text)
     event.line = line
     return event
 
 
 def _decode_slowly(line: int, raw: bytes) -> Event | Defect:
-    raw = raw.rstrip(_STRIPPED)
-    text = _to_text(raw)
+    # Latin-1, as the official parser reads: two spellings of a name are two names, and lengths count bytes.
+    text = raw.rstrip(_STRIPPED).decode("latin-1")
     key = _sniff_key(raw)
     if not text:
         return Defect("log.record-undecodable", line, "nothing stands behind the token", key)
@@ -74,17 +79,7 @@ def _decode_slowly(line: int, raw: bytes) -> Event | Defect:
         return Defect("log.record-undecodable", line, "nested too deeply", key)
     except ValueError as error:
         return _defect_of_text(line, text, str(error), key)
-    if isinstance(fields, dict) and isinstance(fields.get("time_ms"), str) and not text.isascii():
-        # The official parser reads Latin-1, where digits and blanks of other scripts are none.
-        fields["time_ms"] = json.loads(raw.decode("latin-1"))["time_ms"]
     return _to_event(line, fields, key)
-
-
-def _to_text(raw: bytes) -> str:
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError:
-        return raw.decode("latin-1")
 
 
 def _sniff_key(raw: bytes) -> str | None:
@@ -103,7 +98,7 @@ def _defect_of_text(line: int, text: str, reason: str, key: str | None) -> Defec
     return Defect(
         "log.text-after-record",
         line,
-        rest[:80],
+        readable(rest[:80]),
         key,
         event if isinstance(event, Event) else None,
     )

@@ -19,6 +19,7 @@ from mlsub.rounds import Round, get_round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.engine import Judge, plan_for
 from mlsub.rules.phrases import findings_of
+from mlsub.show import readable
 
 #: Events held back until a log has said its division and benchmark, and their bytes. A log that takes longer is read
 #: once more.
@@ -116,7 +117,7 @@ class _Reading:
 
     def _name(self, key: str) -> str | None:
         name = self.identity.get(key)
-        return name[:_NAME_WIDTH] if isinstance(name, str) else None
+        return readable(name[:_NAME_WIDTH]) if isinstance(name, str) else None
 
     def judged(self) -> LogReport:
         """The report after the whole file was read."""
@@ -180,7 +181,7 @@ class _Reading:
             undecodable=undecodable,
             benchmark=self._name("submission_benchmark"),
             division=self._name("submission_division"),
-            status=run.status[:_NAME_WIDTH] if isinstance(run.status, str) else None,
+            status=readable(run.status[:_NAME_WIDTH]) if isinstance(run.status, str) else None,
             minutes=self._minutes(run),
             run=run,
             findings=(*findings, *audit_run(run, self.task.path)),

@@ -102,13 +102,27 @@ def _compile_metadata(name: str, constraints: tuple[Constraint, ...]) -> Iterato
 
     yield _Check("metadata", f"metadata with {name}", present, lambda event: event.metadata)
     for constraint in constraints:
-        test = constraint.test()
         yield _Check(
             "metadata",
             f"{name} {constraint.words()}",
-            lambda event, test=test: test(event.metadata[name]),  # type: ignore[misc]
+            _holds_where_present(name, constraint.test()),
             lambda event: event.metadata[name],
         )
+
+
+def _holds_where_present(name: str, test: Callable[[Any], bool]) -> Callable[[Event], bool]:
+    """The test of an entry that is there; that it is missing is one defect, and reported as that."""
+
+    def holds(event: Event) -> bool:
+        metadata = event.metadata
+        try:
+            if name not in metadata:
+                return True
+        except TypeError:
+            return True
+        return test(metadata[name])
+
+    return holds
 
 
 def _compile_key(rule: KeyRule) -> _CompiledKey:
@@ -216,6 +230,7 @@ class _KeyState:
         for later in rule.not_after:
             if later in seen:
                 self._note("order", f"before {later}", event.line, f"after {later}")
+                break  # Behind the one, behind the others: one defect.
         if rule.within is not None:
             took = event.time_ms - starts.get(rule.within.of, _NO_START)
             limit = rule.within.minutes * 60_000.0

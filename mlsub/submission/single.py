@@ -6,6 +6,7 @@ from pathlib import Path
 
 from mlsub.findings import Verdict
 from mlsub.log.report import LogReport
+from mlsub.show import readable
 from mlsub.submission.locate import locate
 from mlsub.submission.package import Part, log_result
 
@@ -21,5 +22,5 @@ def single_log(path: Path, log: LogReport) -> Part:
         verdict = Verdict.ACCEPTED if log.compliant else Verdict.REJECTED
     organisation = locate(path).organisation
     said = log.run.identity.get("submission_org")
-    name = organisation.name if organisation else said if isinstance(said, str) else ""
+    name = organisation.name if organisation else readable(said[:200]) if isinstance(said, str) else ""
     return Part(verdict, (log_result(log, name),), (), (), log.findings)

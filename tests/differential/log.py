@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from tests.differential.generate import Combination, compliant_log, line_of
 
-_TOKEN = ":::MLLOG "
+_TOKEN = ":::MLLOG "  # noqa: S105  (no password)
 
 
 class Line(NamedTuple):
@@ -51,7 +51,7 @@ def published(file: Path) -> Log:
 
 
 def _parsed(text: str) -> Line:
-    before, token, after = text.rpartition(_TOKEN)
+    _, token, after = text.rpartition(_TOKEN)
     try:
         record = json.loads(after) if token else None
     except ValueError:

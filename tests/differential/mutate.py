@@ -30,10 +30,20 @@ CHOICES = {
     "opt_name": OPTIMIZERS,
 }
 METADATA = (None, "", "epoch_num", "status tensor first_epoch_num epoch_count", ["epoch_num"], ["status"], ["tensor"])
-METADATA_MORE = (["first_epoch_num", "epoch_count"], [], {}, {"epoch_num": None}, 0, 1.5, True, math.nan, [[]])
-ENTRIES = (None, "", 0, -1, 1, 0.5, True, False, "1", [], [1], {}, math.nan, math.inf, "x", 2**64)
+METADATA_MORE: tuple[Any, ...] = (
+    ["first_epoch_num", "epoch_count"],
+    [],
+    {},
+    {"epoch_num": None},
+    0,
+    1.5,
+    True,
+    math.nan,
+    [[]],
+)
+ENTRIES: tuple[Any, ...] = (None, "", 0, -1, 1, 0.5, True, False, "1", [], [1], {}, math.nan, math.inf, "x", 2**64)
 TIMES = (None, "", "12:30", "123", " 7 ", "1_000", "nan", "inf", math.nan, math.inf, -math.inf, 0, -5, 1.5e12, True)
-TIMES_MORE = ([], [1], {}, "1e3", 10**400, 2**64, 1e308, "\u0661")
+TIMES_MORE: tuple[Any, ...] = ([], [1], {}, "1e3", 10**400, 2**64, 1e308, "\u0661")
 INIT_LIMIT = 30 * 60 * 1000
 
 Change = Callable[[random.Random, Log, dict[str, KeyRule]], tuple[str, Log]]
@@ -70,7 +80,7 @@ def _change(rng: random.Random, log: Log, rules: dict[str, KeyRule]) -> tuple[st
     change = rng.choices(list(CHANGES), list(CHANGES.values()))[0]
     try:
         return change(rng, log, rules)
-    except (LookupError, TypeError, AttributeError):
+    except (LookupError, TypeError, ValueError, AttributeError):
         return None
 
 
@@ -174,8 +184,6 @@ def _entry(rng: random.Random, log: Log, rules: dict[str, KeyRule]) -> tuple[str
 def _time(rng: random.Random, log: Log, rules: dict[str, KeyRule]) -> tuple[str, Log]:
     place = _pick(rng, log)
     time_ms = rng.choice((*TIMES, *TIMES_MORE))
-    if isinstance(time_ms, str) and not time_ms.isascii():
-        return f"{log[place].key} at {show(time_ms)}", _altered(log, place, time_ms=time_ms)
     return f"{log[place].key} at time {show(time_ms)}", _altered(log, place, time_ms=time_ms)
 
 
@@ -211,7 +219,10 @@ def _rename(rng: random.Random, log: Log, rules: dict[str, KeyRule]) -> tuple[st
 def _line(rng: random.Random, log: Log, rules: dict[str, KeyRule]) -> tuple[str, Log]:
     place = _pick(rng, log)
     name, change = rng.choice(LINE_CHANGES)
-    return f"{log[place].key} (line {place + 1}): {name}", _with(log, place, Line(change(rng, log[place].text)))
+    old, new = log[place].text, change(rng, log[place].text)
+    same = next((i for i, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), len(new))
+    description = f"{log[place].key} (line {place + 1}): {name}, now ...{show(new[max(0, same - 12) :])}"
+    return description, _with(log, place, Line(new))
 
 
 def _join(rng: random.Random, log: Log, rules: dict[str, KeyRule]) -> tuple[str, Log]:

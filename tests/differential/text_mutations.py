@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from tests.differential.values import RAW_VALUES
 
-TOKEN = ":::MLLOG "
+TOKEN = ":::MLLOG "  # noqa: S105  (no password)
 _FIELD = re.compile(r'("(?:value|time_ms)": )([^,{}\[\]]+)')
 
 LineChange = Callable[[random.Random, str], str]

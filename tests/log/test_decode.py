@@ -15,6 +15,7 @@ from mlperf_logging.compliance_checker.mlp_parser import ruleset_100 as official
 
 from mlsub.log.event import Defect, Event, decode
 from mlsub.log.reader import TOKEN, read_records
+from mlsub.show import readable
 
 FEW = settings(derandomize=True, deadline=None, max_examples=400)
 
@@ -89,17 +90,6 @@ def logs(draw: Any) -> bytes:
     return b"".join(parts)
 
 
-def folded(value: Any) -> Any:
-    """A value without its non-ASCII characters: the official parser reads those as Latin-1, we as UTF-8."""
-    if isinstance(value, str):
-        return value.encode("ascii", "ignore").decode()
-    if isinstance(value, list):
-        return [folded(item) for item in value]
-    if isinstance(value, dict):
-        return {folded(name): folded(item) for name, item in value.items()}
-    return value
-
-
 def official_reading(path: Path) -> list[str]:
     """Each record as the official parser understands it, or "unusable" where it reports an error or crashes."""
     read = []
@@ -111,7 +101,7 @@ def official_reading(path: Path) -> list[str]:
                 read.append("unusable")
             else:
                 held = log_line.value
-                read.append(repr(folded([log_line.key, held["value"], held["metadata"], log_line.timestamp])))
+                read.append(repr([log_line.key, held["value"], held["metadata"], log_line.timestamp]))
     return read
 
 
@@ -124,7 +114,7 @@ def our_reading(data: bytes) -> list[str]:
             event = decode(line, text)
             assert event.line == line
             usable = isinstance(event, Event)
-            read.append(repr(folded([event.key, event.value, event.metadata, event.time_ms])) if usable else "unusable")
+            read.append(repr([event.key, event.value, event.metadata, event.time_ms]) if usable else "unusable")
     return read
 
 
@@ -239,19 +229,31 @@ def test_a_broken_record_with_text_behind_it_keeps_no_facts() -> None:
         (record(value=b'"gr\xc3\xbc\xc3\x9fe"'), "grüße"),
         (record(value=b'"gr\xfc\xdfe"'), "grüße"),
         (record(value=b'"gr\\u00fc\\u00dfe"'), "grüße"),
-        (record(value=b'"gr\xc3\xbc\xc3\x9fe \\ud800"'), "grüße \ud800"),
+        # Half a character cannot be turned back, so the rest stays as the official parser has it.
+        (record(value=b'"\xc3\xbc \\ud800"'), "\u00c3\u00bc \ud800"),
         (record(value=b'{"a": 1, "a": 2}'), {"a": 2}),
         (record(value=b"1")[:-1] + b', "value": 2}', 2),
         (record(value=b"1", surplus=b"[]")[:-1] + b', "value": 2}', 2),
         (record(value=b"1" * 60), int("1" * 60)),
         (record(value=b"-Infinity"), float("-inf")),
     ],
-    ids=["utf-8", "latin-1", "escapes", "slow utf-8", "inner twice", "twice", "slow twice", "big", "infinite"],
+    ids=[
+        "utf-8",
+        "latin-1",
+        "escapes",
+        "half a character",
+        "inner twice",
+        "twice",
+        "slow twice",
+        "big",
+        "infinite",
+    ],
 )
 def test_a_value_is_what_its_author_wrote(text: bytes, wanted: Any) -> None:
     event = decode(1, text)
     assert isinstance(event, Event)
-    assert event.value == wanted
+    value = readable(event.value) if isinstance(event.value, str) else event.value
+    assert (value == wanted) is True
     assert type(event.value) is type(wanted)
 
 

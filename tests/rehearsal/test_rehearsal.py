@@ -44,7 +44,7 @@ def test_every_run_has_its_own_seed_and_really_trained(submission: Path) -> None
     curves = {tuple(r["value"] for r in records(log) if r["key"] == "eval_accuracy") for log in logs}
     # Real training: each run improves in its own way, and ends at the first evaluation that meets the target.
     assert len(curves) > 5
-    assert all(curve[-1] >= 0.97 and all(value < 0.97 for value in curve[:-1]) for curve in curves)
+    assert all(curve[-1] >= 0.96 and all(value < 0.96 for value in curve[:-1]) for curve in curves)
 
 
 def test_everything_says_that_it_is_a_rehearsal(submission: Path) -> None:

@@ -28,6 +28,7 @@ CASES: list[tuple[str, Any, list[Any], list[Any]]] = [
     ("at_most", 0.058, [0.058, 0], [0.0581]),
     ("multiple_of", 0.001, [0.001, 0.25, 0, -0.002], [0.0005, 0.0015]),
     ("power_of_two_multiple_of", 0.0001, [0.0001, 0.0002, 0.00005, 0.0016], [0.0003]),
+    ("tenths_of", 50.0, [50, 55, 45.0, 0, 5.00005], [51, 52.5]),
     ("length", 2, [[1, 2], "ab", {"a": 1, "b": 2}], [[], [1]]),
     ("integer", True, [6, True, -1], [6.0, "6", None]),
     ("fields", ["BBOX", "SEGM"], [{"BBOX": 1, "SEGM": 2}, "BBOX SEGM"], [{"BBOX": 1}, []]),

@@ -1,0 +1,22 @@
+"""A line at the end of the test run: how much was compared, and how many demands were hit."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+#: What tests record by record_property, in the order of the line. Workers of pytest-xdist send it along.
+COUNTED = ("mutants", "published mutants", "demands", "demands hit")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Add up what the tests recorded."""
+    counts: Counter[str] = Counter()
+    for outcome in ("passed", "failed"):
+        for report in terminalreporter.getreports(outcome):
+            if report.when == "call":
+                counts.update({name: int(value) for name, value in report.user_properties if name in COUNTED})
+    if counts:
+        figures = ", ".join(f"{counts[name]} {name}" for name in COUNTED if name in counts)
+        terminalreporter.write_line(f"differential: {figures}")

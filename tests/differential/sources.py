@@ -1,0 +1,72 @@
+"""The logs that are mutated: one generated for each combination, and small published ones."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from tests.differential.generate import ROUNDS, Combination, combinations
+from tests.differential.log import Log, generated, published
+from tests.differential.shared import folder, present, recorded_logs
+
+#: Published logs of each benchmark and division of a round: the smallest, each of another organisation.
+SAMPLES = 2
+#: Judging costs time by size: logs above so many bytes get fewer mutants, down to one in so many.
+_FULL_SIZE = 30_000
+_FEWEST_IN = 10
+
+
+class Source(NamedTuple):
+    """A compliant log to be mutated."""
+
+    name: str
+    combination: Combination
+    path: str | None
+
+    def log(self) -> Log:
+        """Its lines."""
+        if self.path is None:
+            return generated(self.combination)
+        return published(folder(self.combination.round) / self.path)
+
+    def number(self, wanted: int) -> int:
+        """How many mutants of it are worth the time."""
+        size = sum(len(line.text) for line in self.log())
+        return min(wanted, max(wanted // _FEWEST_IN, wanted * _FULL_SIZE // size))
+
+
+def generated_sources() -> list[Source]:
+    """One for each combination."""
+    return [Source(str(combination), combination, None) for combination in combinations()]
+
+
+def published_sources() -> list[Source]:
+    """Small compliant published logs; none where the shared folder is absent."""
+    return [source for round_ in ROUNDS if present() for source in _published(round_)]
+
+
+def _published(round_name: str) -> list[Source]:
+    candidates = [
+        ((folder(round_name) / path).stat().st_size, path)
+        for path, verdict in recorded_logs(round_name).items()
+        if verdict["compliant"]
+    ]
+    taken: dict[Combination, list[str]] = {}
+    for _, path in sorted(candidates):
+        combination = _combination(round_name, path)
+        paths = taken.setdefault(combination, [])
+        if len(paths) < SAMPLES and path.split("/")[0] not in {other.split("/")[0] for other in paths}:
+            paths.append(path)
+    return [Source(f"{round_name}-{path}", combination, path) for combination, paths in taken.items() for path in paths]
+
+
+@lru_cache(maxsize=1024)
+def _combination(round_name: str, path: str) -> Combination:
+    """What the log itself says it is of."""
+    said: dict[str, str] = {}
+    for line in published(folder(round_name) / path):
+        if line.record is not None and isinstance(line.record.get("value"), str):
+            said.setdefault(line.record["key"], line.record["value"])
+    benchmark, division = said["submission_benchmark"], said["submission_division"]
+    chosen = said.get("opt_name") if (benchmark, division) == ("resnet", "closed") else None
+    return Combination(round_name, benchmark, division, chosen)

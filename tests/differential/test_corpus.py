@@ -1,0 +1,93 @@
+"""mlsub reads the published packages as the official tools of the round's day did."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+
+import mlsub
+from mlsub.findings import Verdict
+from mlsub.log.judge import LogTask, judge_log
+from mlsub.report.model import Report
+from tests.differential.generate import ROUNDS, USAGE
+from tests.differential.oracle import official
+from tests.differential.shared import ABSENT, folder, present, recorded_entries, recorded_logs
+
+pytestmark = pytest.mark.skipif(not present(), reason=ABSENT)
+
+each_round = pytest.mark.parametrize("round_name", ROUNDS)
+
+#: Published logs that lie one folder too deep: no official tool reads them, and no verdict is recorded.
+TOO_DEEP = {"1.0": "Habana/results/*/resnet/bert/*"}
+RELATIVE = 1e-9
+
+
+@lru_cache(maxsize=2)
+def checked(round_name: str) -> Report:
+    return mlsub.check(folder(round_name), round=round_name, jobs=1)
+
+
+def organisations() -> list[tuple[str, str]]:
+    if not present():
+        return []
+    return [(name, path.name) for name in ROUNDS for path in sorted(folder(name).iterdir()) if path.is_dir()]
+
+
+@each_round
+def test_each_log_has_the_recorded_verdict(round_name: str):
+    recorded = {path: answer["compliant"] for path, answer in recorded_logs(round_name).items()}
+    ours = {
+        path: judge_log(LogTask(str(folder(round_name) / path), path, USAGE, round_name)).compliant for path in recorded
+    }
+    assert ours == recorded
+
+
+@each_round
+def test_a_check_of_the_round_lists_the_recorded_logs_with_their_verdicts(round_name: str):
+    recorded = {path: answer["compliant"] for path, answer in recorded_logs(round_name).items()}
+    assert {log.path: log.official == "compliant" for log in checked(round_name).logs} == recorded
+
+
+@each_round
+def test_the_installed_checker_has_the_recorded_verdicts(round_name: str):
+    """So the live oracle, made lenient where it is, stands for the round's day."""
+    recorded = {path: answer["compliant"] for path, answer in recorded_logs(round_name).items()}
+    small = [path for path in recorded if (folder(round_name) / path).stat().st_size < 100_000][::3]
+    live = {path: official(folder(round_name) / path, round_name).compliant for path in small}
+    assert live == {path: recorded[path] for path in small}
+
+
+@each_round
+def test_the_round_is_accepted(round_name: str):
+    report = checked(round_name)
+    assert report.official is Verdict.ACCEPTED, [finding for finding in report.findings if finding.rejects][:5]
+    assert report.round == round_name
+
+
+@pytest.mark.parametrize(("round_name", "organisation"), organisations())
+def test_each_organisation_is_accepted(round_name: str, organisation: str):
+    report = mlsub.check(folder(round_name) / organisation, jobs=1)
+    assert report.official is Verdict.ACCEPTED, [finding for finding in report.findings if finding.rejects][:5]
+    assert report.round == round_name
+
+
+@each_round
+def test_each_entry_has_the_recorded_figures(round_name: str):
+    recorded, ours = recorded_entries(round_name), {entry.path: entry for entry in checked(round_name).entries}
+    assert set(ours) == set(recorded)
+    for path, entry in recorded.items():
+        assert ours[path].runs == entry["runs"], path
+        assert ours[path].runs - ours[path].compliant == entry["score"]["dropped"], path
+        if isinstance(entry["score"]["unscaled"], int | float):
+            assert ours[path].minutes == pytest.approx(entry["score"]["unscaled"], rel=RELATIVE), path
+
+
+@each_round
+def test_logs_one_folder_too_deep_are_no_results(round_name: str):
+    if round_name not in TOO_DEEP:
+        pytest.skip("this round has none")
+    deep = [path.relative_to(folder(round_name)).as_posix() for path in folder(round_name).glob(TOO_DEEP[round_name])]
+    assert len([path for path in deep if Path(path).name.startswith("result_")]) == 10
+    assert not {log.path for log in checked(round_name).logs}.intersection(deep)

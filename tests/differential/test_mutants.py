@@ -1,0 +1,145 @@
+"""mlsub and the official checker give one verdict on changed logs, and every demand is tried."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mlsub.log.judge import LogTask, judge_log
+from mlsub.rules.explain import rule_ids
+from mlsub.rules.load import rules_for
+from tests.differential.compare import both_on, disagreements, disagrees, judge_both
+from tests.differential.coverage import NO_CONTENT, cover, several_findings
+from tests.differential.demands import WITHOUT_OFFICIAL_TWIN, demands, demands_of_key, log_rules
+from tests.differential.generate import DIVISIONS, USAGE, Combination, combinations
+from tests.differential.log import Mutant, content, generated
+from tests.differential.mutate import mutants
+from tests.differential.oracle import official
+from tests.differential.shared import ABSENT
+from tests.differential.sources import Source, generated_sources, published_sources
+from tests.differential.targeted import aimed
+
+SEED = "ci-1"
+GENERATED = 220
+PUBLISHED = 120
+SHOWN = 5
+
+each_combination = pytest.mark.parametrize("combination", combinations(), ids=str)
+each_published = pytest.mark.parametrize(
+    "source",
+    published_sources() or [pytest.param(None, marks=pytest.mark.skip(reason=ABSENT))],
+    ids=lambda source: source.name.replace("/", ".") if source else "absent",
+)
+Record = Callable[[str, object], None]
+
+
+def _list(problems: list[str]) -> str:
+    return "\n\n".join([f"{len(problems)} in all", *problems[:SHOWN]])
+
+
+@each_combination
+def test_the_generated_log_is_compliant_for_both(combination: Combination, tmp_path: Path):
+    both = judge_both(Mutant("unchanged", content(generated(combination))), combination.round, tmp_path / "log.txt")
+    assert both.ours.compliant, both.describe()
+    assert both.theirs.compliant, both.describe()
+    assert both.warning == []
+
+
+def _differing(source: Source, wanted: int, file: Path) -> tuple[int, list[str]]:
+    number = source.number(wanted)
+    changed = mutants(source.log(), source.combination, f"{SEED}/{source.name}", number)
+    return number, [both.describe() for both in disagreements(changed, source.combination.round, file)]
+
+
+@pytest.mark.parametrize("source", generated_sources(), ids=lambda source: source.name)
+def test_random_changes_get_one_verdict(source: Source, tmp_path: Path, record_property: Record):
+    number, differing = _differing(source, GENERATED, tmp_path / "log.txt")
+    record_property("mutants", number)
+    assert not differing, _list(differing)
+
+
+@each_published
+def test_random_changes_to_a_published_log_get_one_verdict(source: Source, tmp_path: Path, record_property: Record):
+    number, differing = _differing(source, PUBLISHED, tmp_path / "log.txt")
+    record_property("published mutants", number)
+    assert not differing, _list(differing)
+
+
+@each_combination
+def test_every_demand_is_hit_by_a_mutant_aimed_at_it(combination: Combination, tmp_path: Path, record_property: Record):
+    covered = cover(combination, tmp_path / "log.txt")
+    record_property("mutants", covered.mutants)
+    record_property("demands", len(covered.demanded))
+    record_property("demands hit", len(covered.demanded & covered.hit))
+    assert not covered.problems, _list(list(covered.problems))
+    assert covered.missed == []
+
+
+@each_combination
+def test_one_defect_is_one_finding(combination: Combination, tmp_path: Path):
+    file = tmp_path / "log.txt"
+    problems = []
+    for shot in aimed(combination):
+        file.write_bytes(shot.mutant.content)
+        ours = judge_log(LogTask(str(file), file.name, USAGE, combination.round))
+        problem = several_findings(shot, ours)
+        problems += [problem] if problem else []
+    assert not problems, _list(problems)
+
+
+def test_the_demands_tried_are_all_that_mlsub_knows():
+    tried = {demand.rule for combination in combinations() for demand in demands(combination)}
+    rehearsal = {
+        demand.rule
+        for division in DIVISIONS
+        for rule in rules_for("rehearsal", "1.0", division, "digits").rules
+        for demand in demands_of_key(rule)
+    }
+    known = {rule for rule in rule_ids() if rule.startswith("key.")}
+    assert tried <= known
+    assert known - tried <= rehearsal
+
+
+def test_the_rules_on_files_that_no_content_breaks_exist():
+    assert log_rules() >= NO_CONTENT | WITHOUT_OFFICIAL_TWIN
+
+
+@pytest.mark.parametrize("round_name", ["1.0", "1.1"])
+@pytest.mark.parametrize("what", ["nothing", "folder", "dangling link"])
+def test_a_log_that_cannot_be_opened_is_unreadable_for_both(round_name: str, what: str, tmp_path: Path):
+    file = tmp_path / "result_0.txt"
+    if what == "folder":
+        file.mkdir()
+    elif what == "dangling link":
+        file.symlink_to(tmp_path / "nowhere")
+    both = both_on(file, round_name, Mutant(what, b""))
+    assert not disagrees(both), both.describe()
+    assert both.rejecting == ["log.unreadable"]
+
+
+def test_the_oracle_forgets_what_a_crash_leaves_behind(tmp_path: Path):
+    combination = Combination("1.0", "bert", "closed", None)
+    good, bad = content(generated(combination)), content(generated(combination)).replace(b'"bert"', b'"BERT"')
+    file = tmp_path / "log.txt"
+    file.write_bytes(bad)
+    assert not official(file, "1.0").compliant
+    file.write_bytes(good)
+    assert official(file, "1.0").compliant
+
+
+def test_the_same_seed_gives_the_same_mutants():
+    combination = combinations()[0]
+    log = generated(combination)
+    assert list(mutants(log, combination, "a", 20)) == list(mutants(log, combination, "a", 20))
+    assert list(mutants(log, combination, "a", 20)) != list(mutants(log, combination, "b", 20))
+
+
+def test_both_verdicts_are_common_among_the_mutants(tmp_path: Path):
+    combination, file = combinations()[0], tmp_path / "log.txt"
+    compliant = 0
+    for mutant in mutants(generated(combination), combination, SEED, 100):
+        file.write_bytes(mutant.content)
+        compliant += judge_log(LogTask(str(file), file.name, USAGE, combination.round)).compliant
+    assert 20 < compliant < 80

@@ -1,0 +1,50 @@
+"""Text that is not ASCII: the official parser reads logs as Latin-1, so a UTF-8 letter is two of its characters."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.differential.compare import KNOWN_DEVIATIONS, disagrees, judge_both
+from tests.differential.generate import Combination, line_of
+from tests.differential.log import Line, Mutant, content, generated, places_of
+
+ORGANISATION = "Soci\u00e9t\u00e9"
+
+
+def _written(record: dict[str, object], how: str) -> Line:
+    """A record as JSON with escapes, as raw UTF-8 or as raw Latin-1; lines hold Latin-1 text."""
+    if how == "escaped":
+        return Line(line_of(record))
+    text = f":::MLLOG {json.dumps(record, ensure_ascii=False)}"
+    return Line(text.encode("utf-8").decode("latin-1") if how == "utf-8" else text)
+
+
+@pytest.mark.parametrize("second", ["escaped", "utf-8", "latin-1"])
+@pytest.mark.parametrize("first", ["escaped", "utf-8", "latin-1"])
+def test_a_name_logged_twice_is_the_same_for_both_or_for_none(first: str, second: str, tmp_path: Path):
+    log = generated(Combination("1.0", "bert", "closed", None))
+    place = places_of(log, "submission_org")[0]
+    record = {**(log[place].record or {}), "value": ORGANISATION}
+    changed = [*log[:place], _written(record, first), _written(record, second), *log[place + 1 :]]
+    _agree(f"submission_org in {first} and in {second}", changed, tmp_path)
+
+
+@pytest.mark.parametrize("how", ["escaped", "utf-8", "latin-1"])
+@pytest.mark.parametrize("value", ["\u00e9", "\u00e9\u00e9", "\u20ac"])
+def test_a_text_has_one_length_for_both(value: str, how: str, tmp_path: Path):
+    log = generated(Combination("1.0", "maskrcnn", "closed", None))
+    place = places_of(log, "opt_learning_rate_decay_steps")[0]
+    record = {**(log[place].record or {}), "value": value}
+    if how == "latin-1" and not value.isascii() and ord(value[0]) > 255:
+        pytest.skip("Latin-1 has no such letter")
+    _agree(f"{value!a} in {how} for two steps", [*log[:place], _written(record, how), *log[place + 1 :]], tmp_path)
+
+
+def _agree(description: str, log: list[Line], folder: Path) -> None:
+    both = judge_both(Mutant(description, content(log)), "1.0", folder / "log.txt")
+    if description in KNOWN_DEVIATIONS:
+        pytest.skip(KNOWN_DEVIATIONS[description])
+    assert not disagrees(both), both.describe()
