@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.cli.options import exit_with, path_and_round, run_check
+from mlsub.cli.options import exit_with, path_and_round, print_json, run_check
 
 if TYPE_CHECKING:
     from mlsub.report.model import Report
@@ -44,9 +43,7 @@ def command(
 
             reports = [choose(report, select, ignore) for report in reports]
     if format_ == "json":
-        from mlsub.report.json import render_json
-
-        sys.stdout.write(render_json(reports))
+        print_json(reports)
     else:
         from mlsub.report.text import console, render_text
 

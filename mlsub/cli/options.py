@@ -37,6 +37,21 @@ def run_check(paths: Sequence[str], round_: str | None, usage: str | None, jobs:
         return check_paths(paths, Settings(round_, usage, jobs, progress))
 
 
+def print_json(reports: Sequence[Report]) -> None:
+    """Print the one document on standard output; why something could not be checked also goes to standard error."""
+    from mlsub.findings import Verdict
+    from mlsub.report.json import render_json
+    from mlsub.report.plain import plain
+
+    sys.stdout.write(render_json(reports))
+    for report in reports:
+        if report.official is Verdict.NOT_CHECKED:
+            for finding in report.findings:
+                if finding.rejects:
+                    parts = (finding.message, finding.expected and f"expected {finding.expected}", finding.fix)
+                    click.echo(plain(f"mlsub: {'; '.join(part for part in parts if part)}"), err=True)
+
+
 def exit_with(reports: Sequence[Report], *, strict: bool = False) -> None:
     """End with the worst status of the reports: a rejection counts for more than a part that could not be checked.
 

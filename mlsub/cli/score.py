@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
-from mlsub.cli.options import exit_with, path_and_round, run_check
+from mlsub.cli.options import exit_with, path_and_round, print_json, run_check
 
 
 @click.command("score")
@@ -22,9 +20,7 @@ def command(paths: tuple[str, ...], round_: str | None, usage: str | None, jobs:
     """
     reports = run_check(paths, round_, usage, jobs)
     if format_ == "json":
-        from mlsub.report.json import render_json
-
-        sys.stdout.write(render_json(reports))
+        print_json(reports)
     else:
         from mlsub.report.text import console, render_scores
 

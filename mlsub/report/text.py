@@ -15,6 +15,7 @@ from rich.text import Text
 
 from mlsub.findings import Finding, Kind, Severity, Verdict
 from mlsub.report.model import EntryResult, Report
+from mlsub.report.plain import plain
 
 #: Places shown for one defect; JSON has them all.
 MAX_PLACES = 10
@@ -35,13 +36,6 @@ def console(stream: IO[str] | None = None) -> Console:
         # An output that knows few characters costs those characters, never the answer.
         stream.reconfigure(errors="backslashreplace")
     return Console(file=stream, soft_wrap=True, highlight=False, markup=False, emoji=False, width=width)
-
-
-def plain(text: str) -> str:
-    """Text from a log or a file name without characters that could steer a terminal."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 def render_text(reports: Sequence[Report], out: Console) -> None:

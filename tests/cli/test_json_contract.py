@@ -69,7 +69,9 @@ def test_stdout_is_exactly_one_document_of_the_schema_in_every_situation(situati
     assert len(outcome.reports) == reports
     assert ("reports" in outcome.document) is (reports > 1)
     assert all(set(report) >= TOP_LEVEL for report in outcome.reports)
-    assert outcome.stderr == ""
+    unchecked = any(report["official"] == "not-checked" for report in outcome.reports)
+    assert bool(outcome.stderr) is unchecked
+    assert all(line.startswith("mlsub: ") for line in outcome.stderr.splitlines())
 
 
 def test_an_unknown_rule_id_still_leaves_one_document_on_stdout(tmp_path: Path) -> None:
@@ -222,3 +224,13 @@ def test_a_lone_benchmark_folder_is_its_own_root(tmp_path: Path) -> None:
     assert document["entries"][0]["path"] == "."
     assert document["entries"][0]["division"] == "closed"
     assert Log.read(folder / document["logs"][0]["path"]).records("run_stop")
+
+
+def test_why_nothing_could_be_checked_stands_on_standard_error_too(tmp_path: Path) -> None:
+    make_tree(tmp_path).folder.parent.rename(tmp_path / "trees")
+    outcome = run("check", tmp_path / "trees" / "ACME", "--format", "json")
+    assert outcome.status == 2
+    assert outcome.document["findings"][0]["rule"] == "check.no-round"
+    [line] = outcome.stderr.splitlines()
+    assert line.startswith("mlsub: No round was given")
+    assert "1.0, 1.1" in line

@@ -23,6 +23,18 @@ def test_01_errors_end_with_a_status_other_than_0(tmp_path: Path) -> None:
     assert process.stderr == ""
 
 
+def test_02_a_whole_round_with_one_bad_organisation_ends_with_a_status_other_than_0(tmp_path: Path) -> None:
+    make_tree(tmp_path, org="Good")
+    assert check(tmp_path / "v1.0").status == 0
+    spoil(make_tree(tmp_path, org="Bad"), 0, 1)
+    outcome = check(tmp_path / "v1.0")
+    assert (outcome.status, outcome.official) == (1, "rejected")
+    assert {entry["organisation"]: entry["official"] for entry in outcome.document["entries"]} == {
+        "Good": "accepted",
+        "Bad": "rejected",
+    }
+
+
 def test_03_a_bad_field_of_a_description_does_not_hide_a_missing_one(tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
     tree.describe(status="whatever", cooling=None, framework=15)

@@ -1,4 +1,4 @@
-"""A line at the end of the test run: how much was compared, and how many demands were hit."""
+"""A line at the end of the test run: how much the differential tests compared, and how many demands were hit."""
 
 from __future__ import annotations
 
