@@ -77,6 +77,8 @@ def select(report: Report, select: tuple[str, ...], ignore: tuple[str, ...]) -> 
     """
 
     def wanted(rule: str) -> bool:
+        if rule.startswith("check."):
+            return True  # Why nothing was checked is never hidden.
         return (not select or rule.startswith(select)) and not rule.startswith(ignore)
 
     return msgspec.structs.replace(report, findings=tuple(f for f in report.findings if wanted(f.rule)))

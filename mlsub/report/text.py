@@ -47,7 +47,7 @@ def render_text(reports: Sequence[Report], out: Console) -> None:
         if report.entries:
             out.print(entries_table(report.entries))
         for group in _groups(report.findings):
-            _group(group, out)
+            _group(group, out, forgiven=report.official is Verdict.ACCEPTED)
         _summary(report, out)
 
 
@@ -118,10 +118,13 @@ def _groups(findings: Iterable[Finding]) -> list[list[Finding]]:
     return sorted(groups.values(), key=rank)
 
 
-def _group(group: list[Finding], out: Console) -> None:
+def _group(group: list[Finding], out: Console, *, forgiven: bool = False) -> None:
+    """Print one defect. ``forgiven``: the whole is accepted, so a rejecting defect is that of a forgiven run."""
     first = group[0]
     head = Text()
     label = first.severity.value if first.kind is Kind.OFFICIAL else f"audit {first.severity.value}"
+    if forgiven and first.rejects:
+        label = f"forgiven {label}"
     head.append(label, style=_STYLES[first.severity])
     head.append(f": {plain(first.message)} ")
     head.append(f"[{first.rule}]", style="dim")
