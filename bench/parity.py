@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from mlsub.log.judge import LogTask, judge_log
+from mlsub.judge.log import LogTask, judge_log
 from tests.differential.compare import disagreements
 from tests.differential.coverage import cover
 from tests.differential.generate import ROUNDS, USAGE, Combination, combinations

@@ -12,14 +12,14 @@ import msgspec
 import mlsub
 from mlsub.audit.cross import audit_same_runs
 from mlsub.findings import Finding, Verdict
-from mlsub.log.judge import LogTask
+from mlsub.judge.log import LogTask
+from mlsub.judge.package import Package, judge_package, list_packages
+from mlsub.judge.single import single_log
 from mlsub.pool import Progress, judge_logs
 from mlsub.report.model import Report
 from mlsub.rounds import Round, UnknownRoundError, get_round, known_rounds, normalise_round, usages
 from mlsub.rules.catalogue import finding
 from mlsub.submission.locate import Place, Target, infer_round, locate, names_round
-from mlsub.submission.package import Package, judge_package, list_packages
-from mlsub.submission.single import single_log
 
 
 class Settings(msgspec.Struct, frozen=True):

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from mlsub.log.judge import LogTask, judge_log
+from mlsub.judge.log import LogTask, judge_log
 from mlsub.log.report import LogReport
 from mlsub.log.run import RunFold
 from mlsub.rules.catalogue import finding

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import mlsub.pool
-from mlsub.log.judge import LogTask
+from mlsub.judge.log import LogTask
 from mlsub.pool import judge_logs
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from mlsub.log.judge import LogTask, judge_log
+from mlsub.judge.log import LogTask, judge_log
 from mlsub.log.report import LogReport
 from tests.differential.generate import USAGE
 from tests.differential.log import Mutant

@@ -9,7 +9,7 @@ import pytest
 
 import mlsub
 from mlsub.findings import Verdict
-from mlsub.log.judge import LogTask, judge_log
+from mlsub.judge.log import LogTask, judge_log
 from mlsub.report.model import Report
 from tests.differential.generate import ROUNDS, USAGE
 from tests.differential.oracle import official

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.log.judge import LogTask, judge_log
+from mlsub.judge.log import LogTask, judge_log
 from mlsub.rules.explain import rule_ids
 from mlsub.rules.load import rules_for
 from tests.differential.compare import both_on, disagreements, disagrees, judge_both

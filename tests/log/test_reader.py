@@ -16,9 +16,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlsub.log import judge, reader
+from mlsub.judge import log as judge
+from mlsub.judge.log import LogTask
+from mlsub.log import reader
 from mlsub.log import run as run_module
-from mlsub.log.judge import LogTask
 from mlsub.log.reader import TOKEN, foreign_encoding, read_records
 
 FEW = settings(derandomize=True, deadline=None, max_examples=150)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from mlsub.audit.cross import audit_entry
+from mlsub.audit.seeds import audit_seeds
 from mlsub.divisions import division_of
 from mlsub.findings import Finding
+from mlsub.judge.seeds import check_seeds
 from mlsub.log.report import LogReport
 from mlsub.rules.catalogue import finding
 from mlsub.rules.load import Benchmark
 from mlsub.submission.model import Entry
-from mlsub.submission.seeds import audit_seeds, check_seeds
 
 
 def judge_entry(entry: Entry, needs: Benchmark) -> tuple[Finding, ...]:

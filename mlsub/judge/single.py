@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from mlsub.findings import Verdict
+from mlsub.judge.package import Part, log_result
 from mlsub.log.report import LogReport
 from mlsub.show import readable
 from mlsub.submission.locate import locate
-from mlsub.submission.package import Part, log_result
 
 
 def single_log(path: Path, log: LogReport) -> Part:

@@ -8,14 +8,14 @@ from pathlib import Path
 import msgspec
 
 from mlsub.findings import Finding, Verdict
-from mlsub.log.judge import LogTask
+from mlsub.judge.entry import judge_entry
+from mlsub.judge.log import LogTask
 from mlsub.log.report import LogReport
 from mlsub.report.model import EntryResult, LogResult, SystemResult
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.load import Benchmark, benchmark
 from mlsub.score.olympic import olympic_mean
-from mlsub.submission.entry import judge_entry
 from mlsub.submission.locate import Place, Target
 from mlsub.submission.model import Entry, EntryFiles, OrganisationFiles
 from mlsub.submission.tree import TreeReader
