@@ -63,7 +63,7 @@ def check_paths(paths: Sequence[str | os.PathLike[str]], settings: Settings) -> 
         known = jobs.get(key)
         places = (*known.places, place) if known else (place,)
         jobs[key] = _Job(round_, places, known.inferred_from if known else inferred_from)
-    return [*(_run(job, settings) for job in jobs.values()), *failed]
+    return [*(_run_safely(job, settings) for job in jobs.values()), *failed]
 
 
 def _distinct(places: Sequence[Place]) -> list[Place]:
@@ -175,6 +175,15 @@ def not_checked(root: str, findings: Sequence[Finding], settings: Settings = _AS
         official=Verdict.NOT_CHECKED,
         findings=tuple(findings),
     )
+
+
+def _run_safely(job: _Job, settings: Settings) -> Report:
+    """Check a job; a tree that goes away or shuts while it is read is an answer too."""
+    try:
+        return _run(job, settings)
+    except OSError as error:
+        problem = finding("tree.unreadable", ".", f"Reading failed: {error.strerror or error}", actual=error.filename)
+        return not_checked(str(_common_root(job.places)), [problem], settings)
 
 
 def _run(job: _Job, settings: Settings) -> Report:

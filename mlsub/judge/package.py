@@ -16,7 +16,7 @@ from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.load import Benchmark, benchmark
 from mlsub.score.olympic import olympic_mean
-from mlsub.submission.locate import Place, Target
+from mlsub.submission.locate import Place, Target, is_folder
 from mlsub.submission.model import Entry, EntryFiles, OrganisationFiles
 from mlsub.submission.tree import TreeReader
 from mlsub.systems.description import SystemDescription, read_description
@@ -48,7 +48,7 @@ def list_packages(place: Place, root: Path, round_: Round) -> list[Package]:
     """The packages a place holds. ``root`` is the folder the report's paths are relative to."""
     if place.target is Target.ORGANISATIONS:
         children = [child for child in sorted(place.path.iterdir()) if not child.name.startswith(".")]
-        return [_organisation(child, root, round_) for child in children if child.is_dir() or child.is_symlink()]
+        return [_organisation(child, root, round_) for child in children if is_folder(child) or child.is_symlink()]
     if place.organisation is None:
         return [_lone_benchmark(place.path, root, round_)] if place.target is Target.BENCHMARK else []
     prefix = _prefix(place.organisation, root)
@@ -64,7 +64,7 @@ def list_packages(place: Place, root: Path, round_: Round) -> list[Package]:
 
 def _organisation(folder: Path, root: Path, round_: Round) -> Package:
     prefix = _prefix(folder, root)
-    if folder.is_dir():
+    if is_folder(folder):
         return _package(TreeReader(folder, prefix, round_).organisation(), prefix, round_)
     dangling = finding("tree.unreadable", prefix.rstrip("/"), "The link leads nowhere, or in a circle")
     files = OrganisationFiles(name=folder.name, folder=folder, entries=(), descriptions=(), findings=(dangling,))

@@ -57,7 +57,7 @@ def names_round(folder: str) -> bool:
 
 def is_organisation(folder: Path) -> bool:
     """Whether a folder is laid out like an organisation's tree."""
-    return _is_dir(folder / "results") or _is_dir(folder / "systems")
+    return is_folder(folder / "results") or is_folder(folder / "systems")
 
 
 def locate(path: Path) -> Place:
@@ -65,7 +65,7 @@ def locate(path: Path) -> Place:
     # Without "..", or the folders above would not be those the path lies in.
     path = Path(os.path.abspath(path))  # noqa: PTH100
     parents = path.parents
-    if not _is_dir(path):
+    if not is_folder(path):
         organisation = parents[3] if len(parents) > 4 and parents[2].name == "results" else None
         return Place(path, Target.LOG, organisation)
     if is_organisation(path):
@@ -108,12 +108,13 @@ def infer_round(place: Place) -> InferredRound | None:
 
 def _folders(path: Path) -> list[Path]:
     try:
-        return sorted(child for child in path.iterdir() if not child.name.startswith(".") and _is_dir(child))
+        return sorted(child for child in path.iterdir() if not child.name.startswith(".") and is_folder(child))
     except (OSError, ValueError):
         return []
 
 
-def _is_dir(path: Path) -> bool:
+def is_folder(path: Path) -> bool:
+    """Whether a path is a folder, or a link to one; not where that cannot be found out."""
     try:
         return path.is_dir()
     except (OSError, ValueError):

@@ -10,7 +10,7 @@ from pathlib import Path
 from mlsub.findings import Finding
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
-from mlsub.submission.locate import is_organisation
+from mlsub.submission.locate import is_folder, is_organisation
 from mlsub.submission.model import EntryFiles, OrganisationFiles
 
 RESULT_PATTERN = "result_*.txt"
@@ -42,7 +42,7 @@ class TreeReader:
     def organisation(self) -> OrganisationFiles:
         """The whole tree."""
         entries: list[EntryFiles] = []
-        if not is_organisation(self.folder) or not (self.folder / "results").is_dir():
+        if not is_organisation(self.folder) or not is_folder(self.folder / "results"):
             self._add("tree.results-missing", "results", "There is no results folder")
         else:
             for system in self._folders(self.folder / "results"):
@@ -89,7 +89,7 @@ class TreeReader:
 
     def _look_for_descriptions(self, systems: set[str]) -> None:
         """Every system with results needs a description of its name."""
-        if not (self.folder / "systems").is_dir():
+        if not is_folder(self.folder / "systems"):
             self._add("tree.systems-missing", "systems", "There is no systems folder")
             return
         for system in sorted(systems):
@@ -149,7 +149,7 @@ class TreeReader:
 
     def _look_for_stray_logs(self, folder: Path, strays: list[Path]) -> None:
         for stray in strays:
-            if stray.is_dir() and not stray.is_symlink():
+            if is_folder(stray) and not stray.is_symlink():
                 logs = [child for child in self._children(stray, quiet=True) if fnmatchcase(child.name, RESULT_PATTERN)]
                 if logs:
                     self._add(
@@ -165,7 +165,7 @@ class TreeReader:
         for child in self._children(folder):
             if child.name.startswith("."):
                 continue
-            if child.is_dir():
+            if is_folder(child):
                 found.append(child)
             elif child.is_symlink():
                 self._add("tree.unreadable", self._relative(child), "The link leads nowhere, or in a circle")

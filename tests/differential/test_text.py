@@ -32,19 +32,18 @@ def test_a_name_logged_twice_is_the_same_for_both_or_for_none(first: str, second
     _agree(f"submission_org in {first} and in {second}", changed, tmp_path)
 
 
-@pytest.mark.parametrize("how", ["escaped", "utf-8", "latin-1"])
-@pytest.mark.parametrize("value", ["\u00e9", "\u00e9\u00e9", "\u20ac"])
+@pytest.mark.parametrize(
+    ("value", "how"),
+    [(value, how) for value in ("\u00e9", "\u00e9\u00e9") for how in ("escaped", "utf-8", "latin-1")]
+    + [("\u20ac", "escaped"), ("\u20ac", "utf-8")],
+)
 def test_a_text_has_one_length_for_both(value: str, how: str, tmp_path: Path):
     log = generated(Combination("1.0", "maskrcnn", "closed", None))
     place = places_of(log, "opt_learning_rate_decay_steps")[0]
     record = {**(log[place].record or {}), "value": value}
-    if how == "latin-1" and not value.isascii() and ord(value[0]) > 255:
-        pytest.skip("Latin-1 has no such letter")
     _agree(f"{value!a} in {how} for two steps", [*log[:place], _written(record, how), *log[place + 1 :]], tmp_path)
 
 
 def _agree(description: str, log: list[Line], folder: Path) -> None:
     both = judge_both(Mutant(description, content(log)), "1.0", folder / "log.txt")
-    if description in KNOWN_DEVIATIONS:
-        pytest.skip(KNOWN_DEVIATIONS[description])
-    assert not disagrees(both), both.describe()
+    assert disagrees(both) == (description in KNOWN_DEVIATIONS), both.describe()

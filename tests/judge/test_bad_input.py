@@ -145,14 +145,6 @@ def test_a_name_that_no_file_can_have_is_unreadable(tmp_path: Path, name: str) -
     assert rules_of(judged(tmp_path / name)) == ["log.unreadable"]
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
-def test_a_file_without_permission_is_unreadable(tmp_path: Path) -> None:
-    path = tmp_path / "result_0.txt"
-    path.write_bytes(joined(GOOD))
-    path.chmod(0)
-    assert rules_of(judged(path)) == ["log.unreadable"]
-
-
 class Failing(io.BytesIO):
     """A stream whose disk gives up after the first reading."""
 

@@ -320,3 +320,15 @@ def test_a_system_may_have_any_name_a_folder_can_have(name: str, tmp_path: Path)
     # No description of that name: the answer is a finding, never a traceback.
     assert outcome.status == 1
     assert outcome.errors() == {"tree.system-description-missing"}
+
+
+def test_a_tree_that_goes_away_while_it_is_read_is_an_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = make_tree(tmp_path)
+
+    def gone(*_: object) -> None:
+        raise FileNotFoundError(2, "No such file or directory", "results")
+
+    monkeypatch.setattr("mlsub.pipeline.list_packages", gone)
+    outcome = check(tree.folder)
+    assert (outcome.status, outcome.official) == (2, "not-checked")
+    assert outcome.errors() == {"tree.unreadable"}

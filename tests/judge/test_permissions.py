@@ -1,0 +1,87 @@
+"""What the user may not read is named, and the rest is still checked."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+import mlsub
+from mlsub.findings import Verdict
+from mlsub.report.model import Report
+from tests.make_tree import Tree, make_tree
+
+NOBODY = 65534
+
+
+@contextmanager
+def as_nobody() -> Iterator[None]:
+    """Root may read everything, so it steps down for a moment; anybody else already may not."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+@pytest.fixture
+def tree() -> Iterator[Tree]:
+    """A tree in a folder that everybody may enter; pytest's own folders are for their owner only."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        made = make_tree(Path(name), benchmarks=["resnet", "bert"])
+        assert mlsub.check(made.folder).official == Verdict.ACCEPTED  # and everything is imported now
+        yield made
+        for path in [Path(name), *Path(name).rglob("*")]:
+            path.chmod(0o755)
+
+
+def check(path: Path) -> Report:
+    with as_nobody():
+        return mlsub.check(path)
+
+
+def errors(report: Report) -> set[tuple[str, str]]:
+    return {(finding.rule, finding.path) for finding in report.findings if finding.rejects}
+
+
+def test_a_log_that_may_not_be_read(tree: Tree) -> None:
+    tree.log(2).chmod(0)
+    report = check(tree.folder)
+    assert errors(report) == {("log.unreadable", "results/rack1/resnet/result_2.txt")}
+    assert [(entry.benchmark, entry.official, entry.compliant) for entry in report.entries] == [
+        ("bert", "accepted", 10),
+        ("resnet", "rejected", 4),
+    ]
+
+
+def test_a_single_log_that_may_not_be_read_was_not_checked(tree: Tree) -> None:
+    tree.log(2).chmod(0)
+    report = check(tree.log(2))
+    assert (report.official, report.exit_status()) == ("not-checked", 2)
+    assert "Permission denied" in report.findings[0].message
+
+
+def test_a_description_that_may_not_be_read(tree: Tree) -> None:
+    (tree.folder / "systems" / "rack1.json").chmod(0)
+    report = check(tree.folder)
+    assert errors(report) == {("system.unreadable", "systems/rack1.json")}
+    assert (report.official, len(report.logs)) == ("rejected", 15)
+
+
+@pytest.mark.parametrize("mode", [0o000, 0o644], ids=["not listed", "listed but not entered"])
+@pytest.mark.parametrize("where", ["results/rack1/resnet", "results/rack1", "results", "systems", "."])
+def test_a_folder_that_may_not_be_read_never_passes_and_never_raises(where: str, mode: int, tree: Tree) -> None:
+    (tree.folder / where).chmod(mode)
+    report = check(tree.folder)
+    assert report.official != Verdict.ACCEPTED
+    assert errors(report)
+    if where == "results/rack1/resnet":
+        assert {entry.benchmark: entry.official for entry in report.entries}["bert"] == "accepted"
