@@ -25,12 +25,15 @@ class Defects:
         self.times: dict[str, float] = {}
         self.hidden_count = 0
         self.any = False
+        #: Whether the last record so far is one that breaks off: where it stays so, the log was cut.
+        self.last_is_broken = False
         self._found: dict[str, list[Finding]] = {}
         self._counts: dict[str, int] = {}
 
     def add(self, defect: Defect) -> None:
         """A record the official parser stops at."""
         self.any = True
+        self.last_is_broken = defect.rule == "log.record-undecodable"
         if defect.key is not None and len(self.spoiled_keys) < MAX_SPOILED_KEYS:
             self.spoiled_keys.add(defect.key)
         if defect.event is not None:
@@ -81,11 +84,14 @@ class Defects:
             more = self._counts[rule] - len(found)
             yield from found[:-1]
             last = found[-1]
+            if rule == "log.record-undecodable" and self.last_is_broken and not more:
+                last = msgspec.structs.replace(last, message=_CUT_OFF)
             if more:
                 last = msgspec.structs.replace(last, actual=f"{last.actual}; and {more} more of this kind behind it")
             yield last
 
 
+_CUT_OFF = "The log ends in a record that cannot be decoded; whatever should follow is missing"
 _DEFECT_MESSAGES = {
     "log.record-undecodable": "A record cannot be decoded",
     "log.text-after-record": "Text follows a record on its line, so the official parser cannot decode it",

@@ -74,6 +74,7 @@ class _Reading:
                 if hidden:
                     self.defects.hidden(event)
                 elif isinstance(event, Event):
+                    self.defects.last_is_broken = False
                     self.fold.add(event)
                     if self.judge is not None:
                         self.judge.add(event)
@@ -130,7 +131,7 @@ class _Reading:
         outcome, spoiled = self.judge.finish(), frozenset(self.defects.spoiled_keys)
         official = [
             *self.defects.findings(),
-            *findings_of(outcome, self.task.path, self.round.checker, spoiled),
+            *findings_of(outcome, self.task.path, self.round.checker, spoiled, cut_off=self.defects.last_is_broken),
         ]
         compliant = not self.defects.any and not any(f.rejects for f in official)
         return self.report(tuple(official), compliant=compliant, undecodable=self.defects.any)

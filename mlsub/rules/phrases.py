@@ -19,7 +19,9 @@ def rule_id(key: str, aspect: str) -> str:
     return f"key.{key}.{aspect}"
 
 
-def findings_of(outcome: Outcome, path: str, checker: str, spoiled: frozenset[str]) -> Iterator[Finding]:
+def findings_of(
+    outcome: Outcome, path: str, checker: str, spoiled: frozenset[str], *, cut_off: bool = False
+) -> Iterator[Finding]:
     """The findings of one log.
 
     Args:
@@ -27,10 +29,11 @@ def findings_of(outcome: Outcome, path: str, checker: str, spoiled: frozenset[st
         path: the log, relative to the report's root.
         checker: where the official checker of the round keeps its rules.
         spoiled: keys of records that exist but cannot be decoded; they are not reported missing as well.
+        cut_off: whether the log ends in a broken record; then nothing is reported missing that would have followed.
     """
     for out in outcome.keys:
-        yield from _Phrases(out, path, checker, outcome.seen, spoiled).findings()
-    for group in outcome.missing_groups:
+        yield from _Phrases(out, path, checker, outcome.seen, spoiled, cut_off).findings()
+    for group in () if cut_off else outcome.missing_groups:
         if not spoiled.intersection(group):
             names = " or ".join(group)
             yield Finding(
@@ -51,13 +54,22 @@ def findings_of(outcome: Outcome, path: str, checker: str, spoiled: frozenset[st
 class _Phrases:
     """The findings of one key in one log."""
 
-    def __init__(self, out: KeyOutcome, path: str, checker: str, seen: frozenset[str], spoiled: frozenset[str]) -> None:
+    def __init__(
+        self,
+        out: KeyOutcome,
+        path: str,
+        checker: str,
+        seen: frozenset[str],
+        spoiled: frozenset[str],
+        cut_off: bool,
+    ) -> None:
         self.out = out
         self.rule: KeyRule = out.rule
         self.path = path
         self.source = f"{checker}/{out.rule.origin}, {out.rule.key}"
         self.seen = seen
         self.spoiled = spoiled
+        self.cut_off = cut_off
 
     def findings(self) -> Iterator[Finding]:
         yield from self._count()
@@ -96,7 +108,7 @@ class _Phrases:
     def _count(self) -> Iterator[Finding]:
         out, key, occurs = self.out, self.rule.key, self.rule.occurs
         if out.count == 0:
-            if (occurs.exactly_one or occurs.at_least) and key not in self.spoiled:
+            if (occurs.exactly_one or occurs.at_least) and key not in self.spoiled and not self.cut_off:
                 yield self._finding(
                     "count",
                     None,
@@ -126,7 +138,7 @@ class _Phrases:
                     f"{out.count} times: {', '.join(out.values)} (lines {places})",
                     "Keep the record that is true of this run; one file is one run.",
                 )
-        elif out.count < occurs.at_least:
+        elif out.count < occurs.at_least and not self.cut_off:
             yield self._finding(
                 "count",
                 None,
@@ -178,7 +190,7 @@ class _Phrases:
                     out.incomparable.actual,
                     f"Log {key} as a number (for several measures, an object of numbers).",
                 )
-        elif self.rule.reaches and not out.reached:
+        elif self.rule.reaches and not out.reached and not self.cut_off:
             yield self._finding(
                 "target",
                 out.last_line,
@@ -190,7 +202,7 @@ class _Phrases:
 
     def _tensors(self) -> Iterator[Finding]:
         wanted = self.rule.tensors
-        if wanted is None or any(aspect == "metadata" for aspect, _ in self.out.failures):
+        if wanted is None or self.cut_off or any(aspect == "metadata" for aspect, _ in self.out.failures):
             return
         found = self.out.tensors
         try:
