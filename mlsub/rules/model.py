@@ -74,10 +74,10 @@ class Variant(msgspec.Struct, frozen=True):
 
 
 class RuleSet(msgspec.Struct, frozen=True):
-    """The rules a log is held against, and what its entry needs.
+    """The rules a log is held against.
 
-    ``runs`` is the number of result files of an entry, ``forgiven`` how many of them may be noncompliant; both are
-    None where the benchmark is unknown.
+    ``division`` and ``benchmark`` are None where the log names none that is known; ``checker`` is the place in the
+    official checker that findings cite.
     """
 
     usage: str
