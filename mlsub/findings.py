@@ -16,9 +16,10 @@ class Severity(StrEnum):
 
 
 class Kind(StrEnum):
-    """Who says so: the official checker of the round's day, or a careful reviewer."""
+    """Who says so: the official checker of the round's day, the user's own rules, or a careful reviewer."""
 
     OFFICIAL = "official"
+    HOUSE = "house"
     AUDIT = "audit"
 
 

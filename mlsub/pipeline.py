@@ -23,12 +23,16 @@ from mlsub.submission.locate import Place, Target, infer_round, locate, names_ro
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """What the caller asked for: a round and usage (None to infer them), and how many processes may read."""
+    """What the caller asked for: a round and usage (None to infer them), and how many processes may read.
+
+    ``overlay`` is a file of the caller's own rules, checked before.
+    """
 
     round: str | None = None
     usage: str | None = None
     jobs: int | None = None
     progress: Progress | None = None
+    overlay: str | None = None
 
 
 _AS_FOUND = Settings()
@@ -89,7 +93,7 @@ def _round_of(place: Place, settings: Settings) -> tuple[Round, str | None] | Fi
         return _nothing_in(place)
     inferred = infer_round(place)
     usage = settings.usage or (inferred.usage if inferred else "training")
-    known = known_rounds(usage)
+    known = known_rounds(usage, settings.overlay)
     if not known:
         close = get_close_matches(usage, usages(), n=1)
         hint = f"Did you mean {close[0]}?" if close else None
@@ -119,7 +123,7 @@ def _round_of(place: Place, settings: Settings) -> tuple[Round, str | None] | Fi
             actual="no folder named vX.Y, X.Y or training_results_vX.Y",
         )
     try:
-        return get_round(usage, asked or shown), inferred_from
+        return get_round(usage, asked or shown, settings.overlay), inferred_from
     except UnknownRoundError:
         close = get_close_matches(shown, known, n=1)
         return finding(
@@ -200,7 +204,10 @@ def _run(job: _Job, settings: Settings) -> Report:
     known = {task.file for task in tasks}
     singles = [path for path in singles if str(path) not in known]
     tasks += [
-        LogTask(str(path), path.relative_to(root).as_posix(), job.round.usage, job.round.name) for path in singles
+        LogTask(
+            str(path), path.relative_to(root).as_posix(), job.round.usage, job.round.name, job.round.overlay
+        )
+        for path in singles
     ]
     reports = judge_logs(tasks, settings.jobs, settings.progress)
     by_path = {report.path: report for report in reports}

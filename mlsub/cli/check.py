@@ -22,6 +22,7 @@ def command(
     paths: tuple[str, ...],
     round_: str | None,
     usage: str | None,
+    rules: str | None,
     jobs: int | None,
     format_: str,
     strict: bool,
@@ -33,11 +34,11 @@ def command(
     Nothing is written into what is checked. The verdict is that of the official checker of the round's day;
     --select and --ignore choose what is shown and what --strict counts, never the verdict.
 
-    Exit status: 0 accepted, 1 rejected, 2 nothing could be checked.
+    Exit status: 0 accepted, 1 rejected or against --rules, 2 nothing could be checked.
     """
     reports = _unknown_rules((*select, *ignore), format_)
     if not reports:
-        reports = run_check(paths, round_, usage, jobs)
+        reports = run_check(paths, round_, usage, jobs, rules)
         if select or ignore:
             from mlsub.report.model import select as choose
 

@@ -12,16 +12,18 @@ import click
 if TYPE_CHECKING:
     from mlsub.pool import Progress
     from mlsub.report.model import Report
+    from mlsub.rules.problems import RuleFileError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def path_and_round(function: F) -> F:
-    """PATH... with --round, --usage and --jobs."""
+    """PATH... with --round, --usage, --rules and --jobs."""
     decorators = (
         click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path()),
         click.option("--round", "round_", metavar="ROUND", help="1.0, 1.0.0 or v1.0; else read off the folders."),
         click.option("--usage", metavar="USAGE", help="training or rehearsal; else read off the folders."),
+        click.option("--rules", metavar="FILE", help="Rules of your own that bind as well; see docs/overlay.md."),
         click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes that read logs."),
     )
     for decorator in reversed(decorators):
@@ -29,12 +31,38 @@ def path_and_round(function: F) -> F:
     return function
 
 
-def run_check(paths: Sequence[str], round_: str | None, usage: str | None, jobs: int | None) -> list[Report]:
-    """Check the paths, with progress on a terminal."""
+def run_check(
+    paths: Sequence[str], round_: str | None, usage: str | None, jobs: int | None, rules: str | None = None
+) -> list[Report]:
+    """Check the paths, with progress on a terminal; ``rules`` is an overlay file."""
     from mlsub.pipeline import Settings, check_paths
 
+    if rules is not None:
+        from pathlib import Path
+
+        from mlsub.rules.overlay import check_overlay
+        from mlsub.rules.problems import RuleFileError
+
+        try:
+            rules = check_overlay(Path(rules))
+        except RuleFileError as error:
+            return _broken(error)
     with _progress() as progress:
-        return check_paths(paths, Settings(round_, usage, jobs, progress))
+        return check_paths(paths, Settings(round_, usage, jobs, progress, rules))
+
+
+def _broken(error: RuleFileError) -> list[Report]:
+    """A report that says where a rule file is broken."""
+    import msgspec
+
+    from mlsub.pipeline import not_checked
+    from mlsub.rules.catalogue import finding
+
+    found = [
+        msgspec.structs.replace(finding("check.broken-rules", problem.path, problem.message), line=problem.line)
+        for problem in error.problems
+    ]
+    return [not_checked(".", found)]
 
 
 def print_json(reports: Sequence[Report]) -> None:

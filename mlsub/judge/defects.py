@@ -96,5 +96,6 @@ _DEFECT_MESSAGES = {
     "log.record-undecodable": "A record cannot be decoded",
     "log.text-after-record": "Text follows a record on its line, so the official parser cannot decode it",
     "log.record-incomplete": "A record lacks a part that every record must have",
+    "log.record-format": "A record does not have the format of v0.6",
     "log.record-time": "A record has a time that is no number",
 }

@@ -12,14 +12,22 @@ from mlsub.audit.run import audit_run
 from mlsub.divisions import division_of
 from mlsub.findings import Finding
 from mlsub.judge.defects import Defects
+from mlsub.judge.rules import LogRules
 from mlsub.log.event import Event, decode
-from mlsub.log.reader import RawRecord, UnreadableLogError, foreign_encoding, open_log, read_records
+from mlsub.log.mll import decode_mll
+from mlsub.log.reader import (
+    TOKEN,
+    TOKEN_MLL,
+    RawRecord,
+    UnreadableLogError,
+    foreign_encoding,
+    open_log,
+    read_records,
+)
 from mlsub.log.report import LogReport
 from mlsub.log.run import Run, RunFold
 from mlsub.rounds import Round, get_round
 from mlsub.rules.catalogue import finding
-from mlsub.rules.engine import Judge, plan_for
-from mlsub.rules.phrases import findings_of
 from mlsub.show import readable
 
 #: Events held back until a log has said its division and benchmark, and their bytes. A log that takes longer is read
@@ -31,17 +39,21 @@ _NAME_WIDTH = 200
 
 
 class LogTask(msgspec.Struct, frozen=True):
-    """One log to judge: where it is, what to call it, and the round whose rules hold."""
+    """One log to judge: where it is, what to call it, and the round whose rules hold.
+
+    ``overlay`` is a file of the user's own rules that hold as well.
+    """
 
     file: str
     path: str
     usage: str
     round: str
+    overlay: str | None = None
 
 
 def judge_log(task: LogTask) -> LogReport:
     """Read a log and judge it by the rules of its round, division and benchmark. Bad input never raises."""
-    reading = _Reading(task, get_round(task.usage, task.round))
+    reading = _Reading(task, get_round(task.usage, task.round, task.overlay))
     try:
         reading.read()
         return reading.judged()
@@ -56,12 +68,14 @@ class _Reading:
     def __init__(self, task: LogTask, round_: Round) -> None:
         self.task = task
         self.round = round_
+        old = round_.log_format == "mll"
+        self.token, self.decode = (TOKEN_MLL, decode_mll) if old else (TOKEN, decode)
         self.fold = RunFold()
         self.defects = Defects(task.path)
         self.identity: dict[str, Any] = {}
         self.held: list[Event] | None = []
         self.held_bytes = 0
-        self.judge: Judge | None = None
+        self.judge: LogRules | None = None
 
     def read(self) -> None:
         """Go over the file."""
@@ -70,7 +84,7 @@ class _Reading:
                 if too_long:
                     self.defects.too_long(line, hidden)
                     continue
-                event = decode(line, text)
+                event = self.decode(line, text)
                 if hidden:
                     self.defects.hidden(event)
                 elif isinstance(event, Event):
@@ -85,7 +99,7 @@ class _Reading:
 
     def _batches(self, encoding: str | None = None) -> Iterator[list[RawRecord]]:
         with open_log(Path(self.task.file)) as stream:
-            yield from read_records(stream, encoding)
+            yield from read_records(stream, encoding, self.token)
 
     def _hold(self, event: Event, size: int) -> None:
         """Keep an event until the log has said what it is."""
@@ -106,12 +120,9 @@ class _Reading:
             self.judge.add(event)
         self.held = []
 
-    def _new_judge(self) -> Judge:
-        # Only known names pick rules, so that no log can fill the cache of rule sets.
+    def _new_judge(self) -> LogRules:
         division = division_of(self._name("submission_division"))
-        benchmark = self._name("submission_benchmark")
-        known = benchmark if benchmark in self.round.benchmarks else None
-        return Judge(plan_for(self.round.usage, self.round.name, division.name if division else None, known))
+        return LogRules(self.round, division, self._name("submission_benchmark"))
 
     def _name(self, key: str) -> str | None:
         name = self.identity.get(key)
@@ -128,13 +139,10 @@ class _Reading:
             else:
                 self._read_again()
         assert self.judge is not None  # noqa: S101  (set by either branch above)
-        outcome, spoiled = self.judge.finish(), frozenset(self.defects.spoiled_keys)
-        official = [
-            *self.defects.findings(),
-            *findings_of(outcome, self.task.path, self.round.checker, spoiled, cut_off=self.defects.last_is_broken),
-        ]
-        compliant = not self.defects.any and not any(f.rejects for f in official)
-        return self.report(tuple(official), compliant=compliant, undecodable=self.defects.any)
+        spoiled, cut_off = frozenset(self.defects.spoiled_keys), self.defects.last_is_broken
+        found = [*self.defects.findings(), *self.judge.findings(self.task.path, spoiled, cut_off=cut_off)]
+        compliant = not self.defects.any and not any(f.rejects for f in found)
+        return self.report(tuple(found), compliant=compliant, undecodable=self.defects.any)
 
     def _read_again(self) -> None:
         """A log that names itself too late to hold its events: go over it once more, knowing the rules."""
@@ -142,7 +150,7 @@ class _Reading:
         for batch in self._batches():
             for line, text, hidden, too_long in batch:
                 if not hidden and not too_long:
-                    event = decode(line, text)
+                    event = self.decode(line, text)
                     if isinstance(event, Event):
                         self.judge.add(event)
 
@@ -155,14 +163,14 @@ class _Reading:
             return finding("log.empty", path, "The log is empty")
         encoding = foreign_encoding(head)
         if encoding is None:
-            message = "The log holds no :::MLLOG record"
+            message = f"The log holds no {self.token.decode().strip()} record"
             return finding("log.no-records", path, message, expected="at least one", actual="none")
         for batch in self._batches(encoding):
             for line, text, _, too_long in batch:
                 if too_long:
                     self.defects.too_long(line, hidden=True)
                 else:
-                    self.defects.hidden(decode(line, text))
+                    self.defects.hidden(self.decode(line, text))
         return finding(
             "log.wide-encoding",
             path,

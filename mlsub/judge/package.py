@@ -95,7 +95,7 @@ def _lone_benchmark(folder: Path, root: Path, round_: Round) -> Package:
 
 def _package(files: OrganisationFiles, prefix: str, round_: Round, *, in_tree: bool = True) -> Package:
     tasks = tuple(
-        LogTask(str(file), _path(files, prefix, file), round_.usage, round_.name)
+        LogTask(str(file), _path(files, prefix, file), round_.usage, round_.name, round_.overlay)
         for entry in files.entries
         for file in entry.results
     )
@@ -191,7 +191,7 @@ def _needs(entry: Entry, round_: Round) -> Benchmark:
     names = [entry.files.benchmark, *(log.benchmark for log in entry.logs if log.benchmark)]
     for name in names:
         if name in round_.benchmarks:
-            return benchmark(round_.usage, round_.name, name)
+            return benchmark(round_.usage, round_.name, name, round_.overlay)
     return Benchmark(entry.files.benchmark, "unknown", len(entry.logs), 0)
 
 

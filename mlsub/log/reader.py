@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 TOKEN = b":::MLLOG "
+#: The token of v0.6. It is the beginning of the later one, whose records are thus broken ones to the v0.6 parser.
+TOKEN_MLL = b":::MLL"
 CHUNK = 1 << 20
 #: The longest record that is kept, in bytes. Real ones are below 64 KiB; the bound keeps memory flat on hostile input.
 MAX_RECORD = 1 << 24
@@ -81,18 +83,19 @@ class _Recoded(io.RawIOBase):
                 return text.encode("utf-8", "replace")
 
 
-def read_records(stream: BinaryIO, encoding: str | None = None) -> Iterator[list[RawRecord]]:
+def read_records(stream: BinaryIO, encoding: str | None = None, token: bytes = TOKEN) -> Iterator[list[RawRecord]]:
     """Yield the records of a log in file order, those of about one chunk at a time.
 
     Args:
         stream: the open log.
         encoding: a wide encoding to read it in, see :func:`foreign_encoding`; None for plain bytes.
+        token: what a record begins with.
 
     Raises:
         UnreadableLogError: reading fails on the way (a damaged archive, a disk error).
     """
     source = _Recoded(stream, encoding) if encoding else stream
-    scanner = _Scanner()
+    scanner = _Scanner(token)
     try:
         while chunk := source.read(CHUNK):
             yield scanner.feed(chunk)
@@ -104,7 +107,8 @@ def read_records(stream: BinaryIO, encoding: str | None = None) -> Iterator[list
 class _Scanner:
     """Cuts a byte stream into records; holds one chunk and at most one unfinished record."""
 
-    def __init__(self) -> None:
+    def __init__(self, token: bytes) -> None:
+        self._token = token
         self._rest = b""
         self._line = 1
         self._overlong: RawRecord | None = None
@@ -130,18 +134,19 @@ class _Scanner:
 
     def _shorten(self, found: list[RawRecord]) -> None:
         """Let go of what an unfinished line has said for good: free text, and records another one follows."""
-        rest, width = self._rest, len(TOKEN)
+        rest, token = self._rest, self._token
+        width = len(token)
         if len(rest) <= CHUNK and self._overlong is None:
             return
-        last = rest.rfind(TOKEN)
+        last = rest.rfind(token)
         if last < 0:
             # Free text of any length: only a token cut in half by the chunk can matter.
             self._rest = b"\r" if rest.endswith(b"\r") else rest[-(width - 1) :]
             return
         self._release_overlong(True, found)
-        start = rest.find(TOKEN)
+        start = rest.find(token)
         while start < last:
-            following = rest.find(TOKEN, start + width)
+            following = rest.find(token, start + width)
             found.append((self._line, rest[start + width : following], True, False))
             start = following
         if len(rest) - last <= MAX_RECORD:
@@ -158,7 +163,8 @@ class _Scanner:
 
     def _lines(self, block: bytes, found: list[RawRecord]) -> None:
         """Records of a block that ends where an official line ends."""
-        token, width, find, add = TOKEN, len(TOKEN), block.find, found.append
+        token, find, add = self._token, block.find, found.append
+        width = len(token)
         bare_returns = b"\r" in block
         counted, line = 0, self._line
         start = find(token)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from mlsub.findings import Finding, Kind, Verdict
+from mlsub.findings import Finding, Kind, Severity, Verdict
 
 
 class LogResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,10 +62,12 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     round_from: str | None = None
 
     def exit_status(self, *, strict: bool = False) -> int:
-        """0 accepted, 1 rejected (or, if strict, any audit finding), 2 nothing could be checked."""
+        """0 accepted, 1 rejected or against the user's own rules (or, if strict, any audit finding), 2 not checked."""
         if self.official is Verdict.NOT_CHECKED:
             return 2
         if self.official is Verdict.REJECTED:
+            return 1
+        if any(f.kind is Kind.HOUSE and f.severity is Severity.ERROR for f in self.findings):
             return 1
         return int(strict and any(f.kind is Kind.AUDIT for f in self.findings))
 

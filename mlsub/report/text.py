@@ -113,7 +113,7 @@ def _groups(findings: Iterable[Finding]) -> list[list[Finding]]:
 
     def rank(group: list[Finding]) -> tuple[int, int, str]:
         first = group[0]
-        return (0 if first.kind is Kind.OFFICIAL else 1, _ORDER[first.severity], first.rule)
+        return (list(Kind).index(first.kind), _ORDER[first.severity], first.rule)
 
     return sorted(groups.values(), key=rank)
 
@@ -122,7 +122,7 @@ def _group(group: list[Finding], out: Console, *, forgiven: bool = False) -> Non
     """Print one defect. ``forgiven``: the whole is accepted, so a rejecting defect is that of a forgiven run."""
     first = group[0]
     head = Text()
-    label = first.severity.value if first.kind is Kind.OFFICIAL else f"audit {first.severity.value}"
+    label = first.severity.value if first.kind is Kind.OFFICIAL else f"{first.kind.value} {first.severity.value}"
     if forgiven and first.rejects:
         label = f"forgiven {label}"
     head.append(label, style=_STYLES[first.severity])
@@ -159,6 +159,10 @@ def _summary(report: Report, out: Console) -> None:
         counts.append(f"{good} of {len(report.systems)} system descriptions accepted")
     line.append(f": {', '.join(counts) or 'nothing could be checked'}")
     out.print(line)
+    house = [f for f in report.findings if f.kind is Kind.HOUSE and f.severity is Severity.ERROR]
+    if house:
+        files = len({finding.path for finding in house})
+        out.print(f"Against your own rules: {len(house)} of them, in {files} file{'s' * (files > 1)}")
     audit = [finding for finding in report.findings if finding.kind is Kind.AUDIT]
     if audit:
         rules = len({finding.rule for finding in audit})

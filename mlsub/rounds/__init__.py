@@ -1,5 +1,23 @@
 """Which usages, rounds and benchmarks exist, and what a round changed for whole packages."""
 
-from mlsub.rounds.loader import Round, UnknownRoundError, get_round, known_rounds, normalise_round, usages
+from mlsub.rounds.loader import (
+    Round,
+    UnknownRoundError,
+    get_round,
+    known_rounds,
+    normalise_round,
+    overlay_content,
+    overlay_rounds,
+    usages,
+)
 
-__all__ = ["Round", "UnknownRoundError", "get_round", "known_rounds", "normalise_round", "usages"]
+__all__ = [
+    "Round",
+    "UnknownRoundError",
+    "get_round",
+    "known_rounds",
+    "normalise_round",
+    "overlay_content",
+    "overlay_rounds",
+    "usages",
+]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,10 @@ _ROUND = re.compile(r"v?(\d+\.\d+)(?:\.0)?")
 class Round(msgspec.Struct, frozen=True):
     """One round of one usage.
 
-    ``common`` is the (usage, round) whose common rules apply; ``checker`` the place in the official checker that
-    findings cite.
+    ``common_file`` is the file of the rules that bind every log, ``common`` the (usage, round) it is read for;
+    ``checker`` the place in the official checker that findings cite; ``log_format`` is ``mllog``, or ``mll`` for the
+    format of v0.6; ``seeds`` is ``unchecked``, ``optional`` or ``required`` (see rounds.yaml). ``overlay`` is the file
+    of the user's own rules that applies as well, None without one.
     """
 
     usage: str
@@ -27,8 +30,12 @@ class Round(msgspec.Struct, frozen=True):
     checker: str
     benchmarks: tuple[str, ...]
     common: tuple[str, str]
+    common_file: str
     empty_folder_ignored: bool
+    log_format: str
+    seeds: str
     title: str
+    overlay: str | None = None
 
 
 class UnknownRoundError(ValueError):
@@ -47,10 +54,23 @@ def usages() -> tuple[str, ...]:
     return tuple(_table())
 
 
-def known_rounds(usage: str) -> tuple[str, ...]:
-    """The rounds of a usage, oldest first; empty for an unknown usage."""
+@lru_cache(maxsize=8)
+def overlay_content(overlay: str | None) -> dict[str, Any]:
+    """What an overlay file holds (see docs/overlay.md), checked before by :mod:`mlsub.rules.overlay`."""
+    content = load_yaml(Path(overlay)) if overlay else {}
+    return content if isinstance(content, dict) else {}
+
+
+def overlay_rounds(usage: str, overlay: str | None) -> dict[str, Any]:
+    """The rounds that an overlay file adds to a usage, and what each changes."""
+    content = overlay_content(overlay)
+    return (content.get("rounds") or {}) if content.get("usage", "training") == usage else {}
+
+
+def known_rounds(usage: str, overlay: str | None = None) -> tuple[str, ...]:
+    """The rounds of a usage, oldest first, those of an overlay file last; empty for an unknown usage."""
     entry = _table().get(usage)
-    return tuple(entry["rounds"]) if entry else ()
+    return (*entry["rounds"], *overlay_rounds(usage, overlay)) if entry else ()
 
 
 def normalise_round(text: str) -> str | None:
@@ -60,28 +80,40 @@ def normalise_round(text: str) -> str | None:
 
 
 @lru_cache(maxsize=64)
-def get_round(usage: str, name: str) -> Round:
-    """The round, with everything it inherits.
+def get_round(usage: str, name: str, overlay: str | None = None) -> Round:
+    """The round, with everything it inherits; ``overlay`` is a file of the user's own that may add rounds.
 
     Raises:
         UnknownRoundError: no such usage, or no such round of it.
     """
-    names = known_rounds(usage)
+    names = known_rounds(usage, overlay)
     if not names:
-        raise UnknownRoundError(f"unknown usage {usage!r}; known are {', '.join(usages())}")
+        raise UnknownRoundError(f"unknown usage {usage!r}; known are {', '.join(usages())}{_close(usage, usages())}")
     if name not in names:
-        raise UnknownRoundError(f"unknown {usage} round {name!r}; known are {', '.join(names)}")
+        raise UnknownRoundError(f"unknown {usage} round {name!r}; known are {', '.join(names)}{_close(name, names)}")
+    entry = _table()[usage]
+    rounds = {**entry["rounds"], **overlay_rounds(usage, overlay)}
     merged: dict[str, Any] = {}
     for earlier in names[: names.index(name) + 1]:
-        merged.update(_table()[usage]["rounds"][earlier])
-    common = merged.get("common") or {"usage": usage, "round": name}
+        merged.update(rounds[earlier] or {})
+    common = merged.get("common", entry.get("common", "common"))
+    lent = common if isinstance(common, dict) else {"usage": usage, "round": name}
     return Round(
         usage=usage,
         name=name,
         ruleset=merged["ruleset"],
         checker=merged["checker"],
         benchmarks=tuple(merged["benchmarks"]),
-        common=(common["usage"], common["round"]),
+        common=(lent["usage"], lent["round"]),
+        common_file=common if isinstance(common, str) else "common",
         empty_folder_ignored=merged["empty_benchmark_folder"] == "ignored",
-        title=f"{_table()[usage]['title']} v{name}",
+        log_format=merged["log_format"],
+        seeds=merged["seeds"],
+        title=f"{entry['title']} v{name}",
+        overlay=overlay,
     )
+
+
+def _close(text: str, names: tuple[str, ...]) -> str:
+    close = get_close_matches(text, names, n=1)
+    return f". Did you mean {close[0]}?" if close else ""

@@ -1,20 +1,23 @@
 """The closed vocabulary of constraints on a logged value, each as a test and as words.
 
 The tests have the semantics of the official checker, which writes them as Python expressions: ``1``, ``1.0`` and
-``true`` are equal, a comparison that Python refuses (text with a number) fails.
+``true`` are equal, a comparison that Python refuses (text with a number) fails. An operand may be a formula over the
+values of other keys, as last logged before the record in question.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
 
+from mlsub.rules.formula import Formula, UnknownValueError, Values, is_formula, parse
 from mlsub.show import show
 
-Test = Callable[[Any], bool]
+Test = Callable[[Any, Values], bool]
 
 #: Tolerance of the official checker for "is a whole number".
 INTEGER_TOLERANCE = 1e-5
@@ -28,11 +31,20 @@ class Constraint(msgspec.Struct, frozen=True):
 
     def test(self) -> Test:
         """A function that says whether a value holds; it raises where Python cannot compare."""
-        return _TESTS[self.operator](self.operand)
+        return _OPERATORS[self.operator][0](self.operand)
 
-    def words(self) -> str:
-        """What is demanded, as it reads behind "expected: "."""
-        return _WORDS[self.operator](self.operand)
+    def words(self, values: Values | None = None) -> str:
+        """What is demanded, as it reads behind "expected: "; with ``values``, what that comes to in this log."""
+        return _OPERATORS[self.operator][1](self.operand, values)
+
+    def formulas(self) -> tuple[Formula, ...]:
+        """Every formula the constraint holds, at any depth."""
+        return tuple(_formulas(self.operand, self.operator == "satisfies"))
+
+
+def constraints_of(fields: dict[str, Any]) -> tuple[Constraint, ...]:
+    """The constraints that a mapping of a rule file names."""
+    return tuple(Constraint(name, operand) for name, operand in fields.items())
 
 
 def is_whole(number: float) -> bool:
@@ -40,53 +52,174 @@ def is_whole(number: float) -> bool:
     return abs(round(number) - number) < INTEGER_TOLERANCE
 
 
+def operand_words(operand: Any, values: Values | None = None) -> str:
+    """An operand for people: a value as it is, a formula with what it comes to where that can be said."""
+    if not is_formula(operand):
+        return show(operand)
+    formula = parse(operand[1:])
+    if values is None:
+        return formula.words()
+    try:
+        return f"{show(formula.compute(values))}, which is {formula.words()}"
+    except UnknownValueError as missing:
+        return f"{formula.words()}, with {missing.args[0]} logged before it"
+    except Exception:
+        stated = ", ".join(f"{name} {show(values[name])}" for name in formula.names if name in values)
+        return f"{formula.words()}, which cannot be computed from {stated}"
+
+
+def _formulas(operand: Any, bare: bool) -> Iterator[Formula]:
+    if is_formula(operand):
+        yield parse(operand[1:])
+    elif isinstance(operand, dict):
+        for part in operand.values():
+            if bare and isinstance(part, str):
+                yield parse(part)
+            else:
+                yield from _formulas(part, bare)
+    elif isinstance(operand, list):
+        for part in operand:
+            yield from _formulas(part, bare)
+
+
+def _with(test: Callable[[Any, Any], Any]) -> Callable[[Any], Test]:
+    """A test of the value against an operand that may be a formula."""
+
+    def make(operand: Any) -> Test:
+        if is_formula(operand):
+            compute = parse(operand[1:]).compute
+            return lambda value, values: bool(test(value, compute(values)))
+        return lambda value, _: bool(test(value, operand))
+
+    return make
+
+
+def _all_of(fields: dict[str, Any]) -> Test:
+    tests = [constraint.test() for constraint in constraints_of(fields)]
+    return lambda value, values: all(test(value, values) for test in tests)
+
+
+def _all_words(fields: dict[str, Any], values: Values | None) -> str:
+    return " and ".join(constraint.words(values) for constraint in constraints_of(fields))
+
+
+def _without(fields: dict[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in fields.items() if key != name}
+
+
 def _item(operand: dict[str, Any]) -> Test:
-    index = int(operand["index"])
-    tests = [Constraint(name, value).test() for name, value in operand.items() if name != "index"]
-    return lambda value: all(test(value[index]) for test in tests)
+    index, test = int(operand["index"]), _all_of(_without(operand, "index"))
+    return lambda value, values: test(value[index], values)
 
 
-def _item_words(operand: dict[str, Any]) -> str:
-    rest = [Constraint(name, value).words() for name, value in operand.items() if name != "index"]
-    return f"item {int(operand['index']) + 1} {' and '.join(rest)}"
+def _length(operand: Any) -> Test:
+    test = _all_of(operand if isinstance(operand, dict) else {"equals": operand})
+    return lambda value, values: test(len(value), values)
 
 
-def _fields(operand: list[str]) -> Test:
-    return lambda value: all(name in value for name in operand)
+def _whole_part(operand: dict[str, Any]) -> Test:
+    test = _all_of(operand)
+    return lambda value, values: test(int(value), values)
 
 
-_TESTS: dict[str, Callable[[Any], Test]] = {
-    "equals": lambda x: lambda v: bool(v == x),
-    "not_equal": lambda x: lambda v: bool(v != x),
-    "one_of": lambda x: lambda v: v in x,
-    "above": lambda x: lambda v: bool(v > x),
-    "at_least": lambda x: lambda v: bool(v >= x),
-    "below": lambda x: lambda v: bool(v < x),
-    "at_most": lambda x: lambda v: bool(v <= x),
-    "multiple_of": lambda x: lambda v: is_whole(v / x),
-    "power_of_two_multiple_of": lambda x: lambda v: is_whole(math.log2(v / x)),
-    "tenths_of": lambda x: lambda v: is_whole(10 * (v / x - 1)),
-    "length": lambda x: lambda v: len(v) == x,
-    "integer": lambda x: lambda v: isinstance(v, int) is x,
-    "fields": _fields,
-    "item": _item,
+def _near(operand: dict[str, Any]) -> Test:
+    within = operand["within"]
+    return _with(lambda value, middle: abs(value - middle) < within)(operand["value"])
+
+
+def _any_of(operand: list[dict[str, Any]]) -> Test:
+    """Alternatives in the order written, the condition of one before its test, as the official checker does."""
+    parts: list[tuple[Callable[[Values], Any], Test]] = []
+    for fields in operand:
+        where = fields.get("where")
+        condition = parse(where[1:]).compute if where else lambda values: True
+        parts.append((condition, _all_of(_without(fields, "where"))))
+    return lambda value, values: any(condition(values) and test(value, values) for condition, test in parts)
+
+
+def _any_words(operand: list[dict[str, Any]], values: Values | None) -> str:
+    parts = []
+    for fields in operand:
+        where = fields.get("where")
+        words = _all_words(_without(fields, "where"), values)
+        parts.append(f"{words} where {parse(where[1:]).words()}" if where else words)
+    return ", or ".join(parts)
+
+
+def _satisfies(operand: dict[str, str]) -> Test:
+    compute = parse(operand["equation"]).compute
+    return lambda value, values: bool(compute({**values, "value": value}))
+
+
+def _counts_up(operand: dict[str, str]) -> Test:
+    """The next of a series; where it matches, the series moves on. ``values`` keeps how far it got."""
+    start, step = parse(operand["from"][1:]), parse(operand["by"][1:])
+    series = (operand["from"], operand["by"])
+
+    def test(value: Any, values: Any) -> bool:
+        count = values.matches(series, start.names + step.names)
+        if value != start.compute(values) + count * step.compute(values):
+            return False
+        values.matched(series)
+        return True
+
+    return test
+
+
+def _counts_up_words(operand: dict[str, str], values: Any) -> str:
+    start, step = operand["from"], operand["by"]
+    words = f"{operand_words(start)}, and {operand_words(step)} more at each further one"
+    if values is None:
+        return words
+    first, by = parse(start[1:]), parse(step[1:])
+    try:
+        wanted = first.compute(values) + values.matches((start, step), first.names + by.names) * by.compute(values)
+    except UnknownValueError as missing:
+        return f"{words}, with {missing.args[0]} logged before it"
+    except Exception:
+        return words
+    return f"{show(wanted)}: {words}"
+
+
+def _comparison(words: str, test: Callable[[Any, Any], Any]) -> tuple[Callable[[Any], Test], Callable[..., str]]:
+    return _with(test), lambda operand, values=None: words.format(operand_words(operand, values))
+
+
+_OPERATORS: dict[str, tuple[Callable[[Any], Test], Callable[[Any, Values | None], str]]] = {
+    "equals": _comparison("exactly {}", operator.eq),
+    "not_equal": (_with(operator.ne), lambda x, _: "not empty" if x == "" else f"anything but {operand_words(x)}"),
+    "one_of": (_with(lambda v, x: v in x), lambda x, _: f"one of {', '.join(show(item) for item in x)}"),
+    "above": _comparison("above {}", operator.gt),
+    "at_least": _comparison("at least {}", operator.ge),
+    "below": _comparison("below {}", operator.lt),
+    "at_most": _comparison("at most {}", operator.le),
+    "multiple_of": _comparison("a multiple of {}", lambda v, x: is_whole(v / x)),
+    "divides": _comparison("{} divided by a whole number", lambda v, x: is_whole(x / v)),
+    "divisible_by": _comparison("an exact multiple of {}", lambda v, x: v % x == 0),
+    "power_of_two_multiple_of": _comparison("{} times a power of two", lambda v, x: is_whole(math.log2(v / x))),
+    "tenths_of": _comparison("a whole number of tenths of {}", lambda v, x: is_whole(10 * (v / x - 1))),
+    "close_to": _comparison("{}, to nine digits", math.isclose),
+    "near": (_near, lambda x, values: f"{operand_words(x['value'], values)}, within {show(x['within'])}"),
+    "whole": (_with(lambda v, x: is_whole(v) is x), lambda x, _: "a whole number" if x else "not a whole number"),
+    "integer": (
+        _with(lambda v, x: isinstance(v, int) is x),
+        lambda x, _: "an integer" if x else "not an integer",
+    ),
+    "boolean": (_with(lambda v, x: (type(v) is bool) is x), lambda x, _: "true or false" if x else "no truth value"),
+    "truthy": (_with(lambda v, x: bool(v) is x), lambda x, _: "switched on" if x else "switched off"),
+    "length": (
+        _length,
+        lambda x, values: f"{_all_words(x, values)} items" if isinstance(x, dict) else f"{x} items",
+    ),
+    "fields": (
+        lambda names: lambda value, _: all(name in value for name in names),
+        lambda names, _: f"an object with {' and '.join(names)}",
+    ),
+    "item": (_item, lambda x, values: f"item {int(x['index']) + 1} {_all_words(_without(x, 'index'), values)}"),
+    "whole_part": (_whole_part, lambda x, values: f"{_all_words(x, values)}, rounded down"),
+    "any_of": (_any_of, _any_words),
+    "satisfies": (_satisfies, lambda x, values: f"exactly {operand_words('=' + x['value'], values)}"),
+    "counts_up": (_counts_up, _counts_up_words),
 }
 
-_WORDS: dict[str, Callable[[Any], str]] = {
-    "equals": lambda x: f"exactly {show(x)}",
-    "not_equal": lambda x: "not empty" if x == "" else f"anything but {show(x)}",
-    "one_of": lambda x: f"one of {', '.join(show(item) for item in x)}",
-    "above": lambda x: f"above {show(x)}",
-    "at_least": lambda x: f"at least {show(x)}",
-    "below": lambda x: f"below {show(x)}",
-    "at_most": lambda x: f"at most {show(x)}",
-    "multiple_of": lambda x: f"a multiple of {show(x)}",
-    "power_of_two_multiple_of": lambda x: f"{show(x)} times a power of two",
-    "tenths_of": lambda x: f"a whole number of tenths of {show(x)}",
-    "length": lambda x: f"{x} items",
-    "integer": lambda x: "a whole number" if x else "not a whole number",
-    "fields": lambda x: f"an object with {' and '.join(x)}",
-    "item": _item_words,
-}
-
-OPERATORS = frozenset(_TESTS)
+OPERATORS = frozenset(_OPERATORS)

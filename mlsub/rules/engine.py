@@ -6,16 +6,16 @@ A rule set is compiled once into tests; each log gets fresh counters. What comes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import lru_cache
 from typing import Any
 
 import msgspec
 
 from mlsub.log.event import Event
-from mlsub.rules.constraints import Constraint
-from mlsub.rules.load import rules_for
-from mlsub.rules.model import KeyRule, Reach, RuleSet
+from mlsub.rules.compiled import Check, CompiledKey, Plan, Target
+from mlsub.rules.gather import Gatherer
+from mlsub.rules.model import KeyRule
+from mlsub.rules.nesting import Nesting
+from mlsub.rules.values import Stated
 from mlsub.show import show
 
 #: What `first start so far` holds before there is one; the official checker's own number.
@@ -24,22 +24,27 @@ _SHOWN_VALUES = 5
 
 
 class Failure(msgspec.Struct):
-    """One demand that did not hold: on how many records, where first, and what stood there."""
+    """One demand that did not hold: on how many records, where first, and what stood there.
+
+    ``expected`` is the demand with the values of this log, None where the demand says it all.
+    """
 
     first_line: int
     actual: str
     count: int = 1
+    expected: str | None = None
 
 
 class KeyOutcome(msgspec.Struct):
     """What one key's rule saw in one log.
 
     ``failures`` maps (aspect, demand in words) to the failure; ``values`` shows distinct values where a key that
-    must appear once appeared more often.
+    must appear once appeared more often, and ``wanted`` is the count a rule with ``once_where`` asks of this log.
     """
 
     rule: KeyRule
     count: int = 0
+    wanted: int | None = None
     same: bool = True
     lines: list[int] = []
     values: list[str] = []
@@ -59,109 +64,16 @@ class Outcome(msgspec.Struct, frozen=True):
     seen: frozenset[str]
 
 
-class _Check(msgspec.Struct, frozen=True):
-    aspect: str
-    words: str
-    holds: Callable[[Event], bool]
-    actual: Callable[[Event], Any]
+class _Log:
+    """What the rules of one log look back on: keys seen, values stated, first starts, nesting."""
 
+    __slots__ = ("nesting", "seen", "starts", "stated")
 
-class _Target(msgspec.Struct, frozen=True):
-    """A quality target, tested measure by measure in the order written, stopping at the first that misses."""
-
-    parts: tuple[tuple[str | None, tuple[Callable[[Any], bool], ...]], ...]
-
-    def met(self, value: Any) -> bool:
-        for field, tests in self.parts:
-            measure = value if field is None else value[field]
-            if not all(test(measure) for test in tests):
-                return False
-        return True
-
-
-class _CompiledKey(msgspec.Struct, frozen=True):
-    rule: KeyRule
-    checks: tuple[_Check, ...]
-    target: _Target | None
-    lower_is_better: bool
-    only_first: bool
-
-
-def _value_of(event: Event) -> Any:
-    return event.value
-
-
-def _compile_value(constraint: Constraint) -> _Check:
-    test = constraint.test()
-    return _Check("value", constraint.words(), lambda event: test(event.value), _value_of)
-
-
-def _compile_metadata(name: str, constraints: tuple[Constraint, ...]) -> Iterator[_Check]:
-    def present(event: Event) -> bool:
-        return name in event.metadata
-
-    yield _Check("metadata", f"metadata with {name}", present, lambda event: event.metadata)
-    for constraint in constraints:
-        yield _Check(
-            "metadata",
-            f"{name} {constraint.words()}",
-            _holds_where_present(name, constraint.test()),
-            lambda event: event.metadata[name],
-        )
-
-
-def _holds_where_present(name: str, test: Callable[[Any], bool]) -> Callable[[Event], bool]:
-    """The test of an entry that is there; that it is missing is one defect, and reported as that."""
-
-    def holds(event: Event) -> bool:
-        metadata = event.metadata
-        try:
-            if name not in metadata:
-                return True
-        except TypeError:
-            return True
-        return test(metadata[name])
-
-    return holds
-
-
-def _compile_key(rule: KeyRule) -> _CompiledKey:
-    checks = [_compile_value(constraint) for constraint in rule.value]
-    for name, constraints in rule.metadata:
-        checks.extend(_compile_metadata(name, constraints))
-    target = None
-    if rule.reaches:
-        target = _Target(tuple((r.field, tuple(c.test() for c in r.constraints)) for r in rule.reaches))
-    return _CompiledKey(rule, tuple(checks), target, _lower_is_better(rule.reaches), rule.key.startswith("submission_"))
-
-
-def _lower_is_better(reaches: tuple[Reach, ...]) -> bool:
-    return any(c.operator == "at_most" for reach in reaches for c in reach.constraints) and not any(
-        c.operator == "at_least" for reach in reaches for c in reach.constraints
-    )
-
-
-class Plan(msgspec.Struct, frozen=True):
-    """A rule set compiled to tests; shared by all logs of its round, division and benchmark."""
-
-    keys: tuple[_CompiledKey, ...]
-    variants: tuple[tuple[str, str, tuple[_CompiledKey, ...]], ...]
-    alternatives: tuple[tuple[str, ...], ...]
-
-
-@lru_cache(maxsize=256)
-def plan_for(usage: str, round_name: str, division: str | None, benchmark: str | None) -> Plan:
-    """The compiled rules for a log that says it is of this division and benchmark."""
-    return compile_rules(rules_for(usage, round_name, division, benchmark))
-
-
-def compile_rules(rules: RuleSet) -> Plan:
-    """Compile a rule set."""
-    return Plan(
-        tuple(_compile_key(rule) for rule in rules.rules),
-        tuple((v.key, v.value, tuple(_compile_key(rule) for rule in v.rules)) for v in rules.variants),
-        rules.alternatives,
-    )
+    def __init__(self, plan: Plan) -> None:
+        self.seen: set[str] = set()
+        self.stated = Stated()
+        self.starts = {c.rule.within.of: _NO_START for c in plan.keys if c.rule.within}
+        self.nesting = Nesting() if plan.nested else None
 
 
 class _KeyState:
@@ -169,14 +81,14 @@ class _KeyState:
 
     __slots__ = ("compiled", "first", "out", "plain")
 
-    def __init__(self, compiled: _CompiledKey) -> None:
+    def __init__(self, compiled: CompiledKey) -> None:
         self.compiled = compiled
         rule = compiled.rule
         self.out = KeyOutcome(rule)
         self.first: Any = None
-        self.plain = not (rule.after or rule.not_after or rule.within or rule.tensors)
+        self.plain = not (rule.after or rule.not_after or rule.within or rule.tensors or rule.nested)
 
-    def see(self, event: Event, seen: set[str], starts: dict[str, float]) -> None:
+    def see(self, event: Event, log: _Log) -> None:
         out, compiled = self.out, self.compiled
         out.count += 1
         if compiled.rule.occurs.exactly_one:
@@ -184,16 +96,19 @@ class _KeyState:
         if compiled.only_first and out.count > 1:
             return
         for check in compiled.checks:
-            try:
-                held = check.holds(event)
-            except Exception:
-                held = False
-            if not held:
-                self._fail(check, event)
+            self._check(check, event, log.stated)
+        if out.count == 1:
+            for check in compiled.first_checks:
+                self._check(check, event, log.stated)
         if not self.plain:
-            self._order(event, seen, starts)
+            self._order(event, log.seen)
+            self._time(event, log)
+            self._tensor(event)
+            if log.nesting is not None and compiled.rule.nested:
+                for words, actual in log.nesting.see(event, compiled.rule.nested):
+                    self.note("nesting", words, event.line, actual)
         if compiled.target is not None:
-            self._target(event, compiled.target)
+            self._target(event, compiled.target, log.stated)
 
     def _remember(self, event: Event) -> None:
         out = self.out
@@ -207,49 +122,67 @@ class _KeyState:
             if text not in out.values:
                 out.values.append(text)
 
-    def _fail(self, check: _Check, event: Event) -> None:
+    def _check(self, check: Check, event: Event, stated: Stated) -> None:
+        try:
+            if check.holds(event, stated):
+                return
+        except Exception:  # noqa: S110  (what Python cannot compare does not hold)
+            pass
         try:
             actual = check.actual(event)
         except Exception:
             actual = event.metadata
-        self._note(check.aspect, check.words, event.line, actual)
+        failure = self.note(check.aspect, check.words, event.line, actual)
+        if failure.count == 1 and check.words_in is not None:
+            failure.expected = check.words_in(stated)
 
-    def _note(self, aspect: str, words: str, line: int, actual: Any) -> None:
+    def note(self, aspect: str, words: str, line: int, actual: Any) -> Failure:
+        """Note that a demand did not hold on a record."""
         failure = self.out.failures.get((aspect, words))
         if failure is not None:
             failure.count += 1
         else:
-            text = actual if aspect in ("order", "time") else show(actual)
-            self.out.failures[aspect, words] = Failure(line, text)
+            text = actual if aspect in ("order", "time", "nesting") else show(actual)
+            failure = self.out.failures[aspect, words] = Failure(line, text)
+        return failure
 
-    def _order(self, event: Event, seen: set[str], starts: dict[str, float]) -> None:
+    def _order(self, event: Event, seen: set[str]) -> None:
         rule = self.compiled.rule
         for earlier in rule.after:
             if earlier not in seen:
-                self._note("order", f"after {earlier}", event.line, f"before the first {earlier}")
+                self.note("order", f"after {earlier}", event.line, f"before the first {earlier}")
         for later in rule.not_after:
             if later in seen:
-                self._note("order", f"before {later}", event.line, f"after {later}")
+                self.note("order", f"before {later}", event.line, f"after {later}")
                 break  # Behind the one, behind the others: one defect.
-        if rule.within is not None:
-            took = event.time_ms - starts.get(rule.within.of, _NO_START)
-            limit = rule.within.minutes * 60_000.0
-            if not took < limit:
-                words = f"less than {rule.within.minutes:g} minutes after the first {rule.within.of}"
-                self._note("time", words, event.line, f"{took / 60_000.0:.2f} minutes")
-        if rule.tensors is not None and len(self.out.tensors) <= len(rule.tensors):
+
+    def _time(self, event: Event, log: _Log) -> None:
+        within, minutes = self.compiled.rule.within, self.compiled.minutes
+        if within is None or minutes is None:
+            return
+        took = event.time_ms - log.starts.get(within.of, _NO_START)
+        limit = minutes(log.stated)
+        if not took < limit * 60_000.0:
+            words = f"less than {limit:g} minutes after the first {within.of}"
+            if not limit:
+                words = f"{within.words()}, with the name it depends on logged before it"
+            self.note("time", words, event.line, f"{took / 60_000.0:.2f} minutes")
+
+    def _tensor(self, event: Event) -> None:
+        tensors = self.compiled.rule.tensors
+        if tensors is not None and len(self.out.tensors) <= len(tensors):
             # One name more than wanted already decides; the rest of a hostile log is not kept.
             try:
                 self.out.tensors.append(event.metadata["tensor"])
             except Exception:
                 if ("metadata", "metadata with tensor") not in self.out.failures:
-                    self._note("metadata", "metadata with tensor", event.line, event.metadata)
+                    self.note("metadata", "metadata with tensor", event.line, event.metadata)
 
-    def _target(self, event: Event, target: _Target) -> None:
+    def _target(self, event: Event, target: Target, stated: Stated) -> None:
         out = self.out
         out.last_line = event.line
         try:
-            if target.met(event.value):
+            if target.met(event.value, stated):
                 out.reached = True
         except Exception:
             if out.incomparable is None:
@@ -279,38 +212,62 @@ class Judge:
     """Takes the events of one log in file order; :meth:`finish` says how each rule fared."""
 
     def __init__(self, plan: Plan) -> None:
-        self._alternatives = plan.alternatives
+        self._plan = plan
+        self._log = _Log(plan)
         self._states = [_KeyState(compiled) for compiled in plan.keys]
         self._variants = [(key, value, [_KeyState(c) for c in keys]) for key, value, keys in plan.variants]
-        self._variant_keys = frozenset(key for key, _, _ in plan.variants)
-        self._choices = frozenset((key, value) for key, value, _ in plan.variants)
+        where = [c.rule.occurs.once_where for c in plan.keys if c.rule.occurs.once_where]
+        self._choices = frozenset([*((key, value) for key, value, _ in plan.variants), *where])
+        self._choice_keys = frozenset(key for key, _ in self._choices)
         self._chosen: set[tuple[str, str]] = set()
-        self._seen: set[str] = set()
-        timed = [c.rule.within.of for c in plan.keys if c.rule.within]
-        self._starts = dict.fromkeys(timed, _NO_START)
         self._by_key: dict[str, list[_KeyState]] = {}
+        self._gatherers: list[tuple[_KeyState, Gatherer]] = []
         for state in (*self._states, *(state for _, _, states in self._variants for state in states)):
-            self._by_key.setdefault(state.compiled.rule.key, []).append(state)
+            gathers = state.compiled.rule.gathers
+            if gathers is None:
+                self._by_key.setdefault(state.compiled.rule.key, []).append(state)
+            else:
+                self._gatherers.append((state, Gatherer(gathers)))
+        gathered = (gatherer.gathers.key for _, gatherer in self._gatherers)
+        self._watched = frozenset((*self._by_key, *plan.looked_back_on, *gathered))
 
     def add(self, event: Event) -> None:
         """Take the next event."""
         key = event.key
-        states = self._by_key.get(key) if isinstance(key, str) else None
-        if states is None:
+        if not isinstance(key, str) or key not in self._watched:
             return
-        for state in states:
-            state.see(event, self._seen, self._starts)
-        self._seen.add(key)
-        if key in self._starts:
-            self._starts[key] = min(self._starts[key], event.time_ms)
-        elif key in self._variant_keys and isinstance(event.value, str) and (key, event.value) in self._choices:
+        log = self._log
+        for state in self._by_key.get(key, ()):
+            state.see(event, log)
+        log.seen.add(key)
+        if key in log.starts:
+            log.starts[key] = min(log.starts[key], event.time_ms)
+        elif key in self._choice_keys and isinstance(event.value, str) and (key, event.value) in self._choices:
             self._chosen.add((key, event.value))
+        if key in self._plan.named:
+            log.stated.state(key, event.value)
+        for _, gatherer in self._gatherers:
+            if gatherer.gathers.key == key:
+                gatherer.see(event)
+        if key == "run_start" and log.nesting is not None:
+            log.nesting.see(event, "true")
 
     def finish(self) -> Outcome:
         """How each rule that applies fared."""
+        for state, gatherer in self._gatherers:
+            for event in gatherer.events(state.compiled.rule.key):
+                state.see(event, self._log)
+            if gatherer.broken is not None:
+                line, metadata = gatherer.broken
+                state.note("metadata", f"metadata with {gatherer.gathers.by}", line, metadata)
+        for state in self._states:
+            where = state.compiled.rule.occurs.once_where
+            if where is not None:
+                state.out.wanted = 1 if where in self._chosen else 0
         outcomes = [state.out for state in self._states]
         for key, value, states in self._variants:
             if (key, value) in self._chosen:
                 outcomes.extend(state.out for state in states)
-        missing = tuple(group for group in self._alternatives if not any(key in self._seen for key in group))
-        return Outcome(tuple(outcomes), missing, frozenset(self._seen))
+        seen = frozenset(self._log.seen)
+        missing = tuple(group for group in self._plan.alternatives if not any(key in seen for key in group))
+        return Outcome(tuple(outcomes), missing, seen)

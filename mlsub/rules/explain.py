@@ -22,6 +22,7 @@ _ASPECT_TITLES = {
     "value": "{key} must have an allowed value",
     "metadata": "the metadata of {key} must say what is needed",
     "order": "{key} must come in the right order",
+    "nesting": "{key} must fit the sequence of epochs, blocks and evaluations",
     "time": "{key} must come in time",
     "target": "an evaluation must reach the quality target",
     "tensors": "each weight tensor of the reference model must be named once",
@@ -33,6 +34,7 @@ _ASPECT_WHY = {
     "value": "In Closed hyperparameters are part of the benchmark's definition; elsewhere values must mean something.",
     "metadata": "The record says nothing without: which epoch, which status, which tensor.",
     "order": "Time to train is only comparable if everybody starts and stops the clock at the same point.",
+    "nesting": "v0.6 asked for epochs one after the other, and for each evaluation printed before the next.",
     "time": "Initialisation is not timed, so its length is bounded.",
     "target": "The benchmark is to train to this quality; a run that does not get there has not converged.",
     "tensors": "A reviewer has to see that every weight was initialised anew.",
@@ -44,6 +46,7 @@ _ASPECT_FIX = {
     "value": "Run with an allowed value, and log the value that was used.",
     "metadata": "Pass the missing entry as metadata of the record.",
     "order": "Emit the record at the point in time it stands for.",
+    "nesting": "Log each start before its stop, with the number of its epoch.",
     "time": "Move work that touches no training data out of the init phase, or make it faster.",
     "target": "Train longer, or count the run among the few that may fail.",
     "tensors": "Log one record for each tensor, with the reference's name in metadata.",
@@ -87,6 +90,8 @@ def _which(round_: Round, logs: list[tuple[str, str]]) -> str:
 def suggestion(text: str, *, whole: bool = False) -> str | None:
     """None if ``text`` is a rule id (or, unless ``whole``, a prefix of one); else a line with a did-you-mean."""
     ids = rule_ids()
+    if text.startswith("house") and not whole:
+        return None  # Rules of the user's own; which there are depends on their file.
     if text in ids or (not whole and text and any(name.startswith(text) for name in ids)):
         return None
     close = get_close_matches(text, ids, n=3)
@@ -217,16 +222,22 @@ def _combinations() -> Iterator[tuple[Round, str, str]]:
 def _aspects(rule: KeyRule) -> Iterator[tuple[str, str]]:
     """The aspects a rule demands, each with its words."""
     words: dict[str, list[str]] = {aspect: [] for aspect in ASPECTS}
-    if rule.occurs.exactly_one or rule.occurs.at_least:
+    if rule.occurs.exactly_one or rule.occurs.at_least or rule.occurs.once_where:
         words["count"].append(rule.occurs.words())
     if rule.occurs.exactly_one:
         words["repeated"].append("exactly once; repeats with the same value only warn")
     words["value"] += [constraint.words() for constraint in rule.value]
-    for name, constraints in rule.metadata:
-        words["metadata"].append(" and ".join([name, *(c.words() for c in constraints)]))
+    words["metadata"] += [entry.words() for entry in rule.metadata]
+    words["metadata"] += [f"on the first record {entry.words()}" for entry in rule.first_metadata]
+    if rule.gathers is not None:
+        words["metadata"].append(
+            f"{rule.gathers.field} and {rule.gathers.by} on each {rule.gathers.key} that is part of it"
+        )
     words["order"] += [f"after {key}" for key in rule.after] + [f"before {key}" for key in rule.not_after]
+    if rule.nested is not None:
+        words["nesting"].append("the sequence of epochs, blocks and evaluations")
     if rule.within is not None:
-        words["time"].append(f"less than {rule.within.minutes:g} minutes after the first {rule.within.of}")
+        words["time"].append(rule.within.words())
     words["target"] += [reach.words() for reach in rule.reaches]
     if rule.tensors is not None:
         words["tensors"].append(f"{len(rule.tensors)} tensors, each once")

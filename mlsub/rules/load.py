@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -11,13 +13,16 @@ import msgspec
 from mlsub.data import load_yaml
 from mlsub.divisions import rule_families
 from mlsub.findings import Blocks
-from mlsub.rounds import Round, get_round, known_rounds
-from mlsub.rules.constraints import OPERATORS, Constraint
-from mlsub.rules.expand import expand
-from mlsub.rules.model import KeyRule, Occurs, Reach, RuleSet, Variant, Within
+from mlsub.rounds import Round, get_round, known_rounds, overlay_content, overlay_rounds
+from mlsub.rules.model import KeyRule, RuleSet, Variant
+from mlsub.rules.parse import parse_rule
 
 FOLDER = Path(__file__).parent
 _FAMILY_BLOCKS = {"both": Blocks.BOTH, "closed": Blocks.CLOSED, "open": Blocks.BOTH}
+_SECTIONS = tuple(_FAMILY_BLOCKS)
+
+#: What each round changes, by round; the content of a rule file below ``rounds``.
+Changes = dict[str, dict[str, Any]]
 
 
 class Benchmark(msgspec.Struct, frozen=True):
@@ -31,19 +36,41 @@ class Benchmark(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=64)
 def _file(name: str) -> dict[str, Any]:
-    content = load_yaml(FOLDER / f"{name}.yaml")
+    path = FOLDER / f"{name}.yaml"
+    content = load_yaml(path) if path.is_file() else {}
     if not isinstance(content, dict):
         raise TypeError(f"{name}.yaml: a mapping is needed")
     return content
 
 
-def _inherited(name: str, usage: str, round_name: str) -> dict[str, Any]:
-    """What a rule file says of a round, changes of the earlier rounds included."""
-    file = _file(name)
-    order = known_rounds(usage)
+def _overlay_changes(name: str, usage: str, overlay: str | None) -> Changes:
+    """What an overlay file says of a benchmark, or of all where the name is that of a common file."""
+    content = overlay_content(overlay)
+    if not content or content.get("usage", "training") != usage:
+        return {}
+    part = content.get("common") if name.startswith("common") else (content.get("benchmarks") or {}).get(name)
+    return {round_name: change for round_name, change in (part or {}).items() if round_name != "title"}
+
+
+def _official_changes(name: str, usage: str, overlay: str | None) -> Changes:
+    """What a shipped rule file says, and an overlay file of the rounds that it adds itself."""
+    added = overlay_rounds(usage, overlay)
+    extra = {key: value for key, value in _overlay_changes(name, usage, overlay).items() if key in added}
+    return {**(_file(name).get("rounds") or {}), **extra}
+
+
+def _house_changes(name: str, usage: str, overlay: str | None) -> Changes:
+    """What an overlay file says of rounds that exist without it: rules of the house, beside the official ones."""
+    added = overlay_rounds(usage, overlay)
+    return {key: value for key, value in _overlay_changes(name, usage, overlay).items() if key not in added}
+
+
+def _inherited(changes: Changes, rounds: tuple[str, ...], round_name: str) -> dict[str, Any]:
+    """What holds in a round, changes of the earlier rounds included."""
     merged: dict[str, Any] = {}
-    for earlier in order[: order.index(round_name) + 1]:
-        merged = _merge(merged, file["rounds"].get(earlier) or {})
+    for earlier in rounds[: rounds.index(round_name) + 1]:
+        change = changes.get(earlier) or {}
+        merged = dict(change) if change.get("replaces") else _merge(merged, change)
     return merged
 
 
@@ -51,8 +78,8 @@ def _merge(base: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
     """Families merge key by key, a key's demands are replaced as a whole, and null takes a key away."""
     merged = dict(base)
     for name, value in change.items():
-        if name in ("both", "closed", "open") and isinstance(merged.get(name), dict):
-            kept = {**merged[name], **value}
+        if name in _SECTIONS:
+            kept = {**(merged.get(name) or {}), **(value or {})}
             merged[name] = {key: rule for key, rule in kept.items() if rule is not None}
         else:
             merged[name] = value
@@ -60,62 +87,106 @@ def _merge(base: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=256)
-def benchmark(usage: str, round_name: str, name: str) -> Benchmark:
+def benchmark(usage: str, round_name: str, name: str, overlay: str | None = None) -> Benchmark:
     """What an entry of this benchmark needs.
 
     Raises:
         KeyError: the round has no such benchmark.
+        RuleFileError: a rule file is broken.
     """
-    if name not in get_round(usage, round_name).benchmarks:
+    if name not in get_round(usage, round_name, overlay).benchmarks:
         raise KeyError(name)
-    content = _inherited(name, usage, round_name)
-    return Benchmark(name, _file(name)["title"], content["runs"], content.get("forgiven", 1))
+    with explained(usage, overlay, name):
+        rounds = known_rounds(usage, overlay)
+        content = _inherited(_official_changes(name, usage, overlay), rounds, round_name)
+        title = _file(name).get("title") or overlay_content(overlay)["benchmarks"][name]["title"]
+        return Benchmark(name, title, content["runs"], content.get("forgiven", 1))
 
 
 @lru_cache(maxsize=256)
-def rules_for(usage: str, round_name: str, division: str | None, benchmark_name: str | None) -> RuleSet:
+def rules_for(
+    usage: str, round_name: str, division: str | None, benchmark_name: str | None, overlay: str | None = None
+) -> RuleSet:
     """The rules for a log that says it is of this division and benchmark.
 
     An unknown division or benchmark leaves the rules that hold for every log; the common rules then report the
     unknown name itself.
+
+    Raises:
+        RuleFileError: a rule file is broken.
     """
-    round_ = get_round(usage, round_name)
+    round_ = get_round(usage, round_name, overlay)
+    lender, lent_round = round_.common
+    with explained(usage, overlay, round_.common_file, *([benchmark_name] if benchmark_name else [])):
+        common = _inherited(
+            _official_changes(round_.common_file, lender, overlay), known_rounds(lender, overlay), lent_round
+        )
+        content: dict[str, Any] = {}
+        if benchmark_name in round_.benchmarks:
+            changes = _official_changes(benchmark_name, usage, overlay)
+            content = _inherited(changes, known_rounds(usage, overlay), round_name)
+        return _rule_set(round_, division, benchmark_name, common, content, round_.checker)
+
+
+@lru_cache(maxsize=256)
+def house_rules_for(
+    usage: str, round_name: str, division: str | None, benchmark_name: str | None, overlay: str
+) -> RuleSet:
+    """The rules of an overlay file that bind a log beside the official ones.
+
+    Raises:
+        RuleFileError: the overlay file is broken.
+    """
+    round_ = get_round(usage, round_name, overlay)
+    rounds = known_rounds(usage, overlay)
+    with explained(usage, overlay):
+        common = _inherited(_house_changes("common", usage, overlay), rounds, round_name)
+        content: dict[str, Any] = {}
+        if benchmark_name in round_.benchmarks:
+            content = _inherited(_house_changes(benchmark_name, usage, overlay), rounds, round_name)
+        title = str(overlay_content(overlay)["title"])
+        return _rule_set(round_, division, benchmark_name, common, content, title)
+
+
+def _rule_set(
+    round_: Round,
+    division: str | None,
+    benchmark_name: str | None,
+    common: dict[str, Any],
+    content: dict[str, Any],
+    checker: str,
+) -> RuleSet:
     families = rule_families(division)
     rules: dict[str, KeyRule] = {}
-    common = _inherited("common", *round_.common)
-    for family in families:
-        _add(
-            rules,
-            common.get(family),
-            family,
-            f"{'' if family == 'both' else family + '_'}common.yaml",
-            round_,
-        )
     variants: list[Variant] = []
-    if benchmark_name in round_.benchmarks and len(families) > 1:
-        content = _inherited(benchmark_name, usage, round_name)
-        for family in families[1:]:
-            section = dict(content.get(family) or {})
-            for key, choices in (section.pop("variants", None) or {}).items():
-                variants.extend(_variants(key, choices, family, benchmark_name, round_))
-            _add(rules, section, family, f"{family}_{benchmark_name}.yaml", round_)
+    for family in families:
+        _add(rules, common.get(family), family, f"{_prefix(family)}common.yaml", round_)
+    for family in families:
+        section = dict(content.get(family) or {})
+        for key, choices in (section.pop("variants", None) or {}).items():
+            variants.extend(_variants(key, choices, family, str(benchmark_name), round_))
+        _add(rules, section, family, f"{_prefix(family)}{benchmark_name}.yaml", round_)
     return RuleSet(
-        usage=usage,
-        round=round_name,
+        usage=round_.usage,
+        round=round_.name,
         division=division if len(families) > 1 else None,
         benchmark=benchmark_name if benchmark_name in round_.benchmarks else None,
         rules=tuple(rules.values()),
         variants=tuple(variants),
         alternatives=tuple(tuple(group) for group in common.get("at_least_one_of", ())),
-        checker=round_.checker,
+        checker=checker,
     )
+
+
+def _prefix(family: str) -> str:
+    return "" if family == "both" else f"{family}_"
 
 
 def _variants(key: str, choices: dict[str, Any], family: str, benchmark_name: str, round_: Round) -> list[Variant]:
     found = []
     for value, section in choices.items():
         rules: dict[str, KeyRule] = {}
-        _add(rules, section, family, f"{family}_{benchmark_name}_{value}.yaml", round_)
+        _add(rules, section, family, f"{_prefix(family)}{benchmark_name}_{value.lower()}.yaml", round_)
         found.append(Variant(key, value, tuple(rules.values())))
     return found
 
@@ -125,60 +196,23 @@ def _add(rules: dict[str, KeyRule], section: Any, family: str, origin: str, roun
         rules[key] = parse_rule(key, demands, _FAMILY_BLOCKS[family], origin, round_.benchmarks)
 
 
-def parse_rule(key: str, demands: Any, blocks: Blocks, origin: str, benchmarks: tuple[str, ...]) -> KeyRule:
-    """One key's demands as written in a rule file.
+@contextmanager
+def explained(usage: str, overlay: str | None, *names: str) -> Iterator[None]:
+    """Turn what a broken rule file makes the code stumble over into the file, the line and what was meant.
 
     Raises:
-        ValueError: a word that is not of the vocabulary.
+        RuleFileError: the file is broken.
     """
-    fields: dict[str, Any] = {"occurs": demands} if isinstance(demands, str) else dict(demands or {})
-    occurs = _occurs(fields.pop("occurs", None))
-    metadata = fields.pop("metadata", ())
-    if not isinstance(metadata, dict):
-        metadata = {name: {} for name in metadata}
-    reaches = fields.pop("reaches", None)
-    tensors = fields.pop("tensors", None)
-    within = fields.pop("within", None)
-    after, not_after = fields.pop("after", ()), fields.pop("not_after", ())
-    warn_only = fields.pop("warn_only", ())
-    if fields.pop("benchmark_of_round", False):
-        fields["one_of"] = list(benchmarks)
-    return KeyRule(
-        key=key,
-        blocks=blocks,
-        origin=origin,
-        occurs=occurs,
-        value=_constraints(key, fields),
-        metadata=tuple((name, _constraints(key, demand or {})) for name, demand in metadata.items()),
-        after=tuple(after),
-        not_after=tuple(not_after),
-        within=Within(within["of"], within["minutes"]) if within else None,
-        reaches=_reaches(key, reaches) if reaches else (),
-        tensors=expand(tensors) if tensors else None,
-        warn_only=tuple(warn_only),
-    )
+    try:
+        yield
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        from mlsub.rules.problems import RuleFileError, rule_file_problems
 
-
-def _occurs(text: str | dict[str, int] | None) -> Occurs:
-    if text is None or text == "any":
-        return Occurs()
-    if text == "exactly_one":
-        return Occurs(exactly_one=True)
-    if text == "at_least_one":
-        return Occurs(at_least=1)
-    if isinstance(text, dict):
-        return Occurs(at_least=text["at_least"])
-    raise ValueError(f"unknown occurrence {text!r}")
-
-
-def _constraints(key: str, fields: dict[str, Any]) -> tuple[Constraint, ...]:
-    unknown = sorted(set(fields) - OPERATORS)
-    if unknown:
-        raise ValueError(f"{key}: unknown operator {unknown[0]!r}")
-    return tuple(Constraint(name, operand) for name, operand in fields.items())
-
-
-def _reaches(key: str, target: dict[str, Any]) -> tuple[Reach, ...]:
-    if all(name in OPERATORS for name in target):
-        return (Reach(None, _constraints(key, target)),)
-    return tuple(Reach(field, _constraints(key, demand)) for field, demand in target.items())
+        if isinstance(error, RuleFileError):
+            raise
+        files = [FOLDER / f"{name}.yaml" for name in names]
+        rounds = known_rounds(usage, overlay)
+        problems = [p for path in files if path.is_file() for p in rule_file_problems(path, rounds, path.name)]
+        if not problems:
+            raise
+        raise RuleFileError(tuple(problems)) from error

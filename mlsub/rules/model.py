@@ -5,19 +5,26 @@ from __future__ import annotations
 import msgspec
 
 from mlsub.findings import Blocks
-from mlsub.rules.constraints import Constraint
+from mlsub.rules.constraints import Constraint, operand_words
 
 
 class Occurs(msgspec.Struct, frozen=True):
-    """How often a key must appear. ``exactly_one`` allows repeats with the very same value, with a warning."""
+    """How often a key must appear.
+
+    ``exactly_one`` allows repeats with the very same value, with a warning. ``once_where`` is (key, value): exactly
+    once in a log that states this value, never in another.
+    """
 
     exactly_one: bool = False
     at_least: int = 0
+    once_where: tuple[str, str] | None = None
 
     def words(self) -> str:
         """The demand in words, or "any number of times"."""
         if self.exactly_one:
             return "exactly once"
+        if self.once_where:
+            return "exactly once where {} is {}, otherwise never".format(*self.once_where)
         return (
             f"at least {'once' if self.at_least == 1 else f'{self.at_least} times'}"
             if self.at_least
@@ -26,10 +33,42 @@ class Occurs(msgspec.Struct, frozen=True):
 
 
 class Within(msgspec.Struct, frozen=True):
-    """A time limit: less than ``minutes`` after the earliest ``of`` so far."""
+    """A time limit: less than ``minutes`` (a number or a formula) after the earliest ``of`` so far."""
 
     of: str
-    minutes: float
+    minutes: float | str
+
+    def words(self) -> str:
+        """The limit in words."""
+        minutes = operand_words(self.minutes) if isinstance(self.minutes, str) else f"{self.minutes:g}"
+        return f"less than {minutes} minutes after the first {self.of}"
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """What the metadata of a record must say: one of ``names``, and constraints on what stands there.
+
+    ``optional`` means that nothing is missing without; ``when`` names another entry without which nothing is asked.
+    """
+
+    names: tuple[str, ...]
+    constraints: tuple[Constraint, ...] = ()
+    optional: bool = False
+    when: str | None = None
+
+    def words(self) -> str:
+        """The demand in words."""
+        words = " and ".join([" or ".join(self.names), *(c.words() for c in self.constraints)])
+        if self.when:
+            words += f" where there is {self.when}"
+        return f"{words}, if there" if self.optional else words
+
+
+class Gathers(msgspec.Struct, frozen=True):
+    """A virtual key: the records of ``key`` whose metadata has ``field``, one object for each value of ``by``."""
+
+    key: str
+    field: str
+    by: str
 
 
 class Reach(msgspec.Struct, frozen=True):
@@ -48,7 +87,8 @@ class KeyRule(msgspec.Struct, frozen=True, kw_only=True):
     """Everything one round demands of one key.
 
     ``blocks`` is the division a violation rules out, ``origin`` the official file the demand comes from,
-    ``warn_only`` the aspects that the official checker of the day only warned of.
+    ``warn_only`` the aspects that the official checker of the day only warned of, ``first_metadata`` what holds for the
+    first record only, ``nested`` the way v0.6 nests its epochs and evaluations (see :mod:`mlsub.rules.nesting`).
     """
 
     key: str
@@ -56,13 +96,16 @@ class KeyRule(msgspec.Struct, frozen=True, kw_only=True):
     origin: str
     occurs: Occurs = Occurs()
     value: tuple[Constraint, ...] = ()
-    metadata: tuple[tuple[str, tuple[Constraint, ...]], ...] = ()
+    metadata: tuple[Entry, ...] = ()
+    first_metadata: tuple[Entry, ...] = ()
     after: tuple[str, ...] = ()
     not_after: tuple[str, ...] = ()
     within: Within | None = None
     reaches: tuple[Reach, ...] = ()
     tensors: tuple[str, ...] | None = None
     warn_only: tuple[str, ...] = ()
+    gathers: Gathers | None = None
+    nested: str | None = None
 
 
 class Variant(msgspec.Struct, frozen=True):

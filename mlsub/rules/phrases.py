@@ -11,16 +11,22 @@ from mlsub.rules.model import KeyRule
 from mlsub.show import show
 
 #: The aspects of a key's rule; the rule id is ``key.<key>.<aspect>``.
-ASPECTS = ("count", "repeated", "value", "metadata", "order", "time", "target", "tensors", "any-of")
+ASPECTS = ("count", "repeated", "value", "metadata", "order", "nesting", "time", "target", "tensors", "any-of")
 
 
-def rule_id(key: str, aspect: str) -> str:
-    """The stable id of one demand on one key."""
-    return f"key.{key}.{aspect}"
+def rule_id(key: str, aspect: str, kind: Kind = Kind.OFFICIAL) -> str:
+    """The stable id of one demand on one key; the user's own rules have ids of their own."""
+    return f"{'house' if kind is Kind.HOUSE else 'key'}.{key}.{aspect}"
 
 
 def findings_of(
-    outcome: Outcome, path: str, checker: str, spoiled: frozenset[str], *, cut_off: bool = False
+    outcome: Outcome,
+    path: str,
+    checker: str,
+    spoiled: frozenset[str],
+    *,
+    cut_off: bool = False,
+    kind: Kind = Kind.OFFICIAL,
 ) -> Iterator[Finding]:
     """The findings of one log.
 
@@ -30,24 +36,25 @@ def findings_of(
         checker: where the official checker of the round keeps its rules.
         spoiled: keys of records that exist but cannot be decoded; they are not reported missing as well.
         cut_off: whether the log ends in a broken record; then nothing is reported missing that would have followed.
+        kind: whose rules these are: official, or the user's own.
     """
     for out in outcome.keys:
-        yield from _Phrases(out, path, checker, outcome.seen, spoiled, cut_off).findings()
+        yield from _Phrases(out, path, checker, outcome.seen, spoiled, cut_off, kind).findings()
     for group in () if cut_off else outcome.missing_groups:
         if not spoiled.intersection(group):
             names = " or ".join(group)
             yield Finding(
-                rule=rule_id(group[0], "any-of"),
+                rule=rule_id(group[0], "any-of", kind),
                 severity=Severity.ERROR,
-                kind=Kind.OFFICIAL,
-                blocks=Blocks.BOTH,
+                kind=kind,
+                blocks=Blocks.NONE if kind is Kind.HOUSE else Blocks.BOTH,
                 path=path,
                 line=None,
                 message=f"Neither {' nor '.join(group)} appears",
                 expected=f"at least one record of {names}",
                 actual="none",
                 fix=f"Log {names}; the run's structure cannot be followed without.",
-                source=f"{checker}/common.yaml, {group[0]}",
+                source=f"{checker}, {group[0]}" if kind is Kind.HOUSE else f"{checker}/common.yaml, {group[0]}",
             )
 
 
@@ -62,11 +69,14 @@ class _Phrases:
         seen: frozenset[str],
         spoiled: frozenset[str],
         cut_off: bool,
+        kind: Kind,
     ) -> None:
+        self.kind = kind
         self.out = out
         self.rule: KeyRule = out.rule
         self.path = path
-        self.source = f"{checker}/{out.rule.origin}, {out.rule.key}"
+        place = checker if kind is Kind.HOUSE else f"{checker}/{out.rule.origin}"
+        self.source = f"{place}, {out.rule.key}"
         self.seen = seen
         self.spoiled = spoiled
         self.cut_off = cut_off
@@ -92,10 +102,10 @@ class _Phrases:
     ) -> Finding:
         warning = warning or aspect in self.rule.warn_only
         return Finding(
-            rule=rule_id(self.rule.key, aspect),
+            rule=rule_id(self.rule.key, aspect, self.kind),
             severity=Severity.WARNING if warning else Severity.ERROR,
-            kind=Kind.OFFICIAL,
-            blocks=Blocks.NONE if warning else self.rule.blocks,
+            kind=self.kind,
+            blocks=Blocks.NONE if warning or self.kind is Kind.HOUSE else self.rule.blocks,
             path=self.path,
             line=line,
             message=message,
@@ -107,7 +117,9 @@ class _Phrases:
 
     def _count(self) -> Iterator[Finding]:
         out, key, occurs = self.out, self.rule.key, self.rule.occurs
-        if out.count == 0:
+        if occurs.once_where is not None:
+            yield from self._once_where()
+        elif out.count == 0:
             if (occurs.exactly_one or occurs.at_least) and key not in self.spoiled and not self.cut_off:
                 yield self._finding(
                     "count",
@@ -148,6 +160,19 @@ class _Phrases:
                 f"Log {key} {occurs.words()}.",
             )
 
+    def _once_where(self) -> Iterator[Finding]:
+        out, key = self.out, self.rule.key
+        lacking = out.count < (out.wanted or 0)
+        if out.count != out.wanted and not (lacking and (self.cut_off or key in self.spoiled)):
+            yield self._finding(
+                "count",
+                None,
+                f"{key} is missing" if lacking else f"{key} appears too often",
+                self.rule.occurs.words(),
+                f"{out.count} time{'' if out.count == 1 else 's'}",
+                f"Log {key} {self.rule.occurs.words()}.",
+            )
+
     def _follows_from_a_missing_key(self, aspect: str, words: str) -> bool:
         """Being out of order with a key that is nowhere is no defect of its own: the missing key is reported."""
         if aspect != "order" or not words.startswith("after "):
@@ -169,13 +194,17 @@ class _Phrases:
                 f"{key} comes {_opposite(words)}",
                 f"Log {key} {words}; records count in the order of the file.",
             ),
+            "nesting": (
+                f"{key} does not fit the sequence of epochs, blocks and evaluations",
+                f"Log {key} {words}.",
+            ),
             "time": (
                 f"{key} comes too late",
                 "Move work that touches no training data out of the init phase, or make it faster.",
             ),
         }[aspect]
         actual = failure.actual if failure.count == 1 else f"{failure.actual}, and {failure.count - 1} more"
-        return self._finding(aspect, failure.first_line, message, words, actual, fix)
+        return self._finding(aspect, failure.first_line, message, failure.expected or words, actual, fix)
 
     def _target(self) -> Iterator[Finding]:
         out, key = self.out, self.rule.key

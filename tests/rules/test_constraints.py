@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from mlsub.findings import Blocks
 from mlsub.rules.constraints import OPERATORS, Constraint, is_whole
 from mlsub.rules.expand import expand
-from mlsub.rules.load import parse_rule
+from mlsub.rules.parse import parse_rule
+from mlsub.rules.values import Stated
 from mlsub.show import show
 
 INF = math.inf
@@ -33,7 +34,27 @@ CASES: list[tuple[str, Any, list[Any], list[Any]]] = [
     ("integer", True, [6, True, -1], [6.0, "6", None]),
     ("fields", ["BBOX", "SEGM"], [{"BBOX": 1, "SEGM": 2}, "BBOX SEGM"], [{"BBOX": 1}, []]),
     ("item", {"index": 1, "multiple_of": 5}, [[40, 50], [0, 55.0]], [[40, 51]]),
+    ("divides", 0.02, [0.02, 0.01, 0.005], [0.03, 0.04]),
+    ("divisible_by", "=gbs * 2", [0, 512, 1024.0], [256, 511, 0.5]),
+    ("close_to", 1e-6, [1e-6, 1.0000000001e-6], [1.1e-6, 0]),
+    ("near", {"value": "=1e-3 * (gbs / 256) ** 0.5", "within": 1e-9}, [1e-3, 1e-3 + 9e-10], [1e-3 + 2e-9, 0]),
+    ("whole", True, [6, 6.0, 6.000001, True], [6.5]),
+    ("boolean", True, [True, False], [1, 0, "true", None]),
+    ("truthy", True, [True, 1, "False", [0]], [False, 0, "", None, []]),
+    ("whole_part", {"equals": "=gbs"}, [256, 256.9, "256"], [255.9, 257]),
+    (
+        "any_of",
+        [{"multiple_of": 0.02}, {"where": "=gbs < 512", "divides": 0.02}],
+        [0.02, 0.04, 0.01],
+        [0.03],
+    ),
+    ("satisfies", {"equation": "value * 2 == gbs", "value": "gbs / 2"}, [128, 128.0], [127, 256]),
+    ("counts_up", {"from": "=gbs * 2", "by": "=gbs"}, [512, 768, 1024], [1024, 0]),
+    ("length", {"above": 0}, [[1], "a"], [[], {}]),
+    ("equals", "=gbs * 2 - warm", [508], [512, "508"]),
+    ("at_most", "=0.5 if gbs < 1000 else 0.1", [0.5], [0.6]),
 ]
+STATED = {"gbs": 256, "warm": 4}
 RAISING: list[tuple[str, Any, list[Any]]] = [
     ("above", 0, ["1", None, [1], {}]),
     ("multiple_of", 0.001, ["1", None, INF, math.nan]),
@@ -41,14 +62,26 @@ RAISING: list[tuple[str, Any, list[Any]]] = [
     ("length", 2, [2, None]),
     ("fields", ["BBOX"], [0.5, None]),
     ("item", {"index": 1, "multiple_of": 5}, [[40], {"a": 1}, 3, "ab"]),
+    ("divides", 0.02, [0, "x", None]),
+    ("divisible_by", "=gbs", ["x", None, []]),
+    ("equals", "=gbs * unlogged", [1]),
+    ("whole_part", {"equals": 1}, ["x", None, INF]),
+    ("whole", True, ["6", None, INF]),
 ]
 
 
 @pytest.mark.parametrize(("operator", "operand", "good", "bad"), CASES)
 def test_constraints_hold_for_the_right_values(operator: str, operand: Any, good: list[Any], bad: list[Any]) -> None:
-    test = Constraint(operator, operand).test()
-    assert [value for value in good if not test(value)] == []
-    assert [value for value in bad if test(value)] == []
+    test, stated = Constraint(operator, operand).test(), _stated()
+    assert [value for value in good if not test(value, stated)] == []
+    assert [value for value in bad if test(value, stated)] == []
+
+
+def _stated(**values: Any) -> Stated:
+    stated = Stated()
+    for key, value in {**STATED, **values}.items():
+        stated.state(key, value)
+    return stated
 
 
 @pytest.mark.parametrize(("operator", "operand", "values"), RAISING)
@@ -56,14 +89,56 @@ def test_constraints_raise_where_python_cannot_compare(operator: str, operand: A
     test = Constraint(operator, operand).test()
     for value in values:
         with pytest.raises((TypeError, ValueError, LookupError, OverflowError, ZeroDivisionError)):
-            test(value)
+            test(value, _stated())
 
 
 def test_every_operator_has_a_case_and_words() -> None:
     assert {case[0] for case in CASES} == set(OPERATORS)
-    for operator, operand, _, _ in CASES:
-        words = Constraint(operator, operand).words()
-        assert words and "lambda" not in words
+    for operator, operand, _, bad in CASES:
+        for values in (None, _stated(), Stated()):
+            words = Constraint(operator, operand).words(values)
+            assert words and "lambda" not in words and "=" not in words, bad
+
+
+@pytest.mark.parametrize(
+    ("constraint", "stated", "words"),
+    [
+        (("equals", "=12_000 - warm"), {"warm": 4}, "exactly 11996, which is 12,000 - warm"),
+        (("equals", "=12_000 - warm"), {}, "exactly 12,000 - warm, with warm logged before it"),
+        (("at_least", "=1 / gbs"), {"gbs": 0}, "at least 1 / gbs, which cannot be computed from gbs 0"),
+        (
+            ("satisfies", {"equation": "value * 1152 == gbs * 8e-5", "value": "gbs * 8e-5 / 1152"}),
+            {"gbs": 1152},
+            "exactly 8e-05, which is gbs × 8e-5 / 1152",
+        ),
+        (
+            ("any_of", [{"multiple_of": 0.02}, {"where": "=gbs < 16", "divides": 0.02}]),
+            {"gbs": 8},
+            "a multiple of 0.02, or 0.02 divided by a whole number where gbs < 16",
+        ),
+        (("counts_up", {"from": "=gbs * 2", "by": "=gbs"}), {"gbs": 8}, "16: gbs × 2, and gbs more at each further one"),
+    ],
+)
+def test_words_say_what_a_formula_comes_to(constraint: tuple[str, Any], stated: dict[str, Any], words: str) -> None:
+    values = Stated()
+    for key, value in stated.items():
+        values.state(key, value)
+    assert Constraint(*constraint).words(values) == words
+
+
+def test_a_series_starts_anew_where_its_batch_size_is_logged_again() -> None:
+    test, stated = Constraint("counts_up", {"from": "=gbs * 2", "by": "=gbs"}).test(), _stated()
+    assert [test(value, stated) for value in (512, 512, 768)] == [True, False, True]
+    stated.state("other", 1)
+    assert test(1024, stated)
+    stated.state("gbs", 256)
+    assert [test(value, stated) for value in (1280, 512)] == [False, True]
+
+
+def test_submission_keys_keep_their_first_value() -> None:
+    stated = _stated(submission_division="open")
+    stated.state("submission_division", "closed")
+    assert stated["submission_division"] == "open"
 
 
 @settings(derandomize=True, deadline=None)

@@ -1,0 +1,39 @@
+"""The rules that bind one log: the official ones of its round, and the user's own beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mlsub.divisions import Division
+from mlsub.findings import Finding, Kind
+from mlsub.log.event import Event
+from mlsub.rounds import Round, overlay_content
+from mlsub.rules.compiled import house_plan_for, plan_for
+from mlsub.rules.engine import Judge
+from mlsub.rules.phrases import findings_of
+
+
+class LogRules:
+    """Takes the events of one log in file order; :meth:`findings` says what the rules have against it."""
+
+    def __init__(self, round_: Round, division: Division | None, benchmark: str | None) -> None:
+        # Only known names pick rules, so that no log can fill the cache of rule sets.
+        known = benchmark if benchmark in round_.benchmarks else None
+        choice = (round_.usage, round_.name, division.name if division else None, known)
+        self._official = Judge(plan_for(*choice, round_.overlay))
+        self._house = Judge(house_plan_for(*choice, round_.overlay)) if round_.overlay else None
+        self._round = round_
+        self.add = self._official.add if self._house is None else self._add_to_both
+
+    def _add_to_both(self, event: Event) -> None:
+        self._official.add(event)
+        if self._house is not None:
+            self._house.add(event)
+
+    def findings(self, path: str, spoiled: frozenset[str], *, cut_off: bool) -> Iterator[Finding]:
+        """The findings; see :func:`mlsub.rules.phrases.findings_of`."""
+        official, checker = self._official.finish(), self._round.checker
+        yield from findings_of(official, path, checker, spoiled, cut_off=cut_off)
+        if self._house is not None and self._round.overlay:
+            house, source = self._house.finish(), str(overlay_content(self._round.overlay)["title"])
+            yield from findings_of(house, path, source, spoiled, cut_off=cut_off, kind=Kind.HOUSE)

@@ -1,0 +1,42 @@
+"""One record of a v0.6 log, decoded as the official parser of v0.6 decodes it.
+
+``:::MLL <seconds> <key>: <JSON>``, where the JSON is an object of value and metadata.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from mlsub.log.event import Defect, Event
+from mlsub.show import readable
+
+_RECORD = re.compile(r" ([\d.]+) ([A-Za-z0-9_]+) ?:\s+(.+)")
+
+
+def decode_mll(line: int, text: bytes) -> Event | Defect:
+    """Decode the text behind a token.
+
+    An event has its time in ms, as all events here, and None for metadata the record lacks. A record without
+    ``value`` is passed over by the official checker: its event has no key.
+    """
+    string = text.decode("latin-1").rstrip()
+    match = _RECORD.fullmatch(string)
+    if match is None:
+        return Defect("log.record-format", line, readable(string[:80]))
+    seconds, key, fields = match.groups()
+    try:
+        time_ms = round(float(seconds) * 1000.0, 3)
+    except (ValueError, OverflowError):
+        return Defect("log.record-time", line, seconds[:80], key[:100])
+    try:
+        content = json.loads(fields)
+    except RecursionError:
+        return Defect("log.record-undecodable", line, "nested too deeply", key[:100])
+    except ValueError as error:
+        return Defect("log.record-undecodable", line, str(error), key[:100])
+    if not isinstance(content, dict) or "value" not in content:
+        return Event(line=line, time_ms=time_ms, key=None, value=content, metadata=None)
+    metadata: Any = content.get("metadata")
+    return Event(line=line, time_ms=time_ms, key=key, value=content["value"], metadata=metadata)

@@ -1,0 +1,133 @@
+"""A rule file of the user's own: house rules for rounds that exist, and rounds that mlsub does not know yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from mlsub.data import load_yaml
+from mlsub.rounds import get_round, known_rounds, usages
+from mlsub.rules.load import rules_for
+from mlsub.rules.problems import (
+    Problem,
+    RuleFileError,
+    child,
+    meant,
+    read,
+    round_flaws,
+    schema_problems,
+    twice,
+    unknown,
+)
+
+_WORDS = ("title", "usage", "common", "benchmarks", "rounds")
+_ROUND_WORDS = ("ruleset", "checker", "benchmarks", "log_format", "empty_benchmark_folder", "seeds")
+
+
+def check_overlay(path: Path) -> str:
+    """The absolute path of an overlay file that holds together.
+
+    Raises:
+        RuleFileError: it does not; each problem says where and what was probably meant.
+    """
+    node, problems = read(path)
+    if node is None:
+        raise RuleFileError(problems)
+    shown = str(path)
+    found = [Problem(shown, where.start_mark.line + 1, message) for where, message in _flaws(node)]
+    if not found:
+        found = schema_problems(node, shown, _schema())
+    if not found:
+        found = [Problem(shown, 1, message) for message in _unusable(path)]
+    if found:
+        raise RuleFileError(tuple(sorted(found, key=lambda problem: problem.line)))
+    return str(path.resolve())
+
+
+def _flaws(node: yaml.Node) -> Iterator[tuple[yaml.Node, str]]:
+    yield from twice(node)
+    yield from unknown(node, _WORDS, "word")
+    usage_node = child(node, "usage")
+    usage = str(usage_node.value) if usage_node is not None else "training"
+    if usage not in usages():
+        yield usage_node or node, f"unknown usage {usage!r}{meant(usage, usages())}"
+        return
+    known = known_rounds(usage)
+    added = child(node, "rounds")
+    names = []
+    for key, content in added.value if isinstance(added, yaml.MappingNode) else ():
+        names.append(str(key.value))
+        if key.value in known:
+            yield key, f"round {key.value} exists; rules for it go under common or benchmarks"
+        yield from unknown(content, _ROUND_WORDS, "word")
+    rounds = (*known, *names)
+    common = child(node, "common")
+    if isinstance(common, yaml.MappingNode):
+        yield from round_flaws(common, rounds)
+    benchmarks = child(node, "benchmarks")
+    every = {name for round_name in known for name in get_round(usage, round_name).benchmarks}
+    for key, content in benchmarks.value if isinstance(benchmarks, yaml.MappingNode) else ():
+        if key.value not in every and not names:
+            yield key, f"unknown benchmark {key.value!r}{meant(str(key.value), sorted(every))}"
+        if isinstance(content, yaml.MappingNode):
+            kept = [(k, v) for k, v in content.value if k.value != "title"]
+            yield from round_flaws(yaml.MappingNode(content.tag, kept), rounds)
+
+
+def _schema() -> dict[str, Any]:
+    """The schema of an overlay file, on top of that of the rule files."""
+    import json
+
+    schema: dict[str, Any] = json.loads(Path(__file__).with_name("schema.json").read_text("utf-8"))
+    changes = schema["properties"]["rounds"]
+    named = {**changes, "properties": {"title": {"type": "string", "minLength": 1}}}
+    texts = {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/key"}}
+    round_ = {
+        "type": ["object", "null"],
+        "properties": {
+            "ruleset": {"type": "string"},
+            "checker": {"type": "string"},
+            "benchmarks": texts,
+            "log_format": {"enum": ["mllog", "mll"]},
+            "empty_benchmark_folder": {"enum": ["ignored", "rejected"]},
+            "seeds": {"enum": ["unchecked", "optional", "required"]},
+        },
+    }
+    schema["required"] = ["title"]
+    schema["properties"] = {
+        "title": {"type": "string", "minLength": 1},
+        "usage": {"type": "string"},
+        "common": changes,
+        "benchmarks": {"type": "object", "additionalProperties": named},
+        "rounds": {"type": "object", "patternProperties": {r"^\d+\.\d+$": round_}, "additionalProperties": False},
+    }
+    return schema
+
+
+def _unusable(path: Path) -> Iterator[str]:
+    """What only shows when the rules are put together: a benchmark without a run count or rules, say."""
+    content = load_yaml(path)
+    overlay = str(path.resolve())
+    usage = content.get("usage", "training")
+    for name in content.get("rounds") or {}:
+        round_ = get_round(usage, name, overlay)
+        for benchmark in round_.benchmarks:
+            yield from _incomplete(overlay, usage, name, benchmark)
+
+
+def _incomplete(overlay: str, usage: str, round_name: str, benchmark: str) -> Iterator[str]:
+    from mlsub.rules.load import benchmark as needs
+
+    try:
+        needs(usage, round_name, benchmark, overlay)
+        rules = rules_for(usage, round_name, "closed", benchmark, overlay)
+    except (KeyError, TypeError) as error:
+        lacking = error.args[0] if isinstance(error, KeyError) else "a title or run count"
+        yield f"round {round_name}, benchmark {benchmark}: {lacking} is missing under benchmarks"
+        return
+    if not any(rule.reaches for rule in rules.rules):
+        yield f"round {round_name}, benchmark {benchmark}: no key has a quality target (reaches)"
+

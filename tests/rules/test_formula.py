@@ -1,0 +1,100 @@
+"""The formula language: Python's arithmetic on logged values, and nothing else of Python."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mlsub.rules.formula import FormulaError, UnknownValueError, parse, readable
+
+FORMULAS = [
+    "0.5e-6 * g / 8192 * (1 - 1e-9)",
+    "max(1, int(ceil(0.001 * 2290835423 / g))) * g",
+    "1 if g < 3 else 2 if g < 10 else 3",
+    "-2 ** 2 + 2 ** -1 + 2 ** 3 ** 2",
+    "not g == 3 and 1 < g <= 500 or g > 4000",
+    "g % 7 // 2 - -1",
+    "1_200_000 - g",
+    "1.0e-6 * (g / 256) ** 0.5",
+    "round(g / 3, 2) + abs(0 - g) - floor(g / 7) + sqrt(g)",
+    "min(g, 2, h) + max(g, h)",
+    "g == 'open' or h != 'closed'",
+    "(g + h) * (g - h)",
+]
+
+
+def _python(text: str, values: dict[str, Any]) -> Any:
+    """The oracle: the same text as Python, with Python's own functions."""
+    names = {name: getattr(math, name) for name in ("ceil", "floor", "sqrt")}
+    return eval(text, {**names, **values})  # noqa: S307
+
+
+@settings(derandomize=True, deadline=None, max_examples=200)
+@given(st.sampled_from(FORMULAS), st.integers(1, 10**7) | st.floats(0.01, 1e7), st.integers(1, 10**6))
+def test_formulas_compute_what_python_computes(text: str, g: float, h: int) -> None:
+    values = {"g": g, "h": h}
+    assert parse(text).compute(values) == _python(text, values)
+
+
+BAD = [
+    ("", "it ends"),
+    ("1 +", "it ends"),
+    ("f(1)", "no function 'f'; there are abs, ceil"),
+    ("(1", "the end: ')' is missing"),
+    ("1 2", "column 3"),
+    ("__import__('os')", "column 1: cannot read"),
+    ("a.b", "column 2: cannot read"),
+    ("min(1)", "min takes 2 to 8 arguments, not 1"),
+    ("1 if 2", "the end: 'else' is missing"),
+    ("'x", "cannot read"),
+    ("a[0]", "cannot read"),
+    ("lambda: 1", "cannot read"),
+    ("(" * 200, "nested too deeply"),
+    ("1**" * 200 + "1", "nested too deeply"),
+    ("1+" * 600 + "1", "1000 are the limit"),
+    ("and 1", "'and' is not expected"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), BAD)
+def test_what_is_no_formula_is_refused_with_the_place(text: str, message: str) -> None:
+    with pytest.raises(FormulaError) as error:
+        parse(text)
+    assert message in str(error.value)
+
+
+@settings(derandomize=True, deadline=None, max_examples=300)
+@given(st.text(alphabet="gh0123456789.+-*/%()<>=!,' andorifelse_", max_size=60))
+def test_any_text_is_a_formula_or_refused(text: str) -> None:
+    try:
+        parse(text)
+    except FormulaError:
+        pass
+
+
+def test_a_value_not_logged_yet_is_named() -> None:
+    formula = parse("global_batch_size * missing + global_batch_size")
+    assert formula.names == ("global_batch_size", "missing")
+    with pytest.raises(UnknownValueError) as error:
+        formula.compute({"global_batch_size": 1})
+    assert error.value.args == ("missing",)
+
+
+@pytest.mark.parametrize("value", ["text", None, [1], {}])
+def test_only_numbers_are_computed_with(value: Any) -> None:
+    with pytest.raises(TypeError):
+        parse("1000000000 * g").compute({"g": value})
+
+
+def test_powers_are_bounded() -> None:
+    with pytest.raises(OverflowError):
+        parse("10 ** g").compute({"g": 10**9})
+
+
+def test_formulas_read_like_arithmetic() -> None:
+    shown = readable("ceil(1_200_000 * 1152 / global_batch_size) ** 2 <= 3")
+    assert shown == "ceil(1,200,000 × 1152 / global_batch_size) ^ 2 ≤ 3"

@@ -1,0 +1,153 @@
+"""Rule files of the user's own, as a user meets them: house rules, and a round that does not exist yet."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from mlsub.rounds import get_round
+from mlsub.rules.load import benchmark, rules_for
+from mlsub.rules.overlay import check_overlay
+from mlsub.rules.problems import RuleFileError
+from tests.cli.runner import run
+from tests.make_tree import make_tree
+
+HOUSE = """\
+title: House rules of ACME
+common:
+  "0.7":
+    both:
+      acme_ticket: {occurs: exactly_one, not_equal: ""}
+  "1.0":
+    both:
+      acme_second: exactly_one
+  "2.0":
+    both:
+      acme_ticket: null
+benchmarks:
+  resnet:
+    "1.0":
+      closed:
+        global_batch_size: {occurs: exactly_one, at_most: "=lars_epsilon + 1"}
+"""
+
+NEXT = """\
+title: MLPerf Training v7.0, draft
+rounds:
+  "7.0":
+    ruleset: 7.0.0
+    checker: draft
+    benchmarks: [bert, newthing]
+    seeds: optional
+  "7.1": {benchmarks: [newthing]}
+common:
+  "7.0":
+    both:
+      power_cap_watts: {occurs: exactly_one, above: 0}
+benchmarks:
+  newthing:
+    title: Something new
+    "7.0":
+      runs: 3
+      closed:
+        eval_accuracy: {occurs: at_least_one, metadata: [samples_count], reaches: {at_least: 0.5}}
+      open:
+        eval_accuracy: {occurs: at_least_one, metadata: [samples_count], reaches: {at_most: 1.0}}
+    "7.1":
+      runs: 4
+"""
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Path:
+    path = tmp_path / "house.yaml"
+    path.write_text(HOUSE)
+    return path
+
+
+@pytest.fixture
+def coming(tmp_path: Path) -> Path:
+    path = tmp_path / "next.yaml"
+    path.write_text(NEXT)
+    return path
+
+
+def test_house_rules_bind_beside_the_official_ones_and_leave_the_verdict(tmp_path: Path, house: Path) -> None:
+    tree = make_tree(tmp_path / "v1.0")
+    plain = json.loads(run("check", str(tree), "--format", "json").stdout)
+    answer = run("check", str(tree), "--rules", str(house), "--format", "json")
+    document = json.loads(answer.stdout)
+    assert answer.exit_code == 1
+    report, before = document["reports"][0], plain["reports"][0]
+    assert report["official"] == before["official"] == "accepted"
+    own = [finding for finding in report["findings"] if finding["kind"] == "house"]
+    assert {finding["rule"] for finding in own} >= {"house.acme_ticket.count", "house.acme_second.count"}
+    assert {finding["blocks"] for finding in own} == {"none"}
+    assert {finding["source"].split(",")[0] for finding in own} == {"House rules of ACME"}
+    assert [f for f in report["findings"] if f["kind"] != "house"] == before["findings"]
+
+
+def test_house_rules_are_inherited_changed_and_lifted(house: Path) -> None:
+    from mlsub.rules.load import house_rules_for
+
+    overlay = check_overlay(house)
+
+    def keys(round_name: str, name: str) -> set[str]:
+        return {rule.key for rule in house_rules_for("training", round_name, "closed", name, overlay).rules}
+
+    assert keys("0.6", "resnet") == set()
+    assert keys("0.7", "resnet") == {"acme_ticket"}
+    assert keys("1.1", "resnet") == {"acme_ticket", "acme_second", "global_batch_size"}
+    assert keys("2.1", "bert") == {"acme_second"}
+    assert keys("6.1", "llama31_8b") == {"acme_second"}
+
+
+def test_a_round_to_come_inherits_and_changes(coming: Path) -> None:
+    overlay = check_overlay(coming)
+    round_ = get_round("training", "7.0", overlay)
+    last = get_round("training", "6.1")
+    assert (round_.benchmarks, round_.seeds) == (("bert", "newthing"), "optional")
+    assert round_.empty_folder_ignored == last.empty_folder_ignored
+    assert benchmark("training", "7.0", "newthing", overlay).runs == 3
+    assert benchmark("training", "7.1", "newthing", overlay).runs == 4
+    assert benchmark("training", "7.0", "bert", overlay).runs == 10
+    keys = {rule.key: rule for rule in rules_for("training", "7.1", "closed", "newthing", overlay).rules}
+    assert {"power_cap_watts", "micro_batch_size", "run_start"} <= set(keys)
+    assert keys["eval_accuracy"].reaches[0].words() == "at least 0.5"
+    assert "power_cap_watts" not in {rule.key for rule in rules_for("training", "6.1", "closed", "flux1").rules}
+
+
+BROKEN = [
+    ('common:\n  "1.0": {both: {a: {at_leest: 1}}}', "file.yaml:3: unknown operator 'at_leest'. Did you mean at_least?"),
+    ('common:\n  "1.7": {both: {a: any}}', "file.yaml:3: unknown round '1.7'. Did you mean 1.1?"),
+    ("usage: trainig", "file.yaml:2: unknown usage 'trainig'. Did you mean training?"),
+    ("benchmarks:\n  resnit: {}", "file.yaml:3: unknown benchmark 'resnit'. Did you mean resnet?"),
+    ('rounds:\n  "1.0": {ruleset: 1.0.0}', "file.yaml:3: round 1.0 exists; rules for it go under common or benchmarks"),
+    ('rounds:\n  "9.0": {rulset: 9.0.0}', "file.yaml:3: unknown word 'rulset'. Did you mean ruleset?"),
+    ('rounds:\n  "9.0": {benchmarks: [new]}', "file.yaml:1: round 9.0, benchmark new: "),
+    ("commmon: {}", "file.yaml:2: unknown word 'commmon'. Did you mean common?"),
+    ("title: again", "file.yaml:2: 'title' is there twice, first on line 1"),
+]
+
+
+@pytest.mark.parametrize(("lines", "message"), BROKEN)
+def test_a_broken_file_is_refused_with_line_and_what_was_meant(tmp_path: Path, lines: str, message: str) -> None:
+    path = tmp_path / "file.yaml"
+    path.write_text(f"title: x\n{lines}\n")
+    with pytest.raises(RuleFileError) as error:
+        check_overlay(path)
+    assert message in str(error.value)
+
+
+def test_the_command_refuses_a_broken_file_and_judges_nothing(tmp_path: Path) -> None:
+    tree, path = make_tree(tmp_path / "v1.0"), tmp_path / "bad.yaml"
+    path.write_text('title: x\ncommon:\n  "1.0": {both: {a: {at_leest: 1}}}\n')
+    answer = run("check", str(tree), "--rules", str(path))
+    assert answer.exit_code == 2
+    assert "unknown operator 'at_leest'. Did you mean at_least?" in answer.stdout
+    assert "bad.yaml:3" in answer.stdout
+    missing = run("check", str(tree), "--rules", str(tmp_path / "none.yaml"))
+    assert missing.exit_code == 2
+    assert "cannot be read: No such file" in missing.stdout

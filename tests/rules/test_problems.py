@@ -1,0 +1,110 @@
+"""Broken rule data: the file, the line, and what was probably meant."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mlsub.rounds import known_rounds, usages
+from mlsub.rules import load
+from mlsub.rules.compiled import plan_for
+from mlsub.rules.problems import MAX_BYTES, RuleFileError, rule_file_problems
+
+ROUNDS = known_rounds("training")
+HEAD = 'title: x\nrounds:\n  "1.0":\n    closed:\n'
+CASES = [
+    ("      a: {bigger_than: 3}", "file.yaml:5: unknown operator 'bigger_than'"),
+    ("      a: {at_leest: 3}", "file.yaml:5: unknown operator 'at_leest'. Did you mean at_least?"),
+    ("      a: exactly_once", "file.yaml:5: unknown occurrence 'exactly_once'. Did you mean exactly_one?"),
+    ("      a: {occurs: at_lest_one}", "file.yaml:5: unknown occurrence 'at_lest_one'. Did you mean at_least_one?"),
+    ("      a: any\n      a: any", "file.yaml:6: 'a' is there twice, first on line 5"),
+    ("      a: {equals: 1, equals: 2}", "file.yaml:5: 'equals' is there twice, first on line 5"),
+    ('      a: {equals: "=1 +"}', "file.yaml:5: formula '=1 +': it ends where a number or a key should stand"),
+    (
+        '      a: {satisfies: {equation: "value = 2", value: "2"}}',
+        "file.yaml:5: formula 'value = 2': column 7: cannot read",
+    ),
+    ("      a: {metadata: {epoch_num: {abovee: 0}}}", "file.yaml:5: unknown operator 'abovee'. Did you mean above?"),
+    (
+        "      a: {first: {metadata: {x: {equal: 0}}}}",
+        "file.yaml:5: unknown operator 'equal'. Did you mean equals?",
+    ),
+    ("      a: {reaches: {BBOX: {atleast: 1}}}", "file.yaml:5: unknown operator 'atleast'. Did you mean at_least?"),
+    ("      a: {reaches: {atleast: 1}}", "file.yaml:5: unknown operator 'atleast'. Did you mean at_least?"),
+    ("      a: {multiple_of: text}", "file.yaml:5: rounds.1.0.closed.a.multiple_of: 'text'"),
+    ("      variants: {opt_name: {lars: {a: exactly}}}", "file.yaml:5: unknown occurrence 'exactly'"),
+    ('  "1.7": {}', "file.yaml:5: unknown round '1.7'. Did you mean 1.1?"),
+    ("    closd: {}", "file.yaml:5: unknown word 'closd'. Did you mean closed?"),
+    ("bench: x", "file.yaml:5: unknown word 'bench'. Did you mean benchmark?"),
+    ("      a: [", "file.yaml:6: no YAML: "),
+    ("      a: &x {equals: 1}\n      b: *x", "file.yaml:6: aliases (*name) are not for rule files"),
+]
+
+
+@pytest.mark.parametrize(("lines", "message"), CASES)
+def test_a_flaw_is_named_with_its_line(tmp_path: Path, lines: str, message: str) -> None:
+    path = tmp_path / "file.yaml"
+    path.write_text(HEAD + lines + "\n")
+    problems = rule_file_problems(path, ROUNDS, "file.yaml")
+    assert len(problems) == 1
+    assert str(problems[0]).startswith(message)
+
+
+def test_every_flaw_is_told_in_the_order_of_lines(tmp_path: Path) -> None:
+    path = tmp_path / "file.yaml"
+    path.write_text(HEAD + "      a: twice\n      b: {bigger: 1}\n      b: any\n")
+    assert [problem.line for problem in rule_file_problems(path, ROUNDS)] == [5, 6, 7]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "a mapping is needed"),
+        (b"- 1\n", "a mapping is needed"),
+        (b"\xff\xfe", "not UTF-8"),
+        (b"a: " + b"[" * 5000, "no YAML"),
+        (b"title: x\n", "'rounds' is a required property"),
+        (b"#" * (MAX_BYTES + 1), "larger than 4 MiB"),
+    ],
+)
+def test_what_is_no_rule_file_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
+    path = tmp_path / "file.yaml"
+    path.write_bytes(content)
+    problems = rule_file_problems(path, ROUNDS, "file.yaml")
+    assert len(problems) == 1
+    assert message in problems[0].message
+
+
+def test_a_missing_file_is_a_problem_not_a_crash(tmp_path: Path) -> None:
+    assert "cannot be read" in rule_file_problems(tmp_path / "none.yaml", ROUNDS)[0].message
+
+
+SHIPPED = sorted(path for path in load.FOLDER.glob("*.yaml") if path.stem not in ("catalogue", "keys"))
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
+def test_the_files_that_ship_have_no_problem(path: Path) -> None:
+    rounds = {name for usage in usages() for name in known_rounds(usage)}
+    assert rule_file_problems(path, rounds) == ()
+
+
+def test_a_broken_shipped_file_is_told_by_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for file in load.FOLDER.glob("*.yaml"):
+        (tmp_path / file.name).write_text(file.read_text())
+    broken = tmp_path / "resnet.yaml"
+    text = broken.read_text().replace("one_of: [sgd, lars]", "one_off: [sgd, lars]")
+    broken.write_text(text)
+    line = next(n for n, row in enumerate(text.splitlines(), 1) if "one_off" in row)
+    caches = (load._file, load.rules_for, plan_for)
+    monkeypatch.setattr(load, "FOLDER", tmp_path)
+    for cache in caches:
+        cache.cache_clear()
+    try:
+        with pytest.raises(RuleFileError) as error:
+            plan_for("training", "1.0", "closed", "resnet")
+        message = str(error.value)
+        assert message.startswith(f"resnet.yaml:{line}: unknown operator 'one_off'. Did you mean one_of?")
+    finally:
+        for cache in caches:
+            cache.cache_clear()
