@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from mlsub.judge.log import LogTask, judge_log
 from tests.differential.compare import disagreements
 from tests.differential.coverage import cover
-from tests.differential.generate import ROUNDS, USAGE, Combination, combinations
+from tests.differential.generate import ROUNDS, Combination, combinations, usage_and_round
 from tests.differential.mutate import mutants
 from tests.differential.shared import ABSENT, folder, present, recorded_logs
 from tests.differential.sources import Source, generated_sources, published_sources
@@ -46,7 +46,7 @@ def main() -> int:
             *_table(
                 "published logs against the verdicts recorded in the round's day",
                 ("logs", "agree", "stricter", "laxer"),
-                pool.map(_recorded, ROUNDS if present() else ()),
+                pool.map(_recorded, [name for name in ROUNDS if present() and folder(name).is_dir()]),
             ),
             *_table(
                 "generated logs, changed at random, against the installed checker",
@@ -85,7 +85,7 @@ def _table(title: str, columns: tuple[str, ...], rows: Iterator[Figures]) -> lis
     print("  round  " + "  ".join(f"{column:>8}" for column in columns))
     for round_, counts in sorted(sums.items()):
         figures = "  ".join(f"{count:>{max(8, len(column))}}" for column, count in zip(columns, counts, strict=True))
-        print(f"  v{round_:<6}{figures}", flush=True)
+        print(f"  {round_:<7}{figures}", flush=True)
     return problems
 
 
@@ -93,7 +93,7 @@ def _recorded(round_name: str) -> Figures:
     stricter, laxer = [], []
     recorded = recorded_logs(round_name)
     for path, answer in recorded.items():
-        ours = judge_log(LogTask(str(folder(round_name) / path), path, USAGE, round_name)).compliant
+        ours = judge_log(LogTask(str(folder(round_name) / path), path, *usage_and_round(round_name))).compliant
         if ours and not answer["compliant"]:
             laxer.append(f"v{round_name}/{path}: mlsub accepts what was rejected")
         elif answer["compliant"] and not ours:

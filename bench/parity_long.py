@@ -18,8 +18,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tests.differential.compare import Both, disagreements
-from tests.differential.generate import rules_of
-from tests.differential.mutate import mutant
+from tests.differential.mutate import mutant, stated_rules
 from tests.differential.sources import Source, generated_sources, published_sources
 
 #: Mutants between two records of the progress.
@@ -90,7 +89,8 @@ def main() -> int:
 
 
 def _search(source: Source, wanted: int, state: State) -> None:
-    log, rules, number = source.log(), rules_of(source.combination), source.number(wanted)
+    log, number = source.log(), source.number(wanted)
+    rules = stated_rules(log, source.combination)
     with tempfile.TemporaryDirectory() as scratch:
         while not state.stopped and (done := state.done.get(source.name, 0)) < number:
             until = min(number, done + STEP)

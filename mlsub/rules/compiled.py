@@ -20,7 +20,7 @@ class Check(msgspec.Struct, frozen=True):
     """One demand on one record.
 
     ``words`` says it for every log and names the failure; ``words_in`` what it comes to with the values of one log,
-    None where that is the same.
+    None where that is the same. ``names`` are the keys whose values it needs.
     """
 
     aspect: str
@@ -28,6 +28,7 @@ class Check(msgspec.Struct, frozen=True):
     holds: Callable[[Event, Stated], bool]
     actual: Callable[[Event], Any]
     words_in: Callable[[Stated], str] | None = None
+    names: tuple[str, ...] = ()
 
 
 class Target(msgspec.Struct, frozen=True):
@@ -49,13 +50,14 @@ class Target(msgspec.Struct, frozen=True):
 
 
 class CompiledKey(msgspec.Struct, frozen=True):
-    """One key's rule as tests; ``minutes`` is the time limit, 0 while what it depends on has not been logged."""
+    """One key's rule as tests; ``minutes`` is the time limit, 0 while what it depends on (``needed``) is not logged."""
 
     rule: KeyRule
     checks: tuple[Check, ...]
     first_checks: tuple[Check, ...]
     target: Target | None
     minutes: Callable[[Stated], float] | None
+    needed: tuple[str, ...]
     lower_is_better: bool
     only_first: bool
 
@@ -123,6 +125,7 @@ def _compile_key(rule: KeyRule) -> CompiledKey:
         first_checks=tuple(_compile_entries(rule.first_metadata, " on the first")),
         target=target,
         minutes=_limit(rule.within.minutes) if rule.within else None,
+        needed=_limit_needs(rule),
         lower_is_better=_lower_is_better(rule.reaches),
         only_first=rule.key.startswith("submission_"),
     )
@@ -139,6 +142,11 @@ def _limit(minutes: float | str) -> Callable[[Stated], float]:
     return compute
 
 
+def _limit_needs(rule: KeyRule) -> tuple[str, ...]:
+    minutes = rule.within.minutes if rule.within else None
+    return parse(minutes[1:]).names if isinstance(minutes, str) else ()
+
+
 def _compile_value(constraint: Constraint) -> Check:
     test = constraint.test()
     return Check(
@@ -147,7 +155,12 @@ def _compile_value(constraint: Constraint) -> Check:
         lambda event, stated: test(event.value, stated),
         lambda event: event.value,
         constraint.words if constraint.formulas() else None,
+        _needed(constraint),
     )
+
+
+def _needed(constraint: Constraint) -> tuple[str, ...]:
+    return tuple(name for formula in constraint.formulas() for name in formula.names if name != "value")
 
 
 def _compile_entries(entries: Iterable[Entry], suffix: str) -> Iterator[Check]:
@@ -174,6 +187,7 @@ def _compile_entry_constraint(name: str, constraint: Constraint, suffix: str) ->
         _holds_where_present(name, constraint.test()),
         lambda event: event.metadata[name],
         words_in if constraint.formulas() else None,
+        _needed(constraint),
     )
 
 
@@ -220,8 +234,7 @@ def _named(rule: KeyRule) -> Iterator[str]:
     for constraint in constraints:
         for formula in constraint.formulas():
             yield from formula.names
-    if rule.within and isinstance(rule.within.minutes, str):
-        yield from parse(rule.within.minutes[1:]).names
+    yield from _limit_needs(rule)
 
 
 def _looked_back_on(rule: KeyRule) -> Iterator[str]:

@@ -26,13 +26,15 @@ _SHOWN_VALUES = 5
 class Failure(msgspec.Struct):
     """One demand that did not hold: on how many records, where first, and what stood there.
 
-    ``expected`` is the demand with the values of this log, None where the demand says it all.
+    ``expected`` is the demand with the values of this log, None where the demand says it all; ``for_want_of`` the key
+    without whose value nothing could hold.
     """
 
     first_line: int
     actual: str
     count: int = 1
     expected: str | None = None
+    for_want_of: str | None = None
 
 
 class KeyOutcome(msgspec.Struct):
@@ -135,6 +137,7 @@ class _KeyState:
         failure = self.note(check.aspect, check.words, event.line, actual)
         if failure.count == 1 and check.words_in is not None:
             failure.expected = check.words_in(stated)
+            failure.for_want_of = next((name for name in check.names if name not in stated), None)
 
     def note(self, aspect: str, words: str, line: int, actual: Any) -> Failure:
         """Note that a demand did not hold on a record."""
@@ -165,8 +168,9 @@ class _KeyState:
         if not took < limit * 60_000.0:
             words = f"less than {limit:g} minutes after the first {within.of}"
             if not limit:
-                words = f"{within.words()}, with the name it depends on logged before it"
-            self.note("time", words, event.line, f"{took / 60_000.0:.2f} minutes")
+                words = f"{within.words()}, with {self.compiled.needed[0]} logged before it"
+            failure = self.note("time", words, event.line, f"{took / 60_000.0:.2f} minutes")
+            failure.for_want_of = next((name for name in self.compiled.needed if name not in log.stated), None)
 
     def _tensor(self, event: Event) -> None:
         tensors = self.compiled.rule.tensors
@@ -223,11 +227,10 @@ class Judge:
         self._by_key: dict[str, list[_KeyState]] = {}
         self._gatherers: list[tuple[_KeyState, Gatherer]] = []
         for state in (*self._states, *(state for _, _, states in self._variants for state in states)):
-            gathers = state.compiled.rule.gathers
-            if gathers is None:
-                self._by_key.setdefault(state.compiled.rule.key, []).append(state)
-            else:
-                self._gatherers.append((state, Gatherer(gathers)))
+            # Of a virtual key too: a log may really hold it, and the official checker then judges that as well.
+            self._by_key.setdefault(state.compiled.rule.key, []).append(state)
+            if state.compiled.rule.gathers is not None:
+                self._gatherers.append((state, Gatherer(state.compiled.rule.gathers)))
         gathered = (gatherer.gathers.key for _, gatherer in self._gatherers)
         self._watched = frozenset((*self._by_key, *plan.looked_back_on, *gathered))
 

@@ -13,14 +13,15 @@ from typing import Any
 from mlsub.log.event import Event
 from mlsub.show import show
 
-#: How far the time of minigo's result may lie from that of the model it names, in ms.
+#: How far the time of minigo's result may lie behind that of the model it names, in ms. The official checker meant the
+#: distance, but a misplaced bracket lets any earlier time pass.
 RESULT_TOLERANCE_MS = 1.5
 
 Flaw = tuple[str, str]
 
 
 class Nesting:
-    """Where a log stands in its sequence. :meth:`see` takes a record and yields (demand, what was found) of each flaw."""
+    """Where a log stands in its sequence; :meth:`see` says (demand, what was found) of each flaw of a record."""
 
     def __init__(self) -> None:
         self.in_epoch = False
@@ -147,10 +148,8 @@ class Nesting:
             yield "after run_start", "before any run_start"
             return
         took = self.saves[number - 1] - self.run_start_ms
-        if not abs(time * 1000.0 - took) < RESULT_TOLERANCE_MS:
-            yield (
-                "the time at which the model was saved, in seconds after run_start",
-                f"{show(time)}, not {took / 1e3:g}",
-            )
+        if not time * 1000.0 - took < RESULT_TOLERANCE_MS:
+            words = "no later than the model was saved, in seconds after run_start"
+            yield words, f"{show(time)}, the model is of {took / 1e3:g}"
         if not number <= self.last_evaluation:
             yield "an iteration that was evaluated", f"{show(number)}, the last is {show(self.last_evaluation)}"

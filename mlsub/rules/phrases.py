@@ -38,8 +38,10 @@ def findings_of(
         cut_off: whether the log ends in a broken record; then nothing is reported missing that would have followed.
         kind: whose rules these are: official, or the user's own.
     """
+    required = {out.rule.key for out in outcome.keys if out.rule.occurs.exactly_one or out.rule.occurs.at_least}
+    missed = (required | spoiled) - outcome.seen
     for out in outcome.keys:
-        yield from _Phrases(out, path, checker, outcome.seen, spoiled, cut_off, kind).findings()
+        yield from _Phrases(out, path, checker, missed, spoiled, cut_off, kind).findings()
     for group in () if cut_off else outcome.missing_groups:
         if not spoiled.intersection(group):
             names = " or ".join(group)
@@ -66,7 +68,7 @@ class _Phrases:
         out: KeyOutcome,
         path: str,
         checker: str,
-        seen: frozenset[str],
+        missed: set[str] | frozenset[str],
         spoiled: frozenset[str],
         cut_off: bool,
         kind: Kind,
@@ -77,14 +79,14 @@ class _Phrases:
         self.path = path
         place = checker if kind is Kind.HOUSE else f"{checker}/{out.rule.origin}"
         self.source = f"{place}, {out.rule.key}"
-        self.seen = seen
+        self.missed = missed
         self.spoiled = spoiled
         self.cut_off = cut_off
 
     def findings(self) -> Iterator[Finding]:
         yield from self._count()
         for (aspect, words), failure in self.out.failures.items():
-            if not self._follows_from_a_missing_key(aspect, words):
+            if failure.for_want_of not in self.missed and not self._follows_from_a_missing_key(aspect, words):
                 yield self._failed(aspect, words, failure)
         if self.out.count:
             yield from self._target()
@@ -177,7 +179,7 @@ class _Phrases:
         """Being out of order with a key that is nowhere is no defect of its own: the missing key is reported."""
         if aspect != "order" or not words.startswith("after "):
             return False
-        return words.removeprefix("after ") not in self.seen
+        return words.removeprefix("after ") in self.missed
 
     def _failed(self, aspect: str, words: str, failure: Failure) -> Finding:
         key = self.rule.key

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from mlsub.judge.log import LogTask, judge_log
 from mlsub.log.report import LogReport
-from tests.differential.generate import USAGE
+from tests.differential.generate import usage_and_round
 from tests.differential.log import Mutant
 from tests.differential.oracle import Answer, official
 
@@ -57,7 +57,7 @@ def judge_both(mutant: Mutant, round_name: str, file: Path) -> Both:
 
 def both_on(file: Path, round_name: str, mutant: Mutant) -> Both:
     """Ask both sides about a file."""
-    ours = judge_log(LogTask(str(file), file.name, USAGE, round_name))
+    ours = judge_log(LogTask(str(file), file.name, *usage_and_round(round_name)))
     return Both(mutant, ours, official(file, round_name))
 
 

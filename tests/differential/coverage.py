@@ -10,6 +10,7 @@ from tests.differential.compare import Both, disagrees, judge_both
 from tests.differential.demands import WITHOUT_OFFICIAL_TWIN, Demand, demands, log_rules
 from tests.differential.generate import Combination
 from tests.differential.targeted import Aimed, aimed
+from tests.differential.targeted_files import NEW_ONLY, OLD_ONLY
 
 #: Rules that no content breaks; test_mutants has a test of its own for them.
 NO_CONTENT = frozenset({"log.unreadable"})
@@ -54,7 +55,8 @@ def cover(combination: Combination, file: Path) -> Coverage:
 
 def demanded(combination: Combination) -> frozenset[Demand]:
     """All demands on keys, and those on logs as files that a content can break."""
-    files = {Demand(rule, rejects=True) for rule in log_rules() - WITHOUT_OFFICIAL_TWIN - NO_CONTENT}
+    elsewhere = NEW_ONLY if combination.round == "0.6" else OLD_ONLY
+    files = {Demand(rule, rejects=True) for rule in log_rules() - WITHOUT_OFFICIAL_TWIN - NO_CONTENT - elsewhere}
     return demands(combination) | files
 
 

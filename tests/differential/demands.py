@@ -33,9 +33,10 @@ def demands(combination: Combination) -> frozenset[Demand]:
 def demands_of_key(rule: KeyRule) -> Iterator[Demand]:
     """The demands of one key's rule."""
     has = {
-        "count": rule.occurs.exactly_one or rule.occurs.at_least,
+        "count": rule.occurs.exactly_one or rule.occurs.at_least or rule.occurs.once_where,
         "value": rule.value,
-        "metadata": rule.metadata,
+        "metadata": rule.metadata or rule.first_metadata or rule.gathers,
+        "nesting": rule.nested,
         "order": rule.after or rule.not_after,
         "time": rule.within,
         "target": rule.reaches,

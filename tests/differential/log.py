@@ -6,19 +6,20 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.differential.generate import Combination, compliant_log, line_of
+from tests.differential.generate import Combination, compliant_log, line_of, line_of_mll
 
 _TOKEN = ":::MLLOG "  # noqa: S105  (no password)
 
 
 class Line(NamedTuple):
-    """A line of a log; ``record`` is what it says, or None for text that is no record.
+    """A line of a log; ``record`` is what it says, or None for text that is no record; ``old`` is the format of v0.6.
 
     Text is Latin-1, as the official parser reads it, so that any byte survives.
     """
 
     text: str
     record: dict[str, Any] | None = None
+    old: bool = False
 
     @property
     def key(self) -> str | None:
@@ -35,14 +36,14 @@ class Mutant(NamedTuple):
     content: bytes
 
 
-def record_line(record: dict[str, Any]) -> Line:
+def record_line(record: dict[str, Any], *, old: bool = False) -> Line:
     """A record as a line."""
-    return Line(line_of(record), record)
+    return Line(line_of_mll(record) if old else line_of(record), record, old)
 
 
 def generated(combination: Combination) -> Log:
     """The compliant log of a combination."""
-    return [record_line(record) for record in compliant_log(combination)]
+    return [record_line(record, old=combination.round == "0.6") for record in compliant_log(combination)]
 
 
 def published(file: Path) -> Log:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import random
 from collections.abc import Callable, Iterator
@@ -12,17 +11,20 @@ from mlsub.rules.model import KeyRule
 from tests.differential.generate import Combination, rules_of
 from tests.differential.log import Line, Log, Mutant, content, keys_of, places_of, record_line, show
 from tests.differential.text_mutations import FILE_CHANGES, LINE_CHANGES
-from tests.differential.values import NASTY, near_misses_of
+from tests.differential.values import NASTY, near_misses, near_misses_of, resolved_rule
 
 #: One mutant in so many has two changes.
 DOUBLE_EVERY = 6
 
 DIVISIONS = ("closed", "open", "Closed", "closed ", "", "network", None, ["closed"], {"closed": 1}, True, "common")
 PATHS = ("../training_1.0.0/closed", "../training_1.1.0/open", "closed/../open", "/closed", "..", ".", "{}", "{0}")
-BENCHMARKS = ("resnet", "ssd", "maskrcnn", "bert", "dlrm", "rnnt", "unet3d", "minigo")
-BAD_BENCHMARKS = ("common", "resnet_sgd", "gnmt", "transformer", "RESNET", "bert ", "", None, 1, ["bert"], "digits")
+BENCHMARKS = (
+    *("resnet", "ssd", "maskrcnn", "bert", "dlrm", "rnnt", "unet3d", "minigo", "gpt3", "stable_diffusion", "flux1"),
+    *("llama2_70b_lora", "llama31_8b", "gnn", "rgat", "retinanet", "dlrm_dcnv2", "deepcam", "openfold", "transformer"),
+)
+BAD_BENCHMARKS = ("common", "resnet_sgd", "RESNET", "bert ", "", None, 1, ["bert"], "digits")
 STATUSES = ("cloud", "onprem", "preview", "research", "available", "Cloud", "on-prem", "", None, ["cloud"], 0)
-OPTIMIZERS = ("sgd", "lars", "lamb", "adam", "SGD", "", None, ["sgd"], {"sgd": 1}, 1, True)
+OPTIMIZERS = ("sgd", "lars", "lamb", "LAMB", "AdamW", "adam", "SGD", "", None, ["sgd"], {"sgd": 1}, 1, True)
 CHOICES = {
     "submission_division": (*DIVISIONS, *PATHS),
     "submission_benchmark": (*BENCHMARKS, *BAD_BENCHMARKS, *PATHS),
@@ -44,16 +46,23 @@ METADATA_MORE: tuple[Any, ...] = (
 ENTRIES: tuple[Any, ...] = (None, "", 0, -1, 1, 0.5, True, False, "1", [], [1], {}, math.nan, math.inf, "x", 2**64)
 TIMES = (None, "", "12:30", "123", " 7 ", "1_000", "nan", "inf", math.nan, math.inf, -math.inf, 0, -5, 1.5e12, True)
 TIMES_MORE: tuple[Any, ...] = ([], [1], {}, "1e3", 10**400, 2**64, 1e308, "\u0661")
-INIT_LIMIT = 30 * 60 * 1000
+INIT_LIMITS = tuple(minutes * 60_000 for minutes in (20, 30, 240))
+PROGRESS = ("epoch_num", "samples_count", "step_num", "first_epoch_num", "epoch_count", "metric", "iteration")
 
 Change = Callable[[random.Random, Log, dict[str, KeyRule]], tuple[str, Log]]
 
 
 def mutants(log: Log, combination: Combination, seed: str, number: int) -> Iterator[Mutant]:
     """So many changed logs; the same seed gives the same ones."""
-    rules = rules_of(combination)
+    rules = stated_rules(log, combination)
     for place in range(number):
         yield mutant(log, rules, f"{seed}/{place}")
+
+
+def stated_rules(log: Log, combination: Combination) -> dict[str, KeyRule]:
+    """The rules of a log, their formulas computed from what it states."""
+    values = {str(line.key): (line.record or {}).get("value") for line in log if line.key is not None}
+    return {key: resolved_rule(rule, values) for key, rule in rules_of(combination).items()}
 
 
 def mutant(log: Log, rules: dict[str, KeyRule], seed: str) -> Mutant:
@@ -94,7 +103,8 @@ def _with(log: Log, place: int, *lines: Line) -> Log:
 
 
 def _altered(log: Log, place: int, **fields: Any) -> Log:
-    return _with(log, place, record_line({**(log[place].record or {}), **fields}))
+    line = log[place]
+    return _with(log, place, record_line({**(line.record or {}), **fields}, old=line.old))
 
 
 def _drop(rng: random.Random, log: Log, rules: dict[str, KeyRule]) -> tuple[str, Log]:
@@ -117,7 +127,7 @@ def _repeat_other(rng: random.Random, log: Log, rules: dict[str, KeyRule]) -> tu
     place = _pick(rng, log)
     value = _value(rng, str(log[place].key), rules)
     to = rng.choice((place, place + 1, rng.randrange(len(log) + 1)))
-    other = record_line({**(log[place].record or {}), "value": value})
+    other = record_line({**(log[place].record or {}), "value": value}, old=log[place].old)
     return f"repeat {log[place].key} with value {show(value)} at line {to + 1}", [*log[:to], other, *log[to:]]
 
 
@@ -173,11 +183,13 @@ def _entry(rng: random.Random, log: Log, rules: dict[str, KeyRule]) -> tuple[str
     key = rng.choice(wanted)
     place = rng.choice(places_of(log, key))
     metadata = dict((log[place].record or {})["metadata"])
-    name = rng.choice([name for name, _ in rules[key].metadata])
+    entries = (*rules[key].metadata, *rules[key].first_metadata)
+    name = rng.choice([name for entry in entries for name in entry.names])
     if rng.randrange(3) == 0:
-        metadata.pop(name)
+        metadata.pop(name, None)
         return f"{key} without metadata {name}", _altered(log, place, metadata=metadata)
-    metadata[name] = rng.choice(ENTRIES)
+    near = [v for entry in entries if name in entry.names for c in entry.constraints for v in near_misses(c)]
+    metadata[name] = rng.choice((*ENTRIES, *near, *near))
     return f"{key} with metadata {name} {show(metadata[name])}", _altered(log, place, metadata=metadata)
 
 
@@ -191,15 +203,48 @@ def _init_time(rng: random.Random, log: Log, rules: dict[str, KeyRule]) -> tuple
     start = rng.choice(places_of(log, "init_start"))
     stop = rng.choice(places_of(log, "init_stop"))
     step = rng.choice((0, -1, 1, -0.5, 1e-6, -1e-6, 10**12, -(10**12)))
-    time_ms = (log[start].record or {})["time_ms"] + INIT_LIMIT + step
+    time_ms = (log[start].record or {})["time_ms"] + rng.choice(INIT_LIMITS) + step
     return f"init_stop {step} ms off the limit of initialisation", _altered(log, stop, time_ms=time_ms)
+
+
+def _renamed_progress(rng: random.Random, log: Log, rules: dict[str, KeyRule]) -> tuple[str, Log]:
+    """An evaluation or block that counts in another unit."""
+    key = rng.choice([key for key in keys_of(log) if key.startswith(("eval", "block", "epoch"))])
+    places = places_of(log, key)
+    places = places if rng.randrange(2) else [rng.choice(places)]
+    there = [name for name in PROGRESS if name in (log[places[0]].record or {})["metadata"]]
+    name, other = rng.choice(there), rng.choice(PROGRESS)
+    for place in places:
+        metadata = dict((log[place].record or {})["metadata"])
+        metadata[other] = metadata.pop(name)
+        log = _altered(log, place, metadata=metadata)
+    return f"{len(places)} {key} with {other} for {name}", log
+
+
+def _shifted_progress(rng: random.Random, log: Log, rules: dict[str, KeyRule]) -> tuple[str, Log]:
+    """Evaluations too early, too late, or one of a pair at another step."""
+    key = rng.choice([key for key in keys_of(log) if key.startswith(("eval", "block", "epoch"))])
+    places = places_of(log, key)[rng.randrange(len(places_of(log, key))) :]
+    places = places if rng.randrange(2) else places[:1]
+    names = [name for name in PROGRESS if name in (log[places[0]].record or {})["metadata"]]
+    name, by = rng.choice(names), rng.choice((1, -1, 0.5, 1000, -1000, *[_batch_size(log)] * 4))
+    for place in places:
+        metadata = dict((log[place].record or {})["metadata"])
+        metadata[name] = metadata[name] + by
+        log = _altered(log, place, metadata=metadata)
+    return f"{len(places)} {key} with {name} shifted by {by}", log
+
+
+def _batch_size(log: Log) -> Any:
+    places = places_of(log, "global_batch_size")
+    return (log[places[0]].record or {})["value"] if places else 1
 
 
 def _drop_field(rng: random.Random, log: Log, rules: dict[str, KeyRule]) -> tuple[str, Log]:
     place = _pick(rng, log)
     field = rng.choice(("time_ms", "key", "value", "metadata", "event_type", "namespace"))
     record = {name: value for name, value in (log[place].record or {}).items() if name != field}
-    return f"{log[place].key} without {field}", _with(log, place, Line(f":::MLLOG {json.dumps(record)}"))
+    return f"{log[place].key} without {field}", _with(log, place, Line(record_line(record, old=log[place].old).text))
 
 
 def _extra_field(rng: random.Random, log: Log, rules: dict[str, KeyRule]) -> tuple[str, Log]:
@@ -251,6 +296,8 @@ CHANGES: dict[Change, int] = {
     _entry: 5,
     _time: 4,
     _init_time: 2,
+    _renamed_progress: 2,
+    _shifted_progress: 3,
     _drop_field: 3,
     _extra_field: 1,
     _rename: 4,

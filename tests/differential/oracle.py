@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -12,15 +12,12 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from tests.differential.generate import usage_and_round
+
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
-    from mlperf_logging.compliance_checker import mlp_compliance
+    from mlperf_logging.compliance_checker import mlp_compliance, mlp_parser
 
-#: The round whose live oracle is made lenient. The checker of v1.1's day only *warned* where weights_initialization
-#: was missing or the tensors were others than the reference's; the installed release makes both an error, and so
-#: rejects most of the logs that were published in v1.1. A record without metadata.tensor was and is an error.
-#: (rnnt had the demand in v1.0 already, and there it is a real error.)
-LENIENT_ROUND = "1.1"
 _LENIENT_KEY = "weights_initialization"
 
 #: Configurations the checker may queue for one log. A log that names the benchmark "common" makes the checker queue
@@ -65,27 +62,39 @@ class _Log:
         self.lines.append((text % args if args else text).strip())
 
 
-def official(file: Path, round_name: str) -> Answer:
+def official(file: Path, round_id: str) -> Answer:
     """The verdict of the installed checker on a log; a traceback is a rejection, as it is for a submitter."""
-    ruleset = f"{round_name}.0"
-    with _prepared(lenient=round_name == LENIENT_ROUND) as log, warnings.catch_warnings():
+    usage, name = usage_and_round(round_id)
+    ruleset = f"{name}.0"
+    with _prepared(round_id) as log, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        checker = mlp_compliance.make_checker("training", ruleset, True, False)
+        checker = mlp_compliance.make_checker(usage, ruleset, True, False)
         try:
-            valid = mlp_compliance.main(str(file), f"training_{ruleset}/common.yaml", checker)[0]
+            valid = mlp_compliance.main(str(file), _config(file, usage, ruleset), checker)[0]
         except Exception as error:
             return Answer(False, (*log.lines, f"crash: {type(error).__name__}: {str(error)[:300]}"))
     return Answer(bool(valid), tuple(log.lines))
 
 
+def _config(file: Path, usage: str, ruleset: str) -> str:
+    """The rules to begin with. In v0.6 minigo has a file of its own, to be named by hand in place of the common one."""
+    if ruleset == "0.6.0":
+        lines, _ = mlp_parser.parse_file(str(file), ruleset=ruleset)
+        said = [line.value for line in lines if line.key == "submission_benchmark"]
+        first = next((value for value in said if isinstance(value, dict) and "value" in value), {})
+        if first.get("value") == "minigo":
+            return "training_0.6.0/minigo.yaml"
+    return f"{usage}_{ruleset}/common.yaml"
+
+
 @contextmanager
-def _prepared(*, lenient: bool) -> Iterator[_Log]:
+def _prepared(round_id: str) -> Iterator[_Log]:
     """The checker's module with a fresh queue (a crash leaves entries behind), cached rule files and no output."""
     log = _Log()
     replaced = {
         "enqueued_configs": _Queue(),
         "logging": log,
-        "yaml": SimpleNamespace(load=_cached_load(lenient), BaseLoader=yaml.BaseLoader),
+        "yaml": SimpleNamespace(load=_cached_load(round_id), BaseLoader=yaml.BaseLoader),
     }
     saved = {name: getattr(mlp_compliance, name) for name in replaced}
     try:
@@ -97,15 +106,24 @@ def _prepared(*, lenient: bool) -> Iterator[_Log]:
             setattr(mlp_compliance, name, value)
 
 
-def _cached_load(lenient: bool) -> Any:
-    return lambda stream, Loader: _parsed(stream.read(), lenient)  # noqa: N803  (the name is PyYAML's)
+def _cached_load(round_id: str) -> Any:
+    return lambda stream, Loader: _parsed(stream.read(), round_id)  # noqa: N803  (the name is PyYAML's)
 
 
-@lru_cache(maxsize=256)
-def _parsed(content: str, lenient: bool) -> Any:
+@lru_cache(maxsize=1024)
+def _parsed(content: str, round_id: str) -> Any:
     """The rules of one file. The checker never changes them, so one copy serves all logs."""
     checks = yaml.load(content, Loader=_LOADER)  # noqa: S506  (a base loader builds no objects)
-    return [check for check in map(_lenient, checks) if check] if lenient and checks else checks
+    for change in DAY_DIFFERS.get(round_id, ()):
+        checks = [changed for check in checks or [] if (changed := change(check))]
+    return checks
+
+
+def _opt_epsilon(check: dict[str, Any]) -> dict[str, Any]:
+    key = check.get("KEY")
+    if key and key["NAME"] == "opt_lamb_epsilon" and "CHECK" not in key:
+        return {"KEY": {**key, "NAME": "opt_epsilon"}}
+    return check
 
 
 def _lenient(check: dict[str, Any]) -> dict[str, Any] | None:
@@ -115,3 +133,14 @@ def _lenient(check: dict[str, Any]) -> dict[str, Any] | None:
     if key and key["NAME"] == _LENIENT_KEY:
         return {"KEY": {name: value for name, value in key.items() if name != "REQ"}}
     return check
+
+
+#: Where the checker of the round's day said otherwise than the installed release, which is changed to say the same.
+#: v1.1: it only *warned* where weights_initialization was missing or the tensors were others than the reference's; the
+#: installed release makes both an error, and so rejects most of the logs that were published. A record without
+#: metadata.tensor was and is an error. (rnnt had the demand in v1.0 already, and there it is a real error.)
+#: v2.1: BERT logged opt_epsilon, as in v2.0; the installed release asks for opt_lamb_epsilon.
+DAY_DIFFERS: dict[str, tuple[Callable[[dict[str, Any]], dict[str, Any] | None], ...]] = {
+    "1.1": (_lenient,),
+    "2.1": (_opt_epsilon,),
+}

@@ -20,19 +20,24 @@ def present() -> bool:
 
 def folder(round_name: str) -> Path:
     """The published packages of a round."""
-    return CORPUS / f"v{round_name}"
+    return CORPUS / _folder_name(round_name)
+
+
+def _folder_name(round_name: str) -> str:
+    usage, dash, name = round_name.partition("-")
+    return f"{usage}-v{name}" if dash else f"v{round_name}"
 
 
 @lru_cache(maxsize=8)
 def recorded_logs(round_name: str) -> dict[str, dict[str, Any]]:
     """The recorded verdict of each log, by its path below the round's folder."""
-    return _load(f"logs-v{round_name}.json")
+    return _load(f"logs-{_folder_name(round_name)}.json")
 
 
 @lru_cache(maxsize=8)
 def recorded_entries(round_name: str) -> dict[str, dict[str, Any]]:
     """The recorded figures of each entry, by its path below the round's folder."""
-    return _load(f"entries-v{round_name}.json")
+    return _load(f"entries-{_folder_name(round_name)}.json")
 
 
 def _load(name: str) -> dict[str, dict[str, Any]]:

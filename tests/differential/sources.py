@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from tests.differential.generate import ROUNDS, Combination, combinations
+from tests.differential.generate import CHOICES, ROUNDS, Combination, combinations
 from tests.differential.log import Log, generated, published
 from tests.differential.shared import folder, present, recorded_logs
 
@@ -42,7 +42,7 @@ def generated_sources() -> list[Source]:
 
 def published_sources() -> list[Source]:
     """Small compliant published logs; none where the shared folder is absent."""
-    return [source for round_ in ROUNDS if present() for source in _published(round_)]
+    return [source for round_ in ROUNDS if present() and folder(round_).is_dir() for source in _published(round_)]
 
 
 def _published(round_name: str) -> list[Source]:
@@ -68,5 +68,5 @@ def _combination(round_name: str, path: str) -> Combination:
         if line.record is not None and isinstance(line.record.get("value"), str):
             said.setdefault(line.record["key"], line.record["value"])
     benchmark, division = said["submission_benchmark"], said["submission_division"]
-    chosen = said.get("opt_name") if (benchmark, division) == ("resnet", "closed") else None
-    return Combination(round_name, benchmark, division, chosen)
+    keys = ("opt_name", "scheduler_type") if benchmark in CHOICES and division == "closed" else ()
+    return Combination(round_name, benchmark, division, "+".join(said[key] for key in keys if key in said) or None)

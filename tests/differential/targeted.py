@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from mlsub.rules.constraints import Constraint
-from mlsub.rules.model import KeyRule, Within
+from mlsub.rules.model import Entry, Gathers, KeyRule, Within
 from mlsub.rules.phrases import rule_id
-from tests.differential.generate import Combination, rules_of, ruleset
+from mlsub.rules.values import Stated
+from tests.differential.generate import Combination, ruleset
 from tests.differential.log import Log, Mutant, content, generated, places_of, record_line, show
+from tests.differential.mutate import stated_rules
 from tests.differential.targeted_files import aimed_at_files
-from tests.differential.values import NASTY, missing_by_far, near_misses, reaching
+from tests.differential.values import NASTY, missing_by_far, near_misses, reaching, resolved_operand
 
 #: How many bad values are tried for each constraint: the nearest misses first, then other types.
 BAD_VALUES = 6
@@ -28,13 +30,20 @@ class Aimed(NamedTuple):
 def aimed(combination: Combination) -> Iterator[Aimed]:
     """At least one mutant for every demand of a combination, and for every rule on logs as files."""
     log = generated(combination)
-    for rule in rules_of(combination).values():
+    for rule in stated_rules(log, combination).values():
+        if rule.gathers is not None:
+            yield from _gathered(log, rule, rule.gathers)
+            continue
+        if not places_of(log, rule.key):
+            yield from _unused(log, rule)
+            continue
         yield from _counts(log, rule)
         yield from _values(log, rule)
         yield from _metadata(log, rule)
         yield from _order(log, rule)
+        yield from _nested(log, rule)
         if rule.within is not None:
-            yield from _too_late(log, rule, rule.within)
+            yield from _too_late(log, rule, rule.within, combination.division)
         yield from _targets(log, rule)
         yield from _tensors(log, rule)
     for group in ruleset(combination).alternatives:
@@ -50,13 +59,14 @@ def _aim(key: str, aspect: str, description: str, log: Log) -> Aimed:
 
 
 def _changed(log: Log, place: int, **fields: Any) -> Log:
-    record = {**(log[place].record or {}), **fields}
-    return [*log[:place], record_line(record), *log[place + 1 :]]
+    line = log[place]
+    record = {**(line.record or {}), **fields}
+    return [*log[:place], record_line(record, old=line.old), *log[place + 1 :]]
 
 
 def _counts(log: Log, rule: KeyRule) -> Iterator[Aimed]:
     key = rule.key
-    if rule.occurs.exactly_one or rule.occurs.at_least:
+    if rule.occurs.exactly_one or rule.occurs.at_least or rule.occurs.once_where:
         yield _aim(key, "count", f"drop all {key}", [line for line in log if line.key != key])
     if not rule.occurs.exactly_one:
         return
@@ -80,7 +90,7 @@ def _all_hold(constraints: tuple[Constraint, ...], value: Any) -> bool:
 
 def _holds(constraint: Constraint, value: Any) -> bool:
     try:
-        return constraint.test()(value)
+        return constraint.test()(value, Stated())
     except Exception:
         return False
 
@@ -103,17 +113,86 @@ def _values(log: Log, rule: KeyRule) -> Iterator[Aimed]:
 def _metadata(log: Log, rule: KeyRule) -> Iterator[Aimed]:
     place = places_of(log, rule.key)[-1]
     metadata = (log[place].record or {})["metadata"]
-    for name, constraints in rule.metadata:
-        without = {other: value for other, value in metadata.items() if other != name}
-        yield _aim(rule.key, "metadata", f"{rule.key} without {name}", _changed(log, place, metadata=without))
-        for constraint in constraints:
-            for value in bad_values(constraints, constraint):
-                changed = _changed(log, place, metadata={**metadata, name: value})
-                yield _aim(rule.key, "metadata", f"{rule.key} with {name} {show(value)}", changed)
+    for entry in rule.metadata:
+        if not entry.optional:
+            without = {other: value for other, value in metadata.items() if other not in entry.names}
+            if not entry.when or entry.when in metadata:
+                yield _aim(rule.key, "metadata", f"{rule.key} without {entry}", _changed(log, place, metadata=without))
+        yield from _entry_values(log, rule, entry, place)
+    for entry in rule.first_metadata:
+        yield from _entry_values(log, rule, entry, places_of(log, rule.key)[0])
     if len(rule.metadata) == 1:
         for metadata in (None, 1, [], "text"):
             changed = _changed(log, place, metadata=metadata)
             yield _aim(rule.key, "metadata", f"{rule.key} with metadata {metadata!r}", changed)
+
+
+def _entry_values(log: Log, rule: KeyRule, entry: Entry, place: int) -> Iterator[Aimed]:
+    metadata, name = (log[place].record or {})["metadata"], entry.names[0]
+    if name not in metadata:
+        return
+    for constraint in entry.constraints:
+        for value in bad_values(entry.constraints, constraint):
+            changed = _changed(log, place, metadata={**metadata, name: value})
+            yield _aim(rule.key, "metadata", f"{rule.key} with {name} {show(value)}", changed)
+
+
+def _nested(log: Log, rule: KeyRule) -> Iterator[Aimed]:
+    """A record about another epoch than its neighbours are."""
+    if rule.nested is None:
+        return
+    if rule.key == "run_stop":
+        place = places_of(log, "eval_stop")[-1]
+        yield _aim(rule.key, "nesting", "inside an evaluation", [*log[:place], *log[place + 1 :]])
+        return
+    place = places_of(log, rule.key)[-1]
+    record = log[place].record or {}
+    if rule.key == "save_model":
+        yield _aim(rule.key, "nesting", "of another epoch", _changed(log, place, value={"iteration": 99}))
+        return
+    names = {"block_start": "first_epoch_num", "block_stop": "first_epoch_num", "eval_result": "timestamp"}
+    name = names.get(rule.key, "epoch_num")
+    for other in (9_999, "1", None):
+        changed = _changed(log, place, metadata={**record["metadata"], name: other})
+        yield _aim(rule.key, "nesting", f"{name} {other!r}", changed)
+
+
+def _unused(log: Log, rule: KeyRule) -> Iterator[Aimed]:
+    """Rules of keys that the log has no need of: only asked for with another value, or only where they are there."""
+    if rule.occurs.once_where is not None:
+        line = record_line({**(log[0].record or {}), "key": rule.key, "value": 1}, old=log[0].old)
+        yield _aim(rule.key, "count", "where it is not asked for", [line, *log])
+    for constraint in rule.value:
+        for value in bad_values(rule.value, constraint):
+            line = record_line({**(log[0].record or {}), "key": rule.key, "value": value}, old=log[0].old)
+            yield _aim(rule.key, "value", f"{rule.key} with {show(value)}", [line, *log])
+    if rule.metadata:
+        line = record_line({**(log[0].record or {}), "key": rule.key, "metadata": {}}, old=log[0].old)
+        yield _aim(rule.key, "metadata", f"{rule.key} without metadata", [*log, line])
+    for earlier in rule.after:
+        if not places_of(log, earlier) or rule.key == "staging_stop":
+            line = record_line({**(log[0].record or {}), "key": rule.key, "value": None}, old=log[0].old)
+            yield _aim(rule.key, "order", f"before any {earlier}", [*log, line])
+
+
+def _gathered(log: Log, rule: KeyRule, gathers: Gathers) -> Iterator[Aimed]:
+    """Measures that belong together: one lacking, one at another step, none good enough."""
+    places = [p for p in places_of(log, gathers.key) if gathers.field in (log[p].record or {})["metadata"]]
+    key, last = rule.key, places[-1]
+    metadata = (log[last].record or {})["metadata"]
+    yield _aim(key, "count", "one step only", [line for place, line in enumerate(log) if place not in places[:-2]])
+    yield _aim(key, "value", "one measure lacking", [*log[: places[0]], *log[places[0] + 1 :]])
+    moved = {**metadata, gathers.by: metadata[gathers.by] + 1}
+    yield _aim(key, "value", "one measure at another step", _changed(log, last, metadata=moved))
+    without = {name: value for name, value in metadata.items() if name != gathers.by}
+    yield _aim(key, "metadata", f"no {gathers.by}", _changed(log, last, metadata=without))
+    for reach in rule.reaches:
+        for value in [v for c in reach.constraints for v in bad_values(reach.constraints, c) if type(v) is float]:
+            changed = log
+            for place in places:
+                if (log[place].record or {})["metadata"][gathers.field] == reach.field:
+                    changed = _changed(changed, place, value=value)
+            yield _aim(key, "target", f"every {reach.field} {value}", changed)
 
 
 def _order(log: Log, rule: KeyRule) -> Iterator[Aimed]:
@@ -127,10 +206,12 @@ def _order(log: Log, rule: KeyRule) -> Iterator[Aimed]:
         yield _aim(rule.key, "order", f"{rule.key} also after {later}", [*log[:to], line, *log[to:]])
 
 
-def _too_late(log: Log, rule: KeyRule, within: Within) -> Iterator[Aimed]:
+def _too_late(log: Log, rule: KeyRule, within: Within, division: str) -> Iterator[Aimed]:
     start = (log[places_of(log, within.of)[0]].record or {})["time_ms"]
-    limit = start + within.minutes * 60_000
-    for time_ms in (limit, limit + 1, limit + 1e9, math.inf, math.nan, str(limit)):
+    minutes = resolved_operand(within.minutes, {"submission_division": division})
+    limit = start + minutes * 60_000
+    others = () if log[0].old else (math.inf, math.nan, str(limit))
+    for time_ms in (limit, limit + 1, limit + 1e9, *others):
         changed = _changed(log, places_of(log, rule.key)[0], time_ms=time_ms)
         yield _aim(rule.key, "time", f"{rule.key} at {show(time_ms)}", changed)
 
@@ -141,12 +222,14 @@ def _targets(log: Log, rule: KeyRule) -> Iterator[Aimed]:
         misses = [missing_by_far((reach,))]
         misses += [value for constraint in reach.constraints for value in bad_values(reach.constraints, constraint)]
         for miss in misses:
+            if rule.value and not isinstance(miss, float):
+                continue  # What is no number breaks the demand on the value, and is reported as that.
             measure = miss if reach.field is None else {**reaching(rule.reaches), reach.field: _number(miss, reach)}
             changed = log
             for place in places_of(log, rule.key):
                 changed = _changed(changed, place, value=measure)
             yield _aim(rule.key, "target", f"all {rule.key} with {show(measure)}", changed)
-        if reach.field is None:
+        if reach.field is None and not rule.value:
             for other in ("text", None, [0.5]):
                 changed = _changed(log, places_of(log, rule.key)[0], value=other)
                 yield _aim(rule.key, "target", f"the first {rule.key} with {show(other)}", changed)

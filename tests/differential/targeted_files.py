@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from tests.differential.log import Line, Log, Mutant, content
+from tests.differential.log import Line, Log, Mutant, content, places_of
 
-#: The record that is spoiled; one that no other record depends on.
-_SPOILED = "submission_platform"
+#: Records that are spoiled, the first that is there; ones that no other record depends on.
+_SPOILED = ("submission_platform", "eval_samples", "train_samples")
+#: The rules on files that only the format of v0.6 has, and those it does not have.
+OLD_ONLY = frozenset({"log.record-format"})
+NEW_ONLY = frozenset({"log.text-after-record", "log.record-incomplete"})
 
 
 def aimed_at_files(log: Log) -> Iterator[tuple[str, Mutant]]:
@@ -19,8 +22,10 @@ def aimed_at_files(log: Log) -> Iterator[tuple[str, Mutant]]:
     for encoding in ("utf-16", "utf-32"):
         wide = content(log).decode("latin-1").encode(encoding)
         yield _pair("log.wide-encoding", encoding, wide)
-    place = next(place for place, line in enumerate(log) if line.key == _SPOILED)
-    for rule, description, text in _spoiled_lines(log[place]):
+    key = next(key for key in _SPOILED if places_of(log, key))
+    place = places_of(log, key)[0]
+    spoiled = _spoiled_old if log[place].old else _spoiled_lines
+    for rule, description, text in spoiled(log[place]):
         yield _pair(rule, description, content([*log[:place], Line(text), *log[place + 1 :]]))
 
 
@@ -43,3 +48,14 @@ def _spoiled_lines(line: Line) -> Iterator[tuple[str, str, str]]:
     for time_ms in ("12:30", None, [1], 10**400):
         bad = {**record, "time_ms": time_ms}
         yield "log.record-time", f"time_ms {str(time_ms)[:20]}", f":::MLLOG {json.dumps(bad)}"
+
+
+def _spoiled_old(line: Line) -> Iterator[tuple[str, str, str]]:
+    """The same for the format of v0.6."""
+    text, (_, seconds, rest) = line.text, line.text.split(" ", 2)
+    yield "log.record-undecodable", "half a record", text[: text.index('"value"')]
+    yield "log.record-undecodable", "text behind a record", text + "}"
+    yield "log.record-undecodable", "nested too deeply", f":::MLL {seconds} seed: " + "[" * 100_000
+    yield "log.record-time", "two points", f":::MLL 1.2.3 {rest}"
+    for bad in (f":::MLLOG {text[7:]}", f":::MLL -{seconds} {rest}", f":::MLL  {seconds} {rest}", ":::MLL", ":::MLL 1 a:"):
+        yield "log.record-format", bad[:20], bad

@@ -13,7 +13,7 @@ from mlsub.rules.load import rules_for
 from tests.differential.compare import both_on, disagreements, disagrees, judge_both
 from tests.differential.coverage import NO_CONTENT, cover, several_findings
 from tests.differential.demands import WITHOUT_OFFICIAL_TWIN, demands, demands_of_key, log_rules
-from tests.differential.generate import DIVISIONS, USAGE, Combination, combinations
+from tests.differential.generate import DIVISIONS, Combination, combinations, usage_and_round
 from tests.differential.log import Mutant, content, generated
 from tests.differential.mutate import mutants
 from tests.differential.oracle import official
@@ -22,8 +22,8 @@ from tests.differential.sources import Source, generated_sources, published_sour
 from tests.differential.targeted import aimed
 
 SEED = "ci-1"
-GENERATED = 220
-PUBLISHED = 120
+GENERATED = 40
+PUBLISHED = 30
 SHOWN = 5
 
 each_combination = pytest.mark.parametrize("combination", combinations(), ids=str)
@@ -83,7 +83,7 @@ def test_one_defect_is_one_finding(combination: Combination, tmp_path: Path):
     problems = []
     for shot in aimed(combination):
         file.write_bytes(shot.mutant.content)
-        ours = judge_log(LogTask(str(file), file.name, USAGE, combination.round))
+        ours = judge_log(LogTask(str(file), file.name, *usage_and_round(combination.round)))
         problem = several_findings(shot, ours)
         problems += [problem] if problem else []
     assert not problems, _list(problems)
@@ -141,5 +141,5 @@ def test_both_verdicts_are_common_among_the_mutants(tmp_path: Path):
     compliant = 0
     for mutant in mutants(generated(combination), combination, SEED, 100):
         file.write_bytes(mutant.content)
-        compliant += judge_log(LogTask(str(file), file.name, USAGE, combination.round)).compliant
+        compliant += judge_log(LogTask(str(file), file.name, *usage_and_round(combination.round))).compliant
     assert 20 < compliant < 80

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from mlsub.rules.constraints import Constraint
-from mlsub.rules.model import KeyRule, Reach
+from mlsub.rules.formula import Values, is_formula, parse
+from mlsub.rules.model import Entry, KeyRule, Reach
 
 #: What a log may hold instead of a sensible value; JSON texts that json.dumps cannot write are RAW_VALUES.
 NASTY: tuple[Any, ...] = (
@@ -28,20 +32,42 @@ RAW_VALUES: tuple[str, ...] = (
 )
 
 
-def good_value(constraints: Iterable[Constraint]) -> Any:
+def resolved(constraint: Constraint, values: Values) -> Constraint:
+    """The constraint with its formulas computed from what a log has stated; as it is where that cannot be."""
+    try:
+        return Constraint(constraint.operator, _resolved(constraint.operator, constraint.operand, values))
+    except (LookupError, TypeError, ArithmeticError):
+        return constraint
+
+
+def _resolved(operator: str, operand: Any, values: Values) -> Any:
+    if operator == "satisfies":
+        equation = re.sub("[a-z_]{6,}", lambda match: str(values.get(match[0], match[0])), operand["equation"])
+        return {"equation": equation, "value": operand["value"], "now": parse(operand["value"]).compute(values)}
+    if is_formula(operand):
+        return parse(operand[1:]).compute(values)
+    if isinstance(operand, dict):
+        return {name: _resolved(name, part, values) for name, part in operand.items()}
+    return operand
+
+
+def good_value(constraints: Sequence[Constraint]) -> Any:
     """A value that holds all constraints of a key."""
     value: Any = 1
     for constraint in constraints:
         build = _GOOD.get(constraint.operator)
         if build is not None:
             value = build(constraint.operand)
+    bounds = {c.operator: c.operand for c in constraints if isinstance(c.operand, int | float)}
+    if "at_least" in bounds and "at_most" in bounds:
+        value = (bounds["at_least"] + bounds["at_most"]) / 2
     return value
 
 
 def item_step(operand: dict[str, Any]) -> int:
     """The least whole number that an item may be, whatever the operators that demand it."""
     tests = [Constraint(name, value).test() for name, value in operand.items() if name != "index"]
-    return next(number for number in range(1, 10_000) if all(test(number) for test in tests))
+    return next(number for number in range(1, 10_000) if all(test(number, {}) for test in tests))
 
 
 _GOOD: dict[str, Callable[[Any], Any]] = {
@@ -53,7 +79,16 @@ _GOOD: dict[str, Callable[[Any], Any]] = {
     "at_most": lambda x: x,
     "multiple_of": lambda x: 3 * x,
     "power_of_two_multiple_of": lambda x: 2 * x,
-    "length": lambda x: list(range(1, x + 1)),
+    "divides": lambda x: x / 2,
+    "divisible_by": lambda x: 3 * x,
+    "close_to": lambda x: x,
+    "near": lambda x: x["value"],
+    "any_of": lambda x: good_value([Constraint(name, value) for name, value in x[0].items() if name != "where"]),
+    "satisfies": lambda x: x.get("now", 1),
+    "boolean": lambda x: True,
+    "truthy": lambda x: True,
+    "whole": lambda x: 1,
+    "length": lambda x: list(range(1, (x if isinstance(x, int) else 2) + 1)),
     "integer": lambda x: 6,
     "item": lambda x: [item_step(x)] * (int(x["index"]) + 1),
 }
@@ -77,13 +112,17 @@ def _measure(reaches: tuple[Reach, ...], one: Callable[[tuple[Constraint, ...]],
 
 def _reaching(constraints: tuple[Constraint, ...]) -> float:
     bounds = {constraint.operator: float(constraint.operand) for constraint in constraints}
+    if "above" in bounds and "at_most" not in bounds:
+        return bounds["above"] + 0.01
     return bounds.get("at_least", bounds.get("at_most", bounds.get("below", 1.0) / 2))
 
 
 def _missing(constraints: tuple[Constraint, ...]) -> float:
     bounds = {constraint.operator: float(constraint.operand) for constraint in constraints}
-    if "at_least" in bounds:
+    if bounds.get("at_least"):
         return bounds["at_least"] / 2
+    if "above" in bounds and "at_most" not in bounds:
+        return bounds["above"] / 2
     return bounds.get("at_most", bounds.get("below", 1.0)) * 2
 
 
@@ -91,6 +130,26 @@ def near_misses(constraint: Constraint) -> list[Any]:
     """Values on the border of a constraint, just over it, and right ones of a wrong type."""
     build = _NEAR.get(constraint.operator)
     return build(constraint.operand) if build is not None else []
+
+
+def resolved_operand(operand: Any, values: Values) -> Any:
+    """An operand with its formula computed."""
+    return parse(operand[1:]).compute(values) if is_formula(operand) else operand
+
+
+def resolved_rule(rule: KeyRule, values: Values) -> KeyRule:
+    """The rule with every formula computed from what a log states."""
+
+    def entries(found: tuple[Entry, ...]) -> tuple[Entry, ...]:
+        return tuple(replace(e, constraints=tuple(resolved(c, values) for c in e.constraints)) for e in found)
+
+    return replace(
+        rule,
+        value=tuple(resolved(c, values) for c in rule.value),
+        reaches=tuple(replace(r, constraints=tuple(resolved(c, values) for c in r.constraints)) for r in rule.reaches),
+        metadata=entries(rule.metadata),
+        first_metadata=entries(rule.first_metadata),
+    )
 
 
 def near_misses_of(rule: KeyRule) -> list[Any]:
@@ -120,6 +179,10 @@ def _near_power(x: float) -> list[Any]:
     return [x, 2 * x, x / 1024, 2**200 * x, 3 * x, -x, 0, *fine, str(x), [x], True, 5e-324]
 
 
+def _near_length(x: int) -> list[Any]:
+    return [[1] * max(0, x - 1), [1] * x, [1] * (x + 1), "a" * x, "a" * (x + 1), {"a": 1, "b": 2}, x, [], None]
+
+
 def _near_item(operand: dict[str, Any]) -> list[Any]:
     index, step = int(operand["index"]), item_step(operand)
     whole = [10 * step] * index
@@ -137,7 +200,17 @@ _NEAR: dict[str, Callable[[Any], list[Any]]] = {
     "at_most": _around,
     "multiple_of": _near_multiple,
     "power_of_two_multiple_of": _near_power,
-    "length": lambda x: [[1] * (x - 1), [1] * x, [1] * (x + 1), "a" * x, "a" * (x + 1), {"a": 1, "b": 2}, x],
+    "length": lambda x: _near_length(x if isinstance(x, int) else min(x.values())),
+    "divides": lambda x: [x, x / 2, x / 3, x / 2.5, 2 * x, 0, x / 7 * 1.00001, str(x)],
+    "divisible_by": lambda x: [x, 2 * x, x - 1, x + 1, x / 2, 0, -x, float(x), str(x), [x], True],
+    "close_to": lambda x: [x, x * (1 + 9e-10), x * (1 + 1.1e-9), x * 2, 0, -x, str(x), [x]],
+    "near": lambda x: [*_around(x["value"]), *(x["value"] + n * x["within"] for n in (0.9, 1.1, -0.9, -1.1))],
+    "any_of": lambda x: [v for part in x for name, operand in part.items() for v in _NEAR.get(name, lambda _: [])(operand)],
+    "satisfies": lambda x: _around(x["now"]) if "now" in x else [],
+    "whole": lambda x: [1.5, 0.5, 2.000009, 2.00002, 1.0, "1", None, [1], -1, 0],
+    "boolean": lambda x: [True, False, 1, 0, "true"],
+    "truthy": lambda x: [True, False, 1, 0, "", "x", [], [0]],
+    "whole_part": lambda x: [v for name, operand in x.items() for v in _NEAR.get(name, lambda _: [])(operand)],
     "integer": lambda x: [7, 7.0, 7.5, True, "7", 10**20, 2**64, [7], -7],
     "fields": lambda x: [{name: 0.9} for name in x] + [" ".join(x), x, dict.fromkeys(x, 0.5), dict.fromkeys(x), {}],
     "item": _near_item,
