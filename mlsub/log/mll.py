@@ -13,6 +13,7 @@ from mlsub.log.event import Defect, Event
 from mlsub.show import readable
 
 _RECORD = re.compile(r" ([\d.]+) ([A-Za-z0-9_]+) ?:\s+(.+)")
+_KEY = re.compile(r" ([A-Za-z0-9_]{1,100}) ?:\s")
 
 
 def decode_mll(line: int, text: bytes) -> Event | Defect:
@@ -24,7 +25,8 @@ def decode_mll(line: int, text: bytes) -> Event | Defect:
     string = text.decode("latin-1").rstrip()
     match = _RECORD.fullmatch(string)
     if match is None:
-        return Defect("log.record-format", line, readable(string[:80]))
+        key_of = _KEY.search(string)
+        return Defect("log.record-format", line, readable(string[:80]), key_of[1] if key_of else None)
     seconds, key, fields = match.groups()
     try:
         time_ms = round(float(seconds) * 1000.0, 3)

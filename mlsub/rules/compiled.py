@@ -155,12 +155,8 @@ def _compile_value(constraint: Constraint) -> Check:
         lambda event, stated: test(event.value, stated),
         lambda event: event.value,
         constraint.words if constraint.formulas() else None,
-        _needed(constraint),
+        constraint.names(),
     )
-
-
-def _needed(constraint: Constraint) -> tuple[str, ...]:
-    return tuple(name for formula in constraint.formulas() for name in formula.names if name != "value")
 
 
 def _compile_entries(entries: Iterable[Entry], suffix: str) -> Iterator[Check]:
@@ -187,7 +183,7 @@ def _compile_entry_constraint(name: str, constraint: Constraint, suffix: str) ->
         _holds_where_present(name, constraint.test()),
         lambda event: event.metadata[name],
         words_in if constraint.formulas() else None,
-        _needed(constraint),
+        constraint.names(),
     )
 
 

@@ -41,6 +41,10 @@ class Constraint(msgspec.Struct, frozen=True):
         """Every formula the constraint holds, at any depth."""
         return tuple(_formulas(self.operand, self.operator == "satisfies"))
 
+    def names(self) -> tuple[str, ...]:
+        """The keys whose values its formulas need."""
+        return tuple(name for formula in self.formulas() for name in formula.names if name != "value")
+
 
 def constraints_of(fields: dict[str, Any]) -> tuple[Constraint, ...]:
     """The constraints that a mapping of a rule file names."""

@@ -26,15 +26,15 @@ _SHOWN_VALUES = 5
 class Failure(msgspec.Struct):
     """One demand that did not hold: on how many records, where first, and what stood there.
 
-    ``expected`` is the demand with the values of this log, None where the demand says it all; ``for_want_of`` the key
-    without whose value nothing could hold.
+    ``expected`` is the demand with the values of this log, None where the demand says it all; ``needs`` are the keys
+    whose values it was computed from.
     """
 
     first_line: int
     actual: str
     count: int = 1
     expected: str | None = None
-    for_want_of: str | None = None
+    needs: tuple[str, ...] = ()
 
 
 class KeyOutcome(msgspec.Struct):
@@ -97,8 +97,12 @@ class _KeyState:
             self._remember(event)
         if compiled.only_first and out.count > 1:
             return
+        wrong_value = False
         for check in compiled.checks:
-            self._check(check, event, log.stated)
+            # What breaks one demand on the value is told once, by the first it breaks.
+            if not (wrong_value and check.aspect == "value"):
+                held = self._check(check, event, log.stated)
+                wrong_value = wrong_value or (check.aspect == "value" and not held)
         if out.count == 1:
             for check in compiled.first_checks:
                 self._check(check, event, log.stated)
@@ -124,10 +128,10 @@ class _KeyState:
             if text not in out.values:
                 out.values.append(text)
 
-    def _check(self, check: Check, event: Event, stated: Stated) -> None:
+    def _check(self, check: Check, event: Event, stated: Stated) -> bool:
         try:
             if check.holds(event, stated):
-                return
+                return True
         except Exception:  # noqa: S110  (what Python cannot compare does not hold)
             pass
         try:
@@ -137,7 +141,8 @@ class _KeyState:
         failure = self.note(check.aspect, check.words, event.line, actual)
         if failure.count == 1 and check.words_in is not None:
             failure.expected = check.words_in(stated)
-            failure.for_want_of = next((name for name in check.names if name not in stated), None)
+            failure.needs = check.names
+        return False
 
     def note(self, aspect: str, words: str, line: int, actual: Any) -> Failure:
         """Note that a demand did not hold on a record."""
@@ -170,7 +175,7 @@ class _KeyState:
             if not limit:
                 words = f"{within.words()}, with {self.compiled.needed[0]} logged before it"
             failure = self.note("time", words, event.line, f"{took / 60_000.0:.2f} minutes")
-            failure.for_want_of = next((name for name in self.compiled.needed if name not in log.stated), None)
+            failure.needs = self.compiled.needed
 
     def _tensor(self, event: Event) -> None:
         tensors = self.compiled.rule.tensors

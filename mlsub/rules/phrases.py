@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 
 from mlsub.findings import Blocks, Finding, Kind, Severity
@@ -39,9 +39,15 @@ def findings_of(
         kind: whose rules these are: official, or the user's own.
     """
     required = {out.rule.key for out in outcome.keys if out.rule.occurs.exactly_one or out.rule.occurs.at_least}
-    missed = (required | spoiled) - outcome.seen
-    for out in outcome.keys:
-        yield from _Phrases(out, path, checker, missed, spoiled, cut_off, kind).findings()
+    missed = frozenset((required | spoiled) - outcome.seen)
+    excuses = excused(outcome.keys, missed)
+    found = [
+        finding
+        for index, out in enumerate(outcome.keys)
+        for finding in _Phrases(out, path, checker, missed, excuses[index], spoiled, cut_off, kind).findings()
+    ]
+    nested = {"run_start", *(out.rule.key for out in outcome.keys if out.rule.nested)}
+    yield from _without_what_follows(found, nested)
     for group in () if cut_off else outcome.missing_groups:
         if not spoiled.intersection(group):
             names = " or ".join(group)
@@ -60,6 +66,43 @@ def findings_of(
             )
 
 
+def excused(keys: Sequence[KeyOutcome], missed: frozenset[str]) -> list[frozenset[str]]:
+    """For each outcome the keys that are at fault themselves: what is computed from them is wrong for that alone.
+
+    A key that fails only by what others state is at fault in turn. Of keys that fail by each other the first is told,
+    so that no chain of excuses leaves a log without a finding.
+    """
+    faulty = missed.union(out.rule.key for out in keys if _is_faulty(out))
+    excuses: dict[int, frozenset[str]] = {}
+    waiting = [index for index, out in enumerate(keys) if out.rule.key not in faulty and _needs(out)]
+    while waiting:
+        following = [index for index in waiting if faulty.intersection(_needs(keys[index]))] or waiting[:1]
+        excuses.update(dict.fromkeys(following, faulty))
+        faulty = faulty.union(keys[index].rule.key for index in following)
+        waiting = [index for index in waiting if index not in excuses]
+    return [excuses.get(index, faulty - {out.rule.key}) for index, out in enumerate(keys)]
+
+
+def _is_faulty(out: KeyOutcome) -> bool:
+    """Whether a key has no one value that the rules allow, whatever other keys say."""
+    wrong = any(aspect == "value" and not failure.needs for (aspect, _), failure in out.failures.items())
+    return wrong or (out.rule.occurs.exactly_one and out.count > 1 and not out.same)
+
+
+def _needs(out: KeyOutcome) -> set[str]:
+    return {name for (aspect, _), failure in out.failures.items() if aspect == "value" for name in failure.needs}
+
+
+def _without_what_follows(found: list[Finding], nested: set[str]) -> Iterator[Finding]:
+    """Findings without the breaks of a sequence that follow from another one, or from a record it lacks."""
+    breaks = [finding for finding in found if finding.rule.endswith(".nesting")]
+    others = [finding for finding in found if not finding.rule.endswith(".nesting")]
+    first = min(breaks, key=lambda finding: finding.line or 0, default=None)
+    if first is not None and not any(finding.rejects and finding.rule.split(".")[1] in nested for finding in others):
+        others.append(first)
+    yield from others
+
+
 class _Phrases:
     """The findings of one key in one log."""
 
@@ -68,7 +111,8 @@ class _Phrases:
         out: KeyOutcome,
         path: str,
         checker: str,
-        missed: set[str] | frozenset[str],
+        missed: frozenset[str],
+        faulty: frozenset[str],
         spoiled: frozenset[str],
         cut_off: bool,
         kind: Kind,
@@ -80,13 +124,16 @@ class _Phrases:
         place = checker if kind is Kind.HOUSE else f"{checker}/{out.rule.origin}"
         self.source = f"{place}, {out.rule.key}"
         self.missed = missed
+        self.faulty = faulty
         self.spoiled = spoiled
         self.cut_off = cut_off
 
     def findings(self) -> Iterator[Finding]:
         yield from self._count()
         for (aspect, words), failure in self.out.failures.items():
-            if failure.for_want_of not in self.missed and not self._follows_from_a_missing_key(aspect, words):
+            if aspect == "value" and self.out.wanted == 0:
+                continue  # A key that should not be there at all is told as that.
+            if not self.faulty.intersection(failure.needs) and not self._follows_from_a_missing_key(aspect, words):
                 yield self._failed(aspect, words, failure)
         if self.out.count:
             yield from self._target()
@@ -120,7 +167,10 @@ class _Phrases:
     def _count(self) -> Iterator[Finding]:
         out, key, occurs = self.out, self.rule.key, self.rule.occurs
         if occurs.once_where is not None:
-            yield from self._once_where()
+            if occurs.once_where[0] not in self.faulty:
+                yield from self._once_where()
+        elif self.rule.gathers is not None and self.rule.gathers.key in self.missed:
+            return
         elif out.count == 0:
             if (occurs.exactly_one or occurs.at_least) and key not in self.spoiled and not self.cut_off:
                 yield self._finding(
@@ -212,7 +262,8 @@ class _Phrases:
         out, key = self.out, self.rule.key
         demand = ", ".join(reach.words() for reach in self.rule.reaches)
         if out.incomparable is not None:
-            if not any(aspect == "value" for aspect, _ in out.failures):
+            needs = [name for reach in self.rule.reaches for c in reach.constraints for name in c.names()]
+            if not self.faulty.intersection(needs) and not any(aspect == "value" for aspect, _ in out.failures):
                 yield self._finding(
                     "target",
                     out.incomparable.first_line,

@@ -20,6 +20,11 @@ SEVERAL_FINDINGS: dict[tuple[str, str], str] = {
     ("key.init_stop.order", "before init_start"): "each of the two records is on the wrong side of the other",
     ("key.run_start.order", "before init_stop"): "each of the two records is on the wrong side of the other",
     ("key.opt_name.count", "a second time"): "a second optimizer brings demands of its own",
+    ("key.scheduler_type.count", "a second time"): "a second scheduler brings demands of its own",
+    ("key.eval_accuracy.target", "all eval_accuracy with -"): "what is out of bounds misses the target as well",
+    ("key.eval_accuracy.metadata", "eval_accuracy w"): "without its step it is no part of a pair either",
+    ("key.aggregated_eval_accuracy.metadata", "no s"): "without its step it is no part of a pair either",
+    ("key.run_stop.order", "before run_start"): "each of the records between is on the wrong side of run_stop",
 }
 
 

@@ -55,7 +55,8 @@ def _spoiled_old(line: Line) -> Iterator[tuple[str, str, str]]:
     text, (_, seconds, rest) = line.text, line.text.split(" ", 2)
     yield "log.record-undecodable", "half a record", text[: text.index('"value"')]
     yield "log.record-undecodable", "text behind a record", text + "}"
-    yield "log.record-undecodable", "nested too deeply", f":::MLL {seconds} seed: " + "[" * 100_000
+    yield "log.record-undecodable", "nested too deeply", f"{text}\n:::MLL {seconds} seed: " + "[" * 100_000
     yield "log.record-time", "two points", f":::MLL 1.2.3 {rest}"
-    for bad in (f":::MLLOG {text[7:]}", f":::MLL -{seconds} {rest}", f":::MLL  {seconds} {rest}", ":::MLL", ":::MLL 1 a:"):
+    others = (f"{text}\n:::MLL", f"{text}\n:::MLL 1 a:")
+    for bad in (f":::MLLOG {text[7:]}", f":::MLL -{seconds} {rest}", f":::MLL  {seconds} {rest}", *others):
         yield "log.record-format", bad[:20], bad
