@@ -1,4 +1,4 @@
-"""Audit of one run: times, status and event types that cannot be right."""
+"""Audit of one run: times, status and event types that cannot be right, and the rules that are only written."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Any
 
+from mlsub.audit.cadence import audit_cadence
+from mlsub.audit.dataset import audit_dataset
+from mlsub.audit.ending import audit_ending
+from mlsub.audit.progress import audit_progress
 from mlsub.findings import Finding
 from mlsub.log.run import Run, expected_event_type
 from mlsub.rules.catalogue import finding
@@ -14,8 +18,15 @@ from mlsub.show import show
 _STATUSES = ("success", "aborted")
 
 
-def audit_run(run: Run, path: str) -> Iterator[Finding]:
-    """The findings on one run; ``path`` is the log, relative to the report's root."""
+def audit_run(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]:
+    """The findings on one run.
+
+    Args:
+        run: what the log tells.
+        path: the log, relative to the report's root.
+        usage: ``training`` or ``hpc``; the written rules are kept by usage and round.
+        round_: the round whose rules hold, like ``1.0``.
+    """
     yield from _interval(run, path)
     yield from _clock(run, path)
     yield from _status(run, path)
@@ -28,6 +39,10 @@ def audit_run(run: Run, path: str) -> Iterator[Finding]:
             expected=expected_event_type(key),
             actual=found[:40],
         )
+    yield from audit_ending(run, path)
+    yield from audit_progress(run, path, usage, round_)
+    yield from audit_cadence(run, path, usage, round_)
+    yield from audit_dataset(run, path, usage, round_)
 
 
 def _interval(run: Run, path: str) -> Iterator[Finding]:

@@ -10,19 +10,21 @@ from mlsub.divisions import division_of
 from mlsub.findings import Finding
 from mlsub.judge.seeds import check_seeds
 from mlsub.log.report import LogReport
+from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.load import Benchmark
 from mlsub.submission.model import Entry
 
 
-def judge_entry(entry: Entry, needs: Benchmark) -> tuple[Finding, ...]:
+def judge_entry(entry: Entry, needs: Benchmark, round_: Round) -> tuple[Finding, ...]:
     """Everything there is to say of an entry beyond its single logs.
 
     The convergence test (RCP) has its place behind the seeds; it is not part of this version.
     """
     findings = [*_files(entry, needs), *_compliance(entry, needs)]
     division = division_of(entry.division)
-    seeds = list(check_seeds(entry.logs)) if division is not None and division.seeds else []
+    bound = division is not None and division.seeds and round_.seeds != "unchecked"
+    seeds = list(check_seeds(entry.logs, required=round_.seeds == "required")) if bound else []
     findings.extend(seeds)
     shared = frozenset(f.path for f in seeds if f.rule == "seed.shared")
     findings.extend(audit_seeds(entry.logs, shared))
@@ -33,13 +35,14 @@ def judge_entry(entry: Entry, needs: Benchmark) -> tuple[Finding, ...]:
 def _files(entry: Entry, needs: Benchmark) -> Iterator[Finding]:
     runs = len(entry.files.results)
     strays = entry.files.strays
-    if runs != needs.runs:
+    weak = entry.files.scaling_type == "weak"
+    if runs < needs.runs or (runs > needs.runs and not weak):
         misnamed = f"; also there: {', '.join(strays[:5])}" if strays else ""
         yield finding(
             "entry.run-count",
             entry.path,
             f"The number of result files is not that of {needs.name}",
-            expected=f"{needs.runs} files named result_*.txt",
+            expected=f"{'at least ' if weak else ''}{needs.runs} files named result_*.txt",
             actual=f"{runs}{misnamed}",
         )
     elif strays:

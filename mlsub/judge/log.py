@@ -190,7 +190,7 @@ class _Reading:
             status=readable(run.status[:_NAME_WIDTH]) if isinstance(run.status, str) else None,
             minutes=self._minutes(run),
             run=run,
-            findings=(*findings, *audit_run(run, self.task.path)),
+            findings=(*findings, *audit_run(run, self.task.path, self.task.usage, self.task.round)),
         )
 
     def _minutes(self, run: Run) -> float | None:

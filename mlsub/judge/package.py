@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from mlsub.audit.seeds import audit_organisation_seeds
 from mlsub.findings import Finding, Verdict
 from mlsub.judge.entry import judge_entry
 from mlsub.judge.log import LogTask
@@ -57,6 +58,8 @@ def list_packages(place: Place, root: Path, round_: Round) -> list[Package]:
         files = reader.organisation()
     elif place.target is Target.SYSTEM:
         files = reader.system(place.path)
+    elif place.target is Target.SCALING:
+        files = reader.scaling(place.path)
     else:
         files = reader.benchmark(place.path)
     return [_package(files, prefix, round_)]
@@ -88,7 +91,7 @@ def _lone_benchmark(folder: Path, root: Path, round_: Round) -> Package:
         strays=tuple(sorted(c.name for c in folder.iterdir() if c not in results and not c.name.startswith("."))),
     )
     files = OrganisationFiles(
-        name=folder.parent.name, folder=folder, entries=(entry,), descriptions=(), findings=(), whole=False
+        name=folder.parent.name, folder=folder, entries=(entry,), descriptions=(), findings=()
     )
     return _package(files, _prefix(folder, root), round_, in_tree=False)
 
@@ -110,7 +113,7 @@ def judge_package(package: Package, reports: Mapping[str, LogReport], round_: Ro
     """The verdicts on a package whose logs have been read; ``reports`` are by path."""
     files = package.files
     descriptions = {
-        file.name.removesuffix(".json"): read_description(file, _path(files, package.prefix, file))
+        file.name.removesuffix(".json"): read_description(file, _path(files, package.prefix, file), round_)
         for file in files.descriptions
     }
     findings: list[Finding] = list(files.findings)
@@ -119,6 +122,7 @@ def judge_package(package: Package, reports: Mapping[str, LogReport], round_: Ro
         findings.extend(description.findings)
     logs: list[LogResult] = []
     entries: list[EntryResult] = []
+    read: list[Entry] = []
     for entry_files in files.entries:
         entry = Entry(
             files=entry_files,
@@ -127,11 +131,13 @@ def judge_package(package: Package, reports: Mapping[str, LogReport], round_: Ro
             description=descriptions.get(entry_files.system),
             in_tree=package.in_tree,
         )
+        read.append(entry)
         result, about = _entry_result(entry, round_)
         entries.append(result)
         logs.extend(log_result(log, entry_files.organisation) for log in entry.logs)
         findings.extend(f for log in entry.logs for f in log.findings)
         findings.extend(about)
+    findings.extend(audit_organisation_seeds(read))
     if not logs and not any(f.rejects for f in files.findings):
         findings.append(_without_logs(package))
     official = Verdict.ACCEPTED
@@ -166,7 +172,7 @@ def _system_result(files: OrganisationFiles, description: SystemDescription) -> 
 
 def _entry_result(entry: Entry, round_: Round) -> tuple[EntryResult, tuple[Finding, ...]]:
     needs = _needs(entry, round_)
-    findings = judge_entry(entry, needs)
+    findings = judge_entry(entry, needs, round_)
     undescribed = entry.in_tree and (entry.description is None or entry.description.content is None)
     no_result = undescribed or any(log.without_run for log in entry.logs)
     rejected = no_result or any(f.rejects for f in findings)
@@ -175,7 +181,7 @@ def _entry_result(entry: Entry, round_: Round) -> tuple[EntryResult, tuple[Findi
         organisation=entry.files.organisation,
         system=entry.files.system,
         benchmark=needs.name,
-        scaling_type=None,
+        scaling_type=entry.files.scaling_type,
         division=entry.division,
         official=Verdict.REJECTED if rejected else Verdict.ACCEPTED,
         runs=len(entry.logs),

@@ -12,10 +12,10 @@ from mlsub.rules.catalogue import finding
 from mlsub.show import show
 
 
-def check_seeds(logs: tuple[LogReport, ...]) -> Iterator[Finding]:
+def check_seeds(logs: tuple[LogReport, ...], *, required: bool = False) -> Iterator[Finding]:
     """Findings on the seeds of an entry's runs, in the order of their file names.
 
-    To round 4.0 an entry without any seed passes, and so do runs without one that sort before the first run with
+    From round 4.1 every run must log one (``required``). Before, an entry without any seed passes, and so do runs without one that sort before the first run with
     one; a later run without a seed does not. A seed is known by its value and the source line that logged it.
     """
     users: dict[tuple[Any, Any, Any], tuple[LogReport, Seed]] = {}
@@ -38,7 +38,9 @@ def check_seeds(logs: tuple[LogReport, ...]) -> Iterator[Finding]:
             )
             continue
         some_seed = some_seed or bool(log.run.seeds)
-        if some_seed and not log.run.seeds:
+        if required and not log.run.seeds:
+            yield finding("seed.missing", log.path, "The run logs no seed", expected="a seed of its own", actual="none")
+        elif some_seed and not log.run.seeds:
             yield finding("seed.missing", log.path, "The run logs no seed, but an earlier one of the entry does")
         again = []
         for seed in log.run.seeds:

@@ -15,16 +15,22 @@ from mlsub.show import show
 MAX_EVALUATIONS = 10_000
 MAX_HYPERPARAMETERS = 512
 MAX_SEEDS = 10_000
+MAX_METRIC = 64
 
 
 class Evaluation(msgspec.Struct, frozen=True):
-    """One ``eval_accuracy``: when (ms), where (line), at which ``epoch_num`` or ``samples_count``, and its value."""
+    """One ``eval_accuracy``: when (ms), where (line), its value, and where in training by ``epoch_num`` and the like.
+
+    ``metric`` tells values apart where a benchmark has several (Stable Diffusion: FID and CLIP).
+    """
 
     line: int
     time_ms: float
     value: Any
     epoch_num: Any = None
     samples_count: Any = None
+    step_num: Any = None
+    metric: Any = None
 
 
 class Seed(msgspec.Struct, frozen=True):
@@ -64,6 +70,7 @@ class Run(msgspec.Struct, frozen=True):
 
     ``identity`` holds the ``submission_*`` values, ``hyperparameters`` the first value of every other key that is
     neither timeline nor result. ``status`` is the status of ``run_stop``: normally ``success`` or ``aborted``.
+    ``last_block`` is line and time (ms) of the last ``block_start`` before ``run_stop``.
     """
 
     identity: dict[str, Any]
@@ -76,6 +83,7 @@ class Run(msgspec.Struct, frozen=True):
     lines: dict[str, int]
     clock: ClockStep | None
     event_types: dict[str, tuple[str, int]]
+    last_block: tuple[int, float] | None = None
 
     @property
     def duration_ms(self) -> float | None:
@@ -146,6 +154,8 @@ class RunFold:
         self._first_step = 0
         self._worst_step = 0.0
         self._interval: tuple[float | None, float | None] = (None, None)
+        self._block: Event | None = None
+        self.last_block: Event | None = None
         self._handlers: dict[str, Callable[[Event], None]] = {
             "run_start": self._run_edge,
             "run_stop": self._run_edge,
@@ -153,7 +163,7 @@ class RunFold:
             "init_stop": self._time,
             "eval_accuracy": self._evaluation,
             "seed": self._seed,
-            "block_start": self._count,
+            "block_start": self._block_start,
             "epoch_start": self._count,
         }
 
@@ -200,6 +210,7 @@ class RunFold:
             epochs=self.counts["epoch_start"],
             events=self.events,
         )
+        block = self.last_block
         clock = ClockStep(self._steps, self._first_step, self._worst_step) if self._steps else None
         return Run(
             identity=self.identity,
@@ -212,6 +223,7 @@ class RunFold:
             lines=self.lines,
             clock=clock,
             event_types=self.event_types,
+            last_block=(block.line, block.time_ms) if block is not None else None,
         )
 
     def _step_back(self, line: int, by_ms: float) -> None:
@@ -229,10 +241,15 @@ class RunFold:
         if event.key == "run_stop":
             self.status = _get(event.metadata, "status")
             self.status_line = event.line
+            self.last_block = self._block
 
     def _time(self, event: Event) -> None:
         self.times.setdefault(event.key, event.time_ms)
         self.lines.setdefault(event.key, event.line)
+
+    def _block_start(self, event: Event) -> None:
+        self.counts["block_start"] += 1
+        self._block = event
 
     def _count(self, event: Event) -> None:
         self.counts[event.key] += 1
@@ -240,6 +257,7 @@ class RunFold:
     def _evaluation(self, event: Event) -> None:
         if len(self.evaluations) < MAX_EVALUATIONS:
             metadata = event.metadata
+            metric = _get(metadata, "metric")
             self.evaluations.append(
                 Evaluation(
                     event.line,
@@ -247,6 +265,8 @@ class RunFold:
                     event.value,
                     _get(metadata, "epoch_num"),
                     _get(metadata, "samples_count"),
+                    _get(metadata, "step_num"),
+                    metric[:MAX_METRIC] if isinstance(metric, str) else None,
                 )
             )
 

@@ -2,6 +2,7 @@
 
 from mlsub.rounds.loader import (
     Round,
+    Statuses,
     UnknownRoundError,
     get_round,
     known_rounds,
@@ -13,6 +14,7 @@ from mlsub.rounds.loader import (
 
 __all__ = [
     "Round",
+    "Statuses",
     "UnknownRoundError",
     "get_round",
     "known_rounds",

@@ -15,12 +15,27 @@ from mlsub.data import load_yaml
 _ROUND = re.compile(r"v?(\d+\.\d+)(?:\.0)?")
 
 
+class Statuses(msgspec.Struct, frozen=True):
+    """What a system description may state as its status."""
+
+    one_of: tuple[str, ...]
+    case_counts: bool
+
+    def allow(self, status: object) -> bool:
+        """Whether a status is one of them."""
+        if not isinstance(status, str):
+            return False
+        return (status if self.case_counts else status.lower()) in self.one_of
+
+
 class Round(msgspec.Struct, frozen=True):
     """One round of one usage.
 
     ``common_file`` is the file of the rules that bind every log, ``common`` the (usage, round) it is read for;
     ``checker`` the place in the official checker that findings cite; ``log_format`` is ``mllog``, or ``mll`` for the
-    format of v0.6; ``seeds`` is ``unchecked``, ``optional`` or ``required`` (see rounds.yaml). ``overlay`` is the file
+    format of v0.6; ``seeds`` is ``unchecked``, ``optional`` or ``required`` (see rounds.yaml); ``statuses``
+    are those a system description may state, None where no tool checks; ``scaling_folders`` says that results lie one
+    folder deeper, under ``strong`` or ``weak``. ``overlay`` is the file
     of the user's own rules that applies as well, None without one.
     """
 
@@ -34,6 +49,9 @@ class Round(msgspec.Struct, frozen=True):
     empty_folder_ignored: bool
     log_format: str
     seeds: str
+    descriptions_checked: bool
+    statuses: Statuses | None
+    scaling_folders: bool
     title: str
     overlay: str | None = None
 
@@ -109,6 +127,9 @@ def get_round(usage: str, name: str, overlay: str | None = None) -> Round:
         empty_folder_ignored=merged["empty_benchmark_folder"] == "ignored",
         log_format=merged["log_format"],
         seeds=merged["seeds"],
+        descriptions_checked=merged["system_descriptions"] == "checked",
+        statuses=msgspec.convert(merged["system_status"], Statuses) if "system_status" in merged else None,
+        scaling_folders=merged.get("scaling") == "folders",
         title=f"{entry['title']} v{name}",
         overlay=overlay,
     )

@@ -138,7 +138,8 @@ def _key_lines(rule: str, demands: list[Demand]) -> list[str]:
     _, key, aspect = rule.split(".")
     first = demands[0]
     about = _keys().get(key)
-    blocks = {demand.rule.blocks for demand in demands}
+    # What the newest demand says: v0.6 knew no divisions, and ruled out both by every rule.
+    blocks = {demands[-1].rule.blocks}
     warning = aspect == "repeated" or all(aspect in demand.rule.warn_only for demand in demands)
     rules_out = _division(Blocks.NONE if warning else Blocks.BOTH if Blocks.BOTH in blocks else Blocks.CLOSED)
     lines = [
@@ -160,12 +161,18 @@ def _key_lines(rule: str, demands: list[Demand]) -> list[str]:
 
 
 def _sources(demands: list[Demand]) -> Iterator[str]:
-    """The official files, one line a round."""
+    """The official files, rounds with the same files together."""
     files: dict[str, list[str]] = {}
     for checker, origin in sorted({source for demand in demands for source in demand.sources}):
         files.setdefault(checker, []).append(origin)
+    checkers: dict[tuple[str, str], list[str]] = {}
     for checker, names in files.items():
-        yield f"{checker}: {', '.join(names)}"
+        place, underscore, version = checker.rpartition("_")
+        key = (f"{place}{underscore}", ", ".join(names)) if version[:1].isdigit() else (checker, ", ".join(names))
+        checkers.setdefault(key, []).append(version if key[0] != checker else "")
+    for (place, listed), versions in checkers.items():
+        several = f"{{{','.join(versions)}}}" if len(versions) > 1 else versions[0]
+        yield f"{place}{several}: {listed}"
 
 
 def _example(key: str, aspect: str) -> str:
@@ -175,6 +182,7 @@ def _example(key: str, aspect: str) -> str:
         "repeated": f"two records with key {key} and the same value",
         "value": f"{record} with a value that is not allowed",
         "metadata": f"{record} with metadata that lacks the entry",
+        "nesting": f"{key} with another epoch_num than the sequence asks for",
         "order": f"{key} where the log is not there yet, or is past it",
         "time": f"{key} logged after the limit",
         "target": "a run whose last evaluation is still below the target",

@@ -166,6 +166,8 @@ def _rule_set(
         for key, choices in (section.pop("variants", None) or {}).items():
             variants.extend(_variants(key, choices, family, str(benchmark_name), round_))
         _add(rules, section, family, f"{_prefix(family)}{benchmark_name}.yaml", round_)
+    for key, note in (content.get("notes") or {}).items():
+        rules[key] = msgspec.structs.replace(rules[key], note=note)
     return RuleSet(
         usage=round_.usage,
         round=round_.name,

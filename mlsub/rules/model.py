@@ -88,7 +88,8 @@ class KeyRule(msgspec.Struct, frozen=True, kw_only=True):
 
     ``blocks`` is the division a violation rules out, ``origin`` the official file the demand comes from,
     ``warn_only`` the aspects that the official checker of the day only warned of, ``first_metadata`` what holds for the
-    first record only, ``nested`` the way v0.6 nests its epochs and evaluations (see :mod:`mlsub.rules.nesting`).
+    first record only, ``nested`` the way v0.6 nests its epochs and evaluations (see :mod:`mlsub.rules.nesting`),
+    ``note`` what a reader of a violation has to know beside.
     """
 
     key: str
@@ -106,6 +107,7 @@ class KeyRule(msgspec.Struct, frozen=True, kw_only=True):
     warn_only: tuple[str, ...] = ()
     gathers: Gathers | None = None
     nested: str | None = None
+    note: str | None = None
 
 
 class Variant(msgspec.Struct, frozen=True):

@@ -24,7 +24,7 @@ from mlsub.rules.problems import (
 )
 
 _WORDS = ("title", "usage", "common", "benchmarks", "rounds")
-_ROUND_WORDS = ("ruleset", "checker", "benchmarks", "log_format", "empty_benchmark_folder", "seeds")
+_ROUND_WORDS = ("ruleset", "checker", "benchmarks", "log_format", "empty_benchmark_folder", "seeds", "scaling")
 
 
 def check_overlay(path: Path) -> str:
@@ -94,6 +94,7 @@ def _schema() -> dict[str, Any]:
             "log_format": {"enum": ["mllog", "mll"]},
             "empty_benchmark_folder": {"enum": ["ignored", "rejected"]},
             "seeds": {"enum": ["unchecked", "optional", "required"]},
+            "scaling": {"enum": ["none", "folders"]},
         },
     }
     schema["required"] = ["title"]

@@ -160,7 +160,7 @@ class _Phrases:
             message=message,
             expected=expected,
             actual=actual,
-            fix=fix,
+            fix=f"{fix} {self.rule.note}" if self.rule.note else fix,
             source=self.source,
         )
 

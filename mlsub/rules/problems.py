@@ -23,7 +23,7 @@ _SCHEMA = Path(__file__).with_name("schema.json")
 MAX_BYTES = 4 << 20
 
 _SECTIONS = ("both", "closed", "open")
-_ROUND_WORDS = ("replaces", "runs", "forgiven", "at_least_one_of", *_SECTIONS)
+_ROUND_WORDS = ("replaces", "runs", "forgiven", "notes", "at_least_one_of", *_SECTIONS)
 _DEMAND_WORDS = (
     *("occurs", "metadata", "first", "after", "not_after", "within", "reaches", "tensors", "warn_only"),
     *("gathers", "nested", "benchmark_of_round"),

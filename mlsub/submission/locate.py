@@ -16,12 +16,17 @@ _ROUND_FOLDER = re.compile(
 )
 
 
+#: HPC results lie one folder deeper than those of training, below one of these.
+SCALING_FOLDERS = ("strong", "weak")
+
+
 class Target(StrEnum):
     """The kinds of path that can be checked."""
 
     LOG = "log"
     BENCHMARK = "benchmark"
     SYSTEM = "system"
+    SCALING = "scaling"
     ORGANISATION = "organisation"
     ORGANISATIONS = "organisations"
     NOTHING = "nothing"
@@ -66,7 +71,8 @@ def locate(path: Path) -> Place:
     path = Path(os.path.abspath(path))  # noqa: PTH100
     parents = path.parents
     if not is_folder(path):
-        organisation = parents[3] if len(parents) > 4 and parents[2].name == "results" else None
+        below = _below_results(path.parent)
+        organisation = path.parents[below + 1] if below in (2, 3) and len(parents) > below + 2 else None
         return Place(path, Target.LOG, organisation)
     if is_organisation(path):
         return Place(path, Target.ORGANISATION, path)
@@ -77,11 +83,23 @@ def locate(path: Path) -> Place:
         return Place(path.parent, Target.ORGANISATION, path.parent)
     if path.parent.name == "results":
         return Place(path, Target.SYSTEM, path.parent.parent)
-    if len(parents) > 2 and parents[1].name == "results":
-        return Place(path, Target.BENCHMARK, parents[2])
+    below = _below_results(path)
+    if below in (2, 3) and len(parents) > below:
+        target = Target.SCALING if below == 2 and path.name in SCALING_FOLDERS else Target.BENCHMARK
+        return Place(path, target, parents[below])
     if any(path.glob("result_*.txt")):
         return Place(path, Target.BENCHMARK, None)
     return Place(path, Target.NOTHING, None)
+
+
+def _below_results(path: Path) -> int:
+    """How deep a folder lies in ``results``: 2 for a benchmark's of training, 3 for one of HPC; 0 for no such place."""
+    parents = path.parents
+    if len(parents) > 2 and parents[1].name == "results":
+        return 2
+    if len(parents) > 3 and parents[2].name == "results" and parents[0].name in SCALING_FOLDERS:
+        return 3
+    return 0
 
 
 def infer_round(place: Place) -> InferredRound | None:

@@ -12,7 +12,10 @@ from mlsub.systems.description import SystemDescription
 
 
 class EntryFiles(msgspec.Struct, frozen=True, kw_only=True):
-    """One benchmark folder: result files in the order the official checker sorts them, and what else is there."""
+    """One benchmark folder: result files in the order the official checker sorts them, and what else is there.
+
+    ``scaling_type`` is ``strong`` or ``weak`` in HPC.
+    """
 
     organisation: str
     system: str
@@ -20,20 +23,17 @@ class EntryFiles(msgspec.Struct, frozen=True, kw_only=True):
     folder: Path
     results: tuple[Path, ...]
     strays: tuple[str, ...]
+    scaling_type: str | None = None
 
 
 class OrganisationFiles(msgspec.Struct, frozen=True, kw_only=True):
-    """The files of one organisation, and what is wrong with how they lie.
-
-    ``whole`` is False where only one benchmark or system folder of it was asked for.
-    """
+    """The files of one organisation, and what is wrong with how they lie."""
 
     name: str
     folder: Path
     entries: tuple[EntryFiles, ...]
     descriptions: tuple[Path, ...]
     findings: tuple[Finding, ...]
-    whole: bool = True
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ from pathlib import Path
 from mlsub.findings import Finding
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
-from mlsub.submission.locate import is_folder, is_organisation
+from mlsub.submission.locate import SCALING_FOLDERS, is_folder, is_organisation
 from mlsub.submission.model import EntryFiles, OrganisationFiles
 
 RESULT_PATTERN = "result_*.txt"
@@ -48,15 +48,19 @@ class TreeReader:
             for system in self._folders(self.folder / "results"):
                 entries.extend(self._system(system))
         self._look_for_descriptions({entry.system for entry in entries})
-        return self._files(entries, self._descriptions(), whole=True)
+        return self._files(entries, self._descriptions())
 
     def system(self, folder: Path) -> OrganisationFiles:
         """One folder under results/."""
         return self._part(self._system(folder))
 
+    def scaling(self, folder: Path) -> OrganisationFiles:
+        """One folder of HPC, ``strong`` or ``weak``, under a system."""
+        return self._part(self._scaling(folder))
+
     def benchmark(self, folder: Path) -> OrganisationFiles:
         """One benchmark's folder."""
-        return self._part(self._benchmark(folder))
+        return self._part(self._benchmark(folder, folder.parent.name if self.round.scaling_folders else None))
 
     def _part(self, entries: list[EntryFiles]) -> OrganisationFiles:
         wanted = {entry.system for entry in entries}
@@ -64,17 +68,15 @@ class TreeReader:
         return self._files(
             entries,
             [file for file in self._descriptions() if file.name.removesuffix(".json") in wanted],
-            whole=False,
         )
 
-    def _files(self, entries: list[EntryFiles], descriptions: list[Path], *, whole: bool) -> OrganisationFiles:
+    def _files(self, entries: list[EntryFiles], descriptions: list[Path]) -> OrganisationFiles:
         return OrganisationFiles(
             name=self.folder.name,
             folder=self.folder,
             entries=tuple(entries),
             descriptions=tuple(descriptions),
             findings=tuple(self.findings),
-            whole=whole,
         )
 
     def _descriptions(self) -> list[Path]:
@@ -85,7 +87,21 @@ class TreeReader:
         ]
 
     def _system(self, folder: Path) -> list[EntryFiles]:
-        return [entry for child in self._folders(folder) for entry in self._benchmark(child)]
+        below = self._scaling if self.round.scaling_folders else self._benchmark
+        return [entry for child in self._folders(folder) for entry in below(child)]
+
+    def _scaling(self, folder: Path) -> list[EntryFiles]:
+        """The benchmarks under ``strong`` or ``weak``."""
+        if folder.name not in SCALING_FOLDERS:
+            self._add(
+                "tree.unknown-scaling",
+                self._relative(folder),
+                f"{folder.name} is no way of scaling",
+                expected=" or ".join(SCALING_FOLDERS),
+                actual=folder.name,
+            )
+            return []
+        return [entry for child in self._folders(folder) for entry in self._benchmark(child, folder.name)]
 
     def _look_for_descriptions(self, systems: set[str]) -> None:
         """Every system with results needs a description of its name."""
@@ -107,7 +123,7 @@ class TreeReader:
             actual=f"systems/{close[0]}.json" if close else "no file of a similar name",
         )
 
-    def _benchmark(self, folder: Path) -> list[EntryFiles]:
+    def _benchmark(self, folder: Path, scaling_type: str | None = None) -> list[EntryFiles]:
         if folder.name not in self.round.benchmarks:
             self._add_unknown_benchmark(folder)
             return []
@@ -126,11 +142,12 @@ class TreeReader:
         return [
             EntryFiles(
                 organisation=self.folder.name,
-                system=folder.parent.name,
+                system=(folder.parent.parent if scaling_type else folder.parent).name,
                 benchmark=folder.name,
                 folder=folder,
                 results=results,
                 strays=strays,
+                scaling_type=scaling_type,
             )
         ]
 

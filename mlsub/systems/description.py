@@ -14,6 +14,7 @@ import msgspec
 from mlsub.data import load_yaml
 from mlsub.divisions import DIVISIONS, division_of
 from mlsub.findings import Finding
+from mlsub.rounds import Round, Statuses
 from mlsub.rules.catalogue import finding
 from mlsub.show import show
 
@@ -61,12 +62,13 @@ def fields() -> Fields:
     return msgspec.convert(load_yaml(Path(__file__).with_name("fields.yaml")), Fields)
 
 
-def read_description(file: Path, path: str) -> SystemDescription:
+def read_description(file: Path, path: str, round_: Round | None = None) -> SystemDescription:
     """Read and judge a system description; bad input never raises.
 
     Args:
         file: where it is.
         path: what findings call it, relative to the report's root.
+        round_: the round whose rules hold; None for the fields alone.
     """
     name = file.name.removesuffix(".json")
     try:
@@ -79,7 +81,11 @@ def read_description(file: Path, path: str) -> SystemDescription:
     content, duplicates, problems = _parse(text, path)
     if content is not None:
         lines = _Lines(text)
-        problems = [*_official(content, path, lines), *_audit(content, path, lines, duplicates)]
+        problems = list(_audit(content, path, lines, duplicates))
+        if round_ is None or round_.descriptions_checked:
+            problems = [*_official(content, path, lines), *problems]
+        if round_ is not None and round_.statuses is not None:
+            problems = [*_status(content, path, lines, round_.statuses), *problems]
     return SystemDescription(name=name, path=path, content=content, findings=tuple(problems))
 
 
@@ -162,6 +168,23 @@ def _official(content: dict[str, Any], path: str, lines: _Lines) -> Iterator[Fin
                 expected="text",
                 actual=show(content[name]),
             )
+
+
+def _status(content: dict[str, Any], path: str, lines: _Lines, statuses: Statuses) -> Iterator[Finding]:
+    if "status" not in content or statuses.allow(content["status"]):
+        return
+    value = content["status"]
+    plain = {name.lower(): name for name in statuses.one_of}
+    close = get_close_matches(value[:80].strip().lower(), plain, n=1, cutoff=0.5) if isinstance(value, str) else []
+    yield finding(
+        "system.status",
+        path,
+        "The status is none of those the round knows",
+        line=lines.of("status"),
+        expected=f"one of {', '.join(statuses.one_of)}",
+        actual=show(value),
+        fix=f"Write {plain[close[0]]}, if that is what is meant." if close else None,
+    )
 
 
 def _audit(content: dict[str, Any], path: str, lines: _Lines, duplicates: list[str]) -> Iterator[Finding]:

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from mlsub.rules.overlay import check_overlay
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 CORPUS = REPOSITORY.parent / "shared" / "corpus"
 PAGES = [REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
@@ -39,6 +41,10 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("reader")
     shutil.copytree(REPOSITORY / "submissions", folder / "submissions")
     run(["mlsub", "rehearse", "submissions/rehearsal.yaml", "--output", "demo"], folder)
+    overlay = (REPOSITORY / "docs" / "overlay.md").read_text()
+    house, coming = re.findall(r"```yaml\n(.*?)```", overlay, re.DOTALL)
+    (folder / "house.yaml").write_text(house)
+    (folder / "next.yaml").write_text(coming)
     for name in ("v1.0", "v1.1"):
         if (CORPUS / name).is_dir():
             (folder / f"training_results_{name}").symlink_to(CORPUS / name)
@@ -56,6 +62,11 @@ def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
 def environment() -> dict[str, str]:
     """The reader's environment, without what the test run itself sets for make."""
     return {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+
+
+def test_the_overlay_files_of_the_docs_hold_together(workplace: Path) -> None:
+    for name in ("house.yaml", "next.yaml"):
+        assert check_overlay(workplace / name) == str(workplace / name)
 
 
 def test_there_are_commands_to_run() -> None:

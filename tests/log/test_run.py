@@ -184,6 +184,30 @@ def test_an_evaluation_has_its_value_and_its_place_in_training(metadata: Any, ep
     assert (found.epoch_num, found.samples_count) == (epoch, samples)
 
 
+def test_an_evaluation_tells_its_metric_and_its_step() -> None:
+    metadata = {"metric": "FID", "step_num": 500, "samples_count": 512_000}
+    (found,) = fold(event("eval_accuracy", 90.0, metadata=metadata)).evaluations
+    assert (found.metric, found.step_num, found.samples_count) == ("FID", 500, 512_000)
+    (bare,) = fold(event("eval_accuracy", 0.5)).evaluations
+    assert (bare.metric, bare.step_num) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("keys", "last"),
+    [
+        (["block_start", "block_stop", "block_start", "run_stop"], (3, 3.0)),
+        (["block_start", "run_stop", "block_start"], (1, 1.0)),
+        (["block_start", "run_stop", "block_start", "run_stop"], (3, 3.0)),
+        (["run_stop", "block_start"], None),
+        (["block_start", "block_stop"], None),
+    ],
+)
+def test_the_last_block_is_the_last_that_starts_before_the_run_stops(
+    keys: list[str], last: tuple[int, float] | None
+) -> None:
+    assert fold(*(event(key, line=n, time_ms=float(n)) for n, key in enumerate(keys, 1))).last_block == last
+
+
 def test_identity_and_hyperparameters_are_the_first_values_with_their_lines() -> None:
     run = fold(
         event("submission_org", "ACME", line=1),

@@ -75,12 +75,12 @@ def coming(tmp_path: Path) -> Path:
 
 
 def test_house_rules_bind_beside_the_official_ones_and_leave_the_verdict(tmp_path: Path, house: Path) -> None:
-    tree = make_tree(tmp_path / "v1.0")
+    tree = make_tree(tmp_path).folder
     plain = json.loads(run("check", str(tree), "--format", "json").stdout)
     answer = run("check", str(tree), "--rules", str(house), "--format", "json")
     document = json.loads(answer.stdout)
-    assert answer.exit_code == 1
-    report, before = document["reports"][0], plain["reports"][0]
+    assert answer.status == 1
+    report, before = document, plain
     assert report["official"] == before["official"] == "accepted"
     own = [finding for finding in report["findings"] if finding["kind"] == "house"]
     assert {finding["rule"] for finding in own} >= {"house.acme_ticket.count", "house.acme_second.count"}
@@ -142,12 +142,12 @@ def test_a_broken_file_is_refused_with_line_and_what_was_meant(tmp_path: Path, l
 
 
 def test_the_command_refuses_a_broken_file_and_judges_nothing(tmp_path: Path) -> None:
-    tree, path = make_tree(tmp_path / "v1.0"), tmp_path / "bad.yaml"
+    tree, path = make_tree(tmp_path).folder, tmp_path / "bad.yaml"
     path.write_text('title: x\ncommon:\n  "1.0": {both: {a: {at_leest: 1}}}\n')
     answer = run("check", str(tree), "--rules", str(path))
-    assert answer.exit_code == 2
+    assert answer.status == 2
     assert "unknown operator 'at_leest'. Did you mean at_least?" in answer.stdout
     assert "bad.yaml:3" in answer.stdout
     missing = run("check", str(tree), "--rules", str(tmp_path / "none.yaml"))
-    assert missing.exit_code == 2
+    assert missing.status == 2
     assert "cannot be read: No such file" in missing.stdout

@@ -1,0 +1,60 @@
+"""Runs for the audit tests: from a few facts, and from published logs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from mlsub.log.event import Event, decode
+from mlsub.log.reader import TOKEN, open_log, read_records
+from mlsub.log.run import Run, RunFold
+
+CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
+
+
+def fold(events: Iterable[Event]) -> Run:
+    """The run of some events."""
+    folding = RunFold()
+    for event in events:
+        folding.add(event)
+    return folding.finish()
+
+
+def events(records: Sequence[tuple[str, Any, dict[str, Any]]], step_ms: float = 10_000.0) -> list[Event]:
+    """Events of records (key, value, metadata): one a line, and ten seconds apart."""
+    return [
+        Event(line=line, time_ms=line * step_ms, key=key, value=value, metadata=metadata)
+        for line, (key, value, metadata) in enumerate(records, 1)
+    ]
+
+
+def make_run(
+    benchmark: str,
+    places: Iterable[Any] = (),
+    count: str = "epoch_num",
+    division: str = "closed",
+    **values: Any,
+) -> Run:
+    """A successful run that was evaluated at some places; ``values`` are hyperparameters."""
+    records: list[tuple[str, Any, dict[str, Any]]] = [
+        ("submission_benchmark", benchmark, {}),
+        ("submission_division", division, {}),
+        *((key, value, {}) for key, value in values.items()),
+        ("run_start", None, {}),
+    ]
+    for place in places:
+        records += [("block_start", None, {}), ("eval_accuracy", 0.5, {count: place})]
+    return fold(events([*records, ("run_stop", None, {"status": "success"})]))
+
+
+def read_run(file: Path) -> Run:
+    """The run of a published log."""
+    folding = RunFold()
+    with open_log(file) as stream:
+        for batch in read_records(stream, None, TOKEN):
+            for line, text, hidden, too_long in batch:
+                event = None if hidden or too_long else decode(line, text)
+                if isinstance(event, Event):
+                    folding.add(event)
+    return folding.finish()
