@@ -90,9 +90,7 @@ def _lone_benchmark(folder: Path, root: Path, round_: Round) -> Package:
         results=results,
         strays=tuple(sorted(c.name for c in folder.iterdir() if c not in results and not c.name.startswith("."))),
     )
-    files = OrganisationFiles(
-        name=folder.parent.name, folder=folder, entries=(entry,), descriptions=(), findings=()
-    )
+    files = OrganisationFiles(name=folder.parent.name, folder=folder, entries=(entry,), descriptions=(), findings=())
     return _package(files, _prefix(folder, root), round_, in_tree=False)
 
 

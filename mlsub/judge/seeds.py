@@ -15,8 +15,9 @@ from mlsub.show import show
 def check_seeds(logs: tuple[LogReport, ...], *, required: bool = False) -> Iterator[Finding]:
     """Findings on the seeds of an entry's runs, in the order of their file names.
 
-    From round 4.1 every run must log one (``required``). Before, an entry without any seed passes, and so do runs without one that sort before the first run with
-    one; a later run without a seed does not. A seed is known by its value and the source line that logged it.
+    From round 4.1 every run must log one (``required``). Before, an entry without any seed passes, and so do runs
+    without one that sort before the first run with one; a later run without a seed does not. A seed is known by its
+    value and the source line that logged it.
     """
     users: dict[tuple[Any, Any, Any], tuple[LogReport, Seed]] = {}
     some_seed = False

@@ -195,7 +195,7 @@ def _presence(entry: Entry) -> Callable[[Event, Stated], bool]:
         if when is not None and when not in metadata:
             return True
         # Every name is looked for, as in the official checker, so that metadata that is no object always fails.
-        return any([name in metadata for name in names])
+        return sum(name in metadata for name in names) > 0
 
     return present
 

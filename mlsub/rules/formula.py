@@ -1,9 +1,9 @@
 """A small arithmetic language over logged values: parsed once into a checked tree, never run as code.
 
-A formula reads like ``ceil(1_200_000 * 1152 / global_batch_size) - 8000``: numbers, names of logged keys, text in single
-quotes, ``+ - * / // % **``, comparisons (also chained), ``and or not``, ``a if c else b`` and a few functions. Arithmetic
-is Python's, so that results are bit for bit those of the official checker; it takes numbers only, so that no logged
-text can be multiplied into gigabytes.
+A formula reads like ``ceil(1_200_000 * 1152 / global_batch_size) - 8000``: numbers, names of logged keys, text in
+single quotes, ``+ - * / // % **``, comparisons (also chained), ``and or not``, ``a if c else b`` and a few functions.
+Arithmetic is Python's, so that results are bit for bit those of the official checker; it takes numbers only, so that no
+logged text can be multiplied into gigabytes.
 """
 
 from __future__ import annotations
@@ -278,7 +278,7 @@ class _Parser:
         if self.at >= len(self.tokens):
             raise FormulaError("it ends where a number or a key should stand")
         kind, token, column = self.tokens[self.at]
-        if kind == "sign" or token in _WORDS and kind == "name":
+        if kind == "sign" or (token in _WORDS and kind == "name"):
             raise FormulaError(f"column {column}: {token!r} is not expected here")
         self.at += 1
         if kind == "number":

@@ -131,4 +131,3 @@ def _incomplete(overlay: str, usage: str, round_name: str, benchmark: str) -> It
         return
     if not any(rule.reaches for rule in rules.rules):
         yield f"round {round_name}, benchmark {benchmark}: no key has a quality target (reaches)"
-

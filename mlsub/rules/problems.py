@@ -69,10 +69,11 @@ def read(path: Path, name: str | None = None) -> tuple[yaml.Node | None, tuple[P
     try:
         for event in yaml.parse(text, Loader=yaml.SafeLoader):
             if isinstance(event, yaml.AliasEvent):
-                return None, (Problem(shown, event.start_mark.line + 1, "aliases (*name) are not for rule files"),)
+                place: Any = event.start_mark
+                return None, (Problem(shown, place.line + 1, "aliases (*name) are not for rule files"),)
         node = yaml.compose(text, Loader=yaml.SafeLoader)
     except (yaml.YAMLError, RecursionError) as error:
-        mark = getattr(error, "problem_mark", None)
+        mark: Any = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark else 1
         return None, (Problem(shown, line, f"no YAML: {getattr(error, 'problem', None) or 'nested too deeply'}"),)
     if not isinstance(node, yaml.MappingNode):

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from mlsub.findings import Kind
 from mlsub.judge.log import LogTask, judge_log
 from mlsub.log.report import LogReport
 from tests.differential.generate import usage_and_round
@@ -31,8 +32,9 @@ class Both(NamedTuple):
 
     @property
     def warning(self) -> list[str]:
-        """The rules that mlsub has found broken without rejecting the log for it."""
-        return [finding.rule for finding in self.ours.findings if not finding.rejects]
+        """The official rules that mlsub has found broken without rejecting the log for it."""
+        official = [finding for finding in self.ours.findings if finding.kind is Kind.OFFICIAL]
+        return [finding.rule for finding in official if not finding.rejects]
 
     def describe(self) -> str:
         """What was changed, and what each side says of it."""

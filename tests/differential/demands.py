@@ -24,10 +24,21 @@ class Demand(NamedTuple):
 
 def demands(combination: Combination) -> frozenset[Demand]:
     """Every demand on a key in a log of this combination."""
-    found = {demand for rule in rules_of(combination).values() for demand in demands_of_key(rule)}
+    found = {
+        demand
+        for rule in rules_of(combination).values()
+        for demand in demands_of_key(rule)
+        if not (demand.rule.endswith(".value") and _not_asked_for(rule, combination))
+    }
     for group in ruleset(combination).alternatives:
         found.add(Demand(rule_id(group[0], "any-of"), rejects=True))
     return frozenset(found)
+
+
+def _not_asked_for(rule: KeyRule, combination: Combination) -> bool:
+    """Whether the key should not be there at all, which is what is told of it then, and not its value."""
+    where = rule.occurs.once_where
+    return where is not None and where[1] not in combination.chosen
 
 
 def demands_of_key(rule: KeyRule) -> Iterator[Demand]:

@@ -14,9 +14,7 @@ from tests.differential.values import good_value, missing_by_far, reaching, reso
 
 USAGES = ("training", "hpc")
 #: Every round by name; those of HPC with the usage before it.
-ROUNDS = tuple(
-    name if usage == "training" else f"{usage}-{name}" for usage in USAGES for name in known_rounds(usage)
-)
+ROUNDS = tuple(name if usage == "training" else f"{usage}-{name}" for usage in USAGES for name in known_rounds(usage))
 DIVISIONS = ("closed", "open")
 #: Values that choose between rules, for benchmarks with variants in Closed.
 CHOICES: dict[str, tuple[str, ...]] = {
@@ -141,7 +139,9 @@ class _Maker:
         }
         for rule in self.rules.values():
             allowed = [value for c in rule.value if c.operator == "one_of" for value in c.operand]
-            self.fixed.update({rule.key: value for value in combination.chosen if value in allowed})
+            for value in combination.chosen:
+                if value in allowed:
+                    self.fixed[rule.key] = value
 
     def plan(self) -> Iterator[Planned]:
         around = {*HEAD, *CYCLE, *TAIL}
@@ -256,8 +256,9 @@ def line_of(record: Record) -> str:
 
 def line_of_mll(record: Record) -> str:
     """A record as it stands in a log of v0.6, as far as its format can say it."""
-    time_ms = record.get("time_ms")
+    time_ms: Any = record.get("time_ms")
     real = type(time_ms) in (int, float) and -1e300 < time_ms < 1e300
     seconds = f"{time_ms / 1000:.9f}".rstrip("0") if real else str(time_ms)
-    content = {name: value for name, value in record.items() if name not in ("time_ms", "key", "event_type", "namespace")}
+    outside = ("time_ms", "key", "event_type", "namespace")
+    content = {name: value for name, value in record.items() if name not in outside}
     return f":::MLL {seconds} {record.get('key')}: {json.dumps(content)}"

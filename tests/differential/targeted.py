@@ -162,6 +162,7 @@ def _unused(log: Log, rule: KeyRule) -> Iterator[Aimed]:
     if rule.occurs.once_where is not None:
         line = record_line({**(log[0].record or {}), "key": rule.key, "value": 1}, old=log[0].old)
         yield _aim(rule.key, "count", "where it is not asked for", [line, *log])
+        return
     for constraint in rule.value:
         for value in bad_values(rule.value, constraint):
             line = record_line({**(log[0].record or {}), "key": rule.key, "value": value}, old=log[0].old)

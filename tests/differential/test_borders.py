@@ -56,7 +56,8 @@ def test_a_number_on_the_border_of_a_tolerance_gets_one_verdict(combination: Com
             continue
         place = places_of(log, rule.key)[0]
         for value in [value for constraint in rule.value for value in _borders(constraint)]:
-            changed = [*log[:place], record_line({**(log[place].record or {}), "value": value}, old=log[place].old), *log[place + 1 :]]
+            line = record_line({**(log[place].record or {}), "value": value}, old=log[place].old)
+            changed = [*log[:place], line, *log[place + 1 :]]
             mutant = Mutant(f"border: {rule.key} with {value!r}", content(changed))
             both = judge_both(mutant, combination.round, tmp_path / "log.txt")
             if disagrees(both) and f"border: {rule.key}" not in KNOWN_DEVIATIONS:

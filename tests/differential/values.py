@@ -190,6 +190,10 @@ def _near_item(operand: dict[str, Any]) -> list[Any]:
     return [*([*whole, value] for value in last), whole, [*whole, step, "x"], {"1": step}, "45", str(step)]
 
 
+def _near_all(tests: dict[str, Any]) -> list[Any]:
+    return [value for name, operand in tests.items() if name in _NEAR for value in _NEAR[name](operand)]
+
+
 _NEAR: dict[str, Callable[[Any], list[Any]]] = {
     "equals": _around,
     "not_equal": lambda x: [x, f"{x} ", [x], [], None, 0],
@@ -205,12 +209,12 @@ _NEAR: dict[str, Callable[[Any], list[Any]]] = {
     "divisible_by": lambda x: [x, 2 * x, x - 1, x + 1, x / 2, 0, -x, float(x), str(x), [x], True],
     "close_to": lambda x: [x, x * (1 + 9e-10), x * (1 + 1.1e-9), x * 2, 0, -x, str(x), [x]],
     "near": lambda x: [*_around(x["value"]), *(x["value"] + n * x["within"] for n in (0.9, 1.1, -0.9, -1.1))],
-    "any_of": lambda x: [v for part in x for name, operand in part.items() for v in _NEAR.get(name, lambda _: [])(operand)],
+    "any_of": lambda x: [value for part in x for value in _near_all(part)],
     "satisfies": lambda x: _around(x["now"]) if "now" in x else [],
     "whole": lambda x: [1.5, 0.5, 2.000009, 2.00002, 1.0, "1", None, [1], -1, 0],
     "boolean": lambda x: [True, False, 1, 0, "true"],
     "truthy": lambda x: [True, False, 1, 0, "", "x", [], [0]],
-    "whole_part": lambda x: [v for name, operand in x.items() for v in _NEAR.get(name, lambda _: [])(operand)],
+    "whole_part": lambda x: _near_all(x),
     "integer": lambda x: [7, 7.0, 7.5, True, "7", 10**20, 2**64, [7], -7],
     "fields": lambda x: [{name: 0.9} for name in x] + [" ".join(x), x, dict.fromkeys(x, 0.5), dict.fromkeys(x), {}],
     "item": _near_item,

@@ -116,7 +116,11 @@ def test_every_operator_has_a_case_and_words() -> None:
             {"gbs": 8},
             "a multiple of 0.02, or 0.02 divided by a whole number where gbs < 16",
         ),
-        (("counts_up", {"from": "=gbs * 2", "by": "=gbs"}), {"gbs": 8}, "16: gbs × 2, and gbs more at each further one"),
+        (
+            ("counts_up", {"from": "=gbs * 2", "by": "=gbs"}),
+            {"gbs": 8},
+            "16: gbs × 2, and gbs more at each further one",
+        ),
     ],
 )
 def test_words_say_what_a_formula_comes_to(constraint: tuple[str, Any], stated: dict[str, Any], words: str) -> None:

@@ -120,7 +120,10 @@ def test_a_round_to_come_inherits_and_changes(coming: Path) -> None:
 
 
 BROKEN = [
-    ('common:\n  "1.0": {both: {a: {at_leest: 1}}}', "file.yaml:3: unknown operator 'at_leest'. Did you mean at_least?"),
+    (
+        'common:\n  "1.0": {both: {a: {at_leest: 1}}}',
+        "file.yaml:3: unknown operator 'at_leest'. Did you mean at_least?",
+    ),
     ('common:\n  "1.7": {both: {a: any}}', "file.yaml:3: unknown round '1.7'. Did you mean 1.1?"),
     ("usage: trainig", "file.yaml:2: unknown usage 'trainig'. Did you mean training?"),
     ("benchmarks:\n  resnit: {}", "file.yaml:3: unknown benchmark 'resnit'. Did you mean resnet?"),

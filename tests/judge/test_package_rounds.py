@@ -1,0 +1,188 @@
+"""What changed from round to round for whole packages: seeds, system descriptions, the folders of HPC."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import mlsub
+from mlsub.findings import Verdict
+from mlsub.report.model import Report
+from mlsub.rounds import get_round
+from mlsub.rules.load import benchmark as needs
+from mlsub.submission.locate import Target, infer_round, locate
+from tests.differential.generate import Combination
+from tests.differential.log import Log, content, generated, record_line
+from tests.make_tree import make_description
+
+SYSTEM = "rack1"
+STATUS = {"4.0": "Available on-premise"}
+
+
+def _seeded(log: Log, run: int) -> Log:
+    """The log with a seed of its own, before the run starts."""
+    first = log[0].record or {}
+    metadata = {"file": "train.py", "lineno": 7}
+    seed = record_line({**first, "key": "seed", "value": 1000 + run, "metadata": metadata}, old=log[0].old)
+    return [*(line for line in log[:8] if line.key != "seed"), seed, *(line for line in log[8:] if line.key != "seed")]
+
+
+def make_round(
+    folder: Path,
+    round_id: str,
+    benchmark: str,
+    *,
+    below: str = "",
+    runs: int | None = None,
+    seeds: Callable[[int], bool] = lambda run: True,
+    choice: str | None = None,
+    **description: Any,
+) -> Path:
+    """An organisation's tree with one Closed entry, in a folder named like the round."""
+    usage, dash, name = round_id.partition("-")
+    usage, name = (usage, name) if dash else ("training", round_id)
+    organisation = folder / (f"{usage}-v{name}" if dash else f"v{name}") / "ACME"
+    entry = organisation / "results" / SYSTEM / below / benchmark
+    entry.mkdir(parents=True)
+    (organisation / "systems").mkdir()
+    described = make_description("closed", system_name=SYSTEM, **{"status": "Available on-premise", **description})
+    (organisation / "systems" / f"{SYSTEM}.json").write_text(json.dumps(described))
+    log = generated(Combination(round_id, benchmark, "closed", choice))
+    for run in range(needs(usage, name, benchmark).runs if runs is None else runs):
+        own = _seeded(log, run) if seeds(run) else [line for line in log if line.key != "seed"]
+        (entry / f"result_{run}.txt").write_bytes(content(own))
+    return organisation
+
+
+def rejecting(report: Report) -> set[str]:
+    return {finding.rule for finding in report.findings if finding.rejects}
+
+
+ROUNDS = [
+    *(("0.6", "gnmt"), ("0.7", "transformer"), ("1.0", "unet3d"), ("1.1", "bert"), ("2.0", "ssd"), ("2.1", "rnnt")),
+    *(("3.0", "gpt3"), ("3.1", "stable_diffusion"), ("4.0", "gnn"), ("4.1", "llama2_70b_lora"), ("5.0", "rgat")),
+    *(("5.1", "llama31_8b"), ("6.0", "gpt_oss_20b"), ("6.1", "qwen35_397b_grpo")),
+]
+
+
+@pytest.mark.parametrize(("round_name", "benchmark"), ROUNDS)
+def test_a_package_of_each_round_is_accepted_and_its_round_read_off_the_folder(
+    round_name: str, benchmark: str, tmp_path: Path
+) -> None:
+    report = mlsub.check(make_round(tmp_path, round_name, benchmark), jobs=1)
+    assert rejecting(report) == set()
+    assert (report.official, report.usage, report.round) == (Verdict.ACCEPTED, "training", round_name)
+    (entry,) = report.entries
+    assert entry.minutes is not None
+    assert entry.scaling_type is None
+
+
+@pytest.mark.parametrize(
+    ("round_name", "benchmark", "seeds", "verdict"),
+    [
+        ("0.7", "bert", lambda run: run == 0, Verdict.ACCEPTED),
+        ("1.0", "bert", lambda run: False, Verdict.ACCEPTED),
+        ("4.0", "bert", lambda run: False, Verdict.ACCEPTED),
+        ("4.0", "bert", lambda run: run > 4, Verdict.ACCEPTED),
+        ("4.0", "bert", lambda run: run != 4, Verdict.REJECTED),
+        ("4.1", "bert", lambda run: run > 0, Verdict.REJECTED),
+        ("4.1", "bert", lambda run: False, Verdict.REJECTED),
+        ("6.1", "flux1", lambda run: run != 9, Verdict.REJECTED),
+    ],
+)
+def test_seeds_are_asked_for_as_in_the_rounds_day(
+    round_name: str, benchmark: str, seeds: Callable[[int], bool], verdict: Verdict, tmp_path: Path
+) -> None:
+    report = mlsub.check(make_round(tmp_path, round_name, benchmark, seeds=seeds), jobs=1)
+    assert report.official is verdict
+    assert rejecting(report) == (set() if verdict is Verdict.ACCEPTED else {"seed.missing"})
+
+
+@pytest.mark.parametrize(
+    ("round_name", "status", "accepted"),
+    [
+        ("3.1", "whatever", True),
+        ("4.0", "onprem", True),
+        ("4.0", "AVAILABLE Cloud", True),
+        ("4.0", "rdi", True),
+        ("4.0", "Research, Development, or Internal (RDI)", True),
+        ("4.0", "Preview cloud", False),
+        ("4.1", "Available on-premise", True),
+        ("4.1", "Preview", True),
+        ("4.1", "available on-premise", False),
+        ("4.1", "onprem", False),
+        ("6.1", "", False),
+        ("6.1", 1, False),
+    ],
+)
+def test_the_status_of_a_system_is_one_the_round_knows(
+    round_name: str, status: Any, accepted: bool, tmp_path: Path
+) -> None:
+    benchmark = get_round("training", round_name).benchmarks[-1]
+    report = mlsub.check(make_round(tmp_path, round_name, benchmark, status=status), jobs=1)
+    assert rejecting(report) == (set() if accepted else {"system.status"})
+
+
+def test_a_misspelled_status_gets_a_did_you_mean(tmp_path: Path) -> None:
+    report = mlsub.check(make_round(tmp_path, "5.1", "flux1", status="available on-premise"), jobs=1)
+    (found,) = [finding for finding in report.findings if finding.rule == "system.status"]
+    assert found.fix == "Write Available on-premise, if that is what is meant."
+
+
+@pytest.mark.parametrize(("round_name", "checked"), [("0.6", False), ("0.7", False), ("1.0", True)])
+def test_descriptions_are_checked_from_v10_on(round_name: str, checked: bool, tmp_path: Path) -> None:
+    tree = make_round(tmp_path, round_name, "ssd")
+    (tree / "systems" / f"{SYSTEM}.json").write_text(json.dumps({"division": "closed"}))
+    assert rejecting(mlsub.check(tree, jobs=1)) == ({"system.field-missing"} if checked else set())
+
+
+@pytest.mark.parametrize(
+    ("scaling", "runs", "accepted"),
+    [("strong", 10, True), ("strong", 9, False), ("strong", 11, False), ("weak", 9, False), ("weak", 25, True)],
+)
+def test_strong_scaling_needs_so_many_runs_and_weak_scaling_at_least(
+    scaling: str, runs: int, accepted: bool, tmp_path: Path
+) -> None:
+    tree = make_round(tmp_path, "hpc-3.0", "cosmoflow", below=scaling, runs=runs)
+    report = mlsub.check(tree, jobs=1)
+    assert (report.usage, report.round) == ("hpc", "3.0")
+    assert rejecting(report) == (set() if accepted else {"entry.run-count"})
+    (entry,) = report.entries
+    assert (entry.system, entry.scaling_type) == (SYSTEM, scaling)
+
+
+def test_an_hpc_benchmark_outside_strong_and_weak_is_told(tmp_path: Path) -> None:
+    tree = make_round(tmp_path, "hpc-2.0", "oc20", below="medium")
+    (found,) = [finding for finding in mlsub.check(tree, jobs=1).findings if finding.rule == "tree.unknown-scaling"]
+    assert found.path == "results/rack1/medium"
+    assert found.expected == "strong or weak"
+
+
+@pytest.mark.parametrize(
+    ("below", "target"),
+    [
+        ("results/rack1", Target.SYSTEM),
+        ("results/rack1/strong", Target.SCALING),
+        ("results/rack1/strong/oc20", Target.BENCHMARK),
+        ("results/rack1/strong/oc20/result_0.txt", Target.LOG),
+    ],
+)
+def test_each_part_of_an_hpc_tree_is_recognised_and_accepted(below: str, target: Target, tmp_path: Path) -> None:
+    tree = make_round(tmp_path, "hpc-1.0", "oc20", below="strong")
+    place = locate(tree / below)
+    assert (place.target, place.organisation) == (target, tree)
+    inferred = infer_round(place)
+    assert inferred is not None and (inferred.usage, inferred.round) == ("hpc", "1.0")
+    report = mlsub.check(tree / below, jobs=1)
+    assert report.official is Verdict.ACCEPTED
+    assert len(report.logs) == (1 if target is Target.LOG else 5)
+
+
+@pytest.mark.parametrize(("name", "choice"), [("deepcam", "Adam+multistep"), ("openfold", None)])
+def test_hpc_packages_are_accepted(name: str, choice: str | None, tmp_path: Path) -> None:
+    report = mlsub.check(make_round(tmp_path, "hpc-3.0", name, below="strong", choice=choice), jobs=1)
+    assert report.official is Verdict.ACCEPTED, rejecting(report)
