@@ -1,0 +1,1 @@
+"""When a run converged, and against what that is held."""
