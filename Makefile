@@ -4,12 +4,13 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: help install demo test lint format bench parity parity-long clean
+.PHONY: help install demo test lint format docs bench parity parity-long clean
 
 help:
 	@echo "make demo         train, lay out, check and score a rehearsal submission"
 	@echo "make test         run the tests"
 	@echo "make lint         ruff and mypy"
+	@echo "make docs         write the reference pages under docs/ anew from the rules"
 	@echo "make bench        time mlsub against the official tool"
 	@echo "make parity       agreement with the recorded official verdicts, as a table"
 	@echo "make parity-long  a long, seeded search for logs on which mlsub and the official checker differ"
@@ -37,6 +38,9 @@ lint: $(STAMP)
 format: $(STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+docs: $(STAMP)
+	$(BIN)/python -m mlsub.reference docs
 
 bench: $(STAMP)
 	$(BIN)/python bench/run.py

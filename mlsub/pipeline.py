@@ -204,9 +204,7 @@ def _run(job: _Job, settings: Settings) -> Report:
     known = {task.file for task in tasks}
     singles = [path for path in singles if str(path) not in known]
     tasks += [
-        LogTask(
-            str(path), path.relative_to(root).as_posix(), job.round.usage, job.round.name, job.round.overlay
-        )
+        LogTask(str(path), path.relative_to(root).as_posix(), job.round.usage, job.round.name, job.round.overlay)
         for path in singles
     ]
     reports = judge_logs(tasks, settings.jobs, settings.progress)

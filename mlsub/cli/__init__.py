@@ -11,7 +11,9 @@ import mlsub
 _COMMANDS = {
     "check": "Check logs, benchmark folders or organisations.",
     "explain": "Explain a rule: reason, source, example and remedy.",
+    "keys": "Show what a training code must log for a benchmark.",
     "rehearse": "Train and lay out a rehearsal submission on this machine.",
+    "rules": "Look rules up, and what changes between rounds.",
     "score": "Print the scores: time to train of each entry.",
 }
 

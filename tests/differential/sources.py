@@ -30,7 +30,9 @@ class Source(NamedTuple):
         return published(folder(self.combination.round) / self.path)
 
     def number(self, wanted: int) -> int:
-        """How many mutants of it are worth the time."""
+        """How many mutants of it are worth the time: all of a generated log's, fewer of a large published one's."""
+        if self.path is None:
+            return wanted
         size = sum(len(line.text) for line in self.log())
         return min(wanted, max(wanted // _FEWEST_IN, wanted * _FULL_SIZE // size))
 

@@ -1,0 +1,28 @@
+"""``mlsub keys``: what a training code must log."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command("keys")
+@click.argument("benchmark")
+@click.option("--round", "round_", metavar="ROUND", help="The newest round with this benchmark, as a rule.")
+@click.option("--division", metavar="DIVISION", default="closed", show_default=True, help="closed or open.")
+@click.option("--usage", metavar="USAGE", help="training, hpc or rehearsal.")
+@click.option("--format", "format_", type=click.Choice(["text", "json", "markdown"]), default="text")
+def command(benchmark: str, round_: str | None, division: str, usage: str | None, format_: str) -> None:
+    """Show what a training code of BENCHMARK must log and may log, in the order of a run.
+
+    Exit status: 0, or 2 for a name that there is not.
+    """
+    from mlsub.reference.keys import key_list
+    from mlsub.reference.names import UnknownNameError, find_benchmark, find_division
+    from mlsub.reference.output import could_not, write
+
+    try:
+        found, name = find_benchmark(benchmark, round_, usage)
+        division = find_division(division)
+    except UnknownNameError as error:
+        could_not("keys", error)
+    write(key_list(found, division, name), format_)

@@ -1,0 +1,104 @@
+"""Usages, rounds, benchmarks and divisions as a person types them, with a did-you-mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from mlsub.divisions import DIVISIONS
+from mlsub.rounds import Round, get_round, known_rounds, normalise_round, usages
+
+#: So many names are told in full beside what was probably meant.
+_FEW = 16
+
+
+class UnknownNameError(ValueError):
+    """A name that there is not; the text says so in one line, with what was probably meant."""
+
+
+def find_usage(text: str) -> str:
+    """The usage.
+
+    Raises:
+        UnknownNameError: there is none of this name.
+    """
+    return _known("usage", text, usages())
+
+
+def find_division(text: str) -> str:
+    """The division, however it is capitalised.
+
+    Raises:
+        UnknownNameError: there is none of this name.
+    """
+    return _known("division", text.lower(), tuple(DIVISIONS))
+
+
+def find_round(usage: str, text: str) -> Round:
+    """The round; ``1.0``, ``1.0.0`` and ``v1.0`` are the same.
+
+    Raises:
+        UnknownNameError: the usage has no such round.
+    """
+    return get_round(usage, _known(f"{usage} round", normalise_round(text) or text, known_rounds(usage)))
+
+
+def find_benchmark(benchmark: str, round_text: str | None, usage: str | None) -> tuple[Round, str]:
+    """The round and the benchmark that are meant: without a round the newest one that has it.
+
+    Raises:
+        UnknownNameError: no usage, round or benchmark of this name, or the round does not have it.
+    """
+    among = (find_usage(usage),) if usage else usages()
+    name = benchmark.lower().replace("-", "_")
+    having = {of: rounds for of in among if (rounds := rounds_with(of, name))}
+    if not having:
+        names = {known for of in among for round_ in all_rounds(of) for known in round_.benchmarks}
+        where = f"benchmark of {usage}" if usage else "benchmark"
+        raise UnknownNameError(_unknown(where, benchmark, sorted(names)))
+    if round_text is None:
+        return next(iter(having.values()))[-1], name
+    asked = normalise_round(round_text) or round_text
+    for rounds in having.values():
+        for round_ in rounds:
+            if round_.name == asked:
+                return round_, name
+    of = next(iter(having))
+    round_ = find_round(of, round_text)
+    rounds = having[of]
+    close = get_close_matches(name, round_.benchmarks, n=1, cutoff=0.5)
+    hint = f". Did you mean {close[0]}?" if close else ""
+    raise UnknownNameError(f"{of} {round_.name} has no {name}; it was in {span([r.name for r in rounds])}{hint}")
+
+
+def all_rounds(usage: str) -> tuple[Round, ...]:
+    """Every round of a usage, oldest first."""
+    return tuple(get_round(usage, name) for name in known_rounds(usage))
+
+
+def rounds_with(usage: str, benchmark: str) -> list[Round]:
+    """The rounds of a usage that have a benchmark, oldest first."""
+    return [round_ for round_ in all_rounds(usage) if benchmark in round_.benchmarks]
+
+
+def span(names: Iterable[str]) -> str:
+    """Names of rounds that follow each other, in short: ``1.0 to 2.1``."""
+    names = list(names)
+    return names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
+
+
+def _known(what: str, text: str, known: tuple[str, ...]) -> str:
+    if text not in known:
+        raise UnknownNameError(_unknown(what, text, known))
+    return text
+
+
+def _unknown(what: str, text: str, known: Iterable[str]) -> str:
+    known = list(known)
+    shown = text if len(text) <= 40 else text[:39] + "…"
+    wanted = text.lower().replace("-", "_")
+    close = get_close_matches(wanted, known, n=3) or [name for name in known if wanted and wanted in name][:3]
+    if not close:
+        return f"no {what} {shown!r}; there are {', '.join(known)}"
+    also = f"; there are {', '.join(known)}" if len(known) <= _FEW else ""
+    return f"no {what} {shown!r}{also}. Did you mean {' or '.join(close)}?"

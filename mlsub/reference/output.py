@@ -1,0 +1,46 @@
+"""Print an answer in the form that was asked for, or say in one line why there is none."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import sys
+from typing import NoReturn
+
+from mlsub.reference.document import Answer, render_json
+
+
+def write(answer: Answer, format_: str) -> None:
+    """Print the answer on standard output."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # An output that knows few characters costs those characters, never the answer.
+        sys.stdout.reconfigure(errors="backslashreplace")
+    sys.stdout.write(rendered(answer, format_))
+
+
+def rendered(answer: Answer, format_: str) -> str:
+    """The answer as a document."""
+    if format_ == "json":
+        return render_json(answer)
+    if format_ == "markdown":
+        from mlsub.reference.render_markdown import render as markdown
+
+        return markdown(answer)
+    from mlsub.reference.render_text import render as text
+
+    return text(answer, _width())
+
+
+def could_not(command: str, error: Exception) -> NoReturn:
+    """End with status 2, and one line on standard error."""
+    from mlsub.report.plain import plain
+
+    sys.stderr.write(f"mlsub {command}: {plain(str(error))}\n")
+    sys.exit(2)
+
+
+def _width() -> int:
+    """The terminal's width; 100 where there is none, so that a file reads the same everywhere."""
+    from mlsub.reference.columns import WIDTH
+
+    return max(60, shutil.get_terminal_size((WIDTH, 24)).columns) if sys.stdout.isatty() else WIDTH
