@@ -12,7 +12,9 @@ from mlsub.rules.load import benchmark, rules_for
 from mlsub.rules.overlay import check_overlay
 from mlsub.rules.problems import RuleFileError
 from tests.cli.runner import run
-from tests.make_tree import make_tree
+from tests.differential.generate import Combination
+from tests.differential.log import content, generated, record_line
+from tests.make_tree import make_description, make_tree
 
 HOUSE = """\
 title: House rules of ACME
@@ -117,6 +119,50 @@ def test_a_round_to_come_inherits_and_changes(coming: Path) -> None:
     assert {"power_cap_watts", "micro_batch_size", "run_start"} <= set(keys)
     assert keys["eval_accuracy"].reaches[0].words() == "at least 0.5"
     assert "power_cap_watts" not in {rule.key for rule in rules_for("training", "6.1", "closed", "flux1").rules}
+
+
+def _tree_of_the_round_to_come(folder: Path) -> Path:
+    """An organisation with a Closed entry of the new benchmark: logs as of 6.1, with what 7.0 adds."""
+    organisation = folder / "results_of_next" / "ACME"
+    entry = organisation / "results" / "rack1" / "newthing"
+    entry.mkdir(parents=True)
+    (organisation / "systems").mkdir()
+    description = make_description("closed", system_name="rack1", status="Preview")
+    (organisation / "systems" / "rack1.json").write_text(json.dumps(description))
+    log = generated(Combination("6.1", "dlrmv4", "closed", None))
+    own = {"submission_benchmark": "newthing", "global_batch_size": 64}
+    lines = [
+        record_line({**line.record, "value": own.get(str(line.key), line.record["value"])})
+        for line in log
+        if line.record is not None
+    ]
+    first = log[0].record or {}
+    for key, value in (("power_cap_watts", 700), ("seed", 1)):
+        lines.insert(8, record_line({**first, "key": key, "value": value}))
+    for run in range(3):
+        (entry / f"result_{run}.txt").write_bytes(content(lines).replace(b'"value": 1,', b'"value": %d,' % (run + 1)))
+    return organisation
+
+
+def test_a_made_up_round_is_judged_by_data_alone(tmp_path: Path, coming: Path) -> None:
+    tree = _tree_of_the_round_to_come(tmp_path)
+    answer = run("check", str(tree), "--round", "7.0", "--rules", str(coming), "--format", "json")
+    document = json.loads(answer.stdout)
+    assert (answer.status, document["official"], document["round"]) == (0, "accepted", "7.0"), answer.stdout
+    log = tree / "results" / "rack1" / "newthing" / "result_0.txt"
+    log.write_text(log.read_text().replace("power_cap_watts", "power_cap"))
+    answer = run("check", str(log), "--round", "7.0", "--rules", str(coming), "--format", "json")
+    found = [f for f in json.loads(answer.stdout)["findings"] if f["severity"] == "error"]
+    assert [(f["rule"], f["kind"], f["source"]) for f in found] == [
+        ("key.power_cap_watts.count", "official", "draft/common.yaml, power_cap_watts")
+    ]
+    assert answer.status == 1
+
+
+def test_a_made_up_round_does_not_exist_without_its_file(tmp_path: Path) -> None:
+    answer = run("check", str(_tree_of_the_round_to_come(tmp_path)), "--round", "7.0")
+    assert answer.status == 2
+    assert "There are no rules for training round 7.0" in answer.stdout
 
 
 BROKEN = [

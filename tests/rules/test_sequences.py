@@ -1,0 +1,79 @@
+"""The sequence of v0.6, and measures that belong together: what is told of a log that breaks them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mlsub.findings import Finding
+from mlsub.judge.log import LogTask, judge_log
+from tests.differential.generate import Combination, usage_and_round
+from tests.differential.log import Log, content, generated, places_of, record_line
+
+OLD = Combination("0.6", "ssd", "closed", None)
+PAIRED = Combination("5.0", "stable_diffusion", "closed", None)
+
+
+def _errors(log: Log, combination: Combination, folder: Path) -> list[Finding]:
+    file = folder / "result_0.txt"
+    file.write_bytes(content(log))
+    report = judge_log(LogTask(str(file), file.name, *usage_and_round(combination.round)))
+    return [finding for finding in report.findings if finding.rejects]
+
+
+def _with(log: Log, key: str, place: int, **metadata: object) -> Log:
+    at = places_of(log, key)[place]
+    record = log[at].record or {}
+    line = record_line({**record, "metadata": {**record["metadata"], **metadata}}, old=log[at].old)
+    return [*log[:at], line, *log[at + 1 :]]
+
+
+@pytest.mark.parametrize(
+    ("key", "metadata", "expected", "actual"),
+    [
+        ("epoch_start", {"epoch_num": 5}, "epoch_num one above that of the epoch before", "5 after 2"),
+        ("epoch_stop", {"epoch_num": 5}, "the epoch_num of its epoch_start", "5, not 3"),
+        ("eval_start", {"epoch_num": 2}, "epoch_num above that of the evaluation before", "2 after 2"),
+        ("eval_start", {"epoch_num": 9}, "epoch_num of an epoch that has begun", "9, the last epoch is 3"),
+        ("eval_accuracy", {"epoch_num": 1}, "the epoch_num of the last eval_start", "1, not 3"),
+        ("block_start", {"first_epoch_num": 1}, "first_epoch_num that of the next epoch", "1, not 3"),
+    ],
+)
+def test_a_break_of_the_sequence_is_told_once_at_its_line(
+    key: str, metadata: dict[str, object], expected: str, actual: str, tmp_path: Path
+) -> None:
+    log = _with(generated(OLD), key, -1, **metadata)
+    (found,) = _errors(log, OLD, tmp_path)
+    assert (found.rule, found.expected, found.actual) == (f"key.{key}.nesting", expected, actual)
+    assert found.line == places_of(log, key)[-1] + 1
+
+
+def test_an_evaluation_before_the_last_one_was_printed(tmp_path: Path) -> None:
+    log = generated(Combination("0.6", "minigo", "closed", None))
+    at = places_of(log, "eval_accuracy")[0]
+    (found,) = _errors([*log[:at], *log[at + 1 :]], OLD, tmp_path)
+    assert found.rule == "key.eval_start.nesting"
+    assert found.actual == "that evaluation logged none"
+
+
+def test_measures_are_put_together_by_step_whatever_lies_between(tmp_path: Path) -> None:
+    log = generated(PAIRED)
+    places = places_of(log, "eval_accuracy")
+    pairs = [log[place] for place in places]
+    rest = [line for line in log if line.key != "eval_accuracy"]
+    shuffled = [*rest[:-1], *reversed(pairs), rest[-1]]
+    assert _errors(shuffled, PAIRED, tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("metadata", "rule"),
+    [
+        ({"samples_count": 7}, "key.aggregated_eval_accuracy.value"),
+        ({"metric": "KID"}, "key.aggregated_eval_accuracy.value"),
+        ({"samples_count": [1]}, "key.aggregated_eval_accuracy.metadata"),
+    ],
+)
+def test_a_measure_without_its_partner_rejects(metadata: dict[str, object], rule: str, tmp_path: Path) -> None:
+    found = _errors(_with(generated(PAIRED), "eval_accuracy", 0, **metadata), PAIRED, tmp_path)
+    assert rule in {finding.rule for finding in found}
