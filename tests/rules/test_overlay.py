@@ -139,8 +139,9 @@ def _tree_of_the_round_to_come(folder: Path) -> Path:
     first = log[0].record or {}
     for key, value in (("power_cap_watts", 700), ("seed", 1)):
         lines.insert(8, record_line({**first, "key": key, "value": value}))
-    for run in range(3):
-        (entry / f"result_{run}.txt").write_bytes(content(lines).replace(b'"value": 1,', b'"value": %d,' % (run + 1)))
+    for number in range(3):
+        own_seed = b'"value": %d,' % (number + 1)
+        (entry / f"result_{number}.txt").write_bytes(content(lines).replace(b'"value": 1,', own_seed))
     return organisation
 
 
