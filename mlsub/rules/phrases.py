@@ -125,6 +125,7 @@ class _Phrases:
         self.source = f"{place}, {out.rule.key}"
         self.missed = missed
         self.faulty = faulty
+        self.key = _name(out.rule)
         self.spoiled = spoiled
         self.cut_off = cut_off
 
@@ -160,12 +161,18 @@ class _Phrases:
             message=message,
             expected=expected,
             actual=actual,
-            fix=f"{fix} {self.rule.note}" if self.rule.note else fix,
+            fix=self._remedy(fix),
             source=self.source,
         )
 
+    def _remedy(self, fix: str) -> str:
+        gathers = self.rule.gathers
+        if gathers is not None:
+            fix = f"Log each {gathers.field} of an evaluation with the same {gathers.by} in metadata; they count together."
+        return f"{fix} {self.rule.note}" if self.rule.note else fix
+
     def _count(self) -> Iterator[Finding]:
-        out, key, occurs = self.out, self.rule.key, self.rule.occurs
+        out, key, occurs = self.out, self.key, self.rule.occurs
         if occurs.once_where is not None:
             if occurs.once_where[0] not in self.faulty:
                 yield from self._once_where()
@@ -232,7 +239,7 @@ class _Phrases:
         return words.removeprefix("after ") in self.missed
 
     def _failed(self, aspect: str, words: str, failure: Failure) -> Finding:
-        key = self.rule.key
+        key = self.key
         message, fix = {
             "value": (
                 f"{key} has a value that the rules do not allow",
@@ -259,7 +266,7 @@ class _Phrases:
         return self._finding(aspect, failure.first_line, message, failure.expected or words, actual, fix)
 
     def _target(self) -> Iterator[Finding]:
-        out, key = self.out, self.rule.key
+        out, key = self.out, self.key
         demand = ", ".join(reach.words() for reach in self.rule.reaches)
         if out.incomparable is not None:
             needs = [name for reach in self.rule.reaches for c in reach.constraints for name in c.names()]
@@ -310,6 +317,11 @@ class _Phrases:
                 "; ".join(parts) or f"{self.out.count} records, some tensors more than once",
                 "Log one record for each tensor of the reference, with the reference's name in metadata.",
             )
+
+
+def _name(rule: KeyRule) -> str:
+    """What to call a key: a virtual one by what it is made of."""
+    return f"{rule.gathers.key} of one {rule.gathers.by}" if rule.gathers else rule.key
 
 
 def _did_you_mean(rule: KeyRule, actual: str) -> str | None:
