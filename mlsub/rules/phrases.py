@@ -168,7 +168,7 @@ class _Phrases:
     def _remedy(self, fix: str) -> str:
         gathers = self.rule.gathers
         if gathers is not None:
-            fix = f"Log each {gathers.field} of an evaluation with the same {gathers.by} in metadata; they count together."
+            fix = f"Log each {gathers.field} of an evaluation with the same {gathers.by}; they count together."
         return f"{fix} {self.rule.note}" if self.rule.note else fix
 
     def _count(self) -> Iterator[Finding]:
