@@ -17,10 +17,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _usage_and_format(function: F) -> F:
-    """--usage and --format."""
+    """--usage, --rules and --format."""
     usage = click.option("--usage", metavar="USAGE", help="training, hpc or rehearsal.")
     form = click.option("--format", "format_", type=click.Choice(["text", "json", "markdown"]), default="text")
-    return usage(form(function))
+    rules = click.option("--rules", metavar="FILE", help="Rules of your own as well; see docs/overlay.md.")
+    return usage(rules(form(function)))
 
 
 @click.group("rules")
@@ -33,22 +34,32 @@ def command() -> None:
 @click.option("--benchmark", metavar="BENCHMARK", help="The rounds of one benchmark; with --round: its rule ids.")
 @click.option("--division", metavar="DIVISION", help="closed (as a rule) or open: whose targets or ids.")
 @_usage_and_format
-def list_(round_: str | None, benchmark: str | None, division: str | None, usage: str | None, format_: str) -> None:
+def list_(
+    round_: str | None,
+    benchmark: str | None,
+    division: str | None,
+    usage: str | None,
+    rules: str | None,
+    format_: str,
+) -> None:
     """List rounds and benchmarks; with --round and --benchmark together the rule ids.
 
     Exit status: 0, or 2 for a name that there is not.
     """
     from mlsub.reference.names import UnknownNameError
-    from mlsub.reference.output import could_not, write
+    from mlsub.reference.output import could_not, overlay_of, write
 
+    overlay = overlay_of("rules list", rules)
     try:
-        answer = _listed(round_, benchmark, division, usage)
+        answer = _listed(round_, benchmark, division, usage, overlay)
     except UnknownNameError as error:
         could_not("rules list", error)
     write(answer, format_)
 
 
-def _listed(round_: str | None, benchmark: str | None, division: str | None, usage: str | None) -> Answer:
+def _listed(
+    round_: str | None, benchmark: str | None, division: str | None, usage: str | None, overlay: str | None
+) -> Answer:
     from mlsub.reference import names
     from mlsub.reference.overview import Overview, round_line, round_lines, rule_ids_of
     from mlsub.rounds import usages
@@ -57,14 +68,16 @@ def _listed(round_: str | None, benchmark: str | None, division: str | None, usa
         raise names.UnknownNameError("--division asks for --round or --benchmark as well")
     of = names.find_division(division or "closed")
     if benchmark and round_:
-        found, name = names.find_benchmark(benchmark, round_, usage)
+        found, name = names.find_benchmark(benchmark, round_, usage, overlay)
         return rule_ids_of(found, of, name)
     if benchmark:
-        found, name = names.find_benchmark(benchmark, None, usage)
-        return Overview("benchmark", of, round_lines((found.usage,), name))
+        found, name = names.find_benchmark(benchmark, None, usage, overlay)
+        return Overview("benchmark", of, round_lines((found.usage,), name, overlay))
     if round_:
-        return Overview("round", of, (round_line(names.find_round(names.find_usage(usage or "training"), round_)),))
-    return Overview("rounds", of, round_lines((names.find_usage(usage),) if usage else usages()))
+        asked = names.find_round(names.find_usage(usage or "training"), round_, overlay)
+        return Overview("round", of, (round_line(asked),))
+    among = (names.find_usage(usage),) if usage else usages()
+    return Overview("rounds", of, round_lines(among, overlay=overlay))
 
 
 @command.command("show")
@@ -72,17 +85,18 @@ def _listed(round_: str | None, benchmark: str | None, division: str | None, usa
 @click.option("--round", "round_", metavar="ROUND", help="The newest round with this benchmark, as a rule.")
 @click.option("--division", metavar="DIVISION", default="closed", show_default=True, help="closed or open.")
 @_usage_and_format
-def show(benchmark: str, round_: str | None, division: str, usage: str | None, format_: str) -> None:
+def show(benchmark: str, round_: str | None, division: str, usage: str | None, rules: str | None, format_: str) -> None:
     """Show what a round demands of the logs of BENCHMARK, key by key.
 
     Exit status: 0, or 2 for a name that there is not.
     """
     from mlsub.reference.names import UnknownNameError, find_benchmark, find_division
-    from mlsub.reference.output import could_not, write
+    from mlsub.reference.output import could_not, overlay_of, write
     from mlsub.reference.table import rule_table
 
+    overlay = overlay_of("rules show", rules)
     try:
-        found, name = find_benchmark(benchmark, round_, usage)
+        found, name = find_benchmark(benchmark, round_, usage, overlay)
         division = find_division(division)
     except UnknownNameError as error:
         could_not("rules show", error)
@@ -103,6 +117,7 @@ def diff(
     division: str | None,
     submission: str | None,
     usage: str | None,
+    rules: str | None,
     format_: str,
 ) -> None:
     """Show what changes from round OLD to round NEW; with --submission, what a submission has to change.
@@ -112,10 +127,11 @@ def diff(
     """
     from mlsub.reference.diff import round_diff
     from mlsub.reference.names import UnknownNameError
-    from mlsub.reference.output import could_not, write
+    from mlsub.reference.output import could_not, overlay_of, write
 
+    overlay = overlay_of("rules diff", rules)
     try:
-        before, after, benchmarks, divisions = _compared(old, new, benchmark, division, usage)
+        before, after, benchmarks, divisions = _compared(old, new, benchmark, division, usage, overlay)
         if submission is None:
             answer: Answer = round_diff(before, after, benchmarks, divisions)
         else:
@@ -127,17 +143,17 @@ def diff(
 
 
 def _compared(
-    old: str, new: str, benchmark: str | None, division: str | None, usage: str | None
+    old: str, new: str, benchmark: str | None, division: str | None, usage: str | None, overlay: str | None
 ) -> tuple[Round, Round, tuple[str, ...] | None, tuple[str, ...]]:
     from mlsub.divisions import DIVISIONS
     from mlsub.reference import names
 
     benchmarks = None
     if benchmark is not None:
-        newest, name = names.find_benchmark(benchmark, None, usage)
+        newest, name = names.find_benchmark(benchmark, None, usage, overlay)
         usage, benchmarks = newest.usage, (name,)
     of = names.find_usage(usage or "training")
-    before, after = names.find_round(of, old), names.find_round(of, new)
+    before, after = names.find_round(of, old, overlay), names.find_round(of, new, overlay)
     if benchmarks and not any(name in (*before.benchmarks, *after.benchmarks) for name in benchmarks):
         raise names.UnknownNameError(f"neither {of} {before.name} nor {after.name} has {benchmarks[0]}")
     return before, after, benchmarks, (names.find_division(division),) if division else tuple(DIVISIONS)

@@ -116,8 +116,8 @@ def benchmark_diff(old: Round, new: Round, name: str, common: dict[str, list[Key
     changes = {}
     for division, known in common.items():
         found = key_changes(
-            keyed(rules_for(old.usage, old.name, division, name)),
-            keyed(rules_for(new.usage, new.name, division, name)),
+            keyed(rules_for(old.usage, old.name, division, name, old.overlay)),
+            keyed(rules_for(new.usage, new.name, division, name, new.overlay)),
             division,
         )
         said = {(change.key, change.old, change.new) for change in known}
@@ -170,7 +170,7 @@ def merged(changes: dict[str, list[KeyChange]]) -> tuple[KeyChange, ...]:
 
 
 def _common_changes(old: Round, new: Round, division: str) -> list[KeyChange]:
-    before, after = (keyed(rules_for(of.usage, of.name, division, None)) for of in (old, new))
+    before, after = (keyed(rules_for(of.usage, of.name, division, None, of.overlay)) for of in (old, new))
     return [
         change
         for change in key_changes(before, after, division)

@@ -116,7 +116,7 @@ def _since(rounds: Sequence[Round], table: RuleTable, section: Section, row: Row
     first = rounds[-1].name
     wanted = None
     for round_ in reversed(rounds):
-        rules = keyed(rules_for(round_.usage, round_.name, table.division, table.benchmark))
+        rules = keyed(rules_for(round_.usage, round_.name, table.division, table.benchmark, round_.overlay))
         rule = rules.get((row.key, section.where))
         found = None if rule is None else (set(parts(rule, table.division)), rule.warn_only)
         wanted = found if wanted is None else wanted

@@ -88,8 +88,8 @@ def key_list(round_: Round, division: str, name: str) -> KeyList:
     Raises:
         KeyError: the round has no such benchmark.
     """
-    title = benchmark(round_.usage, round_.name, name).title
-    rules = rules_for(round_.usage, round_.name, division, name)
+    title = benchmark(round_.usage, round_.name, name, round_.overlay).title
+    rules = rules_for(round_.usage, round_.name, division, name, round_.overlay)
     lines = [_line(rule, rules, division) for rule in rules.rules]
     lines += _seeds(round_, division, {line.key for line in lines})
     for variant in rules.variants:

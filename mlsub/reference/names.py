@@ -34,16 +34,19 @@ def find_division(text: str) -> str:
     return _known("division", text.lower(), tuple(DIVISIONS))
 
 
-def find_round(usage: str, text: str) -> Round:
-    """The round; ``1.0``, ``1.0.0`` and ``v1.0`` are the same.
+def find_round(usage: str, text: str, overlay: str | None = None) -> Round:
+    """The round; ``1.0``, ``1.0.0`` and ``v1.0`` are the same. ``overlay`` is a rule file of the user's own.
 
     Raises:
         UnknownNameError: the usage has no such round.
     """
-    return get_round(usage, _known(f"{usage} round", normalise_round(text) or text, known_rounds(usage)))
+    known = known_rounds(usage, overlay)
+    return get_round(usage, _known(f"{usage} round", normalise_round(text) or text, known), overlay)
 
 
-def find_benchmark(benchmark: str, round_text: str | None, usage: str | None) -> tuple[Round, str]:
+def find_benchmark(
+    benchmark: str, round_text: str | None, usage: str | None, overlay: str | None = None
+) -> tuple[Round, str]:
     """The round and the benchmark that are meant: without a round the newest one that has it.
 
     Raises:
@@ -51,9 +54,9 @@ def find_benchmark(benchmark: str, round_text: str | None, usage: str | None) ->
     """
     among = (find_usage(usage),) if usage else usages()
     name = benchmark.lower().replace("-", "_")
-    having = {of: rounds for of in among if (rounds := rounds_with(of, name))}
+    having = {of: rounds for of in among if (rounds := rounds_with(of, name, overlay))}
     if not having:
-        names = {known for of in among for round_ in all_rounds(of) for known in round_.benchmarks}
+        names = {known for of in among for round_ in all_rounds(of, overlay) for known in round_.benchmarks}
         where = f"benchmark of {usage}" if usage else "benchmark"
         raise UnknownNameError(_unknown(where, benchmark, sorted(names)))
     if round_text is None:
@@ -64,21 +67,21 @@ def find_benchmark(benchmark: str, round_text: str | None, usage: str | None) ->
             if round_.name == asked:
                 return round_, name
     of = next(iter(having))
-    round_ = find_round(of, round_text)
+    round_ = find_round(of, round_text, overlay)
     rounds = having[of]
     close = get_close_matches(name, round_.benchmarks, n=1, cutoff=0.5)
     hint = f". Did you mean {close[0]}?" if close else ""
     raise UnknownNameError(f"{of} {round_.name} has no {name}; it was in {span([r.name for r in rounds])}{hint}")
 
 
-def all_rounds(usage: str) -> tuple[Round, ...]:
+def all_rounds(usage: str, overlay: str | None = None) -> tuple[Round, ...]:
     """Every round of a usage, oldest first."""
-    return tuple(get_round(usage, name) for name in known_rounds(usage))
+    return tuple(get_round(usage, name, overlay) for name in known_rounds(usage, overlay))
 
 
-def rounds_with(usage: str, benchmark: str) -> list[Round]:
+def rounds_with(usage: str, benchmark: str, overlay: str | None = None) -> list[Round]:
     """The rounds of a usage that have a benchmark, oldest first."""
-    return [round_ for round_ in all_rounds(usage) if benchmark in round_.benchmarks]
+    return [round_ for round_ in all_rounds(usage, overlay) if benchmark in round_.benchmarks]
 
 
 def span(names: Iterable[str]) -> str:

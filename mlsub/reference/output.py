@@ -31,6 +31,21 @@ def rendered(answer: Answer, format_: str) -> str:
     return text(answer, _width())
 
 
+def overlay_of(command: str, rules: str | None) -> str | None:
+    """The rule file of the user's own that was asked for; ends with status 2 where it is broken."""
+    if rules is None:
+        return None
+    from pathlib import Path
+
+    from mlsub.rules.overlay import check_overlay
+    from mlsub.rules.problems import RuleFileError
+
+    try:
+        return check_overlay(Path(rules))
+    except RuleFileError as error:
+        could_not(command, error)
+
+
 def could_not(command: str, error: Exception) -> NoReturn:
     """End with status 2, and one line on standard error."""
     from mlsub.report.plain import plain

@@ -80,22 +80,22 @@ def round_line(round_: Round, only: str | None = None) -> RoundLine:
     )
 
 
-def round_lines(usages: tuple[str, ...], only: str | None = None) -> tuple[RoundLine, ...]:
+def round_lines(usages: tuple[str, ...], only: str | None = None, overlay: str | None = None) -> tuple[RoundLine, ...]:
     """The rounds of usages, oldest first; with ``only`` those that have this benchmark."""
-    rounds = [round_ for usage in usages for round_ in all_rounds(usage)]
+    rounds = [round_ for usage in usages for round_ in all_rounds(usage, overlay)]
     return tuple(round_line(round_, only) for round_ in rounds if only is None or only in round_.benchmarks)
 
 
 def benchmark_line(round_: Round, name: str) -> BenchmarkLine:
     """What an entry of the benchmark needs."""
-    needs = benchmark(round_.usage, round_.name, name)
-    reached = {of: targets(rules_for(round_.usage, round_.name, of, name)) for of in DIVISIONS}
+    needs = benchmark(round_.usage, round_.name, name, round_.overlay)
+    reached = {of: targets(rules_for(round_.usage, round_.name, of, name, round_.overlay)) for of in DIVISIONS}
     return BenchmarkLine(name=name, title=needs.title, runs=needs.runs, forgiven=needs.forgiven, targets=reached)
 
 
 def rule_ids_of(round_: Round, division: str, name: str) -> RuleIds:
     """Every rule id that a log of this benchmark, or the package around it, may run into."""
-    rules = rules_for(round_.usage, round_.name, division, name)
+    rules = rules_for(round_.usage, round_.name, division, name, round_.overlay)
     lines = [line for rule in rules.rules for line in _lines(rule, division, "")]
     for variant in rules.variants:
         where = f"where {variant.key} is {variant.value}: "

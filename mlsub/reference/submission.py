@@ -109,7 +109,7 @@ def submission_diff(
 def _judged(path: str, round_: Round) -> Report:
     from mlsub.pipeline import Settings, check_paths
 
-    [report] = check_paths([path], Settings(round_.name, round_.usage))
+    [report] = check_paths([path], Settings(round_.name, round_.usage, overlay=round_.overlay))
     return report
 
 

@@ -7,7 +7,7 @@ import msgspec
 from mlsub.findings import Blocks
 from mlsub.reference.words import describe, is_required, occurs_words, parts, target_words
 from mlsub.rounds import Round
-from mlsub.rules.load import benchmark, rules_for
+from mlsub.rules.load import benchmark, house_rules_for, rules_for
 from mlsub.rules.model import KeyRule, RuleSet
 from mlsub.rules.phrases import rule_id
 
@@ -79,12 +79,13 @@ def rule_table(round_: Round, division: str, name: str) -> RuleTable:
     Raises:
         KeyError: the round has no such benchmark.
     """
-    needs = benchmark(round_.usage, round_.name, name)
-    rules = rules_for(round_.usage, round_.name, division, name)
+    needs = benchmark(round_.usage, round_.name, name, round_.overlay)
+    rules = rules_for(round_.usage, round_.name, division, name, round_.overlay)
     sections = [Section(None, tuple(_row(rule, division) for rule in rules.rules))]
     for variant in rules.variants:
         rows = tuple(_row(rule, division) for rule in variant.rules)
         sections.append(Section(Condition(variant.key, variant.value), rows))
+    sections.append(Section(None, _house_rows(round_, division, name)))
     return RuleTable(
         usage=round_.usage,
         round=round_.name,
@@ -100,9 +101,17 @@ def rule_table(round_: Round, division: str, name: str) -> RuleTable:
     )
 
 
+def _house_rows(round_: Round, division: str, name: str) -> tuple[Row, ...]:
+    """What a rule file of the user's own demands beside."""
+    if round_.overlay is None:
+        return ()
+    rules = house_rules_for(round_.usage, round_.name, division, name, round_.overlay)
+    return tuple(msgspec.structs.replace(_row(rule, division), source=rules.checker) for rule in rules.rules)
+
+
 def common_table(round_: Round, division: str) -> CommonTable:
     """What every log of a division must hold, whatever its benchmark."""
-    rules = rules_for(round_.usage, round_.name, division, None)
+    rules = rules_for(round_.usage, round_.name, division, None, round_.overlay)
     return CommonTable(tuple(_row(rule, division) for rule in rules.rules), rules.alternatives)
 
 

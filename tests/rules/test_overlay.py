@@ -201,3 +201,32 @@ def test_the_command_refuses_a_broken_file_and_judges_nothing(tmp_path: Path) ->
     missing = run("check", str(tree), "--rules", str(tmp_path / "none.yaml"))
     assert missing.status == 2
     assert "cannot be read: No such file" in missing.stdout
+
+
+def test_a_round_to_come_can_be_looked_up_and_compared(coming: Path) -> None:
+    shown = run("rules", "show", "newthing", "--rules", str(coming))
+    assert shown.status == 0
+    assert "Something new" in shown.stdout
+    assert "power_cap_watts" in shown.stdout
+    differing = run("rules", "diff", "6.1", "7.0", "--rules", str(coming))
+    assert differing.status == 0
+    assert "newthing" in differing.stdout
+    assert "power_cap_watts" in differing.stdout
+    assert "power_cap_watts" in run("keys", "bert", "--round", "7.0", "--rules", str(coming)).stdout
+    assert "7.1" in run("rules", "list", "--rules", str(coming)).stdout
+
+
+def test_house_rules_are_shown_with_their_source(house: Path) -> None:
+    shown = run("rules", "show", "resnet", "--round", "1.1", "--rules", str(house)).stdout
+    assert "House rules of ACME" in shown
+    assert "acme_second" in shown
+    assert "acme_second" not in run("rules", "show", "resnet", "--round", "1.1").stdout
+
+
+def test_looking_up_by_a_broken_file_ends_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "bad.yaml"
+    path.write_text('title: x\ncommon:\n  "1.0": {both: {a: {at_leest: 1}}}\n')
+    for command in (("rules", "list"), ("rules", "show", "bert"), ("rules", "diff", "1.0", "1.1"), ("keys", "bert")):
+        answer = run(*command, "--rules", str(path))
+        assert (answer.status, answer.stdout) == (2, "")
+        assert "bad.yaml:3: unknown operator 'at_leest'. Did you mean at_least?" in answer.stderr
