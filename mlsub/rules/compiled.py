@@ -50,9 +50,13 @@ class Target(msgspec.Struct, frozen=True):
 
 
 class CompiledKey(msgspec.Struct, frozen=True):
-    """One key's rule as tests; ``minutes`` is the time limit, 0 while what it depends on (``needed``) is not logged."""
+    """One key's rule as tests: of the value, of the metadata, and of the metadata of the first record.
+
+    ``minutes`` is the time limit, 0 while what it depends on (``needed``) is not logged.
+    """
 
     rule: KeyRule
+    value_checks: tuple[Check, ...]
     checks: tuple[Check, ...]
     first_checks: tuple[Check, ...]
     target: Target | None
@@ -115,14 +119,15 @@ def compile_rules(rules: RuleSet) -> Plan:
 
 
 def _compile_key(rule: KeyRule) -> CompiledKey:
-    checks = [_compile_value(constraint) for constraint in rule.value]
+    entries = tuple(_compile_entries(rule.metadata, ""))
     target = None
     if rule.reaches:
         target = Target(tuple((r.field, tuple(c.test() for c in r.constraints)) for r in rule.reaches))
     return CompiledKey(
         rule=rule,
-        checks=(*checks, *_compile_entries(rule.metadata, "")),
-        first_checks=tuple(_compile_entries(rule.first_metadata, " on the first")),
+        value_checks=tuple(_compile_value(constraint) for constraint in rule.value),
+        checks=entries,
+        first_checks=(*entries, *_compile_entries(rule.first_metadata, " on the first")),
         target=target,
         minutes=_limit(rule.within.minutes) if rule.within else None,
         needed=_limit_needs(rule),
@@ -189,6 +194,9 @@ def _compile_entry_constraint(name: str, constraint: Constraint, suffix: str) ->
 
 def _presence(entry: Entry) -> Callable[[Event, Stated], bool]:
     names, when = entry.names, entry.when
+    if len(names) == 1 and when is None:
+        [only] = names
+        return lambda event, _: only in event.metadata
 
     def present(event: Event, _: Stated) -> bool:
         metadata = event.metadata

@@ -97,15 +97,17 @@ class _KeyState:
             self._remember(event)
         if compiled.only_first and out.count > 1:
             return
-        wrong_value = False
-        for check in compiled.checks:
-            # What breaks one demand on the value is told once, by the first it breaks.
-            if not (wrong_value and check.aspect == "value"):
-                held = self._check(check, event, log.stated)
-                wrong_value = wrong_value or (check.aspect == "value" and not held)
-        if out.count == 1:
-            for check in compiled.first_checks:
-                self._check(check, event, log.stated)
+        stated = log.stated
+        for check in compiled.value_checks:
+            if not self._holds(check, event, stated):
+                break  # What breaks several demands on the value is told once, by the first.
+        for check in compiled.checks if out.count > 1 else compiled.first_checks:
+            try:
+                if check.holds(event, stated):
+                    continue
+            except Exception:  # noqa: S110  (what Python cannot compare does not hold)
+                pass
+            self._fail(check, event, stated)
         if not self.plain:
             self._order(event, log.seen)
             self._time(event, log)
@@ -128,12 +130,16 @@ class _KeyState:
             if text not in out.values:
                 out.values.append(text)
 
-    def _check(self, check: Check, event: Event, stated: Stated) -> bool:
+    def _holds(self, check: Check, event: Event, stated: Stated) -> bool:
         try:
             if check.holds(event, stated):
                 return True
         except Exception:  # noqa: S110  (what Python cannot compare does not hold)
             pass
+        self._fail(check, event, stated)
+        return False
+
+    def _fail(self, check: Check, event: Event, stated: Stated) -> None:
         try:
             actual = check.actual(event)
         except Exception:
@@ -142,7 +148,6 @@ class _KeyState:
         if failure.count == 1 and check.words_in is not None:
             failure.expected = check.words_in(stated)
             failure.needs = check.names
-        return False
 
     def note(self, aspect: str, words: str, line: int, actual: Any) -> Failure:
         """Note that a demand did not hold on a record."""
@@ -236,8 +241,9 @@ class Judge:
             self._by_key.setdefault(state.compiled.rule.key, []).append(state)
             if state.compiled.rule.gathers is not None:
                 self._gatherers.append((state, Gatherer(state.compiled.rule.gathers)))
-        gathered = (gatherer.gathers.key for _, gatherer in self._gatherers)
+        gathered = [gatherer.gathers.key for _, gatherer in self._gatherers]
         self._watched = frozenset((*self._by_key, *plan.looked_back_on, *gathered))
+        self._told_more_of = frozenset((*self._log.starts, *self._choice_keys, *plan.named, *gathered, "run_start"))
 
     def add(self, event: Event) -> None:
         """Take the next event."""
@@ -248,6 +254,12 @@ class Judge:
         for state in self._by_key.get(key, ()):
             state.see(event, log)
         log.seen.add(key)
+        if key in self._told_more_of:
+            self._look_back_on(event)
+
+    def _look_back_on(self, event: Event) -> None:
+        """Keep what other rules will ask of this record."""
+        key, log = event.key, self._log
         if key in log.starts:
             log.starts[key] = min(log.starts[key], event.time_ms)
         elif key in self._choice_keys and isinstance(event.value, str) and (key, event.value) in self._choices:
