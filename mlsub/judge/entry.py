@@ -16,6 +16,10 @@ from mlsub.rules.load import Benchmark
 from mlsub.submission.model import Entry
 
 
+#: What rightly lies beside results: the committee's scaling factor, power measurements, flags of the package checker.
+KNOWN_COMPANIONS = frozenset(("scaling.json", "power", "package_checker_params"))
+
+
 def judge_entry(entry: Entry, needs: Benchmark, round_: Round) -> tuple[Finding, ...]:
     """Everything there is to say of an entry beyond its single logs.
 
@@ -34,7 +38,7 @@ def judge_entry(entry: Entry, needs: Benchmark, round_: Round) -> tuple[Finding,
 
 def _files(entry: Entry, needs: Benchmark) -> Iterator[Finding]:
     runs = len(entry.files.results)
-    strays = entry.files.strays
+    strays = [name for name in entry.files.strays if name not in KNOWN_COMPANIONS]
     weak = entry.files.scaling_type == "weak"
     if runs < needs.runs or (runs > needs.runs and not weak):
         misnamed = f"; also there: {', '.join(strays[:5])}" if strays else ""

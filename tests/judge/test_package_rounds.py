@@ -186,3 +186,16 @@ def test_each_part_of_an_hpc_tree_is_recognised_and_accepted(below: str, target:
 def test_hpc_packages_are_accepted(name: str, choice: str | None, tmp_path: Path) -> None:
     report = mlsub.check(make_round(tmp_path, "hpc-3.0", name, below="strong", choice=choice), jobs=1)
     assert report.official is Verdict.ACCEPTED, rejecting(report)
+
+
+def test_what_rightly_lies_beside_results_is_no_stray(tmp_path: Path) -> None:
+    tree = make_round(tmp_path, "5.1", "flux1")
+    entry = tree / "results" / SYSTEM / "flux1"
+    (entry / "scaling.json").write_text('{"scaling_factor": 1.01}')
+    (entry / "package_checker_params").write_text("seed-checker-bypass\n")
+    (entry / "power").mkdir()
+    report = mlsub.check(tree, jobs=1)
+    assert "entry.stray-files" not in {finding.rule for finding in report.findings}
+    (entry / "notes.txt").write_text("")
+    (found,) = [finding for finding in mlsub.check(tree, jobs=1).findings if finding.rule == "entry.stray-files"]
+    assert found.actual == "notes.txt"
