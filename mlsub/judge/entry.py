@@ -15,7 +15,6 @@ from mlsub.rules.catalogue import finding
 from mlsub.rules.load import Benchmark
 from mlsub.submission.model import Entry
 
-
 #: What rightly lies beside results: the committee's scaling factor, power measurements, flags of the package checker.
 KNOWN_COMPANIONS = frozenset(("scaling.json", "power", "package_checker_params"))
 
