@@ -29,12 +29,13 @@ SEVERAL_FINDINGS: dict[tuple[str, str], str] = {
 
 
 class Coverage(NamedTuple):
-    """What became of the aimed mutants of one combination."""
+    """What became of the aimed mutants of one combination; ``scattered`` are those of one defect and many findings."""
 
     mutants: int
     demanded: frozenset[Demand]
     hit: frozenset[Demand]
     problems: tuple[str, ...]
+    scattered: tuple[str, ...]
 
     @property
     def missed(self) -> list[str]:
@@ -44,18 +45,19 @@ class Coverage(NamedTuple):
 
 def cover(combination: Combination, file: Path) -> Coverage:
     """Judge all aimed mutants of a combination by both sides."""
-    problems, hit, number = [], set(), 0
+    problems, scattered, hit, number = [], [], set(), 0
     rejecting = {demand.rule: demand.rejects for demand in demanded(combination)}
     for shot in aimed(combination):
         number += 1
         both = judge_both(shot.mutant, combination.round, file)
         rejects = rejecting[shot.rule]
+        scattered += several_findings(shot, both.ours)
         problem = _problem(shot, both, rejects)
         if problem is None:
             hit.add(Demand(shot.rule, rejects))
         else:
             problems.append(f"{problem}: {both.describe()}")
-    return Coverage(number, demanded(combination), frozenset(hit), tuple(problems))
+    return Coverage(number, demanded(combination), frozenset(hit), tuple(problems), tuple(scattered))
 
 
 def demanded(combination: Combination) -> frozenset[Demand]:
@@ -76,11 +78,11 @@ def _problem(shot: Aimed, both: Both, rejects: bool) -> str | None:
     return None
 
 
-def several_findings(shot: Aimed, ours: LogReport) -> str | None:
-    """None if mlsub rejects the mutant by one finding at most, or by more for a reason."""
+def several_findings(shot: Aimed, ours: LogReport) -> list[str]:
+    """Nothing if mlsub rejects the mutant by one finding at most, or by more for a reason; otherwise all of them."""
     rejecting = [
         f"{finding.rule}: {finding.message} ({finding.actual})" for finding in ours.findings if finding.rejects
     ]
     description = shot.mutant.description
     excused = any(shot.rule == rule and part in description for rule, part in SEVERAL_FINDINGS)
-    return None if len(rejecting) <= 1 or excused else "\n    ".join([description, *rejecting])
+    return [] if len(rejecting) <= 1 or excused else ["\n    ".join([description, *rejecting])]

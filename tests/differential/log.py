@@ -75,6 +75,19 @@ def places_of(log: Log, key: str) -> list[int]:
     return [place for place, line in enumerate(log) if line.key == key]
 
 
+def altered(log: Log, place: int, **fields: Any) -> Log:
+    """The log with other fields in one record."""
+    line = log[place]
+    record = {**(line.record or {}), **fields}
+    return [*log[:place], record_line(record, old=line.old), *log[place + 1 :]]
+
+
+def moved(log: Log, place: int, to: int) -> Log:
+    """The log with one line at another place among the rest."""
+    rest = [*log[:place], *log[place + 1 :]]
+    return [*rest[:to], log[place], *rest[to:]]
+
+
 def show(value: Any) -> str:
     """A value in a description, shortened."""
     text = repr(value)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from mlsub.rules.model import KeyRule
 from tests.differential.generate import Combination, rules_of
-from tests.differential.log import Line, Log, Mutant, content, keys_of, places_of, record_line, show
-from tests.differential.text_mutations import FILE_CHANGES, LINE_CHANGES
+from tests.differential.log import Line, Log, Mutant, altered, content, keys_of, moved, places_of, record_line, show
+from tests.differential.official_values import near_official
+from tests.differential.structure import CHANGES_OF_STRUCTURE, Change
+from tests.differential.text_mutations import FILE_CHANGES, LINE_CHANGES, OLD_LINE_CHANGES
 from tests.differential.values import NASTY, near_misses, near_misses_of, resolved_rule
 
 #: One mutant in so many has two changes.
@@ -48,8 +50,6 @@ TIMES = (None, "", "12:30", "123", " 7 ", "1_000", "nan", "inf", math.nan, math.
 TIMES_MORE: tuple[Any, ...] = ([], [1], {}, "1e3", 10**400, 2**64, 1e308, "\u0661")
 INIT_LIMITS = tuple(minutes * 60_000 for minutes in (20, 30, 240))
 PROGRESS = ("epoch_num", "samples_count", "step_num", "first_epoch_num", "epoch_count", "metric", "iteration")
-
-Change = Callable[[random.Random, Log, dict[str, KeyRule]], tuple[str, Log]]
 
 
 def mutants(log: Log, combination: Combination, seed: str, number: int) -> Iterator[Mutant]:
@@ -89,7 +89,7 @@ def _change(rng: random.Random, log: Log, rules: dict[str, KeyRule]) -> tuple[st
     change = rng.choices(list(CHANGES), list(CHANGES.values()))[0]
     try:
         return change(rng, log, rules)
-    except (LookupError, TypeError, ValueError, AttributeError):
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
         return None
 
 
@@ -100,11 +100,6 @@ def _pick(rng: random.Random, log: Log) -> int:
 
 def _with(log: Log, place: int, *lines: Line) -> Log:
     return [*log[:place], *lines, *log[place + 1 :]]
-
-
-def _altered(log: Log, place: int, **fields: Any) -> Log:
-    line = log[place]
-    return _with(log, place, record_line({**(line.record or {}), **fields}, old=line.old))
 
 
 def _drop(rng: random.Random, log: Log, rules: dict[str, KeyRule]) -> tuple[str, Log]:
@@ -139,29 +134,27 @@ def _swap(rng: random.Random, log: Log, rules: dict[str, KeyRule]) -> tuple[str,
 
 
 def _move(rng: random.Random, log: Log, rules: dict[str, KeyRule]) -> tuple[str, Log]:
-    place = _pick(rng, log)
-    rest = _with(log, place)
-    to = rng.randrange(len(rest) + 1)
-    return f"move {log[place].key} from line {place + 1} to {to + 1}", [*rest[:to], log[place], *rest[to:]]
+    place, to = _pick(rng, log), rng.randrange(len(log))
+    return f"move {log[place].key} from line {place + 1} to {to + 1}", moved(log, place, to)
 
 
 def _value(rng: random.Random, key: str, rules: dict[str, KeyRule]) -> Any:
     near = near_misses_of(rules[key]) if key in rules else []
-    pools = [pool for pool in (NASTY, near, near, CHOICES.get(key, ())) if pool]
+    pools = [pool for pool in (NASTY, near, near, CHOICES.get(key, ()), near_official(key)) if pool]
     return rng.choice(rng.choice(pools))
 
 
 def _set_value(rng: random.Random, log: Log, rules: dict[str, KeyRule]) -> tuple[str, Log]:
     place = _pick(rng, log)
     value = _value(rng, str(log[place].key), rules)
-    return f"{log[place].key} (line {place + 1}) with value {show(value)}", _altered(log, place, value=value)
+    return f"{log[place].key} (line {place + 1}) with value {show(value)}", altered(log, place, value=value)
 
 
 def _set_all_values(rng: random.Random, log: Log, rules: dict[str, KeyRule]) -> tuple[str, Log]:
     key = rng.choice((*keys_of(log), *["eval_accuracy"] * 10))
     value = _value(rng, key, rules)
     for place in places_of(log, key):
-        log = _altered(log, place, value=value)
+        log = altered(log, place, value=value)
     return f"all {key} with value {show(value)}", log
 
 
@@ -169,13 +162,13 @@ def _set_choice(rng: random.Random, log: Log, rules: dict[str, KeyRule]) -> tupl
     key = rng.choice(list(CHOICES))
     place = rng.choice(places_of(log, key))
     value = rng.choice(CHOICES[key])
-    return f"{key} with value {show(value)}", _altered(log, place, value=value)
+    return f"{key} with value {show(value)}", altered(log, place, value=value)
 
 
 def _set_metadata(rng: random.Random, log: Log, rules: dict[str, KeyRule]) -> tuple[str, Log]:
     place = _pick(rng, log)
     metadata = rng.choice((*METADATA, *METADATA_MORE))
-    return f"{log[place].key} with metadata {show(metadata)}", _altered(log, place, metadata=metadata)
+    return f"{log[place].key} with metadata {show(metadata)}", altered(log, place, metadata=metadata)
 
 
 def _entry(rng: random.Random, log: Log, rules: dict[str, KeyRule]) -> tuple[str, Log]:
@@ -187,16 +180,16 @@ def _entry(rng: random.Random, log: Log, rules: dict[str, KeyRule]) -> tuple[str
     name = rng.choice([name for entry in entries for name in entry.names])
     if rng.randrange(3) == 0:
         metadata.pop(name, None)
-        return f"{key} without metadata {name}", _altered(log, place, metadata=metadata)
+        return f"{key} without metadata {name}", altered(log, place, metadata=metadata)
     near = [v for entry in entries if name in entry.names for c in entry.constraints for v in near_misses(c)]
     metadata[name] = rng.choice((*ENTRIES, *near, *near))
-    return f"{key} with metadata {name} {show(metadata[name])}", _altered(log, place, metadata=metadata)
+    return f"{key} with metadata {name} {show(metadata[name])}", altered(log, place, metadata=metadata)
 
 
 def _time(rng: random.Random, log: Log, rules: dict[str, KeyRule]) -> tuple[str, Log]:
     place = _pick(rng, log)
     time_ms = rng.choice((*TIMES, *TIMES_MORE))
-    return f"{log[place].key} at time {show(time_ms)}", _altered(log, place, time_ms=time_ms)
+    return f"{log[place].key} at time {show(time_ms)}", altered(log, place, time_ms=time_ms)
 
 
 def _init_time(rng: random.Random, log: Log, rules: dict[str, KeyRule]) -> tuple[str, Log]:
@@ -204,7 +197,7 @@ def _init_time(rng: random.Random, log: Log, rules: dict[str, KeyRule]) -> tuple
     stop = rng.choice(places_of(log, "init_stop"))
     step = rng.choice((0, -1, 1, -0.5, 1e-6, -1e-6, 10**12, -(10**12)))
     time_ms = (log[start].record or {})["time_ms"] + rng.choice(INIT_LIMITS) + step
-    return f"init_stop {step} ms off the limit of initialisation", _altered(log, stop, time_ms=time_ms)
+    return f"init_stop {step} ms off the limit of initialisation", altered(log, stop, time_ms=time_ms)
 
 
 def _renamed_progress(rng: random.Random, log: Log, rules: dict[str, KeyRule]) -> tuple[str, Log]:
@@ -217,7 +210,7 @@ def _renamed_progress(rng: random.Random, log: Log, rules: dict[str, KeyRule]) -
     for place in places:
         metadata = dict((log[place].record or {})["metadata"])
         metadata[other] = metadata.pop(name)
-        log = _altered(log, place, metadata=metadata)
+        log = altered(log, place, metadata=metadata)
     return f"{len(places)} {key} with {other} for {name}", log
 
 
@@ -231,7 +224,7 @@ def _shifted_progress(rng: random.Random, log: Log, rules: dict[str, KeyRule]) -
     for place in places:
         metadata = dict((log[place].record or {})["metadata"])
         metadata[name] = metadata[name] + by
-        log = _altered(log, place, metadata=metadata)
+        log = altered(log, place, metadata=metadata)
     return f"{len(places)} {key} with {name} shifted by {by}", log
 
 
@@ -250,7 +243,7 @@ def _drop_field(rng: random.Random, log: Log, rules: dict[str, KeyRule]) -> tupl
 def _extra_field(rng: random.Random, log: Log, rules: dict[str, KeyRule]) -> tuple[str, Log]:
     place = _pick(rng, log)
     name, value = rng.choice(("extra", "Key", "line", "")), rng.choice(NASTY)
-    return f"{log[place].key} with a field {name!r} {show(value)}", _altered(log, place, **{name: value})
+    return f"{log[place].key} with a field {name!r} {show(value)}", altered(log, place, **{name: value})
 
 
 def _rename(rng: random.Random, log: Log, rules: dict[str, KeyRule]) -> tuple[str, Log]:
@@ -258,12 +251,12 @@ def _rename(rng: random.Random, log: Log, rules: dict[str, KeyRule]) -> tuple[st
     key = log[place].key or ""
     spoiled = (key.upper(), f"{key}s", f" {key}", key.replace("_", "-"), "", None, 1, [key], {key: 1}, True)
     new = rng.choice((*spoiled, *keys_of(log), *rules))
-    return f"{key} (line {place + 1}) renamed to {show(new)}", _altered(log, place, key=new)
+    return f"{key} (line {place + 1}) renamed to {show(new)}", altered(log, place, key=new)
 
 
 def _line(rng: random.Random, log: Log, rules: dict[str, KeyRule]) -> tuple[str, Log]:
     place = _pick(rng, log)
-    name, change = rng.choice(LINE_CHANGES)
+    name, change = rng.choice((*LINE_CHANGES, *(OLD_LINE_CHANGES if log[place].old else ())))
     old, new = log[place].text, change(rng, log[place].text)
     same = next((i for i, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), len(new))
     description = f"{log[place].key} (line {place + 1}): {name}, now ...{show(new[max(0, same - 12) :])}"
@@ -303,4 +296,5 @@ CHANGES: dict[Change, int] = {
     _rename: 4,
     _line: 8,
     _join: 2,
+    **CHANGES_OF_STRUCTURE,
 }

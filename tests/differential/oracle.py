@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import yaml
 
 from tests.differential.generate import usage_and_round
+from tests.differential.shortcuts import shortcuts
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     from mlperf_logging.compliance_checker import mlp_compliance, mlp_parser
 
+OFFICIAL = Path(mlp_compliance.__file__).parent
 _LENIENT_KEY = "weights_initialization"
 
 #: Configurations the checker may queue for one log. A log that names the benchmark "common" makes the checker queue
@@ -62,11 +65,11 @@ class _Log:
         self.lines.append((text % args if args else text).strip())
 
 
-def official(file: Path, round_id: str) -> Answer:
+def official(file: Path, round_id: str, *, fast: bool = True) -> Answer:
     """The verdict of the installed checker on a log; a traceback is a rejection, as it is for a submitter."""
     usage, name = usage_and_round(round_id)
     ruleset = f"{name}.0"
-    with _prepared(round_id) as log, warnings.catch_warnings():
+    with _prepared(round_id, fast) as log, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         checker = mlp_compliance.make_checker(usage, ruleset, True, False)
         try:
@@ -88,22 +91,27 @@ def _config(file: Path, usage: str, ruleset: str) -> str:
 
 
 @contextmanager
-def _prepared(round_id: str) -> Iterator[_Log]:
+def _prepared(round_id: str, fast: bool) -> Iterator[_Log]:
     """The checker's module with a fresh queue (a crash leaves entries behind), cached rule files and no output."""
     log = _Log()
-    replaced = {
-        "enqueued_configs": _Queue(),
-        "logging": log,
-        "yaml": SimpleNamespace(load=_cached_load(round_id), BaseLoader=yaml.BaseLoader),
-    }
-    saved = {name: getattr(mlp_compliance, name) for name in replaced}
-    try:
-        for name, value in replaced.items():
-            setattr(mlp_compliance, name, value)
+    replaced = [
+        (mlp_compliance, "enqueued_configs", _Queue()),
+        (mlp_compliance, "logging", log),
+        (mlp_compliance, "yaml", SimpleNamespace(load=_cached_load(round_id), BaseLoader=yaml.BaseLoader)),
+    ]
+    if fast:
+        replaced += shortcuts(mlp_compliance, _parser(round_id))
+    with ExitStack() as names:
+        for module, name, value in replaced:
+            names.enter_context(patch.object(module, name, value, create=True))
         yield log
-    finally:
-        for name, value in saved.items():
-            setattr(mlp_compliance, name, value)
+
+
+def _parser(round_id: str) -> ModuleType:
+    """The module that parses the logs of a round; those of HPC are parsed like those of training."""
+    _, name = usage_and_round(round_id)
+    module: ModuleType = getattr(mlp_parser, f"ruleset_{name.replace('.', '')}0")
+    return module
 
 
 def _cached_load(round_id: str) -> Any:

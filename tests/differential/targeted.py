@@ -11,7 +11,7 @@ from mlsub.rules.model import Entry, Gathers, KeyRule, Within
 from mlsub.rules.phrases import rule_id
 from mlsub.rules.values import Stated
 from tests.differential.generate import Combination, ruleset
-from tests.differential.log import Log, Mutant, content, generated, places_of, record_line, show
+from tests.differential.log import Log, Mutant, altered, content, generated, places_of, record_line, show
 from tests.differential.mutate import stated_rules
 from tests.differential.targeted_files import aimed_at_files
 from tests.differential.values import NASTY, missing_by_far, near_misses, reaching, resolved_operand
@@ -58,12 +58,6 @@ def _aim(key: str, aspect: str, description: str, log: Log) -> Aimed:
     return Aimed(rule, Mutant(f"aimed at {rule}: {description}", content(log)))
 
 
-def _changed(log: Log, place: int, **fields: Any) -> Log:
-    line = log[place]
-    record = {**(line.record or {}), **fields}
-    return [*log[:place], record_line(record, old=line.old), *log[place + 1 :]]
-
-
 def _counts(log: Log, rule: KeyRule) -> Iterator[Aimed]:
     key = rule.key
     if rule.occurs.exactly_one or rule.occurs.at_least or rule.occurs.once_where:
@@ -74,7 +68,7 @@ def _counts(log: Log, rule: KeyRule) -> Iterator[Aimed]:
     twice = [*log[: place + 1], *log[place:]]
     yield _aim(key, "repeated", f"{key} twice", twice)
     for value in _other_values(rule, (log[place].record or {})["value"]):
-        yield _aim(key, "count", f"{key} a second time with {show(value)}", _changed(twice, place + 1, value=value))
+        yield _aim(key, "count", f"{key} a second time with {show(value)}", altered(twice, place + 1, value=value))
 
 
 def _other_values(rule: KeyRule, value: Any) -> Iterator[Any]:
@@ -107,7 +101,7 @@ def _values(log: Log, rule: KeyRule) -> Iterator[Aimed]:
     place = places_of(log, rule.key)[0]
     for constraint in rule.value:
         for value in bad_values(rule.value, constraint):
-            yield _aim(rule.key, "value", f"{rule.key} with {show(value)}", _changed(log, place, value=value))
+            yield _aim(rule.key, "value", f"{rule.key} with {show(value)}", altered(log, place, value=value))
 
 
 def _metadata(log: Log, rule: KeyRule) -> Iterator[Aimed]:
@@ -117,13 +111,13 @@ def _metadata(log: Log, rule: KeyRule) -> Iterator[Aimed]:
         if not entry.optional:
             without = {other: value for other, value in metadata.items() if other not in entry.names}
             if not entry.when or entry.when in metadata:
-                yield _aim(rule.key, "metadata", f"{rule.key} without {entry}", _changed(log, place, metadata=without))
+                yield _aim(rule.key, "metadata", f"{rule.key} without {entry}", altered(log, place, metadata=without))
         yield from _entry_values(log, rule, entry, place)
     for entry in rule.first_metadata:
         yield from _entry_values(log, rule, entry, places_of(log, rule.key)[0])
     if len(rule.metadata) == 1:
         for metadata in (None, 1, [], "text"):
-            changed = _changed(log, place, metadata=metadata)
+            changed = altered(log, place, metadata=metadata)
             yield _aim(rule.key, "metadata", f"{rule.key} with metadata {metadata!r}", changed)
 
 
@@ -133,7 +127,7 @@ def _entry_values(log: Log, rule: KeyRule, entry: Entry, place: int) -> Iterator
         return
     for constraint in entry.constraints:
         for value in bad_values(entry.constraints, constraint):
-            changed = _changed(log, place, metadata={**metadata, name: value})
+            changed = altered(log, place, metadata={**metadata, name: value})
             yield _aim(rule.key, "metadata", f"{rule.key} with {name} {show(value)}", changed)
 
 
@@ -148,12 +142,12 @@ def _nested(log: Log, rule: KeyRule) -> Iterator[Aimed]:
     place = places_of(log, rule.key)[-1]
     record = log[place].record or {}
     if rule.key == "save_model":
-        yield _aim(rule.key, "nesting", "of another epoch", _changed(log, place, value={"iteration": 99}))
+        yield _aim(rule.key, "nesting", "of another epoch", altered(log, place, value={"iteration": 99}))
         return
     names = {"block_start": "first_epoch_num", "block_stop": "first_epoch_num", "eval_result": "timestamp"}
     name = names.get(rule.key, "epoch_num")
     for other in (9_999, "1", None):
-        changed = _changed(log, place, metadata={**record["metadata"], name: other})
+        changed = altered(log, place, metadata={**record["metadata"], name: other})
         yield _aim(rule.key, "nesting", f"{name} {other!r}", changed)
 
 
@@ -184,15 +178,15 @@ def _gathered(log: Log, rule: KeyRule, gathers: Gathers) -> Iterator[Aimed]:
     yield _aim(key, "count", "one step only", [line for place, line in enumerate(log) if place not in places[:-2]])
     yield _aim(key, "value", "one measure lacking", [*log[: places[0]], *log[places[0] + 1 :]])
     moved = {**metadata, gathers.by: metadata[gathers.by] + 1}
-    yield _aim(key, "value", "one measure at another step", _changed(log, last, metadata=moved))
+    yield _aim(key, "value", "one measure at another step", altered(log, last, metadata=moved))
     without = {name: value for name, value in metadata.items() if name != gathers.by}
-    yield _aim(key, "metadata", f"no {gathers.by}", _changed(log, last, metadata=without))
+    yield _aim(key, "metadata", f"no {gathers.by}", altered(log, last, metadata=without))
     for reach in rule.reaches:
         for value in [v for c in reach.constraints for v in bad_values(reach.constraints, c) if type(v) is float]:
             changed = log
             for place in places:
                 if (log[place].record or {})["metadata"][gathers.field] == reach.field:
-                    changed = _changed(changed, place, value=value)
+                    changed = altered(changed, place, value=value)
             yield _aim(key, "target", f"every {reach.field} {value}", changed)
 
 
@@ -213,7 +207,7 @@ def _too_late(log: Log, rule: KeyRule, within: Within, division: str) -> Iterato
     limit = start + minutes * 60_000
     others = () if log[0].old else (math.inf, math.nan, str(limit))
     for time_ms in (limit, limit + 1, limit + 1e9, *others):
-        changed = _changed(log, places_of(log, rule.key)[0], time_ms=time_ms)
+        changed = altered(log, places_of(log, rule.key)[0], time_ms=time_ms)
         yield _aim(rule.key, "time", f"{rule.key} at {show(time_ms)}", changed)
 
 
@@ -228,11 +222,11 @@ def _targets(log: Log, rule: KeyRule) -> Iterator[Aimed]:
             measure = miss if reach.field is None else {**reaching(rule.reaches), reach.field: _number(miss, reach)}
             changed = log
             for place in places_of(log, rule.key):
-                changed = _changed(changed, place, value=measure)
+                changed = altered(changed, place, value=measure)
             yield _aim(rule.key, "target", f"all {rule.key} with {show(measure)}", changed)
         if reach.field is None and not rule.value:
             for other in ("text", None, [0.5]):
-                changed = _changed(log, places_of(log, rule.key)[0], value=other)
+                changed = altered(log, places_of(log, rule.key)[0], value=other)
                 yield _aim(rule.key, "target", f"the first {rule.key} with {show(other)}", changed)
 
 
@@ -249,5 +243,5 @@ def _tensors(log: Log, rule: KeyRule) -> Iterator[Aimed]:
     yield _aim(key, "tensors", "one tensor lacking", [*log[:last], *log[last + 1 :]])
     yield _aim(key, "tensors", "one tensor twice", [*log[: last + 1], log[last], *log[last + 1 :]])
     for name in ("another", None, 1, ["a"], {"a": 1}, str(metadata["tensor"]).upper()):
-        changed = _changed(log, last, metadata={**metadata, "tensor": name})
+        changed = altered(log, last, metadata={**metadata, "tensor": name})
         yield _aim(key, "tensors", f"a tensor named {show(name)}", changed)

@@ -8,11 +8,20 @@ from collections.abc import Callable
 
 from tests.differential.values import RAW_VALUES
 
-TOKEN = ":::MLLOG "  # noqa: S105  (no password)
+TOKEN = re.compile(":::MLL(?:OG)? ")
 _FIELD = re.compile(r'("(?:value|time_ms)": )([^,{}\[\]]+)')
 
 LineChange = Callable[[random.Random, str], str]
 FileChange = Callable[[bytes], bytes]
+
+
+def _token(text: str) -> str:
+    found = TOKEN.search(text)
+    return found[0] if found else ""
+
+
+def _behind_the_token(text: str) -> str:
+    return TOKEN.split(text, maxsplit=1)[-1]
 
 
 def _truncate(rng: random.Random, text: str) -> str:
@@ -51,17 +60,17 @@ def _before(rng: random.Random, text: str) -> str:
 
 def _behind_token(rng: random.Random, text: str) -> str:
     more = (" ", "\t", "\xa0", "\x0c", "\xef\xbb\xbf", "\x00", "[", "null ", "1", "\x1b[0m", "{} ", ",")
-    return text.replace(TOKEN, TOKEN + rng.choice(more))
+    return _token(text) + rng.choice(more) + _behind_the_token(text)
 
 
 def _other_token(rng: random.Random, text: str) -> str:
     tokens = (":::MLLOG", ":::MLLOG\t", "::MLLOG ", ":::mllog ", ":::MLLOGv1 ", ":::MLL ", "", ":::MLLOG\xa0")
-    return text.replace(TOKEN, rng.choice(tokens))
+    return rng.choice(tokens) + _behind_the_token(text)
 
 
 def _not_an_object(rng: random.Random, text: str) -> str:
     others = ("null", "[]", '"text"', "1", "true", "{}", "", " ", "NaN", '["time_ms", "key", "value", "metadata"]')
-    return TOKEN + rng.choice((*others, '"time_ms key value metadata"', f"[{text.removeprefix(TOKEN)}]"))
+    return _token(text) + rng.choice((*others, '"time_ms key value metadata"', f"[{_behind_the_token(text)}]"))
 
 
 def _broken_in_two(rng: random.Random, text: str) -> str:
@@ -71,7 +80,7 @@ def _broken_in_two(rng: random.Random, text: str) -> str:
 
 def _twice_the_same_field(rng: random.Random, text: str) -> str:
     field = rng.choice(('"value": "x"', '"key": "seed"', '"metadata": {}', '"time_ms": 1', '"metadata": null'))
-    return text.replace(TOKEN + "{", f"{TOKEN}{{{field}, ") if rng.random() < 0.5 else f"{text[:-1]}, {field}}}"
+    return text.replace("{", f"{{{field}, ", 1) if rng.random() < 0.5 else f"{text[:-1]}, {field}}}"
 
 
 def _unfold(rng: random.Random, text: str) -> str:
@@ -96,8 +105,44 @@ LINE_CHANGES: tuple[tuple[str, LineChange], ...] = (
 )
 
 
+def _seconds(rng: random.Random, text: str) -> str:
+    """The time of the format of v0.6, which is no JSON."""
+    token, seconds, rest = text.split(" ", 2)
+    others = ("1.2.3", "", ".", "..", "-1", "1e9", "12", "1_0", "+1", "nan", "inf", "1,5", "\xb2", "0", f"{seconds}.")
+    return f"{token} {rng.choice((*others, seconds + ' ', ' ' + seconds, seconds[:-4], '9' * 400))} {rest}"
+
+
+def _key_and_colon(rng: random.Random, text: str) -> str:
+    """What stands between the time and the content in the format of v0.6."""
+    token, seconds, rest = text.split(" ", 2)
+    key, _, content = rest.partition(": ")
+    spoiled = (f"{key}-", f"{key}.", f"{key[:1]} {key[1:]}", "", f" {key}", f"{key}\xe9", f"{key}:", f'"{key}"')
+    colons = (":", " : ", "  : ", "", " ", ":  ", ":\t", ":\xa0", "::", ": : ", " :\x0c", "\t: ", "=")
+    if rng.randrange(2):
+        return f"{token} {seconds} {rng.choice(spoiled)}: {content}"
+    return f"{token} {seconds} {key}{rng.choice(colons)}{content}"
+
+
+def _content(rng: random.Random, text: str) -> str:
+    """The content of a record of v0.6, which need not be an object to be read."""
+    before, _, content = text.partition(": ")
+    others = ("null", "1", '"text"', "[]", "{}", '{"value": 1}', '{"metadata": {}}', "NaN", "true", f"[{content}]")
+    return f"{before}: {rng.choice((*others, f'{content} {content}', content + ' ', content[1:], '['))}"
+
+
 def _wide(encoding: str) -> FileChange:
     return lambda content: content.decode("latin-1").encode(encoding)
+
+
+#: Changes to what only a line of v0.6 has.
+OLD_LINE_CHANGES: tuple[tuple[str, LineChange], ...] = (
+    ("another time", _seconds),
+    ("another time", _seconds),
+    ("another key or colon", _key_and_colon),
+    ("another key or colon", _key_and_colon),
+    ("another content", _content),
+    ("another content", _content),
+)
 
 
 FILE_CHANGES: tuple[tuple[str, FileChange], ...] = (
