@@ -1,0 +1,53 @@
+"""How the RCP test of a round's day computes."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from mlsub.data import load_yaml
+from mlsub.rounds import known_rounds
+
+
+class Algorithm(msgspec.Struct, frozen=True):
+    """The variant of the test; the fields are told in algorithms.yaml."""
+
+    stdev: Literal["trimmed", "full"]
+    pruning: Literal["none", "minimum", "mean"]
+    normalise: bool
+    name: Literal["folder", "logs"]
+    unstopped: Literal["left_out", "counted"]
+    earlier: tuple[tuple[str, float], ...] = ()
+
+
+@lru_cache(maxsize=32)
+def algorithm_of(usage: str, round_name: str) -> Algorithm | None:
+    """The variant of a round; None where the round had no such test."""
+    table = load_yaml(Path(__file__).with_name("algorithms.yaml")).get(usage) or {}
+    rounds = known_rounds(usage)
+    earlier = [name for name in rounds[: rounds.index(round_name) + 1] if name in table]
+    return msgspec.convert(table[earlier[-1]], Algorithm) if earlier else None
+
+
+#: Benchmarks whose evaluations are counted in samples; all others count epochs. Source: the official rcp_checker.
+_IN_SAMPLES = frozenset(
+    (
+        *("llama2_70b_lora", "flux1", "llama31_405b", "llama31_8b", "gpt_oss_20b", "deepseekv3_671b"),
+        *("qwen35_397b_grpo", "dlrmv4"),
+    )
+)
+#: Minigo makes its own data, and was never held against a reference.
+_NEVER_TESTED = frozenset(("minigo",))
+
+
+def unit_of(benchmark: str) -> str:
+    """The metadata of an evaluation that says how far the training has come."""
+    return "samples_count" if benchmark in _IN_SAMPLES else "epoch_num"
+
+
+def is_tested(benchmark: str) -> bool:
+    """Whether Closed entries of the benchmark are held against a reference."""
+    return benchmark not in _NEVER_TESTED

@@ -1,0 +1,104 @@
+"""Reference convergence points: what the reference implementation needed at each batch size."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import math
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from mlsub.convergence.algorithm import Algorithm
+from mlsub.convergence.statistics import least_accepted_mean, mean_of, stdev_of, trimmed
+
+#: Reference files are below a megabyte.
+MAX_BYTES = 16 << 20
+
+
+class ReferenceFileError(ValueError):
+    """A reference file that cannot be used; the text says why, in one line."""
+
+
+class Point(msgspec.Struct, frozen=True):
+    """One reference convergence point: mean and stdev of the runs at a batch size, in the benchmark's unit.
+
+    ``minimum`` is the least mean of a submission that is accepted against it; ``runs`` counts the runs behind it, 0
+    where it is interpolated.
+    """
+
+    batch_size: float
+    mean: float
+    stdev: float
+    minimum: float
+    runs: int
+
+
+def reference_file(usage: str, ruleset: str, benchmark: str) -> Path | None:
+    """The reference data that the installed mlperf-logging carries; None where it has none for the benchmark."""
+    found = importlib.util.find_spec("mlperf_logging")
+    for folder in found.submodule_search_locations or () if found else ():
+        file = Path(folder) / "rcp_checker" / f"{usage}_{ruleset}" / f"rcps_{benchmark}.json"
+        if file.is_file():
+            return file
+    return None
+
+
+@lru_cache(maxsize=64)
+def points_of(file: Path, benchmark: str, runs: int, algorithm: Algorithm) -> tuple[Point, ...]:
+    """The points of a reference file, by batch size.
+
+    Args:
+        file: JSON in the format of mlperf-logging: records by name, each with BS and a list of epochs or samples.
+        benchmark: decides how many runs are trimmed.
+        runs: result files of a submission's entry.
+        algorithm: that of the round.
+
+    Raises:
+        ReferenceFileError: the file is none of this format.
+    """
+    found = [_point(name, record, benchmark, runs, algorithm) for name, record in _records(file).items()]
+    if not found:
+        raise ReferenceFileError(f"{file.name}: no reference points")
+    return tuple(sorted(found, key=lambda point: point.batch_size))
+
+
+def _records(file: Path) -> dict[str, Any]:
+    try:
+        if file.stat().st_size > MAX_BYTES:
+            raise ReferenceFileError(f"{file.name}: larger than {MAX_BYTES >> 20} MiB")
+        content = json.loads(file.read_bytes())
+    except OSError as error:
+        raise ReferenceFileError(f"{file.name}: {error.strerror or error}") from error
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, ReferenceFileError):
+            raise
+        raise ReferenceFileError(f"{file.name}: not JSON") from error
+    if not isinstance(content, dict):
+        raise ReferenceFileError(f"{file.name}: an object of reference points is needed")
+    return content
+
+
+def _point(name: str, record: Any, benchmark: str, runs: int, algorithm: Algorithm) -> Point:
+    values = _values(name, record)
+    cut = trimmed(values, benchmark)
+    if not cut:
+        raise ReferenceFileError(f"{name[:60]}: {len(values)} runs are too few")
+    mean = mean_of(cut)
+    stdev = stdev_of(cut if algorithm.stdev == "trimmed" else values)
+    return Point(record["BS"], mean, stdev, least_accepted_mean(mean, stdev, len(cut), runs - 2), len(values))
+
+
+def _values(name: str, record: Any) -> list[float]:
+    if not isinstance(record, dict) or not _is_number(record.get("BS")):
+        raise ReferenceFileError(f"{name[:60]}: no batch size (BS)")
+    values = record.get("Epochs to converge", record.get("samples to converge"))
+    if not isinstance(values, list) or not all(_is_number(value) for value in values):
+        raise ReferenceFileError(f"{name[:60]}: no list of numbers under 'Epochs to converge' or 'samples to converge'")
+    return sorted(values)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)

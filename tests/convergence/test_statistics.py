@@ -1,0 +1,87 @@
+"""The statistics of the RCP test: against scipy, against figures worked out by hand, and by what must always hold."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from mlsub.convergence.statistics import (
+    ALPHA,
+    TOLERANCE,
+    least_accepted_mean,
+    mean_of,
+    stdev_of,
+    trimmed,
+)
+from mlsub.convergence.student import incomplete_beta, t_distribution
+
+DEGREES = (1, 2, 3, 5, 8, 13, 18, 28, 38, 50, 100, 1000)
+TS = (-50.0, -9.0, -3.0, -1.7, -1.0, -0.1, 0.0, 0.3, 1.0, 2.5, 8.0, 40.0)
+whole = st.integers(3, 60)
+
+
+@pytest.mark.parametrize("degrees", DEGREES)
+def test_students_t_is_that_of_scipy(degrees: int) -> None:
+    for t in TS:
+        assert t_distribution(t, degrees) == pytest.approx(stats.t.cdf(t, degrees), rel=1e-9, abs=1e-12)
+
+
+@settings(derandomize=True, deadline=None)
+@given(st.floats(0.1, 200), st.floats(0.1, 200), st.floats(0.01, 0.99))
+def test_the_incomplete_beta_function_is_symmetric(a: float, b: float, x: float) -> None:
+    assert incomplete_beta(a, b, x) == pytest.approx(1 - incomplete_beta(b, a, 1 - x), abs=1e-9)
+
+
+def test_the_distribution_ends_where_it_should() -> None:
+    assert (t_distribution(-math.inf, 5), t_distribution(0, 5), t_distribution(math.inf, 5)) == (0.0, 0.5, 1.0)
+    with pytest.raises(ValueError, match="above zero"):
+        t_distribution(1, 0)
+
+
+def test_olympic_means_leave_out_one_and_one_or_four_and_four() -> None:
+    assert trimmed([5, 1, 9, 3], "bert") == [3, 5]
+    assert trimmed(range(40), "unet3d") == list(range(4, 36))
+    assert trimmed([1, 2], "bert") == []
+    assert trimmed([1, 2, 3], "unet3d") == []
+
+
+def test_the_stdev_is_that_of_a_population() -> None:
+    assert stdev_of([2, 4, 4, 4, 5, 5, 7, 9]) == 2.0
+    assert mean_of([1, 2, 3, 6]) == 3.0
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(st.floats(1, 1e6), st.floats(0.001, 0.2), whole, whole)
+def test_the_limit_is_where_scipys_test_turns(mean: float, part: float, reference: int, runs: int) -> None:
+    stdev = mean * part
+    limit = least_accepted_mean(mean, stdev, reference, runs)
+    assert 0 <= limit <= mean
+
+    def p_value(candidate: float) -> float:
+        found = stats.ttest_ind_from_stats(candidate, stdev, runs, mean, stdev, reference, equal_var=True)
+        return float(found.pvalue / 2)
+
+    assert p_value(limit + 2 * TOLERANCE) > ALPHA
+    if limit > 3 * TOLERANCE:
+        assert p_value(limit - 2 * TOLERANCE) < ALPHA
+
+
+@settings(derandomize=True, deadline=None)
+@given(st.floats(10, 1e5), st.floats(0.01, 0.1), st.floats(0.01, 0.1), whole, whole)
+def test_the_limit_rises_as_the_stdev_falls(mean: float, one: float, other: float, reference: int, runs: int) -> None:
+    low, high = sorted((one * mean, other * mean))
+    limit = least_accepted_mean(mean, low, reference, runs)
+    assert limit >= least_accepted_mean(mean, high, reference, runs) - 2 * TOLERANCE
+
+
+def test_without_spread_only_the_mean_itself_is_accepted() -> None:
+    assert least_accepted_mean(40.0, 0.0, 8, 3) == 40.0
+
+
+def test_a_limit_worked_out_by_hand() -> None:
+    # Mean 100, stdev 5, 18 runs against 8: t of 24 degrees at 5 % is -1.71088, times 5 * sqrt(1/18 + 1/8) = 2.12459.
+    assert least_accepted_mean(100.0, 5.0, 18, 8) == pytest.approx(100 - 1.71088 * 2.12459, abs=1e-3)
