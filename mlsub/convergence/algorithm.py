@@ -48,6 +48,15 @@ def unit_of(benchmark: str) -> str:
     return "samples_count" if benchmark in _IN_SAMPLES else "epoch_num"
 
 
+#: Benchmarks whose epoch_num has always counted samples.
+_SAMPLES_AS_EPOCHS = frozenset(("bert", "gpt3", "stable_diffusion"))
+
+
+def unit_words(benchmark: str) -> str:
+    """What the reference points of a benchmark count, in words."""
+    return "samples" if benchmark in _IN_SAMPLES | _SAMPLES_AS_EPOCHS else "epochs"
+
+
 def is_tested(benchmark: str) -> bool:
     """Whether Closed entries of the benchmark are held against a reference."""
     return benchmark not in _NEVER_TESTED

@@ -60,7 +60,7 @@ def judge_convergence(
     if not kept:
         return Result(False, "insufficient-convergence", size)
     mean = mean_of(kept)
-    reference, how = _reference(size, pruned(points, algorithm, runs), runs)
+    reference, how = reference_for(size, pruned(points, algorithm, runs), runs)
     if reference is None:
         return Result(False, "missing", size, mean)
     minimum = reference.minimum - dict(algorithm.earlier).get(benchmark, 0)
@@ -72,7 +72,7 @@ def judge_convergence(
     )
 
 
-def _reference(size: float, points: Sequence[Point], runs: int) -> tuple[Point | None, How]:
+def reference_for(size: float, points: Sequence[Point], runs: int) -> tuple[Point | None, How]:
     """The point to hold a batch size against, and how it was found."""
     for point in points:
         if point.batch_size == size:

@@ -1,0 +1,108 @@
+"""The reference points of a benchmark and round as a table, and what a batch size needs."""
+
+from __future__ import annotations
+
+import msgspec
+
+from mlsub.convergence.algorithm import Algorithm, algorithm_of, is_tested, unit_words
+from mlsub.convergence.pruning import lower_hull, pruned
+from mlsub.convergence.reference import Point, points_of, reference_file
+from mlsub.convergence.verdict import reference_for
+from mlsub.rounds import Round
+from mlsub.rules.load import benchmark
+
+
+class NoReferenceError(ValueError):
+    """There is nothing to hold a benchmark against in a round; the text says why, in one line."""
+
+
+class Row(msgspec.Struct, frozen=True):
+    """One reference point.
+
+    ``kept`` is whether the official pruning keeps it, ``on_hull`` whether the hull of the written rules does.
+    """
+
+    batch_size: float
+    runs: int
+    mean: float
+    stdev: float
+    minimum: float
+    kept: bool
+    on_hull: bool
+
+
+class ReferenceTable(msgspec.Struct, frozen=True):
+    """The reference of a benchmark; means, stdevs and limits are in ``unit``."""
+
+    usage: str
+    round: str
+    benchmark: str
+    unit: str
+    runs: int
+    rows: tuple[Row, ...]
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """What the runs at a batch size are held against: accepted from ``minimum`` on, scaled below ``mean``."""
+
+    usage: str
+    round: str
+    benchmark: str
+    unit: str
+    batch_size: float
+    how: str
+    mean: float | None
+    stdev: float | None
+    minimum: float | None
+    normalised: bool
+
+
+def _reference(round_: Round, name: str) -> tuple[Algorithm, int, tuple[Point, ...]]:
+    algorithm = algorithm_of(round_.usage, round_.name)
+    if algorithm is None:
+        raise NoReferenceError(f"{round_.title} had no convergence test; it began with v1.0")
+    if not is_tested(name):
+        raise NoReferenceError(f"{name} is not held against a reference in any round")
+    file = reference_file(round_.usage, round_.ruleset, name)
+    if file is None:
+        raise NoReferenceError(f"the installed mlperf-logging has no reference points for {name} in {round_.title}")
+    runs = benchmark(round_.usage, round_.name, name, round_.overlay).runs
+    return algorithm, runs, points_of(file, name, runs, algorithm)
+
+
+def reference_table(round_: Round, name: str) -> ReferenceTable:
+    """The reference points of a benchmark in a round.
+
+    Raises:
+        NoReferenceError: there are none.
+        ReferenceFileError: the installed file is broken.
+    """
+    algorithm, runs, points = _reference(round_, name)
+    kept, hull = pruned(points, algorithm, runs), lower_hull(points)
+    earlier = dict(algorithm.earlier).get(name, 0)
+    rows = tuple(Row(p.batch_size, p.runs, p.mean, p.stdev, p.minimum - earlier, p in kept, p in hull) for p in points)
+    return ReferenceTable(round_.usage, round_.name, name, unit_words(name), runs, rows)
+
+
+def plan_of(round_: Round, name: str, batch_size: float) -> Plan:
+    """What an entry with this batch size needs.
+
+    Raises:
+        NoReferenceError: there is no reference.
+        ReferenceFileError: the installed file is broken.
+    """
+    algorithm, runs, points = _reference(round_, name)
+    point, how = reference_for(batch_size, pruned(points, algorithm, runs), runs)
+    earlier = dict(algorithm.earlier).get(name, 0)
+    return Plan(
+        usage=round_.usage,
+        round=round_.name,
+        benchmark=name,
+        unit=unit_words(name),
+        batch_size=batch_size,
+        how=how,
+        mean=point.mean if point else None,
+        stdev=point.stdev if point else None,
+        minimum=point.minimum - earlier if point else None,
+        normalised=algorithm.normalise,
+    )
