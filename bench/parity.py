@@ -1,4 +1,4 @@
-"""Agreement of mlsub with the official verdicts, as a table: published logs, changed logs, and the rules tried.
+"""Agreement of mlsub with the official verdicts, as tables: published logs and entries, changed logs, the rules tried.
 
 Usage: python bench/parity.py [--mutants N] [--seed TEXT]. Exit status 1 on any disagreement.
 """
@@ -16,12 +16,12 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from mlsub.judge.log import LogTask, judge_log
 from tests.differential.compare import disagreements
 from tests.differential.coverage import cover
-from tests.differential.generate import ROUNDS, Combination, combinations, usage_and_round
+from tests.differential.generate import ROUNDS, Combination, combinations
 from tests.differential.mutate import mutants
-from tests.differential.shared import ABSENT, folder, present, recorded_logs
+from tests.differential.recorded import check, compared_dropped, compared_logs, compared_seeds
+from tests.differential.shared import ABSENT, folder, has_entries, present
 from tests.differential.sources import Source, generated_sources, published_sources
 
 SHOWN = 10
@@ -37,37 +37,44 @@ class Figures(NamedTuple):
 
 def main() -> int:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--mutants", type=int, default=220, help="changed logs for each combination (default 220)")
-    parser.add_argument("--seed", default="parity", help="another seed makes other mutants")
-    options = parser.parse_args()
+    options = _options()
+    rounds = [name for name in ROUNDS if present() and folder(name).is_dir()]
+    changed = partial(_changed, options.seed, options.mutants)
+    mutants_columns = ("mutants", "agree", "differ")
+    demands_columns = ("mutants", "on target", "demands", "hit", "of them rejecting", "hit")
     with ProcessPoolExecutor() as pool:
-        problems = [
+        recorded = [
             *_table(
                 "published logs against the verdicts recorded in the round's day",
                 ("logs", "agree", "stricter", "laxer"),
-                pool.map(_recorded, [name for name in ROUNDS if present() and folder(name).is_dir()]),
+                pool.map(_recorded, rounds),
             ),
             *_table(
-                "generated logs, changed at random, against the installed checker",
-                ("mutants", "agree", "differ"),
-                pool.map(partial(_changed, options.seed, options.mutants), generated_sources()),
-            ),
-            *_table(
-                "published logs, changed at random, against the installed checker",
-                ("mutants", "agree", "differ"),
-                pool.map(partial(_changed, options.seed, options.mutants), published_sources()),
-            ),
-            *_table(
-                "rules in force, each tried by mutants aimed at it",
-                ("mutants", "on target", "demands", "hit", "of them rejecting", "hit"),
-                pool.map(_covered, combinations()),
+                "published entries against the figures recorded in the round's day",
+                ("seeds", "agree", "runs dropped", "agree"),
+                pool.map(_entries, [name for name in rounds if has_entries(name)]),
             ),
         ]
-    for problem in problems[:SHOWN]:
+        generated = "generated logs, changed at random, against the installed checker"
+        published = "published logs, changed at random, against the installed checker"
+        aimed = "rules in force, each tried by mutants aimed at it"
+        found = [
+            *_table(generated, mutants_columns, pool.map(changed, generated_sources())),
+            *_table(published, mutants_columns, pool.map(changed, published_sources())),
+            *_table(aimed, demands_columns, pool.map(_covered, combinations())),
+        ]
+    for problem in (*recorded, *found[:SHOWN]):
         print(f"\n{problem}")
-    print(f"\n{len(problems)} disagreements" if problems else "\nno disagreement")
-    return 1 if problems else 0
+    number = len(recorded) + len(found)
+    print(f"\n{number} disagreements" if number else "\nno disagreement")
+    return 1 if number else 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--mutants", type=int, default=220, help="changed logs for each combination (default 220)")
+    parser.add_argument("--seed", default="parity", help="another seed makes other mutants")
+    return parser.parse_args()
 
 
 def _table(title: str, columns: tuple[str, ...], rows: Iterator[Figures]) -> list[str]:
@@ -83,23 +90,30 @@ def _table(title: str, columns: tuple[str, ...], rows: Iterator[Figures]) -> lis
         print(f"  skipped: {ABSENT}")
         return problems
     print("  round  " + "  ".join(f"{column:>8}" for column in columns))
-    for round_, counts in sorted(sums.items()):
+    for round_, counts in (*((name, sums[name]) for name in ROUNDS if name in sums), ("all", _total(sums))):
         figures = "  ".join(f"{count:>{max(8, len(column))}}" for column, count in zip(columns, counts, strict=True))
         print(f"  {round_:<7}{figures}", flush=True)
     return problems
 
 
+def _total(sums: dict[str, list[int]]) -> list[int]:
+    return [sum(column) for column in zip(*sums.values(), strict=True)]
+
+
 def _recorded(round_name: str) -> Figures:
-    stricter, laxer = [], []
-    recorded = recorded_logs(round_name)
-    for path, answer in recorded.items():
-        ours = judge_log(LogTask(str(folder(round_name) / path), path, *usage_and_round(round_name))).compliant
-        if ours and not answer["compliant"]:
-            laxer.append(f"v{round_name}/{path}: mlsub accepts what was rejected")
-        elif answer["compliant"] and not ours:
-            stricter.append(f"v{round_name}/{path}: mlsub rejects what was accepted")
-    agree = len(recorded) - len(stricter) - len(laxer)
-    return Figures(round_name, (len(recorded), agree, len(stricter), len(laxer)), (*stricter, *laxer))
+    logs = list(compared_logs(round_name))
+    stricter = [log.describe(round_name) for log in logs if log.then and not log.now]
+    laxer = [log.describe(round_name) for log in logs if log.now and not log.then]
+    agree = len(logs) - len(stricter) - len(laxer)
+    return Figures(round_name, (len(logs), agree, len(stricter), len(laxer)), (*stricter, *laxer))
+
+
+def _entries(round_name: str) -> Figures:
+    report = check(round_name)
+    compared = [list(compare(round_name, report)) for compare in (compared_seeds, compared_dropped)]
+    differing = [[entry.describe(round_name) for entry in some if entry.then is not entry.now] for some in compared]
+    counts = [n for some, bad in zip(compared, differing, strict=True) for n in (len(some), len(some) - len(bad))]
+    return Figures(round_name, tuple(counts), tuple(problem for bad in differing for problem in bad))
 
 
 def _changed(seed: str, wanted: int, source: Source) -> Figures:

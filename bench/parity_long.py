@@ -1,7 +1,7 @@
 """A long, seeded search for logs on which mlsub and the official checker differ; goes on where it was stopped.
 
-Usage: python bench/parity_long.py [--seed TEXT] [--mutants N] [--only TEXT] [--state FILE] [--jobs N]. Exit status 1 on
-any disagreement.
+Usage: python bench/parity_long.py [--seed TEXT] [--mutants N] [--only TEXT] [--state FILE] [--output FOLDER] [--jobs N]
+Exit status 1 on any disagreement.
 """
 
 from __future__ import annotations
@@ -37,8 +37,9 @@ class Searched(NamedTuple):
 class State:
     """How far the search has come, kept in a file that is always whole."""
 
-    def __init__(self, file: Path, seed: str) -> None:
+    def __init__(self, file: Path, seed: str, output: Path | None = None) -> None:
         self.file = file
+        self.output = output or file.with_name(f"{file.stem}-differing")
         self.seed = seed
         self.done: dict[str, list[int]] = {}
         self.found: list[dict[str, str]] = []
@@ -65,10 +66,11 @@ class State:
         """Keep what came of a log, and each disagreement with its mutant for inspection."""
         self.done[source.name] = [searched.mutants, searched.noncompliant]
         for description, content in searched.differing:
-            name = f"{self.file.stem}-{self.seed}-{len(self.found):04}.log".replace("/", "_")
-            self.file.with_name(name).write_bytes(content)
+            name = f"{source.name}-{self.seed}-{len(self.found):04}.log".replace("/", "_")
+            self.output.mkdir(parents=True, exist_ok=True)
+            (self.output / name).write_bytes(content)
             self.found.append({"round": source.combination.round, "log": name, "what": description})
-            print(f"\n{description}\n  saved as {self.file.with_name(name)}", flush=True)
+            print(f"\n{description}\n  saved as {self.output / name}", flush=True)
         self._save()
 
     def _save(self) -> None:
@@ -83,10 +85,10 @@ def main() -> int:
     """Search every source, both cores at work."""
     options = _options()
     options.state.parent.mkdir(parents=True, exist_ok=True)
-    state = State(options.state, options.seed)
+    state = State(options.state, options.seed, options.output)
     signal.signal(signal.SIGINT, state.stop)
     print(f"progress in {state.file}; {sum(done[0] for done in state.done.values())} mutants done before")
-    sources = [s for s in (*generated_sources(), *published_sources()) if options.only in s.name]
+    sources = [s for s in (*generated_sources(), *published_sources()) if options.only in full_name(s)]
     begin = time.monotonic()
     _search_all(sources, options.mutants, options.jobs, state)
     if state.stopped:
@@ -97,15 +99,22 @@ def main() -> int:
     return 1 if found else 0
 
 
+def full_name(source: Source) -> str:
+    """The name with the usage before it: training-5.1-bert-closed."""
+    name = source.name
+    return name if name.startswith("hpc-") else f"training-{name}"
+
+
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--seed", default="long", help="another seed makes other mutants")
     parser.add_argument("--mutants", type=int, default=500, help="for each ruleset, benchmark and division")
-    parser.add_argument("--only", default="", help="logs whose name has this text: 5.1-, hpc-, -bert-")
+    parser.add_argument("--only", default="", help="logs whose name has this text: training-5.1, hpc-, -bert-")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
     parser.add_argument(
         "--state", type=Path, default=Path(tempfile.gettempdir()) / "mlsub-parity-long.json", help="where progress is"
     )
+    parser.add_argument("--output", type=Path, help="folder for the logs that differ (default: beside the progress)")
     return parser.parse_args()
 
 

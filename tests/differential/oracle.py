@@ -32,10 +32,11 @@ _LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
 class Answer(NamedTuple):
-    """What the official checker says of one log."""
+    """What the official checker says of one log, and the rule files it went through."""
 
     compliant: bool
     messages: tuple[str, ...]
+    configs: tuple[str, ...]
 
 
 class _Queue(list[str]):
@@ -43,11 +44,11 @@ class _Queue(list[str]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.queued = 0
+        self.queued: list[str] = []
 
     def append(self, item: str) -> None:
-        self.queued += 1
-        if self.queued > _MAX_QUEUED:
+        self.queued.append(item)
+        if len(self.queued) > _MAX_QUEUED:
             raise RuntimeError("the official checker would never end")
         super().append(item)
 
@@ -69,14 +70,15 @@ def official(file: Path, round_id: str, *, fast: bool = True) -> Answer:
     """The verdict of the installed checker on a log; a traceback is a rejection, as it is for a submitter."""
     usage, name = usage_and_round(round_id)
     ruleset = f"{name}.0"
-    with _prepared(round_id, fast) as log, warnings.catch_warnings():
+    with _prepared(round_id, fast) as (log, queue), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         checker = mlp_compliance.make_checker(usage, ruleset, True, False)
         try:
             valid = mlp_compliance.main(str(file), _config(file, usage, ruleset), checker)[0]
         except Exception as error:
-            return Answer(False, (*log.lines, f"crash: {type(error).__name__}: {str(error)[:300]}"))
-    return Answer(bool(valid), tuple(log.lines))
+            crash = f"crash: {type(error).__name__}: {str(error)[:300]}"
+            return Answer(False, (*log.lines, crash), tuple(queue.queued))
+    return Answer(bool(valid), tuple(log.lines), tuple(queue.queued))
 
 
 def _config(file: Path, usage: str, ruleset: str) -> str:
@@ -91,11 +93,11 @@ def _config(file: Path, usage: str, ruleset: str) -> str:
 
 
 @contextmanager
-def _prepared(round_id: str, fast: bool) -> Iterator[_Log]:
+def _prepared(round_id: str, fast: bool) -> Iterator[tuple[_Log, _Queue]]:
     """The checker's module with a fresh queue (a crash leaves entries behind), cached rule files and no output."""
-    log = _Log()
+    log, queue = _Log(), _Queue()
     replaced = [
-        (mlp_compliance, "enqueued_configs", _Queue()),
+        (mlp_compliance, "enqueued_configs", queue),
         (mlp_compliance, "logging", log),
         (mlp_compliance, "yaml", SimpleNamespace(load=_cached_load(round_id), BaseLoader=yaml.BaseLoader)),
     ]
@@ -104,7 +106,7 @@ def _prepared(round_id: str, fast: bool) -> Iterator[_Log]:
     with ExitStack() as names:
         for module, name, value in replaced:
             names.enter_context(patch.object(module, name, value, create=True))
-        yield log
+        yield log, queue
 
 
 def _parser(round_id: str) -> ModuleType:

@@ -40,6 +40,11 @@ def recorded_entries(round_name: str) -> dict[str, dict[str, Any]]:
     return _load(f"entries-{_folder_name(round_name)}.json")
 
 
+def has_entries(round_name: str) -> bool:
+    """Whether figures of entries were recorded; of HPC there are logs only."""
+    return (ORACLE / f"entries-{_folder_name(round_name)}.json").is_file()
+
+
 def _load(name: str) -> dict[str, dict[str, Any]]:
     content = json.loads((ORACLE / name).read_text(encoding="utf-8"))
     if not isinstance(content, dict):

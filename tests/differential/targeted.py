@@ -17,7 +17,7 @@ from tests.differential.targeted_files import aimed_at_files
 from tests.differential.values import NASTY, missing_by_far, near_misses, reaching, resolved_operand
 
 #: How many bad values are tried for each constraint: the nearest misses first, then other types.
-BAD_VALUES = 6
+BAD_VALUES = 4
 
 
 class Aimed(NamedTuple):

@@ -1,18 +1,22 @@
-"""Numbers on the very border of a tolerance are taken or refused by both sides alike."""
+"""Values and times on the very border of what is allowed are taken or refused by both sides alike."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from mlsub.rules.constraints import INTEGER_TOLERANCE, Constraint
-from tests.differential.compare import KNOWN_DEVIATIONS, disagrees, judge_both
+from tests.differential.compare import KNOWN_DEVIATIONS, disagreements, disagrees, judge_both
 from tests.differential.generate import Combination, combinations, rules_of
-from tests.differential.log import Mutant, content, generated, places_of, record_line
+from tests.differential.log import Log, Mutant, altered, content, generated, places_of, record_line
+from tests.differential.mutate import INIT_LIMITS
+from tests.differential.official_values import beside, literals_in
+from tests.differential.oracle import OFFICIAL, official
 from tests.differential.values import item_step
 
 #: Multiples that are tried, each with the tolerance above and below it.
@@ -36,13 +40,16 @@ def _borders(constraint: Constraint) -> Iterator[Any]:
 
 def _around_multiples(step: float) -> Iterator[float]:
     for multiple in MULTIPLES:
-        for beside in (multiple + INTEGER_TOLERANCE, multiple - INTEGER_TOLERANCE):
-            yield from _with_neighbours(step * beside)
+        for factor in (multiple + INTEGER_TOLERANCE, multiple - INTEGER_TOLERANCE):
+            yield from _with_neighbours(step * factor)
         yield step * multiple + 1
 
 
 def _with_neighbours(value: float) -> Iterator[float]:
     yield from (value, round(value, 12), math.nextafter(value, math.inf), math.nextafter(value, -math.inf))
+
+
+each_combination = pytest.mark.parametrize("combination", combinations(), ids=str)
 
 
 @pytest.mark.parametrize("combination", [c for c in combinations() if c.division == "closed"], ids=str)
@@ -63,3 +70,58 @@ def test_a_number_on_the_border_of_a_tolerance_gets_one_verdict(combination: Com
             if disagrees(both) and f"border: {rule.key}" not in KNOWN_DEVIATIONS:
                 differing.append(both.describe())
     assert not differing, "\n\n".join([f"{len(differing)} in all", *differing[:5]])
+
+
+def _at_literals(combination: Combination, file: Path) -> Iterator[Mutant]:
+    """Every value that stands in the official rules of a log, and the numbers next to it, in all records of the key."""
+    log = generated(combination)
+    file.write_bytes(content(log))
+    configs = official(file, combination.round).configs
+    literals = {(key, repr(x)): x for c in configs for key, some in literals_in(OFFICIAL / c).items() for x in some}
+    for (key, _), literal in literals.items():
+        for measure, places in _places(log, combination, key):
+            for value in islice(beside(literal), 3):
+                changed = log
+                for place in places:
+                    changed = altered(changed, place, value=value)
+                yield Mutant(f"literal: every {key}{measure} with {value!r}", content(changed))
+
+
+def _places(log: Log, combination: Combination, key: str) -> Iterator[tuple[str, list[int]]]:
+    """Where a key is logged; of a key that is gathered from records of another, where each measure is."""
+    gathers = rules_of(combination)[key].gathers if key in rules_of(combination) else None
+    if gathers is None:
+        yield "", places_of(log, key)
+        return
+    named = [(place, (log[place].record or {})["metadata"].get(gathers.field)) for place in places_of(log, gathers.key)]
+    for name in dict.fromkeys(name for _, name in named):
+        yield f" {name}", [place for place, other in named if other == name]
+
+
+@each_combination
+def test_a_value_that_stands_in_the_official_rules_gets_one_verdict(
+    combination: Combination, tmp_path: Path, record_property: Callable[[str, object], None]
+):
+    """These values do not come from the rules here, so a rule that is too wide or too narrow does not hide itself."""
+    file = tmp_path / "log.txt"
+    changed = {mutant.content: mutant for mutant in _at_literals(combination, file)}
+    assert len(changed) > 10
+    record_property("mutants", len(changed))
+    differing = [both.describe() for both in disagreements(changed.values(), combination.round, file)]
+    assert not differing, "\n\n".join([f"{len(differing)} in all", *differing[:5]])
+
+
+def _with_init_times(log: Log) -> Iterator[Mutant]:
+    start, stop = (places_of(log, key)[0] for key in ("init_start", "init_stop"))
+    for limit in INIT_LIMITS:
+        for beside_ms in (-1, 0, 1):
+            time_ms = (log[start].record or {})["time_ms"] + limit + beside_ms
+            changed = altered(log, stop, time_ms=time_ms)
+            yield Mutant(f"border: init_stop {limit} {beside_ms:+} ms after init_start", content(changed))
+
+
+@each_combination
+def test_an_initialisation_that_takes_just_as_long_as_it_may_gets_one_verdict(combination: Combination, tmp_path: Path):
+    mutants = _with_init_times(generated(combination))
+    differing = [both.describe() for both in disagreements(mutants, combination.round, tmp_path / "log.txt")]
+    assert not differing, "\n\n".join(differing)
