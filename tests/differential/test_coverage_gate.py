@@ -128,6 +128,19 @@ def test_every_official_record_has_its_rule_here(ruleset: Ruleset) -> None:
 
 
 @each_ruleset
+def test_the_groups_of_which_one_key_must_appear_are_the_official_ones(ruleset: Ruleset) -> None:
+    groups = {
+        frozenset((key, record["REQ"].strip()[16:-1]))
+        for key, record in records(OFFICIAL / ruleset.folder / "common.yaml").items()
+        if record.get("REQ", "").strip().startswith("AT_LEAST_ONE_OR(")
+    }
+    benchmark = get_round(ruleset.usage, ruleset.round).benchmarks[0]
+    ours = rules_for(ruleset.usage, ruleset.round, "closed", benchmark).alternatives
+    assert {frozenset(group) for group in ours} == groups
+    assert bool(groups) == (ruleset.round != "0.6")
+
+
+@each_ruleset
 def test_every_rule_here_has_its_official_record(ruleset: Ruleset) -> None:
     invented = []
     for benchmark in get_round(ruleset.usage, ruleset.round).benchmarks:
