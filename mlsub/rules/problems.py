@@ -17,6 +17,7 @@ import yaml
 
 from mlsub.rules.constraints import OPERATORS
 from mlsub.rules.formula import FormulaError, is_formula, parse
+from mlsub.rules.parse import DEMANDS
 
 _SCHEMA = Path(__file__).with_name("schema.json")
 #: A rule file is some kilobytes; the bound keeps a hostile one from being read at all.
@@ -24,10 +25,7 @@ MAX_BYTES = 4 << 20
 
 _SECTIONS = ("both", "closed", "open")
 _ROUND_WORDS = ("replaces", "runs", "forgiven", "notes", "at_least_one_of", *_SECTIONS)
-_DEMAND_WORDS = (
-    *("occurs", "metadata", "first", "after", "not_after", "within", "reaches", "tensors", "warn_only"),
-    *("gathers", "nested", "benchmark_of_round"),
-)
+_DEMAND_WORDS = (*DEMANDS, "benchmark_of_round")
 _OCCURS = ("exactly_one", "at_least_one", "any")
 
 
