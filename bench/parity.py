@@ -20,11 +20,20 @@ from tests.differential.compare import disagreements
 from tests.differential.coverage import cover
 from tests.differential.generate import ROUNDS, Combination, combinations
 from tests.differential.mutate import mutants
-from tests.differential.recorded import check, compared_dropped, compared_logs, compared_seeds
+from tests.differential.recorded import (
+    check,
+    compared_dropped,
+    compared_logs,
+    compared_rcp,
+    compared_scores,
+    compared_seeds,
+)
 from tests.differential.shared import ABSENT, folder, has_entries, present
 from tests.differential.sources import Source, generated_sources, published_sources
 
 SHOWN = 10
+#: What was recorded of entries: seeds, noncompliant runs, the convergence test, scores.
+_COMPARISONS = (compared_seeds, compared_dropped, compared_rcp, compared_scores)
 
 
 class Figures(NamedTuple):
@@ -51,7 +60,7 @@ def main() -> int:
             ),
             *_table(
                 "published entries against the figures recorded in the round's day",
-                ("seeds", "agree", "runs dropped", "agree"),
+                ("seeds", "agree", "runs dropped", "agree", "convergence", "agree", "scores", "agree"),
                 pool.map(_entries, [name for name in rounds if has_entries(name)]),
             ),
         ]
@@ -110,7 +119,7 @@ def _recorded(round_name: str) -> Figures:
 
 def _entries(round_name: str) -> Figures:
     report = check(round_name)
-    compared = [list(compare(round_name, report)) for compare in (compared_seeds, compared_dropped)]
+    compared = [list(compare(round_name, report)) for compare in _COMPARISONS]
     differing = [[entry.describe(round_name) for entry in some if entry.then is not entry.now] for some in compared]
     counts = [n for some, bad in zip(compared, differing, strict=True) for n in (len(some), len(some) - len(bad))]
     return Figures(round_name, tuple(counts), tuple(problem for bad in differing for problem in bad))

@@ -11,6 +11,7 @@ import msgspec
 
 import mlsub
 from mlsub.audit.cross import audit_same_runs
+from mlsub.convergence.entry import USUAL, Options
 from mlsub.findings import Finding, Verdict
 from mlsub.judge.log import LogTask
 from mlsub.judge.package import Package, judge_package, list_packages
@@ -25,7 +26,7 @@ from mlsub.submission.locate import Place, Target, infer_round, locate, names_ro
 class Settings(msgspec.Struct, frozen=True):
     """What the caller asked for: a round and usage (None to infer them), and how many processes may read.
 
-    ``overlay`` is a file of the caller's own rules, checked before.
+    ``overlay`` is a file of the caller's own rules, checked before; ``convergence`` what the convergence test is to do.
     """
 
     round: str | None = None
@@ -33,6 +34,7 @@ class Settings(msgspec.Struct, frozen=True):
     jobs: int | None = None
     progress: Progress | None = None
     overlay: str | None = None
+    convergence: Options = USUAL
 
 
 _AS_FOUND = Settings()
@@ -209,7 +211,7 @@ def _run(job: _Job, settings: Settings) -> Report:
     ]
     reports = judge_logs(tasks, settings.jobs, settings.progress)
     by_path = {report.path: report for report in reports}
-    parts = [judge_package(package, by_path, job.round) for package in packages]
+    parts = [judge_package(package, by_path, job.round, settings.convergence) for package in packages]
     parts += [single_log(path, by_path[path.relative_to(root).as_posix()]) for path in singles]
     findings = [f for part in parts for f in part.findings]
     findings += audit_same_runs(reports)

@@ -85,6 +85,14 @@ _HYPERPARAMETERS: dict[str, dict[str, Any]] = {
     },
 }
 _QUALITY = {"resnet": 0.7595, "bert": 0.7225, "unet3d": 0.9085, "digits": 0.97}
+#: Where the evaluations are that do not reach the target (first, step), and the one that does: where the rules of the
+#: round ask for them, and no faster than the reference. Epochs; for BERT samples.
+_EVALUATED = {
+    "resnet": (4, 4, 40),
+    "bert": (150_000, 150_000, 3_000_000),
+    "unet3d": (1000, 20, 2200),
+    "digits": (1, 1, 1),
+}
 _EPOCH_MS = 50_000
 _MARK = ":::MLLOG "
 
@@ -114,8 +122,11 @@ class Log:
         return next(i for i, line in enumerate(self.lines) if isinstance(line, dict) and line["key"] == key)
 
     def put(self, key: str, /, **parts: Any) -> None:
-        """Replace parts of the first record of a key; ``metadata`` is merged into what is there."""
-        record = self.records(key)[0]
+        """Replace parts of the first record of a key; ``metadata`` is merged into what is there.
+
+        Of evaluations it is the last, which reaches the target.
+        """
+        record = self.records(key)[-1 if key == "eval_accuracy" else 0]
         record["metadata"] = {**record["metadata"], **parts.pop("metadata", {})}
         record.update(parts)
 
@@ -165,7 +176,10 @@ def make_log(
     log("epoch_stop", kind=end, after_ms=_EPOCH_MS, epoch_num=1)
     log("block_stop", kind=end, first_epoch_num=1)
     log("eval_start", kind=start, epoch_num=1)
-    log("eval_accuracy", _QUALITY[benchmark] + run * 1e-5, epoch_num={"unet3d": 1000}.get(benchmark, 1))
+    first, step, last = _EVALUATED[benchmark]
+    for epoch in range(first, last, step):
+        log("eval_accuracy", 0.01, epoch_num=epoch)
+    log("eval_accuracy", _QUALITY[benchmark] + run * 1e-5, epoch_num=last)
     log("eval_stop", kind=end, epoch_num=1)
     log("run_stop", kind=end, after_ms=run_start + (10 + run) * 60_000 - clock[0], status="success")
     return Log(lines)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.cli.options import exit_with, path_and_round, print_json, run_check
+from mlsub.cli.options import convergence_options, exit_with, path_and_round, print_json, run_check
 
 if TYPE_CHECKING:
     from mlsub.report.model import Report
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 @click.command("check")
 @path_and_round
+@convergence_options
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--strict", is_flag=True, help="Audit findings count too: exit status 1 if there are any.")
 @click.option("--select", multiple=True, metavar="RULE", help="Show only findings of this rule or prefix.")
@@ -24,6 +25,8 @@ def command(
     usage: str | None,
     rules: str | None,
     jobs: int | None,
+    rcp: str | None,
+    train_samples: bool,
     format_: str,
     strict: bool,
     select: tuple[str, ...],
@@ -38,7 +41,7 @@ def command(
     """
     reports = _unknown_rules((*select, *ignore), format_)
     if not reports:
-        reports = run_check(paths, round_, usage, jobs, rules)
+        reports = run_check(paths, round_, usage, jobs, rules, rcp, train_samples=train_samples)
         if select or ignore:
             from mlsub.report.model import select as choose
 

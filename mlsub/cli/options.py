@@ -31,10 +31,44 @@ def path_and_round(function: F) -> F:
     return function
 
 
+def convergence_options(function: F) -> F:
+    """--rcp and --rcp-bert-train-samples."""
+    decorators = (
+        click.option("--rcp", metavar="FILE", help="Reference points of your own for the benchmark they name."),
+        click.option(
+            "--rcp-bert-train-samples",
+            "train_samples",
+            is_flag=True,
+            help="Count the convergence of BERT by train_samples, not by epoch_num.",
+        ),
+    )
+    for decorator in reversed(decorators):
+        function = decorator(function)
+    return function
+
+
 def run_check(
-    paths: Sequence[str], round_: str | None, usage: str | None, jobs: int | None, rules: str | None = None
+    paths: Sequence[str],
+    round_: str | None,
+    usage: str | None,
+    jobs: int | None,
+    rules: str | None = None,
+    rcp: str | None = None,
+    *,
+    train_samples: bool = False,
 ) -> list[Report]:
-    """Check the paths, with progress on a terminal; ``rules`` is an overlay file."""
+    """Check the paths, with progress on a terminal.
+
+    Args:
+        paths: what to check.
+        round_: None to read it off the folders.
+        usage: None to read it off the folders.
+        jobs: processes that read logs, None for the usual number.
+        rules: an overlay file.
+        rcp: a file of reference points.
+        train_samples: whether BERT's convergence is counted by ``train_samples``.
+    """
+    from mlsub.convergence.entry import Options
     from mlsub.pipeline import Settings, check_paths
 
     if rules is not None:
@@ -47,8 +81,29 @@ def run_check(
             rules = check_overlay(Path(rules))
         except RuleFileError as error:
             return _broken(error)
+    if rcp is not None:
+        problems = _problems_of(rcp)
+        if problems:
+            return problems
+    convergence = Options(rcp, train_samples)
     with _progress() as progress:
-        return check_paths(paths, Settings(round_, usage, jobs, progress, rules))
+        return check_paths(paths, Settings(round_, usage, jobs, progress, rules, convergence))
+
+
+def _problems_of(rcp: str) -> list[Report]:
+    """A report that says why a file of reference points cannot be used; nothing where it can."""
+    from pathlib import Path
+
+    from mlsub.convergence.reference import ReferenceFileError, benchmark_in
+    from mlsub.pipeline import not_checked
+    from mlsub.rules.catalogue import finding
+
+    file = Path(rcp)
+    try:
+        benchmark_in(file)
+    except ReferenceFileError as error:
+        return [not_checked(".", [finding("check.broken-reference", file.name, str(error))])]
+    return []
 
 
 def _broken(error: RuleFileError) -> list[Report]:

@@ -36,10 +36,7 @@ def _common(function: F) -> F:
 
 @click.group("rcp")
 def command() -> None:
-    """Look at the reference convergence points (RCP) of Closed results.
-
-    mlsub check does not run the convergence test yet.
-    """
+    """Look at the reference convergence points (RCP) of Closed results. Mlsub check holds entries against them."""
 
 
 @command.command("show")

@@ -1,35 +1,176 @@
-"""``mlsub score``: the table of scores."""
+"""``mlsub score``: the results table."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
 import click
 
-from mlsub.cli.options import exit_with, path_and_round, print_json, run_check
+from mlsub.cli.options import convergence_options, exit_with, path_and_round, print_json, run_check
+
+if TYPE_CHECKING:
+    from mlsub.report.model import Report
+
+_FORMATS = ("table", "csv", "json", "markdown", "parquet", "xlsx")
 
 
 @click.command("score")
 @path_and_round
-@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@convergence_options
+@click.option(
+    "--format",
+    "format_",
+    # text is the old name of table.
+    type=click.Choice([*_FORMATS, "text"]),
+    metavar=f"[{'|'.join(_FORMATS)}]",
+    help="Else what the ending of FILE says; else table.",
+)
+@click.option("--output", "-o", type=click.Path(), metavar="FILE", help="Write into FILE; - is standard output.")
+@click.option("--force", is_flag=True, help="Replace FILE if it exists.")
 def command(
     paths: tuple[str, ...],
     round_: str | None,
     usage: str | None,
     rules: str | None,
     jobs: int | None,
-    format_: str,
+    rcp: str | None,
+    train_samples: bool,
+    format_: str | None,
+    output: str | None,
+    force: bool,
 ) -> None:
-    """Print the time to train of each entry, in minutes.
+    """Print the results: the score of each entry in minutes, and what it rests on.
 
-    The score of an entry is the olympic mean: without the fastest and the slowest run (unet3d: four and four). A
-    noncompliant run counts as slowest; where more of them fall out than are forgiven there is no score.
+    The score of an entry is the olympic mean of its times to train: without the fastest and the slowest run (unet3d:
+    four and four), and scaled where it converged faster than the reference. A noncompliant run counts as slowest; where
+    more of them fall out than are forgiven there is no score.
 
-    Exit status: 0 accepted, 1 rejected, 2 nothing could be checked; mlsub check says why.
+    table is for reading. csv, markdown, parquet and xlsx have one row a result, with the columns of the official table;
+    json is the document of mlsub check. parquet and xlsx need: pip install 'mlsub[tables]'.
+
+    Exit status: 0 accepted, 1 rejected, 2 nothing could be checked or written; mlsub check says why.
     """
-    reports = run_check(paths, round_, usage, jobs, rules)
-    if format_ == "json":
-        print_json(reports)
-    else:
-        from mlsub.report.text import console, render_scores
+    from mlsub.score.formats import MissingLibraryError, format_of_file
+    from mlsub.score.write import OutputError
 
-        render_scores(reports, console())
+    file = None if output in (None, "-") else output
+    name = format_ or (format_of_file(file) if file else None) or "table"
+    name = "table" if name == "text" else name
+    try:
+        _check_before(name, file, force)
+        reports = run_check(paths, round_, usage, jobs, rules, rcp, train_samples=train_samples)
+        _deliver(reports, name, file, force)
+    except (MissingLibraryError, OutputError) as error:
+        _fail(str(error))
     exit_with(reports)
+
+
+def _check_before(name: str, file: str | None, force: bool) -> None:
+    """Refuse what cannot come to a good end before reading gigabytes of logs."""
+    from mlsub.score.formats import FORMATS, check_library
+    from mlsub.score.write import check_output
+
+    check_library(name)
+    if file is not None:
+        check_output(Path(file), force=force)
+    elif not FORMATS[name].text and sys.stdout.isatty():
+        _fail(f"{name} is nothing to read on a terminal. Name a file with --output FILE.")
+
+
+def _deliver(reports: Sequence[Report], name: str, file: str | None, force: bool) -> None:
+    """Print or write the answer; on standard error, what there is to say of it."""
+    if file is None and name == "json":
+        print_json(reports)
+        return
+    if file is None and name == "table":
+        from mlsub.report.text import console
+        from mlsub.score.render_table import render_table
+
+        render_table(reports, console())
+    else:
+        _tell_unchecked(reports)
+        content = _as_text(reports, name) if name in ("table", "json") else _as_rows(reports, name)
+        if content:
+            _put(content, file, force)
+    if name != "json":
+        _tell_statuses(reports)
+
+
+def _as_text(reports: Sequence[Report], name: str) -> bytes:
+    """The whole report as a file, for people or as JSON."""
+    if name == "json":
+        from mlsub.report.json import render_json
+
+        return render_json(reports).encode("ascii")
+    import io
+
+    from mlsub.report.text import console
+    from mlsub.score.render_table import render_table
+
+    stream = io.StringIO()
+    render_table(reports, console(stream))
+    return stream.getvalue().encode("utf-8", "backslashreplace")
+
+
+def _as_rows(reports: Sequence[Report], name: str) -> bytes:
+    """The table; nothing where nothing was checked, for an empty table would look like an answer."""
+    from mlsub.findings import Verdict
+    from mlsub.score.formats import render_rows
+    from mlsub.score.table import rows_of
+
+    if all(report.official is Verdict.NOT_CHECKED for report in reports):
+        return b""
+    rows = rows_of(reports)
+    if not rows:
+        _tell("the table has no rows: a single log is no result. Name the folder of its benchmark.")
+    return render_rows(name, rows)
+
+
+def _put(content: bytes, file: str | None, force: bool) -> None:
+    from mlsub.score.write import OutputError, write_file
+
+    if file is not None:
+        write_file(Path(file), content, force=force)
+        return
+    try:
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise  # Whoever reads has seen enough; click ends the command.
+    except OSError as error:
+        raise OutputError(f"standard output cannot be written: {error.strerror or error}") from error
+
+
+def _tell_unchecked(reports: Sequence[Report]) -> None:
+    """Why something could not be checked."""
+    from mlsub.findings import Verdict
+
+    for report in reports:
+        if report.official is Verdict.NOT_CHECKED:
+            for finding in report.findings:
+                if finding.rejects:
+                    parts = (finding.message, finding.expected and f"expected {finding.expected}", finding.fix)
+                    _tell("; ".join(part for part in parts if part))
+
+
+def _tell_statuses(reports: Sequence[Report]) -> None:
+    from mlsub.score.table import status_notes
+
+    for note in status_notes(reports):
+        _tell(note)
+
+
+def _tell(message: str) -> None:
+    from mlsub.report.plain import plain
+
+    click.echo(plain(f"mlsub: {message}"), err=True)
+
+
+def _fail(message: str) -> NoReturn:
+    from mlsub.report.plain import plain
+
+    click.echo(plain(f"mlsub score: {message}"), err=True)
+    sys.exit(2)

@@ -24,10 +24,10 @@ class Algorithm(msgspec.Struct, frozen=True):
 
 
 @lru_cache(maxsize=32)
-def algorithm_of(usage: str, round_name: str) -> Algorithm | None:
-    """The variant of a round; None where the round had no such test."""
+def algorithm_of(usage: str, round_name: str, overlay: str | None = None) -> Algorithm | None:
+    """The variant of a round, be it one that an overlay file adds; None where the round had no such test."""
     table = load_yaml(Path(__file__).with_name("algorithms.yaml")).get(usage) or {}
-    rounds = known_rounds(usage)
+    rounds = known_rounds(usage, overlay)
     earlier = [name for name in rounds[: rounds.index(round_name) + 1] if name in table]
     return msgspec.convert(table[earlier[-1]], Algorithm) if earlier else None
 

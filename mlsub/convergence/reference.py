@@ -47,6 +47,18 @@ def reference_file(usage: str, ruleset: str, benchmark: str) -> Path | None:
 
 
 @lru_cache(maxsize=64)
+def benchmark_in(file: Path) -> str | None:
+    """The benchmark that a reference file says it is for; None where its records name none, or several.
+
+    Raises:
+        ReferenceFileError: the file is none of this format.
+    """
+    named = {record.get("Benchmark") if isinstance(record, dict) else None for record in _records(file).values()}
+    name = named.pop() if len(named) == 1 else None
+    return name if isinstance(name, str) else None
+
+
+@lru_cache(maxsize=64)
 def points_of(file: Path, benchmark: str, runs: int, algorithm: Algorithm) -> tuple[Point, ...]:
     """The points of a reference file, by batch size.
 

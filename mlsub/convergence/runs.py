@@ -19,14 +19,18 @@ NEVER = 1e9
 class Progress(msgspec.Struct, frozen=True):
     """What the runs of an entry came to.
 
-    ``points`` are their convergence points (epochs, samples or steps), NEVER for a run that did not converge;
-    ``failed`` counts those. ``batch_size`` is None where the logs state none or several.
+    ``by_run`` are the convergence points (epochs, samples or steps) in the order of the runs, None for a run that did
+    not converge; ``points`` the list the round's test works on, with NEVER in their place. ``failed`` counts the runs
+    that did not converge, ``untold`` names (by number) those that say success and tell no point. ``batch_size`` and
+    ``benchmark`` are None where the logs state none, or several.
     """
 
     points: tuple[float, ...]
     failed: int
     batch_size: Any
     benchmark: str | None
+    by_run: tuple[float | None, ...] = ()
+    untold: tuple[int, ...] = ()
 
 
 def progress_of(
@@ -42,21 +46,36 @@ def progress_of(
         paired: the rule that puts measures together, where the benchmark has several.
         samples: BERT by ``train_samples`` in place of epochs.
     """
-    points, failed = [], 0
-    for run in runs:
-        point = _point(run, unit, paired, samples)
-        if point is None:
-            failed += 1
-            if run.status_line is None and algorithm.unstopped == "left_out":
-                continue
-            point = NEVER
-        points.append(point)
+    by_run = tuple(_point(run, unit, paired, samples) for run in runs)
+    left_out = algorithm.unstopped == "left_out"
+    points = [
+        NEVER if point is None else point
+        for run, point in zip(runs, by_run, strict=True)
+        if point is not None or run.status_line is not None or not left_out
+    ]
     sizes = [run.hyperparameters.get("global_batch_size") for run in runs]
     names = [run.identity.get("submission_benchmark") for run in runs]
-    if algorithm.name == "folder":
-        return Progress(tuple(points), failed, sizes[-1] if sizes else None, folder)
-    same = all(size == sizes[0] for size in sizes) and all(name == names[0] for name in names)
-    return Progress(tuple(points), failed, sizes[0] if sizes and same else None, names[0] if names else None)
+    by_folder = algorithm.name == "folder"
+    return Progress(
+        points=tuple(points),
+        failed=by_run.count(None),
+        batch_size=(sizes[-1] if sizes else None) if by_folder else _agreed(sizes, names),
+        benchmark=folder if by_folder else next((name for name in names if isinstance(name, str)), None),
+        by_run=by_run,
+        untold=tuple(n for n, run in enumerate(runs) if run.status == "success" and by_run[n] is None),
+    )
+
+
+def _agreed(sizes: Sequence[Any], names: Sequence[Any]) -> Any:
+    """The one batch size, where the runs agree on it and on the benchmark; else None.
+
+    Runs that say nothing before the first that does are passed over, as in the official tool.
+    """
+    for told in (names, sizes):
+        first = next((n for n, value in enumerate(told) if value is not None), len(told))
+        if any(value != told[first] for value in told[first:]):
+            return None
+    return next((size for size in sizes if size is not None), None)
 
 
 def _point(run: Run, unit: str, paired: KeyRule | None, samples: bool) -> float | None:
@@ -77,4 +96,7 @@ def _point(run: Run, unit: str, paired: KeyRule | None, samples: bool) -> float 
 
 
 def _number(value: Any) -> float | None:
-    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+    """A finite number, and no truth value."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not abs(value) < float("inf"):
+        return None
+    return value

@@ -58,7 +58,7 @@ class Plan(msgspec.Struct, frozen=True):
 
 
 def _reference(round_: Round, name: str) -> tuple[Algorithm, int, tuple[Point, ...]]:
-    algorithm = algorithm_of(round_.usage, round_.name)
+    algorithm = algorithm_of(round_.usage, round_.name, round_.overlay)
     if algorithm is None:
         raise NoReferenceError(f"{round_.title} had no convergence test; it began with v1.0")
     if not is_tested(name):

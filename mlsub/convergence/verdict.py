@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from mlsub.convergence.algorithm import Algorithm
-from mlsub.convergence.pruning import interpolated, pruned
+from mlsub.convergence.pruning import interpolated, lower_hull, pruned
 from mlsub.convergence.reference import Point
 from mlsub.convergence.runs import Progress
 from mlsub.convergence.statistics import cut_of, mean_of, trimmed
@@ -40,7 +40,13 @@ class Result(msgspec.Struct, frozen=True):
 
 
 def judge_convergence(
-    progress: Progress, points: Sequence[Point], benchmark: str, runs: int, algorithm: Algorithm
+    progress: Progress,
+    points: Sequence[Point],
+    benchmark: str,
+    runs: int,
+    algorithm: Algorithm,
+    *,
+    by_hull: bool = False,
 ) -> Result:
     """Hold the runs of an entry against the reference.
 
@@ -50,9 +56,10 @@ def judge_convergence(
         benchmark: decides how many runs are trimmed.
         runs: result files an entry of the benchmark has.
         algorithm: that of the round.
+        by_hull: against the lower hull of the written rules in place of the official pruning.
     """
     size = progress.batch_size
-    if not isinstance(size, (int, float)) or isinstance(size, bool):
+    if not isinstance(size, (int, float)) or isinstance(size, bool) or not abs(size) < float("inf"):
         return Result(False, "no-batch-size")
     if progress.failed > cut_of(benchmark):
         return Result(False, "insufficient-convergence", size)
@@ -60,7 +67,7 @@ def judge_convergence(
     if not kept:
         return Result(False, "insufficient-convergence", size)
     mean = mean_of(kept)
-    reference, how = reference_for(size, pruned(points, algorithm, runs), runs)
+    reference, how = reference_for(size, lower_hull(points) if by_hull else pruned(points, algorithm, runs), runs)
     if reference is None:
         return Result(False, "missing", size, mean)
     minimum = reference.minimum - dict(algorithm.earlier).get(benchmark, 0)

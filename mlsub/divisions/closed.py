@@ -8,6 +8,7 @@ CLOSED = Division(
     name="closed",
     families=("both", "closed"),
     seeds=True,
+    convergence=True,
     why=(
         "Closed compares systems, so model, optimizer, hyperparameter rules and quality target are those of the "
         "reference, and each run must have drawn its own seed: ten runs of one seed are one run."

@@ -8,6 +8,7 @@ OPEN = Division(
     name="open",
     families=("both", "open"),
     seeds=False,
+    convergence=False,
     why=(
         "Open welcomes new models, optimizers and targets, so only the form of the log is checked: what was "
         "submitted, when it ran and how it was evaluated. Neither seeds nor convergence against a reference bind it."

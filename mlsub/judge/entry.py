@@ -1,48 +1,107 @@
-"""The rules on one entry: number of runs, compliance, seeds."""
+"""The rules on one entry: number of runs, compliance, seeds, convergence, energy."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import msgspec
+
 from mlsub.audit.cross import audit_entry
 from mlsub.audit.seeds import audit_seeds
+from mlsub.convergence.entry import USUAL, Options, convergence_of
 from mlsub.divisions import division_of
 from mlsub.findings import Finding
 from mlsub.judge.seeds import check_seeds
 from mlsub.log.report import LogReport
+from mlsub.report.model import EnergyResult, RcpResult, ScoreResult
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.load import Benchmark
+from mlsub.score.olympic import olympic_mean
+from mlsub.score.scaled import audit_scaling, read_scaling, score_of
+from mlsub.score.weak import weak_minutes
 from mlsub.submission.model import Entry
+from mlsub.submission.params import NO_FLAGS, Flags
 
 #: What rightly lies beside results: the committee's scaling factor, power measurements, flags of the package checker.
 KNOWN_COMPANIONS = frozenset(("scaling.json", "power", "package_checker_params"))
 
 
-def judge_entry(entry: Entry, needs: Benchmark, round_: Round) -> tuple[Finding, ...]:
-    """Everything there is to say of an entry beyond its single logs.
+class Judged(msgspec.Struct, frozen=True):
+    """What there is to say of an entry beyond its single logs.
 
-    The convergence test (RCP) has its place behind the seeds; it is not part of this version.
+    ``dropped`` names the result files that count as noncompliant: those of noncompliant logs, and those whose power
+    files the round's checker faults.
     """
-    findings = [*_files(entry, needs), *_compliance(entry, needs)]
+
+    findings: tuple[Finding, ...]
+    dropped: frozenset[str]
+    rcp: RcpResult
+    score: ScoreResult
+    energy: EnergyResult | None
+
+
+def judge_entry(
+    entry: Entry, needs: Benchmark, round_: Round, flags: Flags = NO_FLAGS, options: Options = USUAL
+) -> Judged:
+    """Judge an entry.
+
+    Args:
+        entry: with its judged logs.
+        needs: what its benchmark asks for.
+        round_: whose rules hold.
+        flags: those of the submission.
+        options: what the caller asks of the convergence test.
+    """
+    dropped = frozenset(_name(log) for log in entry.logs if not log.compliant)
+    convergence = convergence_of(entry, needs, round_, flags, options)
+    minutes = minutes_of(entry, needs, dropped)
+    file = read_scaling(entry.files.folder, entry.path)
+    score = score_of(minutes, convergence.result.scaling, file)
+    findings = [
+        *_files(entry, needs, round_),
+        *_compliance(entry, needs, dropped),
+        *_seeds(entry, round_, flags),
+        *convergence.findings,
+        *file.findings,
+        *audit_scaling(entry.path, convergence.result.scaling, file),
+        *audit_entry(entry),
+    ]
+    return Judged(tuple(findings), dropped, convergence.result, score, None)
+
+
+def minutes_of(entry: Entry, needs: Benchmark, dropped: frozenset[str]) -> float | None:
+    """The time to train before any scaling, in minutes: of HPC's weak scaling that of all models together."""
+    counted = [None if _name(log) in dropped else log for log in entry.logs]
+    if entry.files.scaling_type == "weak":
+        return weak_minutes([log.run.timeline for log in counted if log], needs.runs)
+    return olympic_mean([log.minutes if log else None for log in counted], needs.forgiven)
+
+
+def _seeds(entry: Entry, round_: Round, flags: Flags) -> Iterator[Finding]:
     division = division_of(entry.division)
     bound = division is not None and division.seeds and round_.seeds != "unchecked"
     seeds = list(check_seeds(entry.logs, required=round_.seeds == "required")) if bound else []
-    findings.extend(seeds)
-    shared = frozenset(f.path for f in seeds if f.rule == "seed.shared")
-    findings.extend(audit_seeds(entry.logs, shared))
-    findings.extend(audit_entry(entry))
-    return tuple(findings)
+    if bound and flags.seed_bypass is not None:
+        yield finding(
+            "seed.bypass",
+            entry.path,
+            f"{flags.seed_bypass} asks not to check the seeds",
+            actual=f"{len(seeds)} findings on seeds are not shown" if seeds else "the seeds would pass",
+        )
+    else:
+        yield from seeds
+    yield from audit_seeds(entry.logs, frozenset(f.path for f in seeds if f.rule == "seed.shared"))
 
 
-def _files(entry: Entry, needs: Benchmark) -> Iterator[Finding]:
+def _files(entry: Entry, needs: Benchmark, round_: Round) -> Iterator[Finding]:
     runs = len(entry.files.results)
     strays = [name for name in entry.files.strays if name not in KNOWN_COMPANIONS]
     weak = entry.files.scaling_type == "weak"
     if runs < needs.runs or (runs > needs.runs and not weak):
         misnamed = f"; also there: {', '.join(strays[:5])}" if strays else ""
         yield finding(
-            "entry.run-count",
+            "entry.run-count" if round_.run_count_demanded or not runs else "entry.run-count-told",
             entry.path,
             f"The number of result files is not that of {needs.name}",
             expected=f"{'at least ' if weak else ''}{needs.runs} files named result_*.txt",
@@ -65,9 +124,9 @@ def _list(names: Sequence[str]) -> str:
     return ", ".join(names[:10]) + (", …" if len(names) > 10 else "")
 
 
-def _compliance(entry: Entry, needs: Benchmark) -> Iterator[Finding]:
+def _compliance(entry: Entry, needs: Benchmark, dropped: frozenset[str]) -> Iterator[Finding]:
     missing = [log for log in entry.logs if log.without_run]
-    bad = [_name(log) for log in entry.logs if not log.compliant]
+    bad = [_name(log) for log in entry.logs if _name(log) in dropped]
     if len(bad) > needs.forgiven and len(bad) > len(missing):
         yield finding(
             "entry.noncompliant-runs",

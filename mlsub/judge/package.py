@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from mlsub.audit.seeds import audit_organisation_seeds
+from mlsub.convergence.entry import USUAL, Options
 from mlsub.findings import Finding, Verdict
 from mlsub.judge.entry import judge_entry
 from mlsub.judge.log import LogTask
@@ -16,9 +17,10 @@ from mlsub.report.model import EntryResult, LogResult, SystemResult
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.load import Benchmark, benchmark
-from mlsub.score.olympic import olympic_mean
+from mlsub.score.facts import facts_of
 from mlsub.submission.locate import Place, Target, is_folder
 from mlsub.submission.model import Entry, EntryFiles, OrganisationFiles
+from mlsub.submission.params import FlagFiles, Flags
 from mlsub.submission.tree import TreeReader
 from mlsub.systems.description import SystemDescription, read_description
 
@@ -104,12 +106,14 @@ def _package(files: OrganisationFiles, prefix: str, round_: Round, *, in_tree: b
 
 
 def _path(files: OrganisationFiles, prefix: str, path: Path) -> str:
-    return prefix + path.relative_to(files.folder).as_posix()
+    relative = path.relative_to(files.folder).as_posix()
+    return prefix + relative if relative != "." else prefix.rstrip("/") or "."
 
 
-def judge_package(package: Package, reports: Mapping[str, LogReport], round_: Round) -> Part:
+def judge_package(package: Package, reports: Mapping[str, LogReport], round_: Round, options: Options = USUAL) -> Part:
     """The verdicts on a package whose logs have been read; ``reports`` are by path."""
     files = package.files
+    flags = FlagFiles(files.folder, _path(files, package.prefix, files.folder), round_, in_tree=package.in_tree)
     descriptions = {
         file.name.removesuffix(".json"): read_description(file, _path(files, package.prefix, file), round_)
         for file in files.descriptions
@@ -130,11 +134,12 @@ def judge_package(package: Package, reports: Mapping[str, LogReport], round_: Ro
             in_tree=package.in_tree,
         )
         read.append(entry)
-        result, about = _entry_result(entry, round_)
+        result, about = _entry_result(entry, round_, flags.of(entry_files.folder), options)
         entries.append(result)
         logs.extend(log_result(log, entry_files.organisation) for log in entry.logs)
         findings.extend(f for log in entry.logs for f in log.findings)
         findings.extend(about)
+    findings.extend(flags.findings())
     findings.extend(audit_organisation_seeds(read))
     if not logs and not any(f.rejects for f in files.findings):
         findings.append(_without_logs(package))
@@ -165,15 +170,18 @@ def _system_result(files: OrganisationFiles, description: SystemDescription) -> 
         path=description.path,
         organisation=files.name,
         official=Verdict.ACCEPTED if description.accepted else Verdict.REJECTED,
+        facts=facts_of(description.content),
     )
 
 
-def _entry_result(entry: Entry, round_: Round) -> tuple[EntryResult, tuple[Finding, ...]]:
+def _entry_result(
+    entry: Entry, round_: Round, flags: Flags, options: Options
+) -> tuple[EntryResult, tuple[Finding, ...]]:
     needs = _needs(entry, round_)
-    findings = judge_entry(entry, needs, round_)
+    judged = judge_entry(entry, needs, round_, flags, options)
     undescribed = entry.in_tree and (entry.description is None or entry.description.content is None)
     no_result = undescribed or any(log.without_run for log in entry.logs)
-    rejected = no_result or any(f.rejects for f in findings)
+    rejected = no_result or any(f.rejects for f in judged.findings)
     result = EntryResult(
         path=entry.path,
         organisation=entry.files.organisation,
@@ -185,9 +193,12 @@ def _entry_result(entry: Entry, round_: Round) -> tuple[EntryResult, tuple[Findi
         runs=len(entry.logs),
         compliant=sum(log.compliant for log in entry.logs),
         converged=sum(log.run.converged for log in entry.logs),
-        minutes=olympic_mean([log.minutes if log.compliant else None for log in entry.logs], needs.forgiven),
+        minutes=judged.score.unscaled,
+        rcp=judged.rcp,
+        score=judged.score,
+        energy=judged.energy,
     )
-    return result, findings
+    return result, judged.findings
 
 
 def _needs(entry: Entry, round_: Round) -> Benchmark:

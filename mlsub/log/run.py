@@ -19,9 +19,10 @@ MAX_METRIC = 64
 
 
 class Evaluation(msgspec.Struct, frozen=True):
-    """One ``eval_accuracy``: when (ms), where (line), its value, and where in training by ``epoch_num`` and the like.
+    """One ``eval_accuracy``, or ``eval_error`` of HPC: when (ms), where (line) and its value.
 
-    ``metric`` tells values apart where a benchmark has several (Stable Diffusion: FID and CLIP).
+    How far the training had come is in ``epoch_num``, ``samples_count`` or ``step_num``; ``metric`` tells values apart
+    where a benchmark has several (Stable Diffusion: FID and CLIP).
     """
 
     line: int
@@ -111,6 +112,7 @@ _EXPECTED_TYPE = {
     **dict.fromkeys(
         (
             "eval_accuracy",
+            "eval_error",
             "seed",
             "cache_clear",
             "global_batch_size",
@@ -162,6 +164,7 @@ class RunFold:
             "init_start": self._time,
             "init_stop": self._time,
             "eval_accuracy": self._evaluation,
+            "eval_error": self._evaluation,
             "seed": self._seed,
             "block_start": self._block_start,
             "epoch_start": self._count,

@@ -19,8 +19,62 @@ class LogResult(msgspec.Struct, frozen=True, kw_only=True):
     minutes: float | None
 
 
+class RcpResult(msgspec.Struct, frozen=True, kw_only=True):
+    """The convergence test of one entry against the reference convergence points (RCP).
+
+    ``verdict`` is ``pass``, ``fail``, ``missing`` (no reference covers the batch size), ``bypassed`` (failed or
+    missing, but ``bypass`` names the file that asked to let it pass) or ``not-required``; all else is None for the
+    last. Means, stdev, minimum and ``points`` are in ``unit``; ``counted`` is the metadata or key they are read from.
+    ``points`` are the convergence points of the runs in the order of their files, None for a run that did not converge.
+    ``minimum`` is the least mean that is accepted; ``scaling`` the factor by which the result's time is normalised.
+    ``also`` is BERT's answer by the other way of counting, where the two differ.
+    """
+
+    verdict: str
+    how: str | None = None
+    counted: str | None = None
+    unit: str | None = None
+    batch_size: float | None = None
+    mean: float | None = None
+    reference_mean: float | None = None
+    reference_stdev: float | None = None
+    reference_runs: int | None = None
+    minimum: float | None = None
+    scaling: float = 1.0
+    points: tuple[float | None, ...] = ()
+    bypass: str | None = None
+    also: RcpResult | None = None
+
+
+class ScoreResult(msgspec.Struct, frozen=True, kw_only=True):
+    """The score of one entry in minutes, unrounded; None where there is no olympic mean.
+
+    ``basis`` says where ``scaling`` is from: ``scaling.json`` (the committee's word), ``rcp`` (computed), ``none``.
+    """
+
+    unscaled: float | None
+    scaling: float
+    scaled: float | None
+    basis: str
+
+
+class EnergyResult(msgspec.Struct, frozen=True, kw_only=True):
+    """The energy of one entry in joules, by the official formula: over the timed part, scaled like the time.
+
+    ``runs`` are the energies of the runs in the order of their files, None where one cannot be computed.
+    """
+
+    unscaled: float | None
+    scaled: float | None
+    runs: tuple[float | None, ...]
+
+
 class EntryResult(msgspec.Struct, frozen=True, kw_only=True):
-    """One system and benchmark. ``runs`` counts result files, ``minutes`` is the olympic mean of their times."""
+    """One system and benchmark.
+
+    ``runs`` counts result files; ``minutes`` is the olympic mean of their times, the score before any scaling;
+    ``energy`` is None where the entry has no power measurements.
+    """
 
     path: str
     organisation: str
@@ -33,14 +87,38 @@ class EntryResult(msgspec.Struct, frozen=True, kw_only=True):
     compliant: int
     converged: int
     minutes: float | None
+    rcp: RcpResult
+    score: ScoreResult
+    energy: EnergyResult | None = None
+
+
+class SystemFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What a system description says of its system, as far as the results table needs it.
+
+    Texts are as written, but bounded; None where the field is missing or null. Numbers are None where the field holds
+    no whole number below 10^9.
+    """
+
+    submitter: str | None = None
+    status: str | None = None
+    system_name: str | None = None
+    number_of_nodes: int | None = None
+    host_processor_model_name: str | None = None
+    host_processors_per_node: int | None = None
+    accelerator_model_name: str | None = None
+    accelerators_per_node: int | None = None
+    framework: str | None = None
+    hw_notes: str | None = None
+    sw_notes: str | None = None
 
 
 class SystemResult(msgspec.Struct, frozen=True, kw_only=True):
-    """One system description."""
+    """One system description; ``facts`` is None where it cannot be read."""
 
     path: str
     organisation: str
     official: Verdict
+    facts: SystemFacts | None = None
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):

@@ -25,6 +25,7 @@ _VERDICT_STYLES = {
     Verdict.REJECTED: "bold red",
     Verdict.NOT_CHECKED: "bold yellow",
 }
+_RCP = {"pass": "pass", "fail": "fail", "missing": "missing", "bypassed": "bypassed", "not-required": "-"}
 _ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 
@@ -59,7 +60,7 @@ def render_scores(reports: Sequence[Report], out: Console) -> None:
         _heading(report, out)
         if report.entries:
             out.print(entries_table(report.entries))
-            out.print("minutes: olympic mean of the time to train; a noncompliant run counts as slowest")
+            out.print("minutes: olympic mean of the time to train, scaled; a noncompliant run counts as slowest")
         elif report.logs:
             for log in report.logs:
                 minutes = "no run interval" if log.minutes is None else f"{log.minutes:.6f} minutes"
@@ -93,12 +94,18 @@ def entries_table(entries: Iterable[EntryResult]) -> Table:
         table.add_column(name, overflow="fold")
     for name in ("runs", "compliant", "converged", "minutes"):
         table.add_column(name, justify="right", no_wrap=True)
+    scaled = any(entry.score.scaling != 1 for entry in entries)
+    if scaled:
+        table.add_column("scaling", justify="right", no_wrap=True)
+    table.add_column("RCP", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
     for entry in entries:
         row = [plain(entry.organisation)] * many
         row += [plain(entry.system), plain(entry.benchmark), plain(entry.division or "-")[:20]]
         row += [str(entry.runs), str(entry.compliant), str(entry.converged)]
-        row.append("-" if entry.minutes is None else f"{entry.minutes:.6f}")
+        row.append("-" if entry.score.scaled is None else f"{entry.score.scaled:.6f}")
+        row += [f"{entry.score.scaling:.6f}"] * scaled
+        row.append(_RCP[entry.rcp.verdict])
         cells: list[Text] = [Text(cell) for cell in row]
         table.add_row(*cells, Text(entry.official.value, style=_VERDICT_STYLES[entry.official]))
     return table
@@ -170,5 +177,3 @@ def _summary(report: Report, out: Console) -> None:
             f"{len(audit)} audit finding{'s' * (len(audit) > 1)} of {rules} rule{'s' * (rules > 1)}: "
             "no part of the verdict unless --strict. More on a rule: mlsub explain RULE"
         )
-    if report.entries and report.usage == "training":
-        out.print("Not part of this version: the convergence (RCP) test of Closed entries.")

@@ -34,7 +34,9 @@ class Round(msgspec.Struct, frozen=True):
     ``common_file`` is the file of the rules that bind every log, ``common`` the (usage, round) it is read for;
     ``checker`` the place in the official checker that findings cite; ``log_format`` is ``mllog``, or ``mll`` for the
     format of v0.6; ``seeds`` is ``unchecked``, ``optional`` or ``required`` (see rounds.yaml); ``statuses``
-    are those a system description may state, None where no tool checks; ``scaling_folders`` says that results lie one
+    are those a system description may state, None where no tool checks; ``run_count_demanded`` says that another number
+    of results rejects; ``power_checked`` that files of power measurements count; ``checker_params`` is where flags of
+    the package checker lie: ``nowhere``, ``root`` or ``folders``; ``scaling_folders`` says that results lie one
     folder deeper, under ``strong`` or ``weak``. ``overlay`` is the file
     of the user's own rules that applies as well, None without one.
     """
@@ -51,6 +53,9 @@ class Round(msgspec.Struct, frozen=True):
     seeds: str
     descriptions_checked: bool
     statuses: Statuses | None
+    run_count_demanded: bool
+    power_checked: bool
+    checker_params: str
     scaling_folders: bool
     title: str
     overlay: str | None = None
@@ -129,6 +134,9 @@ def get_round(usage: str, name: str, overlay: str | None = None) -> Round:
         seeds=merged["seeds"],
         descriptions_checked=merged["system_descriptions"] == "checked",
         statuses=msgspec.convert(merged["system_status"], Statuses) if "system_status" in merged else None,
+        run_count_demanded=merged["run_count"] == "demanded",
+        power_checked=merged["power"] == "checked",
+        checker_params=merged["checker_params"],
         scaling_folders=merged.get("scaling") == "folders",
         title=f"{entry['title']} v{name}",
         overlay=overlay,

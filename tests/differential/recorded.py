@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import mlsub
 from mlsub.judge.log import LogTask, judge_log
 from mlsub.log.report import LogReport
-from mlsub.report.model import Report
+from mlsub.report.model import RcpResult, Report
 from tests.differential.generate import usage_and_round
 from tests.differential.shared import folder, recorded_entries, recorded_logs
 
@@ -65,6 +65,78 @@ def compared_dropped(round_name: str, report: Report) -> Iterator[Compared]:
         if path in ours:
             then, now = entry["score"]["dropped"], ours[path]
             yield Compared(path, True, now == then, f"{then} runs dropped", f"{now} runs dropped")
+
+
+#: What the official messages of the convergence test are called here.
+_HOW = {
+    "RCP found": "exact",
+    "RCP Interpolation": "interpolated",
+    "RCP not found but slower convergence on smaller batch size": "smaller-batch",
+    "Missing RCP": "missing",
+    "Insufficient convergence": "insufficient-convergence",
+}
+#: Relative, as numbers of 9 significant digits agree; and the official bisection's own.
+_RELATIVE, _BISECTION = 1e-9, 1e-4
+#: Minutes, absolute.
+_MINUTES = 1e-9
+
+
+def compared_rcp(round_name: str, report: Report) -> Iterator[Compared]:
+    """Every answer of the convergence test that was recorded: of BERT one by epochs and one by train_samples.
+
+    Where the tool of the day ended with an exception there is no answer to compare.
+    """
+    entries = {entry.path: entry for entry in report.entries}
+    for path, recorded in recorded_entries(round_name).items():
+        answers = (recorded.get("rcp") or {}) if recorded["division"] == "closed" else {}
+        for kind, answer in answers.items():
+            if answer["passed"] is not None and path in entries:
+                differing = _differs(_counted(entries[path].rcp, kind), answer)
+                yield Compared(f"{path} by {kind}", True, not differing, "", "; ".join(differing))
+
+
+def _counted(rcp: RcpResult, kind: str) -> RcpResult:
+    """Our answer by one way of counting; where both come to the same, there is but one."""
+    wanted = (rcp.counted == "train_samples") == (kind == "train_samples")
+    return rcp if wanted or rcp.also is None else rcp.also
+
+
+def _differs(ours: RcpResult, recorded: dict[str, Any]) -> list[str]:
+    """In words, what is not as recorded; the minimum within the official tolerance."""
+    passed = ours.verdict == "pass"
+    how = next(name for text, name in _HOW.items() if recorded["msg"].startswith(text))
+    exact = {"passed": (passed, recorded["passed"]), "how": (ours.how, how)}
+    near = {
+        "bs": (ours.batch_size, 0.0),
+        "points": (ours.reference_runs, 0.0),
+        "mean": (ours.mean, _RELATIVE),
+        "rcp_mean": (ours.reference_mean, _RELATIVE),
+        "rcp_stdev": (ours.reference_stdev, _RELATIVE),
+        "minimum": (ours.minimum, None),
+    }
+    found = [f"{name}: {a} for {b}" for name, (a, b) in exact.items() if a != b]
+    for name, (value, relative) in near.items():
+        then = recorded.get(name)
+        allowed = _BISECTION if relative is None else relative * abs(then or 0)
+        if then is not None and (value is None or abs(value - then) > allowed):
+            found.append(f"{name}: {value} for {then}")
+    return found
+
+
+def compared_scores(round_name: str, report: Report) -> Iterator[Compared]:
+    """Every entry that got a score: unscaled, and scaled where the published tree has the committee's factor."""
+    entries = {entry.path: entry.score for entry in report.entries}
+    for path, recorded in recorded_entries(round_name).items():
+        then = recorded["score"]
+        if path in entries and isinstance(then["unscaled"], int | float):
+            ours = entries[path]
+            pairs = {"unscaled": (ours.unscaled, then["unscaled"])}
+            if ours.basis == "scaling.json":
+                pairs |= {"scaling": (ours.scaling, then["scaling"]), "scaled": (ours.scaled, then["scaled"])}
+            wrong = [f"{n}: {a} for {b}" for n, (a, b) in pairs.items() if a is None or abs(a - b) > _MINUTES]
+            if (then["scaling"] is not None) != (ours.basis == "scaling.json"):
+                wrong.append(f"basis: {ours.basis} for a factor of {then['scaling']}")
+            yield Compared(path, True, not wrong, "", "; ".join(wrong))
 
 
 def _first(answer: dict[str, Any]) -> str:

@@ -195,10 +195,12 @@ needs_corpus = pytest.mark.skipif(
 
 @needs_corpus
 @pytest.mark.parametrize("round_name", ["1.0", "1.1"])
-def test_the_published_graphcore_packages_are_accepted(round_name: str) -> None:
+def test_the_published_graphcore_packages_are_rejected_for_the_epochs_of_bert_alone(round_name: str) -> None:
     report = mlsub.check(CORPUS / f"v{round_name}" / "Graphcore")
-    assert (report.official, report.round, report.round_from) == ("accepted", round_name, f"v{round_name}")
-    assert all(entry.official == "accepted" for entry in report.entries)
+    assert (report.official, report.round, report.round_from) == ("rejected", round_name, f"v{round_name}")
+    assert {f.rule for f in report.findings if f.rejects and f.path.endswith("/bert")} == {"rcp.too-fast"}
+    refused = {(entry.benchmark, entry.division) for entry in report.entries if entry.official == "rejected"}
+    assert refused == {("bert", "closed")}
 
 
 @needs_corpus

@@ -81,7 +81,8 @@ def test_a_file_that_is_no_description_rejects_with_one_finding(name: str, tmp_p
     assert (outcome.status, outcome.official) == (1, "rejected")
     assert [finding["rule"] for finding in outcome.findings] == [rule]
     assert outcome.findings[0]["path"] == PATH
-    assert outcome.document["systems"] == [{"path": PATH, "organisation": "ACME", "official": "rejected"}]
+    (system,) = outcome.document["systems"]
+    assert (system["path"], system["organisation"], system["official"]) == (PATH, "ACME", "rejected")
     # What division the entry is of, nobody knows: it cannot stand without its description.
     entry = outcome.document["entries"][0]
     assert (entry["division"], entry["official"]) == (None, "rejected")

@@ -1,0 +1,190 @@
+"""What the convergence test says of an entry, in findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from mlsub.convergence.runs import Progress
+from mlsub.convergence.verdict import Result
+from mlsub.findings import Finding
+from mlsub.report.model import RcpResult
+from mlsub.rounds import Round
+from mlsub.rules.catalogue import finding
+from mlsub.show import show
+from mlsub.submission.model import Entry
+
+_AGAINST = {
+    "exact": "the reference point of batch size {}",
+    "interpolated": "between two reference points, at batch size {}",
+    "smaller-batch": "the smallest reference point, for batch size {}",
+    "missing": "the smallest reference point, for batch size {}",
+}
+_SHOWN = 10
+
+
+def about(entry: Entry, rcp: RcpResult, progress: Progress) -> Iterator[Finding]:
+    """What is wrong with an entry's convergence, or what it does to the score."""
+    if any(log.without_run for log in entry.logs):
+        return  # The missing run has its own finding, and the entry is rejected for it.
+    names = [log.path.rpartition("/")[2] for log in entry.logs]
+    for number in progress.untold:
+        yield finding(
+            "rcp.no-point",
+            entry.logs[number].path,
+            "The run says success, and no evaluation before run_stop says at what point it converged",
+            expected=f"{rcp.counted}, a number",
+        )
+    if rcp.how == "no-batch-size":
+        yield _several(entry, names)
+    elif rcp.how == "insufficient-convergence":
+        failed = [name for name, point in zip(names, rcp.points, strict=True) if point is None]
+        yield finding(
+            "rcp.insufficient-convergence",
+            entry.path,
+            "Too few runs converged for a convergence test",
+            actual=f"{len(failed)} of {len(names)} did not converge: {_listed(failed)}",
+        )
+    elif rcp.bypass is None and rcp.how != "no-point":
+        yield from _held_against(entry, rcp)
+
+
+def _held_against(entry: Entry, rcp: RcpResult) -> Iterator[Finding]:
+    if rcp.verdict == "missing":
+        yield finding(
+            "rcp.missing",
+            entry.path,
+            "No reference convergence point covers the batch size",
+            expected=_wanted(rcp)
+            if rcp.minimum is not None
+            else "a reference point of this batch size or a larger one",
+            actual=_measured(rcp),
+        )
+    elif rcp.verdict == "fail":
+        yield finding(
+            "rcp.too-fast",
+            entry.path,
+            "The runs converge faster than the reference allows",
+            expected=_wanted(rcp),
+            actual=_measured(rcp),
+            fix=_counted_otherwise(rcp),
+        )
+    elif rcp.scaling != 1:
+        yield finding(
+            "rcp.normalised",
+            entry.path,
+            "The runs converge faster than the mean of the reference, so the time is scaled to it",
+            expected=f"a mean of {number(rcp.reference_mean)} {rcp.unit} for no scaling",
+            actual=f"{number(rcp.mean)} {rcp.unit}: factor {rcp.scaling:.6f}",
+        )
+
+
+def _counted_otherwise(rcp: RcpResult) -> str | None:
+    if rcp.also is None or rcp.also.verdict != "pass":
+        return None
+    if rcp.counted == "train_samples":
+        return f"Counted by epoch_num it passes ({number(rcp.also.mean)}): leave out the flag rcp-bert-train-samples."
+    return (
+        f"Counted by train_samples it passes ({number(rcp.also.mean)}): ask for that with --rcp-bert-train-samples, "
+        "and tell the review."
+    )
+
+
+def _wanted(rcp: RcpResult) -> str:
+    against = _AGAINST[str(rcp.how)].format(number(rcp.batch_size))
+    return f"a mean of {number(rcp.minimum)} {rcp.unit} or more ({against})"
+
+
+def _measured(rcp: RcpResult) -> str:
+    words = f"{number(rcp.mean)} {rcp.unit} at batch size {number(rcp.batch_size)}"
+    if rcp.minimum and rcp.mean is not None and rcp.mean < rcp.minimum:
+        words += f", {100 * (1 - rcp.mean / rcp.minimum):.2f} % below"
+    return words
+
+
+def _several(entry: Entry, names: Sequence[str]) -> Finding:
+    sizes = [log.run.hyperparameters.get("global_batch_size") for log in entry.logs]
+    called = [log.run.identity.get("submission_benchmark") for log in entry.logs]
+    key, values = ("submission_benchmark", called) if _differ(called) else ("global_batch_size", sizes)
+    users: dict[str, list[str]] = {}
+    for name, value in zip(names, values, strict=True):
+        users.setdefault("none" if value is None else show(value), []).append(name)
+    told = "; ".join(f"{value} in {_listed(some, 3)}" for value, some in users.items())
+    return finding(
+        "rcp.batch-size",
+        entry.path,
+        "The runs do not agree on one batch size and one benchmark",
+        expected=f"one {key} in all runs, a number" if key == "global_batch_size" else f"one {key} in all runs",
+        actual=told[:400],
+    )
+
+
+def _differ(values: Sequence[Any]) -> bool:
+    return any(value != values[0] for value in values)
+
+
+def by_train_samples(entry: Entry, file: str | None) -> Finding:
+    """BERT is counted otherwise than usual, and who asked for it."""
+    asked = f"asked for by {file}" if file else "asked for by --rcp-bert-train-samples"
+    return finding("rcp.train-samples", entry.path, "The convergence of BERT is counted by train_samples", actual=asked)
+
+
+def bypass(entry: Entry, rcp: RcpResult, file: str) -> Finding:
+    """A bypass is told whether or not it was needed."""
+    if rcp.bypass is None:
+        idle = "the test passes" if rcp.verdict == "pass" else "the test fails for another reason"
+        return finding("rcp.bypass", entry.path, f"{file} asks for a bypass that changes nothing: {idle}", actual=file)
+    wanted = _wanted(rcp) if rcp.minimum is not None else "a reference point of this batch size or a larger one"
+    return finding(
+        "rcp.bypass",
+        entry.path,
+        f"The convergence test fails, and {file} lets it pass",
+        expected=wanted,
+        actual=_measured(rcp),
+    )
+
+
+def no_reference(entry: Entry, name: str, round_: Round, why: str) -> Finding:
+    """There is nothing to hold an entry against."""
+    return finding(
+        "rcp.no-reference",
+        entry.path,
+        f"There is no reference to hold {show(name)} against in {round_.title}",
+        actual=why,
+    )
+
+
+def hull(entry: Entry, rcp: RcpResult, result: Result, by_hull: Result) -> Finding:
+    """The lower hull of the written rules and the official pruning do not agree."""
+    if by_hull.passed != result.passed:
+        message = "The lower hull of the written rules would decide otherwise than the official pruning"
+    else:
+        message = "The lower hull of the written rules would scale otherwise than the official pruning"
+    return finding(
+        "rcp.hull",
+        entry.path,
+        message,
+        expected=f"by the hull: {_decision(by_hull, rcp.unit)}",
+        actual=f"{number(rcp.mean)} {rcp.unit}; official: {_decision(result, rcp.unit)}",
+    )
+
+
+def _decision(result: Result, unit: str | None) -> str:
+    if result.minimum is None:
+        return "no reference covers the batch size"
+    verdict = "passes" if result.passed else "fails"
+    scaled = f", scaled by {result.scaling:.6f}" if result.scaling != 1 else ""
+    return f"{verdict} from {number(result.minimum)} {unit} on{scaled}"
+
+
+def number(value: float | None) -> str:
+    """A mean or a batch size in a sentence."""
+    if value is None:
+        return "-"
+    if abs(value) >= 1e4:
+        return f"{value:.0f}"
+    return f"{value:.4f}".rstrip("0").rstrip(".")
+
+
+def _listed(names: Sequence[str], shown: int = _SHOWN) -> str:
+    return ", ".join(names[:shown]) + (", …" if len(names) > shown else "")

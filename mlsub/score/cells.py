@@ -1,0 +1,49 @@
+"""Cells of the results table as text: values from hostile trees, made safe for what will open the file."""
+
+from __future__ import annotations
+
+from mlsub.report.plain import plain
+from mlsub.score.columns import Column
+from mlsub.score.table import Row
+
+#: What makes a spreadsheet take a cell for a formula when it opens a CSV file, full-width forms among it.
+_FORMULA = frozenset("=+-@＝＋－＠")
+#: No number of samples, and no time in minutes, is as large.
+_ABSURD = 1e13
+_SEPARATORS = frozenset("\t\r\n")
+
+Value = str | int | float | None
+
+
+def value_of(row: Row, column: Column) -> Value:
+    """The cell of a row, None where it is empty."""
+    value: Value = getattr(row, column.name)
+    return value
+
+
+def legible(text: str) -> str:
+    """Text without characters that could steer a program: line ends are LF, other blanks spaces, the rest escaped."""
+    if text.isprintable():
+        return text
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return "".join(c if c == "\n" else " " if c.isspace() else plain(c) for c in text)
+
+
+def encodable(text: str) -> str:
+    """Text that UTF-8 can hold: halves of surrogate pairs, from file names that are no UTF-8, are escaped."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def is_formula(text: str) -> bool:
+    """Whether a spreadsheet might calculate with the text instead of showing it."""
+    return text[:1] in _SEPARATORS or text.lstrip()[:1] in _FORMULA
+
+
+def exact(value: float) -> str:
+    """A number that reads back as the same number, and without ``.0`` where it is whole."""
+    return repr(value).removesuffix(".0")
+
+
+def rounded(value: float, decimals: int) -> str:
+    """A number for people; one that no honest log could come to is kept short."""
+    return f"{value:.{decimals}f}" if abs(value) < _ABSURD else f"{value:.3g}"

@@ -1,0 +1,44 @@
+"""The columns of the results table."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from functools import lru_cache
+from pathlib import Path
+
+import msgspec
+
+from mlsub.data import load_yaml
+
+
+class ColumnKind(StrEnum):
+    """What a column holds; any cell may be empty."""
+
+    TEXT = "text"
+    COUNT = "count"
+    NUMBER = "number"
+
+
+class Shown(StrEnum):
+    """Where Markdown has a column."""
+
+    ALWAYS = "always"
+    FILLED = "filled"
+    NEVER = "never"
+
+
+class Column(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One column; see columns.yaml."""
+
+    name: str
+    title: str
+    kind: ColumnKind
+    decimals: int = 0
+    link: bool = False
+    markdown: Shown = Shown.ALWAYS
+
+
+@lru_cache(maxsize=1)
+def columns() -> tuple[Column, ...]:
+    """All columns, in their order."""
+    return msgspec.convert(load_yaml(Path(__file__).with_name("columns.yaml")), tuple[Column, ...])

@@ -1,0 +1,30 @@
+"""Write ``scaling.json`` where the convergence test comes to a factor; only ever on demand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from mlsub.report.model import Report
+from mlsub.score.scaled import FILE
+from mlsub.score.write import write_file
+
+
+def put_scaling(reports: Sequence[Report]) -> Iterator[str]:
+    """Write the computed factors into the folders of their entries, each file whole or not at all.
+
+    A published factor is the committee's word and stays; an entry that needs none gets no file.
+
+    Yields:
+        Each file written, with its factor, in words.
+
+    Raises:
+        OutputError: a file cannot be written; those before it are there.
+    """
+    for report in reports:
+        for entry in report.entries:
+            if entry.score.basis == "rcp":
+                file = Path(report.root) / entry.path / FILE
+                write_file(file, json.dumps({"scaling_factor": entry.score.scaling}).encode(), force=False)
+                yield f"{file}: {entry.score.scaling!r}"

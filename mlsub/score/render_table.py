@@ -1,0 +1,174 @@
+"""The results table for people: what a submitter looks for, in 120 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+
+import msgspec
+from rich.box import SIMPLE
+from rich.cells import cell_len
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from mlsub.report.model import EntryResult, Report
+from mlsub.report.plain import plain
+from mlsub.report.text import _VERDICT_STYLES, _group, _groups, _heading, _summary
+from mlsub.score.cells import rounded
+
+#: Bypasses that are told one by one; JSON has them all.
+MAX_BYPASSES = 10
+#: Characters shown of a benchmark or a division, which may be any text; no real one is longer.
+_LONGEST = 20
+#: Columns of the terminal: for the system, between columns, and before a system below its organisation.
+_LEAST_SYSTEM, _GAP, _INDENT = 12, 2, 2
+_JOULES_IN_MJ = 1e6
+_NONE = "-"
+_UNTESTED = "not-required"
+_COMMITTEE = "scaling.json"
+_RCP_STYLES = {"pass": "green", "fail": "bold red", "missing": "bold red", "bypassed": "yellow"}
+
+
+class _Column(msgspec.Struct, frozen=True):
+    """One column: its head, what it shows of an entry, and whether that is a number."""
+
+    head: str
+    cell: Callable[[EntryResult], Text]
+    number: bool = False
+
+
+def render_table(reports: Sequence[Report], out: Console) -> None:
+    """Print the score of each entry, and what kept a report from having any."""
+    for number, report in enumerate(reports):
+        if number:
+            out.print()
+        _heading(report, out)
+        if report.entries:
+            out.print(results_table(report.entries, out.width))
+            for line in _legend(report.entries):
+                out.print(line)
+        elif report.logs:
+            for log in report.logs:
+                minutes = "no run interval" if log.minutes is None else f"{log.minutes:.6f} minutes"
+                out.print(f"{plain(log.path)}: {minutes}, {log.official}")
+        else:
+            for group in _groups(report.findings):
+                _group(group, out)
+        _summary(report, out)
+
+
+def results_table(entries: Sequence[EntryResult], width: int) -> Table:
+    """One row an entry, below its organisation where there are several.
+
+    Columns that would be empty for all entries are left out. Where ``width`` (columns of the terminal) is short, names
+    of systems break into several lines; below what the figures need, the terminal breaks the lines itself.
+    """
+    columns = _columns(entries)
+    least = _least_width(columns, entries)
+    table = Table(box=SIMPLE, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    table.width = least if least > width else None
+    table.add_column("system", overflow="fold")
+    for column in columns:
+        table.add_column(column.head, justify="right" if column.number else "left", no_wrap=True)
+    many = len({entry.organisation for entry in entries}) > 1
+    for organisation, members in groupby(entries, key=lambda entry: entry.organisation):
+        if many:
+            table.add_row(Text(plain(organisation), style="bold"))
+        for entry in members:
+            system = Padding(Text(plain(entry.system)), (0, 0, 0, _INDENT * many))
+            table.add_row(system, *(column.cell(entry) for column in columns))
+    return table
+
+
+def _least_width(columns: Sequence[_Column], entries: Sequence[EntryResult]) -> int:
+    """The width that no figure is cut off in, with a little room for the systems."""
+    cells = ((column.head, *(column.cell(entry).plain for entry in entries)) for column in columns)
+    system = min(_LEAST_SYSTEM, max(len(entry.system) for entry in entries) + _INDENT)
+    return system + sum(_GAP + max(cell_len(line) for cell in of for line in cell.split("\n")) for of in cells)
+
+
+def _columns(entries: Sequence[EntryResult]) -> list[_Column]:
+    """The columns beside the system's."""
+    shown = [
+        _Column("benchmark", _benchmark),
+        _Column("division", lambda entry: Text(_bounded(entry.division or _NONE))),
+        _Column("converged", lambda entry: Text(f"{entry.converged} of {entry.runs}"), number=True),
+    ]
+    if any(entry.rcp.verdict != _UNTESTED for entry in entries):
+        shown += [
+            _Column("batch\nsize", lambda entry: Text(_short(entry.rcp.batch_size)), number=True),
+            _Column("convergence", lambda entry: Text(_short(entry.rcp.mean)), number=True),
+            _Column("RCP", _rcp),
+        ]
+    if any(entry.score.scaling != 1 for entry in entries):
+        shown.append(_Column("scaling", _scaling, number=True))
+    shown.append(_Column("minutes", lambda entry: Text(_fixed(entry.score.scaled)), number=True))
+    if any(entry.energy for entry in entries):
+        shown.append(_Column("energy\nin MJ", _energy, number=True))
+    shown.append(_Column("verdict", _verdict))
+    return shown
+
+
+def _benchmark(entry: EntryResult) -> Text:
+    way = f" ({entry.scaling_type})" if entry.scaling_type else ""
+    return Text(_bounded(entry.benchmark) + way)
+
+
+def _bounded(text: str) -> str:
+    text = plain(text)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def _rcp(entry: EntryResult) -> Text:
+    verdict = entry.rcp.verdict
+    return Text(_NONE if verdict == _UNTESTED else verdict, style=_RCP_STYLES.get(verdict, ""))
+
+
+def _scaling(entry: EntryResult) -> Text:
+    if entry.score.scaling == 1:
+        return Text(_NONE)
+    return Text(rounded(entry.score.scaling, 4) + ("*" if entry.score.basis == _COMMITTEE else ""))
+
+
+def _energy(entry: EntryResult) -> Text:
+    scaled = entry.energy.scaled if entry.energy else None
+    return Text(_fixed(None if scaled is None else scaled / _JOULES_IN_MJ))
+
+
+def _verdict(entry: EntryResult) -> Text:
+    return Text(entry.official.value, style=_VERDICT_STYLES[entry.official])
+
+
+def _fixed(value: float | None) -> str:
+    return _NONE if value is None else rounded(value, 3)
+
+
+def _short(value: float | None) -> str:
+    """A number of epochs or samples, or a batch size: three decimals at most, none where it is large."""
+    if value is None:
+        return _NONE
+    return rounded(value, 3).rstrip("0").rstrip(".") if abs(value) < 1e5 else rounded(value, 0)
+
+
+def _legend(entries: Sequence[EntryResult]) -> Iterator[str]:
+    units: dict[str, list[str]] = {}
+    for entry in entries:
+        if entry.rcp.unit is not None and entry.rcp.mean is not None:
+            units.setdefault(entry.rcp.unit, []).append(plain(entry.benchmark))
+    if units:
+        counted = "; ".join(f"{unit} ({', '.join(dict.fromkeys(names))})" for unit, names in units.items())
+        yield f"convergence: olympic mean of the runs, in {counted}"
+    yield "minutes: olympic mean of the time to train, scaled; a noncompliant run counts as slowest"
+    if any(entry.scaling_type == "weak" for entry in entries):
+        yield "minutes of weak scaling: from the first run_start to the last run_stop"
+    if any(entry.score.scaling != 1 and entry.score.basis == _COMMITTEE for entry in entries):
+        yield f"* from {_COMMITTEE}, the review committee's word"
+    if any(entry.energy for entry in entries):
+        yield "energy: of the timed part, scaled as the minutes are"
+    bypassed = [entry for entry in entries if entry.rcp.bypass is not None]
+    for entry in bypassed[:MAX_BYPASSES]:
+        yield f"{plain(entry.path)}: the RCP test is bypassed by {plain(entry.rcp.bypass or '')}"
+    if len(bypassed) > MAX_BYPASSES:
+        yield f"and {len(bypassed) - MAX_BYPASSES} more bypasses"

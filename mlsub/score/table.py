@@ -1,0 +1,173 @@
+"""The results table: one row a result, which is one system and benchmark."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from mlsub.report.model import EntryResult, Report, SystemFacts
+from mlsub.score.availability import aliases, category, close_category, shown
+from mlsub.score.links import code_url, details_url
+
+#: Unknown statuses that are told one by one.
+_MAX_NOTES = 10
+_EMPTY = SystemFacts()
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """One result; None is an empty cell. The columns are described in columns.yaml.
+
+    Minutes are the score's, unrounded; ``convergence`` is the mean the convergence test saw, in ``convergence_unit``;
+    ``energy_joules`` is scaled as the time is. Fields of the system are empty where its description cannot be read or
+    the benchmark's folder lies in no organisation's tree.
+    """
+
+    division: str | None
+    availability: str | None
+    submitter: str | None
+    system: str | None
+    number_of_nodes: int | None
+    host_processor_model_name: str | None
+    host_processors_count: int | None
+    accelerator_model_name: str | None
+    accelerators_count: int | None
+    framework: str | None
+    benchmark: str
+    result_minutes: float | None
+    notes: str | None
+    details_url: str | None
+    code_url: str | None
+    usage: str
+    round: str
+    organisation: str
+    system_folder: str
+    path: str
+    scaling_type: str | None
+    verdict: str
+    runs: int
+    compliant: int
+    converged: int
+    batch_size: float | None
+    convergence: float | None
+    convergence_unit: str | None
+    rcp: str
+    scaling: float
+    scaling_basis: str
+    unscaled_minutes: float | None
+    scaled_minutes: float | None
+    energy_joules: float | None
+
+
+def rows_of(reports: Sequence[Report]) -> tuple[Row, ...]:
+    """The rows of the reports, in the reports' order; a report that checked nothing has none."""
+    return tuple(row for report in reports for row in _rows(report))
+
+
+def _rows(report: Report) -> Iterator[Row]:
+    facts = {system.path: system.facts for system in report.systems}
+    for entry in report.entries:
+        description = _description_path(entry)
+        known = facts.get(description) if description is not None else None
+        yield _row(report, entry, known or _EMPTY, in_tree=description is not None)
+
+
+def _description_path(entry: EntryResult) -> str | None:
+    """Where the entry's system description lies, relative to the report's root; None outside a tree."""
+    parts = entry.path.split("/")
+    below = 4 if entry.scaling_type else 3
+    if len(parts) < below or parts[-below] != "results":
+        return None
+    return "/".join([*parts[:-below], "systems", f"{entry.system}.json"])
+
+
+def _row(report: Report, entry: EntryResult, facts: SystemFacts, *, in_tree: bool) -> Row:
+    usage, round_ = report.usage or "", report.round or ""
+    return Row(
+        division=entry.division,
+        availability=None if facts.status is None else shown(facts.status),
+        submitter=facts.submitter,
+        system=_system_name(facts),
+        number_of_nodes=facts.number_of_nodes,
+        host_processor_model_name=facts.host_processor_model_name,
+        host_processors_count=_product(facts.host_processors_per_node, facts.number_of_nodes),
+        accelerator_model_name="TPUv3" if facts.accelerator_model_name == "tpu-v3" else facts.accelerator_model_name,
+        accelerators_count=_product(facts.accelerators_per_node, facts.number_of_nodes),
+        framework=_framework(facts),
+        benchmark=entry.benchmark,
+        result_minutes=_finite(entry.score.scaled),
+        notes=_notes(facts),
+        details_url=details_url(usage, round_, entry.organisation, entry.system) if in_tree else None,
+        code_url=code_url(usage, round_, entry.organisation) if in_tree else None,
+        usage=usage,
+        round=round_,
+        organisation=entry.organisation,
+        system_folder=entry.system,
+        path=entry.path,
+        scaling_type=entry.scaling_type,
+        verdict=entry.official.value,
+        runs=entry.runs,
+        compliant=entry.compliant,
+        converged=entry.converged,
+        batch_size=_finite(entry.rcp.batch_size),
+        convergence=_finite(entry.rcp.mean),
+        convergence_unit=entry.rcp.unit,
+        rcp=entry.rcp.verdict,
+        scaling=entry.score.scaling,
+        scaling_basis=entry.score.basis,
+        unscaled_minutes=_finite(entry.score.unscaled),
+        scaled_minutes=_finite(entry.score.scaled),
+        energy_joules=_finite(entry.energy.scaled) if entry.energy else None,
+    )
+
+
+def _system_name(facts: SystemFacts) -> str | None:
+    """The name as the official table prints it, which tells the sizes of ``tpu-v3`` apart by their cores."""
+    if facts.system_name == "tpu-v3" and facts.accelerators_per_node is not None:
+        return f"TPUv3.{facts.accelerators_per_node * 2}"
+    return facts.system_name
+
+
+def _framework(facts: SystemFacts) -> str | None:
+    """The framework as the official table prints it: TensorFlow without the hash of its commit."""
+    if facts.framework is None or "TensorFlow" not in facts.framework:
+        return facts.framework
+    return re.sub(r" commit hash = .*", "", facts.framework)
+
+
+def _notes(facts: SystemFacts) -> str | None:
+    """Notes on hardware and software in one, as the official table joins them; None without a description."""
+    if facts.hw_notes is None and facts.sw_notes is None:
+        return None
+    return ";".join(note for note in (facts.hw_notes, facts.sw_notes) if note)
+
+
+def _product(per_node: int | None, nodes: int | None) -> int | None:
+    return None if per_node is None or nodes is None else per_node * nodes
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
+def status_notes(reports: Sequence[Report]) -> tuple[str, ...]:
+    """A line for each system description whose status is no known availability, with what it may mean."""
+    unknown = [
+        (system.path, system.facts.status)
+        for report in reports
+        for system in report.systems
+        if system.facts is not None and system.facts.status is not None and category(system.facts.status) is None
+    ]
+    notes = [_status_note(path, status) for path, status in unknown[:_MAX_NOTES]]
+    if len(unknown) > _MAX_NOTES:
+        notes.append(f"and {len(unknown) - _MAX_NOTES} more system descriptions with an unknown status")
+    return tuple(notes)
+
+
+def _status_note(path: str, status: str) -> str:
+    close = close_category(status)
+    known = ", ".join(dict.fromkeys(aliases().values()))
+    hint = f"Did you mean {close}?" if close else f"Known are {known}."
+    return f"{path}: the status {status[:80]!r} is no known availability. {hint}"

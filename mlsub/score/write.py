@@ -1,0 +1,87 @@
+"""Write a results table into a file, whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+from pathlib import Path
+
+
+class OutputError(Exception):
+    """A file cannot be written; the text says why, and how to mend it."""
+
+
+def check_output(file: Path, *, force: bool) -> None:
+    """Find out beforehand what would keep a file from being written.
+
+    Raises:
+        OutputError: it exists and ``force`` is not given, is no regular file, or has no folder to lie in.
+    """
+    try:
+        if not file.parent.is_dir():
+            raise OutputError(f"There is no folder {file.parent}. Make it, or name another file.")
+        if file.is_dir():
+            raise OutputError(f"{file} is a folder. Name a file in it.")
+        if _is_there(file):
+            if not force:
+                raise _exists(file)
+            if not file.is_file():
+                raise OutputError(f"{file} is no regular file. Name another, or write to standard output.")
+    except (OSError, ValueError) as error:
+        raise _cannot(file, error) from error
+
+
+def write_file(file: Path, content: bytes, *, force: bool) -> None:
+    """Write a file; whoever reads it meanwhile sees the old one or the new one, never a part.
+
+    Raises:
+        OutputError: see :func:`check_output`; also where the disk is full or closed to writing.
+    """
+    check_output(file, force=force)
+    part = file.with_name(f".mlsub-{secrets.token_hex(8)}.part")
+    try:
+        with part.open("xb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        if force:
+            part.replace(file)
+        else:
+            _put_in_place(part, file)
+    except OSError as error:
+        raise _cannot(file, error) from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _put_in_place(part: Path, file: Path) -> None:
+    """Give the file its name, unless one of that name has come meanwhile."""
+    try:
+        os.link(part, file)
+    except FileExistsError as error:
+        raise _exists(file) from error
+    except OSError as error:
+        # A file system without hard links: what is left is a moment between looking and writing.
+        if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES):
+            raise
+        check_output(file, force=False)
+        part.replace(file)
+
+
+def _is_there(file: Path) -> bool:
+    """Whether a name exists, be it a link that leads nowhere."""
+    try:
+        file.lstat()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _exists(file: Path) -> OutputError:
+    return OutputError(f"{file} exists. Add --force to replace it.")
+
+
+def _cannot(file: Path, error: Exception) -> OutputError:
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return OutputError(f"{file} cannot be written: {reason}")

@@ -1,0 +1,149 @@
+"""``package_checker_params``: flags in a submission that tell the package checker to let something pass."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from pathlib import Path
+
+import msgspec
+
+from mlsub.findings import Finding
+from mlsub.rounds import Round
+from mlsub.rules.catalogue import finding
+from mlsub.show import readable
+
+FILE = "package_checker_params"
+#: Real files hold one short line.
+MAX_BYTES = 1 << 16
+RCP_BYPASS, SEED_BYPASS, TRAIN_SAMPLES = "rcp-bypass", "seed-checker-bypass", "rcp-bert-train-samples"
+_FLAGS = (RCP_BYPASS, SEED_BYPASS, TRAIN_SAMPLES)
+
+
+class Flags(msgspec.Struct, frozen=True):
+    """The file (relative to the report's root) that asks for each flag; None where none does."""
+
+    rcp_bypass: str | None = None
+    seed_bypass: str | None = None
+    train_samples: str | None = None
+    findings: tuple[Finding, ...] = ()
+
+    def over(self, other: Flags) -> Flags:
+        """These flags, and where they are not set those of a folder further up; the findings are these alone."""
+        return Flags(
+            self.rcp_bypass or other.rcp_bypass,
+            self.seed_bypass or other.seed_bypass,
+            self.train_samples or other.train_samples,
+            self.findings,
+        )
+
+
+NO_FLAGS = Flags()
+
+
+class FlagFiles:
+    """The flags in the folders of one organisation, each file read once.
+
+    Args:
+        top: the organisation's folder, or a benchmark's that lies in no tree.
+        path: what findings call it, relative to the report's root.
+        round_: says which places count.
+        in_tree: whether ``top`` is an organisation's folder.
+    """
+
+    def __init__(self, top: Path, path: str, round_: Round, *, in_tree: bool) -> None:
+        self._top, self._path, self._round, self._in_tree = top, path, round_, in_tree
+        self._read: dict[Path, Flags] = {}
+
+    def of(self, folder: Path) -> Flags:
+        """Those that hold for a benchmark's folder: its own, then those of the folders above it."""
+        flags = NO_FLAGS
+        for place in reversed([folder, *folder.parents]):
+            if place.is_relative_to(self._top):
+                flags = self._flags_in(place).over(flags)
+        return flags
+
+    def findings(self) -> list[Finding]:
+        """What is wrong with the files that were read."""
+        return [finding for flags in self._read.values() for finding in flags.findings]
+
+    def _flags_in(self, folder: Path) -> Flags:
+        if folder not in self._read:
+            relative = folder.relative_to(self._top).as_posix()
+            path = (
+                self._path if relative == "." else relative if self._path in ("", ".") else f"{self._path}/{relative}"
+            )
+            root = self._in_tree and folder == self._top
+            self._read[folder] = read_flags(folder, path, self._round, root=root)
+        return self._read[folder]
+
+
+def read_flags(folder: Path, path: str, round_: Round, *, root: bool) -> Flags:
+    """The flags in a folder of a submission; bad input never raises.
+
+    To v3.1 people and scripts of the review read the file in the organisation's folder; from v4.0 the checker reads
+    those in the folders of system and benchmark (``root`` is False). It takes a flag only from a line without a line
+    feed, which no editor writes, so that here the end of the line does not count.
+
+    Args:
+        folder: where the file would be.
+        path: what findings call the folder, relative to the report's root.
+        round_: says which places count.
+        root: whether the folder is the organisation's.
+    """
+    name = FILE if path in ("", ".") else f"{path}/{FILE}"
+    try:
+        with (folder / FILE).open("rb") as stream:
+            content = stream.read(MAX_BYTES + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        return NO_FLAGS
+    except OSError as error:
+        return Flags(findings=(finding("params.unreadable", name, f"It cannot be read: {error.strerror or error}"),))
+    if len(content) > MAX_BYTES:
+        return Flags(findings=(finding("params.unreadable", name, f"It is larger than {MAX_BYTES >> 10} KiB"),))
+    place = "root" if root else "folders"
+    if round_.checker_params != place:
+        return Flags(findings=(_misplaced(name, round_),))
+    return _flags(content.decode("utf-8", "replace"), name, either_spelling=root)
+
+
+def _misplaced(name: str, round_: Round) -> Finding:
+    where = {
+        "root": "the file in the organisation's folder",
+        "folders": "the files in the folders of a system and of a benchmark",
+        "nowhere": "no such file",
+    }
+    return finding(
+        "params.misplaced", name, "The review of this round does not read it", expected=where[round_.checker_params]
+    )
+
+
+def _flags(text: str, name: str, *, either_spelling: bool) -> Flags:
+    found: set[str] = set()
+    problems = []
+    for number, line in enumerate(text.split("\n"), 1):
+        word = line.strip()
+        flag = word.replace("_", "-")
+        # The way BERT is counted is no test that is let off, so its spelling cannot turn a verdict unseen.
+        if flag in _FLAGS and (either_spelling or word == flag or flag == TRAIN_SAMPLES):
+            found.add(flag)
+        elif word:
+            problems.append(_unknown(name, number, word, flag))
+    return Flags(
+        name if RCP_BYPASS in found else None,
+        name if SEED_BYPASS in found else None,
+        name if TRAIN_SAMPLES in found else None,
+        tuple(problems[:10]),
+    )
+
+
+def _unknown(name: str, line: int, word: str, flag: str) -> Finding:
+    close = get_close_matches(flag[:80], _FLAGS, n=1)
+    return finding(
+        "params.unknown-flag",
+        name,
+        "The line is no flag of the package checker",
+        line=line,
+        expected=f"one of {', '.join(_FLAGS)}",
+        actual=readable(word[:80]),
+        fix=f"Did you mean {close[0]}?" if close else None,
+    )

@@ -1,0 +1,289 @@
+"""The convergence test of an entry: every way it can end, and what it says then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mlsub.convergence.entry import Convergence, Options
+from mlsub.submission.params import Flags
+from tests.convergence.logs import judged, log_of, write_logs
+
+#: ResNet in v1.0 at batch size 4096: mean 39.875 epochs, accepted from 38.906.
+SIZE, SLOW, NEAR, FAST = 4096, 42, 39, 30
+
+
+def entry(tmp_path: Path, logs: list[str], round_name: str = "1.0", name: str = "resnet", **more: Any) -> Convergence:
+    folder = tmp_path / name
+    write_logs(folder, logs)
+    return judged(folder, round_name, **more)
+
+
+def resnet(*points: Any, **more: Any) -> list[str]:
+    return [log_of("resnet", SIZE, point, **more) for point in points]
+
+
+def broken(found: Convergence) -> list[str]:
+    return [f.rule for f in found.findings if f.rejects]
+
+
+def test_an_entry_slower_than_the_reference_passes_without_a_word(tmp_path: Path) -> None:
+    found = entry(tmp_path, resnet(*[SLOW] * 5))
+    assert found.findings == ()
+    result = found.result
+    assert (result.verdict, result.how, result.batch_size, result.mean) == ("pass", "exact", SIZE, SLOW)
+    assert (result.reference_mean, result.reference_runs, result.scaling) == (39.875, 10, 1.0)
+    assert result.points == (SLOW,) * 5
+    assert (result.counted, result.unit) == ("epoch_num", "epochs")
+
+
+def test_an_entry_that_is_too_fast_fails_and_the_finding_has_the_figures(tmp_path: Path) -> None:
+    found = entry(tmp_path, resnet(*[FAST] * 5))
+    assert found.result.verdict == "fail"
+    (finding,) = found.findings
+    assert (finding.rule, finding.rejects, finding.blocks) == ("rcp.too-fast", True, "closed")
+    assert finding.expected == "a mean of 38.9062 epochs or more (the reference point of batch size 4096)"
+    assert finding.actual == "30 epochs at batch size 4096, 22.89 % below"
+
+
+def test_the_fastest_and_the_slowest_run_do_not_count(tmp_path: Path) -> None:
+    found = entry(tmp_path, resnet(1, SLOW, SLOW, SLOW, None, status="success")[:4] + resnet(SLOW, status="aborted"))
+    assert (found.result.verdict, found.result.mean) == ("pass", SLOW)
+    assert found.result.points == (1, SLOW, SLOW, SLOW, None)
+
+
+@pytest.mark.parametrize(("round_name", "scaling", "rules"), [("2.0", 1.0, []), ("2.1", 38.5 / 38, ["rcp.normalised"])])
+def test_from_v21_on_a_result_faster_than_the_mean_is_scaled_to_it(
+    round_name: str, scaling: float, rules: list[str], tmp_path: Path
+) -> None:
+    slow = entry(tmp_path, resnet(*[SLOW] * 5), round_name).result
+    assert slow.reference_mean is not None and slow.minimum is not None
+    between = round((slow.reference_mean + slow.minimum) / 2, 3)
+    found = entry(tmp_path, resnet(*[between] * 5), round_name)
+    assert found.result.verdict == "pass"
+    assert found.result.scaling == pytest.approx(1.0 if scaling == 1 else slow.reference_mean / between, rel=1e-12)
+    assert [f.rule for f in found.findings if f.rule != "rcp.hull"] == rules
+
+
+def test_the_sizes_between_below_and_above_the_reference_points(tmp_path: Path) -> None:
+    def at(size: int, point: float) -> tuple[str, str | None]:
+        result = entry(tmp_path, [log_of("resnet", size, point) for _ in range(5)]).result
+        return result.verdict, result.how
+
+    assert at(3000, SLOW) == ("pass", "interpolated")
+    assert at(3000, FAST) == ("fail", "interpolated")
+    assert at(256, SLOW) == ("pass", "smaller-batch")
+    assert at(256, FAST) == ("missing", "missing")
+    assert at(100_000, 500) == ("missing", "missing")
+
+
+def test_a_missing_reference_rejects_and_says_why(tmp_path: Path) -> None:
+    found = entry(tmp_path, [log_of("resnet", 100_000, 500) for _ in range(5)])
+    assert broken(found) == ["rcp.missing"]
+    assert found.findings[0].expected == "a reference point of this batch size or a larger one"
+    assert found.findings[0].actual == "500 epochs at batch size 100000"
+
+
+Logs = Callable[[], list[str]]
+DEFECTS: dict[str, tuple[str, Logs, str, str]] = {
+    "a run without evaluation": (
+        "3.0",
+        lambda: [*resnet(*[SLOW] * 4), *resnet(None)],
+        "rcp.no-point",
+        "The run says success, and no evaluation before run_stop says at what point it converged",
+    ),
+    "an evaluation that says nothing of epochs": (
+        "1.0",
+        lambda: [*resnet(*[SLOW] * 4), *resnet("many")],
+        "rcp.no-point",
+        "The run says success, and no evaluation before run_stop says at what point it converged",
+    ),
+    "two batch sizes": (
+        "3.0",
+        lambda: [*resnet(*[SLOW] * 4), log_of("resnet", 2048, SLOW)],
+        "rcp.batch-size",
+        "The runs do not agree on one batch size and one benchmark",
+    ),
+    "a run without a batch size": (
+        "3.0",
+        lambda: [*resnet(*[SLOW] * 4), log_of("resnet", None, SLOW)],
+        "rcp.batch-size",
+        "The runs do not agree on one batch size and one benchmark",
+    ),
+    "no batch size at all": (
+        "1.0",
+        lambda: [log_of("resnet", None, SLOW)] * 5,
+        "rcp.batch-size",
+        "The runs do not agree on one batch size and one benchmark",
+    ),
+    "a batch size that is no number": (
+        "1.0",
+        lambda: [log_of("resnet", "4096", SLOW)] * 5,
+        "rcp.batch-size",
+        "The runs do not agree on one batch size and one benchmark",
+    ),
+    "two benchmarks": (
+        "3.0",
+        lambda: [*resnet(*[SLOW] * 4), log_of("ssd", SIZE, SLOW)],
+        "rcp.batch-size",
+        "The runs do not agree on one batch size and one benchmark",
+    ),
+    "a benchmark the round does not have": (
+        "3.0",
+        lambda: [log_of("resnet50", SIZE, SLOW)] * 5,
+        "rcp.no-reference",
+        'There is no reference to hold "resnet50" against in MLPerf Training v3.0',
+    ),
+    "two runs that did not converge": (
+        "3.0",
+        lambda: [*resnet(*[SLOW] * 3), *resnet(SLOW, SLOW, status="aborted")],
+        "rcp.insufficient-convergence",
+        "Too few runs converged for a convergence test",
+    ),
+    "runs that never stop": (
+        "1.0",
+        lambda: [*resnet(*[SLOW] * 3), *resnet(SLOW, SLOW, status=None)],
+        "rcp.insufficient-convergence",
+        "Too few runs converged for a convergence test",
+    ),
+    "two runs alone": (
+        "3.0",
+        lambda: resnet(SLOW, SLOW),
+        "rcp.insufficient-convergence",
+        "Too few runs converged for a convergence test",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DEFECTS)
+def test_a_defect_is_one_clear_finding(name: str, tmp_path: Path) -> None:
+    round_name, logs, rule, message = DEFECTS[name]
+    found = entry(tmp_path, logs(), round_name)
+    assert [f.rule for f in found.findings] == [rule]
+    assert found.findings[0].message == message
+    assert found.findings[0].rejects
+    assert found.result.verdict in ("fail", "missing")
+
+
+def test_two_batch_sizes_are_named_with_their_files(tmp_path: Path) -> None:
+    found = entry(tmp_path, [*resnet(*[SLOW] * 4), log_of("resnet", 2048, SLOW)], "3.0")
+    (finding,) = found.findings
+    assert finding.expected == "one global_batch_size in all runs, a number"
+    assert finding.actual == "4096 in result_0.txt, result_1.txt, result_2.txt, …; 2048 in result_4.txt"
+
+
+def test_to_v21_the_batch_size_of_the_last_run_counts(tmp_path: Path) -> None:
+    found = entry(tmp_path, [*resnet(*[SLOW] * 4), log_of("resnet", 2048, SLOW)], "2.1")
+    assert (found.result.verdict, found.result.batch_size) == ("pass", 2048)
+
+
+def test_one_run_of_ten_missing_leaves_a_test_of_nine(tmp_path: Path) -> None:
+    found = entry(tmp_path, [log_of("bert", 448, 3_000_000) for _ in range(9)], name="bert")
+    assert (found.result.verdict, len(found.result.points)) == ("pass", 9)
+
+
+@pytest.mark.parametrize(("logs", "verdict"), [(4, "pass"), (5, "fail")])
+def test_unet3d_forgives_four_runs(logs: int, verdict: str, tmp_path: Path) -> None:
+    good = [log_of("unet3d", 80, 2000) for _ in range(40 - logs)]
+    found = entry(tmp_path, good + [log_of("unet3d", 80, 2000, status="aborted")] * logs, name="unet3d")
+    assert found.result.verdict == verdict
+
+
+BERT_EPOCHS = [log_of("bert", 448, 1, train_samples=3_000_000)] * 10
+
+
+def test_bert_is_counted_by_epochs_and_both_answers_are_shown(tmp_path: Path) -> None:
+    found = entry(tmp_path, BERT_EPOCHS, name="bert")
+    also = found.result.also
+    assert (found.result.verdict, found.result.counted, found.result.mean) == ("fail", "epoch_num", 1)
+    assert also is not None
+    assert (also.verdict, also.counted, also.mean, also.also) == ("pass", "train_samples", 3_000_000, None)
+    assert broken(found) == ["rcp.too-fast"]
+    assert str(found.findings[0].fix).startswith("Counted by train_samples it passes (3000000)")
+
+
+@pytest.mark.parametrize(
+    ("more", "asked"),
+    [
+        ({"options": Options(train_samples=True)}, "asked for by --rcp-bert-train-samples"),
+        ({"flags": Flags(train_samples="package_checker_params")}, "asked for by package_checker_params"),
+    ],
+)
+def test_bert_is_counted_by_train_samples_where_that_is_asked_for(
+    more: dict[str, Any], asked: str, tmp_path: Path
+) -> None:
+    found = entry(tmp_path, BERT_EPOCHS, name="bert", **more)
+    assert (found.result.verdict, found.result.counted) == ("pass", "train_samples")
+    assert found.result.also is not None and found.result.also.verdict == "fail"
+    assert [(f.rule, f.actual) for f in found.findings] == [("rcp.train-samples", asked)]
+
+
+def test_other_benchmarks_know_no_train_samples(tmp_path: Path) -> None:
+    found = entry(tmp_path, resnet(*[SLOW] * 5), options=Options(train_samples=True))
+    assert (found.result.counted, found.findings) == ("epoch_num", ())
+
+
+@pytest.mark.parametrize(
+    ("size", "point", "verdict", "said"),
+    [
+        (SIZE, FAST, "bypassed", "The convergence test fails, and own/params lets it pass"),
+        (100_000, FAST, "bypassed", "The convergence test fails, and own/params lets it pass"),
+        (SIZE, SLOW, "pass", "own/params asks for a bypass that changes nothing: the test passes"),
+    ],
+)
+def test_a_bypass_is_told_with_its_file(size: int, point: int, verdict: str, said: str, tmp_path: Path) -> None:
+    logs = [log_of("resnet", size, point)] * 5
+    found = entry(tmp_path, logs, "4.0", flags=Flags(rcp_bypass="own/params"))
+    assert (found.result.verdict, broken(found)) == (verdict, [])
+    assert found.result.bypass == ("own/params" if verdict == "bypassed" else None)
+    assert [f.message for f in found.findings if f.rule == "rcp.bypass"] == [said]
+
+
+def test_a_bypass_turns_no_test_that_could_not_begin(tmp_path: Path) -> None:
+    logs = [*resnet(*[SLOW] * 3), *resnet(SLOW, SLOW, status="aborted")]
+    found = entry(tmp_path, logs, "4.0", flags=Flags(rcp_bypass="params"))
+    assert (found.result.verdict, found.result.bypass) == ("fail", None)
+    assert broken(found) == ["rcp.insufficient-convergence"]
+
+
+@pytest.mark.parametrize(("off", "verdict"), [(0, "pass"), (-1, "fail")])
+def test_llama31_405b_may_be_an_evaluation_earlier(off: int, verdict: str, tmp_path: Path) -> None:
+    """Its reference at 1152 has no spread: the limit is the mean less one evaluation of 46,080 samples."""
+    point = 322_560 - 46_080 + off
+    logs = [log_of("llama31_405b", 1152, point, unit="samples_count")] * 3
+    result = entry(tmp_path, logs, "5.0", "llama31_405b").result
+    assert (result.verdict, result.minimum, result.reference_mean) == (verdict, 276_480, 322_560)
+
+
+@pytest.mark.parametrize(
+    ("round_name", "name", "division", "why"),
+    [
+        ("0.7", "resnet", "closed", "round-without-test"),
+        ("1.0", "minigo", "closed", "benchmark-without-test"),
+        ("1.0", "resnet", "open", "open-division"),
+        ("1.0", "resnet", "Closed", "unknown-division"),
+    ],
+)
+def test_what_needs_no_test_says_why(round_name: str, name: str, division: str, why: str, tmp_path: Path) -> None:
+    logs = [log_of(name, SIZE, FAST).replace('"closed"', f'"{division}"')] * 5
+    found = entry(tmp_path, logs, round_name, name)
+    assert (found.result.verdict, found.result.how, found.findings) == ("not-required", why, ())
+
+
+def test_where_the_hull_of_the_written_rules_decides_otherwise_an_auditor_hears_of_it(tmp_path: Path) -> None:
+    """BERT v2.0 at 6912: the official pruning keeps a point above the hull (the published entry of Google)."""
+    found = entry(tmp_path, [log_of("bert", 6912, 3_506_976)] * 10, "2.0", "bert")
+    assert broken(found) == ["rcp.too-fast"]
+    (hull,) = [f for f in found.findings if f.rule == "rcp.hull"]
+    assert hull.kind == "audit"
+    assert hull.message == "The lower hull of the written rules would decide otherwise than the official pruning"
+    assert hull.expected == "by the hull: passes from 3231907 samples on"
+
+
+def test_hpc_is_counted_by_its_errors(tmp_path: Path) -> None:
+    logs = [text.replace("eval_accuracy", "eval_error") for text in [log_of("cosmoflow", 512, 20)] * 10]
+    found = entry(tmp_path, logs, "3.0", "cosmoflow", usage="hpc")
+    assert (found.result.mean, found.result.unit) == (20, "epochs")

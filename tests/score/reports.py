@@ -1,0 +1,197 @@
+"""Reports made by hand: every kind of result that a table has to show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mlsub.findings import Verdict
+from mlsub.report.model import (
+    EnergyResult,
+    EntryResult,
+    LogResult,
+    RcpResult,
+    Report,
+    ScoreResult,
+    SystemFacts,
+    SystemResult,
+)
+from mlsub.score.table import Row, rows_of
+
+UNTESTED = RcpResult(verdict="not-required", how="open-division")
+
+
+def make_facts(**changes: Any) -> SystemFacts:
+    """A description with every field filled in."""
+    content: dict[str, Any] = {
+        "submitter": "ACME Inc.",
+        "status": "onprem",
+        "system_name": "Rack One",
+        "number_of_nodes": 4,
+        "host_processor_model_name": "EPYC 9575F",
+        "host_processors_per_node": 2,
+        "accelerator_model_name": "MI355X",
+        "accelerators_per_node": 8,
+        "framework": "PyTorch 2.5",
+        "hw_notes": "air cooled",
+        "sw_notes": "nightly",
+    }
+    return SystemFacts(**content | changes)
+
+
+def make_entry(**changes: Any) -> EntryResult:
+    """An accepted entry of Closed whose score is scaled by what its convergence comes to."""
+    content: dict[str, Any] = {
+        "path": "results/rack1/llama2_70b_lora",
+        "organisation": "ACME",
+        "system": "rack1",
+        "benchmark": "llama2_70b_lora",
+        "scaling_type": None,
+        "division": "closed",
+        "official": Verdict.ACCEPTED,
+        "runs": 10,
+        "compliant": 9,
+        "converged": 9,
+        "minutes": 27.123456789012345,
+        "rcp": RcpResult(
+            verdict="pass",
+            how="exact",
+            counted="samples_count",
+            unit="samples",
+            batch_size=8.0,
+            mean=3168.0,
+            reference_mean=3178.5,
+            reference_stdev=150.25,
+            reference_runs=18,
+            minimum=3000.0,
+            scaling=1.0034,
+        ),
+        "score": ScoreResult(unscaled=27.123456789012345, scaling=1.0034, scaled=27.215676542094986, basis="rcp"),
+    }
+    return EntryResult(**content | changes)
+
+
+def make_system(name: str = "rack1", facts: SystemFacts | None = None, organisation: str = "ACME") -> SystemResult:
+    """A system description."""
+    return SystemResult(
+        path=f"systems/{name}.json", organisation=organisation, official=Verdict.ACCEPTED, facts=facts or make_facts()
+    )
+
+
+def make_report(*entries: EntryResult, **changes: Any) -> Report:
+    """A report of training v5.1."""
+    content: dict[str, Any] = {
+        "mlsub": "0.1.0",
+        "usage": "training",
+        "round": "5.1",
+        "root": "/somewhere/v5.1/ACME",
+        "official": Verdict.ACCEPTED,
+        "logs": (make_log(),),
+        "entries": entries or (make_entry(),),
+        "systems": (make_system(),),
+    }
+    return Report(**content | changes)
+
+
+def make_log(**changes: Any) -> LogResult:
+    """A compliant log."""
+    content: dict[str, Any] = {
+        "path": "results/rack1/llama2_70b_lora/result_0.txt",
+        "organisation": "ACME",
+        "official": "compliant",
+        "benchmark": "llama2_70b_lora",
+        "division": "closed",
+        "status": "success",
+        "minutes": 27.5,
+    }
+    return LogResult(**content | changes)
+
+
+def make_row(report: Report | None = None) -> Row:
+    """The row of a report with one entry."""
+    (row,) = rows_of([report or make_report()])
+    return row
+
+
+def variety() -> Report:
+    """Entries of every verdict and basis, with energy, and one that has no score."""
+    power = EnergyResult(unscaled=18_000_000.5, scaled=18_500_000.25, runs=(18e6, None))
+    epochs: dict[str, Any] = {"counted": "epoch_num", "unit": "epochs"}
+    return make_report(
+        make_entry(energy=power),
+        make_entry(
+            path="results/rack1/retinanet",
+            benchmark="retinanet",
+            runs=5,
+            compliant=5,
+            converged=5,
+            rcp=RcpResult(verdict="pass", how="interpolated", batch_size=256.0, mean=3.6666666666666665, **epochs),
+            score=ScoreResult(unscaled=34.0, scaling=1.0284, scaled=34.9656, basis="scaling.json"),
+        ),
+        make_entry(
+            path="results/rack1-open/retinanet",
+            system="rack1-open",
+            benchmark="retinanet",
+            division="open",
+            rcp=UNTESTED,
+            score=ScoreResult(unscaled=30.0, scaling=1.0, scaled=30.0, basis="none"),
+        ),
+        make_entry(
+            path="results/rack2/bert",
+            system="rack2",
+            benchmark="bert",
+            official=Verdict.REJECTED,
+            converged=4,
+            compliant=4,
+            rcp=RcpResult(verdict="fail", how="insufficient-convergence", **epochs),
+            score=ScoreResult(unscaled=None, scaling=1.0, scaled=None, basis="none"),
+        ),
+        make_entry(
+            path="results/rack2/rgat",
+            system="rack2",
+            benchmark="rgat",
+            rcp=RcpResult(
+                verdict="bypassed",
+                how="missing",
+                batch_size=131072.0,
+                mean=0.9361234,
+                bypass="results/rack2/package_checker_params",
+                **epochs,
+            ),
+            score=ScoreResult(unscaled=2.5, scaling=1.0, scaled=2.5, basis="none"),
+        ),
+        systems=(
+            make_system(),
+            make_system("rack1-open", make_facts(status="Available in Cloud", system_name="Rack One | open")),
+            make_system(
+                "rack2", make_facts(status="onprems", number_of_nodes=None, hw_notes="", sw_notes="two\nlines")
+            ),
+        ),
+        official=Verdict.REJECTED,
+    )
+
+
+def organisations() -> Report:
+    """Two organisations of HPC, with strong and weak scaling."""
+    return make_report(
+        make_entry(
+            path="ACME/results/rack1/strong/cosmoflow", benchmark="cosmoflow", scaling_type="strong", rcp=UNTESTED
+        ),
+        make_entry(path="ACME/results/rack1/weak/cosmoflow", benchmark="cosmoflow", scaling_type="weak", rcp=UNTESTED),
+        make_entry(
+            path="Zeta/results/a-very-long-name-of-a-system-that-has-to-break/strong/deepcam",
+            organisation="Zeta",
+            system="a-very-long-name-of-a-system-that-has-to-break",
+            benchmark="deepcam",
+            scaling_type="strong",
+            rcp=UNTESTED,
+        ),
+        usage="hpc",
+        round="3.0",
+        root="/somewhere/hpc-v3.0",
+        systems=(
+            SystemResult(
+                path="ACME/systems/rack1.json", organisation="ACME", official=Verdict.ACCEPTED, facts=make_facts()
+            ),
+            SystemResult(path="Zeta/systems/other.json", organisation="Zeta", official=Verdict.ACCEPTED),
+        ),
+    )

@@ -1,0 +1,80 @@
+"""The scaled score: the committee's factor wins, and one that cannot be used is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mlsub.log.run import Timeline
+from mlsub.score.scaled import FILE, ScalingFile, audit_scaling, read_scaling, score_of
+from mlsub.score.weak import weak_minutes
+
+
+@pytest.mark.parametrize(
+    ("computed", "file", "scaling", "basis"),
+    [
+        (1.0, None, 1.0, "none"),
+        (1.25, None, 1.25, "rcp"),
+        (1.25, 1.5, 1.5, "scaling.json"),
+        (1.25, 1.0, 1.0, "scaling.json"),
+    ],
+)
+def test_the_committees_factor_wins(computed: float, file: float | None, scaling: float, basis: str) -> None:
+    score = score_of(10.0, computed, ScalingFile(file))
+    assert (score.unscaled, score.scaling, score.scaled, score.basis) == (10.0, scaling, 10.0 * scaling, basis)
+
+
+def test_without_a_mean_there_is_no_score() -> None:
+    score = score_of(None, 1.25, ScalingFile())
+    assert (score.unscaled, score.scaled) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("content", "factor"), [('{"scaling_factor": 1.023}', 1.023), ('{\n "scaling_factor": 2}', 2.0)]
+)
+def test_a_factor_is_read(content: str, factor: float, tmp_path: Path) -> None:
+    (tmp_path / FILE).write_text(content)
+    assert read_scaling(tmp_path, "x") == ScalingFile(factor)
+
+
+def test_no_file_is_no_factor(tmp_path: Path) -> None:
+    assert read_scaling(tmp_path, "x") == ScalingFile()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *("", "{", "[]", "{}", "1.02", "null", '{"scaling_factor": null}', '{"scaling_factor": "1.02"}'),
+        *('{"scaling_factor": 0}', '{"scaling_factor": -1}', '{"scaling_factor": NaN}', '{"scaling_factor": Infinity}'),
+        *('{"scaling_factor": true}', '{"scaling_factor": 1e999}', "[" * 50_000, " " * 100_000, '{"factor": 1.02}'),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_one_finding(content: str, tmp_path: Path) -> None:
+    (tmp_path / FILE).write_text(content)
+    read = read_scaling(tmp_path, "ACME/x")
+    assert read.factor is None
+    (finding,) = read.findings
+    assert (finding.rule, finding.path, finding.kind) == ("score.scaling-file", f"ACME/x/{FILE}", "audit")
+    assert len(finding.actual or "") < 200
+
+
+def test_bytes_that_are_no_text_are_a_finding(tmp_path: Path) -> None:
+    (tmp_path / FILE).write_bytes(b"\xff\xfe\x00")
+    assert [f.rule for f in read_scaling(tmp_path, ".").findings] == ["score.scaling-file"]
+    (tmp_path / FILE).unlink()
+    (tmp_path / FILE).mkdir()
+    assert [f.path for f in read_scaling(tmp_path, ".").findings] == [FILE]
+
+
+@pytest.mark.parametrize(("file", "told"), [(1.0238, False), (1.0238001, False), (1.0284, True), (None, False)])
+def test_a_published_factor_that_is_not_the_computed_one_is_told(file: float | None, told: bool) -> None:
+    found = list(audit_scaling("x", 1.0238, ScalingFile(file)))
+    assert [f.rule for f in found] == (["score.scaling-differs"] if told else [])
+
+
+def test_weak_scaling_counts_from_the_first_start_to_the_last_stop() -> None:
+    runs = [Timeline(run_start=60_000.0 * n, run_stop=60_000.0 * (n + 10)) for n in range(4)]
+    assert weak_minutes(runs, 4) == 13.0
+    assert weak_minutes(runs, 5) is None
+    assert weak_minutes([Timeline()], 1) is None

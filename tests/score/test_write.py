@@ -1,0 +1,123 @@
+"""A file is written whole or not at all, and none is replaced unasked."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mlsub.score.write import OutputError, check_output, write_file
+
+
+def test_a_new_file_is_written_with_the_usual_permissions(tmp_path: Path) -> None:
+    file, usual = tmp_path / "out.csv", tmp_path / "usual"
+    usual.touch()
+    write_file(file, b"content", force=False)
+    assert file.read_bytes() == b"content"
+    assert file.stat().st_mode == usual.stat().st_mode
+    assert sorted(tmp_path.iterdir()) == [file, usual]
+
+
+def test_a_file_that_exists_is_replaced_only_by_force(tmp_path: Path) -> None:
+    file = tmp_path / "out.csv"
+    file.write_bytes(b"old")
+    with pytest.raises(OutputError, match=r"out\.csv exists\. Add --force to replace it\.$"):
+        write_file(file, b"new", force=False)
+    assert file.read_bytes() == b"old"
+    write_file(file, b"new", force=True)
+    assert file.read_bytes() == b"new"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def _missing_folder(tmp_path: Path) -> Path:
+    return tmp_path / "none" / "out.csv"
+
+
+def _folder(tmp_path: Path) -> Path:
+    return tmp_path
+
+
+def _pipe(tmp_path: Path) -> Path:
+    os.mkfifo(tmp_path / "pipe")
+    return tmp_path / "pipe"
+
+
+def _dangling(tmp_path: Path) -> Path:
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    return tmp_path / "link"
+
+
+@pytest.mark.parametrize("force", [False, True])
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (_missing_folder, "There is no folder "),
+        (_folder, "is a folder. Name a file in it."),
+        (lambda tmp: tmp / ("x" * 300), "cannot be written: File name too long"),
+        (lambda tmp: tmp / "a\0b", "cannot be written: "),
+        (_pipe, ""),
+        (_dangling, ""),
+        (lambda tmp: Path(os.devnull), ""),
+    ],
+)
+def test_what_cannot_be_written_is_refused_beforehand(
+    make: Callable[[Path], Path], message: str, force: bool, tmp_path: Path
+) -> None:
+    file = make(tmp_path)
+    expected = message or ("is no regular file. Name another" if force else "exists. Add --force to replace it.")
+    with pytest.raises(OutputError, match=expected):
+        check_output(file, force=force)
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(OutputError, match=expected):
+        write_file(file, b"content", force=force)
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_link_to_a_file_is_replaced_and_the_file_is_left(tmp_path: Path) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_bytes(b"old")
+    link.symlink_to(target)
+    write_file(link, b"new", force=True)
+    assert (link.read_bytes(), target.read_bytes()) == (b"new", b"old")
+
+
+def test_a_file_that_comes_meanwhile_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "out.csv"
+    link = os.link
+
+    def first(source: Path, target: Path) -> None:
+        target.write_bytes(b"of another")
+        link(source, target)
+
+    monkeypatch.setattr(os, "link", first)
+    with pytest.raises(OutputError, match="exists"):
+        write_file(file, b"content", force=False)
+    assert file.read_bytes() == b"of another"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_file_system_without_hard_links_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(source: Path, target: Path) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    file = tmp_path / "out.csv"
+    write_file(file, b"content", force=False)
+    assert file.read_bytes() == b"content"
+    with pytest.raises(OutputError, match="exists"):
+        write_file(file, b"other", force=False)
+    assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_a_full_disk_leaves_nothing_behind(force: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OutputError, match=r"out\.csv cannot be written: No space left on device$"):
+        write_file(tmp_path / "out.csv", b"content", force=force)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,109 @@
+"""package_checker_params: which file of which round counts, and what lines it understands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mlsub.rounds import get_round
+from mlsub.submission.params import FILE, FlagFiles, read_flags
+
+
+def files(top: Path, round_name: str, usage: str = "training") -> FlagFiles:
+    return FlagFiles(top, "ACME", get_round(usage, round_name), in_tree=True)
+
+
+def tree(top: Path, where: str, text: str) -> Path:
+    """A benchmark's folder of an organisation, with a file of flags somewhere."""
+    folder = top / "results" / "rack1" / "bert"
+    folder.mkdir(parents=True)
+    (top / where / FILE).write_text(text)
+    return folder
+
+
+ROOT, SYSTEM, BENCHMARK = "", "results/rack1", "results/rack1/bert"
+
+
+@pytest.mark.parametrize("text", ["rcp_bypass\n", "rcp-bypass", "rcp_bypass\r\nrcp_bert_train_samples\r\n"])
+@pytest.mark.parametrize("round_name", ["2.0", "2.1", "3.0", "3.1"])
+def test_to_v31_the_file_of_the_organisation_counts(text: str, round_name: str, tmp_path: Path) -> None:
+    flags = files(tmp_path, round_name).of(tree(tmp_path, ROOT, text))
+    assert flags.rcp_bypass == f"ACME/{FILE}"
+    assert (flags.train_samples is not None) == ("samples" in text)
+    assert flags.seed_bypass is None
+
+
+@pytest.mark.parametrize("where", [SYSTEM, BENCHMARK])
+@pytest.mark.parametrize("round_name", ["4.0", "4.1", "5.1", "6.1"])
+def test_from_v40_the_files_of_system_and_benchmark_count(where: str, round_name: str, tmp_path: Path) -> None:
+    flags = files(tmp_path, round_name).of(tree(tmp_path, where, "rcp-bypass\nseed-checker-bypass\n"))
+    assert (flags.rcp_bypass, flags.seed_bypass) == (f"ACME/{where}/{FILE}", f"ACME/{where}/{FILE}")
+
+
+def test_flags_of_a_system_and_of_a_benchmark_add_up(tmp_path: Path) -> None:
+    folder = tree(tmp_path, SYSTEM, "rcp-bypass")
+    (folder / FILE).write_text("seed-checker-bypass")
+    flags = files(tmp_path, "5.1").of(folder)
+    assert (flags.rcp_bypass, flags.seed_bypass) == (f"ACME/{SYSTEM}/{FILE}", f"ACME/{BENCHMARK}/{FILE}")
+
+
+def test_another_systems_flags_are_not_ones_own(tmp_path: Path) -> None:
+    tree(tmp_path, SYSTEM, "rcp-bypass")
+    other = tmp_path / "results" / "rack2" / "bert"
+    other.mkdir(parents=True)
+    assert files(tmp_path, "5.1").of(other).rcp_bypass is None
+
+
+@pytest.mark.parametrize(
+    ("round_name", "usage", "where", "expected"),
+    [
+        ("1.1", "training", ROOT, "no such file"),
+        ("1.1", "training", BENCHMARK, "no such file"),
+        ("3.0", "hpc", BENCHMARK, "no such file"),
+        ("2.0", "training", BENCHMARK, "the file in the organisation's folder"),
+        ("5.1", "training", ROOT, "the files in the folders of a system and of a benchmark"),
+    ],
+)
+def test_a_file_in_another_place_does_nothing_and_is_told(
+    round_name: str, usage: str, where: str, expected: str, tmp_path: Path
+) -> None:
+    known = files(tmp_path, round_name, usage)
+    flags = known.of(tree(tmp_path, where, "rcp-bypass\n"))
+    assert flags.rcp_bypass is None
+    (finding,) = known.findings()
+    assert (finding.rule, finding.kind, finding.expected) == ("params.misplaced", "audit", expected)
+
+
+def test_each_file_is_told_once(tmp_path: Path) -> None:
+    folder = tree(tmp_path, SYSTEM, "rcp-bypas\n")
+    other = folder.with_name("resnet")
+    other.mkdir()
+    known = files(tmp_path, "5.1")
+    known.of(folder)
+    known.of(other)
+    (finding,) = known.findings()
+    assert (finding.rule, finding.line, finding.actual) == ("params.unknown-flag", 1, "rcp-bypas")
+    assert finding.fix == "Did you mean rcp-bypass?"
+
+
+def test_from_v40_the_spelling_counts(tmp_path: Path) -> None:
+    """The official checker compares with rcp-bypass; a verdict must not hang on a line that it does not know."""
+    known = files(tmp_path, "5.1")
+    assert known.of(tree(tmp_path, BENCHMARK, "rcp_bypass\n")).rcp_bypass is None
+    assert known.findings()[0].fix == "Did you mean rcp-bypass?"
+
+
+@pytest.mark.parametrize("content", [b"\0" * 100_000, b"\xff\xfe\n" * 40, b"a" * 60_000])
+def test_hostile_files_are_findings(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / FILE).write_bytes(content)
+    flags = read_flags(tmp_path, "x", get_round("training", "5.1"), root=False)
+    assert flags.rcp_bypass is None
+    assert 1 <= len(flags.findings) <= 10
+    assert all(len(f.actual or "") < 400 for f in flags.findings)
+
+
+def test_a_folder_in_its_place_is_a_finding(tmp_path: Path) -> None:
+    (tmp_path / FILE).mkdir()
+    (finding,) = read_flags(tmp_path, "x", get_round("training", "5.1"), root=False).findings
+    assert finding.rule == "params.unreadable"
