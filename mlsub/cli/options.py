@@ -122,17 +122,29 @@ def _broken(error: RuleFileError) -> list[Report]:
 
 def print_json(reports: Sequence[Report]) -> None:
     """Print the one document on standard output; why something could not be checked also goes to standard error."""
-    from mlsub.findings import Verdict
     from mlsub.report.json import render_json
-    from mlsub.report.plain import plain
 
     sys.stdout.write(render_json(reports))
+    tell_unchecked(reports)
+
+
+def tell_unchecked(reports: Sequence[Report]) -> None:
+    """Say on standard error why something could not be checked."""
+    from mlsub.findings import Verdict
+
     for report in reports:
         if report.official is Verdict.NOT_CHECKED:
             for finding in report.findings:
                 if finding.rejects:
                     parts = (finding.message, finding.expected and f"expected {finding.expected}", finding.fix)
-                    click.echo(plain(f"mlsub: {'; '.join(part for part in parts if part)}"), err=True)
+                    tell("; ".join(part for part in parts if part))
+
+
+def tell(message: str) -> None:
+    """Say something beside the answer, on standard error."""
+    from mlsub.report.plain import plain
+
+    click.echo(plain(f"mlsub: {message}"), err=True)
 
 
 def exit_with(reports: Sequence[Report], *, strict: bool = False) -> None:

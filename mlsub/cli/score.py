@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from mlsub.cli.options import convergence_options, exit_with, path_and_round, print_json, run_check
+from mlsub.cli.options import (
+    convergence_options,
+    exit_with,
+    path_and_round,
+    print_json,
+    run_check,
+    tell,
+    tell_unchecked,
+)
 
 if TYPE_CHECKING:
     from mlsub.report.model import Report
@@ -30,6 +38,7 @@ _FORMATS = ("table", "csv", "json", "markdown", "parquet", "xlsx")
 )
 @click.option("--output", "-o", type=click.Path(), metavar="FILE", help="Write into FILE; - is standard output.")
 @click.option("--force", is_flag=True, help="Replace FILE if it exists.")
+@click.option("--write-scaling", is_flag=True, help="Write scaling.json beside results that are to be scaled.")
 def command(
     paths: tuple[str, ...],
     round_: str | None,
@@ -41,6 +50,7 @@ def command(
     format_: str | None,
     output: str | None,
     force: bool,
+    write_scaling: bool,
 ) -> None:
     """Print the results: the score of each entry in minutes, and what it rests on.
 
@@ -53,8 +63,8 @@ def command(
 
     Exit status: 0 accepted, 1 rejected, 2 nothing could be checked or written; mlsub check says why.
     """
+    from mlsub.output import OutputError
     from mlsub.score.formats import MissingLibraryError, format_of_file
-    from mlsub.score.write import OutputError
 
     file = None if output in (None, "-") else output
     name = format_ or (format_of_file(file) if file else None) or "table"
@@ -63,15 +73,27 @@ def command(
         _check_before(name, file, force)
         reports = run_check(paths, round_, usage, jobs, rules, rcp, train_samples=train_samples)
         _deliver(reports, name, file, force)
+        if write_scaling:
+            _write_scaling(reports)
     except (MissingLibraryError, OutputError) as error:
         _fail(str(error))
     exit_with(reports)
 
 
+def _write_scaling(reports: Sequence[Report]) -> None:
+    from mlsub.score.put_scaling import put_scaling
+
+    written = list(put_scaling(reports))
+    for line in written:
+        tell(f"written: {line}")
+    if not written:
+        tell("no scaling.json to write: nothing is to be scaled that has none")
+
+
 def _check_before(name: str, file: str | None, force: bool) -> None:
     """Refuse what cannot come to a good end before reading gigabytes of logs."""
+    from mlsub.output import check_output
     from mlsub.score.formats import FORMATS, check_library
-    from mlsub.score.write import check_output
 
     check_library(name)
     if file is not None:
@@ -91,7 +113,7 @@ def _deliver(reports: Sequence[Report], name: str, file: str | None, force: bool
 
         render_table(reports, console())
     else:
-        _tell_unchecked(reports)
+        tell_unchecked(reports)
         content = _as_text(reports, name) if name in ("table", "json") else _as_rows(reports, name)
         if content:
             _put(content, file, force)
@@ -125,12 +147,12 @@ def _as_rows(reports: Sequence[Report], name: str) -> bytes:
         return b""
     rows = rows_of(reports)
     if not rows:
-        _tell("the table has no rows: a single log is no result. Name the folder of its benchmark.")
+        tell("the table has no rows: a single log is no result. Name the folder of its benchmark.")
     return render_rows(name, rows)
 
 
 def _put(content: bytes, file: str | None, force: bool) -> None:
-    from mlsub.score.write import OutputError, write_file
+    from mlsub.output import OutputError, write_file
 
     if file is not None:
         write_file(Path(file), content, force=force)
@@ -144,29 +166,11 @@ def _put(content: bytes, file: str | None, force: bool) -> None:
         raise OutputError(f"standard output cannot be written: {error.strerror or error}") from error
 
 
-def _tell_unchecked(reports: Sequence[Report]) -> None:
-    """Why something could not be checked."""
-    from mlsub.findings import Verdict
-
-    for report in reports:
-        if report.official is Verdict.NOT_CHECKED:
-            for finding in report.findings:
-                if finding.rejects:
-                    parts = (finding.message, finding.expected and f"expected {finding.expected}", finding.fix)
-                    _tell("; ".join(part for part in parts if part))
-
-
 def _tell_statuses(reports: Sequence[Report]) -> None:
     from mlsub.score.table import status_notes
 
     for note in status_notes(reports):
-        _tell(note)
-
-
-def _tell(message: str) -> None:
-    from mlsub.report.plain import plain
-
-    click.echo(plain(f"mlsub: {message}"), err=True)
+        tell(note)
 
 
 def _fail(message: str) -> NoReturn:

@@ -49,7 +49,7 @@ def unit_of(benchmark: str) -> str:
 
 
 #: Benchmarks whose epoch_num has always counted samples.
-_SAMPLES_AS_EPOCHS = frozenset(("bert", "gpt3", "stable_diffusion"))
+_SAMPLES_AS_EPOCHS = frozenset(("bert", "gpt3", "openfold", "stable_diffusion"))
 
 
 def unit_words(benchmark: str) -> str:

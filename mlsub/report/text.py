@@ -20,7 +20,7 @@ from mlsub.report.plain import plain
 #: Places shown for one defect; JSON has them all.
 MAX_PLACES = 10
 _STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
-_VERDICT_STYLES = {
+VERDICT_STYLES = {
     Verdict.ACCEPTED: "bold green",
     Verdict.REJECTED: "bold red",
     Verdict.NOT_CHECKED: "bold yellow",
@@ -44,34 +44,16 @@ def render_text(reports: Sequence[Report], out: Console) -> None:
     for number, report in enumerate(reports):
         if number:
             out.print()
-        _heading(report, out)
+        print_heading(report, out)
         if report.entries:
             out.print(entries_table(report.entries))
-        for group in _groups(report.findings):
-            _group(group, out, forgiven=report.official is Verdict.ACCEPTED)
-        _summary(report, out)
+        for group in grouped(report.findings):
+            print_group(group, out, forgiven=report.official is Verdict.ACCEPTED)
+        print_summary(report, out)
 
 
-def render_scores(reports: Sequence[Report], out: Console) -> None:
-    """Print the score of each entry, and what kept a report from having any."""
-    for number, report in enumerate(reports):
-        if number:
-            out.print()
-        _heading(report, out)
-        if report.entries:
-            out.print(entries_table(report.entries))
-            out.print("minutes: olympic mean of the time to train, scaled; a noncompliant run counts as slowest")
-        elif report.logs:
-            for log in report.logs:
-                minutes = "no run interval" if log.minutes is None else f"{log.minutes:.6f} minutes"
-                out.print(f"{plain(log.path)}: {minutes}, {log.official}")
-        else:
-            for group in _groups(report.findings):
-                _group(group, out)
-        _summary(report, out)
-
-
-def _heading(report: Report, out: Console) -> None:
+def print_heading(report: Report, out: Console) -> None:
+    """Print what was checked, and by which rules."""
     title = Text()
     if report.round is not None and report.usage is not None:
         title.append(f"{report.usage} v{report.round}", style="bold")
@@ -107,11 +89,11 @@ def entries_table(entries: Iterable[EntryResult]) -> Table:
         row += [f"{entry.score.scaling:.6f}"] * scaled
         row.append(_RCP[entry.rcp.verdict])
         cells: list[Text] = [Text(cell) for cell in row]
-        table.add_row(*cells, Text(entry.official.value, style=_VERDICT_STYLES[entry.official]))
+        table.add_row(*cells, Text(entry.official.value, style=VERDICT_STYLES[entry.official]))
     return table
 
 
-def _groups(findings: Iterable[Finding]) -> list[list[Finding]]:
+def grouped(findings: Iterable[Finding]) -> list[list[Finding]]:
     """The same defect in many places is one group; what rejects comes first."""
     groups: dict[tuple[str | None, ...], list[Finding]] = {}
     for finding in findings:
@@ -125,7 +107,7 @@ def _groups(findings: Iterable[Finding]) -> list[list[Finding]]:
     return sorted(groups.values(), key=rank)
 
 
-def _group(group: list[Finding], out: Console, *, forgiven: bool = False) -> None:
+def print_group(group: list[Finding], out: Console, *, forgiven: bool = False) -> None:
     """Print one defect. ``forgiven``: the whole is accepted, so a rejecting defect is that of a forgiven run."""
     first = group[0]
     head = Text()
@@ -152,8 +134,9 @@ def _group(group: list[Finding], out: Console, *, forgiven: bool = False) -> Non
     out.print(f"  source:   {plain(first.source)}", style="dim")
 
 
-def _summary(report: Report, out: Console) -> None:
-    line = Text(report.official.value, style=_VERDICT_STYLES[report.official])
+def print_summary(report: Report, out: Console) -> None:
+    """Print the verdict, and how many findings there are."""
+    line = Text(report.official.value, style=VERDICT_STYLES[report.official])
     counts = []
     if report.entries:
         good = sum(entry.official is Verdict.ACCEPTED for entry in report.entries)

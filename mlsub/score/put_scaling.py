@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from mlsub.output import write_file
 from mlsub.report.model import Report
 from mlsub.score.scaled import FILE
-from mlsub.score.write import write_file
 
 
 def put_scaling(reports: Sequence[Report]) -> Iterator[str]:

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from mlsub.report.model import EntryResult, Report
 from mlsub.report.plain import plain
-from mlsub.report.text import _VERDICT_STYLES, _group, _groups, _heading, _summary
+from mlsub.report.text import VERDICT_STYLES, grouped, print_group, print_heading, print_summary
 from mlsub.score.cells import rounded
 
 #: Bypasses that are told one by one; JSON has them all.
@@ -44,7 +44,7 @@ def render_table(reports: Sequence[Report], out: Console) -> None:
     for number, report in enumerate(reports):
         if number:
             out.print()
-        _heading(report, out)
+        print_heading(report, out)
         if report.entries:
             out.print(results_table(report.entries, out.width))
             for line in _legend(report.entries):
@@ -54,9 +54,9 @@ def render_table(reports: Sequence[Report], out: Console) -> None:
                 minutes = "no run interval" if log.minutes is None else f"{log.minutes:.6f} minutes"
                 out.print(f"{plain(log.path)}: {minutes}, {log.official}")
         else:
-            for group in _groups(report.findings):
-                _group(group, out)
-        _summary(report, out)
+            for group in grouped(report.findings):
+                print_group(group, out)
+        print_summary(report, out)
 
 
 def results_table(entries: Sequence[EntryResult], width: int) -> Table:
@@ -138,7 +138,7 @@ def _energy(entry: EntryResult) -> Text:
 
 
 def _verdict(entry: EntryResult) -> Text:
-    return Text(entry.official.value, style=_VERDICT_STYLES[entry.official])
+    return Text(entry.official.value, style=VERDICT_STYLES[entry.official])
 
 
 def _fixed(value: float | None) -> str:

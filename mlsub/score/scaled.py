@@ -17,6 +17,8 @@ from mlsub.show import show
 
 FILE = "scaling.json"
 MAX_BYTES = 1 << 16
+#: Published factors lie between 1 and 1.07.
+MAX_FACTOR = 1000.0
 #: How far a published factor may lie from the computed one, in relation to it, before a reader is told.
 TOLERANCE = 1e-5
 
@@ -58,7 +60,7 @@ def _factor(content: Any) -> float | None:
     value = content.get("scaling_factor") if isinstance(content, dict) else None
     if not isinstance(value, (int, float)) or isinstance(value, bool):
         return None
-    return float(value) if 0 < value < math.inf else None
+    return float(value) if 0 < value <= MAX_FACTOR else None
 
 
 def _unusable(name: str, why: str) -> Finding:
@@ -82,8 +84,12 @@ def score_of(minutes: float | None, computed: float, file: ScalingFile) -> Score
     scaling, basis = (file.factor, "scaling.json") if file.factor is not None else (computed, "rcp")
     if file.factor is None and computed == 1:
         basis = "none"
+    scaled = None if minutes is None else minutes * scaling
     return ScoreResult(
-        unscaled=minutes, scaling=scaling, scaled=None if minutes is None else minutes * scaling, basis=basis
+        unscaled=minutes,
+        scaling=scaling,
+        scaled=scaled if scaled is not None and math.isfinite(scaled) else None,
+        basis=basis,
     )
 
 

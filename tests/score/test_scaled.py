@@ -28,6 +28,7 @@ def test_the_committees_factor_wins(computed: float, file: float | None, scaling
 def test_without_a_mean_there_is_no_score() -> None:
     score = score_of(None, 1.25, ScalingFile())
     assert (score.unscaled, score.scaled) == (None, None)
+    assert score_of(1.7e308, 1.0, ScalingFile(2.0)).scaled is None
 
 
 @pytest.mark.parametrize(
@@ -47,7 +48,14 @@ def test_no_file_is_no_factor(tmp_path: Path) -> None:
     [
         *("", "{", "[]", "{}", "1.02", "null", '{"scaling_factor": null}', '{"scaling_factor": "1.02"}'),
         *('{"scaling_factor": 0}', '{"scaling_factor": -1}', '{"scaling_factor": NaN}', '{"scaling_factor": Infinity}'),
-        *('{"scaling_factor": true}', '{"scaling_factor": 1e999}', "[" * 50_000, " " * 100_000, '{"factor": 1.02}'),
+        *(
+            '{"scaling_factor": 1e308}',
+            '{"scaling_factor": true}',
+            '{"scaling_factor": 1e999}',
+            "[" * 50_000,
+            " " * 100_000,
+            '{"factor": 1.02}',
+        ),
     ],
 )
 def test_a_file_that_cannot_be_used_is_one_finding(content: str, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Write a results table into a file, whole or not at all."""
+"""Write a file, whole or not at all."""
 
 from __future__ import annotations
 

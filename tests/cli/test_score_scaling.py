@@ -1,0 +1,62 @@
+"""mlsub score --write-scaling: the only way a scaling.json comes into a tree."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.runner import run
+from tests.make_tree import Tree, make_tree, snapshot
+
+
+def tree_with(tmp_path: Path, epochs: int) -> Tree:
+    """An entry of v4.0 whose runs converge at so many epochs; 35.148 are those of the reference."""
+    tree = make_tree(tmp_path, "v4.0")
+    tree.edit(lambda log: log.put("eval_accuracy", metadata={"epoch_num": epochs}), *range(5))
+    return tree
+
+
+def test_a_factor_is_written_where_the_time_is_to_be_scaled(tmp_path: Path) -> None:
+    tree = tree_with(tmp_path, 35)
+    outcome = run("score", tree.folder, "--write-scaling")
+    file = tree.entry() / "scaling.json"
+    (factor,) = json.loads(file.read_text()).values()
+    assert factor == pytest.approx(1.004223, abs=1e-6)
+    assert outcome.stderr == f"mlsub: written: {file}: {factor!r}\n"
+    again = run("score", tree.folder, "--format", "json").document["entries"][0]["score"]
+    assert (again["scaling"], again["basis"]) == (factor, "scaling.json")
+
+
+@pytest.mark.parametrize("epochs", [30, 40])
+def test_none_is_written_where_nothing_is_scaled(epochs: int, tmp_path: Path) -> None:
+    tree = tree_with(tmp_path, epochs)
+    before = snapshot(tree.folder)
+    outcome = run("score", tree.folder, "--write-scaling")
+    assert "no scaling.json to write" in outcome.stderr
+    assert snapshot(tree.folder) == before
+
+
+def test_a_published_factor_stays(tmp_path: Path) -> None:
+    tree = tree_with(tmp_path, 35)
+    (tree.entry() / "scaling.json").write_text('{"scaling_factor": 1.5}')
+    before = snapshot(tree.folder)
+    run("score", tree.folder, "--write-scaling")
+    assert snapshot(tree.folder) == before
+
+
+def test_without_the_option_nothing_is_written(tmp_path: Path) -> None:
+    tree = tree_with(tmp_path, 35)
+    before = snapshot(tree.folder)
+    run("score", tree.folder)
+    run("check", tree.folder)
+    assert snapshot(tree.folder) == before
+
+
+def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    tree = tree_with(tmp_path, 35)
+    (tree.entry() / "scaling.json").symlink_to(tmp_path / "nowhere")
+    outcome = run("score", tree.folder, "--write-scaling")
+    assert outcome.status == 2
+    assert "scaling.json" in outcome.stderr and "Traceback" not in outcome.stderr
