@@ -10,6 +10,7 @@ from mlsub.audit.cross import audit_entry
 from mlsub.audit.seeds import audit_seeds
 from mlsub.convergence.entry import USUAL, Options, convergence_of
 from mlsub.divisions import division_of
+from mlsub.energy import energy_result, judge_power
 from mlsub.findings import Finding
 from mlsub.judge.seeds import check_seeds
 from mlsub.log.report import LogReport
@@ -30,12 +31,12 @@ KNOWN_COMPANIONS = frozenset(("scaling.json", "power", "package_checker_params")
 class Judged(msgspec.Struct, frozen=True):
     """What there is to say of an entry beyond its single logs.
 
-    ``dropped`` names the result files that count as noncompliant: those of noncompliant logs, and those whose power
-    files the round's checker faults.
+    ``findings`` decide of the entry; ``of_runs`` are about single runs, like those of their logs, and an entry may hold
+    some of them.
     """
 
     findings: tuple[Finding, ...]
-    dropped: frozenset[str]
+    of_runs: tuple[Finding, ...]
     rcp: RcpResult
     score: ScoreResult
     energy: EnergyResult | None
@@ -53,9 +54,11 @@ def judge_entry(
         flags: those of the submission.
         options: what the caller asks of the convergence test.
     """
-    dropped = frozenset(_name(log) for log in entry.logs if not log.compliant)
+    power = judge_power(entry, round_)
+    noncompliant = frozenset(_name(log) for log in entry.logs if not log.compliant)
+    dropped = noncompliant | power.faulted if power else noncompliant
     convergence = convergence_of(entry, needs, round_, flags, options)
-    minutes = minutes_of(entry, needs, dropped)
+    minutes = minutes_of(entry, needs)
     file = read_scaling(entry.files.folder, entry.path)
     score = score_of(minutes, convergence.result.scaling, file)
     findings = [
@@ -67,15 +70,21 @@ def judge_entry(
         *audit_scaling(entry.path, convergence.result.scaling, file),
         *audit_entry(entry),
     ]
-    return Judged(tuple(findings), dropped, convergence.result, score, None)
+    counted = [log.minutes if log.compliant else None for log in entry.logs]
+    return Judged(
+        findings=tuple(findings),
+        of_runs=power.findings if power else (),
+        rcp=convergence.result,
+        score=score,
+        energy=energy_result(power, counted, needs.forgiven, score.scaling) if power else None,
+    )
 
 
-def minutes_of(entry: Entry, needs: Benchmark, dropped: frozenset[str]) -> float | None:
+def minutes_of(entry: Entry, needs: Benchmark) -> float | None:
     """The time to train before any scaling, in minutes: of HPC's weak scaling that of all models together."""
-    counted = [None if _name(log) in dropped else log for log in entry.logs]
     if entry.files.scaling_type == "weak":
-        return weak_minutes([log.run.timeline for log in counted if log], needs.runs)
-    return olympic_mean([log.minutes if log else None for log in counted], needs.forgiven)
+        return weak_minutes([log.run.timeline for log in entry.logs if log.compliant], needs.runs)
+    return olympic_mean([log.minutes if log.compliant else None for log in entry.logs], needs.forgiven)
 
 
 def _seeds(entry: Entry, round_: Round, flags: Flags) -> Iterator[Finding]:

@@ -198,7 +198,7 @@ def _entry_result(
         score=judged.score,
         energy=judged.energy,
     )
-    return result, judged.findings
+    return result, (*judged.of_runs, *judged.findings)
 
 
 def _needs(entry: Entry, round_: Round) -> Benchmark:

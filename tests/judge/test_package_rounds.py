@@ -234,3 +234,32 @@ def test_what_rightly_lies_beside_results_is_no_stray(tmp_path: Path) -> None:
     (entry / "notes.txt").write_text("")
     (found,) = [finding for finding in mlsub.check(tree, jobs=1).findings if finding.rule == "entry.stray-files"]
     assert found.actual == "notes.txt"
+
+
+@pytest.mark.parametrize(
+    ("round_name", "missing", "verdict"),
+    [
+        ("4.1", 10, Verdict.ACCEPTED),
+        ("5.1", 0, Verdict.ACCEPTED),
+        ("5.1", 1, Verdict.ACCEPTED),
+        ("5.1", 2, Verdict.REJECTED),
+    ],
+)
+def test_runs_without_power_files_count_as_noncompliant_from_v50_on(
+    round_name: str, missing: int, verdict: Verdict, tmp_path: Path
+) -> None:
+    tree = make_round(tmp_path, round_name, "llama2_70b_lora")
+    power = tree / "results" / SYSTEM / "llama2_70b_lora" / "power"
+    power.mkdir()
+    for run in range(missing, 10):
+        (power / f"result_{run}").mkdir()
+        (power / f"result_{run}" / "node_0.txt").write_text("")
+    report = mlsub.check(tree, jobs=1)
+    assert report.official is verdict
+    (entry,) = report.entries
+    assert (entry.compliant, entry.minutes is not None) == (10, True)
+    assert entry.energy is not None and entry.energy.runs == (None,) * 10
+    told = {finding.rule for finding in report.findings}
+    assert ("power.missing" in told) == (missing > 0)
+    assert ("entry.noncompliant-runs" in told) == (verdict is Verdict.REJECTED)
+    assert ("entry.forgiven-runs" in told) == (missing == 1 and round_name == "5.1")
