@@ -86,7 +86,7 @@ def run_check(
         if problems:
             return problems
     convergence = Options(rcp, train_samples)
-    with _progress() as progress:
+    with progress_bar() as progress:
         return check_paths(paths, Settings(round_, usage, jobs, progress, rules, convergence))
 
 
@@ -159,7 +159,8 @@ def exit_with(reports: Sequence[Report], *, strict: bool = False) -> None:
 
 
 @contextmanager
-def _progress() -> Iterator[Progress | None]:
+def progress_bar() -> Iterator[Progress | None]:
+    """Show on a terminal how many logs are read."""
     if not sys.stderr.isatty():
         yield None
         return

@@ -38,6 +38,7 @@ _FORMATS = ("table", "csv", "json", "markdown", "parquet", "xlsx")
 )
 @click.option("--output", "-o", type=click.Path(), metavar="FILE", help="Write into FILE; - is standard output.")
 @click.option("--force", is_flag=True, help="Replace FILE if it exists.")
+@click.option("--select", type=click.IntRange(1), metavar="N", help="Of more runs than N, which to submit.")
 @click.option("--write-scaling", is_flag=True, help="Write scaling.json beside results that are to be scaled.")
 def command(
     paths: tuple[str, ...],
@@ -50,6 +51,7 @@ def command(
     format_: str | None,
     output: str | None,
     force: bool,
+    select: int | None,
     write_scaling: bool,
 ) -> None:
     """Print the results: the score of each entry in minutes, and what it rests on.
@@ -61,8 +63,17 @@ def command(
     table is for reading. csv, markdown, parquet and xlsx have one row a result, with the columns of the official table;
     json is the document of mlsub check. parquet and xlsx need: pip install 'mlsub[tables]'.
 
+    --select N applies the rules' median window to runs of one benchmark that need lie in no submission: each N that
+    follow one another are a window, and the one whose score is nearest the median of all is the result.
+
     Exit status: 0 accepted, 1 rejected, 2 nothing could be checked or written; mlsub check says why.
     """
+    if select is not None:
+        from mlsub.cli.score_select import run_selection
+
+        if format_ not in (None, "table", "text", "json"):
+            raise click.UsageError("--select answers as table or json.")
+        run_selection(paths, select, round_, usage, rules, jobs, format_ or "table")
     from mlsub.output import OutputError
     from mlsub.score.formats import MissingLibraryError, format_of_file
 

@@ -18,6 +18,8 @@ INTERVAL_MS = 1000.0
 SLACK = 1.05
 GAP_MS = 10_000.0
 EDGE_MS = 2_000.0
+#: Readings the rules ask for, also of runs that are shorter than so many seconds.
+LEAST = 60
 
 
 def audit_run(run: RunPower, log: LogReport, described_nodes: int | None) -> Iterator[Finding]:
@@ -110,6 +112,16 @@ def _sampling(run: RunPower) -> Iterator[Finding]:
                 f"one each {middle / 1000:.2f} s ({len(found) + 1} readings, {max(found) / 1000:.1f} s at worst) "
                 f"on {len(slow)} of {len(run.nodes)} nodes"
             ),
+        )
+    few = [node for node in run.nodes if 0 < len(node.readings) < LEAST]
+    if few:
+        node = min(few, key=lambda each: len(each.readings))
+        yield finding(
+            "power.few-readings",
+            f"{run.path}/{node.name}",
+            "The power was read too few times",
+            expected=f"at least {LEAST} readings",
+            actual=f"{len(node.readings)}, on {len(few)} of {len(run.nodes)} nodes",
         )
     gaps = [(max(found), node) for node, found in steps if max(found) > GAP_MS]
     if gaps:

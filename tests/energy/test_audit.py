@@ -52,6 +52,7 @@ CASES: dict[str, tuple[dict[str, str], str, str]] = {
         "power.sampling",
         "one each 2.00 s (31 readings, 2.0 s at worst)",
     ),
+    "few": ({"node_0.txt": node_log(GOOD[:31], step=2)}, "power.few-readings", "31, on 1 of 1 nodes"),
     "late": ({"node_0.txt": node_log(GOOD[:46], first=15)}, "power.coverage", "15.0 s of 60.0 s without any"),
     "early end": ({"node_0.txt": node_log(GOOD[:51], stop=50)}, "power.coverage", "10.0 s of 60.0 s without any"),
     "hours later": (
@@ -104,7 +105,7 @@ def test_a_defect_is_told(name: str, tmp_path: Path) -> None:
 
 
 def test_a_gap_is_told(tmp_path: Path) -> None:
-    text = node_log(GOOD[:20], stop=None) + node_log(GOOD[:21], start=None, first=40)
+    text = node_log(GOOD[:20], stop=None) + node_log(GOOD[:41], start=None, first=40, step=0.5)
     power = judged(entry(tmp_path, {"node_0.txt": text}))
     assert power is not None
     assert [(f.rule, f.actual) for f in power.findings] == [("power.gap", "21.0 s, on 1 of 1 nodes")]

@@ -1,0 +1,117 @@
+"""Loose runs: logs of one benchmark that need not lie in a submission."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from difflib import get_close_matches
+from pathlib import Path
+
+import msgspec
+
+from mlsub.judge.log import LogTask
+from mlsub.log.report import LogReport
+from mlsub.pool import Progress, judge_logs
+from mlsub.rounds import Round, UnknownRoundError, get_round, known_rounds, normalise_round, usages
+from mlsub.submission.locate import infer_round, is_folder, locate
+
+#: Folders of runs hold tens of logs.
+MAX_RUNS = 10_000
+
+
+class RunsError(ValueError):
+    """Runs that cannot be read or do not belong together; the text says why and what to do, in one line."""
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """What the caller says of the runs, None to read it off the folders; ``rules`` is a checked overlay file."""
+
+    round: str | None = None
+    usage: str | None = None
+    rules: str | None = None
+    jobs: int | None = None
+    progress: Progress | None = None
+
+
+def find_runs(paths: Sequence[str]) -> list[Path]:
+    """The logs that are named, and those in the folders that are: ``result_*.txt``, or without any ``*.txt``.
+
+    Raises:
+        RunsError: there is none, or a path does not exist.
+    """
+    found: dict[Path, None] = {}
+    for name in paths:
+        path = Path(os.path.abspath(name))  # noqa: PTH100  (links keep the names people gave them)
+        if is_folder(path):
+            results = sorted(path.glob("result_*.txt")) or sorted(path.glob("*.txt"))
+            if not results:
+                raise RunsError(f"{path} holds no result_*.txt. Name the folder of the logs, or the logs.")
+            found.update(dict.fromkeys(results))
+        elif _exists(path):
+            found[path] = None
+        else:
+            raise RunsError(f"There is no {path}. Name logs, or folders of them.")
+    if len(found) > MAX_RUNS:
+        raise RunsError(f"{len(found)} logs are more than the {MAX_RUNS} that are read at once. Name fewer.")
+    return list(found)
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+def round_of(paths: Sequence[Path], asked: Asked) -> Round:
+    """The round whose rules hold for the runs.
+
+    Raises:
+        RunsError: it is not told, not known, or not the same for all.
+    """
+    usage, name = asked.usage, normalise_round(asked.round) or asked.round if asked.round else None
+    if name is None:
+        inferred = {(found.usage, found.round) for path in paths if (found := infer_round(locate(path)))}
+        if len(inferred) > 1:
+            raise RunsError(f"The runs lie in {len(inferred)} rounds. Name those of one, or say --round.")
+        if not inferred:
+            raise RunsError("No folder above the runs is named like a round. Say --round, such as --round 5.1.")
+        usage, name = inferred.pop() if usage is None else (usage, inferred.pop()[1])
+    usage = usage or "training"
+    known = known_rounds(usage, asked.rules)
+    if not known:
+        raise RunsError(f"There is no usage {usage[:40]}; {_close(usage, usages())}")
+    try:
+        return get_round(usage, name, asked.rules)
+    except UnknownRoundError as error:
+        raise RunsError(f"There are no rules for {usage} round {name[:40]}; {_close(name, known)}") from error
+
+
+def _close(name: str, known: Sequence[str]) -> str:
+    close = get_close_matches(name, known, n=1)
+    return f"did you mean {close[0]}?" if close else f"one of {', '.join(known)}."
+
+
+def read_runs(paths: Sequence[Path], round_: Round, asked: Asked) -> list[LogReport]:
+    """Each log read once and judged; their paths are relative to the folder that they have in common."""
+    root = Path(os.path.commonpath([path.parent for path in paths]))
+    tasks = [
+        LogTask(str(path), path.relative_to(root).as_posix(), round_.usage, round_.name, asked.rules) for path in paths
+    ]
+    return judge_logs(tasks, asked.jobs, asked.progress)
+
+
+def one_benchmark(logs: Sequence[LogReport], round_: Round) -> str:
+    """The benchmark that all runs are of.
+
+    Raises:
+        RunsError: they name several, none, or one the round does not have.
+    """
+    named = sorted({str(log.benchmark) for log in logs if log.benchmark})
+    if not named:
+        raise RunsError("No log states its submission_benchmark. Are these result logs?")
+    if len(named) > 1:
+        raise RunsError(f"The runs are of {len(named)} benchmarks ({', '.join(named[:5])}). Name those of one.")
+    if named[0] not in round_.benchmarks:
+        raise RunsError(f"{named[0]} is no benchmark of {round_.title}; {_close(named[0], round_.benchmarks)}")
+    return named[0]

@@ -1,0 +1,64 @@
+"""From judged logs to the runs that a median window is made of, and what is odd about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from mlsub.log.report import LogReport
+from mlsub.rules.load import Benchmark
+from mlsub.score.select import Selection, TimedRun, overlapping
+from mlsub.show import show
+
+_SAME = (("submission_platform", "system"), ("submission_org", "organisation"), ("submission_division", "division"))
+
+
+class Selected(msgspec.Struct, frozen=True):
+    """The answer: which benchmark and round, the selection, and what a reader should know of the runs."""
+
+    usage: str
+    round: str
+    benchmark: str
+    selection: Selection
+    notes: tuple[str, ...]
+
+
+def timed(log: LogReport) -> TimedRun | None:
+    """A run with its start; None where the log has no run_start, so that it has no place in the order."""
+    started = log.run.timeline.run_start
+    if started is None or not abs(started) < 1e15:
+        return None
+    if not log.compliant:
+        return TimedRun(log.path, started, None, "noncompliant")
+    if not log.run.converged:
+        return TimedRun(log.path, started, None, "did not converge")
+    return TimedRun(log.path, started, log.minutes, None if log.minutes is not None else "no run interval")
+
+
+def mixed(logs: Sequence[LogReport]) -> Iterator[str]:
+    """Why runs are not one experiment repeated."""
+    for key, word in _SAME:
+        yield from _several(key, word, [log.run.identity.get(key) for log in logs])
+    sizes = [log.run.hyperparameters.get("global_batch_size") for log in logs]
+    yield from _several("global_batch_size", "batch size", sizes)
+
+
+def _several(key: str, word: str, values: Sequence[Any]) -> Iterator[str]:
+    told = sorted({show(value) for value in values if value is not None})
+    if len(told) > 1:
+        yield f"the runs are of more than one {word} ({key}: {', '.join(told[:4])})"
+
+
+def notes_on(selection: Selection, needs: Benchmark) -> Iterator[str]:
+    """What a reader should know."""
+    if selection.size != needs.runs:
+        yield f"an entry of {needs.name} has {needs.runs} runs, not {selection.size}"
+    runs = selection.runs
+    pairs = [f"{first + 1} and {second + 1}" for first, second in overlapping(runs)]
+    if pairs:
+        shown = ", ".join(pairs[:5]) + (f", and {len(pairs) - 5} more" if len(pairs) > 5 else "")
+        yield f"runs overlap in time, so that they ran on different machines, or a clock is wrong: {shown}"
+    if len(runs) == selection.size:
+        yield "there are no more runs than one window has, so that nothing is selected"
