@@ -94,16 +94,22 @@ def _problems_of(rcp: str) -> list[Report]:
     """A report that says why a file of reference points cannot be used; nothing where it can."""
     from pathlib import Path
 
-    from mlsub.convergence.reference import ReferenceFileError, benchmark_in
+    from mlsub.convergence.filecheck import check_reference_file
     from mlsub.pipeline import not_checked
     from mlsub.rules.catalogue import finding
 
     file = Path(rcp)
-    try:
-        benchmark_in(file)
-    except ReferenceFileError as error:
-        return [not_checked(".", [finding("check.broken-reference", file.name, str(error))])]
-    return []
+    found = [
+        finding(
+            "check.broken-reference",
+            file.name,
+            f"{problem.record}: {problem.message}" if problem.record else problem.message,
+            fix=problem.fix,
+        )
+        for problem in check_reference_file(file)
+        if problem.severity == "error"
+    ]
+    return [not_checked(".", found)] if found else []
 
 
 def _broken(error: RuleFileError) -> list[Report]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -34,9 +35,25 @@ def _common(function: F) -> F:
     return function
 
 
-@click.group("rcp")
+class _Commands(click.Group):
+    """Knows the commands that have a module of their own, and loads the one that is called."""
+
+    own = ("build",)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted([*super().list_commands(ctx), *self.own])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.own:
+            return super().get_command(ctx, cmd_name)
+        command = import_module(f"mlsub.cli.rcp_{cmd_name}").command
+        assert isinstance(command, click.Command)  # noqa: S101  (our own modules)
+        return command
+
+
+@click.group("rcp", cls=_Commands)
 def command() -> None:
-    """Look at the reference convergence points (RCP) of Closed results. Mlsub check holds entries against them."""
+    """The reference convergence points (RCP) that mlsub check holds Closed results against."""
 
 
 @command.command("show")

@@ -32,6 +32,12 @@ def algorithm_of(usage: str, round_name: str, overlay: str | None = None) -> Alg
     return msgspec.convert(table[earlier[-1]], Algorithm) if earlier else None
 
 
+def newest_algorithm() -> Algorithm:
+    """The variant of the newest round."""
+    table = load_yaml(Path(__file__).with_name("algorithms.yaml"))["training"]
+    return msgspec.convert(list(table.values())[-1], Algorithm)
+
+
 #: Benchmarks whose evaluations are counted in samples; all others count epochs. Source: the official rcp_checker.
 _IN_SAMPLES = frozenset(
     (

@@ -16,6 +16,9 @@ from mlsub.convergence.statistics import least_accepted_mean, mean_of, stdev_of,
 
 #: Reference files are below a megabyte.
 MAX_BYTES = 16 << 20
+EPOCHS, SAMPLES = "Epochs to converge", "samples to converge"
+#: Benchmarks whose points the official tool reads under the other name. Source: rcp_checker, _process_raw_rcp_data.
+_SAMPLES_NAMED = frozenset(("llama2_70b_lora", "flux1"))
 
 
 class ReferenceFileError(ValueError):
@@ -34,6 +37,11 @@ class Point(msgspec.Struct, frozen=True):
     stdev: float
     minimum: float
     runs: int
+
+
+def points_name(benchmark: str) -> str:
+    """The name under which a record of a benchmark has its points."""
+    return SAMPLES if benchmark in _SAMPLES_NAMED else EPOCHS
 
 
 def reference_file(usage: str, ruleset: str, benchmark: str) -> Path | None:
@@ -106,9 +114,10 @@ def _point(name: str, record: Any, benchmark: str, runs: int, algorithm: Algorit
 def _values(name: str, record: Any) -> list[float]:
     if not isinstance(record, dict) or not _is_number(record.get("BS")):
         raise ReferenceFileError(f"{name[:60]}: no batch size (BS)")
-    values = record.get("Epochs to converge", record.get("samples to converge"))
+    wanted = points_name(str(record.get("Benchmark")))
+    values = record.get(wanted)
     if not isinstance(values, list) or not all(_is_number(value) for value in values):
-        raise ReferenceFileError(f"{name[:60]}: no list of numbers under 'Epochs to converge' or 'samples to converge'")
+        raise ReferenceFileError(f"{name[:60]}: no list of numbers under {wanted!r}")
     return sorted(values)
 
 

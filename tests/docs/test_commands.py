@@ -51,6 +51,10 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "next.yaml").write_text(coming)
     for published in CORPUS.glob("v*") if CORPUS.is_dir() else ():
         (folder / f"training_results_{published.name}").symlink_to(published)
+    if CORPUS.is_dir():
+        page = (REPOSITORY / "docs" / "convergence.md").read_text()
+        (build,) = re.findall(r"^\$ (mlsub rcp build .*)$", page, re.MULTILINE)
+        run([*shlex.split(build)[:-1], "rcps_llama2_70b_lora.json"], folder)
     return folder
 
 

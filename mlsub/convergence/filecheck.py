@@ -1,0 +1,147 @@
+"""Whether a file of reference points can be used: by this tool, and by the official one."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from mlsub.convergence.reference import EPOCHS, MAX_BYTES, SAMPLES, points_name
+from mlsub.convergence.statistics import cut_of
+from mlsub.rounds import get_round, known_rounds, usages
+from mlsub.rules.load import benchmark
+from mlsub.show import show
+
+#: Problems of one file that are told.
+_MAX_PROBLEMS = 20
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """What is wrong, in one line; an error makes the file unusable. ``record`` is None for the file as a whole."""
+
+    severity: Literal["error", "warning"]
+    message: str
+    record: str | None = None
+    fix: str | None = None
+
+
+def needed_runs(benchmark_name: str) -> int | None:
+    """Runs of a submission's entry in the newest round with this benchmark; None where no round has it."""
+    for usage in usages():
+        for name in reversed(known_rounds(usage)):
+            if benchmark_name in get_round(usage, name).benchmarks:
+                return benchmark(usage, name, benchmark_name).runs
+    return None
+
+
+def check_reference_file(file: Path) -> tuple[Problem, ...]:
+    """All problems of a reference file, errors first; bad input never raises."""
+    try:
+        with file.open("rb") as stream:
+            content = stream.read(MAX_BYTES + 1)
+    except OSError as error:
+        return (Problem("error", f"It cannot be read: {error.strerror or error}"),)
+    if not content.strip():
+        return (Problem("error", "It is empty"),)
+    if len(content) > MAX_BYTES:
+        return (Problem("error", f"It is larger than {MAX_BYTES >> 20} MiB"),)
+    try:
+        records = json.loads(content, object_pairs_hook=_Pairs)
+    except (ValueError, RecursionError) as error:
+        where = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
+        return (Problem("error", f"It is not JSON{where}"),)
+    found = list(check_records(records))
+    return tuple(sorted(found, key=lambda problem: problem.severity))[:_MAX_PROBLEMS]
+
+
+class _Pairs(dict[str, Any]):
+    """An object that remembers which names stood in it twice."""
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        names = [name for name, _ in pairs]
+        self.twice = sorted({name for name in names if names.count(name) > 1}) if len(names) > len(self) else []
+
+
+def check_records(records: Any) -> Iterator[Problem]:
+    """Problems of the content of a reference file."""
+    if not isinstance(records, dict):
+        yield Problem("error", "An object of reference points is needed, each under a name of its own")
+        return
+    if not records:
+        yield Problem("error", "It holds no reference point")
+        return
+    for name in getattr(records, "twice", []):
+        yield Problem("error", "Two records have the same name, of which only one would count", name[:60])
+    broken = False
+    for name, record in records.items():
+        for problem in _of_record(name[:60], record):
+            broken = broken or problem.severity == "error"
+            yield problem
+    if not broken:
+        yield from _together(records)
+
+
+def _of_record(name: str, record: Any) -> Iterator[Problem]:
+    if not isinstance(record, dict):
+        yield Problem("error", "A record is no object; is this a file of reference points?", name)
+        return
+    missing = [key for key in ("Benchmark", "BS", "Hyperparams") if key not in record]
+    if missing:
+        yield Problem("error", f"{', '.join(missing)} missing; is this a file of reference points?", name)
+        return
+    called, size = record["Benchmark"], record["BS"]
+    if not isinstance(called, str) or not called:
+        yield Problem("error", f"Benchmark is no name: {show(called)}", name)
+        return
+    if not _is_number(size) or size <= 0:
+        yield Problem("error", f"BS, the batch size, is no number above 0: {show(size)}", name)
+    if not isinstance(record["Hyperparams"], dict):
+        yield Problem("error", "Hyperparams is no object", name)
+    yield from _of_points(name, record, called)
+
+
+def _of_points(name: str, record: dict[str, Any], called: str) -> Iterator[Problem]:
+    wanted = points_name(called)
+    if wanted not in record:
+        other = next((key for key in (EPOCHS, SAMPLES) if key in record), None)
+        fix = f"Call {other!r} {wanted!r}." if other else None
+        yield Problem("error", f"{wanted!r} missing, which the official tool reads for {called[:40]}", name, fix)
+        return
+    points = record[wanted]
+    if not isinstance(points, list) or not all(_is_number(point) and point > 0 for point in points):
+        bad = next((p for p in points if not _is_number(p) or p <= 0), None) if isinstance(points, list) else points
+        yield Problem("error", f"{wanted!r} is no list of numbers above 0: {show(bad)}", name)
+        return
+    least = 2 * cut_of(called) + 1
+    runs = needed_runs(called)
+    if len(points) < least:
+        yield Problem("error", f"{len(points)} runs have no olympic mean; {least} are the least", name)
+    elif runs is None:
+        yield Problem("warning", f"{called[:40]} is no benchmark of any round", name)
+    elif len(points) < 2 * runs:
+        yield Problem(
+            "warning", f"{len(points)} runs, where the rules ask for {2 * runs}: twice those of an entry", name
+        )
+    if len(points) >= least and len(set(points)) == 1:
+        yield Problem("warning", "All runs have the same point, so that nothing faster is accepted", name)
+
+
+def _together(records: dict[str, Any]) -> Iterator[Problem]:
+    named = sorted({record["Benchmark"] for record in records.values()})
+    if len(named) > 1:
+        yield Problem("error", f"The records are of {len(named)} benchmarks: {', '.join(named)[:100]}")
+    sizes: dict[float, str] = {}
+    for name, record in records.items():
+        first = sizes.setdefault(record["BS"], name)
+        if first != name:
+            message = f"Batch size {show(record['BS'])} has a record already: {first[:60]}"
+            yield Problem("error", message, name[:60], "Put their runs together in one record.")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < math.inf
