@@ -9,12 +9,21 @@ from pathlib import Path
 
 import pytest
 
+from tests.make_tree import make_tree
+
 CASES = [
     (["--version"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "sklearn", "numpy"}),
     (["--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "sklearn", "numpy"}),
     (["check", "--help"], {"rich", "jsonschema", "mlperf_logging", "sklearn", "numpy"}),
-    (["check", "LOG", "--round", "1.0", "--format", "json"], {"rich", "jsonschema", "mlperf_logging", "numpy"}),
-    (["check", "LOG", "--round", "1.0"], {"jsonschema", "mlperf_logging", "numpy", "concurrent.futures.process"}),
+    (
+        ["check", "LOG", "--round", "1.0", "--format", "json"],
+        {"rich", "jsonschema", "mlperf_logging", "numpy", "scipy"},
+    ),
+    (["check", "TREE", "--format", "json"], {"rich", "jsonschema", "mlperf_logging", "numpy", "scipy", "matplotlib"}),
+    (
+        ["check", "LOG", "--round", "1.0"],
+        {"jsonschema", "mlperf_logging", "numpy", "scipy", "concurrent.futures.process"},
+    ),
 ]
 PROBE = """
 import json, sys
@@ -31,7 +40,8 @@ print("\\nMODULES " + json.dumps(sorted(sys.modules)))
 def test_commands_do_not_import_what_they_do_not_need(arguments: list[str], unwanted: set[str], tmp_path: Path) -> None:
     log = tmp_path / "result_0.txt"
     log.write_text(':::MLLOG {"time_ms": 1, "key": "run_start", "value": null, "metadata": {}}\n')
-    arguments = [str(log) if argument == "LOG" else argument for argument in arguments]
+    named = {"LOG": str(log), "TREE": str(make_tree(tmp_path).folder) if "TREE" in arguments else ""}
+    arguments = [named.get(argument, argument) for argument in arguments]
     done = subprocess.run([sys.executable, "-c", PROBE, *arguments], capture_output=True, text=True, check=True)
     modules = set(json.loads(done.stdout.rpartition("MODULES ")[2]))
     assert modules & unwanted == set()

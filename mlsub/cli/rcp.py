@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from mlsub.convergence.table import Plan, ReferenceTable
+    from mlsub.convergence.table import Plan, ReferenceTable, Row
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -76,16 +76,18 @@ def show(benchmark: str, round_: str | None, usage: str | None, format_: str) ->
     heads = ("batch size", "runs", "mean", "stdev", "accepted from", "pruned")
     rows = [
         (
-            f"{row.batch_size:g}" if row.batch_size < 1e6 else f"{row.batch_size:.0f}",
+            _size(row.batch_size),
             str(row.runs),
             _number(row.mean),
             _number(row.stdev),
             _number(row.minimum),
-            _pruned(row.kept, row.on_hull),
+            _pruned(row),
         )
         for row in table.rows
     ]
     sys.stdout.write("\n".join(line.rstrip() for line in columns(rows, heads)) + "\n")
+    if any("hull" in row[-1] for row in rows):
+        sys.stdout.write("hull: the lower convex hull that the written rules describe; the official pruning is another\n")
 
 
 @command.command("plan")
@@ -148,7 +150,13 @@ def _number(value: float) -> str:
     return f"{value:.4f}".rstrip("0").rstrip(".") if value < 1e4 else f"{value:.0f}"
 
 
-def _pruned(kept: bool, on_hull: bool) -> str:
-    if kept:
-        return "" if on_hull else "no, though above the hull of the written rules"
-    return "yes" if not on_hull else "yes, though on the hull of the written rules"
+def _pruned(row: Row) -> str:
+    if row.kept:
+        return "" if row.on_hull else "no, though above the hull"
+    others = [_size(size) for size in row.pruned_by]
+    why = f"between {others[0]} and {others[1]}" if len(others) == 2 else f"below the fastest, {others[0]}"
+    return why if not row.on_hull else f"{why}, though on the hull"
+
+
+def _size(batch_size: float) -> str:
+    return f"{batch_size:g}" if batch_size < 1e6 else f"{batch_size:.0f}"

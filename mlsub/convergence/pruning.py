@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from mlsub.convergence.algorithm import Algorithm
 from mlsub.convergence.reference import Point
 from mlsub.convergence.statistics import least_accepted_mean
@@ -17,29 +19,48 @@ def interpolated(batch_size: float, low: Point, high: Point, runs: int) -> Point
     return Point(batch_size, mean, stdev, least_accepted_mean(mean, stdev, 2 * runs, runs - 2), 0)
 
 
-def pruned(points: Sequence[Point], algorithm: Algorithm, runs: int) -> tuple[Point, ...]:
-    """The points the official checker of the round's day keeps.
+class Pruning(msgspec.Struct, frozen=True):
+    """What the official pruning keeps, and why the rest goes.
+
+    ``removed`` has the batch size of each point that goes, with those of the two neighbours whose interpolation is
+    faster, or with that of the fastest point, below which it lies.
+    """
+
+    kept: tuple[Point, ...]
+    removed: tuple[tuple[float, tuple[float, ...]], ...] = ()
+
+
+def prune(points: Sequence[Point], algorithm: Algorithm, runs: int) -> Pruning:
+    """Prune as the official checker of the round's day does.
 
     Points below the batch size of the fastest go first. Then, from left to right, an inner point slower than the
     interpolation of its neighbours goes; the left neighbour is never looked at again, so this is not the lower hull
     that the written rules describe (logging issue 368).
     """
     if algorithm.pruning == "none":
-        return tuple(points)
+        return Pruning(tuple(points))
 
     def speed(point: Point) -> float:
         return point.minimum if algorithm.pruning == "minimum" else point.mean
 
     fastest = min(points, key=speed)
     kept = [point for point in points if point.batch_size >= fastest.batch_size]
+    removed = [(p.batch_size, (fastest.batch_size,)) for p in points if p.batch_size < fastest.batch_size]
+    slower: list[tuple[float, tuple[float, ...]]] = []
     at = 1
     while at < len(kept) - 1:
-        between = interpolated(kept[at].batch_size, kept[at - 1], kept[at + 1], runs)
-        if speed(kept[at]) > speed(between):
+        low, point, high = kept[at - 1 : at + 2]
+        if speed(point) > speed(interpolated(point.batch_size, low, high, runs)):
+            slower.append((point.batch_size, (low.batch_size, high.batch_size)))
             del kept[at]
         else:
             at += 1
-    return tuple(kept)
+    return Pruning(tuple(kept), (*removed, *slower))
+
+
+def pruned(points: Sequence[Point], algorithm: Algorithm, runs: int) -> tuple[Point, ...]:
+    """The points that the official checker of the round's day keeps."""
+    return prune(points, algorithm, runs).kept
 
 
 def lower_hull(points: Sequence[Point]) -> tuple[Point, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from mlsub.convergence.algorithm import Algorithm, algorithm_of, is_tested, unit_words
-from mlsub.convergence.pruning import lower_hull, pruned
+from mlsub.convergence.pruning import lower_hull, prune, pruned
 from mlsub.convergence.reference import Point, points_of, reference_file
 from mlsub.convergence.verdict import reference_for
 from mlsub.rounds import Round
@@ -20,6 +20,8 @@ class Row(msgspec.Struct, frozen=True):
     """One reference point.
 
     ``kept`` is whether the official pruning keeps it, ``on_hull`` whether the hull of the written rules does.
+    ``pruned_by`` are the batch sizes of the two neighbours that are faster between them, or of the fastest point, below
+    which it lies.
     """
 
     batch_size: float
@@ -29,6 +31,7 @@ class Row(msgspec.Struct, frozen=True):
     minimum: float
     kept: bool
     on_hull: bool
+    pruned_by: tuple[float, ...] = ()
 
 
 class ReferenceTable(msgspec.Struct, frozen=True):
@@ -78,9 +81,22 @@ def reference_table(round_: Round, name: str) -> ReferenceTable:
         ReferenceFileError: the installed file is broken.
     """
     algorithm, runs, points = _reference(round_, name)
-    kept, hull = pruned(points, algorithm, runs), lower_hull(points)
+    pruning, hull = prune(points, algorithm, runs), lower_hull(points)
+    removed = dict(pruning.removed)
     earlier = dict(algorithm.earlier).get(name, 0)
-    rows = tuple(Row(p.batch_size, p.runs, p.mean, p.stdev, p.minimum - earlier, p in kept, p in hull) for p in points)
+    rows = tuple(
+        Row(
+            batch_size=point.batch_size,
+            runs=point.runs,
+            mean=point.mean,
+            stdev=point.stdev,
+            minimum=point.minimum - earlier,
+            kept=point in pruning.kept,
+            on_hull=point in hull,
+            pruned_by=removed.get(point.batch_size, ()),
+        )
+        for point in points
+    )
     return ReferenceTable(round_.usage, round_.name, name, unit_words(name), runs, rows)
 
 

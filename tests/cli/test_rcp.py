@@ -12,17 +12,18 @@ RESNET = """\
 resnet, training 2.0: epochs to converge, 5 runs an entry
 
 batch size  runs  mean     stdev   accepted from  pruned
-----------------------------------------------------------------------------------------------
+--------------------------------------------------------------------------------------------
 1632        17    35       0.8944  34.0124
 3264        15    35.1538  0.5329  34.5526
-4096        10    39.875   0.7806  38.9062        yes
-8192        10    41.875   0.7806  40.9062        yes
-13056       10    45.5     0.5     44.8794        yes
-32768       10    56       0       56             yes, though on the hull of the written rules
+4096        10    39.875   0.7806  38.9062        between 3264 and 8192
+8192        10    41.875   0.7806  40.9062        between 3264 and 13056
+13056       10    45.5     0.5     44.8794        between 3264 and 32768
+32768       10    56       0       56             between 3264 and 49152, though on the hull
 49152       10    68       0.5     67.3795
-58880       10    80       0.5     79.3795        yes
-65536       10    84.5     0.7071  83.6225        yes
+58880       10    80       0.5     79.3795        between 49152 and 65536
+65536       10    84.5     0.7071  83.6225        between 49152 and 67840
 67840       28    85.8462  0.6008  85.2222
+hull: the lower convex hull that the written rules describe; the official pruning is another
 """
 BERT = """\
 bert, training 4.1, batch size 4000
