@@ -17,7 +17,7 @@ help:
 
 $(STAMP): setup.cfg pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,rehearsal,tables]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,plot,rehearsal,tables]'
 	touch $@
 
 install: $(STAMP)

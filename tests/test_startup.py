@@ -19,6 +19,8 @@ CASES = [
         ["check", "LOG", "--round", "1.0", "--format", "json"],
         {"rich", "jsonschema", "mlperf_logging", "numpy", "scipy"},
     ),
+    (["rcp", "margin", "--help"], {"msgspec", "yaml", "rich", "matplotlib", "numpy"}),
+    (["rcp", "plot", "--help"], {"msgspec", "yaml", "rich", "matplotlib", "numpy"}),
     (["check", "TREE", "--format", "json"], {"rich", "jsonschema", "mlperf_logging", "numpy", "scipy", "matplotlib"}),
     (
         ["check", "LOG", "--round", "1.0"],

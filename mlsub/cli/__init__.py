@@ -12,7 +12,7 @@ _COMMANDS = {
     "check": "Check logs, benchmark folders or organisations.",
     "explain": "Explain a rule: reason, source, example and remedy.",
     "keys": "Show what a training code must log for a benchmark.",
-    "rcp": "Reference convergence points: show, plan, build.",
+    "rcp": "Reference convergence: show, plan, margin, plot, build.",
     "rehearse": "Train and lay out a rehearsal submission on this machine.",
     "rules": "Look rules up, and what changes between rounds.",
     "score": "Print the scores: time to train of each entry.",

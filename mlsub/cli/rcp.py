@@ -38,7 +38,7 @@ def _common(function: F) -> F:
 class _Commands(click.Group):
     """Knows the commands that have a module of their own, and loads the one that is called."""
 
-    own = ("build",)
+    own = ("build", "margin", "plot")
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted([*super().list_commands(ctx), *self.own])
@@ -56,7 +56,7 @@ def command() -> None:
     """The reference convergence points (RCP) that mlsub check holds Closed results against."""
 
 
-@command.command("show")
+@command.command("show", short_help="The reference points of a benchmark.")
 @_common
 def show(benchmark: str, round_: str | None, usage: str | None, format_: str) -> None:
     """Show the reference points of BENCHMARK: by batch size the mean of the reference and the least that is accepted.
@@ -87,10 +87,10 @@ def show(benchmark: str, round_: str | None, usage: str | None, format_: str) ->
     ]
     sys.stdout.write("\n".join(line.rstrip() for line in columns(rows, heads)) + "\n")
     if any("hull" in row[-1] for row in rows):
-        sys.stdout.write("hull: the lower convex hull that the written rules describe; the official pruning is another\n")
+        sys.stdout.write("hull: the lower convex hull of the written rules, which the official pruning is not\n")
 
 
-@command.command("plan")
+@command.command("plan", short_help="What a batch size needs, before any run.")
 @_common
 @click.option("--batch-size", type=click.FloatRange(min=1), required=True, help="The global batch size of the runs.")
 def plan(benchmark: str, round_: str | None, usage: str | None, format_: str, batch_size: float) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _MAX_PROBLEMS = 20
 
 
-@click.command("build")
+@click.command("build", short_help="A reference file from reference logs.")
 @click.argument("runs", metavar="RUNS...", nargs=-1, required=True, type=click.Path())
 @click.option("--output", "-o", metavar="FILE", required=True, type=click.Path(), help="rcps_<benchmark>.json")
 @click.option("--round", "round_", metavar="ROUND", help="Whose rules the runs follow; else read off the folders.")

@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 
 from mlsub.data import load_yaml
-from mlsub.rounds import known_rounds
+from mlsub.rounds import Round, known_rounds
 
 
 class Algorithm(msgspec.Struct, frozen=True):
@@ -54,13 +54,12 @@ def unit_of(benchmark: str) -> str:
     return "samples_count" if benchmark in _IN_SAMPLES else "epoch_num"
 
 
-#: Benchmarks whose epoch_num has always counted samples.
-_SAMPLES_AS_EPOCHS = frozenset(("bert", "gpt3", "openfold", "stable_diffusion"))
-
-
-def unit_words(benchmark: str) -> str:
-    """What the reference points of a benchmark count, in words."""
-    return "samples" if benchmark in _IN_SAMPLES | _SAMPLES_AS_EPOCHS else "epochs"
+def unit_words(benchmark: str, round_: Round) -> str:
+    """What the reference points of a benchmark count in a round, in words: epochs, samples, steps or tokens."""
+    since = load_yaml(Path(__file__).with_name("units.yaml")).get(benchmark) or {}
+    rounds = known_rounds(round_.usage, round_.overlay)
+    earlier = [name for name in rounds[: rounds.index(round_.name) + 1] if name in since]
+    return str(since[earlier[-1]]) if earlier else "epochs"
 
 
 def is_tested(benchmark: str) -> bool:

@@ -39,7 +39,7 @@ def summary(file: Path, built: Built, name: str, round_: Round) -> str:
     ]
     heads = ("batch size", "runs", "mean", "stdev", "accepted from", f"beside {len(installed)} installed points")
     lines = [
-        f"{plain(str(file))}: {name}, {unit_words(name)} to converge",
+        f"{plain(str(file))}: {name}, {unit_words(name, round_)} to converge",
         "",
         *columns(rows, heads),
         *(f"note: {plain(note)}" for note in built.notes),

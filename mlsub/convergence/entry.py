@@ -52,6 +52,7 @@ class _Setting(msgspec.Struct, frozen=True):
     needs: Benchmark
     points: tuple[Point, ...]
     paired: KeyRule | None
+    unit: str
 
 
 def convergence_of(
@@ -122,7 +123,8 @@ def _setting(
     except (KeyError, ReferenceFileError) as error:
         why = "it is no benchmark of this round" if isinstance(error, KeyError) else str(error)
         return words.no_reference(entry, name, round_, why)
-    return _Setting(algorithm, asked, points, paired_rule(rules_for(round_.usage, round_.name, "closed", name)))
+    paired = paired_rule(rules_for(round_.usage, round_.name, "closed", name))
+    return _Setting(algorithm, asked, points, paired, unit_words(name, round_))
 
 
 def _outcome(runs: Sequence[Run], test: _Setting, *, samples: bool, by_hull: bool = False) -> tuple[Result, Progress]:
@@ -136,7 +138,6 @@ def _judged(progress: Progress, test: _Setting, *, by_hull: bool = False) -> Res
 
 
 def _rcp(result: Result, progress: Progress, test: _Setting, samples: bool, flags: Flags) -> RcpResult:
-    name = test.needs.name
     reference = result.reference
     how = "no-point" if progress.untold else result.how
     passed = result.passed and not progress.untold
@@ -147,7 +148,7 @@ def _rcp(result: Result, progress: Progress, test: _Setting, samples: bool, flag
         verdict="bypassed" if bypass else verdict,
         how=how,
         counted=counted,
-        unit="steps" if counted == "step_num" else unit_words(name),
+        unit=test.unit,
         batch_size=result.batch_size,
         mean=result.mean,
         reference_mean=reference.mean if reference else None,

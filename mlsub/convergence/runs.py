@@ -14,6 +14,8 @@ from mlsub.rules.model import KeyRule
 
 #: What a run that never converged counts as; the official tool's own number.
 NEVER = 1e9
+#: What is larger is no count of epochs or samples, nor a batch size.
+BEYOND = 1e15
 
 
 class Progress(msgspec.Struct, frozen=True):
@@ -96,7 +98,7 @@ def _point(run: Run, unit: str, paired: KeyRule | None, samples: bool) -> float 
 
 
 def _number(value: Any) -> float | None:
-    """A finite number, and no truth value."""
-    if not isinstance(value, (int, float)) or isinstance(value, bool) or not abs(value) < float("inf"):
+    """A number that can be computed with, and no truth value; the largest reference counts 1.6e9."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not abs(value) < BEYOND:
         return None
     return value

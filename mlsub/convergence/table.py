@@ -97,7 +97,7 @@ def reference_table(round_: Round, name: str) -> ReferenceTable:
         )
         for point in points
     )
-    return ReferenceTable(round_.usage, round_.name, name, unit_words(name), runs, rows)
+    return ReferenceTable(round_.usage, round_.name, name, unit_words(name, round_), runs, rows)
 
 
 def plan_of(round_: Round, name: str, batch_size: float) -> Plan:
@@ -114,7 +114,7 @@ def plan_of(round_: Round, name: str, batch_size: float) -> Plan:
         usage=round_.usage,
         round=round_.name,
         benchmark=name,
-        unit=unit_words(name),
+        unit=unit_words(name, round_),
         batch_size=batch_size,
         how=how,
         mean=point.mean if point else None,

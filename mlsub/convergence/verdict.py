@@ -10,7 +10,7 @@ import msgspec
 from mlsub.convergence.algorithm import Algorithm
 from mlsub.convergence.pruning import interpolated, lower_hull, pruned
 from mlsub.convergence.reference import Point
-from mlsub.convergence.runs import Progress
+from mlsub.convergence.runs import BEYOND, Progress
 from mlsub.convergence.statistics import cut_of, mean_of, trimmed
 
 How = Literal[
@@ -59,7 +59,7 @@ def judge_convergence(
         by_hull: against the lower hull of the written rules in place of the official pruning.
     """
     size = progress.batch_size
-    if not isinstance(size, (int, float)) or isinstance(size, bool) or not abs(size) < float("inf"):
+    if not isinstance(size, (int, float)) or isinstance(size, bool) or not abs(size) < BEYOND:
         return Result(False, "no-batch-size")
     if progress.failed > cut_of(benchmark):
         return Result(False, "insufficient-convergence", size)

@@ -23,7 +23,7 @@ batch size  runs  mean     stdev   accepted from  pruned
 58880       10    80       0.5     79.3795        between 49152 and 65536
 65536       10    84.5     0.7071  83.6225        between 49152 and 67840
 67840       28    85.8462  0.6008  85.2222
-hull: the lower convex hull that the written rules describe; the official pruning is another
+hull: the lower convex hull of the written rules, which the official pruning is not
 """
 BERT = """\
 bert, training 4.1, batch size 4000

@@ -61,7 +61,7 @@ def test_the_runs_of_a_folder_are_in_the_picture(here: Path) -> None:
     assert found.stdout == "a.svg: resnet, MLPerf Training v1.0: 9 reference points, 1 entry of 5 runs\n"
     drawn = (here / "a.svg").read_bytes()
     assert {"mean-1", "runs-4096-pass"} <= set(series(drawn))
-    assert any("mean 40.33, +3.67 % to the limit" in line for line in texts(drawn))
+    assert any("mean 40.33, limit +3.67 %" in line for line in texts(drawn))
 
 
 def test_too_fast_and_too_few_runs_are_told_apart(here: Path) -> None:

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from mlsub.convergence.algorithm import unit_words
 from mlsub.convergence.entry import Convergence, Options
+from mlsub.rounds import get_round
 from mlsub.submission.params import Flags
 from tests.convergence.logs import judged, log_of, write_logs
 
@@ -85,6 +87,32 @@ def test_a_missing_reference_rejects_and_says_why(tmp_path: Path) -> None:
     assert broken(found) == ["rcp.missing"]
     assert found.findings[0].expected == "a reference point of this batch size or a larger one"
     assert found.findings[0].actual == "500 epochs at batch size 100000"
+
+
+@pytest.mark.parametrize("point", [1e308, 10**400, -(10**400), 1e15], ids=["1e308", "10**400", "-10**400", "1e15"])
+def test_numbers_beyond_all_measure_are_no_points(point: float, tmp_path: Path) -> None:
+    found = entry(tmp_path, resnet(*[point] * 5))
+    assert {f.rule for f in found.findings} == {"rcp.no-point"}
+    size = entry(tmp_path, [log_of("resnet", abs(point), SLOW)] * 5)
+    assert [f.rule for f in size.findings] == ["rcp.batch-size"]
+
+
+@pytest.mark.parametrize(
+    ("usage", "round_name", "name", "unit"),
+    [
+        ("training", "1.0", "bert", "samples"),
+        ("training", "4.1", "gpt3", "tokens"),
+        ("training", "3.0", "unet3d", "epochs"),
+        ("training", "4.0", "unet3d", "samples"),
+        ("training", "3.1", "stable_diffusion", "steps"),
+        ("training", "5.0", "stable_diffusion", "samples"),
+        ("training", "6.1", "llama31_8b", "samples"),
+        ("training", "5.1", "dlrm_dcnv2", "epochs"),
+        ("hpc", "3.0", "openfold", "samples"),
+    ],
+)
+def test_what_is_counted_depends_on_benchmark_and_round(usage: str, round_name: str, name: str, unit: str) -> None:
+    assert unit_words(name, get_round(usage, round_name)) == unit
 
 
 Logs = Callable[[], list[str]]

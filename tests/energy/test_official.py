@@ -8,6 +8,7 @@ import logging
 import os
 import random
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -53,9 +54,16 @@ def official_joules(folder: Path, result: Path, duration_ms: float) -> float | N
     return value
 
 
+@pytest.fixture(autouse=True)
+def silent() -> Iterator[None]:
+    """The official checker tells the log what it thinks."""
+    logging.disable(logging.CRITICAL)
+    yield
+    logging.disable(logging.NOTSET)
+
+
 @pytest.mark.parametrize("number", range(CASES))
 def test_energy_and_faults_are_those_of_the_official_tool(number: int, tmp_path: Path) -> None:
-    logging.disable(logging.CRITICAL)
     chance = random.Random(f"power/{number}")
     runs = [run_files(chance) for _ in range(5)]
     seconds = [chance.choice([SECONDS, 55.5, 61]) for _ in runs]

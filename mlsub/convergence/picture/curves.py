@@ -80,7 +80,7 @@ def reference_of(round_: Round, name: str, own: str | None = None) -> Reference:
     points = points_of(file, name, runs, algorithm)
     return Reference(
         benchmark=name,
-        unit=unit_words(name),
+        unit=unit_words(name, round_),
         runs=runs,
         points=points,
         kept=pruned(points, algorithm, runs),
