@@ -12,7 +12,8 @@ import click
 from mlsub.cli.options import convergence_options, path_and_round, run_check
 
 if TYPE_CHECKING:
-    from mlsub.convergence.margin import Bootstrap, Chance, Margin, Untested
+    from mlsub.convergence.chance import Bootstrap, Chance
+    from mlsub.convergence.margin import Margin, Untested
     from mlsub.report.model import Report
 
 #: The report, how its entries stand, and those that are not tested.
@@ -55,7 +56,7 @@ def command(
     Exit status: 0 all pass, 1 an entry fails or has no reference, 2 nothing could be held against a reference. An entry
     with fewer runs than it needs counts as it stands so far.
     """
-    from mlsub.convergence.margin import Bootstrap
+    from mlsub.convergence.chance import Bootstrap
     from mlsub.reference.output import overlay_of
 
     overlay = overlay_of("rcp margin", rules)

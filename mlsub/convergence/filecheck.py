@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import stat
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
@@ -11,6 +13,7 @@ from typing import Any, Literal
 import msgspec
 
 from mlsub.convergence.reference import EPOCHS, MAX_BYTES, SAMPLES, points_name
+from mlsub.convergence.runs import BEYOND
 from mlsub.convergence.statistics import cut_of
 from mlsub.rounds import get_round, known_rounds, usages
 from mlsub.rules.load import benchmark
@@ -18,6 +21,8 @@ from mlsub.show import show
 
 #: Problems of one file that are told.
 _MAX_PROBLEMS = 20
+#: Nested deeper, a record could be read but not be written again. Hyperparameters are lists of numbers at most.
+_MAX_DEPTH = 20
 
 
 class Problem(msgspec.Struct, frozen=True):
@@ -41,30 +46,50 @@ def needed_runs(benchmark_name: str) -> int | None:
 def check_reference_file(file: Path) -> tuple[Problem, ...]:
     """All problems of a reference file, errors first; bad input never raises."""
     try:
+        mode = file.stat().st_mode
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            # A pipe may never end, and could not be read a second time.
+            return (Problem("error", "It is no regular file", fix="Save it in a file, and name that."),)
         with file.open("rb") as stream:
             content = stream.read(MAX_BYTES + 1)
-    except OSError as error:
-        return (Problem("error", f"It cannot be read: {error.strerror or error}"),)
+    except (OSError, ValueError) as error:
+        return (Problem("error", f"It cannot be read: {getattr(error, 'strerror', None) or error}"),)
     if not content.strip():
         return (Problem("error", "It is empty"),)
     if len(content) > MAX_BYTES:
         return (Problem("error", f"It is larger than {MAX_BYTES >> 20} MiB"),)
     try:
-        records = json.loads(content, object_pairs_hook=_Pairs)
+        records = json.loads(content, object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:
         where = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
         return (Problem("error", f"It is not JSON{where}"),)
-    found = list(check_records(records))
+    found = [*_of_encoding(content), *check_records(records)]
     return tuple(sorted(found, key=lambda problem: problem.severity))[:_MAX_PROBLEMS]
 
 
-class _Pairs(dict[str, Any]):
-    """An object that remembers which names stood in it twice."""
+def _of_encoding(content: bytes) -> Iterator[Problem]:
+    if json.detect_encoding(content) != "utf-8":
+        message = "It begins with a byte order mark or is no UTF-8, which the official tool does not read"
+        yield Problem("warning", message, fix="Save it as UTF-8 without a byte order mark.")
 
-    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
-        super().__init__(pairs)
-        names = [name for name, _ in pairs]
-        self.twice = sorted({name for name in names if names.count(name) > 1}) if len(names) > len(self) else []
+
+class _Twice(dict[str, Any]):
+    """An object in which names stood twice: ``twice``."""
+
+    twice: tuple[str, ...] = ()
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) == len(pairs):
+        return found
+    marked = _Twice(found)
+    marked.twice = tuple(sorted(name for name, count in Counter(name for name, _ in pairs).items() if count > 1))
+    return marked
+
+
+def _names_twice(value: Any) -> tuple[str, ...]:
+    return value.twice if isinstance(value, _Twice) else ()
 
 
 def check_records(records: Any) -> Iterator[Problem]:
@@ -75,7 +100,7 @@ def check_records(records: Any) -> Iterator[Problem]:
     if not records:
         yield Problem("error", "It holds no reference point")
         return
-    for name in getattr(records, "twice", []):
+    for name in _names_twice(records):
         yield Problem("error", "Two records have the same name, of which only one would count", name[:60])
     broken = False
     for name, record in records.items():
@@ -94,14 +119,19 @@ def _of_record(name: str, record: Any) -> Iterator[Problem]:
     if missing:
         yield Problem("error", f"{', '.join(missing)} missing; is this a file of reference points?", name)
         return
+    for key in _names_twice(record):
+        yield Problem("error", f"{show(key, 40)} stands in it twice, of which only the last would count", name)
     called, size = record["Benchmark"], record["BS"]
     if not isinstance(called, str) or not called:
         yield Problem("error", f"Benchmark is no name: {show(called)}", name)
         return
-    if not _is_number(size) or size <= 0:
-        yield Problem("error", f"BS, the batch size, is no number above 0: {show(size)}", name)
+    if not _is_count(size):
+        what = f"is above {BEYOND:g}" if _is_large(size) else "is no number above 0"
+        yield Problem("error", f"BS, the batch size, {what}: {show(size)}", name)
     if not isinstance(record["Hyperparams"], dict):
         yield Problem("error", "Hyperparams is no object", name)
+    elif _is_deep(record):
+        yield Problem("error", f"It is nested more than {_MAX_DEPTH} deep", name)
     yield from _of_points(name, record, called)
 
 
@@ -109,13 +139,15 @@ def _of_points(name: str, record: dict[str, Any], called: str) -> Iterator[Probl
     wanted = points_name(called)
     if wanted not in record:
         other = next((key for key in (EPOCHS, SAMPLES) if key in record), None)
-        fix = f"Call {other!r} {wanted!r}." if other else None
+        fix = f"Rename {other!r} to {wanted!r}." if other else None
         yield Problem("error", f"{wanted!r} missing, which the official tool reads for {called[:40]}", name, fix)
         return
     points = record[wanted]
-    if not isinstance(points, list) or not all(_is_number(point) and point > 0 for point in points):
-        bad = next((p for p in points if not _is_number(p) or p <= 0), None) if isinstance(points, list) else points
-        yield Problem("error", f"{wanted!r} is no list of numbers above 0: {show(bad)}", name)
+    bad = [points] if not isinstance(points, list) else [point for point in points if not _is_count(point)]
+    if bad:
+        large = isinstance(points, list) and _is_large(bad[0])
+        what = f"holds a number above {BEYOND:g}" if large else "is no list of numbers above 0"
+        yield Problem("error", f"{wanted!r} {what}: {show(bad[0])}", name)
         return
     least = 2 * cut_of(called) + 1
     runs = needed_runs(called)
@@ -143,5 +175,27 @@ def _together(records: dict[str, Any]) -> Iterator[Problem]:
             yield Problem("error", message, name[:60], "Put their runs together in one record.")
 
 
+def _is_count(value: Any) -> bool:
+    """Whether it is a number above 0 that can be computed with; a larger one would overflow on the way."""
+    return _is_number(value) and 0 < value < BEYOND
+
+
+def _is_large(value: Any) -> bool:
+    return _is_number(value) and bool(value >= BEYOND)
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < math.inf
+
+
+def _is_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(_MAX_DEPTH):
+        level = [inner for outer in level for inner in _inside(outer)]
+    return bool(level)
+
+
+def _inside(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []

@@ -11,15 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlsub.convergence.margin import (
-    LEAST_RUNS,
-    Bootstrap,
-    benchmark_held,
-    chance_of,
-    completion_of,
-    margin_of,
-    untested,
-)
+from mlsub.convergence.chance import LEAST_RUNS, Bootstrap, chance_of, completion_of
+from mlsub.convergence.margin import benchmark_held, margin_of, untested
 from mlsub.convergence.student import t_distribution
 from mlsub.convergence.table import plan_of
 from mlsub.findings import Verdict
