@@ -23,9 +23,17 @@ _MAX_PROBLEMS = 20
 @click.option("--round", "round_", metavar="ROUND", help="Whose rules the runs follow; else read off the folders.")
 @click.option("--usage", metavar="USAGE", help="training, hpc or rehearsal; else read off the folders.")
 @click.option("--rules", metavar="FILE", help="Rules of your own, or a round to come; see docs/overlay.md.")
+@click.option("--name", metavar="NAME", help="Records are called NAME_<batch size>; else <benchmark>_ref_<batch size>.")
 @click.option("--creator", metavar="TEXT", help="Who ran the reference; else submission_org of the logs.")
 @click.option("--when", metavar="TEXT", help="When; else the day of the first run.")
 @click.option("--platform", metavar="TEXT", help="On what; else submission_platform of the logs.")
+@click.option(
+    "--hyperparameter",
+    "hyperparameters",
+    metavar="KEY",
+    multiple=True,
+    help="Also write what the logs say of KEY; may be given again.",
+)
 @click.option("--append", metavar="FILE", type=click.Path(), help="Add to the records of this reference file.")
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes that read logs.")
 @click.option("--force", is_flag=True, help="Replace the output file if it exists.")
@@ -35,9 +43,11 @@ def command(
     round_: str | None,
     usage: str | None,
     rules: str | None,
+    name: str | None,
     creator: str | None,
     when: str | None,
     platform: str | None,
+    hyperparameters: tuple[str, ...],
     append: str | None,
     jobs: int | None,
     force: bool,
@@ -49,7 +59,7 @@ def command(
 
     Exit status: 0 written, 1 the runs are no reference yet, 2 could not be read or written.
     """
-    from mlsub.convergence.build import Provenance, build_records
+    from mlsub.convergence.build import Choice, Provenance, build_records
     from mlsub.judge.runs import Asked, RunsError, find_runs, one_benchmark, read_runs, round_of
     from mlsub.output import OutputError, check_output
     from mlsub.reference.output import could_not, overlay_of
@@ -64,11 +74,21 @@ def command(
             asked = Asked(round_, usage, overlay, jobs, progress)
             found = round_of(files, asked)
             logs = read_runs(files, found, asked)
-        name = one_benchmark(logs, found)
+        _end_if_mixed({str(log.benchmark) for log in logs if log.benchmark})
+        benchmark = one_benchmark(logs, found)
     except (RunsError, OutputError) as error:
         could_not("rcp build", error)
-    built = build_records(logs, name, found, Provenance(creator, when, platform))
-    _write(file, built, known, name, found, force=force)
+    choice = Choice(name, hyperparameters)
+    built = build_records(logs, benchmark, found, Provenance(creator, when, platform), choice)
+    _write(file, built, known, benchmark, found, force=force)
+
+
+def _end_if_mixed(benchmarks: set[str]) -> None:
+    """End with status 1 where the runs, all of which could be read, are of several benchmarks."""
+    if len(benchmarks) > 1:
+        tell(f"the runs are of {len(benchmarks)} benchmarks ({', '.join(sorted(benchmarks)[:5])}); name those of one")
+        tell("no file was written")
+        sys.exit(1)
 
 
 def _known(append: str | None) -> dict[str, Any]:
@@ -82,7 +102,8 @@ def _known(append: str | None) -> dict[str, Any]:
 
     problems = [problem for problem in check_reference_file(Path(append)) if problem.severity == "error"]
     if problems:
-        raise RunsError(f"{append}: {problems[0].message}. Only a whole reference file can be added to.")
+        where = f"{append}: {problems[0].record}" if problems[0].record else append
+        raise RunsError(f"{where}: {problems[0].message}. Only a whole reference file can be added to.")
     content = json.loads(Path(append).read_bytes())
     return dict(content)
 

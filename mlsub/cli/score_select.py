@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from typing import NoReturn
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NoReturn
 
 from mlsub.cli.options import progress_bar, tell
+
+if TYPE_CHECKING:
+    from mlsub.log.report import LogReport
+    from mlsub.score.select import Selection
+
+#: Copies, and runs without a start, that are told one by one.
+_MAX_TOLD = 5
 
 
 def run_selection(
@@ -23,7 +30,7 @@ def run_selection(
     from mlsub.reference.output import could_not, overlay_of
     from mlsub.rules.load import benchmark
     from mlsub.score.select import select_window
-    from mlsub.score.select_runs import Selected, mixed, notes_on, timed
+    from mlsub.score.select_runs import Selected, notes_on, timed
     from mlsub.score.select_text import render_json, render_text
 
     overlay = overlay_of("score", rules)
@@ -33,20 +40,59 @@ def run_selection(
             asked = Asked(round_, usage, overlay, jobs, progress)
             found = round_of(files, asked)
             logs = read_runs(files, found, asked)
+        _end_with(list(_of_several_benchmarks(logs)))
         name = one_benchmark(logs, found)
     except RunsError as error:
         could_not("score", error)
-    runs = [timed(log) for log in logs]
-    problems = [f"{log.path} has no run_start" for log, run in zip(logs, runs, strict=True) if run is None][:5]
-    problems += mixed(logs)
-    if len(logs) < size:
-        problems.append(f"there are {len(logs)} runs, and a window has {size}")
-    if problems:
-        for problem in problems:
-            tell(f"nothing is selected: {problem}")
-        sys.exit(1)
     needs = benchmark(found.usage, found.name, name, found.overlay)
-    selection = select_window([run for run in runs if run is not None], size, needs.forgiven)
-    answer = Selected(found.usage, found.name, name, selection, tuple(notes_on(selection, needs)))
+    runs = [run for log in logs if (run := timed(log)) is not None]
+    _end_with([*_no_experiment(logs), *_no_window(len(logs), size, needs.forgiven)])
+    selection = select_window(runs, size, needs.forgiven)
+    notes = (*notes_on(selection, needs), *_on_order(selection))
+    answer = Selected(found.usage, found.name, name, selection, notes)
     sys.stdout.write(render_json(answer) if format_ == "json" else render_text(answer))
     sys.exit(1 if selection.chosen is None else 0)
+
+
+def _end_with(problems: Sequence[str]) -> None:
+    """End with status 1 where there are problems, and tell them."""
+    for problem in problems:
+        tell(f"nothing is selected: {problem}")
+    if problems:
+        sys.exit(1)
+
+
+def _of_several_benchmarks(logs: Sequence[LogReport]) -> Iterator[str]:
+    named = sorted({str(log.benchmark) for log in logs if log.benchmark})
+    if len(named) > 1:
+        yield f"the runs are of more than one benchmark ({', '.join(named[:5])}); name those of one"
+
+
+def _no_experiment(logs: Sequence[LogReport]) -> Iterator[str]:
+    """Why the logs are not one experiment repeated, each run of it once and with its place in the order."""
+    from mlsub.audit.cross import audit_same_runs
+    from mlsub.score.select_runs import mixed, timed
+
+    yield from [f"{log.path} has no run_start" for log in logs if timed(log) is None][:_MAX_TOLD]
+    yield from mixed(logs)
+    copies = [f"{copy.path} tells of a run that is there already: {copy.actual}" for copy in audit_same_runs(logs)]
+    yield from copies[:_MAX_TOLD]
+
+
+def _no_window(count: int, size: int, forgiven: int) -> Iterator[str]:
+    least = 2 * forgiven + 1
+    if size < least:
+        yield f"a window of {size} has no olympic score, which leaves out {2 * forgiven} runs; name {least} or more"
+    elif count < size:
+        yield f"there are {count} runs, and a window has {size}"
+
+
+def _on_order(selection: Selection) -> Iterator[str]:
+    """Runs whose order the clock does not tell."""
+    from mlsub.score.select import starting_together
+
+    pairs = [f"{first + 1} and {second + 1}" for first, second in starting_together(selection.runs)]
+    more = len(pairs) - _MAX_TOLD
+    if pairs:
+        shown = ", ".join(pairs[:_MAX_TOLD]) + (f", and {more} more" if more > 0 else "")
+        yield f"runs start in the same millisecond, so that only their file names order them: {shown}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,10 @@ import msgspec
 
 from mlsub.audit.cross import audit_same_runs
 from mlsub.convergence.algorithm import Algorithm, algorithm_of, newest_algorithm, unit_of
+from mlsub.convergence.filecheck import check_reference_file
 from mlsub.convergence.point import paired_rule
-from mlsub.convergence.reference import points_name
-from mlsub.convergence.runs import progress_of
+from mlsub.convergence.reference import points_name, reference_file
+from mlsub.convergence.runs import BEYOND, progress_of
 from mlsub.log.report import LogReport
 from mlsub.rounds import Round
 from mlsub.rules.load import benchmark, rules_for
@@ -24,6 +26,8 @@ from mlsub.show import show
 
 #: Logged with every run, and no choice of whoever trains.
 _NO_CHOICE = frozenset(("global_batch_size", "train_samples", "eval_samples", "seed", "cache_clear"))
+#: Characters of a hyperparameter; also a bound on how deep it is nested.
+_MAX_VALUE = 1000
 
 
 class Provenance(msgspec.Struct, frozen=True):
@@ -35,6 +39,20 @@ class Provenance(msgspec.Struct, frozen=True):
 
 
 _FROM_LOGS = Provenance()
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """What the caller wants of the records.
+
+    ``name`` stands in the name of each before its batch size; ``hyperparameters`` are logged keys to write besides the
+    usual ones.
+    """
+
+    name: str | None = None
+    hyperparameters: tuple[str, ...] = ()
+
+
+_USUAL = Choice()
 
 
 class Built(msgspec.Struct, frozen=True):
@@ -50,7 +68,13 @@ def algorithm_for(round_: Round) -> Algorithm:
     return algorithm_of(round_.usage, round_.name, round_.overlay) or newest_algorithm()
 
 
-def build_records(logs: Sequence[LogReport], name: str, round_: Round, provenance: Provenance = _FROM_LOGS) -> Built:
+def build_records(
+    logs: Sequence[LogReport],
+    name: str,
+    round_: Round,
+    provenance: Provenance = _FROM_LOGS,
+    choice: Choice = _USUAL,
+) -> Built:
     """One record a batch size.
 
     Args:
@@ -58,10 +82,12 @@ def build_records(logs: Sequence[LogReport], name: str, round_: Round, provenanc
         name: the benchmark.
         round_: whose rules hold.
         provenance: what the caller knows better than the logs.
+        choice: names and hyperparameters.
     """
     needs = benchmark(round_.usage, round_.name, name, round_.overlay)
     rules = rules_for(round_.usage, round_.name, "closed", name, round_.overlay)
-    problems = [*_of_runs(logs, name, round_, rules), *_copies(logs)]
+    problems = [*_of_runs(logs, name, round_, rules), *_copies(logs), *_never_logged(logs, choice)]
+    keys = [*_usual_keys(name, round_, rules), *choice.hyperparameters]
     notes: list[str] = []
     records: dict[str, dict[str, Any]] = {}
     groups = _by_batch_size(logs)
@@ -72,9 +98,9 @@ def build_records(logs: Sequence[LogReport], name: str, round_: Round, provenanc
                 f"batch size {show(size)} has {len(runs)} runs, {2 * needs.runs - len(runs)} too few: "
                 f"a reference needs {2 * needs.runs}, twice those of an entry"
             )
-        hyperparameters, differing = _hyperparameters(runs, rules)
-        notes += [f"batch size {show(size)}: the runs differ in {key}, which is left out" for key in differing]
-        records[f"{name}_ref_{show(size)}"] = {
+        hyperparameters, left_out = _hyperparameters(runs, keys)
+        notes += [f"batch size {show(size)}: {why}, which is left out" for why in left_out]
+        records[f"{choice.name or f'{name}_ref'}_{show(size)}"] = {
             "Benchmark": name,
             **_provenance(runs, provenance),
             "BS": size,
@@ -99,7 +125,7 @@ def _of_runs(logs: Sequence[LogReport], name: str, round_: Round, rules: RuleSet
             yield f"{log.path} did not converge: its status is {show(log.status)}"
         elif _point(log, name, round_, rules) is None:
             yield f"{log.path} says nowhere at what point it converged"
-        elif not _is_size(log.run.hyperparameters.get("global_batch_size")):
+        elif _size_of(log) is None:
             yield f"{log.path} has no global_batch_size that is a number"
 
 
@@ -108,34 +134,73 @@ def _copies(logs: Sequence[LogReport]) -> Iterator[str]:
         yield f"{finding.path}: {finding.message} ({finding.actual})"
 
 
-def _is_size(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < 1e15
+def _size_of(log: LogReport) -> int | float | None:
+    """The batch size, a whole one as such however it was logged; None where the log has none that is a number."""
+    size = log.run.hyperparameters.get("global_batch_size")
+    if not isinstance(size, (int, float)) or isinstance(size, bool) or not 0 < size < BEYOND:
+        return None
+    return int(size) if size == int(size) else size
 
 
-def _by_batch_size(logs: Sequence[LogReport]) -> dict[Any, list[LogReport]]:
-    groups: dict[Any, list[LogReport]] = {}
+def _by_batch_size(logs: Sequence[LogReport]) -> dict[int | float, list[LogReport]]:
+    groups: dict[int | float, list[LogReport]] = {}
     for log in logs:
-        size = log.run.hyperparameters.get("global_batch_size")
-        if _is_size(size):
+        size = _size_of(log)
+        if size is not None:
             groups.setdefault(size, []).append(log)
     return groups
 
 
-def _hyperparameters(runs: Sequence[LogReport], rules: RuleSet) -> tuple[dict[str, Any], list[str]]:
-    """What the rules of the benchmark ask for and all runs have set alike; and in what they differ."""
-    wanted = [rule.key for rule in rules.rules]
-    wanted += [rule.key for variant in rules.variants for rule in variant.rules]
+def _usual_keys(name: str, round_: Round, rules: RuleSet) -> list[str]:
+    """The hyperparameters that the rules of the benchmark ask for, and those that its installed reference names.
+
+    They keep the names of the logs: files of earlier rounds have others here and there (optimizer for opt_name), and
+    the official tool reads none of them.
+    """
+    keys = [rule.key for rule in rules.rules]
+    keys += [rule.key for variant in rules.variants for rule in variant.rules]
+    file = reference_file(round_.usage, round_.ruleset, name)
+    if file is not None and not any(problem.severity == "error" for problem in check_reference_file(file)):
+        keys += [key for record in json.loads(file.read_bytes()).values() for key in record["Hyperparams"]]
+    return [key for key in dict.fromkeys(keys) if key not in _NO_CHOICE]
+
+
+def _never_logged(logs: Sequence[LogReport], choice: Choice) -> Iterator[str]:
+    logged = set().union(*(log.run.hyperparameters for log in logs))
+    for key in choice.hyperparameters:
+        if key not in logged:
+            close = get_close_matches(key, sorted(logged), n=1)
+            yield f"no log has the hyperparameter {show(key)}" + (f"; did you mean {close[0]}?" if close else "")
+
+
+def _hyperparameters(runs: Sequence[LogReport], keys: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
+    """What all runs have set alike; and why a key is left out, that only some have or have otherwise."""
     same: dict[str, Any] = {}
-    differing = []
-    for key in dict.fromkeys(wanted):
-        values = [log.run.hyperparameters[key] for log in runs if key in log.run.hyperparameters]
-        if key in _NO_CHOICE or not values or values[0] is None:
+    left_out = []
+    for key in dict.fromkeys(keys):
+        values = [log.run.hyperparameters[key] for log in runs if log.run.hyperparameters.get(key) is not None]
+        if not values:
             continue
-        if all(value == values[0] for value in values):
-            same[key] = values[0]
+        texts = {_text(value) for value in values}
+        if len(values) < len(runs):
+            left_out.append(f"{len(values)} of {len(runs)} runs have {key}")
+        elif len(texts) > 1:
+            left_out.append(f"the runs differ in {key}")
+        elif None in texts:
+            left_out.append(f"{key} is infinite, no number or too long")
         else:
-            differing.append(key)
-    return same, differing
+            same[key] = values[0]
+    return same, left_out
+
+
+def _text(value: Any) -> str | None:
+    """A value as JSON, numbers alike however they are written; None where it cannot be, or is too long to be one."""
+    plain = float(value) if isinstance(value, int) and not isinstance(value, bool) and abs(value) < BEYOND else value
+    try:
+        text = json.dumps(plain, allow_nan=False, sort_keys=True)
+    except (TypeError, ValueError, RecursionError):
+        return None
+    return text if len(text) <= _MAX_VALUE else None
 
 
 def _provenance(runs: Sequence[LogReport], told: Provenance) -> dict[str, str]:

@@ -20,6 +20,7 @@ def summary(file: Path, built: Built, name: str, round_: Round) -> str:
     algorithm = algorithm_for(round_)
     runs = benchmark(round_.usage, round_.name, name, round_.overlay).runs
     points = points_of(file, name, runs, algorithm)
+    earlier = dict(algorithm.earlier).get(name, 0)
     new = {record["BS"] for record in built.records.values()}
     installed = _installed(name, round_, runs)
     beside = [point for point in installed if point.batch_size not in new]
@@ -31,7 +32,7 @@ def summary(file: Path, built: Built, name: str, round_: Round) -> str:
             str(point.runs),
             number(point.mean),
             number(point.stdev),
-            number(point.minimum),
+            number(point.minimum - earlier),
             _place(point, kept, installed),
         )
         for point in points
@@ -57,6 +58,5 @@ def _installed(name: str, round_: Round, runs: int) -> tuple[Point, ...]:
 
 def _place(point: Point, kept: tuple[Point, ...], installed: tuple[Point, ...]) -> str:
     same = next((other for other in installed if other.batch_size == point.batch_size), None)
-    if same is not None:
-        return f"one has this batch size, with a mean of {number(same.mean)}"
-    return "kept" if point in kept else "pruned: slower than its neighbours"
+    fate = "kept" if point in kept else "pruned"
+    return fate if same is None else f"{fate}; in place of one with a mean of {number(same.mean)}"

@@ -21,6 +21,8 @@ from mlsub.show import show
 
 #: Problems of one file that are told.
 _MAX_PROBLEMS = 20
+#: Batch sizes of one benchmark; installed files have up to thirteen, and each costs a search for its limit.
+_MAX_RECORDS = 1000
 #: Nested deeper, a record could be read but not be written again. Hyperparameters are lists of numbers at most.
 _MAX_DEPTH = 20
 
@@ -99,6 +101,9 @@ def check_records(records: Any) -> Iterator[Problem]:
         return
     if not records:
         yield Problem("error", "It holds no reference point")
+        return
+    if len(records) > _MAX_RECORDS:
+        yield Problem("error", f"It holds {len(records)} records; more than {_MAX_RECORDS} are not read")
         return
     for name in _names_twice(records):
         yield Problem("error", "Two records have the same name, of which only one would count", name[:60])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import math
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import msgspec
 
 from mlsub.convergence.algorithm import Algorithm
+from mlsub.convergence.runs import BEYOND
 from mlsub.convergence.statistics import least_accepted_mean, mean_of, stdev_of, trimmed
 
 #: Reference files are below a megabyte.
@@ -122,4 +122,4 @@ def _values(name: str, record: Any) -> list[float]:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < BEYOND

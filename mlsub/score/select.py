@@ -2,7 +2,9 @@
 
 A result is meant to be the median of what a system does, so that whoever ran M > N times may not pick. The runs are put
 in the order of their start, each N that follow one another are a window with an olympic score, and the window whose
-score is nearest the median of all is the result. (MLPerf training rules, Benchmark results: M > N runs.)
+score is nearest the median of all is the result. Windows without a valid score count as infinite, and where the median
+one is such a window there is no result. (MLPerf training rules, Benchmark Results, Scoring; in the rules since 2021,
+training_policies pull request 467. They leave open which of two middle windows is meant.)
 """
 
 from __future__ import annotations
@@ -40,8 +42,9 @@ class Window(msgspec.Struct, frozen=True):
 class Selection(msgspec.Struct, frozen=True):
     """What comes of it.
 
-    ``runs`` are in the order of their start; ``median`` is that of all windows' scores in minutes, None where it is
-    infinite, and then ``chosen`` (a number of ``windows``) is None as well: half of the windows or more are invalid.
+    ``runs`` are in the order of their start; ``median`` is that of all windows' scores in minutes, of an even number
+    the mean of the two in the middle. It is None where it is infinite, and then ``chosen`` (a number of ``windows``) is
+    None as well: half of the windows or more are invalid.
     """
 
     size: int
@@ -62,8 +65,8 @@ class Selection(msgspec.Struct, frozen=True):
 def select_window(runs: Sequence[TimedRun], size: int, forgiven: int) -> Selection:
     """Apply the median window.
 
-    Between two windows that are equally near the median (an even number of windows has its median between two) the
-    slower is taken, so that nothing can be gained by the number of runs; of equal ones the earlier.
+    An even number of windows has its median between two that are equally near. The slower of them is taken, so that
+    nothing can be gained by the number of runs, and half of the windows must not be invalid; of equal ones the earlier.
 
     Args:
         runs: in any order; those that start together are ordered by path.
@@ -81,17 +84,29 @@ def select_window(runs: Sequence[TimedRun], size: int, forgiven: int) -> Selecti
         for first in range(len(ordered) - size + 1)
     )
     scores = [math.inf if window.minutes is None else window.minutes for window in windows]
-    middle = median(scores)
-    if math.isinf(middle):
+    # By rank: the distances of two scores from the mean of both are equal, but may be rounded differently.
+    nearest = sorted(scores)[len(scores) // 2]
+    if math.isinf(nearest):
         return Selection(size, tuple(ordered), windows, None, None)
-    chosen = min(range(len(windows)), key=lambda n: (abs(scores[n] - middle), -scores[n], n))
-    return Selection(size, tuple(ordered), windows, middle, chosen)
+    return Selection(size, tuple(ordered), windows, median(scores), scores.index(nearest))
 
 
 def overlapping(runs: Sequence[TimedRun]) -> list[tuple[int, int]]:
-    """Neighbours in the order of start of which the later begins before the earlier can have ended."""
-    return [
-        (n, n + 1)
-        for n, (run, after) in enumerate(pairwise(runs))
-        if run.minutes is not None and after.started < run.started + run.minutes * 60_000
-    ]
+    """Runs that begin before an earlier one has ended, each with the one of those before that ends last.
+
+    Args:
+        runs: in the order of their start. Runs that start together are left to :func:`starting_together`.
+    """
+    found = []
+    last, end = 0, -math.inf
+    for n, run in enumerate(runs):
+        if runs[last].started < run.started < end:
+            found.append((last, n))
+        if run.minutes is not None and run.started + run.minutes * 60_000 > end:
+            last, end = n, run.started + run.minutes * 60_000
+    return found
+
+
+def starting_together(runs: Sequence[TimedRun]) -> list[tuple[int, int]]:
+    """Neighbours in the order of start that started in the same millisecond, so that only their names order them."""
+    return [(n, n + 1) for n, (run, after) in enumerate(pairwise(runs)) if run.started == after.started]

@@ -26,8 +26,14 @@ class Selected(msgspec.Struct, frozen=True):
 
 
 def timed(log: LogReport) -> TimedRun | None:
-    """A run with its start; None where the log has no run_start, so that it has no place in the order."""
-    started = log.run.timeline.run_start
+    """A run with its start; None where the log has none, so that it has no place in the order.
+
+    A run that died before run_start counts all the same, from its first sign of life.
+    """
+    timeline = log.run.timeline
+    started = timeline.run_start
+    if started is None and not log.compliant:
+        started = timeline.init_start if timeline.init_start is not None else timeline.first
     if started is None or not abs(started) < 1e15:
         return None
     if not log.compliant:

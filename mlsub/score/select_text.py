@@ -14,7 +14,7 @@ from mlsub.score.select import Selection
 from mlsub.score.select_runs import Selected
 
 #: The rules' source, for whoever is asked why it is these runs.
-_WHY = "training rules, Benchmark results: of more runs than needed, the window nearest the median of all is the result"
+_WHY = "training rules, Scoring: of more runs than needed, the consecutive ones nearest the median are the result"
 
 
 def render_text(selected: Selected) -> str:

@@ -19,9 +19,9 @@ TEXT = """\
 FILE: resnet, epochs to converge
 
 batch size  runs  mean  stdev   accepted from  beside 9 installed points
----------------------------------------------------------------------------------------------
+------------------------------------------------------------------------------------------
 3200        10    41.5  2.2913  38.6565        kept
-4096        10    61.5  2.2913  58.6565        one has this batch size, with a mean of 39.875
+4096        10    61.5  2.2913  58.6565        kept; in place of one with a mean of 39.875
 note: batch size 4096: the runs differ in lars_opt_learning_rate_warmup_epochs, which is left out
 """
 
@@ -101,7 +101,7 @@ def spoiled(tree: Tree, how: str) -> None:
         ("noncompliant", 1, "small/resnet/result_4.txt is noncompliant: No eval_accuracy reaches the quality target"),
         ("aborted", 1, 'small/resnet/result_4.txt did not converge: its status is "aborted"'),
         ("no batch size", 1, "small/resnet/result_4.txt"),
-        ("another benchmark", 2, "The runs are of 2 benchmarks (resnet, ssd). Name those of one."),
+        ("another benchmark", 1, "the runs are of 2 benchmarks (resnet, ssd); name those of one"),
         ("too few", 1, "batch size 3200 has 9 runs, 1 too few: a reference needs 10, twice those of an entry"),
         ("a copy", 1, "small/resnet/result_9.txt"),
     ],
@@ -127,6 +127,82 @@ def test_a_file_is_added_to_and_never_twice(tmp_path: Path) -> None:
     first.write_text("{}")
     broken = run("rcp", "build", large, "-o", tmp_path / "third.json", "--round", "1.0", "--append", first)
     assert (broken.status, "It holds no reference point" in broken.stderr) == (2, True)
+
+
+def test_a_record_of_the_same_batch_size_is_not_added(tmp_path: Path) -> None:
+    tree, first = reference_runs(tmp_path), tmp_path / "first.json"
+    small = tree.entry(system="small")
+    assert run("rcp", "build", small, "-o", first, "--round", "1.0").status == 0
+    outcome = run(
+        "rcp", "build", small, "-o", tmp_path / "x.json", "--round", "1.0", "--append", first, "--name", "mine"
+    )
+    assert (outcome.status, outcome.stderr) == (
+        1,
+        "mlsub: mine_3200: Batch size 3200 has a record already: resnet_ref_3200\nmlsub: no file was written\n",
+    )
+
+
+def test_what_is_added_to_is_kept_as_it_is(tmp_path: Path) -> None:
+    """Whatever else a file holds: other keys of a record, numbers of any form, and the order."""
+    tree, first, second = reference_runs(tmp_path), tmp_path / "first.json", tmp_path / "second.json"
+    other = {
+        "Benchmark": "resnet",
+        "BS": 512,
+        "Precision": "fp32 é",
+        "Hyperparams": {"x": [1e-07, 12345678901234567890]},
+    }
+    first.write_text(json.dumps({"z": {**other, "Epochs to converge": [35.125, 36, 37]}}))
+    small = tree.entry(system="small")
+    assert run("rcp", "build", small, "-o", second, "--round", "1.0", "--append", first).status == 0
+    written = json.loads(second.read_text())
+    assert list(written) == ["z", "resnet_ref_3200"]
+    assert written["z"] == json.loads(first.read_text())["z"]
+
+
+@pytest.mark.parametrize("depth", [30, 980, 5000])
+def test_a_deeply_nested_file_is_not_added_to(depth: int, tmp_path: Path) -> None:
+    tree, first, second = reference_runs(tmp_path), tmp_path / "first.json", tmp_path / "second.json"
+    content = '{"a": {"Benchmark": "resnet", "BS": 9, "Hyperparams": {"x": DEEP}, "Epochs to converge": [1, 2, 3]}}'
+    first.write_text(content.replace("DEEP", "[" * depth + "]" * depth))
+    small = tree.entry(system="small")
+    outcome = run("rcp", "build", small, "-o", second, "--round", "1.0", "--append", first)
+    assert outcome.status == 2
+    assert "Only a whole reference file can be added to." in outcome.stderr
+    assert not second.exists()
+
+
+def nested(depth: int) -> object:
+    value: object = 1
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("value", [float("inf"), float("nan"), "x" * 2000, nested(900)])
+def test_a_value_that_no_json_holds_is_left_out(value: object, tmp_path: Path) -> None:
+    tree, file = reference_runs(tmp_path), tmp_path / "rcps_resnet.json"
+    tree.edit(lambda log: log.put("lars_opt_base_learning_rate", value=value), *range(10), system="small")
+    outcome = build(tree, file)
+    assert outcome.status == 0, outcome.stderr
+    said = "note: batch size 3200: lars_opt_base_learning_rate is infinite, no number or too long, which is left out"
+    assert said in outcome.stdout.splitlines()
+    small, large = json.loads(file.read_text(), parse_constant=pytest.fail).values()
+    assert "lars_opt_base_learning_rate" not in small["Hyperparams"]
+    assert large["Hyperparams"]["lars_opt_base_learning_rate"] == 10.5
+
+
+def test_names_and_hyperparameters_can_be_chosen(tmp_path: Path) -> None:
+    tree, file = reference_runs(tmp_path), tmp_path / "rcps_resnet.json"
+    assert build(tree, file, "--name", "rn50", "--hyperparameter", "train_samples").status == 0
+    written = json.loads(file.read_text())
+    assert list(written) == ["rn50_3200", "rn50_4096"]
+    assert all(record["Hyperparams"]["train_samples"] == 1281167 for record in written.values())
+    wrong = build(tree, tmp_path / "x.json", "--hyperparameter", "train_sample")
+    assert (wrong.status, wrong.stderr) == (
+        1,
+        'mlsub: no log has the hyperparameter "train_sample"; did you mean train_samples?\n'
+        "mlsub: no file was written\n",
+    )
 
 
 def test_a_file_is_replaced_only_by_force(tmp_path: Path) -> None:
@@ -159,7 +235,10 @@ def test_a_file_for_another_benchmark_leaves_an_entry_as_it_is(tmp_path: Path) -
     assert run("check", mine.folder, "--rcp", file, "--format", "json").document["entries"] == plain
 
 
-@pytest.mark.parametrize("content", ["", "{}", "[]", '{"a": 1}', "\0"])
+BIG = '{"a": {"Benchmark": "resnet", "BS": 4096, "Hyperparams": {}, "Epochs to converge": [1e200, 2e200, 3e200]}}'
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[]", '{"a": 1}', "\0", BIG, BIG.replace("1e200", "1" + "0" * 400)])
 @pytest.mark.parametrize("command", ["check", "score"])
 def test_a_broken_file_of_ones_own_ends_with_status_2(command: str, content: str, tmp_path: Path) -> None:
     file = tmp_path / "mine.json"

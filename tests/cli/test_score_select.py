@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.runner import run
-from tests.differential.shared import ABSENT, CORPUS, present
-from tests.make_tree import Tree, make_tree, spoil
+from tests.differential.shared import ABSENT, CORPUS, present, recorded_entries
+from tests.make_tree import Log, Tree, make_tree, spoil
 
 TEXT = """\
 resnet, training 1.0: 7 runs in the order of their start, 3 windows of 5
@@ -32,7 +32,7 @@ window  runs    score
 
 median: 13.000000 minutes
 submit: runs 1 to 5, score 13.000000 minutes
-why:    training rules, Benchmark results: of more runs than needed, the window nearest the median of all is the result
+why:    training rules, Scoring: of more runs than needed, the consecutive ones nearest the median are the result
 """
 
 
@@ -78,7 +78,10 @@ def test_where_half_of_the_windows_are_invalid_there_is_no_result(tmp_path: Path
 @pytest.mark.parametrize(
     ("spoiled", "said"),
     [
-        ("benchmark", "mlsub score: The runs are of 2 benchmarks (bert, resnet). Name those of one.\n"),
+        (
+            "benchmark",
+            "mlsub: nothing is selected: the runs are of more than one benchmark (bert, resnet); name those of one\n",
+        ),
         (
             "size",
             "mlsub: nothing is selected: the runs are of more than one batch size (global_batch_size: 3200, 4096)\n",
@@ -87,8 +90,16 @@ def test_where_half_of_the_windows_are_invalid_there_is_no_result(tmp_path: Path
             "platform",
             'mlsub: nothing is selected: the runs are of more than one system (submission_platform: "rack1", "x")\n',
         ),
-        ("start", "mlsub: nothing is selected: result_2.txt has no run_start\n"),
         ("few", "mlsub: nothing is selected: there are 7 runs, and a window has 8\n"),
+        (
+            "small",
+            "mlsub: nothing is selected: a window of 2 has no olympic score, which leaves out 2 runs; name 3 or more\n",
+        ),
+        (
+            "copy",
+            "mlsub: nothing is selected: result_4.txt tells of a run that is there already: "
+            "number and times of all records as in result_3.txt\n",
+        ),
         ("nothing", "holds no result_*.txt. Name the folder of the logs, or the logs.\n"),
         ("gone", "Name logs, or folders of them.\n"),
         ("round", "mlsub score: There are no rules for training round 1.9; did you mean 1.1?\n"),
@@ -104,10 +115,12 @@ def test_runs_that_do_not_belong_together_are_refused(spoiled: str, said: str, t
         tree.edit(lambda log: log.put("global_batch_size", value=4096), 2)
     elif spoiled == "platform":
         tree.edit(lambda log: log.put("submission_platform", value="x"), 2)
-    elif spoiled == "start":
-        tree.edit(lambda log: log.drop("run_start"), 2)
     elif spoiled == "few":
         size = 8
+    elif spoiled == "small":
+        size = 2
+    elif spoiled == "copy":
+        tree.log(4).write_bytes(tree.log(3).read_bytes())
     elif spoiled == "nothing":
         paths = [tree.folder]
     elif spoiled == "gone":
@@ -117,7 +130,28 @@ def test_runs_that_do_not_belong_together_are_refused(spoiled: str, said: str, t
     outcome = run("score", "--select", size, *paths)
     assert outcome.stdout == ""
     assert outcome.stderr.endswith(said)
-    assert outcome.status == (1 if spoiled in ("size", "platform", "start", "few") else 2)
+    assert outcome.status == (2 if spoiled in ("nothing", "gone", "round") else 1)
+
+
+def test_runs_that_start_together_are_named(tmp_path: Path) -> None:
+    tree = loose(tmp_path)
+    (start,) = (record["time_ms"] for record in Log.read(tree.log(2)).records("run_start"))
+    tree.edit(lambda log: log.put("run_start", time_ms=start), 3)
+    notes = json.loads(run("score", "--select", 5, tree.entry(), "--format", "json").stdout)["notes"]
+    assert notes == ["runs start in the same millisecond, so that only their file names order them: 3 and 4"]
+
+
+def test_another_number_than_the_benchmarks_is_told(tmp_path: Path) -> None:
+    outcome = run("score", "--select", 3, loose(tmp_path).entry())
+    assert outcome.status == 0
+    assert outcome.stdout.splitlines()[-1] == "note: an entry of resnet has 5 runs, not 3"
+
+
+def test_a_run_that_died_before_its_clock_started_counts_as_infinite(tmp_path: Path) -> None:
+    tree = loose(tmp_path)
+    tree.edit(lambda log: log.drop("run_start", "run_stop"), 2)
+    document = json.loads(run("score", "--select", 5, tree.entry(), "--format", "json").stdout)
+    assert [entry["minutes"] is None for entry in document["runs"]] == [True, False, True, False, False, False, False]
 
 
 def test_other_formats_are_refused(tmp_path: Path) -> None:
@@ -131,3 +165,35 @@ def test_published_runs_select_a_window() -> None:
     assert len(document["windows"]) == 21
     assert len(document["submit"]) == 20
     assert document["notes"][0] == "an entry of unet3d has 40 runs, not 20"
+
+
+@pytest.mark.skipif(not present(), reason=ABSENT)
+def test_published_runs_of_two_systems_are_refused() -> None:
+    folders = sorted((CORPUS / "v4.0" / "tinycorp" / "results").glob("*/resnet"))
+    outcome = run("score", "--select", 5, *folders)
+    assert (outcome.status, outcome.stdout, outcome.stderr) == (
+        1,
+        "",
+        "mlsub: nothing is selected: the runs are of more than one system "
+        '(submission_platform: "tinybox_green", "tinybox_red")\n',
+    )
+
+
+@pytest.mark.skipif(not present(), reason=ABSENT)
+def test_a_published_copy_counts_as_no_run_of_its_own() -> None:
+    folder = CORPUS / "v4.1" / "tinycorp" / "results" / "tinybox_green" / "bert"
+    outcome = run("score", "--select", 10, folder)
+    assert (outcome.status, outcome.stderr) == (
+        1,
+        "mlsub: nothing is selected: result_8.txt tells of a run that is there already: "
+        "number and times of all records as in result_3.txt\n",
+    )
+
+
+@pytest.mark.skipif(not present(), reason=ABSENT)
+def test_as_many_published_runs_as_an_entry_has_score_as_the_entry() -> None:
+    folder = CORPUS / "v1.0" / "Google" / "results" / "tpu-v4-1024-JAX" / "unet3d"
+    document = json.loads(run("score", "--select", 40, folder, "--format", "json").stdout)
+    recorded = recorded_entries("1.0")["Google/results/tpu-v4-1024-JAX/unet3d"]["score"]["unscaled"]
+    assert document["median"] == pytest.approx(recorded, rel=1e-12)
+    assert [window["selected"] for window in document["windows"]] == [True]
