@@ -30,6 +30,14 @@ class LogRules:
         if self._house is not None:
             self._house.add(event)
 
+    def in_trouble(self, key: str) -> bool:
+        """Whether a record of this key may have broken a rule; :meth:`findings` says whether it did."""
+        return self._official.in_trouble(key) or (self._house is not None and self._house.in_trouble(key))
+
+    def reached(self) -> bool:
+        """Whether every quality target has been reached so far."""
+        return self._official.reached()
+
     def findings(self, path: str, spoiled: frozenset[str], *, cut_off: bool) -> Iterator[Finding]:
         """The findings; see :func:`mlsub.rules.phrases.findings_of`."""
         official, checker = self._official.finish(), self._round.checker

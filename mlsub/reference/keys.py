@@ -16,29 +16,10 @@ from mlsub.reference.words import Part, describe, is_required, occurs_words, par
 from mlsub.rounds import Round
 from mlsub.rules.load import benchmark, rules_for
 from mlsub.rules.model import KeyRule, RuleSet
+from mlsub.rules.steps import PLACE, STEPS, event_type, step_of
 
-_INTERVALS = frozenset(("init", "run", "epoch", "block", "eval", "staging"))
 _SEED_METADATA = ("file", "lineno")
 _ONCE_A_SEED = "must be in every run of the entry that sorts after one with a seed"
-
-#: The steps of a run, and the keys that are logged there; the hyperparameters are all others.
-STEPS: dict[str, tuple[str, ...]] = {
-    "submission": (
-        *("submission_benchmark", "submission_division", "submission_org", "submission_platform"),
-        *("submission_status", "submission_poc_name", "submission_entry", "cache_clear"),
-    ),
-    "hyperparameters": (),
-    "initialisation": ("init_start", "weights_initialization", "init_stop"),
-    "run": ("run_start", "staging_start", "staging_stop"),
-    "blocks and epochs": ("block_start", "epoch_start", "epoch_stop", "block_stop", "save_model"),
-    "evaluations": (
-        *("eval_start", "eval_accuracy", "eval_error", "averaged_validation_loss", "aggregated_eval_accuracy"),
-        *("eval_stop", "eval_result"),
-    ),
-    "end": ("run_stop",),
-}
-_STEP_OF = {key: step for step, keys in STEPS.items() for key in keys}
-_PLACE = {key: place for place, key in enumerate(_STEP_OF)}
 
 
 class KeyLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,18 +88,10 @@ def key_list(round_: Round, division: str, name: str) -> KeyList:
         keys=tuple(
             sorted(
                 lines,
-                key=lambda line: (steps.index(line.step), conditions.index(line.where), _PLACE.get(line.key, 0)),
+                key=lambda line: (steps.index(line.step), conditions.index(line.where), PLACE.get(line.key, 0)),
             )
         ),
     )
-
-
-def event_type(key: str) -> str:
-    """The type of event that the official logger gives a record of this key."""
-    stem, _, end = key.rpartition("_")
-    if stem in _INTERVALS and end in ("start", "stop"):
-        return "INTERVAL_START" if end == "start" else "INTERVAL_END"
-    return "POINT_IN_TIME"
 
 
 def _line(rule: KeyRule, rules: RuleSet, division: str, where: str | None = None) -> KeyLine:
@@ -132,7 +105,7 @@ def _line(rule: KeyRule, rules: RuleSet, division: str, where: str | None = None
         where = "where {} is {}".format(*once)
     return KeyLine(
         key=rule.key,
-        step=_STEP_OF.get(rule.key, "hyperparameters"),
+        step=step_of(rule.key),
         need=need,
         where=where,
         when="exactly once" if once else occurs_words(rule.occurs) if is_required(rule.occurs) else "any number",

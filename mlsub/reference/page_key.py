@@ -7,9 +7,10 @@ from functools import lru_cache
 
 from mlsub.findings import Blocks
 from mlsub.reference.history import spans
-from mlsub.reference.keys import descriptions, event_type
+from mlsub.reference.keys import descriptions
 from mlsub.reference.markdown import code, escape, link, prose, table
 from mlsub.rules.demands import ASPECT_FIX, ASPECT_TITLES, ASPECT_WHY, Demand, all_demands, rules_out, which_logs
+from mlsub.rules.steps import event_type
 
 
 def keys_with_pages() -> list[str]:

@@ -90,6 +90,19 @@ class _KeyState:
         self.first: Any = None
         self.plain = not (rule.after or rule.not_after or rule.within or rule.tensors or rule.nested)
 
+    def copy(self) -> _KeyState:
+        """One that goes on counting without changing this one."""
+        other = _KeyState(self.compiled)
+        other.first = self.first
+        other.out = msgspec.structs.replace(
+            self.out,
+            lines=[*self.out.lines],
+            values=[*self.out.values],
+            failures={demand: msgspec.structs.replace(failure) for demand, failure in self.out.failures.items()},
+            tensors=[*self.out.tensors],
+        )
+        return other
+
     def see(self, event: Event, log: _Log) -> None:
         out, compiled = self.out, self.compiled
         out.count += 1
@@ -272,22 +285,39 @@ class Judge:
         if key == "run_start" and log.nesting is not None:
             log.nesting.see(event, "true")
 
+    def in_trouble(self, key: str) -> bool:
+        """Whether a record of this key broke a demand, or was one too many; variants not chosen count here too."""
+        return any(
+            state.out.failures or (state.compiled.rule.occurs.exactly_one and state.out.count > 1)
+            for state in self._by_key.get(key, ())
+        )
+
+    def reached(self) -> bool:
+        """Whether every quality target has been reached so far; False without any."""
+        targets = [out for out in self.finish().keys if out.rule.reaches]
+        return bool(targets) and all(out.reached for out in targets)
+
     def finish(self) -> Outcome:
-        """How each rule that applies fared."""
-        for state, gatherer in self._gatherers:
-            for event in gatherer.events(state.compiled.rule.key):
-                state.see(event, self._log)
-            if gatherer.broken is not None:
-                line, metadata = gatherer.broken
-                state.note("metadata", f"metadata with {gatherer.gathers.by}", line, metadata)
+        """How each rule that applies has fared so far; more events may follow."""
+        gathered = {id(state): self._gathered(state, gatherer) for state, gatherer in self._gatherers}
         for state in self._states:
             where = state.compiled.rule.occurs.once_where
             if where is not None:
                 state.out.wanted = 1 if where in self._chosen else 0
-        outcomes = [state.out for state in self._states]
+        outcomes = [gathered.get(id(state), state.out) for state in self._states]
         for key, value, states in self._variants:
             if (key, value) in self._chosen:
-                outcomes.extend(state.out for state in states)
+                outcomes.extend(gathered.get(id(state), state.out) for state in states)
         seen = frozenset(self._log.seen)
         missing = tuple(group for group in self._plan.alternatives if not any(key in seen for key in group))
         return Outcome(tuple(outcomes), missing, seen)
+
+    def _gathered(self, state: _KeyState, gatherer: Gatherer) -> KeyOutcome:
+        """What a virtual key comes to with the records gathered so far, which may still gain parts."""
+        so_far = state.copy()
+        for event in gatherer.events(state.compiled.rule.key):
+            so_far.see(event, self._log)
+        if gatherer.broken is not None:
+            line, metadata = gatherer.broken
+            so_far.note("metadata", f"metadata with {gatherer.gathers.by}", line, metadata)
+        return so_far.out

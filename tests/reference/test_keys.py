@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from mlsub.divisions import DIVISIONS
-from mlsub.reference.keys import STEPS, KeyLine, descriptions, event_type, key_list
+from mlsub.reference.keys import KeyLine, descriptions, key_list
 from mlsub.reference.names import all_rounds
 from mlsub.reference.page_key import keys_with_pages
 from mlsub.rounds import get_round, usages
+from mlsub.rules.steps import STEPS, event_type
 
 
 def line(benchmark: str, round_: str, key: str, division: str = "closed", usage: str = "training") -> KeyLine:

@@ -1,0 +1,35 @@
+"""Why a recorder refuses to go on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mlsub.findings import Finding
+
+
+class EmitError(RuntimeError):
+    """The recorder cannot do what was asked; the text says what, and how to mend it."""
+
+
+class LogInUseError(EmitError):
+    """Another process writes the same log."""
+
+
+class DoomedRunError(EmitError):
+    """The run cannot become a compliant result any more; ``findings`` say why."""
+
+    def __init__(self, findings: Sequence[Finding]) -> None:
+        self.findings = tuple(findings)
+        super().__init__("the run cannot become a compliant result:\n" + "\n".join(map(tell, self.findings)))
+
+
+def tell(finding: Finding) -> str:
+    """A finding in a few lines, as mlsub check prints it."""
+    lines = [f"  {finding.message} [{finding.rule}]"]
+    if finding.expected is not None:
+        lines.append(f"    expected: {finding.expected}")
+    if finding.actual is not None:
+        lines.append(f"    found:    {finding.actual}")
+    if finding.fix is not None:
+        lines.append(f"    mend:     {finding.fix}")
+    return "\n".join(lines)

@@ -1,0 +1,81 @@
+"""What the rules already say of a log that is still being written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mlsub.divisions import division_of
+from mlsub.findings import Finding, Kind, Severity
+from mlsub.judge.rules import LogRules
+from mlsub.log.event import Event
+from mlsub.rounds import Round
+from mlsub.rules.catalogue import finding
+from mlsub.rules.load import rules_for
+from mlsub.rules.phrases import rule_id
+from mlsub.rules.steps import before_run
+
+_NOTHING: frozenset[str] = frozenset()
+
+
+class Foresight:
+    """Takes the records of a run as they are made, and says what is certain of them.
+
+    The rules are those of :mod:`mlsub.judge.rules`, the same that mlsub check judges the finished log by.
+
+    Args:
+        round_: whose rules hold.
+        division: ``closed`` or ``open``.
+        benchmark: one of the round.
+        path: what findings call the log.
+    """
+
+    def __init__(self, round_: Round, division: str, benchmark: str, path: str) -> None:
+        self._rules = LogRules(round_, division_of(division), benchmark)
+        self._path = path
+        self._told: set[tuple[str, str]] = set()
+        rules = rules_for(round_.usage, round_.name, division, benchmark, round_.overlay)
+        every = [*rules.rules, *(rule for variant in rules.variants for rule in variant.rules)]
+        late = {rule.key for rule in every if not before_run(rule.key) or "run_start" in rule.after} | {"init_stop"}
+        self._later = frozenset(rule_id(key, "", kind) for key in late for kind in (Kind.OFFICIAL, Kind.HOUSE))
+        self._seed_needed = division == "closed" and round_.seeds == "required"
+        self._seeds = 0
+
+    def add(self, event: Event) -> list[Finding]:
+        """Take the next record; the findings that it makes certain."""
+        self._rules.add(event)
+        self._seeds += event.key == "seed"
+        if not self._rules.in_trouble(event.key):
+            return []
+        return self._new(self._certain())
+
+    def _certain(self) -> Iterator[Finding]:
+        """What no later record can mend."""
+        return self._rules.findings(self._path, _NOTHING, cut_off=True)
+
+    def before_clock(self) -> list[Finding]:
+        """What is missing that has to be logged before the timed region, besides what is certain."""
+        every = self._rules.findings(self._path, _NOTHING, cut_off=False)
+        certain = {(found.rule, found.message) for found in self._certain()}
+        missing = [found for found in every if (found.rule, found.message) not in certain and not self._comes(found)]
+        if self._seed_needed and not self._seeds:
+            missing.append(finding("seed.missing", self._path, "The run logs no seed", expected="a seed of its own"))
+        return self._new(iter(missing))
+
+    def _comes(self, found: Finding) -> bool:
+        """Whether a finding is about a key that is logged later, when the clock runs."""
+        key, dot, aspect = found.rule.rpartition(".")
+        return aspect == "any-of" or key + dot in self._later
+
+    def _new(self, found: Iterator[Finding]) -> list[Finding]:
+        fresh = [each for each in found if (each.rule, each.message) not in self._told]
+        self._told.update((each.rule, each.message) for each in fresh)
+        return fresh
+
+    def reached(self) -> bool:
+        """Whether the evaluations so far reach the quality target."""
+        return self._rules.reached()
+
+
+def dooms(found: Finding) -> bool:
+    """Whether a finding rejects the log, by the official rules or the user's own."""
+    return found.severity is Severity.ERROR

@@ -1,0 +1,277 @@
+"""Record a training run so that its log becomes a compliant result, or the run is refused before the clock starts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self
+
+from mlsub.divisions import DIVISIONS
+from mlsub.emit.cache import drop_page_cache
+from mlsub.emit.errors import DoomedRunError, EmitError
+from mlsub.emit.foresight import Foresight
+from mlsub.emit.intervals import Block, Epoch, Evaluation, Init, TimedRun
+from mlsub.emit.ranks import Detected, Ranks
+from mlsub.emit.seeds import draw_seed, earlier_seeds
+from mlsub.emit.sink import LogFile
+from mlsub.emit.units import Units
+from mlsub.emit.writer import Writer
+from mlsub.rounds import Round, UnknownRoundError, get_round, known_rounds
+from mlsub.rules.catalogue import finding
+from mlsub.rules.load import rules_for
+
+Strict = Literal["closed", "open", "warn"]
+
+
+class Recorder:
+    """The log of one run, judged while it is written.
+
+    A context manager: what an exception leaves open is closed, and a run that was under way ends as ``aborted``.
+
+    Args:
+        path: the result file, ``result_<anything>.txt``. It must not exist yet.
+        round: such as ``"6.1"``.
+        benchmark: such as ``"llama31_8b"``.
+        division: ``"closed"`` or ``"open"``.
+        organisation: goes to ``submission_org``.
+        platform: goes to ``submission_platform``; the name of the system.
+        status: goes to ``submission_status``.
+        usage: ``"training"``, ``"hpc"`` or ``"rehearsal"``.
+        submission: more that identifies the submission, such as ``submission_poc_name``.
+        strict: by the rules of which division the run is refused; ``"warn"`` only tells. As a rule the run's own.
+        rules: an overlay file of your own rules.
+        ranks: the processes of the run; as a rule they are found out.
+        namespace: goes into every record.
+        root: the folder that is cut off the names of source files in the log.
+        overwrite: start over where the file holds a run.
+
+    Raises:
+        EmitError: round, benchmark or division do not exist, or the file cannot be written.
+        LogInUseError: another process writes it.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        round: str,
+        benchmark: str,
+        division: Literal["closed", "open"],
+        organisation: str,
+        platform: str,
+        status: str = "onprem",
+        usage: str = "training",
+        submission: Mapping[str, str] | None = None,
+        strict: Strict | None = None,
+        rules: str | None = None,
+        ranks: Ranks | None = None,
+        namespace: str = "",
+        root: Path | None = None,
+        overwrite: bool = False,
+    ) -> None:
+        self.round = _round(usage, round, rules)
+        _must_be(benchmark, self.round.benchmarks, f"benchmark of {self.round.title}")
+        _must_be(division, tuple(DIVISIONS), "division")
+        _must_be(strict or division, (*DIVISIONS, "warn"), "strictness")
+        if self.round.log_format != "mllog":
+            raise EmitError(f"{self.round.title} has a log format of its own, which nothing writes any more")
+        self.path = Path(path)
+        self.benchmark, self.division = benchmark, division
+        self.ranks: Ranks = ranks or Detected()
+        judged_as = division if strict in (None, "warn") else str(strict)
+        self._units = Units(rules_for(usage, self.round.name, judged_as, benchmark, self.round.overlay))
+        self._identity = {
+            "submission_benchmark": benchmark,
+            "submission_division": division,
+            "submission_org": organisation,
+            "submission_platform": platform,
+            "submission_status": status,
+            **(submission or {}),
+        }
+        file = LogFile(self.path, overwrite=overwrite) if self.ranks.rank == 0 else None
+        foresight = Foresight(self.round, judged_as, benchmark, self.path.name)
+        self._writer = Writer(file, foresight, refuses=strict != "warn", namespace=namespace, root=root)
+        self._earlier = earlier_seeds(self.path) if file is not None else {}
+        self._run: TimedRun | None = None
+        self._closed = False
+
+    @property
+    def writes(self) -> bool:
+        """Whether this is the process that writes the log."""
+        return self._writer.file is not None
+
+    def log(self, key: str, value: Any = None, **metadata: Any) -> None:
+        """Log one record; ``epoch``, ``samples`` and ``step`` become the metadata that the round calls so.
+
+        Raises:
+            DoomedRunError: the rules forbid it for good.
+            EmitError: metadata is missing, or the value is no JSON.
+        """
+        if self.writes:
+            self._writer.write(key, value, self._units.metadata(key, metadata))
+
+    def hyperparameter(self, key: str, value: Any, **metadata: Any) -> None:
+        """Log one hyperparameter; what a Closed rule forbids is refused here."""
+        self.log(key, value, **metadata)
+
+    def hyperparameters(self, values: Mapping[str, Any]) -> None:
+        """Log several."""
+        for key, value in values.items():
+            self.log(key, value)
+
+    def samples(self, *, train: int, evaluation: int) -> None:
+        """Log how many samples the data sets have."""
+        self.log("train_samples", train)
+        self.log("eval_samples", evaluation)
+
+    def seed(self, value: int) -> int:
+        """Log the seed of the run, and return it.
+
+        Raises:
+            DoomedRunError: another result in the folder has it: two runs of one seed are one run.
+        """
+        value = int(value)
+        other = self._earlier.get(value)
+        if other is not None and self.division == "closed":
+            found = finding(
+                "seed.shared",
+                self.path.name,
+                "Another run of the entry has this seed",
+                expected="a seed of its own",
+                actual=f"seed {value}, as in {other}",
+            )
+            self._writer.act_on([found])
+        self.log("seed", value)
+        return value
+
+    def fresh_seed(self) -> int:
+        """Draw a seed from the system's source of randomness, log it and return it: the same in every process."""
+        drawn = draw_seed()
+        while drawn in self._earlier:
+            drawn = draw_seed()
+        drawn = int(self.ranks.share(drawn))
+        self.log("seed", drawn)
+        return drawn
+
+    def cache_clear(self) -> str | None:
+        """Drop the page cache of this machine, and log that it was done.
+
+        Returns:
+            None where it was dropped, else why not: then it is the launcher that has to do it before each run.
+        """
+        why = drop_page_cache()
+        self.log("cache_clear", True)
+        return why
+
+    def init(self) -> Init:
+        """The initialisation: a context manager for all that comes before the clock starts.
+
+        On leaving it the rules look for what is missing; a run that lacks a key is refused here.
+        """
+        return Init(self)
+
+    def run(self) -> TimedRun:
+        """The timed region: a context manager. It ends as success where the target was reached, else as aborted."""
+        self._run = TimedRun(self)
+        return self._run
+
+    def block(self, *, epoch: int | None = None, epochs: int = 1, samples: int | None = None, **metadata: Any) -> Block:
+        """A part of the training between evaluations: a context manager.
+
+        Args:
+            epoch: its first epoch.
+            epochs: how many it has.
+            samples: for benchmarks that count samples, how many it has.
+            metadata: more to log with its start and end.
+        """
+        return Block(self, epoch, epochs, samples, metadata)
+
+    def epoch(self, epoch: int | None = None, *, samples: int | None = None, **metadata: Any) -> Epoch:
+        """One epoch: a context manager."""
+        return Epoch(self, {"epoch": epoch, "samples": samples, **metadata})
+
+    def evaluation(self, **progress: Any) -> Evaluation:
+        """An evaluation that takes time: a context manager, to which its result is given."""
+        return Evaluation(self, progress)
+
+    def evaluate(self, value: float | Mapping[str, float], **progress: Any) -> bool:
+        """Log an evaluation that is done, and say whether the target is reached.
+
+        Args:
+            value: the quality; where a benchmark has several measures, all of them by name.
+            progress: how far the training has come: ``epoch``, ``samples`` or ``step``, and more metadata.
+        """
+        with self.evaluation(**progress) as evaluation:
+            return evaluation.result(value)
+
+    def reached(self) -> bool:
+        """Whether the quality target is reached; in every process what the writer knows."""
+        return bool(self.ranks.share(self.writes and self._writer.foresight.reached()))
+
+    def log_identity(self) -> None:
+        """Log what is submitted, by whom, on what."""
+        for key, value in self._identity.items():
+            self.log(key, value)
+
+    def record(self, key: str, value: Any, metadata: Mapping[str, Any], kind: str | None = None) -> None:
+        """Write a record of the recorder's own intervals."""
+        if self.writes:
+            self._writer.write(key, value, dict(metadata), kind)
+
+    def units(self) -> Units:
+        """What the rules call how far a training has come."""
+        return self._units
+
+    def agree(self, *, before_clock: bool = False) -> None:
+        """Wait for all processes, and refuse in all of them what the writer refuses."""
+        error: DoomedRunError | None = None
+        if before_clock and self.writes:
+            try:
+                self._writer.act_on(self._writer.foresight.before_clock())
+            except DoomedRunError as doomed:
+                error = doomed
+        told = self.ranks.share(None if error is None else str(error))
+        if error is not None:
+            raise error
+        if told is not None:
+            raise EmitError(f"refused by the process that writes the log: {told}")
+        self.ranks.barrier()
+
+    def close(self) -> None:
+        """End the log; a run under way ends as aborted."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            if self._run is not None:
+                self._run.abandon()
+        finally:
+            self._writer.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _round(usage: str, name: str, rules: str | None) -> Round:
+    from mlsub.rounds import normalise_round
+
+    try:
+        return get_round(usage, normalise_round(name) or name, rules)
+    except (UnknownRoundError, KeyError) as error:
+        known = ", ".join(known_rounds(usage)) or "no round of such a usage"
+        raise EmitError(f"There are no rules for {usage} round {name}; known: {known}") from error
+
+
+def _must_be(name: str, known: tuple[str, ...], what: str) -> None:
+    if name not in known:
+        from difflib import get_close_matches
+
+        close = get_close_matches(name, known, n=1)
+        hint = f"Did you mean {close[0]}?" if close else f"Known: {', '.join(known)}."
+        raise EmitError(f"{name!r} is no {what}. {hint}")

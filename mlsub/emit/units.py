@@ -1,0 +1,55 @@
+"""How far a training has come, in the words that benchmark and round ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from mlsub.emit.errors import EmitError
+from mlsub.rules.model import KeyRule, RuleSet
+
+#: What a training code calls it, and the metadata that says it at a point in time.
+NAMES = {"epoch": "epoch_num", "samples": "samples_count", "step": "step_num"}
+
+
+class Units:
+    """The metadata of a rule set's keys.
+
+    Args:
+        rules: those of round, division and benchmark.
+    """
+
+    def __init__(self, rules: RuleSet) -> None:
+        every = [*rules.rules, *(rule for variant in rules.variants for rule in variant.rules)]
+        self._rules: dict[str, KeyRule] = {rule.key: rule for rule in every}
+
+    def demanded(self, key: str) -> tuple[tuple[str, ...], ...]:
+        """The metadata a key must have, whatever else it has: one of each group of names."""
+        rule = self._rules.get(key)
+        entries = rule.metadata if rule else ()
+        return tuple(entry.names for entry in entries if not entry.optional and entry.when is None)
+
+    def target(self) -> KeyRule | None:
+        """The rule of the quality target, None without one."""
+        return next((rule for rule in self._rules.values() if rule.reaches), None)
+
+    def metadata(self, key: str, found: Mapping[str, Any]) -> dict[str, Any]:
+        """The metadata of one record, by the words of a training code or by their names in a log.
+
+        Args:
+            key: of the record.
+            found: ``epoch``, ``samples`` and ``step`` become what the log calls them; None is left out.
+
+        Raises:
+            EmitError: the rules ask for what was not given.
+        """
+        found = {NAMES.get(name, name): value for name, value in found.items() if value is not None}
+        for names in self.demanded(key):
+            if not any(name in found for name in names):
+                raise EmitError(f"{key} has to say {' or '.join(names)}: {_how(names)}")
+        return dict(found)
+
+
+def _how(names: tuple[str, ...]) -> str:
+    words = {name: word for word, name in NAMES.items()}
+    return " or ".join(f"give {words[name]}=..." if name in words else f"give {name}=..." for name in names)

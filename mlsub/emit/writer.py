@@ -1,0 +1,127 @@
+"""Records on their way to the log: judged first, then written by the official event logger."""
+
+from __future__ import annotations
+
+import logging
+import re
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+from mlsub.emit.errors import DoomedRunError, EmitError, tell
+from mlsub.emit.foresight import Foresight, dooms
+from mlsub.emit.sink import LogFile
+from mlsub.findings import Finding
+from mlsub.log.event import Event
+from mlsub.rules.steps import event_type
+
+_OURS = __name__.rpartition(".")[0]
+
+
+class EmitWarning(UserWarning):
+    """The rules have something against the run, and the recorder was asked only to tell."""
+
+
+class Writer:
+    """Writes the records of one run; where this process is not the writer, nothing.
+
+    Args:
+        file: the log, None in a process that does not write.
+        foresight: what the rules say of it.
+        refuses: whether a record that dooms the run raises; else it is told as a warning.
+        namespace: goes into every record.
+        root: the folder that is cut off the names of source files.
+    """
+
+    def __init__(
+        self,
+        file: LogFile | None,
+        foresight: Foresight,
+        *,
+        refuses: bool,
+        namespace: str,
+        root: Path | None,
+    ) -> None:
+        self.file = file
+        self.foresight = foresight
+        self._refuses = refuses
+        self._namespace = namespace
+        self._official = _official_logger(file, namespace, root) if file is not None else None
+
+    def write(self, key: str, value: Any, metadata: dict[str, Any], kind: str | None = None) -> None:
+        """Judge a record, and write it.
+
+        Raises:
+            DoomedRunError: it breaks a rule for good; it is not written.
+            EmitError: it is no JSON, or cannot be written.
+        """
+        if self.file is None or self._official is None:
+            return
+        value, metadata = plain_value(value), plain_value(metadata)
+        time_ms, kind = int(time.time() * 1000), kind or event_type(key)
+        event = Event(
+            time_ms=float(time_ms),
+            key=key,
+            value=value,
+            metadata=metadata,
+            event_type=kind,
+            namespace=self._namespace,
+            line=self.file.lines + 1,
+        )
+        self.act_on(self.foresight.add(event))
+        self._log(key, value, metadata, time_ms, kind)
+
+    def _log(self, key: str, value: Any, metadata: dict[str, Any], time_ms: int, kind: str) -> None:
+        """Hand a record to the official logger, which notes the file and line of whoever called the recorder."""
+        assert self._official is not None and self.file is not None  # noqa: S101  (asked before)
+        frame, above = sys._getframe(), 0
+        while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith(_OURS):
+            frame, above = frame.f_back, above + 1
+        official = self._official
+        log = {"INTERVAL_START": official.start, "INTERVAL_END": official.end}.get(kind, official.event)
+        log(key, value, metadata=metadata, time_ms=time_ms, stack_offset=1 + above)
+        if self.file.failed is not None:
+            reason, self.file.failed = self.file.failed, None
+            raise EmitError(f"{key} cannot be logged: {reason[:300]}")
+
+    def act_on(self, found: list[Finding]) -> None:
+        """Refuse, or tell, what the rules have against the run."""
+        bad = [each for each in found if dooms(each)]
+        if bad and self._refuses:
+            raise DoomedRunError(bad)
+        for each in found:
+            warnings.warn(tell(each).strip(), EmitWarning, stacklevel=4)
+
+    def close(self) -> None:
+        """Let the log go."""
+        if self.file is not None:
+            self.file.close()
+
+
+def _official_logger(file: LogFile, namespace: str, root: Path | None) -> Any:
+    from mlperf_logging.mllog.mllog import MLLogger
+
+    logger = logging.Logger(f"mlsub.emit.{file.path}", level=logging.INFO)
+    logger.addHandler(file)
+    return MLLogger(logger, default_namespace=namespace, root_dir=re.escape(str(root)) if root is not None else None)
+
+
+def plain_value(value: Any) -> Any:
+    """A value as JSON has it: numbers and arrays of numeric libraries become plain ones.
+
+    Raises:
+        EmitError: it is nothing a log can hold.
+    """
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, dict):
+        return {str(key): plain_value(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain_value(item) for item in value]
+    for name in ("tolist", "item"):
+        convert = getattr(value, name, None)
+        if callable(convert):
+            return plain_value(convert())
+    raise EmitError(f"{type(value).__name__} cannot be logged: log a number, a text, or a list or mapping of them")

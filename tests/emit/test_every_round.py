@@ -1,0 +1,45 @@
+"""Every round and benchmark: what the recorder lets through passes both checkers, and what lacks a key is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mlsub.emit import DoomedRunError
+from mlsub.judge.log import LogTask, judge_log
+from tests.differential.generate import Combination, usage_and_round
+from tests.differential.oracle import official
+from tests.emit.drive import drive, emitted, required_before_clock
+
+COMBINATIONS = emitted()
+each = pytest.mark.parametrize("combination", COMBINATIONS, ids=str)
+
+
+@each
+def test_a_recorded_run_passes_here_and_at_the_official_checker(combination: Combination, tmp_path: Path) -> None:
+    log = tmp_path / "result_0.txt"
+    drive(log, combination)
+    ours = judge_log(LogTask(str(log), log.name, *usage_and_round(combination.round)))
+    assert [finding for finding in ours.findings if finding.rejects] == []
+    assert ours.compliant
+    assert official(log, combination.round).compliant
+
+
+@each
+def test_a_run_that_lacks_a_key_is_refused_before_the_clock_starts(combination: Combination, tmp_path: Path) -> None:
+    required = required_before_clock(combination)
+    assert required
+    for number, key in enumerate(required):
+        log = tmp_path / f"result_{number}.txt"
+        with pytest.raises(DoomedRunError) as refused:
+            drive(log, combination, without=(key,))
+        assert any(key in finding.rule or key in finding.message for finding in refused.value.findings), key
+        text = log.read_text()
+        assert '"run_start"' not in text and '"init_stop"' not in text
+
+
+def test_there_are_combinations_of_every_round() -> None:
+    rounds = {combination.round for combination in COMBINATIONS}
+    assert {"1.0", "6.1", "hpc-3.0"} <= rounds
+    assert len(COMBINATIONS) > 150
