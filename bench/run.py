@@ -17,6 +17,8 @@ import tempfile
 import time
 from pathlib import Path
 
+import recorder_cost
+
 REPOSITORY = Path(__file__).resolve().parents[1]
 DEFAULT_TREE = REPOSITORY.parent / "shared" / "corpus" / "v1.0" / "Graphcore"
 
@@ -67,6 +69,8 @@ def main() -> int:
         report(title, pairs([*check, str(options.tree)], official, folder, options.pairs))
     start = [seconds([python, "-m", "mlsub", "--version"], REPOSITORY) for _ in range(options.pairs)]
     print(f"mlsub --version: {statistics.median(start):.3f} s ({min(start):.3f} to {max(start):.3f})")
+    with tempfile.TemporaryDirectory() as name:
+        recorder_cost.report(Path(name), options.pairs)
     return 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import logging
 import os
@@ -102,12 +103,12 @@ class LogFile(logging.Handler):
         """Put everything on the disk and let the file go."""
         super().close()
         if self._file >= 0:
-            try:
+            # Not every file can be synchronised (a pipe, a device), and the lines are written all the same.
+            with contextlib.suppress(OSError):
                 os.fsync(self._file)
-            finally:
-                os.close(self._file)
-                self._file = -1
-                self._release()
+            os.close(self._file)
+            self._file = -1
+            self._release()
 
     def _release(self) -> None:
         self._lock_path.unlink(missing_ok=True)

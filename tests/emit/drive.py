@@ -63,9 +63,9 @@ def drive(path: Path, combination: Combination, without: Collection[str] = (), *
                 rec.log("cache_clear", record["value"], **own(record["metadata"]))
         with rec.init():
             for record in before:
-                if record["key"] not in GIVEN and record["key"] != "cache_clear":
-                    if not record["key"].startswith("submission_"):
-                        rec.log(record["key"], record["value"], **own(record["metadata"]))
+                key = str(record["key"])
+                if key not in GIVEN and key != "cache_clear" and not key.startswith("submission_"):
+                    rec.log(key, record["value"], **own(record["metadata"]))
             if "seed" not in without and not any(record["key"] == "seed" for record in before):
                 rec.fresh_seed()
         with rec.run() as run:

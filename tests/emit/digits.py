@@ -1,0 +1,44 @@
+"""A run of the rehearsal benchmark digits through the recorder, without the training."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from mlsub.emit import Recorder
+
+HYPERPARAMETERS: dict[str, Any] = {
+    "global_batch_size": 32,
+    "gradient_accumulation_steps": 1,
+    "opt_name": "sgd",
+    "opt_base_learning_rate": 0.02,
+    "opt_momentum": 0.9,
+    "opt_weight_decay": 0.0001,
+    "model_hidden_units": 64,
+}
+
+
+def recorder(path: Path, **more: Any) -> Recorder:
+    given = {"division": "closed", "organisation": "ACME", "platform": "rack1", **more}
+    return Recorder(path, usage="rehearsal", round="1.0", benchmark="digits", **given)
+
+
+def initialise(rec: Recorder, seed: int | None = None, **changes: Any) -> int:
+    """All that comes before the clock, and the seed; a change to None leaves a hyperparameter out."""
+    values: Mapping[str, Any] = {**HYPERPARAMETERS, **changes}
+    rec.log("cache_clear", True)
+    with rec.init():
+        rec.hyperparameters({key: value for key, value in values.items() if value is not None})
+        rec.samples(train=1437, evaluation=360)
+        return rec.fresh_seed() if seed is None else rec.seed(seed)
+
+
+def train(rec: Recorder, qualities: tuple[float, ...] = (0.8, 0.9, 0.97)) -> None:
+    """The timed region, an epoch for each quality."""
+    with rec.run():
+        for epoch, quality in enumerate(qualities, 1):
+            with rec.block(epoch=epoch), rec.epoch(epoch):
+                pass
+            if rec.evaluate(quality, epoch=epoch):
+                break

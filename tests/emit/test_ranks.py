@@ -1,0 +1,181 @@
+"""Many processes, one log: who writes, who waits, and that a refusal reaches all."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from mlsub.emit import DoomedRunError, EmitError
+from mlsub.emit.ranks import Detected
+from mlsub.judge.log import LogTask, judge_log
+from tests.emit.digits import initialise, recorder, train
+
+
+class Group:
+    """Processes as threads: a barrier and a value that process 0 shares."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.waiting = threading.Barrier(size, timeout=20)
+        self.barriers = 0
+        self.box: Any = None
+
+    def member(self, rank: int) -> Any:
+        group = self
+
+        class Member:
+            size = group.size
+
+            def __init__(self) -> None:
+                self.rank = rank
+
+            def barrier(self) -> None:
+                group.waiting.wait()
+                if rank == 0:
+                    group.barriers += 1
+
+            def share(self, value: Any) -> Any:
+                if rank == 0:
+                    group.box = value
+                group.waiting.wait()
+                shared = group.box
+                group.waiting.wait()
+                return shared
+
+        return Member()
+
+
+def together(size: int, work: Callable[[int, Any], Any]) -> list[Any]:
+    """What each process comes to: its answer, or its exception."""
+    group, outcomes = Group(size), [None] * size
+
+    def one(rank: int) -> None:
+        try:
+            outcomes[rank] = work(rank, group.member(rank))
+        except Exception as error:
+            outcomes[rank] = error
+
+    threads = [threading.Thread(target=one, args=(rank,)) for rank in range(size)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    return outcomes
+
+
+@pytest.mark.parametrize("size", [2, 4])
+def test_one_process_writes_and_all_agree_when_the_target_is_reached(size: int, tmp_path: Path) -> None:
+    log = tmp_path / "result_0.txt"
+
+    def work(rank: int, ranks: Any) -> tuple[bool, int]:
+        with recorder(log, ranks=ranks) as rec:
+            initialise(rec)
+            with rec.run() as run:
+                for epoch in range(1, 10):
+                    with rec.block(epoch=epoch):
+                        pass
+                    # Only the writer's number counts; the others' are what they have.
+                    if rec.evaluate(0.9 + 0.03 * epoch if rank == 0 else 0.0, epoch=epoch):
+                        break
+            assert run.status == "success"
+            return rec.writes, epoch
+
+    assert together(size, work) == [(True, 2), *[(False, 2)] * (size - 1)]
+    assert judge_log(LogTask(str(log), log.name, "rehearsal", "1.0")).compliant
+
+
+def test_all_processes_have_the_one_seed_that_is_logged(tmp_path: Path) -> None:
+    def work(rank: int, ranks: Any) -> int:
+        with recorder(tmp_path / "result_0.txt", ranks=ranks) as rec:
+            seed = initialise(rec)
+            train(rec)
+            return seed
+
+    seeds = together(3, work)
+    assert len(set(seeds)) == 1
+
+
+def test_a_refusal_reaches_every_process(tmp_path: Path) -> None:
+    def work(rank: int, ranks: Any) -> None:
+        with recorder(tmp_path / "result_0.txt", ranks=ranks) as rec:
+            initialise(rec, opt_momentum=None)
+
+    outcomes = together(3, work)
+    assert isinstance(outcomes[0], DoomedRunError)
+    assert all(type(error) is EmitError and "opt_momentum is missing" in str(error) for error in outcomes[1:])
+
+
+@pytest.mark.parametrize(
+    ("variables", "rank", "size"),
+    [
+        ({}, 0, 1),
+        ({"RANK": "3", "WORLD_SIZE": "8"}, 3, 8),
+        ({"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"}, 1, 2),
+        ({"SLURM_PROCID": "5", "SLURM_NTASKS": "6"}, 5, 6),
+        ({"PMI_RANK": "2", "PMI_SIZE": "4"}, 2, 4),
+        ({"RANK": "two", "WORLD_SIZE": ""}, 0, 1),
+        ({"RANK": "-1"}, 0, 1),
+    ],
+)
+def test_launchers_say_which_process_this_is(
+    variables: dict[str, str], rank: int, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("RANK", "WORLD_SIZE", "SLURM_PROCID", "SLURM_NTASKS", "OMPI_COMM_WORLD_RANK", "PMI_RANK"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    found = Detected()
+    assert (found.rank, found.size) == (rank, size)
+    found.barrier()
+    assert found.share(7) == 7
+
+
+def test_a_process_that_does_not_write_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RANK", "1")
+    with recorder(tmp_path / "result_0.txt") as rec:
+        assert not rec.writes
+        initialise(rec)
+        train(rec)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_torch_distributed_is_used_where_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+    module = ModuleType("torch.distributed")
+    module.__dict__.update(
+        is_available=lambda: True,
+        is_initialized=lambda: True,
+        get_rank=lambda: 2,
+        get_world_size=lambda: 4,
+        barrier=lambda: calls.append("barrier"),
+        broadcast_object_list=lambda box, src: box.__setitem__(0, f"from {src}"),
+    )
+    monkeypatch.setitem(sys.modules, "torch.distributed", module)
+    found = Detected()
+    found.barrier()
+    assert (found.rank, found.size, found.share(1), calls) == (2, 4, "from 0", ["barrier"])
+    module.__dict__["is_initialized"] = lambda: False
+    assert found.share(1) == 1
+
+
+def test_mpi4py_is_used_where_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+    world = SimpleNamespace(
+        Get_rank=lambda: 1, Get_size=lambda: 2, Barrier=lambda: calls.append("barrier"), bcast=lambda value, root: root
+    )
+    module = ModuleType("mpi4py.MPI")
+    module.__dict__.update(COMM_WORLD=world, Is_initialized=lambda: True, Is_finalized=lambda: False)
+    monkeypatch.setitem(sys.modules, "mpi4py.MPI", module)
+    found = Detected()
+    found.barrier()
+    assert (found.rank, found.size, found.share("x"), calls) == (1, 2, 0, ["barrier"])
+
+
+def test_nothing_is_imported_that_is_not_there() -> None:
+    assert "torch" not in sys.modules and "mpi4py" not in sys.modules

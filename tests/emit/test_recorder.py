@@ -1,0 +1,335 @@
+"""The recorder, word by word: what it logs, what it refuses and when, and what an exception leaves behind."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mlsub.emit import DoomedRunError, EmitError, EmitWarning, Recorder
+from mlsub.judge.log import LogTask, judge_log
+from mlsub.log.report import LogReport
+from tests.emit.digits import initialise, recorder, train
+
+
+def records(log: Path) -> list[dict[str, Any]]:
+    return [json.loads(line.removeprefix(":::MLLOG ")) for line in log.read_text().splitlines()]
+
+
+def judged(log: Path) -> LogReport:
+    return judge_log(LogTask(str(log), log.name, "rehearsal", "1.0"))
+
+
+def rejecting(log: Path) -> set[str]:
+    return {finding.rule for finding in judged(log).findings if finding.rejects}
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    return tmp_path / "result_0.txt"
+
+
+def test_a_run_is_logged_in_order_and_compliant(log: Path) -> None:
+    with recorder(log) as rec:
+        initialise(rec)
+        train(rec)
+    keys = [record["key"] for record in records(log)]
+    assert keys[:3] == ["cache_clear", "init_start", "submission_benchmark"]
+    cycle = ["block_start", "epoch_start", "epoch_stop", "block_stop", "eval_start", "eval_accuracy", "eval_stop"]
+    assert keys[keys.index("init_stop") :] == ["init_stop", "run_start", *cycle * 3, "run_stop"]
+    report = judged(log)
+    assert (report.compliant, report.status) == (True, "success")
+    assert rejecting(log) == set()
+
+
+def test_the_callers_file_and_line_are_logged(log: Path) -> None:
+    with recorder(log, root=Path(__file__).parent) as rec:
+        initialise(rec)
+        line = _line() + 1
+        rec.log("notice", 1)
+    notice = next(record for record in records(log) if record["key"] == "notice")
+    assert notice["metadata"] == {"file": "test_recorder.py", "lineno": line}
+
+
+def _line() -> int:
+    import inspect
+
+    frame = inspect.currentframe()
+    assert frame is not None and frame.f_back is not None
+    return frame.f_back.f_lineno
+
+
+def test_a_run_that_misses_its_target_ends_as_aborted(log: Path) -> None:
+    with recorder(log) as rec:
+        initialise(rec)
+        train(rec, (0.5, 0.6))
+    assert judged(log).status == "aborted"
+    assert rejecting(log) == {"key.eval_accuracy.target"}
+
+
+# What is changed before the clock: the rules that refuse it.
+FORBIDDEN: dict[str, tuple[dict[str, Any], set[str]]] = {
+    "another optimizer": ({"opt_name": "adam"}, {"key.opt_name.value"}),
+    "a larger network": ({"model_hidden_units": 128}, {"key.model_hidden_units.value"}),
+    "a batch size not allowed": ({"global_batch_size": 48}, {"key.global_batch_size.value"}),
+    "a key left out": ({"opt_momentum": None}, {"key.opt_momentum.count"}),
+    "two keys left out": (
+        {"opt_momentum": None, "opt_weight_decay": None},
+        {"key.opt_momentum.count", "key.opt_weight_decay.count"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FORBIDDEN)
+def test_closed_refuses_what_its_rules_forbid_and_open_lets_it_pass(name: str, tmp_path: Path) -> None:
+    changes, rules = FORBIDDEN[name]
+    closed, open_ = tmp_path / "result_closed.txt", tmp_path / "result_open.txt"
+    with pytest.raises(DoomedRunError) as refused, recorder(closed) as rec:
+        initialise(rec, **changes)
+    assert {finding.rule for finding in refused.value.findings} == rules
+    assert "run_start" not in closed.read_text()
+    with recorder(open_, division="open") as rec:
+        initialise(rec, **changes)
+        train(rec)
+    assert rejecting(open_) == set()
+
+
+def test_a_refusal_has_the_words_of_the_finding(log: Path) -> None:
+    with pytest.raises(DoomedRunError) as refused, recorder(log) as rec:
+        initialise(rec, opt_name="adam")
+    assert str(refused.value).splitlines() == [
+        "the run cannot become a compliant result:",
+        "  opt_name has a value that the rules do not allow [key.opt_name.value]",
+        '    expected: exactly "sgd"',
+        '    found:    "adam"',
+        '    mend:     Run with opt_name exactly "sgd", and log the value that was used.',
+    ]
+
+
+def test_a_wrong_value_is_refused_where_it_is_logged(log: Path) -> None:
+    with pytest.raises(DoomedRunError), recorder(log) as rec:
+        rec.log("cache_clear", True)
+        with rec.init():
+            rec.hyperparameter("opt_momentum", 0.95)
+            pytest.fail("the next line must not run")
+    assert "opt_momentum" not in log.read_text()
+
+
+def test_to_warn_only_tells(log: Path) -> None:
+    with recorder(log, strict="warn") as rec:
+        with pytest.warns(EmitWarning, match="opt_name has a value that the rules do not allow"):
+            initialise(rec, opt_name="adam")
+        train(rec)
+    assert rejecting(log) == {"key.opt_name.value"}
+
+
+def test_an_open_run_can_be_held_to_the_closed_rules(log: Path) -> None:
+    with pytest.raises(DoomedRunError), recorder(log, division="open", strict="closed") as rec:
+        initialise(rec, opt_name="adam")
+
+
+def test_rules_of_ones_own_are_refused_too(log: Path, tmp_path: Path) -> None:
+    house = tmp_path / "house.yaml"
+    house.write_text(
+        "title: House\nusage: rehearsal\ncommon:\n  '1.0':\n    both:\n      site_name: {occurs: exactly_one}\n"
+    )
+    with pytest.raises(DoomedRunError, match=r"house\.site_name\.count"), recorder(log, rules=str(house)) as rec:
+        initialise(rec)
+
+
+def test_another_runs_seed_is_refused_in_closed(tmp_path: Path) -> None:
+    with recorder(tmp_path / "result_0.txt") as rec:
+        initialise(rec, seed=1234)
+        train(rec)
+    with (
+        pytest.raises(DoomedRunError, match=r"seed 1234, as in result_0\.txt"),
+        recorder(tmp_path / "result_1.txt") as rec,
+    ):
+        initialise(rec, seed=1234)
+    with recorder(tmp_path / "result_2.txt", division="open") as rec:
+        initialise(rec, seed=1234)
+        train(rec)
+
+
+def test_fresh_seeds_differ_and_are_logged(tmp_path: Path) -> None:
+    drawn = set()
+    for number in range(20):
+        with recorder(tmp_path / f"result_{number}.txt") as rec:
+            initialise(rec)
+            train(rec)
+        (seed,) = [record["value"] for record in records(rec.path) if record["key"] == "seed"]
+        assert 0 <= seed < 2**31
+        drawn.add(seed)
+    assert len(drawn) == 20
+
+
+class CrashError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("where", ["init", "run", "block", "evaluation"])
+def test_a_crash_leaves_a_log_that_says_so(where: str, log: Path) -> None:
+    with pytest.raises(CrashError), recorder(log) as rec:
+        if where == "init":
+            with rec.init():
+                raise CrashError
+        initialise(rec)
+        with rec.run():
+            with rec.block(epoch=1):
+                if where == "block":
+                    raise CrashError
+            if where == "run":
+                raise CrashError
+            with rec.evaluation(epoch=1):
+                raise CrashError
+    kept = records(log)
+    assert not judged(log).compliant
+    if where == "init":
+        assert "run_start" not in {record["key"] for record in kept}
+    else:
+        assert (kept[-1]["key"], kept[-1]["metadata"]["status"]) == ("run_stop", "aborted")
+    assert not (log.parent / f".{log.name}.lock").exists()
+
+
+def test_a_run_that_reached_its_target_and_then_crashes_is_aborted(log: Path) -> None:
+    with pytest.raises(CrashError), recorder(log) as rec:
+        initialise(rec)
+        with rec.run():
+            with rec.block(epoch=1):
+                pass
+            assert rec.evaluate(0.99, epoch=1)
+            raise CrashError
+    assert judged(log).status == "aborted"
+
+
+def test_a_run_may_be_stopped_by_hand(log: Path) -> None:
+    with recorder(log) as rec:
+        initialise(rec)
+        with rec.run() as run:
+            with rec.block(epoch=1):
+                pass
+            rec.evaluate(0.99, epoch=1)
+            run.stop()
+            assert run.status == "success"
+    assert [record["key"] for record in records(log)].count("run_stop") == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (
+            {"benchmark": "digit"},
+            "'digit' is no benchmark of mlsub rehearsal (no MLPerf result) v1.0. Did you mean digits?",
+        ),
+        ({"round": "9.9"}, "There are no rules for rehearsal round 9.9; known: 1.0"),
+        ({"usage": "trainin"}, "There are no rules for trainin round 1.0; known: no round of such a usage"),
+        ({"division": "Closed"}, "'Closed' is no division. Did you mean closed?"),
+        ({"strict": "very"}, "'very' is no strictness. Known: closed, open, warn."),
+    ],
+)
+def test_what_does_not_exist_is_told(changes: dict[str, Any], said: str, log: Path) -> None:
+    given = {"usage": "rehearsal", "round": "1.0", "benchmark": "digits", "division": "closed", **changes}
+    with pytest.raises(EmitError) as refused:
+        Recorder(log, organisation="A", platform="B", **given)
+    assert str(refused.value) == said
+    assert not log.exists()
+
+
+def test_what_is_no_json_is_told(log: Path) -> None:
+    with recorder(log) as rec:
+        with pytest.raises(EmitError, match="object cannot be logged"):
+            rec.log("notice", object())
+        rec.log("notice", {"a": (1, 2), 3: None})
+    assert records(log)[-1]["value"] == {"a": [1, 2], "3": None}
+
+
+def test_numbers_of_numeric_libraries_are_logged_as_numbers(log: Path) -> None:
+    numpy = pytest.importorskip("numpy")
+    with recorder(log) as rec:
+        rec.log("notice", numpy.float32(0.5), sizes=numpy.array([1, 2]), count=numpy.int64(3))
+    (notice,) = records(log)
+    assert notice["value"] == 0.5
+    assert (notice["metadata"]["sizes"], notice["metadata"]["count"]) == ([1, 2], 3)
+
+
+def test_missing_metadata_is_told_by_the_words_of_a_training_code(log: Path) -> None:
+    with recorder(log) as rec:
+        initialise(rec)
+        with rec.run(), pytest.raises(EmitError) as refused:
+            rec.evaluate(0.9)
+    assert str(refused.value) == "eval_start has to say epoch_num: give epoch=..."
+
+
+def test_an_earlier_run_is_not_written_over(log: Path) -> None:
+    log.write_text("an earlier run\n")
+    with pytest.raises(EmitError, match="holds a run already"):
+        recorder(log)
+    assert log.read_text() == "an earlier run\n"
+    with recorder(log, overwrite=True) as rec:
+        rec.log("notice", 1)
+    assert "earlier" not in log.read_text()
+
+
+def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(EmitError, match="No such file or directory"):
+        recorder(tmp_path / "gone" / "result_0.txt")
+
+
+@pytest.mark.parametrize(
+    ("round_name", "benchmark", "value", "progress", "logged"),
+    [
+        ("5.1", "llama31_8b", 3.2, {"samples": 1024}, [(3.2, {"samples_count": 1024})]),
+        (
+            "3.0",
+            "maskrcnn",
+            {"BBOX": 0.38, "SEGM": 0.34},
+            {"epoch": 12},
+            [({"BBOX": 0.38, "SEGM": 0.34}, {"epoch_num": 12})],
+        ),
+        (
+            "3.1",
+            "stable_diffusion",
+            {"FID": 89.0, "CLIP": 0.16},
+            {"step": 5000},
+            [(89.0, {"step_num": 5000, "metric": "FID"}), (0.16, {"step_num": 5000, "metric": "CLIP"})],
+        ),
+        (
+            "5.0",
+            "stable_diffusion",
+            {"FID": 89.0, "CLIP": 0.16},
+            {"samples": 512000},
+            [(89.0, {"samples_count": 512000, "metric": "FID"}), (0.16, {"samples_count": 512000, "metric": "CLIP"})],
+        ),
+    ],
+)
+def test_evaluations_speak_the_language_of_benchmark_and_round(
+    round_name: str, benchmark: str, value: Any, progress: dict[str, int], logged: list[Any], log: Path
+) -> None:
+    with (
+        Recorder(
+            log, round=round_name, benchmark=benchmark, division="closed", organisation="A", platform="B", strict="warn"
+        ) as rec,
+        pytest.warns(EmitWarning),
+    ):
+        rec.evaluate(value, **progress)
+        rec.agree(before_clock=True)
+    found = [record for record in records(log) if record["key"] == "eval_accuracy"]
+    assert [
+        (r["value"], {k: v for k, v in r["metadata"].items() if k not in ("file", "lineno")}) for r in found
+    ] == logged
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "value", "said"),
+    [("maskrcnn", 0.38, "several measures"), ("stable_diffusion", 89.0, "belong together")],
+)
+def test_one_number_is_not_enough_where_there_are_several_measures(
+    benchmark: str, value: float, said: str, log: Path
+) -> None:
+    with (
+        Recorder(log, round="3.1", benchmark=benchmark, division="open", organisation="A", platform="B") as rec,
+        pytest.raises(EmitError, match=said),
+    ):
+        rec.evaluate(value, epoch=1, step=1)
