@@ -1,199 +1,82 @@
-"""What an auditor asks of power measurements: how often, how whole, at what time."""
+"""What an auditor asks of the content of power files, and no official tool does."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
-from statistics import median
 
-from mlsub.energy.model import Node, RunPower
-from mlsub.energy.score import NoEnergyError, measured
+from mlsub.energy.model import Node, RunPower, Switch
+from mlsub.energy.times import audit_times
 from mlsub.findings import Finding
 from mlsub.log.report import LogReport
 from mlsub.rules.catalogue import finding
 
-#: One reading a second, and what clocks of a data centre may be apart; in ms.
-INTERVAL_MS = 1000.0
-#: Readings a little late are no defect.
-SLACK = 1.05
-GAP_MS = 10_000.0
-EDGE_MS = 2_000.0
-#: Readings the rules ask for, also of runs that are shorter than so many seconds.
-LEAST = 60
+#: Readings from which on it is no chance that two runs have them in common.
+_TELLING = 10
 
 
 def audit_run(run: RunPower, log: LogReport, described_nodes: int | None) -> Iterator[Finding]:
-    """Findings on the measurements of one run; of many nodes the worst is named.
+    """Findings on the measurements of one run: one a defect; of many nodes the worst is named.
 
     Args:
         run: what its power files say.
         log: the run's result log.
         described_nodes: number of nodes in the system description, None where it says none.
     """
-    yield from _unusable(run)
+    if not run.there:
+        return
+    yield from _unreadable(run)
+    yield from _bad_lines(run)
+    yield from _negative(run)
+    yield from _efficiency(run)
     if not run.nodes:
         return
+    yield from _intervals(run)
     yield from _uncounted(run)
-    yield from _sampling(run)
-    yield from _coverage(run, log)
-    yield from _efficiency(run)
-    if described_nodes is not None and len(run.nodes) != described_nodes:
-        yield finding(
-            "power.node-count",
-            run.path,
-            "The number of measured nodes is not that of the system description",
-            expected=f"{described_nodes} (number_of_nodes)",
-            actual=str(len(run.nodes)),
-        )
-    if len(run.nodes) > 1 and not run.switches:
-        yield finding(
-            "power.no-switch", run.path, "Several nodes are measured, and no switch", expected="sw_0.txt", actual="none"
-        )
+    yield from audit_times(run, log.run.timeline.run_start, log.run.timeline.run_stop)
+    yield from _described(run, described_nodes)
 
 
-def _unusable(run: RunPower) -> Iterator[Finding]:
+def _files(run: RunPower) -> list[Node | Switch]:
+    return [*run.nodes, *run.switches]
+
+
+def _unreadable(run: RunPower) -> Iterator[Finding]:
     for name, reason in run.unreadable[:1]:
         more = f", and {len(run.unreadable) - 1} more files" if len(run.unreadable) > 1 else ""
-        path = f"{run.path}/{name}" if name else run.path
-        yield finding("power.unreadable", path, f"It cannot be read: {reason}{more}")
-    told = [(node.name, node.bad) for node in run.nodes] + [(switch.name, switch.bad) for switch in run.switches]
-    files = [(name, bad[0]) for name, bad in told if bad]
-    for name, (line, what) in files[:1]:
-        more = f", and lines of {len(files) - 1} more files" if len(files) > 1 else ""
+        yield finding("power.unreadable", f"{run.path}/{name}", f"It cannot be read: {reason}{more}")
+
+
+def _bad_lines(run: RunPower) -> Iterator[Finding]:
+    told = [(file.name, file.bad) for file in _files(run) if file.bad]
+    for name, bad in told[:1]:
+        lines = f", and {bad.count - 1} more lines" if bad.count > 1 else ""
+        files = f"; also in {len(told) - 1} more files" if len(told) > 1 else ""
         yield finding(
             "power.bad-line",
             f"{run.path}/{name}",
             "A line says nothing that can be used",
-            line=line,
+            line=bad.line,
             expected="a record with a number as value",
-            actual=f"{what}{more}",
+            actual=f"{bad.what}{lines}{files}",
         )
-    negative = [node for node in run.nodes if any(reading.watts < 0 for reading in node.readings)]
-    for node in negative[:1]:
-        worst = min(reading.watts for reading in node.readings)
-        yield finding("power.negative", f"{run.path}/{node.name}", "A reading is negative", actual=f"{worst:g} W")
 
 
-def _uncounted(run: RunPower) -> Iterator[Finding]:
-    """Nodes that the official score counts as 0 watts."""
-    empty = [node.name for node in run.nodes if _counts_nothing(node)]
-    if empty:
+def _negative(run: RunPower) -> Iterator[Finding]:
+    least = [(node.name, node.least_watts) for node in run.nodes] + [(each.name, each.watts) for each in run.switches]
+    told = [(name, watts) for name, watts in least if watts is not None and watts < 0]
+    if told:
+        name, watts = min(told, key=lambda each: each[1])
         yield finding(
-            "power.uncounted",
-            f"{run.path}/{empty[0]}",
-            "No reading lies between the start and the stop of the measurement, so that the node counts as 0 watts",
-            actual=f"{len(empty)} of {len(run.nodes)} nodes" if len(run.nodes) > 1 else None,
+            "power.negative",
+            f"{run.path}/{name}",
+            "A reading is negative",
+            actual=f"{watts:g} W" + (f", and in {len(told) - 1} more files" if len(told) > 1 else ""),
         )
-
-
-def _counts_nothing(node: Node) -> bool:
-    try:
-        return measured(node).counted == 0
-    except NoEnergyError:
-        return False
-
-
-def _steps(node: Node) -> list[float]:
-    times = [reading.time_ms for reading in node.readings]
-    return [after - before for before, after in pairwise(times)]
-
-
-def _sampling(run: RunPower) -> Iterator[Finding]:
-    steps = [(node, found) for node in run.nodes if (found := _steps(node))]
-    slow = [(median(found), node, found) for node, found in steps if median(found) > INTERVAL_MS * SLACK]
-    if slow:
-        middle, node, found = max(slow, key=lambda each: each[0])
-        yield finding(
-            "power.sampling",
-            f"{run.path}/{node.name}",
-            "The power is read less often than once a second",
-            expected="a reading each second",
-            actual=(
-                f"one each {middle / 1000:.2f} s ({len(found) + 1} readings, {max(found) / 1000:.1f} s at worst) "
-                f"on {len(slow)} of {len(run.nodes)} nodes"
-            ),
-        )
-    few = [node for node in run.nodes if 0 < len(node.readings) < LEAST]
-    if few:
-        node = min(few, key=lambda each: len(each.readings))
-        yield finding(
-            "power.few-readings",
-            f"{run.path}/{node.name}",
-            "The power was read too few times",
-            expected=f"at least {LEAST} readings",
-            actual=f"{len(node.readings)}, on {len(few)} of {len(run.nodes)} nodes",
-        )
-    gaps = [(max(found), node) for node, found in steps if max(found) > GAP_MS]
-    if gaps:
-        worst, node = max(gaps, key=lambda each: each[0])
-        yield finding(
-            "power.gap",
-            f"{run.path}/{node.name}",
-            "There is a gap in the readings",
-            expected=f"at most {GAP_MS / 1000:g} s between two",
-            actual=f"{worst / 1000:.1f} s, on {len(gaps)} of {len(run.nodes)} nodes",
-        )
-
-
-def _coverage(run: RunPower, log: LogReport) -> Iterator[Finding]:
-    start, stop = log.run.timeline.run_start, log.run.timeline.run_stop
-    measured = [node for node in run.nodes if node.readings]
-    if start is None or stop is None or not measured:
-        return
-    apart = [(node, off) for node in measured if (off := _apart(node, start, stop)) is not None]
-    if apart:
-        node, off = max(apart, key=lambda each: abs(each[1]))
-        side = "after" if off > 0 else "before"
-        yield finding(
-            "power.clock",
-            f"{run.path}/{node.name}",
-            "The power was measured at another time than the run",
-            expected="readings between run_start and run_stop",
-            actual=f"{_long(abs(off))} {side} it, on {len(apart)} of {len(run.nodes)} nodes",
-        )
-        return
-    missing = [
-        (max(0.0, node.readings[0].time_ms - start) + max(0.0, stop - node.readings[-1].time_ms), node)
-        for node in measured
-    ]
-    lost, node = max(missing, key=lambda each: each[0])
-    if lost > EDGE_MS:
-        yield finding(
-            "power.coverage",
-            f"{run.path}/{node.name}",
-            "The readings do not cover the whole run",
-            expected="readings from run_start to run_stop",
-            actual=f"{lost / 1000:.1f} s of {(stop - start) / 1000:.1f} s without any",
-        )
-
-
-def _uncovered(node: Node, start: float, stop: float) -> float:
-    """How much (ms) of the run lies before the first reading and behind the last."""
-    first, last = node.readings[0].time_ms, node.readings[-1].time_ms
-    return max(0.0, first - start) + max(0.0, stop - last)
-
-
-def _apart(node: Node, start: float, stop: float) -> float | None:
-    """How far (ms) the readings lie outside the run: positive after it, negative before; None where some lie in it."""
-    first, last = node.readings[0].time_ms, node.readings[-1].time_ms
-    if first > stop:
-        return first - stop
-    return last - start if last < start else None
-
-
-def _long(milliseconds: float) -> str:
-    seconds = milliseconds / 1000
-    for size, word in ((86_400 * 365.25, "years"), (86_400, "days"), (3600, "hours"), (60, "minutes")):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.1f} {word}"
-    return f"{seconds:.1f} s"
 
 
 def _efficiency(run: RunPower) -> Iterator[Finding]:
-    told = [(file.name, file.efficiency) for file in run.nodes] + [
-        (file.name, file.efficiency) for file in run.switches
-    ]
-    odd = [(name, efficiency) for name, efficiency in told if not 0 < efficiency <= 1]
+    told = [(file.name, file.efficiency) for file in _files(run)]
+    odd = [(name, efficiency) for name, efficiency in told if efficiency is not None and not 0 < efficiency <= 1]
     for name, efficiency in odd[:1]:
         yield finding(
             "power.efficiency",
@@ -204,14 +87,64 @@ def _efficiency(run: RunPower) -> Iterator[Finding]:
         )
 
 
+def _intervals(run: RunPower) -> Iterator[Finding]:
+    odd = [node for node in run.nodes if node.odd]
+    for node in odd[:1]:
+        yield finding(
+            "power.interval",
+            f"{run.path}/{node.name}",
+            "A measurement does not start once and stop once",
+            expected="one power_measurement_start, one power_measurement_stop",
+            actual=f"{node.odd}, on {len(odd)} of {len(run.nodes)} nodes",
+        )
+
+
+def _uncounted(run: RunPower) -> Iterator[Finding]:
+    """Files that the official score counts as 0 watts; where all nodes are, there is no energy, and that is told."""
+    empty = [node.name for node in run.nodes if node.measured and not node.measured.counted]
+    if empty and len(empty) < len(run.nodes):
+        yield finding(
+            "power.uncounted",
+            f"{run.path}/{empty[0]}",
+            "No reading lies between the start and the stop of the measurement, so that the node counts as 0 watts",
+            actual=f"{len(empty)} of {len(run.nodes)} nodes",
+        )
+    silent = [switch.name for switch in run.switches if not switch.there]
+    if silent:
+        yield finding(
+            "power.uncounted",
+            f"{run.path}/{silent[0]}",
+            "There is no interconnect_power_est, so that the switch counts as 0 watts",
+            actual=f"{len(silent)} of {len(run.switches)} switches",
+        )
+
+
+def _described(run: RunPower, nodes: int | None) -> Iterator[Finding]:
+    if nodes is not None and len(run.nodes) != nodes:
+        yield finding(
+            "power.node-count",
+            run.path,
+            "The number of measured nodes is not that of the system description",
+            expected=f"{nodes} (number_of_nodes)",
+            actual=str(len(run.nodes)),
+        )
+    if max(nodes or 1, len(run.nodes)) > 1 and not any(name.startswith("sw_") for name in run.names):
+        yield finding(
+            "power.no-switch",
+            run.path,
+            "The system has several nodes, and no switch is measured or estimated",
+            expected="sw_0.txt",
+            actual="none",
+        )
+
+
 def audit_copies(runs: Sequence[RunPower]) -> Iterator[Finding]:
     """Runs that have their readings in common, which two measurements never have."""
-    seen: dict[tuple[tuple[float, ...], ...], RunPower] = {}
+    seen: dict[tuple[bytes, ...], RunPower] = {}
     for run in runs:
-        watts = tuple(tuple(reading.watts for reading in node.readings) for node in run.nodes)
-        if sum(len(each) for each in watts) < 10:
+        if sum(node.pace.readings for node in run.nodes if node.pace) < _TELLING:
             continue
-        first = seen.setdefault(watts, run)
+        first = seen.setdefault(tuple(node.digest for node in run.nodes), run)
         if first is not run:
             yield finding(
                 "power.same-readings",

@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
-
-import msgspec
+from collections.abc import Sequence
+from pathlib import Path, PurePath
 
 from mlsub.energy.audit import audit_copies, audit_run
-from mlsub.energy.model import RunPower
-from mlsub.energy.read import read_run
-from mlsub.energy.score import NoEnergyError, run_joules
+from mlsub.energy.model import NoEnergyError, RunPower
+from mlsub.energy.read import list_names, read_run
+from mlsub.energy.score import Power, run_joules
 from mlsub.energy.structure import faults, judge_structure
-from mlsub.findings import Blocks, Finding, Kind, Severity
+from mlsub.findings import Finding
+from mlsub.log.reader import UnreadableLogError
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.submission.model import Entry
 
 FOLDER = "power"
-
-
-class Power(msgspec.Struct, frozen=True):
-    """What an entry's power measurements come to.
-
-    ``faulted`` names the result files that the checker of the round counts as noncompliant for their power files;
-    ``joules`` is the energy of each run in the order of the logs, None where it cannot be computed.
-    """
-
-    findings: tuple[Finding, ...]
-    faulted: frozenset[str]
-    joules: tuple[float | None, ...]
 
 
 def judge_power(entry: Entry, round_: Round) -> Power | None:
@@ -37,45 +25,87 @@ def judge_power(entry: Entry, round_: Round) -> Power | None:
     From v5.0 the official checker looks at names and numbers of the files; before, no tool does, and the same defects
     are audit findings.
     """
-    folder = entry.files.folder / FOLDER
     if FOLDER not in entry.files.strays:
         return None
+    folder = entry.files.folder / FOLDER
     path = FOLDER if entry.path in ("", ".") else f"{entry.path}/{FOLDER}"
     names = [PurePath(log.path).name for log in entry.logs]
-    runs = [read_run(folder, path, name.rpartition(".")[0] or name) for name in names]
-    structure = tuple(judge_structure(runs))
-    if not round_.power_checked:
-        structure = tuple(map(_unchecked, structure))
-    found = faults(runs) if round_.power_checked else frozenset()
-    joules, uncomputed = _energies(entry, runs)
-    audits = [f for run, log in zip(runs, entry.logs, strict=True) for f in audit_run(run, log, _described(entry))]
+    if not _leads_somewhere(folder):
+        return _led_nowhere(path, len(names))
+    runs = [read_run(folder, path, PurePath(name).stem) for name in names]
+    # The summarizer reads the folder that is named up to the first dot, the checker up to the last.
+    scored = [
+        run if run.result == name.split(".")[0] else read_run(folder, path, name.split(".")[0])
+        for run, name in zip(runs, names, strict=True)
+    ]
+    joules, uncomputed = _energies(entry, runs, scored)
+    audits = [f for run, log in zip(scored, entry.logs, strict=True) for f in audit_run(run, log, _described(entry))]
+    faulted = faults(runs) if round_.power_checked else frozenset()
     return Power(
-        findings=(*structure, *uncomputed, *audits, *audit_copies(runs)),
-        faulted=frozenset(name for name, run in zip(names, runs, strict=True) if run.result in found),
+        findings=(
+            *judge_structure(runs, checked=round_.power_checked),
+            *_ownerless(entry, path, {run.result for run in (*runs, *scored)}),
+            *uncomputed,
+            *audits,
+            *audit_copies(scored),
+        ),
+        faulted=frozenset(name for name, run in zip(names, runs, strict=True) if run.result in faulted),
         joules=joules,
     )
 
 
-def _unchecked(found: Finding) -> Finding:
-    return msgspec.structs.replace(found, kind=Kind.AUDIT, severity=Severity.WARNING, blocks=Blocks.NONE)
+def _leads_somewhere(folder: Path) -> bool:
+    try:
+        return folder.exists()
+    except OSError:
+        return False
 
 
-def _energies(entry: Entry, runs: list[RunPower]) -> tuple[tuple[float | None, ...], list[Finding]]:
+def _led_nowhere(path: str, runs: int) -> Power:
+    """A link without an end is no folder to the official checker, which does not look then."""
+    told = finding("power.unreadable", path, "It cannot be read: a link that leads nowhere, or in a circle")
+    return Power(findings=(told,), faulted=frozenset(), joules=(None,) * runs)
+
+
+def _energies(
+    entry: Entry, runs: Sequence[RunPower], scored: Sequence[RunPower]
+) -> tuple[tuple[float | None, ...], list[Finding]]:
     joules: list[float | None] = []
     findings = []
-    for run, log in zip(runs, entry.logs, strict=True):
+    for run, measured, log in zip(runs, scored, entry.logs, strict=True):
         duration = log.run.duration_ms
         try:
             if duration is None:
                 raise NoEnergyError("the run has no run interval")
-            joules.append(run_joules(run, duration))
+            joules.append(run_joules(measured, duration))
         except NoEnergyError as error:
             joules.append(None)
-            if run.there and duration is not None:
-                findings.append(
-                    finding("power.no-energy", run.path, "The energy of the run cannot be computed", actual=str(error))
-                )
+            if duration is not None and (run.there or measured.there):
+                told = "The energy of the run cannot be computed"
+                findings.append(finding("power.no-energy", measured.path, told, actual=str(error)))
     return tuple(joules), findings
+
+
+def _ownerless(entry: Entry, path: str, known: set[str]) -> list[Finding]:
+    """Measurements of no result: of a run that was left out, or misspelled."""
+    try:
+        names = list_names(entry.files.folder / FOLDER)
+    except NotADirectoryError:
+        return []  # Then every run is missing, which is told.
+    except (UnreadableLogError, OSError) as error:
+        return [finding("power.unreadable", path, f"It cannot be read: {error}"[:200])]
+    others = [name for name in names if name not in known and not name.startswith(".")]
+    if not others:
+        return []
+    return [
+        finding(
+            "power.strays",
+            path,
+            "The power folder holds what belongs to no result",
+            expected="a folder of the name of each result",
+            actual=", ".join(others[:5]) + (", …" if len(others) > 5 else ""),
+        )
+    ]
 
 
 def _described(entry: Entry) -> int | None:

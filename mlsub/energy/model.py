@@ -7,44 +7,97 @@ from typing import Literal
 import msgspec
 
 
+class NoEnergyError(ValueError):
+    """There is no energy to be computed; the text says why, in one line."""
+
+
 class Record(msgspec.Struct, frozen=True, gc=False):
-    """A ``start``, ``reading`` or ``stop`` of a measurement: its time in ms since the Unix epoch, a reading's watts."""
+    """A record of a node: its time in ms since the Unix epoch, and a reading's watts or the efficiency.
+
+    ``value`` is None where it is no number. Records are let go of as soon as their file is measured.
+    """
 
     time_ms: float
-    kind: Literal["start", "reading", "stop"]
-    watts: float = 0.0
+    kind: Literal["start", "reading", "stop", "efficiency"]
+    value: float | None = 0.0
+    line: int = 0
 
 
-class Node(msgspec.Struct, frozen=True):
-    """One ``node_<j>.txt``: its records in the order of time.
+class Measured(msgspec.Struct, frozen=True):
+    """What the official score makes of a node: watts times ms over the ``counted`` readings, and its length in ms."""
 
-    ``bad`` are lines that say nothing that can be used, with what they say.
+    watt_ms: float
+    length_ms: float
+    counted: int
+    efficiency: float
+
+    @property
+    def watts(self) -> float:
+        """The mean power over the measurement, behind the power supply."""
+        return self.efficiency * self.watt_ms / self.length_ms
+
+
+class Pace(msgspec.Struct, frozen=True):
+    """When a node was read: first and last reading (ms since the epoch), and the intervals between readings in ms.
+
+    ``usual_ms`` is the mean of the intervals that are no gaps. With one reading all intervals are 0.
+    """
+
+    readings: int
+    first_ms: float
+    last_ms: float
+    median_ms: float = 0.0
+    usual_ms: float = 0.0
+    worst_ms: float = 0.0
+
+
+class Bad(msgspec.Struct, frozen=True):
+    """Lines that say nothing that can be used: the first of them, what it says, and how many there are."""
+
+    line: int
+    what: str
+    count: int
+
+
+class Node(msgspec.Struct, frozen=True, kw_only=True):
+    """One ``node_<j>.txt``.
+
+    ``measured`` is None where the official formula comes to no number, and ``lack`` says why; ``odd`` is what is not
+    as it should be with start and stop; ``pace`` is None without readings; ``digest`` is the same for the same
+    readings; ``least_watts`` the smallest of them.
     """
 
     name: str
-    records: tuple[Record, ...]
-    efficiency: float
-    bad: tuple[tuple[int, str], ...] = ()
+    measured: Measured | None = None
+    lack: str = ""
+    odd: str = ""
+    pace: Pace | None = None
+    efficiency: float | None = 1.0
+    least_watts: float | None = None
+    digest: bytes = b""
+    bad: Bad | None = None
 
-    @property
-    def readings(self) -> tuple[Record, ...]:
-        """The readings alone."""
-        return tuple(record for record in self.records if record.kind == "reading")
 
+class Switch(msgspec.Struct, frozen=True, kw_only=True):
+    """One ``sw_<k>.txt``: the estimated power of the interconnect in watts, and when it was logged in ms.
 
-class Switch(msgspec.Struct, frozen=True):
-    """One ``sw_<k>.txt``: the estimated power of the interconnect in watts; None where it is not logged."""
+    ``there`` is False where the file has no estimate, which the official score counts as 0 watts; watts and efficiency
+    are None where they are no numbers.
+    """
 
     name: str
-    watts: float | None
-    efficiency: float
-    bad: tuple[tuple[int, str], ...] = ()
+    there: bool = True
+    watts: float | None = 0.0
+    efficiency: float | None = 1.0
+    time_ms: float | None = None
+    bad: Bad | None = None
 
 
 class RunPower(msgspec.Struct, frozen=True):
-    """The folder ``power/<result>/`` of one run; ``there`` is False where there is none.
+    """The folder ``power/<result>/`` of one run; ``there`` is False where there is none that can be listed.
 
-    ``names`` are all files in it; ``unreadable`` those that cannot be read, with the reason.
+    ``names`` are all files in it; ``unreadable`` what cannot be read, with the reason (the name of the folder itself
+    is empty).
     """
 
     result: str

@@ -1,27 +1,31 @@
-"""Read the power files of a run."""
+"""Read the power files of a run: bounded in number, size and records, and never an exception."""
 
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from mlsub.energy.model import Node, Record, RunPower, Switch
+from mlsub.energy.measure import measure
+from mlsub.energy.model import Bad, Node, Record, RunPower, Switch
 from mlsub.log.event import Event, decode
-from mlsub.log.reader import UnreadableLogError, open_log, read_records
-from mlsub.show import show
+from mlsub.log.reader import RawRecord, UnreadableLogError, open_log, read_records
+from mlsub.show import readable, show
 
-#: Bounds: two weeks of one node at one reading a second, and more nodes than any submission had.
-MAX_READINGS = 1_200_000
+#: Bounds: one node for two weeks at a reading a second, more nodes than any submission had, a thousand for a day.
+MAX_RECORDS = 1_200_000
+MAX_FILE_BYTES = 1 << 28
 MAX_FILES = 20_000
-#: Broken lines that are kept of a file.
-_MAX_BAD = 5
+MAX_RUN_BYTES = 1 << 34
 _NODE, _SWITCH = "node", "sw"
-_KINDS: dict[str, Literal["start", "reading", "stop"]] = {
+_KINDS: dict[str, Literal["start", "reading", "stop", "efficiency"]] = {
     "power_measurement_start": "start",
     "power_reading": "reading",
     "power_measurement_stop": "stop",
+    "conversion_eff": "efficiency",
 }
 
 
@@ -35,21 +39,40 @@ def read_run(folder: Path, path: str, result: str) -> RunPower:
     """
     place, path = folder / result, f"{path}/{result}"
     try:
-        names = sorted(child.name for child in place.iterdir())[:MAX_FILES]
+        names = list_names(place)
     except (FileNotFoundError, NotADirectoryError):
         return RunPower(result, path, there=False)
-    except OSError as error:
-        return RunPower(result, path, there=True, unreadable=(("", error.strerror or str(error)),))
+    except (UnreadableLogError, OSError) as error:
+        return RunPower(result, path, there=False, unreadable=(("", _reason(error)),))
     nodes, switches, unreadable = [], [], []
+    left = MAX_RUN_BYTES
     for name in names:
+        kind = next((kind for kind in (_NODE, _SWITCH) if is_measurement(name, kind)), None)
+        if kind is None:
+            continue
         try:
-            if is_measurement(name, _NODE):
-                nodes.append(_node(place / name))
-            elif is_measurement(name, _SWITCH):
-                switches.append(_switch(place / name))
+            left -= _size(place / name, left)
+            if kind == _NODE:
+                nodes.append(read_node(place / name))
+            else:
+                switches.append(read_switch(place / name))
         except (UnreadableLogError, OSError) as error:
-            unreadable.append((name, str(error)[:200]))
-    return RunPower(result, path, True, tuple(names), tuple(nodes), tuple(switches), tuple(unreadable))
+            unreadable.append((name, _reason(error)))
+    return RunPower(result, path, True, names, tuple(nodes), tuple(switches), tuple(unreadable))
+
+
+def list_names(folder: Path) -> tuple[str, ...]:
+    """The names in a folder, sorted.
+
+    Raises:
+        UnreadableLogError: there are too many to list.
+        OSError: it cannot be listed.
+    """
+    with os.scandir(folder) as children:
+        names = sorted(child.name for child in islice(children, MAX_FILES + 1))
+    if len(names) > MAX_FILES:
+        raise UnreadableLogError(f"more than {MAX_FILES} files")
+    return tuple(names)
 
 
 def is_measurement(name: str, kind: str) -> bool:
@@ -57,50 +80,120 @@ def is_measurement(name: str, kind: str) -> bool:
     return name.startswith(f"{kind}_") and name.endswith(".txt")
 
 
-def _events(file: Path, bad: list[tuple[int, str]]) -> Iterator[Event]:
+def _reason(error: Exception) -> str:
+    return ((error.strerror if isinstance(error, OSError) else None) or str(error))[:200]
+
+
+def _size(file: Path, left: int) -> int:
+    """The size in bytes of a file that may be read; what cannot be found out is for the reader to say."""
+    try:
+        size = file.stat().st_size
+    except OSError:
+        return 0
+    if size > MAX_FILE_BYTES:
+        raise UnreadableLogError(f"larger than {MAX_FILE_BYTES >> 20} MiB, the most that is read of a power file")
+    if size > left:
+        raise UnreadableLogError(
+            f"the files of the run are larger than {MAX_RUN_BYTES >> 30} GiB, the most that is read"
+        )
+    return size
+
+
+class _Complaints:
+    """The first line that cannot be used, and how many there are."""
+
+    def __init__(self) -> None:
+        self._first: tuple[int, str] | None = None
+        self._count = 0
+
+    def add(self, line: int, what: str) -> None:
+        self._first = self._first or (line, what)
+        self._count += 1
+
+    def told(self) -> Bad | None:
+        return Bad(*self._first, self._count) if self._first else None
+
+
+def _events(file: Path, complaints: _Complaints) -> Iterator[Event]:
     with open_log(file) as stream:
         for batch in read_records(stream):
-            for line, text, hidden, too_long in batch:
-                event = None if hidden or too_long else decode(line, text)
-                if isinstance(event, Event) and math.isfinite(event.time_ms):
+            for raw in batch:
+                event = _event(raw)
+                if isinstance(event, Event):
                     yield event
-                elif len(bad) < _MAX_BAD:
-                    bad.append((line, "no record that can be decoded"))
+                else:
+                    complaints.add(raw[0], f"no record that can be decoded: {event}")
 
 
-def _node(file: Path) -> Node:
-    bad: list[tuple[int, str]] = []
+def _event(raw: RawRecord) -> Event | str:
+    """The event of a record, or why the official parser passes it over."""
+    line, text, hidden, too_long = raw
+    if hidden:
+        return "another one follows on the same line"
+    if too_long:
+        return "it is too long"
+    event = decode(line, text)
+    if not isinstance(event, Event):
+        return readable(event.reason)[:80]
+    return event if math.isfinite(event.time_ms) else "its time is not finite"
+
+
+def read_node(file: Path) -> Node:
+    """What one ``node_<j>.txt`` comes to.
+
+    Raises:
+        UnreadableLogError: it cannot be read, or has more records than are kept.
+    """
+    complaints = _Complaints()
     records: list[Record] = []
-    efficiency = 1.0
-    for event in _events(file, bad):
+    for event in _events(file, complaints):
         kind = _KINDS.get(event.key) if isinstance(event.key, str) else None
-        if kind is not None and len(records) < MAX_READINGS:
-            watts = _number(event, bad) if kind == "reading" else 0.0
-            if watts is not None:
-                records.append(Record(event.time_ms, kind, watts))
-        elif event.key == "conversion_eff":
-            value = _number(event, bad)
-            efficiency = efficiency if value is None else value
-    records.sort(key=lambda record: record.time_ms)
-    return Node(file.name, tuple(records), efficiency, tuple(bad))
+        if kind is None:
+            continue
+        if len(records) >= MAX_RECORDS:
+            raise UnreadableLogError(f"more than {MAX_RECORDS} records, the most that are kept of a power file")
+        value = _number(event, complaints) if kind in ("reading", "efficiency") else 0.0
+        records.append(Record(event.time_ms, kind, value, event.line))
+    return measure(file.name, records, complaints.told())
 
 
-def _switch(file: Path) -> Switch:
-    bad: list[tuple[int, str]] = []
-    efficiency = 1.0
-    for event in _events(file, bad):
+def read_switch(file: Path) -> Switch:
+    """What one ``sw_<k>.txt`` says: its first estimate, and the last efficiency before it.
+
+    Source: the official result summarizer, _compute_power_sw.
+
+    Raises:
+        UnreadableLogError: it cannot be read.
+    """
+    complaints = _Complaints()
+    efficiency: float | None = 1.0
+    estimate: Event | None = None
+    watts: float | None = 0.0
+    for event in _events(file, complaints):
+        if estimate is not None:
+            continue
         if event.key == "conversion_eff":
-            value = _number(event, bad)
-            efficiency = efficiency if value is None else value
+            efficiency = _number(event, complaints)
         elif event.key == "interconnect_power_est":
-            return Switch(file.name, _number(event, bad), efficiency, tuple(bad))
-    return Switch(file.name, None, efficiency, tuple(bad))
+            estimate, watts = event, _number(event, complaints)
+    return Switch(
+        name=file.name,
+        there=estimate is not None,
+        watts=watts,
+        efficiency=efficiency,
+        time_ms=estimate.time_ms if estimate else None,
+        bad=complaints.told(),
+    )
 
 
-def _number(event: Event, bad: list[tuple[int, str]]) -> float | None:
-    value: Any = event.value
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < math.inf:
-        return float(value)
-    if len(bad) < _MAX_BAD:
-        bad.append((event.line, f"{event.key}: {show(value)}"))
-    return None
+def _number(event: Event, complaints: _Complaints) -> float | None:
+    """The value as a number; None where it is none. ``true`` is 1 to the official code, and a complaint here."""
+    number: float | None = None
+    if isinstance(event.value, (int, float)):
+        try:
+            number = float(event.value)
+        except OverflowError:
+            number = None
+    if number is None or not math.isfinite(number) or isinstance(event.value, bool):
+        complaints.add(event.line, f"{event.key}: {show(event.value)}")
+    return number if number is not None and math.isfinite(number) else None

@@ -4,35 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from mlsub.energy.model import Node, Record, RunPower, Switch
-from mlsub.energy.score import NoEnergyError, run_joules
+from mlsub.energy import Power
+from mlsub.findings import Kind, Verdict
 from tests.energy.folders import SECONDS, START_MS, judged, make_entry, node_log, record, rules, switch_log
 
 GOOD = [1000 + n % 7 for n in range(SECONDS + 1)]
+Files = dict[str, str]
 
 
-def good(offset: int = 0) -> dict[str, str]:
-    return {"node_0.txt": node_log([watts + offset for watts in GOOD])}
+def one(number: int) -> Files:
+    return {"node_0.txt": node_log([watts + number for watts in GOOD])}
 
 
-def entry(tmp_path: Path, first: dict[str, str] | None, others: Callable[[int], dict[str, str] | None] = good) -> Path:
+def three(number: int) -> Files:
+    return {**one(number), "node_1.txt": node_log(GOOD), "node_2.txt": node_log(GOOD), "sw_0.txt": switch_log(100)}
+
+
+def entry(tmp_path: Path, first: Files | None, others: Callable[[int], Files | None] = one) -> Path:
     """Five runs, of which the first is another."""
     folder = tmp_path / "system" / "resnet"
     make_entry(folder, [first, *(others(n) for n in range(1, 5))])
     return folder
 
 
+def told(power: Power | None) -> list[tuple[str, str, str | None]]:
+    """Rule, path below the first run and what was found; findings on other runs would stand out by their path."""
+    assert power is not None
+    return [(f.rule, f.path.removeprefix("power/result_0/"), f.actual) for f in power.findings]
+
+
 def test_good_measurements_say_nothing(tmp_path: Path) -> None:
-    power = judged(entry(tmp_path, good()), nodes="1")
+    power = judged(entry(tmp_path, one(0)), nodes="1")
     assert power is not None
     assert (power.findings, power.faulted) == ((), frozenset())
-    assert power.joules[1] == pytest.approx(1003.97 * 60, rel=1e-3)
+    mean = sum(watts + 1 for watts in GOOD[1:]) / SECONDS
+    assert power.joules[1] == pytest.approx(mean * SECONDS, rel=1e-12)
+    assert told(judged(entry(tmp_path / "three", three(0), three), nodes=3)) == []
 
 
 def test_without_a_power_folder_there_is_nothing_to_judge(tmp_path: Path) -> None:
@@ -42,162 +52,240 @@ def test_without_a_power_folder_there_is_nothing_to_judge(tmp_path: Path) -> Non
     assert judged(folder) is None
 
 
-def two(text: str) -> dict[str, str]:
-    return {"node_0.txt": text, "node_1.txt": node_log(GOOD), "sw_0.txt": switch_log(100)}
-
-
-CASES: dict[str, tuple[dict[str, str], str, str]] = {
+#: A node's file, and all that is said of it.
+NODES: dict[str, tuple[str, list[tuple[str, str | None]]]] = {
     "slow": (
-        {"node_0.txt": node_log(GOOD[:31], step=2)},
-        "power.sampling",
-        "one each 2.00 s (31 readings, 2.0 s at worst)",
+        node_log(GOOD[:31], step=2),
+        [
+            ("sampling", "median 2.00 s, mean 2.00 s without gaps, worst 2.0 s (31 readings), on 1 of 1 nodes"),
+            ("few-readings", "31, on 1 of 1 nodes"),
+        ],
     ),
-    "few": ({"node_0.txt": node_log(GOOD[:31], step=2)}, "power.few-readings", "31, on 1 of 1 nodes"),
-    "late": ({"node_0.txt": node_log(GOOD[:46], first=15)}, "power.coverage", "15.0 s of 60.0 s without any"),
-    "early end": ({"node_0.txt": node_log(GOOD[:51], stop=50)}, "power.coverage", "10.0 s of 60.0 s without any"),
+    "often slow": (
+        node_log(GOOD[:40]) + node_log(GOOD[:11], start=None, stop=None, first=40, step=2),
+        [
+            ("sampling", "median 1.00 s, mean 1.20 s without gaps, worst 2.0 s (51 readings), on 1 of 1 nodes"),
+            ("few-readings", "51, on 1 of 1 nodes"),
+        ],
+    ),
+    "a little late": (node_log(GOOD[:60], step=1.04, stop=61.4), []),
+    "too few by one": (node_log(GOOD[:59]), [("few-readings", "59, on 1 of 1 nodes")]),
+    "enough": (node_log(GOOD[:60]), []),
+    "gap": (
+        node_log(GOOD[:20]) + node_log(GOOD[:41], start=None, stop=None, first=40, step=0.5),
+        [("gap", "21.0 s, on 1 of 1 nodes")],
+    ),
+    "late": (node_log(GOOD, first=15, stop=90), [("coverage", "15.0 s of 60.0 s without any, on 1 of 1 nodes")]),
+    "early end": (
+        node_log(GOOD, first=-10, start=-10),
+        [("coverage", "10.0 s of 60.0 s without any, on 1 of 1 nodes")],
+    ),
+    "a second at each end": (node_log(GOOD, first=1, step=58 / 60), []),
     "hours later": (
-        {"node_0.txt": node_log(GOOD, start=7200, first=7200, stop=7260)},
-        "power.clock",
-        "119.0 minutes after it",
+        node_log(GOOD, start=7200, first=7200, stop=7260),
+        [("clock", "119.0 minutes after it, on 1 of 1 nodes")],
     ),
     "years before": (
-        {"node_0.txt": node_log(GOOD, start=-9e7, first=-9e7, stop=-9e7 + 60)},
-        "power.clock",
-        "2.9 years before it",
+        node_log(GOOD, start=-9e7, first=-9e7, stop=-9e7 + 60),
+        [("clock", "2.9 years before it, on 1 of 1 nodes")],
     ),
-    "no start": ({"node_0.txt": node_log(GOOD, start=None)}, "power.no-energy", "has no power_measurement_start"),
-    "no readings": ({"node_0.txt": node_log([])}, "power.uncounted", "None"),
-    "all before the start": (
-        {**two(node_log(GOOD, start=61, stop=70))},
-        "power.uncounted",
-        "1 of 2 nodes",
+    "no start": (
+        node_log(GOOD, start=None),
+        [("no-energy", "node_0.txt: there is no power_measurement_start")],
+    ),
+    "no stop": (node_log(GOOD, stop=None), [("interval", "no power_measurement_stop, on 1 of 1 nodes")]),
+    "two stops": (
+        node_log(GOOD) + record(START_MS + 61_000, "power_measurement_stop", None),
+        [("interval", "1 times power_measurement_start, 2 times power_measurement_stop, on 1 of 1 nodes")],
     ),
     "stop at the start": (
-        {"node_0.txt": node_log(GOOD[1:], first=1, stop=0)},
-        "power.no-energy",
-        "power_measurement_stop has the time of power_measurement_start",
+        node_log(GOOD, stop=0),
+        [("no-energy", "node_0.txt: power_measurement_stop has the time of power_measurement_start")],
     ),
-    "text": ({"node_0.txt": node_log(["1000 W", *GOOD[1:]])}, "power.bad-line", '"1000 W"'),
-    "not a number": ({"node_0.txt": node_log([float("nan"), *GOOD[1:]])}, "power.bad-line", "power_reading: NaN"),
-    "negative": ({"node_0.txt": node_log([*GOOD[:-1], -3])}, "power.negative", "-3 W"),
-    "per cent": ({"node_0.txt": node_log(GOOD, conversion_eff=94)}, "power.efficiency", "94"),
+    "stop before the start": (
+        node_log(GOOD, start=61, stop=0),
+        [("no-energy", "no power_reading lies between start and stop of a measurement")],
+    ),
+    "no readings": (node_log([]), [("no-energy", "no power_reading lies between start and stop of a measurement")]),
+    "text": (
+        node_log([*GOOD[:-1], "1000 W"]),
+        [
+            ("no-energy", f"node_0.txt: the power_reading of line {SECONDS + 2} is no number"),
+            ("bad-line", 'power_reading: "1000 W"'),
+        ],
+    ),
+    "not a number": (
+        node_log([*GOOD[:-2], float("nan"), float("inf")]),
+        [
+            ("no-energy", f"node_0.txt: the power_reading of line {SECONDS + 1} is no number"),
+            ("bad-line", "power_reading: NaN, and 1 more lines"),
+        ],
+    ),
+    "huge": (
+        node_log([*GOOD[:-1], 10**4000]),
+        [
+            ("no-energy", f"node_0.txt: the power_reading of line {SECONDS + 2} is no number"),
+            ("bad-line", f"power_reading: 1{'0' * 78}…"),
+        ],
+    ),
     "broken record": (
-        {"node_0.txt": node_log(GOOD) + ":::MLLOG {\n"},
-        "power.bad-line",
-        "no record that can be decoded",
+        node_log(GOOD) + ":::MLLOG [1]\n",
+        [("bad-line", "no record that can be decoded: a JSON array where an object is needed")],
     ),
-    "binary": ({"node_0.txt": "\0" * 2000}, "power.no-energy", "has no power_measurement_start"),
-    "empty": ({"node_0.txt": ""}, "power.no-energy", "has no power_measurement_start"),
-    "wrong number": ({"node_3.txt": node_log(GOOD)}, "power.names", "node_3.txt"),
-    "no number": ({"node_x.txt": node_log(GOOD)}, "power.names", "node_x.txt"),
+    "negative": (node_log([*GOOD[:-1], -3]), [("negative", "-3 W")]),
+    "per cent": (node_log(GOOD, conversion_eff=94), [("efficiency", "94")]),
+    "no efficiency": (node_log(GOOD, conversion_eff=0), [("efficiency", "0")]),
+    "whole efficiency": (node_log(GOOD, conversion_eff=1), []),
+    "efficiency of text": (
+        node_log(GOOD, conversion_eff="0.9"),
+        [("no-energy", "node_0.txt: the conversion_eff is no number"), ("bad-line", 'conversion_eff: "0.9"')],
+    ),
+    "binary": ("\0\xff" * 2000, [("no-energy", "node_0.txt: there is no power_measurement_start")]),
+    "empty": ("", [("no-energy", "node_0.txt: there is no power_measurement_start")]),
 }
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_a_defect_is_told(name: str, tmp_path: Path) -> None:
-    files, rule, actual = CASES[name]
-    power = judged(entry(tmp_path, files))
-    assert power is not None
-    assert rule in rules(power)
-    found = next(finding for finding in power.findings if finding.rule == rule)
-    assert actual in str(found.actual)
-    assert found.path.startswith("power/result_0")
-
-
-def test_a_gap_is_told(tmp_path: Path) -> None:
-    text = node_log(GOOD[:20], stop=None) + node_log(GOOD[:41], start=None, first=40, step=0.5)
+@pytest.mark.parametrize("name", NODES)
+def test_a_defect_of_a_node_is_told_once(name: str, tmp_path: Path) -> None:
+    text, found = NODES[name]
     power = judged(entry(tmp_path, {"node_0.txt": text}))
+    of_run = {"no-energy": "power/result_0"}
+    assert told(power) == [(f"power.{rule}", of_run.get(rule, "node_0.txt"), actual) for rule, actual in found]
+    assert power is not None and (power.joules[0] is None) == ("no-energy" in dict(found))
+    assert {f.kind for f in power.findings} <= {Kind.AUDIT}
+    assert power.faulted == frozenset()
+
+
+#: What of three nodes and a switch is changed, and all that is said of it: nodes are put together, the worst is named.
+SEVERAL: dict[str, tuple[Files, list[tuple[str, str, str | None]]]] = {
+    "two slow nodes": (
+        {"node_1.txt": node_log(GOOD, step=1.5, stop=99), "node_2.txt": node_log(GOOD, step=3, stop=200)},
+        [
+            (
+                "power.sampling",
+                "node_2.txt",
+                "median 3.00 s, mean 3.00 s without gaps, worst 3.0 s (61 readings), on 2 of 3 nodes",
+            )
+        ],
+    ),
+    "two negative nodes": (
+        {"node_1.txt": node_log([*GOOD, -1]), "node_2.txt": node_log([*GOOD, -2]), "sw_0.txt": switch_log(-0.5)},
+        [("power.negative", "node_2.txt", "-2 W, and in 2 more files")],
+    ),
+    "a node of 0 watts": (
+        {"node_2.txt": node_log(GOOD, start=61, stop=70)},
+        [("power.uncounted", "node_2.txt", "1 of 3 nodes")],
+    ),
+    "a clock and an end": (
+        {"node_0.txt": node_log(GOOD, first=99, start=99, stop=160), "node_1.txt": node_log(GOOD, first=30, stop=99)},
+        [
+            ("power.clock", "node_0.txt", "39.0 s after it, on 1 of 3 nodes"),
+            ("power.coverage", "node_1.txt", "30.0 s of 60.0 s without any, on 1 of 3 nodes"),
+        ],
+    ),
+    "two without a stop": (
+        {"node_1.txt": node_log(GOOD, stop=None), "node_2.txt": node_log(GOOD, stop=None)},
+        [("power.interval", "node_1.txt", "no power_measurement_stop, on 2 of 3 nodes")],
+    ),
+    "per cent twice": (
+        {"node_1.txt": node_log(GOOD, conversion_eff=94), "sw_0.txt": switch_log(1, 94)},
+        [("power.efficiency", "node_1.txt", "94, in 2 files")],
+    ),
+    "bad lines in two files": (
+        {"node_1.txt": node_log([*GOOD, "x", "x"]), "sw_0.txt": switch_log(1) + ":::MLLOG\t{}\n:::MLLOG {}\n"},
+        [
+            ("power.bad-line", "node_1.txt", 'power_reading: "x", and 1 more lines; also in 1 more files'),
+        ],
+    ),
+    "a switch without an estimate": ({"sw_0.txt": ""}, [("power.uncounted", "sw_0.txt", "1 of 1 switches")]),
+    "a switch that is no number": (
+        {"sw_0.txt": switch_log("much")},
+        [
+            ("power.no-energy", "power/result_0", "sw_0.txt: the interconnect_power_est is no number"),
+            ("power.bad-line", "sw_0.txt", 'interconnect_power_est: "much"'),
+        ],
+    ),
+    "a switch of years before": (
+        {"sw_0.txt": switch_log(100).replace(str(START_MS), str(START_MS - 7 * 10**10))},
+        [("power.clock", "sw_0.txt", "2.2 years before it, on 1 of 1 switches")],
+    ),
+    "a switch of the hour before": (
+        {"sw_0.txt": switch_log(100).replace(str(START_MS), str(START_MS - 3_600_000))},
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_nodes_with_the_same_defect_are_one_finding(name: str, tmp_path: Path) -> None:
+    files, found = SEVERAL[name]
+    assert told(judged(entry(tmp_path, {**three(0), **files}, three), nodes=3)) == found
+
+
+def test_what_cannot_be_read_is_told_once(tmp_path: Path) -> None:
+    folder = entry(tmp_path, three(0), three)
+    for name in ("node_1.txt", "sw_0.txt"):
+        (folder / "power" / "result_0" / name).unlink()
+        (folder / "power" / "result_0" / name).mkdir()
+    power = judged(folder)
+    assert [(rule, path) for rule, path, _ in told(power)] == [
+        ("power.no-energy", "power/result_0"),
+        ("power.unreadable", "node_1.txt"),
+    ]
     assert power is not None
-    assert [(f.rule, f.actual) for f in power.findings] == [("power.gap", "21.0 s, on 1 of 1 nodes")]
+    assert power.findings[1].message == "It cannot be read: a folder, and 1 more files"
 
 
 def test_nodes_are_held_against_the_description(tmp_path: Path) -> None:
-    folder = entry(tmp_path, good())
-    assert rules(judged(folder, nodes=1)) == []
+    folder = entry(tmp_path, three(0), three)
+    assert rules(judged(folder, nodes=3)) == rules(judged(folder, nodes="3")) == []
     assert rules(judged(folder, nodes="8")) == ["power.node-count"] * 5
-    assert rules(judged(folder, nodes="many")) == []
-    assert rules(judged(folder, nodes=["8"])) == []
+    for unusable in ("many", ["8"], None, -1, 10**30):
+        assert rules(judged(folder, nodes=unusable)) == []
 
 
 def test_several_nodes_need_a_switch(tmp_path: Path) -> None:
-    def with_switch(number: int) -> dict[str, str]:
-        return {**good(number), "node_1.txt": node_log(GOOD), "sw_0.txt": switch_log(100)}
+    def without(number: int) -> Files:
+        return {**one(number), "node_1.txt": node_log(GOOD)}
 
-    def without(number: int) -> dict[str, str]:
-        return {**good(number), "node_1.txt": node_log(GOOD)}
-
-    assert rules(judged(entry(tmp_path / "a", with_switch(0), with_switch))) == []
-    assert rules(judged(entry(tmp_path / "b", without(0), without))) == ["power.no-switch"] * 5
-
-
-def test_a_switch_without_a_number_leaves_no_energy(tmp_path: Path) -> None:
-    power = judged(entry(tmp_path, {**good(), "sw_0.txt": switch_log("much")}))
-    assert power is not None
-    assert power.joules[0] is None and power.joules[1] is not None
-    assert {"power.bad-line", "power.no-energy", "power.unequal"} <= set(rules(power))
+    assert rules(judged(entry(tmp_path / "a", without(0), without))) == ["power.no-switch"] * 5
+    described = judged(entry(tmp_path / "b", one(0), one), nodes=2)
+    assert rules(described) == ["power.node-count", "power.no-switch"] * 5
 
 
 def test_copies_are_told(tmp_path: Path) -> None:
-    power = judged(entry(tmp_path, good(1), lambda n: good(n)))
-    assert [(f.rule, f.path, f.actual) for f in power.findings if power] == [  # type: ignore[union-attr]
-        ("power.same-readings", "power/result_1", "power/result_0")
-    ]
+    assert told(judged(entry(tmp_path, one(1)))) == [("power.same-readings", "power/result_1", "power/result_0")]
+    assert told(judged(entry(tmp_path / "nearly", {"node_0.txt": node_log([*(w + 1 for w in GOOD[:-1]), 7])}))) == []
 
 
-@pytest.mark.parametrize(("round_name", "kind", "faulted"), [("4.1", "audit", 0), ("5.0", "official", 1)])
-def test_structure_counts_from_v50_on(round_name: str, kind: str, faulted: int, tmp_path: Path) -> None:
-    power = judged(entry(tmp_path, None), round_name)
-    assert power is not None
-    (found,) = power.findings
-    assert (found.rule, found.kind, found.expected) == ("power.missing", kind, "power/result_0/node_0.txt")
-    assert len(power.faulted) == faulted
+def test_few_readings_are_no_copies(tmp_path: Path) -> None:
+    def short(_: int) -> Files:
+        return {"node_0.txt": node_log([5] * 9, step=7.5)}
+
+    assert "power.same-readings" not in rules(judged(entry(tmp_path, short(0), short)))
 
 
-def test_a_file_in_place_of_the_folder_faults_every_run(tmp_path: Path) -> None:
-    folder = entry(tmp_path, None, lambda n: None)
-    (folder / "power").rmdir()
-    (folder / "power").write_text("")
-    power = judged(folder)
-    assert rules(power) == ["power.missing"] * 5
-    assert power is not None and len(power.faulted) == 5
+HOSTILE = {
+    "far away": record(1e308, "power_reading", 1e308) * 3,
+    "brackets": "[" * 100_000,
+    "tokens": ":::MLLOG " * 50_000,
+    "one line": "x" * 2_000_000,
+    "nested": ":::MLLOG " + "[" * 99_999,
+}
 
 
-def test_links_and_folders_in_place_of_files_are_told(tmp_path: Path) -> None:
-    folder = entry(tmp_path, {"node_1.txt": node_log(GOOD)})
-    place = folder / "power" / "result_0"
-    (place / "node_0.txt").symlink_to(place / "node_0.txt")
-    (place / "sw_0.txt").mkdir()
-    found = rules(judged(folder))
-    assert "power.unreadable" in found
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_files_end_in_findings(name: str, tmp_path: Path) -> None:
+    power = judged(entry(tmp_path, {"node_0.txt": node_log(GOOD[:2]) + HOSTILE[name]}))
+    assert power is not None and power.findings
+    assert all(len(f"{f.message}{f.expected}{f.actual}") < 500 for f in power.findings)
 
 
-@given(st.floats(1, 1e6), st.floats(0.01, 1e5), st.floats(0.1, 10))
-def test_constant_power_over_a_run_is_power_times_time(watts: float, seconds: float, factor: float) -> None:
-    end = START_MS + 1000 * seconds
-    records = (Record(START_MS, "start"), Record((START_MS + end) / 2, "reading", watts), Record(end, "reading", watts))
-    node = Node("node_0.txt", (*records, Record(end, "stop")), 1.0)
-    run = RunPower("result_0", "power/result_0", there=True, nodes=(node,))
-    joules = run_joules(run, end - START_MS)
-    assert joules == pytest.approx(watts * (end - START_MS) / 1000, rel=1e-6)
-    assert run_joules(run, factor * (end - START_MS)) == pytest.approx(factor * joules, rel=1e-9)
+def test_names_that_are_no_text_are_reported_by_every_format(tmp_path: Path) -> None:
+    from tests.cli.runner import run
 
-
-def test_switches_add_their_estimate() -> None:
-    node = Node("node_0.txt", (Record(0, "start"), Record(1000, "reading", 100), Record(1000, "stop")), 0.5)
-    run = RunPower(
-        "r", "p", there=True, nodes=(node,), switches=(Switch("sw_0.txt", 10, 0.9), Switch("sw_1.txt", None, 1))
-    )
-    assert run_joules(run, 2000) == pytest.approx(0.5 * 100 * 2 + 0.9 * 10 * 2)
-
-
-def test_a_run_without_nodes_has_no_energy() -> None:
-    with pytest.raises(NoEnergyError, match=r"no node_\*\.txt"):
-        run_joules(RunPower("r", "p", there=True), 1000)
-
-
-def test_hostile_files_end_in_findings(tmp_path: Path) -> None:
-    texts: list[Any] = [record(1e308, "power_reading", 1e308) * 3, "[" * 100_000, ":::MLLOG " * 50_000, "x" * 2_000_000]
-    for number, text in enumerate(texts):
-        power = judged(entry(tmp_path / str(number), {"node_0.txt": node_log(GOOD[:2]) + str(text)}))
-        assert power is not None
-        assert all(len(finding.actual or "") < 500 for finding in power.findings)
+    folder = entry(tmp_path, {"node_\udcff.txt": node_log(GOOD), "node_\x1b[31m\n.txt": "", "\x07": ""})
+    outcome = run("check", folder, "--round", "5.1", "--format", "json", "--select", "power")
+    assert outcome.document["official"] == Verdict.REJECTED
+    assert {"power.names", "power.strays"} <= {found["rule"] for found in outcome.document["findings"]}
+    assert "\x1b" not in run("check", folder, "--round", "5.1", "--select", "power").stdout
