@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
@@ -22,8 +22,9 @@ def command(manifest: Path, output: Path, replace: bool) -> None:
 
     Real runs on this machine, but of a small network on 1,797 digits: a rehearsal, not an MLPerf result.
 
-    Exit status: 0 done, 2 could not be done.
+    Exit status: 0 done, 1 refused by the rules of the division, 2 could not be done.
     """
+    from mlsub.emit.errors import DoomedRunError
     from mlsub.rehearsal.manifest import ManifestError, read_manifest
     from mlsub.rehearsal.rehearse import OutputExistsError, rehearse
 
@@ -37,6 +38,8 @@ def command(manifest: Path, output: Path, replace: bool) -> None:
         _fail(f"{error} exists. Add --replace to train anew and replace it.")
     except OSError as error:
         _fail(f"{error.filename or output}: {error.strerror or error}")
+    except DoomedRunError as error:
+        _refuse(error)
     except ImportError as error:
         _fail(f"rehearsing needs scikit-learn ({error}). Install it with: pip install 'mlsub[rehearsal]'")
     else:
@@ -52,6 +55,15 @@ def _tell(entry: RehearsalEntry, number: int, runs: int, result: Result) -> None
     )
 
 
-def _fail(message: str) -> None:
+def _refuse(error: Exception) -> NoReturn:
+    """End with status 1: the recorder has findings against the runs that the manifest asks for."""
+    from mlsub.report.plain import plain
+
+    for line in str(error).splitlines():
+        click.echo(plain(line), err=True)
+    sys.exit(1)
+
+
+def _fail(message: str) -> NoReturn:
     click.echo(f"mlsub rehearse: {message}", err=True)
     sys.exit(2)

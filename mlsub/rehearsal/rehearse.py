@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import secrets
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -16,7 +15,6 @@ from mlsub.rules.load import benchmark
 
 ROUND_FOLDER = "rehearsal-v1.0"
 _NOTE = "A rehearsal made with mlsub: real training of a small network, but not an MLPerf result.\n"
-_SEEDS = 2**31
 
 Progress = Callable[[RehearsalEntry, int, int, Result], None]
 
@@ -41,6 +39,7 @@ def rehearse(manifest: Manifest, output: Path, *, replace: bool, progress: Progr
         OutputExistsError: the folder exists and ``replace`` is False, or it is no rehearsal.
         OSError: the output cannot be written.
         ImportError: scikit-learn is not installed.
+        DoomedRunError: the rules forbid what the manifest asks for.
     """
     final = output / ROUND_FOLDER / manifest.organisation
     if final.exists() and not (replace and (final / "systems").is_dir() and (final / "results").is_dir()):
@@ -64,9 +63,8 @@ def _fill(folder: Path, manifest: Manifest, progress: Progress | None) -> None:
         results = folder / "results" / entry.system / "digits"
         results.mkdir(parents=True)
         for number in range(runs):
-            seed = secrets.randbelow(_SEEDS)
             log = results / f"result_{number}.txt"
-            result = train_run(log, manifest.organisation, manifest.status, entry, seed)
+            result = train_run(log, manifest.organisation, manifest.status, entry)
             if progress is not None:
                 progress(entry, number + 1, runs, result)
         description = describe_machine(manifest.organisation, entry.system, entry.division, manifest.status)

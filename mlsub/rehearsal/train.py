@@ -1,4 +1,4 @@
-"""Train one run of the benchmark ``digits`` and log it through the official event logger.
+"""Train one run of the benchmark ``digits`` and log it through the recorder.
 
 The data are the 1,797 handwritten digits of 8x8 grey values that scikit-learn ships: 1,437 to train, 360 held out,
 the same split in every run. The model is a network with one hidden layer, trained epoch by epoch until it classifies
@@ -7,17 +7,22 @@ enough of the held-out digits.
 
 from __future__ import annotations
 
-import logging
-import re
 from pathlib import Path
 from typing import Any
 
+from mlsub.emit import Recorder
 from mlsub.rehearsal.manifest import Hyperparameters, RehearsalEntry
 
 TARGET = 0.96
 TRAIN_SAMPLES = 1437
+EVAL_SAMPLES = 360
+NAMESPACE = "rehearsal, no MLPerf result"
 _SPLIT_SEED = 20210630
 _PIXEL_MAX = 16.0
+_LOGGED = (
+    *("global_batch_size", "opt_name", "opt_base_learning_rate", "opt_momentum", "opt_weight_decay"),
+    "model_hidden_units",
+)
 
 
 class Result:
@@ -29,76 +34,44 @@ class Result:
         self.success = success
 
 
-def train_run(log: Path, organisation: str, status: str, entry: RehearsalEntry, seed: int) -> Result:
+def train_run(log: Path, organisation: str, status: str, entry: RehearsalEntry, seed: int | None = None) -> Result:
     """Train one run and write its log.
 
     Args:
-        log: the result file; it appears when the run is complete.
+        log: the result file.
         organisation: goes to ``submission_org``.
         status: goes to ``submission_status``.
         entry: system, division and hyperparameters.
-        seed: the seed of initial weights and of the order of the data.
+        seed: the seed of initial weights and of the order of the data; None to draw one.
 
     Raises:
         ImportError: scikit-learn or mlperf-logging is not installed.
+        DoomedRunError: the rules of the division forbid the run; it is refused before it trains.
     """
-    part = log.with_suffix(".part")
-    logger = logging.Logger(f"mlsub.rehearsal.{log}", level=logging.INFO)
-    handler = logging.FileHandler(part, mode="w", encoding="utf-8")
-    logger.addHandler(handler)
-    try:
-        result = _train(_mllogger(logger), organisation, status, entry, seed)
-    finally:
-        handler.close()
-    part.replace(log)
-    return result
+    with Recorder(
+        log,
+        usage="rehearsal",
+        round="1.0",
+        benchmark="digits",
+        division=entry.division,
+        organisation=organisation,
+        platform=entry.system,
+        status=status,
+        namespace=NAMESPACE,
+        root=Path(__file__).resolve().parents[2],
+    ) as recorder:
+        # The data come with a library that is loaded already; there is no cache that could hold them.
+        recorder.log("cache_clear", True)
+        model = _initialise(recorder, entry.hyperparameters, seed)
+        return _train_to_target(recorder, model, entry.hyperparameters.max_epochs)
 
 
-def _mllogger(logger: logging.Logger) -> Any:
-    from mlperf_logging.mllog.mllog import MLLogger
-
-    package_root = Path(__file__).resolve().parents[2]
-    return MLLogger(logger, default_namespace="rehearsal, no MLPerf result", root_dir=re.escape(str(package_root)))
-
-
-def _train(mllogger: Any, organisation: str, status: str, entry: RehearsalEntry, seed: int) -> Result:
-    mllogger.event("cache_clear", True)
-    mllogger.start("init_start")
-    _log_submission(mllogger, organisation, status, entry)
-    parameters = entry.hyperparameters
-    _log_hyperparameters(mllogger, parameters)
-    mllogger.event("seed", seed)
-    model = _model(parameters, seed)
-    mllogger.end("init_stop")
-
-    mllogger.start("run_start")
-    train, held_out = _data()
-    mllogger.event("train_samples", len(train[1]))
-    mllogger.event("eval_samples", len(held_out[1]))
-    result = _train_to_target(mllogger, model, train, held_out, parameters.max_epochs)
-    mllogger.end("run_stop", metadata={"status": "success" if result.success else "aborted"})
-    return result
-
-
-def _log_submission(mllogger: Any, organisation: str, status: str, entry: RehearsalEntry) -> None:
-    mllogger.event("submission_benchmark", "digits")
-    mllogger.event("submission_division", entry.division)
-    mllogger.event("submission_org", organisation)
-    mllogger.event("submission_platform", entry.system)
-    mllogger.event("submission_status", status)
-
-
-def _log_hyperparameters(mllogger: Any, parameters: Hyperparameters) -> None:
-    mllogger.event("gradient_accumulation_steps", 1)
-    for key in (
-        "global_batch_size",
-        "opt_name",
-        "opt_base_learning_rate",
-        "opt_momentum",
-        "opt_weight_decay",
-        "model_hidden_units",
-    ):
-        mllogger.event(key, getattr(parameters, key))
+def _initialise(recorder: Recorder, parameters: Hyperparameters, seed: int | None) -> Any:
+    with recorder.init():
+        recorder.hyperparameter("gradient_accumulation_steps", 1)
+        recorder.hyperparameters({key: getattr(parameters, key) for key in _LOGGED})
+        recorder.samples(train=TRAIN_SAMPLES, evaluation=EVAL_SAMPLES)
+        return _model(parameters, recorder.fresh_seed() if seed is None else recorder.seed(seed))
 
 
 def _data() -> tuple[tuple[Any, Any], tuple[Any, Any]]:
@@ -127,18 +100,19 @@ def _model(parameters: Hyperparameters, seed: int) -> Any:
     )
 
 
-def _train_to_target(
-    mllogger: Any, model: Any, train: tuple[Any, Any], held_out: tuple[Any, Any], max_epochs: int
-) -> Result:
+def _train_to_target(recorder: Recorder, model: Any, max_epochs: int) -> Result:
     accuracy = 0.0
-    for epoch in range(1, max_epochs + 1):
-        mllogger.start("block_start", metadata={"first_epoch_num": epoch, "epoch_count": 1})
-        model.partial_fit(*train, classes=range(10))
-        mllogger.end("block_stop", metadata={"first_epoch_num": epoch, "epoch_count": 1})
-        mllogger.start("eval_start", metadata={"epoch_num": epoch})
-        accuracy = float(model.score(*held_out))
-        mllogger.event("eval_accuracy", accuracy, metadata={"epoch_num": epoch})
-        mllogger.end("eval_stop", metadata={"epoch_num": epoch})
-        if accuracy >= TARGET:
-            return Result(epoch, accuracy, success=True)
+    with recorder.run() as run:
+        train, held_out = _data()
+        for epoch in range(1, max_epochs + 1):
+            with recorder.block(epoch=epoch):
+                model.partial_fit(*train, classes=range(10))
+            with recorder.evaluation(epoch=epoch) as evaluation:
+                accuracy = float(model.score(*held_out))
+                evaluation.result(accuracy)
+            if accuracy >= TARGET:
+                # Open asks for no accuracy of its own; the rehearsal goes to that of Closed all the same.
+                run.stop("success")
+                return Result(epoch, accuracy, success=True)
+        run.stop("aborted")
     return Result(max_epochs, accuracy, success=False)

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 import mlsub
 from mlsub.cli import main
+from mlsub.emit import DoomedRunError
 from mlsub.findings import Verdict
 from mlsub.rehearsal.manifest import Hyperparameters, Manifest, ManifestError, RehearsalEntry, read_manifest
 from mlsub.rehearsal.rehearse import OutputExistsError, rehearse
@@ -77,15 +78,30 @@ def test_a_run_that_misses_the_target_says_so_and_is_noncompliant(tmp_path: Path
         ({"opt_weight_decay": 0.0}, "key.opt_weight_decay.value"),
     ],
 )
-def test_closed_fixes_model_and_optimizer_and_open_does_not(parameters: dict, rule: str, tmp_path: Path) -> None:
-    verdicts = {}
-    for division in ("closed", "open"):
+def test_the_recorder_refuses_in_closed_what_open_may_do(parameters: dict, rule: str, tmp_path: Path) -> None:
+    def run(division: str) -> Path:
         entry = RehearsalEntry("here", division, Hyperparameters(**{"opt_base_learning_rate": 0.005, **parameters}))
         log = tmp_path / f"result_{division}.txt"
         train_run(log, "Org", "research", entry, seed=7)
-        report = mlsub.check(log, round="1.0", usage="rehearsal")
-        verdicts[division] = {f.rule for f in report.findings if f.rejects}
-    assert verdicts == {"closed": {rule}, "open": set()}
+        return log
+
+    with pytest.raises(DoomedRunError) as refused:
+        run("closed")
+    assert {finding.rule for finding in refused.value.findings} == {rule}
+    report = mlsub.check(run("open"), round="1.0", usage="rehearsal")
+    assert {finding.rule for finding in report.findings if finding.rejects} == set()
+
+
+def test_a_refused_rehearsal_leaves_nothing_and_says_why(tmp_path: Path) -> None:
+    path = tmp_path / "manifest.yaml"
+    path.write_text("organisation: Org\nentries: [{system: a, division: closed, hyperparameters: {opt_name: adam}}]\n")
+    result = CliRunner().invoke(main, ["rehearse", str(path), "--output", str(tmp_path / "out")])
+    assert result.exit_code == 1
+    assert result.stderr.splitlines()[:2] == [
+        "the run cannot become a compliant result:",
+        "  opt_name has a value that the rules do not allow [key.opt_name.value]",
+    ]
+    assert list((tmp_path / "out" / "rehearsal-v1.0").iterdir()) == []
 
 
 def test_an_existing_rehearsal_is_replaced_only_on_request(submission: Path, tmp_path: Path) -> None:
