@@ -120,6 +120,13 @@ def test_python_of_the_readme_runs(workplace: Path) -> None:
     assert "this-machine-open digits" in done.stdout
 
 
+def test_the_recorded_run_of_the_docs_is_compliant(tmp_path: Path) -> None:
+    [code] = re.findall(r"```python\n(.*?)```", (REPOSITORY / "docs" / "emit.md").read_text(), re.DOTALL)
+    run([sys.executable, "-c", code], tmp_path)
+    done = run(["mlsub", "check", "result_0.txt", "--usage", "rehearsal", "--round", "1.0"], tmp_path)
+    assert "accepted: 1 of 1 logs compliant" in done.stdout
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_within_the_repository_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
