@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -141,17 +142,21 @@ class TimedRun:
         """
         if self.status is not None:
             return
+        reached = self.recorder.reached()
         if status is None:
-            status = "success" if self.recorder.reached() else "aborted"
+            status = "success" if reached else "aborted"
+        elif status == "success" and not reached:
+            self.recorder.warn("the run ends as success, and no evaluation has reached the quality target")
         self.recorder.agree()
         self.status = status
         self.recorder.record("run_stop", None, {"status": status})
 
     def abandon(self) -> None:
-        """End a run that an exception broke off, without waiting for anybody."""
+        """End a run that an exception broke off, without waiting for anybody, and without an exception of its own."""
         if self._started and self.status is None:
             self.status = "aborted"
-            self.recorder.record("run_stop", None, {"status": "aborted"})
+            with suppress(EmitError):
+                self.recorder.record("run_stop", None, {"status": "aborted"})
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

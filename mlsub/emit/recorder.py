@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
@@ -16,7 +17,7 @@ from mlsub.emit.ranks import Detected, Ranks
 from mlsub.emit.seeds import draw_seed, earlier_seeds
 from mlsub.emit.sink import LogFile
 from mlsub.emit.units import Units
-from mlsub.emit.writer import Writer
+from mlsub.emit.writer import EmitWarning, Writer
 from mlsub.rounds import Round, UnknownRoundError, get_round, known_rounds
 from mlsub.rules.catalogue import finding
 from mlsub.rules.load import rules_for
@@ -218,6 +219,11 @@ class Recorder:
         """Write a record of the recorder's own intervals."""
         if self.writes:
             self._writer.write(key, value, dict(metadata), kind)
+
+    def warn(self, message: str) -> None:
+        """Tell the caller of a run, in the process that writes it."""
+        if self.writes:
+            warnings.warn(message, EmitWarning, stacklevel=4)
 
     def units(self) -> Units:
         """What the rules call how far a training has come."""

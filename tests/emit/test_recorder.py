@@ -11,7 +11,11 @@ import pytest
 from mlsub.emit import DoomedRunError, EmitError, EmitWarning, Recorder
 from mlsub.judge.log import LogTask, judge_log
 from mlsub.log.report import LogReport
+from mlsub.rules.steps import before_run
+from tests.differential.generate import Combination, compliant_log
 from tests.emit.digits import initialise, recorder, train
+from tests.emit.drive import GIVEN, own
+from tests.emit.drive import recorder as drive_recorder
 
 
 def records(log: Path) -> list[dict[str, Any]]:
@@ -214,6 +218,43 @@ def test_a_run_may_be_stopped_by_hand(log: Path) -> None:
             run.stop()
             assert run.status == "success"
     assert [record["key"] for record in records(log)].count("run_stop") == 1
+
+
+def test_success_without_the_target_is_told(log: Path) -> None:
+    with recorder(log) as rec:
+        initialise(rec)
+        with rec.run() as run:
+            with rec.block(epoch=1):
+                pass
+            rec.evaluate(0.5, epoch=1)
+            with pytest.warns(EmitWarning, match="no evaluation has reached the quality target"):
+                run.stop("success")
+    assert rejecting(log) == {"key.eval_accuracy.target"}
+
+
+@pytest.mark.parametrize(("minutes", "refused"), [(29, False), (31, True)])
+def test_an_initialisation_that_takes_too_long_is_refused(
+    minutes: int, refused: bool, log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ResNet in v1.0 has 30 minutes."""
+    clock = [1_700_000_000.0]
+    monkeypatch.setattr("mlsub.emit.writer.time.time", lambda: clock[0])
+    combination = Combination("1.0", "resnet", "closed", "sgd")
+    records_ = compliant_log(combination)
+    with drive_recorder(log, combination, records_) as rec:
+        rec.log("cache_clear", True)
+        init = rec.init()
+        init.__enter__()
+        for record in records_:
+            if before_run(record["key"]) and record["key"] not in GIVEN and record["key"] != "cache_clear":
+                rec.log(record["key"], record["value"], **own(record["metadata"]))
+        clock[0] += 60 * minutes
+        if refused:
+            with pytest.raises(DoomedRunError, match=r"key\.init_stop\.time"):
+                init.__exit__(None, None, None)
+        else:
+            init.__exit__(None, None, None)
+    assert ("init_stop" in log.read_text()) is not refused
 
 
 @pytest.mark.parametrize(
