@@ -23,7 +23,7 @@ class _Interval:
         self._progress = progress
 
     def _metadata(self, end: str) -> dict[str, Any]:
-        return self.recorder.units().metadata(f"{self.name}_{end}", self._progress) if self.recorder.writes else {}
+        return self.recorder.units().metadata(f"{self.name}_{end}", self._progress)
 
     def __enter__(self) -> Self:
         self.recorder.record(f"{self.name}_start", None, self._metadata("start"))
@@ -55,8 +55,6 @@ class Block(_Interval):
         self._count = {} if epoch is None else {"epoch_count": epochs}
 
     def _metadata(self, end: str) -> dict[str, Any]:
-        if not self.recorder.writes:
-            return {}
         count = self._count if end == "start" else {}
         return self.recorder.units().metadata(f"block_{end}", {**self._progress, **count})
 
@@ -76,8 +74,7 @@ class Evaluation(_Interval):
             DoomedRunError: the rules forbid the value for good.
             EmitError: the benchmark wants several measures, and one was given, or the other way round.
         """
-        if self.recorder.writes:
-            self._log(value)
+        self._log(value)
         return self.recorder.reached()
 
     def _log(self, value: float | Mapping[str, float]) -> None:

@@ -109,8 +109,7 @@ class Recorder:
             DoomedRunError: the rules forbid it for good.
             EmitError: metadata is missing, or the value is no JSON.
         """
-        if self.writes:
-            self._writer.write(key, value, self._units.metadata(key, metadata))
+        self._writer.write(key, value, self._units.metadata(key, metadata))
 
     def hyperparameter(self, key: str, value: Any, **metadata: Any) -> None:
         """Log one hyperparameter; what a Closed rule forbids is refused here."""
@@ -207,8 +206,8 @@ class Recorder:
             return evaluation.result(value)
 
     def reached(self) -> bool:
-        """Whether the quality target is reached; in every process what the writer knows."""
-        return bool(self.ranks.share(self.writes and self._writer.foresight.reached()))
+        """Whether the quality target is reached; in every process what the writer knows, where they can share it."""
+        return bool(self.ranks.share(self._writer.foresight.reached()))
 
     def log_identity(self) -> None:
         """Log what is submitted, by whom, on what."""
@@ -217,8 +216,7 @@ class Recorder:
 
     def record(self, key: str, value: Any, metadata: Mapping[str, Any], kind: str | None = None) -> None:
         """Write a record of the recorder's own intervals."""
-        if self.writes:
-            self._writer.write(key, value, dict(metadata), kind)
+        self._writer.write(key, value, dict(metadata), kind)
 
     def warn(self, message: str) -> None:
         """Tell the caller of a run, in the process that writes it."""

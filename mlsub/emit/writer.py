@@ -25,7 +25,7 @@ class EmitWarning(UserWarning):
 
 
 class Writer:
-    """Writes the records of one run; where this process is not the writer, nothing.
+    """Judges the records of one run, and writes them in the process that does.
 
     Args:
         file: the log, None in a process that does not write.
@@ -51,14 +51,12 @@ class Writer:
         self._official = _official_logger(file, namespace, root) if file is not None else None
 
     def write(self, key: str, value: Any, metadata: dict[str, Any], kind: str | None = None) -> None:
-        """Judge a record, and write it.
+        """Judge a record, and write it where this process does; only there the rules refuse.
 
         Raises:
             DoomedRunError: it breaks a rule for good; it is not written.
             EmitError: it is no JSON, or cannot be written.
         """
-        if self.file is None or self._official is None:
-            return
         value, metadata = plain_value(value), plain_value(metadata)
         time_ms, kind = int(time.time() * 1000), kind or event_type(key)
         event = Event(
@@ -68,10 +66,12 @@ class Writer:
             metadata=metadata,
             event_type=kind,
             namespace=self._namespace,
-            line=self.file.lines + 1,
+            line=self.file.lines + 1 if self.file is not None else 1,
         )
-        self.act_on(self.foresight.add(event))
-        self._log(key, value, metadata, time_ms, kind)
+        found = self.foresight.add(event)
+        if self.file is not None:
+            self.act_on(found)
+            self._log(key, value, metadata, time_ms, kind)
 
     def _log(self, key: str, value: Any, metadata: dict[str, Any], time_ms: int, kind: str) -> None:
         """Hand a record to the official logger, which notes the file and line of whoever called the recorder."""
