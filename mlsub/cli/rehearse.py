@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 def command(manifest: Path, output: Path, replace: bool) -> None:
     """Train the rehearsal that MANIFEST describes, and lay it out as a submission under the output folder.
 
-    Real runs on this machine, but of a small network on 1,797 digits: a rehearsal, not an MLPerf result.
+    Real runs on this machine, but of small networks on 1,797 digits and on some old poems: a rehearsal, not an
+    MLPerf result.
 
     Exit status: 0 done, 1 refused by the rules of the division, 2 could not be done.
     """
@@ -48,10 +49,10 @@ def command(manifest: Path, output: Path, replace: bool) -> None:
 
 def _tell(entry: RehearsalEntry, number: int, runs: int, result: Result) -> None:
     ending = "reached" if result.success else "did not reach"
-    epochs = f"{result.epochs} epoch{'s' if result.epochs > 1 else ''}"
+    epochs = f"{result.epochs:g} epoch{'s' if result.epochs != 1 else ''}"
     click.echo(
-        f"  {entry.system} ({entry.division}) run {number} of {runs}: "
-        f"{ending} the target in {epochs}, accuracy {result.accuracy:.4f}"
+        f"  {entry.system}, {entry.benchmark} ({entry.division}) run {number} of {runs}: "
+        f"{ending} the target in {epochs}, quality {result.quality:.4f}"
     )
 
 

@@ -43,6 +43,7 @@ _IN_SAMPLES = frozenset(
     (
         *("llama2_70b_lora", "flux1", "llama31_405b", "llama31_8b", "gpt_oss_20b", "deepseekv3_671b"),
         *("qwen35_397b_grpo", "dlrmv4"),
+        "verses",
     )
 )
 #: Minigo makes its own data, and was never held against a reference.

@@ -56,11 +56,11 @@ def rehearse(manifest: Manifest, output: Path, *, replace: bool, progress: Progr
 
 
 def _fill(folder: Path, manifest: Manifest, progress: Progress | None) -> None:
-    runs = benchmark("rehearsal", "1.0", "digits").runs
     systems = folder / "systems"
     systems.mkdir()
     for entry in manifest.entries:
-        results = folder / "results" / entry.system / "digits"
+        runs = benchmark("rehearsal", "1.0", entry.benchmark).runs
+        results = folder / "results" / entry.system / entry.benchmark
         results.mkdir(parents=True)
         for number in range(runs):
             log = results / f"result_{number}.txt"

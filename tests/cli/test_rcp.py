@@ -62,7 +62,6 @@ def test_a_batch_size_beyond_every_point_needs_one_of_its_own() -> None:
         (("minigo",), "minigo is not held against a reference in any round"),
         (("bert", "--round", "0.7"), "MLPerf Training v0.7 had no convergence test; it began with v1.0"),
         (("resnt",), "no benchmark 'resnt'. Did you mean resnet"),
-        (("digits",), "rehearsal"),
     ],
 )
 def test_where_there_is_no_reference_one_line_says_why(arguments: tuple[str, ...], line: str) -> None:

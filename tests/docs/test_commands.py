@@ -97,8 +97,8 @@ def test_the_demo_trains_checks_and_scores(tmp_path: Path) -> None:
     shutil.copytree(REPOSITORY / "submissions", tmp_path / "submissions")
     # The environment is there already: it is the one that runs this test.
     done = run(["make", "demo", "-o", "installed", "STAMP=installed", f"BIN={Path(sys.executable).parent}"], tmp_path)
-    assert done.stdout.count("run 5 of 5: reached the target") == 2
-    assert done.stdout.count("accepted: 2 of 2 entries accepted, 10 of 10 logs compliant") == 2
+    assert done.stdout.count("run 5 of 5: reached the target") == 4
+    assert done.stdout.count("accepted: 4 of 4 entries accepted, 20 of 20 logs compliant") == 2
     assert "not an MLPerf result" in done.stdout
 
 

@@ -13,7 +13,7 @@ import mlsub
 from mlsub.cli import main
 from mlsub.emit import DoomedRunError
 from mlsub.findings import Verdict
-from mlsub.rehearsal.manifest import Hyperparameters, Manifest, ManifestError, RehearsalEntry, read_manifest
+from mlsub.rehearsal.manifest import DigitsParameters, Manifest, ManifestError, RehearsalEntry, read_manifest
 from mlsub.rehearsal.rehearse import OutputExistsError, rehearse
 from mlsub.rehearsal.train import train_run
 
@@ -32,16 +32,22 @@ def records(log: Path) -> list[dict]:
 def test_a_rehearsal_is_accepted_without_any_finding(submission: Path) -> None:
     report = mlsub.check(submission)
     assert (report.usage, report.round, report.official) == ("rehearsal", "1.0", Verdict.ACCEPTED)
-    assert {(e.division, e.runs, e.compliant) for e in report.entries} == {("closed", 5, 5), ("open", 5, 5)}
+    assert [(e.benchmark, e.division, e.runs, e.compliant, e.rcp.verdict) for e in report.entries] == [
+        ("digits", "closed", 5, 5, "pass"),
+        ("verses", "closed", 5, 5, "pass"),
+        ("digits", "open", 5, 5, "not-required"),
+        ("verses", "open", 5, 5, "not-required"),
+    ]
     assert all(e.minutes is not None and e.minutes > 0 for e in report.entries)
     assert report.findings == ()
 
 
 def test_every_run_has_its_own_seed_and_really_trained(submission: Path) -> None:
-    logs = sorted(submission.glob("results/*/digits/result_*.txt"))
-    assert len(logs) == 10
+    logs = sorted(submission.glob("results/*/*/result_*.txt"))
+    assert len(logs) == 20
     seeds = [r["value"] for log in logs for r in records(log) if r["key"] == "seed"]
-    assert len(set(seeds)) == 10
+    assert len(set(seeds)) == 20
+    logs = sorted(submission.glob("results/*/digits/result_*.txt"))
     curves = {tuple(r["value"] for r in records(log) if r["key"] == "eval_accuracy") for log in logs}
     # Real training: each run improves in its own way, and ends at the first evaluation that meets the target.
     assert len(curves) > 5
@@ -58,7 +64,7 @@ def test_everything_says_that_it_is_a_rehearsal(submission: Path) -> None:
 
 def test_a_run_that_misses_the_target_says_so_and_is_noncompliant(tmp_path: Path) -> None:
     entry = RehearsalEntry(
-        "short", "closed", Hyperparameters(max_epochs=1, opt_base_learning_rate=1e-6, global_batch_size=128)
+        "short", "closed", DigitsParameters(max_epochs=1, opt_base_learning_rate=1e-6, global_batch_size=128)
     )
     log = tmp_path / "result_0.txt"
     result = train_run(log, "Org", "research", entry, seed=1)
@@ -80,7 +86,7 @@ def test_a_run_that_misses_the_target_says_so_and_is_noncompliant(tmp_path: Path
 )
 def test_the_recorder_refuses_in_closed_what_open_may_do(parameters: dict, rule: str, tmp_path: Path) -> None:
     def run(division: str) -> Path:
-        entry = RehearsalEntry("here", division, Hyperparameters(**{"opt_base_learning_rate": 0.005, **parameters}))
+        entry = RehearsalEntry("here", division, DigitsParameters(**{"opt_base_learning_rate": 0.005, **parameters}))
         log = tmp_path / f"result_{division}.txt"
         train_run(log, "Org", "research", entry, seed=7)
         return log
@@ -105,7 +111,7 @@ def test_a_refused_rehearsal_leaves_nothing_and_says_why(tmp_path: Path) -> None
 
 
 def test_an_existing_rehearsal_is_replaced_only_on_request(submission: Path, tmp_path: Path) -> None:
-    manifest = Manifest("Org", (RehearsalEntry("here", "open", Hyperparameters(opt_base_learning_rate=0.05)),))
+    manifest = Manifest("Org", (RehearsalEntry("here", "open", DigitsParameters(opt_base_learning_rate=0.05)),))
     first = rehearse(manifest, tmp_path, replace=False)
     before = (first / "results/here/digits/result_0.txt").read_bytes()
     with pytest.raises(OutputExistsError):
@@ -132,8 +138,17 @@ def test_a_folder_that_is_no_rehearsal_is_never_replaced(tmp_path: Path) -> None
         ("organisation: X\nentries: []\n", "at least one system"),
         ("organisation: X\nentries: [{system: a, division: shut}]\n", "shut"),
         ("organisation: X\nentries: [{system: ../a, division: open}]\n", "folder's name"),
-        ("organisation: X\nentries: [{system: a, division: open}, {system: a, division: open}]\n", "each once"),
+        (
+            "organisation: X\nentries: [{system: a, division: open}, {system: a, division: open}]\n",
+            "each benchmark of a system once",
+        ),
         ("organisation: X\nentries: [{system: a, division: open, hyperparameters: {lr: 1}}]\n", "lr"),
+        ("organisation: X\nentries: [{system: a, division: open, benchmark: poems}]\n", "poems"),
+        (
+            "organisation: X\n"
+            "entries: [{system: a, division: open}, {system: a, division: closed, benchmark: verses}]\n",
+            "one division",
+        ),
         ("- a list\n", "object"),
         ("a: [\n", "line"),
     ],
