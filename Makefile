@@ -3,12 +3,14 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+ADAPTERS := $(VENV)/.adapters
 
-.PHONY: help install demo test lint format docs bench parity parity-long clean
+.PHONY: help install demo test test-adapters lint format docs bench parity parity-long clean
 
 help:
 	@echo "make demo         train, lay out, check and score a rehearsal submission"
 	@echo "make test         run the tests"
+	@echo "make test-adapters  install PyTorch, Lightning, Transformers and Keras (6 GB), and test the adapters with them"
 	@echo "make lint         ruff and mypy"
 	@echo "make docs         write the reference pages under docs/ anew from the rules"
 	@echo "make bench        time mlsub against the official tool"
@@ -24,11 +26,19 @@ install: $(STAMP)
 
 demo: $(STAMP)
 	$(BIN)/mlsub rehearse submissions/rehearsal.yaml --output demo --replace
+	$(BIN)/mlsub watch demo/rehearsal-v1.0/Rehearsal/results/this-machine-closed/verses/result_0.txt --format text
 	$(BIN)/mlsub check demo/rehearsal-v1.0
 	$(BIN)/mlsub score demo/rehearsal-v1.0
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n auto
+
+$(ADAPTERS): $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[adapters]'
+	touch $@
+
+test-adapters: $(ADAPTERS)
+	KERAS_BACKEND=torch CUDA_VISIBLE_DEVICES= $(BIN)/python -m pytest -n 2 tests/emit/adapters
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

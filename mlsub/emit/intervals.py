@@ -7,7 +7,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from mlsub.emit.errors import EmitError
+from mlsub.emit.errors import DoomedRunError, EmitError
 
 if TYPE_CHECKING:
     from mlsub.emit.recorder import Recorder
@@ -74,8 +74,12 @@ class Evaluation(_Interval):
             DoomedRunError: the rules forbid the value for good.
             EmitError: the benchmark wants several measures, and one was given, or the other way round.
         """
-        self._log(value)
-        return self.recorder.reached()
+        refused: DoomedRunError | None = None
+        try:
+            self._log(value)
+        except DoomedRunError as error:
+            refused = error
+        return self.recorder.settle(refused)
 
     def _log(self, value: float | Mapping[str, float]) -> None:
         target = self.recorder.units().target()

@@ -48,7 +48,8 @@ class Detected:
             return int(group.get_rank())
         if world is not None:
             return int(world.Get_rank())
-        return _number(_RANK, 0)
+        # Lightning's own launcher sets these alone; of their processes only whether it is the first is known.
+        return _number(_RANK, max(_number(("LOCAL_RANK",), 0), _number(("NODE_RANK",), 0)))
 
     @property
     def size(self) -> int:

@@ -209,6 +209,12 @@ class Recorder:
         """Whether the quality target is reached; in every process what the writer knows, where they can share it."""
         return bool(self.ranks.share(self._writer.foresight.reached()))
 
+    def settle(self, refused: DoomedRunError | None) -> bool:
+        """Whether the target is reached, or in every process the refusal of an evaluation."""
+        told, reached = self.ranks.share((None if refused is None else str(refused), self._writer.foresight.reached()))
+        _raise(refused, told)
+        return bool(reached)
+
     def log_identity(self) -> None:
         """Log what is submitted, by whom, on what."""
         for key, value in self._identity.items():
@@ -236,10 +242,7 @@ class Recorder:
             except DoomedRunError as doomed:
                 error = doomed
         told = self.ranks.share(None if error is None else str(error))
-        if error is not None:
-            raise error
-        if told is not None:
-            raise EmitError(f"refused by the process that writes the log: {told}")
+        _raise(error, told)
         self.ranks.barrier()
 
     def close(self) -> None:
@@ -260,6 +263,14 @@ class Recorder:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _raise(refused: DoomedRunError | None, told: str | None) -> None:
+    """Refuse with the findings in the process that has them, with their text in the others."""
+    if refused is not None:
+        raise refused
+    if told is not None:
+        raise EmitError(f"refused by the process that writes the log: {told}")
 
 
 def _round(usage: str, name: str, rules: str | None) -> Round:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -121,12 +122,23 @@ def test_a_refusal_reaches_every_process(tmp_path: Path) -> None:
         ({"PMI_RANK": "2", "PMI_SIZE": "4"}, 2, 4),
         ({"RANK": "two", "WORLD_SIZE": ""}, 0, 1),
         ({"RANK": "-1"}, 0, 1),
+        ({"LOCAL_RANK": "1"}, 1, 1),
+        ({"NODE_RANK": "1", "LOCAL_RANK": "0"}, 1, 1),
     ],
 )
 def test_launchers_say_which_process_this_is(
     variables: dict[str, str], rank: int, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("RANK", "WORLD_SIZE", "SLURM_PROCID", "SLURM_NTASKS", "OMPI_COMM_WORLD_RANK", "PMI_RANK"):
+    for name in (
+        "RANK",
+        "WORLD_SIZE",
+        "SLURM_PROCID",
+        "SLURM_NTASKS",
+        "OMPI_COMM_WORLD_RANK",
+        "PMI_RANK",
+        "LOCAL_RANK",
+        "NODE_RANK",
+    ):
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
@@ -181,4 +193,21 @@ def test_mpi4py_is_used_where_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_nothing_is_imported_that_is_not_there() -> None:
-    assert "torch" not in sys.modules and "mpi4py" not in sys.modules
+    """In a process of its own, for other tests may import frameworks."""
+    probe = (
+        "import sys, mlsub.emit as e; e.Recorder; print([m for m in ('torch', 'mpi4py', 'keras') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_a_refused_evaluation_reaches_every_process(tmp_path: Path) -> None:
+    refusal = DoomedRunError([])
+
+    def work(rank: int, ranks: Any) -> None:
+        with recorder(tmp_path / "result_0.txt", ranks=ranks) as rec:
+            rec.settle(refusal if rank == 0 else None)
+
+    first, *others = together(3, work)
+    assert first is refusal
+    assert all(type(error) is EmitError for error in others)

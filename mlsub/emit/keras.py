@@ -1,0 +1,147 @@
+"""A Keras 3 callback that records the training.
+
+Needs ``pip install 'mlsub[keras]'`` and one of the backends of Keras.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from mlsub.emit.adapting import Hyperparameters, Position, Quality, Session, missing
+from mlsub.emit.recorder import Recorder
+
+try:
+    from keras.callbacks import Callback
+except ImportError:
+    raise missing("Keras 3", "keras") from None
+
+__all__ = ["RecorderCallback"]
+
+
+class RecorderCallback(Callback):
+    """Records a ``model.fit``: initialisation, timed region, blocks and evaluations, and stops it at the target.
+
+    Make it first of all: the initialisation starts with it. Call :meth:`start` before the data are read: ``model.fit``
+    takes them as an argument and looks at the first batch before it calls any callback. Without it the clock starts
+    late, when ``fit`` begins to train. Keras has no hook for an exception: the run is ended as aborted when the
+    recorder's ``with`` is left.
+
+    Args:
+        recorder: open, and of this one training.
+        hyperparameters: by their keys in the log, or a function of the model that makes them.
+        quality: the name of the metric as ``fit`` logs it, such as ``val_accuracy``; where a benchmark has several
+            measures, a mapping from measure to metric; or a function of all metrics.
+        train_samples: of the training data set.
+        evaluation_samples: of the validation data set.
+        batch_size: samples of one optimizer step in all processes together.
+        seed: of the run; None to draw one. It is :attr:`seed` afterwards, for ``keras.utils.set_random_seed``.
+        validation_freq: as it is given to ``fit``: every how many epochs there is an evaluation, or after which.
+        done: whether a quality is good enough to stop; as a rule it is where the target of the rules is reached.
+        progress: makes metadata of a position, where the rules' own words will not do.
+
+    Raises:
+        DoomedRunError: the rules forbid a hyperparameter, or another result has the seed.
+        EmitError: an argument cannot be used.
+    """
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        *,
+        hyperparameters: Hyperparameters,
+        quality: Quality,
+        train_samples: int,
+        evaluation_samples: int,
+        batch_size: int,
+        seed: int | None = None,
+        validation_freq: int | list[int] = 1,
+        done: Callable[[Any], bool] | None = None,
+        progress: Callable[[Position], Mapping[str, Any]] | None = None,
+    ) -> None:
+        super().__init__()
+        self._session = Session(
+            recorder,
+            hyperparameters=hyperparameters,
+            quality=quality,
+            train_samples=train_samples,
+            evaluation_samples=evaluation_samples,
+            batch_size=batch_size,
+            seed=seed,
+            done=done,
+            progress=progress,
+        )
+        self._frequency = validation_freq
+        self._started = False
+        self._steps = 0
+        self._batches = 0
+
+    @property
+    def seed(self) -> int:
+        """The seed of the run, as it is logged."""
+        return self._session.seed
+
+    def start(self, model: Any) -> None:
+        """End the initialisation and start the clock: the next line may touch the data.
+
+        Args:
+            model: what a function of hyperparameters is called with.
+
+        Raises:
+            DoomedRunError: something is missing that has to be logged before the clock starts.
+            EmitError: a second training was started.
+        """
+        self._session.start(model)
+        self._started = True
+
+    def on_train_begin(self, logs: Mapping[str, Any] | None = None) -> None:
+        """Start the clock, if :meth:`start` has not."""
+        if not self._started:
+            self.start(self.model)
+        # The next fit is another training, which the session refuses.
+        self._started = False
+
+    def on_epoch_begin(self, epoch: int, logs: Mapping[str, Any] | None = None) -> None:
+        """Open a block, unless one goes on from the epoch before."""
+        session = self._session
+        if self._steps == 0:
+            session.course.begin(epoch, 0)
+        session.block_epochs = _block_epochs(self._frequency, epoch)
+        self._batches = 0
+        session.training()
+
+    def on_train_batch_end(self, batch: int, logs: Mapping[str, Any] | None = None) -> None:
+        """Count samples; ``batch`` is the last of those that were trained on in one go."""
+        session = self._session
+        new = batch + 1 - self._batches
+        self._batches += new
+        self._steps += new
+        session.course.advance(new * session.course.batch_size, self._steps)
+
+    def on_test_begin(self, logs: Mapping[str, Any] | None = None) -> None:
+        """Begin an evaluation: Keras makes one at the end of an epoch."""
+        if self._session.running:
+            self._session.course.end_epoch()
+            self._session.evaluating()
+
+    def on_test_end(self, logs: Mapping[str, Any] | None = None) -> None:
+        """Log the quality, and stop the training where it is done."""
+        if self._session.running:
+            metrics = {f"val_{name}": value for name, value in (logs or {}).items()}
+            if self._session.evaluated(metrics):
+                self.model.stop_training = True
+
+    def on_epoch_end(self, epoch: int, logs: Mapping[str, Any] | None = None) -> None:
+        """Count an epoch that was not evaluated."""
+        self._session.course.end_epoch()
+
+    def on_train_end(self, logs: Mapping[str, Any] | None = None) -> None:
+        """Stop the clock, if the target has not stopped it."""
+        self._session.finish()
+
+
+def _block_epochs(frequency: int | list[int], epoch: int) -> int:
+    """Epochs from the one that begins, the first being 0, to the next evaluation."""
+    if isinstance(frequency, int):
+        return frequency - epoch % frequency if frequency > 0 else 1
+    return min((after - epoch for after in frequency if after > epoch), default=1)

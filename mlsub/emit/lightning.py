@@ -1,0 +1,167 @@
+"""A PyTorch Lightning callback that records the training.
+
+Needs ``pip install 'mlsub[lightning]'``; both packages, ``lightning`` and ``pytorch_lightning``, will do.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from mlsub.emit.adapting import Hyperparameters, Position, Quality, Session, missing
+from mlsub.emit.ranks import Detected
+from mlsub.emit.recorder import Recorder
+
+try:
+    if "pytorch_lightning" in sys.modules and "lightning.pytorch" not in sys.modules:
+        from pytorch_lightning import Callback
+    else:
+        from lightning.pytorch import Callback
+except ImportError:
+    try:
+        from pytorch_lightning import Callback
+    except ImportError:
+        raise missing("PyTorch Lightning", "lightning") from None
+
+__all__ = ["LightningRanks", "RecorderCallback"]
+
+
+class LightningRanks(Detected):
+    """The processes that Lightning's own launcher starts, which say who they are by ``LOCAL_RANK`` and ``NODE_RANK``.
+
+    Give it to the recorder as ``ranks=`` where a trainer with ``devices=`` above 1 starts the processes itself; under
+    torchrun, mpirun and srun it is not needed.
+    """
+
+    @property
+    def rank(self) -> int:
+        """The number of this process; before Lightning has connected them only whether it is 0 counts."""
+        return super().rank or max(_variable("LOCAL_RANK"), _variable("NODE_RANK"))
+
+
+class RecorderCallback(Callback):
+    """Records a ``Trainer.fit``: initialisation, timed region, blocks and evaluations, and stops it at the target.
+
+    Make it first of all: the initialisation starts with it. The clock starts when the model is set up and before
+    Lightning makes its first data loader, thus before the sanity check too. What a data module reads in
+    ``prepare_data`` and ``setup`` comes before that, so leave reading the data set to the data loaders.
+
+    Args:
+        recorder: open, and of this one training.
+        hyperparameters: by their keys in the log, or a function of the trainer that makes them.
+        quality: the name of the metric as it was given to ``self.log``; where a benchmark has several measures, a
+            mapping from measure to metric; or a function of all metrics. With several processes log it with
+            ``sync_dist=True``.
+        train_samples: of the training data set.
+        evaluation_samples: of the validation data set.
+        batch_size: samples of one optimizer step in all processes together.
+        seed: of the run; None to draw one. It is :attr:`seed` afterwards, for ``seed_everything``.
+        done: whether a quality is good enough to stop; as a rule it is where the target of the rules is reached.
+        progress: makes metadata of a position, where the rules' own words will not do.
+
+    Raises:
+        DoomedRunError: the rules forbid a hyperparameter, or another result has the seed.
+        EmitError: an argument cannot be used.
+    """
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        *,
+        hyperparameters: Hyperparameters,
+        quality: Quality,
+        train_samples: int,
+        evaluation_samples: int,
+        batch_size: int,
+        seed: int | None = None,
+        done: Callable[[Any], bool] | None = None,
+        progress: Callable[[Position], Mapping[str, Any]] | None = None,
+    ) -> None:
+        super().__init__()
+        if seed is None and not recorder.writes:
+            # Lightning hands its processes the seed of the one that starts them.
+            seed = _variable("PL_GLOBAL_SEED", None)
+        self._session = Session(
+            recorder,
+            hyperparameters=hyperparameters,
+            quality=quality,
+            train_samples=train_samples,
+            evaluation_samples=evaluation_samples,
+            batch_size=batch_size,
+            seed=seed,
+            done=done,
+            progress=progress,
+        )
+
+    @property
+    def seed(self) -> int:
+        """The seed of the run, as it is logged."""
+        return self._session.seed
+
+    def on_fit_start(self, trainer: Any, pl_module: Any) -> None:
+        """Start the clock: Lightning asks for data loaders next."""
+        self._session.start(trainer)
+
+    def on_train_start(self, trainer: Any, pl_module: Any) -> None:
+        """Look how often the training is evaluated."""
+        session = self._session
+        session.course.begin(trainer.current_epoch, trainer.global_step)
+        session.block_epochs = _block_epochs(trainer)
+        session.training()
+
+    def on_train_batch_start(self, trainer: Any, pl_module: Any, batch: Any, batch_idx: int) -> None:
+        """Open a block after an evaluation."""
+        self._session.training()
+
+    def on_train_batch_end(self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int) -> None:
+        """Count samples."""
+        course = self._session.course
+        course.advance(course.batch_size / trainer.accumulate_grad_batches, trainer.global_step)
+
+    def on_validation_start(self, trainer: Any, pl_module: Any) -> None:
+        """Begin an evaluation; the sanity check is none."""
+        if self._evaluates(trainer):
+            if trainer.is_last_batch:
+                self._session.course.end_epoch()
+            self._session.evaluating()
+
+    def on_validation_end(self, trainer: Any, pl_module: Any) -> None:
+        """Log the quality, and stop the training where it is done."""
+        if self._evaluates(trainer) and self._session.evaluated(trainer.callback_metrics):
+            trainer.should_stop = True
+
+    def on_train_epoch_end(self, trainer: Any, pl_module: Any) -> None:
+        """Count an epoch that was not evaluated."""
+        if trainer.is_last_batch:
+            self._session.course.end_epoch()
+
+    def on_fit_end(self, trainer: Any, pl_module: Any) -> None:
+        """A training that did not even begin (``max_epochs=0``) is aborted."""
+        self._session.fail()
+
+    def on_train_end(self, trainer: Any, pl_module: Any) -> None:
+        """Stop the clock, if the target has not stopped it."""
+        self._session.finish()
+
+    def on_exception(self, trainer: Any, pl_module: Any, exception: BaseException) -> None:
+        """The run is aborted."""
+        self._session.fail()
+
+    def _evaluates(self, trainer: Any) -> bool:
+        return self._session.running and not trainer.sanity_checking and trainer.state.fn == "fit"
+
+
+def _block_epochs(trainer: Any) -> float:
+    """Epochs, or the part of one, from one validation to the next."""
+    batches, every = trainer.val_check_batch, trainer.num_training_batches
+    known = isinstance(batches, int) and isinstance(every, int) and every > 0
+    if known and (batches < every or trainer.check_val_every_n_epoch is None):
+        return float(round(batches / every, 6))
+    return int(trainer.check_val_every_n_epoch or 1)
+
+
+def _variable(name: str, default: Any = 0) -> Any:
+    value = os.environ.get(name, "")
+    return int(value) if value.isascii() and value.isdigit() and len(value) < 11 else default

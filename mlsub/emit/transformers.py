@@ -1,0 +1,127 @@
+"""A Hugging Face Trainer callback that records the training.
+
+Needs ``pip install 'mlsub[transformers]'``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from mlsub.emit.adapting import Hyperparameters, Position, Quality, Session, missing
+from mlsub.emit.recorder import Recorder
+
+try:
+    from transformers import TrainerCallback
+except ImportError:
+    raise missing("Hugging Face Transformers", "transformers") from None
+
+__all__ = ["RecorderCallback"]
+
+
+class RecorderCallback(TrainerCallback):
+    """Records a ``Trainer.train``: initialisation, timed region, blocks and evaluations, and stops it at the target.
+
+    Make it first of all: the initialisation starts with it. The clock starts when ``Trainer.train`` has set up the
+    model and before it draws the first batch. What is read of the data set before ``Trainer.train`` is not timed, so
+    leave reading it to the data set's own ``__getitem__``. The Trainer has no hook for an exception: the run is ended
+    as aborted when the recorder's ``with`` is left.
+
+    Args:
+        recorder: open, and of this one training.
+        hyperparameters: by their keys in the log, or a function of the training arguments that makes them.
+        quality: the name of the metric as the Trainer logs it, such as ``eval_accuracy``; where a benchmark has several
+            measures, a mapping from measure to metric; or a function of all metrics.
+        train_samples: of the training data set.
+        evaluation_samples: of the data set that is evaluated.
+        batch_size: samples of one optimizer step in all processes together.
+        seed: of the run; None to draw one. It is :attr:`seed` afterwards, for ``TrainingArguments(seed=...)``.
+        done: whether a quality is good enough to stop; as a rule it is where the target of the rules is reached.
+        progress: makes metadata of a position, where the rules' own words will not do.
+
+    Raises:
+        DoomedRunError: the rules forbid a hyperparameter, or another result has the seed.
+        EmitError: an argument cannot be used.
+    """
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        *,
+        hyperparameters: Hyperparameters,
+        quality: Quality,
+        train_samples: int,
+        evaluation_samples: int,
+        batch_size: int,
+        seed: int | None = None,
+        done: Callable[[Any], bool] | None = None,
+        progress: Callable[[Position], Mapping[str, Any]] | None = None,
+    ) -> None:
+        self._session = Session(
+            recorder,
+            hyperparameters=hyperparameters,
+            quality=quality,
+            train_samples=train_samples,
+            evaluation_samples=evaluation_samples,
+            batch_size=batch_size,
+            seed=seed,
+            done=done,
+            progress=progress,
+        )
+
+    @property
+    def seed(self) -> int:
+        """The seed of the run, as it is logged."""
+        return self._session.seed
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+        """Start the clock: the Trainer draws batches next."""
+        session = self._session
+        session.start(args)
+        session.course.begin(int(state.epoch or 0), state.global_step)
+        session.block_epochs = _block_epochs(args, state, session.course.train_samples, session.course.batch_size)
+
+    def on_epoch_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+        """Open a block: the Trainer loads the first batch."""
+        self._session.training()
+
+    def on_step_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+        """Open a block after an evaluation."""
+        self._session.training()
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+        """Count samples."""
+        course = self._session.course
+        course.advance(course.batch_size, state.global_step)
+        if control.should_evaluate:
+            self._session.evaluating()
+
+    def on_epoch_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+        """Count an epoch, unless a limit broke it off."""
+        if state.epoch and abs(state.epoch - round(state.epoch)) < 1e-6:
+            self._session.course.end_epoch()
+        if control.should_evaluate:
+            self._session.evaluating()
+
+    def on_prediction_step(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+        """An evaluation that another callback asked for has begun."""
+        self._session.evaluating()
+
+    def on_evaluate(self, args: Any, state: Any, control: Any, metrics: Mapping[str, Any], **more: Any) -> None:
+        """Log the quality, and stop the training where it is done.
+
+        Of several data sets each has an evaluation of its own; the quality may come with any.
+        """
+        if self._session.evaluated(metrics, last=False):
+            control.should_training_stop = True
+
+    def on_train_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+        """Stop the clock, if the target has not stopped it."""
+        self._session.finish()
+
+
+def _block_epochs(args: Any, state: Any, train_samples: int, batch_size: int) -> float:
+    """Epochs, or the part of one, from one evaluation to the next."""
+    if str(getattr(args.eval_strategy, "value", args.eval_strategy)) == "steps" and state.eval_steps:
+        return float(round(min(state.eval_steps, state.max_steps) * batch_size / train_samples, 6))
+    return 1

@@ -1,0 +1,1 @@
+"""Follow growing logs: where each run stands, what is wrong with it as soon as that is certain, and the verdict."""

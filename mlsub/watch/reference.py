@@ -1,0 +1,61 @@
+"""What a run is held against while it trains: the reference convergence at its batch size."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from mlsub.convergence.algorithm import algorithm_of, unit_of
+from mlsub.convergence.point import paired_rule
+from mlsub.convergence.reference import ReferenceFileError
+from mlsub.convergence.runs import BEYOND, progress_of
+from mlsub.convergence.table import NoReferenceError, Plan, plan_of
+from mlsub.divisions import division_of
+from mlsub.log.run import Run
+from mlsub.rounds import Round
+from mlsub.rules.load import rules_for
+
+
+class TooFast(msgspec.Struct, frozen=True):
+    """A run that converged before the least accepted mean; both in ``unit``."""
+
+    point: float
+    minimum: float
+    unit: str
+
+
+def reference_of(round_: Round, division: str | None, benchmark: str | None, batch_size: Any) -> Plan | None:
+    """What a run is held against; None where nothing binds it, or its batch size is no number."""
+    of = division_of(division)
+    if of is None or not of.convergence or benchmark not in round_.benchmarks:
+        return None
+    if number(batch_size) is None or batch_size <= 0:
+        return None
+    try:
+        return plan_of(round_, str(benchmark), float(batch_size))
+    except (NoReferenceError, ReferenceFileError):
+        return None
+
+
+def position_of(benchmark: str | None, metadata: Any) -> float | None:
+    """How far the training had come at an evaluation, in the unit of the reference."""
+    return number(metadata.get(unit_of(str(benchmark)))) if isinstance(metadata, dict) else None
+
+
+def too_fast(run: Run, round_: Round, plan: Plan) -> TooFast | None:
+    """Whether a run that has ended converged faster than an entry may on average."""
+    algorithm = algorithm_of(round_.usage, round_.name, round_.overlay)
+    if algorithm is None or plan.minimum is None:
+        return None
+    name = plan.benchmark
+    paired = paired_rule(rules_for(round_.usage, round_.name, "closed", name, round_.overlay))
+    [point] = progress_of([run], name, algorithm, unit_of(name), paired).by_run
+    return TooFast(point, plan.minimum, plan.unit) if point is not None and point < plan.minimum else None
+
+
+def number(value: Any) -> float | None:
+    """A number that can be computed with, and no truth value."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not abs(value) < BEYOND:
+        return None
+    return value

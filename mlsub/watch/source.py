@@ -1,0 +1,149 @@
+"""Where the bytes of a growing log come from: a file that may be replaced or cut, or a pipe."""
+
+from __future__ import annotations
+
+import errno
+import os
+import select
+import stat
+from typing import Literal, Protocol
+
+import msgspec
+
+#: The most that one look reads, so that many logs take turns and memory stays flat.
+LIMIT = 4 << 20
+#: Bytes at both ends of what was read that are compared, to notice another log. Times are in both.
+_MARK = 1024
+_PIPE_CHUNK = 1 << 16
+
+State = Literal["there", "absent", "unreadable", "closed"]
+#: Why what was read before counts no longer.
+Restart = Literal["truncated", "replaced", "rewritten"]
+
+
+class Look(msgspec.Struct, frozen=True):
+    """What one look at a source gave.
+
+    ``data`` are the bytes that are new, of a new log where ``restart`` says so; ``more`` whether there are further
+    ones already; ``modified`` when the file was last written, in seconds since the Unix epoch; ``problem`` why it
+    cannot be read.
+    """
+
+    state: State
+    data: bytes = b""
+    restart: Restart | None = None
+    more: bool = False
+    modified: float | None = None
+    problem: str | None = None
+
+
+class Source(Protocol):
+    """Gives the bytes of one log as they come."""
+
+    def look(self) -> Look:
+        """What is new since the last look; never waits."""
+
+    @property
+    def descriptors(self) -> tuple[int, ...]:
+        """File descriptors that can be waited for."""
+
+
+class FileSource:
+    """A file by its name, whether or not it is there yet.
+
+    It is opened at each look, so that on a network file system too what others wrote is seen.
+    """
+
+    descriptors: tuple[int, ...] = ()
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._position = 0
+        self._identity: tuple[int, int] | None = None
+        self._written: tuple[int, int] | None = None
+        self._head = b""
+        self._tail = b""
+
+    def look(self) -> Look:
+        """What is new since the last look."""
+        try:
+            # Without waiting: the name may meanwhile be that of a pipe.
+            opened = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except (OSError, ValueError) as error:
+            return _cannot(error)
+        try:
+            return self._read(opened)
+        except OSError as error:
+            return _cannot(error)
+        finally:
+            os.close(opened)
+
+    def _read(self, opened: int) -> Look:
+        found = os.fstat(opened)
+        if not stat.S_ISREG(found.st_mode):
+            what = "a folder" if stat.S_ISDIR(found.st_mode) else "not a regular file"
+            return Look(state="unreadable", problem=what)
+        restart = self._restart(opened, found)
+        if restart is not None:
+            self._position, self._head, self._tail = 0, b"", b""
+        self._identity = (found.st_dev, found.st_ino)
+        self._written = (found.st_size, found.st_mtime_ns)
+        data = os.pread(opened, LIMIT, self._position)
+        self._position += len(data)
+        if len(self._head) < _MARK:
+            self._head = (self._head + data[:_MARK])[:_MARK]
+        self._tail = (self._tail + data[-_MARK:])[-_MARK:]
+        more = bool(data) and self._position < found.st_size
+        return Look(state="there", data=data, restart=restart, more=more, modified=found.st_mtime)
+
+    def _restart(self, opened: int, found: os.stat_result) -> Restart | None:
+        if not self._position:
+            return None
+        same_file = self._identity == (found.st_dev, found.st_ino)
+        if found.st_size < self._position:
+            return "truncated" if same_file else "replaced"
+        if same_file and self._written == (found.st_size, found.st_mtime_ns):
+            return None
+        # Another file may hold the same log: that is how copies of a remote one come.
+        head = os.pread(opened, len(self._head), 0)
+        tail = os.pread(opened, len(self._tail), self._position - len(self._tail))
+        if (head, tail) == (self._head, self._tail):
+            return None
+        return "rewritten" if same_file else "replaced"
+
+
+def _cannot(error: OSError | ValueError) -> Look:
+    if isinstance(error, OSError) and error.errno in (errno.ENOENT, errno.ENOTDIR):
+        return Look(state="absent")
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return Look(state="unreadable", problem=reason)
+
+
+class PipeSource:
+    """A pipe, or whatever else a file descriptor gives until it ends."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._closed = False
+
+    @property
+    def descriptors(self) -> tuple[int, ...]:
+        """The pipe, as long as it is open."""
+        return () if self._closed else (self._descriptor,)
+
+    def look(self) -> Look:
+        """What came since the last look."""
+        parts: list[bytes] = []
+        size = 0
+        problem = None
+        try:
+            while not self._closed and size < LIMIT and select.select([self._descriptor], [], [], 0)[0]:
+                part = os.read(self._descriptor, _PIPE_CHUNK)
+                self._closed = not part
+                parts.append(part)
+                size += len(part)
+        except (OSError, ValueError) as error:
+            # A terminal that hangs up, a descriptor that is none: there will be no more.
+            self._closed, problem = True, _cannot(error).problem
+        state: State = "closed" if self._closed else "there"
+        return Look(state=state, data=b"".join(parts), more=size >= LIMIT, problem=problem)

@@ -1,0 +1,95 @@
+"""What the tests of all adapters ask of a log, and the digits they train on."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from mlsub.emit import Recorder
+from mlsub.judge.log import LogTask, judge_log
+from mlsub.log.report import LogReport
+from tests.emit.digits import HYPERPARAMETERS
+
+ROOT = Path(__file__).parents[3]
+#: What each adapter is made with, besides the recorder and the quality.
+GIVEN: dict[str, Any] = {
+    "hyperparameters": HYPERPARAMETERS,
+    "train_samples": 1437,
+    "evaluation_samples": 360,
+    "batch_size": 32,
+}
+
+
+class TrainingCrashError(Exception):
+    """What the tests raise in the middle of a training."""
+
+
+def opened(log: Path, **more: Any) -> Recorder:
+    """A recorder of the rehearsal, whose cache is clear."""
+    given = {"division": "closed", "organisation": "ACME", "platform": "rack1", **more}
+    recorder = Recorder(log, usage="rehearsal", round="1.0", benchmark="digits", **given)
+    recorder.log("cache_clear", True)
+    return recorder
+
+
+def records(log: Path) -> list[dict[str, Any]]:
+    return [json.loads(line.removeprefix(":::MLLOG ")) for line in log.read_text().splitlines()]
+
+
+def keys(log: Path) -> list[str]:
+    return [record["key"] for record in records(log)]
+
+
+def said(log: Path, key: str, name: str) -> list[Any]:
+    """What the records of a key have under a name of their metadata."""
+    return [record["metadata"].get(name) for record in records(log) if record["key"] == key]
+
+
+def judged(log: Path) -> LogReport:
+    return judge_log(LogTask(str(log), log.name, "rehearsal", "1.0"))
+
+
+def rejecting(log: Path) -> set[str]:
+    return {finding.rule for finding in judged(log).findings if finding.rejects}
+
+
+def assert_reached(log: Path) -> None:
+    """The log is compliant, in order, and ends with the first evaluation that reaches the target."""
+    report = judged(log)
+    assert (report.compliant, report.status, rejecting(log)) == (True, "success", set())
+    kept = keys(log)
+    assert kept[:2] == ["cache_clear", "init_start"]
+    start = kept.index("run_start")
+    assert kept[start - 1] == "init_stop"
+    cycle = ["block_start", "block_stop", "eval_start", "eval_accuracy", "eval_stop"]
+    cycles = kept.count("eval_accuracy")
+    assert kept[start + 1 :] == [*cycle * cycles, "run_stop"]
+    qualities = [record["value"] for record in records(log) if record["key"] == "eval_accuracy"]
+    assert [quality >= 0.96 for quality in qualities] == [False] * (cycles - 1) + [True]
+    assert all(type(record["value"]) is float for record in records(log) if record["key"] == "eval_accuracy")
+    assert said(log, "eval_accuracy", "epoch_num") == list(range(1, cycles + 1))
+    assert said(log, "block_start", "first_epoch_num") == list(range(1, cycles + 1))
+    assert said(log, "block_start", "epoch_count") == [1] * cycles
+
+
+def assert_aborted(log: Path) -> None:
+    """The clock ran, and the log says that the run was aborted."""
+    last = records(log)[-1]
+    assert (last["key"], last["metadata"]["status"]) == ("run_stop", "aborted")
+    assert not judged(log).compliant
+
+
+def assert_never_started(log: Path) -> None:
+    assert "run_start" not in keys(log)
+
+
+def example(name: str) -> ModuleType:
+    """A script of examples/ as a module."""
+    spec = importlib.util.spec_from_file_location(f"example_{name}", ROOT / "examples" / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

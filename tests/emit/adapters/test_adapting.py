@@ -1,0 +1,201 @@
+"""What the adapters share, without any framework: counting, and the units of every benchmark and round."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mlsub.convergence.algorithm import unit_words
+from mlsub.emit import EmitError, Recorder
+from mlsub.emit.adapting import Course, Language, Position, Session
+from mlsub.rounds import get_round
+from tests.differential.generate import Combination, usage_and_round
+from tests.emit.adapters.common import GIVEN, keys, opened, records, said
+from tests.emit.drive import emitted
+from tests.emit.test_ranks import together
+
+
+def of(path: Path, round_: str, benchmark: str, division: str = "closed", usage: str = "training") -> Recorder:
+    return Recorder(
+        path,
+        usage=usage,
+        round=round_,
+        benchmark=benchmark,
+        division=division,  # type: ignore[arg-type]
+        organisation="A",
+        platform="B",
+        strict="warn",
+    )
+
+
+MIDDLE = Position(1.5, 1500, 30)
+
+
+@pytest.mark.parametrize(
+    ("round_", "benchmark", "evaluation", "block"),
+    [
+        ("2.1", "resnet", {"epoch_num": 1.5}, {"epoch": 2, "epochs": 0.5}),
+        ("5.0", "bert", {"epoch_num": 1500}, {"epoch": 1500, "epochs": 500}),
+        ("3.1", "stable_diffusion", {"step_num": 30}, {"step": 30}),
+        ("5.0", "stable_diffusion", {"samples_count": 1500}, {"samples": 1500}),
+        ("4.0", "llama2_70b_lora", {"samples_count": 1500}, {"samples": 1500}),
+        ("5.1", "llama31_8b", {"samples_count": 1500}, {"samples": 1500}),
+    ],
+)
+def test_positions_are_said_as_benchmark_and_round_count(
+    round_: str, benchmark: str, evaluation: dict[str, Any], block: dict[str, Any], tmp_path: Path
+) -> None:
+    with of(tmp_path / "result_0.txt", round_, benchmark) as rec:
+        language = Language(rec)
+        assert language.of_evaluation(MIDDLE) == evaluation
+        assert language.of_block(MIDDLE, 0.5, 1000) == block
+
+
+def test_every_benchmark_of_every_round_gets_the_metadata_it_demands(tmp_path: Path) -> None:
+    asked = 0
+    for number, each in enumerate(emitted()):
+        usage, round_ = usage_and_round(each.round)
+        with of(tmp_path / f"result_{number}.txt", round_, each.benchmark, each.division, usage) as rec:
+            asked += _demands_are_met(rec, each)
+    assert asked > 100
+
+
+def _demands_are_met(rec: Recorder, each: Combination) -> bool:
+    if unit_words(each.benchmark, get_round(*usage_and_round(each.round))) == "tokens":
+        with pytest.raises(EmitError, match="counts tokens"):
+            Language(rec)
+        language = Language(rec, lambda position: {"epoch_num": position.samples * 2048})
+    else:
+        language = Language(rec)
+    words, target = language.of_evaluation(MIDDLE), rec.units().target()
+    key = (target.gathers or target).key if target is not None else "eval_accuracy"
+    for name in ("eval_start", "eval_stop", key):
+        rec.units().metadata(name, words)
+    with rec.block(**language.of_block(MIDDLE, 0.5, 1000)):
+        pass
+    return True
+
+
+@given(
+    samples=st.integers(1, 5000),
+    batch=st.integers(1, 600),
+    epochs=st.integers(1, 4),
+    drop_last=st.booleans(),
+)
+def test_samples_never_run_backwards_and_whole_epochs_are_whole(
+    samples: int, batch: int, epochs: int, drop_last: bool
+) -> None:
+    batch = min(batch, samples)
+    steps = samples // batch if drop_last else -(-samples // batch)
+    course, before = Course(samples, batch), Position(0, 0, 0)
+    assert course.position() == before
+    for epoch in range(1, epochs + 1):
+        for step in range(1, steps + 1):
+            course.advance(batch, (epoch - 1) * steps + step)
+            now = course.position()
+            assert before.samples < now.samples and before.step < now.step and before.epoch <= now.epoch <= epoch
+            before = now
+        course.end_epoch()
+        course.end_epoch()
+        seen = steps * batch if drop_last else samples
+        before = course.position()
+        assert before == (epoch, epoch * seen, epoch * steps)
+        assert isinstance(before.epoch, int)
+
+
+def test_an_evaluation_that_comes_to_nothing_is_closed(tmp_path: Path) -> None:
+    log = tmp_path / "result_0.txt"
+    with opened(log) as rec:
+        session = Session(rec, quality="accuracy", **GIVEN)
+        session.start(None)
+        session.training()
+        session.evaluating()
+        session.training()
+        assert not session.evaluated({"accuracy": 0.5})
+        session.finish()
+        session.finish()
+    after = keys(log)[keys(log).index("run_start") + 1 :]
+    block, evaluation = ["block_start", "block_stop"], ["eval_start", "eval_stop"]
+    assert after == [*block, *evaluation, *block, "eval_start", "eval_accuracy", "eval_stop", "run_stop"]
+
+
+def test_several_measures_are_found_by_their_metrics(tmp_path: Path) -> None:
+    log = tmp_path / "result_0.txt"
+    with of(log, "3.0", "maskrcnn") as rec, pytest.warns(UserWarning):
+        session = Session(rec, quality={"BBOX": "box_map", "SEGM": "mask_map"}, **GIVEN)
+        session.start(None)
+        assert not session.evaluated({"box_map": 0.1}, last=False)
+        assert session.evaluated({"box_map": 0.4, "mask_map": 0.35, "loss": 1})
+    assert [r["value"] for r in records(log) if r["key"] == "eval_accuracy"] == [{"BBOX": 0.4, "SEGM": 0.35}]
+    assert said(log, "run_stop", "status") == ["success"]
+
+
+def test_a_training_that_fails_after_its_end_stays_what_it_is(tmp_path: Path) -> None:
+    log = tmp_path / "result_0.txt"
+    with opened(log) as rec:
+        session = Session(rec, quality="accuracy", **GIVEN)
+        session.start(None)
+        assert session.evaluated({"accuracy": 0.97})
+        session.fail()
+        assert session.evaluated({"accuracy": 0.1}) and not session.running
+    assert (keys(log).count("run_stop"), said(log, "run_stop", "status")) == (1, ["success"])
+
+
+def test_processes_with_seeds_of_their_own_are_refused(tmp_path: Path) -> None:
+    class Second:
+        rank, size = 1, 2
+
+        def barrier(self) -> None:
+            pass
+
+        def share(self, value: Any) -> Any:
+            return 7 if type(value) is int else value
+
+    with opened(tmp_path / "result_0.txt", ranks=Second()) as rec:
+        Session(rec, quality="accuracy", seed=7, **GIVEN).start(None)
+        with pytest.raises(EmitError, match="the processes drew seeds of their own"):
+            Session(rec, quality="accuracy", seed=8, **GIVEN).start(None)
+
+
+def test_a_refusal_of_what_a_function_gives_reaches_every_process(tmp_path: Path) -> None:
+    def work(rank: int, ranks: Any) -> None:
+        given_ = {**GIVEN, "hyperparameters": lambda made: {"opt_momentum": 0.5}}
+        with opened(tmp_path / "result_0.txt", ranks=ranks) as rec:
+            Session(rec, quality="accuracy", seed=1, **given_).start(None)
+
+    outcomes = together(3, work)
+    assert ["opt_momentum" in str(error) for error in outcomes] == [True] * 3
+    assert all(isinstance(error, EmitError) for error in outcomes)
+
+
+def test_only_the_writers_word_says_that_a_training_is_done(tmp_path: Path) -> None:
+    def work(rank: int, ranks: Any) -> bool:
+        with opened(tmp_path / "result_0.txt", ranks=ranks, division="open") as rec:
+            session = Session(rec, quality="accuracy", seed=1, done=lambda quality: quality > 0.9, **GIVEN)
+            session.start(None)
+            # One process alone would go on, and the others would wait for it for ever.
+            return session.evaluated({"accuracy": 0.95 if rank == 0 else 0.1})
+
+    assert together(3, work) == [True, True, True]
+
+
+def test_a_forked_process_does_not_write_into_the_log_of_another(tmp_path: Path) -> None:
+    class Forked:
+        rank, size = 0, 2
+
+        def barrier(self) -> None:
+            pass
+
+        def share(self, value: Any) -> Any:
+            return value
+
+    ranks = Forked()
+    with opened(tmp_path / "result_0.txt", ranks=ranks) as rec:
+        session = Session(rec, quality="accuracy", **GIVEN)
+        ranks.rank = 1
+        with pytest.raises(EmitError, match="process 1 was forked from the one that opened the log"):
+            session.start(None)
