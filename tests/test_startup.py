@@ -21,6 +21,7 @@ CASES = [
     ),
     (["rcp", "margin", "--help"], {"msgspec", "yaml", "rich", "matplotlib", "numpy"}),
     (["rcp", "plot", "--help"], {"msgspec", "yaml", "rich", "matplotlib", "numpy"}),
+    (["watch", "--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "subprocess", "numpy"}),
     (["check", "TREE", "--format", "json"], {"rich", "jsonschema", "mlperf_logging", "numpy", "scipy", "matplotlib"}),
     (
         ["check", "LOG", "--round", "1.0"],

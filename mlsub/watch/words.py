@@ -16,11 +16,14 @@ _BEYOND = 1e14
 
 
 def duration(milliseconds: float | None) -> str:
-    """A duration in hours, minutes and seconds, rounded down; ``-`` for none."""
+    """A duration in hours, minutes and seconds, below a minute with tenths, rounded down; ``-`` for none."""
     if milliseconds is None or not abs(milliseconds) < _BEYOND:
         return "-"
     sign = "-" if milliseconds < 0 else ""
-    seconds = int(abs(milliseconds) / 1000)
+    tenths = int(abs(milliseconds) / 100)
+    if tenths < 600:
+        return f"{sign}0:00:{tenths // 10:02d}.{tenths % 10}"
+    seconds = tenths // 10
     return f"{sign}{seconds // 3600}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
 
 

@@ -24,8 +24,9 @@ result_0.txt: waiting for the file
 result_0.txt: init
 result_0.txt: unet3d, closed, batch size 56; target: at least 0.908; reference: mean 2203.2 epochs, accepted from 2064.1
 result_0.txt: run
-result_0.txt: eval_accuracy 0.01 at 0:00:50, 1000 epochs; target: too early to tell; the reference at this pace: 0:01:50
-result_0.txt: eval_accuracy 0.9085 at 0:00:50, 2200 epochs; target: reached
+result_0.txt: eval_accuracy 0.01 at 0:00:50.0, 1000 epochs; target: too early to tell; \
+the reference at this pace: 0:01:50
+result_0.txt: eval_accuracy 0.9085 at 0:00:50.0, 2200 epochs; target: reached
 result_0.txt: stopped: success after 0:10:00
 result_0.txt: audit warning: An evaluation that the rules ask for is missing [run.eval-cadence]; line 32; \
 expected every 20 epochs (ceil(20 × 168 / (ceil(168 / global_batch_size) × global_batch_size))), first at 1,000; \
@@ -62,7 +63,7 @@ found Unterminated string starting at: line 1 column 9 (char 8)
 result_0.txt: resnet, closed, batch size 3200; target: at least 0.759 and below 1.0; \
 reference: mean 35.323 epochs, accepted from 34.696
 result_0.txt: run
-result_0.txt: eval_accuracy 0.7595 at 0:00:50, 40 epochs; target: reached
+result_0.txt: eval_accuracy 0.7595 at 0:00:50.0, 40 epochs; target: reached
 result_0.txt: stopped: aborted after 0:10:00
 result_0.txt: error: init_start is missing [key.init_start.count]; expected at least once; found 0 times
 result_0.txt: audit warning: The run was aborted before it reached its target [run.status-aborted]; line 31; \
@@ -118,7 +119,8 @@ def test_evaluations_in_words() -> None:
         (PhaseChanged(at_ms=1, path="-", phase="lost"),
          "standard input: lost: the log is gone, or ended without run_stop"),
         (PhaseChanged(at_ms=1, path="a", phase="stopped"), "a: stopped"),
-        (PhaseChanged(at_ms=1, path="a", phase="stopped", status="no", elapsed_ms=1.0), "a: stopped: no after 0:00:00"),
+        (PhaseChanged(at_ms=1, path="a", phase="stopped", status="x", elapsed_ms=1.0),
+         "a: stopped: x after 0:00:00.0"),
         (Restarted(at_ms=1, path="a", reason="replaced"), "a: the file was replaced by another; starting over"),
         (Restarted(at_ms=1, path="a", reason="rewritten"), "a: the file was written anew; starting over"),
         (Warned(at_ms=1, message="careful"), "warning: careful"),
@@ -155,7 +157,7 @@ def test_that_a_run_evaluates_has_no_line_of_its_own() -> None:
 def test_durations_and_numbers() -> None:
     spans = [None, float("nan"), float("inf"), 1e15, 0, 59_999, 3_600_000.0, -61_000, 100 * 3_600_000]
     assert [duration(span) for span in spans] == [
-        "-", "-", "-", "-", "0:00:00", "0:00:59", "1:00:00", "-0:01:01", "100:00:00",
+        "-", "-", "-", "-", "0:00:00.0", "0:00:59.9", "1:00:00", "-0:01:01", "100:00:00",
     ]  # fmt: skip
     numbers = [0.12345678, 1.0, 178859.2, 1e20, float("nan"), 12, -0.5, 1234.5678]
     assert [number(one) for one in numbers] == ["0.12346", "1", "178859", "1e+20", "nan", "12", "-0.5", "1234.6"]

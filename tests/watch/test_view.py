@@ -22,13 +22,13 @@ def shown(rows: list[Row], width: int = 80) -> str:
 
 
 VIEW = """\
-log           phase       timed        evaluation  to target    findings
-result_0.txt  stopped     0:10:00      0.7595      reached      compliant
-              success                  40
-result_1.txt  evaluating  0:00:50      0.01        too early    1
-              1 block     now 0:00:52  12          ref 0:02:27
-result_2.txt  init        0:00:00      -           -            0
-result_3.txt  waiting     -            -           -            0
+log           phase       timed          evaluation  to target    findings
+result_0.txt  stopped     0:10:00        0.7595      reached      compliant
+              success                    40
+result_1.txt  evaluating  0:00:50.0      0.01        too early    1
+              1 block     now 0:00:52.0  12          ref 0:02:27
+result_2.txt  init        0:00:00.0      -           -            0
+result_3.txt  waiting     -              -           -            0
 target: at least 0.759 and below 1.0
 reference at batch size 3200: mean 35.323 epochs, accepted from 34.696; ref: its
 mean at this pace
