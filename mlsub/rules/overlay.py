@@ -11,17 +11,8 @@ import yaml
 from mlsub.data import load_yaml
 from mlsub.rounds import get_round, known_rounds, usages
 from mlsub.rules.load import rules_for
-from mlsub.rules.problems import (
-    Problem,
-    RuleFileError,
-    child,
-    meant,
-    read,
-    round_flaws,
-    schema_problems,
-    twice,
-    unknown,
-)
+from mlsub.rules.problems import RuleFileError, round_flaws
+from mlsub.yamlfile import Problem, child, meant, read, schema_problems, twice, unknown
 
 _WORDS = ("title", "usage", "common", "benchmarks", "rounds")
 _ROUND_WORDS = ("ruleset", "checker", "benchmarks", "log_format", "empty_benchmark_folder", "seeds", "scaling")
@@ -33,7 +24,7 @@ def check_overlay(path: Path) -> str:
     Raises:
         RuleFileError: it does not; each problem says where and what was probably meant.
     """
-    node, problems = read(path)
+    node, problems = read(path, kind="rule files", top="a title and rounds")
     if node is None:
         raise RuleFileError(problems)
     shown = str(path)

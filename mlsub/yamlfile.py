@@ -1,0 +1,134 @@
+"""A YAML file that people write: read it as nodes, and say of each flaw on which line it is and what was meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import yaml
+
+#: Such a file is some kilobytes; the bound keeps a hostile one from being read at all.
+MAX_BYTES = 4 << 20
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """One thing wrong with a file, at a 1-based line."""
+
+    path: str
+    line: int
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.message}"
+
+
+class FileProblemsError(ValueError):
+    """A file that cannot be used; ``problems`` says why, at least one."""
+
+    def __init__(self, problems: tuple[Problem, ...]) -> None:
+        self.problems = problems
+        super().__init__(problems)
+
+    def __str__(self) -> str:
+        return "\n".join(str(problem) for problem in self.problems)
+
+
+Flaws = Iterator[tuple[yaml.Node, str]]
+
+
+def read(path: Path, name: str | None = None, *, kind: str, top: str) -> tuple[yaml.Node | None, tuple[Problem, ...]]:
+    """The nodes of a YAML file, and what keeps it from being one.
+
+    Args:
+        path: the file.
+        name: how messages call it.
+        kind: what such files are called, in the plural.
+        top: the keys it has, in words.
+    """
+    shown = name or str(path)
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            return None, (Problem(shown, 1, f"larger than {MAX_BYTES >> 20} MiB"),)
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else "not UTF-8 text"
+        return None, (Problem(shown, 1, f"cannot be read: {reason}"),)
+    try:
+        for event in yaml.parse(text, Loader=yaml.SafeLoader):
+            if isinstance(event, yaml.AliasEvent):
+                place: Any = event.start_mark
+                return None, (Problem(shown, place.line + 1, f"aliases (*name) are not for {kind}"),)
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+    except (yaml.YAMLError, RecursionError) as error:
+        mark: Any = getattr(error, "problem_mark", None)
+        line = mark.line + 1 if mark else 1
+        return None, (Problem(shown, line, f"no YAML: {getattr(error, 'problem', None) or 'nested too deeply'}"),)
+    if not isinstance(node, yaml.MappingNode):
+        return None, (Problem(shown, 1, f"a mapping is needed, with {top}"),)
+    return node, ()
+
+
+def child(node: yaml.Node, name: str) -> yaml.Node | None:
+    """The value of a key of a mapping."""
+    if not isinstance(node, yaml.MappingNode):
+        return None
+    return next((value for key, value in node.value if key.value == name), None)
+
+
+def twice(node: yaml.Node) -> Flaws:
+    """Keys that stand twice in one mapping; YAML lets the later one win without a word."""
+    if isinstance(node, yaml.MappingNode):
+        first: dict[str, int] = {}
+        for key, value in node.value:
+            text = str(key.value)
+            if text in first:
+                yield key, f"{text!r} is there twice, first on line {first[text]}"
+            first.setdefault(text, key.start_mark.line + 1)
+            yield from twice(value)
+    elif isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            yield from twice(item)
+
+
+def unknown(node: yaml.Node, words: Iterable[str], kind: str) -> Flaws:
+    """Keys of a mapping that are not of the vocabulary."""
+    known = tuple(words)
+    for key in keys(node):
+        if key.value not in known:
+            yield key, f"unknown {kind} {key.value!r}{meant(str(key.value), known)}"
+
+
+def meant(text: str, known: Iterable[str]) -> str:
+    """A did-you-mean, or what there is."""
+    names = tuple(known)
+    close = get_close_matches(text, names, n=1)
+    return f". Did you mean {close[0]}?" if close else f"; there are {', '.join(names)}"
+
+
+def keys(node: yaml.Node) -> Iterator[yaml.Node]:
+    if isinstance(node, yaml.MappingNode):
+        for key, _ in node.value:
+            yield key
+
+
+def schema_problems(node: yaml.Node, shown: str, schema: dict[str, Any]) -> list[Problem]:
+    """What the JSON Schema refuses, where it stands in the file."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import best_match
+
+    content = yaml.SafeLoader("").construct_document(node)
+    validator = Draft202012Validator(schema)
+    error = best_match(validator.iter_errors(content))
+    if error is None:
+        return []
+    at: yaml.Node = node
+    for step in error.absolute_path:
+        if isinstance(at, yaml.MappingNode):
+            at = next((value for key, value in at.value if str(key.value) == str(step)), at)
+        elif isinstance(at, yaml.SequenceNode) and isinstance(step, int):
+            at = at.value[step]
+    place = ".".join(str(step) for step in error.absolute_path) or "the file"
+    return [Problem(shown, at.start_mark.line + 1, f"{place}: {error.message[:200]}")]
