@@ -109,9 +109,29 @@ def meant(text: str, known: Iterable[str]) -> str:
 
 
 def keys(node: yaml.Node) -> Iterator[yaml.Node]:
+    """The keys of a mapping, none of anything else."""
     if isinstance(node, yaml.MappingNode):
         for key, _ in node.value:
             yield key
+
+
+class _Loader(yaml.SafeLoader):
+    """Dates stay text: a schema, and whoever writes a message, knows them as such."""
+
+
+_Loader.add_constructor("tag:yaml.org,2002:timestamp", yaml.SafeLoader.construct_yaml_str)
+
+
+def content_of(node: yaml.Node) -> Any:
+    """What a file holds, as plain data.
+
+    Raises:
+        ValueError: a tag is not one of plain data, or a value not what its tag says.
+    """
+    try:
+        return _Loader("").construct_document(node)
+    except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
+        raise ValueError(str(getattr(error, "problem", None) or error)[:200]) from error
 
 
 def schema_problems(node: yaml.Node, shown: str, schema: dict[str, Any]) -> list[Problem]:
@@ -119,9 +139,11 @@ def schema_problems(node: yaml.Node, shown: str, schema: dict[str, Any]) -> list
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
 
-    content = yaml.SafeLoader("").construct_document(node)
-    validator = Draft202012Validator(schema)
-    error = best_match(validator.iter_errors(content))
+    try:
+        content = content_of(node)
+    except ValueError as reason:
+        return [Problem(shown, node.start_mark.line + 1, f"not plain data: {reason}")]
+    error = best_match(Draft202012Validator(schema).iter_errors(content))
     if error is None:
         return []
     at: yaml.Node = node
