@@ -26,6 +26,7 @@ def command(manifest: Path, output: Path, replace: bool) -> None:
     Exit status: 0 done, 1 refused by the rules of the division, 2 could not be done.
     """
     from mlsub.emit.errors import DoomedRunError
+    from mlsub.output import OutputError
     from mlsub.rehearsal.manifest import ManifestError, read_manifest
     from mlsub.rehearsal.rehearse import OutputExistsError, rehearse
 
@@ -33,7 +34,7 @@ def command(manifest: Path, output: Path, replace: bool) -> None:
         wanted = read_manifest(manifest)
         click.echo("Rehearsal: real training of a small network on this machine; not an MLPerf result.")
         folder = rehearse(wanted, output, replace=replace, progress=_tell)
-    except ManifestError as error:
+    except (ManifestError, OutputError) as error:
         _fail(str(error))
     except OutputExistsError as error:
         _fail(f"{error} exists. Add --replace to train anew and replace it.")

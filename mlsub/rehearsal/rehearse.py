@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from mlsub.output_folder import put_folder, staging_beside
 from mlsub.rehearsal.machine import describe_machine
 from mlsub.rehearsal.manifest import Manifest, RehearsalEntry
 from mlsub.rehearsal.train import Result, train_run
@@ -37,20 +36,17 @@ def rehearse(manifest: Manifest, output: Path, *, replace: bool, progress: Progr
 
     Raises:
         OutputExistsError: the folder exists and ``replace`` is False, or it is no rehearsal.
-        OSError: the output cannot be written.
+        OutputError: the organisation's folder cannot be written.
+        OSError: something else cannot be written.
         ImportError: scikit-learn is not installed.
         DoomedRunError: the rules forbid what the manifest asks for.
     """
     final = output / ROUND_FOLDER / manifest.organisation
     if final.exists() and not (replace and (final / "systems").is_dir() and (final / "results").is_dir()):
         raise OutputExistsError(str(final))
-    final.parent.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(prefix=".rehearsal-", dir=final.parent))
-    try:
+    with staging_beside(final) as work:
         _fill(work, manifest, progress)
-        _put_in_place(work, final)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
+        put_folder(work, final)
     (final.parent / "README.txt").write_text(_NOTE, encoding="utf-8")
     return final
 
@@ -70,15 +66,3 @@ def _fill(folder: Path, manifest: Manifest, progress: Progress | None) -> None:
         description = describe_machine(manifest.organisation, entry.system, entry.division, manifest.status)
         text = json.dumps(description, indent=2, ensure_ascii=False) + "\n"
         (systems / f"{entry.system}.json").write_text(text, encoding="utf-8")
-
-
-def _put_in_place(work: Path, final: Path) -> None:
-    """Swap the finished folder in; the old one goes only when the new one is there."""
-    work.chmod(0o755)
-    if final.exists():
-        old = Path(tempfile.mkdtemp(prefix=".replaced-", dir=final.parent))
-        final.rename(old / "old")
-        work.rename(final)
-        shutil.rmtree(old)
-    else:
-        work.rename(final)
