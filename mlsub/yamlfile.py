@@ -119,7 +119,7 @@ class _Loader(yaml.SafeLoader):
     """Dates stay text: a schema, and whoever writes a message, knows them as such."""
 
 
-_Loader.add_constructor("tag:yaml.org,2002:timestamp", yaml.SafeLoader.construct_yaml_str)
+_Loader.add_constructor("tag:yaml.org,2002:timestamp", _Loader.construct_yaml_str)  # type: ignore[type-var]
 
 
 def content_of(node: yaml.Node) -> Any:
@@ -153,4 +153,7 @@ def schema_problems(node: yaml.Node, shown: str, schema: dict[str, Any]) -> list
         elif isinstance(at, yaml.SequenceNode) and isinstance(step, int):
             at = at.value[step]
     place = ".".join(str(step) for step in error.absolute_path) or "the file"
-    return [Problem(shown, at.start_mark.line + 1, f"{place}: {error.message[:200]}")]
+    message = error.message[:200]
+    if error.validator == "pattern" and "patternErrorMessage" in error.schema:
+        message = f"{str(error.instance)[:80]!r} {error.schema['patternErrorMessage']}"
+    return [Problem(shown, at.start_mark.line + 1, f"{place}: {message}")]

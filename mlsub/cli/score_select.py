@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NoReturn
 from mlsub.cli.options import progress_bar, tell
 
 if TYPE_CHECKING:
-    from mlsub.log.report import LogReport
     from mlsub.score.select import Selection
 
 #: Copies, and runs without a start, that are told one by one.
@@ -30,7 +29,7 @@ def run_selection(
     from mlsub.reference.output import could_not, overlay_of
     from mlsub.rules.load import benchmark
     from mlsub.score.select import select_window
-    from mlsub.score.select_runs import Selected, notes_on, timed
+    from mlsub.score.select_runs import Selected, no_experiment, no_window, notes_on, of_several_benchmarks, timed
     from mlsub.score.select_text import render_json, render_text
 
     overlay = overlay_of("score", rules)
@@ -40,13 +39,13 @@ def run_selection(
             asked = Asked(round_, usage, overlay, jobs, progress)
             found = round_of(files, asked)
             logs = read_runs(files, found, asked)
-        _end_with(list(_of_several_benchmarks(logs)))
+        _end_with(list(of_several_benchmarks(logs)))
         name = one_benchmark(logs, found)
     except RunsError as error:
         could_not("score", error)
     needs = benchmark(found.usage, found.name, name, found.overlay)
     runs = [run for log in logs if (run := timed(log)) is not None]
-    _end_with([*_no_experiment(logs), *_no_window(len(logs), size, needs.forgiven)])
+    _end_with([*no_experiment(logs), *no_window(len(logs), size, needs.forgiven)])
     selection = select_window(runs, size, needs.forgiven)
     notes = (*notes_on(selection, needs), *_on_order(selection))
     answer = Selected(found.usage, found.name, name, selection, notes)
@@ -60,31 +59,6 @@ def _end_with(problems: Sequence[str]) -> None:
         tell(f"nothing is selected: {problem}")
     if problems:
         sys.exit(1)
-
-
-def _of_several_benchmarks(logs: Sequence[LogReport]) -> Iterator[str]:
-    named = sorted({str(log.benchmark) for log in logs if log.benchmark})
-    if len(named) > 1:
-        yield f"the runs are of more than one benchmark ({', '.join(named[:5])}); name those of one"
-
-
-def _no_experiment(logs: Sequence[LogReport]) -> Iterator[str]:
-    """Why the logs are not one experiment repeated, each run of it once and with its place in the order."""
-    from mlsub.audit.cross import audit_same_runs
-    from mlsub.score.select_runs import mixed, timed
-
-    yield from [f"{log.path} has no run_start" for log in logs if timed(log) is None][:_MAX_TOLD]
-    yield from mixed(logs)
-    copies = [f"{copy.path} tells of a run that is there already: {copy.actual}" for copy in audit_same_runs(logs)]
-    yield from copies[:_MAX_TOLD]
-
-
-def _no_window(count: int, size: int, forgiven: int) -> Iterator[str]:
-    least = 2 * forgiven + 1
-    if size < least:
-        yield f"a window of {size} has no olympic score, which leaves out {2 * forgiven} runs; name {least} or more"
-    elif count < size:
-        yield f"there are {count} runs, and a window has {size}"
 
 
 def _on_order(selection: Selection) -> Iterator[str]:

@@ -98,7 +98,9 @@ class _Reader:
     def manifest(self) -> Manifest:
         content = content_of(self._node)
         written = child(self._node, "round")
-        round_ = get_round(content.get("usage", "training"), normalise_round(str(written.value)) or "" if written else "")
+        round_ = get_round(
+            content.get("usage", "training"), normalise_round(str(written.value)) or "" if written else ""
+        )
         systems = tuple(self._systems())
         entries = tuple(self._entries(round_, {system.name for system in systems}, content.get("division")))
         return Manifest(
@@ -122,10 +124,12 @@ class _Reader:
         for node, item in self._items("entries"):
             entry = self._entry(node, item, division)
             if entry.system not in systems:
-                self._flaw(node, "system", f"no system {entry.system!r} among the systems{meant(entry.system, systems)}")
+                self._flaw(
+                    node, "system", f"no system {entry.system!r} among the systems{meant(entry.system, systems)}"
+                )
             self._benchmark(node, entry.benchmark, round_)
             if round_.scaling_folders and entry.scaling is None:
-                self._flaw(node, "benchmark", f"{round_.title} has strong and weak scaling; add scaling: strong, or weak")
+                self._flaw(node, "benchmark", f"{round_.title} has two kinds; add scaling: strong, or weak")
             elif entry.scaling is not None and not round_.scaling_folders:
                 self._flaw(node, "scaling", f"{round_.title} has no scaling; leave the line out")
             if entry.name in seen:
@@ -134,7 +138,7 @@ class _Reader:
             yield entry
 
     def _entry(self, node: yaml.Node, item: Mapping[str, Any], division: str | None) -> ManifestEntry:
-        runs = child(node, "runs")
+        runs: Any = child(node, "runs")
         nodes = runs.value if isinstance(runs, yaml.SequenceNode) else [runs]
         return ManifestEntry(
             system=item["system"],

@@ -7,11 +7,14 @@ from typing import Any
 
 import msgspec
 
+from mlsub.audit.cross import audit_same_runs
 from mlsub.log.report import LogReport
 from mlsub.rules.load import Benchmark
 from mlsub.score.select import Selection, TimedRun, overlapping
 from mlsub.show import show
 
+#: Copies, and runs without a start, that are told one by one.
+_MAX_TOLD = 5
 _SAME = (("submission_platform", "system"), ("submission_org", "organisation"), ("submission_division", "division"))
 
 
@@ -68,3 +71,27 @@ def notes_on(selection: Selection, needs: Benchmark) -> Iterator[str]:
         yield f"runs overlap in time, so that they ran on different machines, or a clock is wrong: {shown}"
     if len(runs) == selection.size:
         yield "there are no more runs than one window has, so that nothing is selected"
+
+
+def of_several_benchmarks(logs: Sequence[LogReport]) -> Iterator[str]:
+    """What is wrong where logs name more than one benchmark."""
+    named = sorted({str(log.benchmark) for log in logs if log.benchmark})
+    if len(named) > 1:
+        yield f"the runs are of more than one benchmark ({', '.join(named[:5])}); name those of one"
+
+
+def no_experiment(logs: Sequence[LogReport]) -> Iterator[str]:
+    """Why the logs are not one experiment repeated, each run of it once and with its place in the order."""
+    yield from [f"{log.path} has no run_start" for log in logs if timed(log) is None][:_MAX_TOLD]
+    yield from mixed(logs)
+    copies = [f"{copy.path} tells of a run that is there already: {copy.actual}" for copy in audit_same_runs(logs)]
+    yield from copies[:_MAX_TOLD]
+
+
+def no_window(count: int, size: int, forgiven: int) -> Iterator[str]:
+    """Why so many runs have no window of a size."""
+    least = 2 * forgiven + 1
+    if size < least:
+        yield f"a window of {size} has no olympic score, which leaves out {2 * forgiven} runs; name {least} or more"
+    elif count < size:
+        yield f"there are {count} runs, and a window has {size}"

@@ -1,0 +1,154 @@
+"""``mlsub init``: a manifest to begin with."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+
+if TYPE_CHECKING:
+    from mlsub.package.draft import Draft
+    from mlsub.rounds import Round
+
+
+@click.command("init")
+@click.argument("file", metavar="[FILE]", default="submission.yaml", type=click.Path(path_type=Path))
+@click.option("--from", "tree", metavar="TREE", type=click.Path(path_type=Path), help="Read it off this submission.")
+@click.option("--organisation", metavar="NAME", help="The submitter.")
+@click.option("--usage", metavar="USAGE", help="training, hpc or rehearsal.")
+@click.option("--round", "round_", metavar="ROUND", help="5.1, 5.1.0 or v5.1.")
+@click.option("--division", type=click.Choice(["closed", "open"]), help="Of all entries.")
+@click.option("--system", "systems", metavar="NAME", multiple=True, help="A system; may be given again.")
+@click.option("--benchmark", "benchmarks", metavar="NAME", multiple=True, help="A benchmark; may be given again.")
+@click.option("--scaling", type=click.Choice(["strong", "weak"]), help="HPC: of all entries.")
+@click.option("--implementation", metavar="NAME", help="The name of the code's folder.")
+@click.option("--runs", metavar="DIR", default="runs", show_default=True, help="DIR/<system>/<benchmark> holds logs.")
+@click.option("--force", is_flag=True, help="Replace FILE if it exists.")
+@click.option("--ask/--no-ask", default=None, help="Ask for what no flag says; as it is: on a terminal only.")
+@click.option("--schema", is_flag=True, help="Print the JSON Schema of manifests, for editors, and do nothing else.")
+def command(
+    file: Path,
+    tree: Path | None,
+    organisation: str | None,
+    usage: str | None,
+    round_: str | None,
+    division: str | None,
+    systems: tuple[str, ...],
+    benchmarks: tuple[str, ...],
+    scaling: str | None,
+    implementation: str | None,
+    runs: str,
+    force: bool,
+    ask: bool | None,
+    schema: bool,
+) -> None:
+    """Write the manifest of a submission: from flags, by asking, or read off a submission that exists.
+
+    It also prints the files that the submission rules expect. FILE is submission.yaml unless you name another.
+
+    Exit status: 0 written, 2 not.
+    """
+    from mlsub.output import OutputError, check_output
+
+    if schema:
+        _print_schema()
+        return
+    try:
+        check_output(file, force=force)
+        if tree is not None:
+            draft = _of_tree(tree, file, round_, usage)
+        else:
+            from mlsub.package.questions import Given, draft_from
+
+            given = Given(organisation, usage, round_, division, systems, benchmarks, scaling, implementation, runs)
+            draft = draft_from(given, ask=sys.stdin.isatty() if ask is None else ask)
+        _write(draft, file, force=force)
+    except (OutputError, ValueError) as error:
+        _fail(str(error))
+    _print_tree(draft, file)
+
+
+def _print_schema() -> None:
+    import json
+
+    from mlsub.package.read import manifest_schema
+
+    click.echo(json.dumps(manifest_schema(), indent=2))
+
+
+def _of_tree(tree: Path, file: Path, round_: str | None, usage: str | None) -> Draft:
+    """The draft of a submission that exists.
+
+    Raises:
+        ValueError: it is none, or its round is not known.
+    """
+    import os
+
+    from mlsub.package.from_tree import draft_of
+    from mlsub.submission.locate import infer_round, is_organisation, locate
+
+    if not is_organisation(tree):
+        raise ValueError(f"{tree} holds neither results nor systems. Name an organisation's folder.")
+    inferred = infer_round(locate(tree))
+    if round_ is None and inferred is None:
+        raise ValueError("No folder above is named like a round. Say --round, such as --round 5.1.")
+    usage = usage or (inferred.usage if inferred else "training")
+    found = _round(usage, round_ or (inferred.round if inferred else ""))
+    return draft_of(tree, found, Path(os.path.abspath(file)).parent)  # noqa: PTH100
+
+
+def _round(usage: str, name: str) -> Round:
+    from mlsub.rounds import get_round, normalise_round
+
+    return get_round(usage, normalise_round(name) or name[:40])
+
+
+def _write(draft: Draft, file: Path, *, force: bool) -> None:
+    """Write the draft, unless it is no manifest (a name in it that no folder can have).
+
+    Raises:
+        ValueError: it is none; says why.
+    """
+    import tempfile
+
+    from mlsub.output import write_file
+    from mlsub.package.draft import manifest_text
+    from mlsub.package.read import ManifestError, read_manifest
+
+    text = manifest_text(draft)
+    with tempfile.TemporaryDirectory(prefix="mlsub-init-") as folder:
+        trial = Path(folder, file.name)
+        trial.write_text(text, "utf-8")
+        try:
+            read_manifest(trial, {})
+        except ManifestError as error:
+            raise ValueError(error.problems[0].message) from error
+    write_file(file, text.encode(), force=force)
+
+
+def _print_tree(draft: Draft, file: Path) -> None:
+    """Say what was written, and print the files that the rules expect."""
+    from mlsub.package.read import read_manifest
+    from mlsub.package.scaffold import planned_entries
+    from mlsub.reference.columns import columns
+    from mlsub.report.plain import plain
+    from mlsub.submission.layout.expected import expected_tree
+
+    manifest = read_manifest(file)
+    entries = len(manifest.entries)
+    click.echo(plain(f"Written to {file}: {draft.organisation}, {manifest.round.title}, {entries} entries."))
+    click.echo(f"The submission rules expect in {plain(draft.organisation)}/:")
+    expected = expected_tree(manifest.round.usage, manifest.round.name, planned_entries(manifest))
+    for line in columns([(plain(each.path), each.word) for each in expected], width=1000, indent=2):
+        click.echo(line)
+    click.echo(plain(f"See what it makes of your files with: mlsub pack {file} -o {draft.organisation}"))
+
+
+def _fail(message: str) -> NoReturn:
+    from mlsub.report.plain import plain
+
+    for line in message.splitlines():
+        click.echo(plain(f"mlsub init: {line}"), err=True)
+    sys.exit(2)

@@ -1,0 +1,107 @@
+"""Which rejections keep a package from being written, and which of them somebody has waived.
+
+A waiver changes nothing about the verdict: it says who knew of the rejection, and why the package is wanted all the
+same, for a resubmission, an appeal, or a record of what was once published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import date
+
+import msgspec
+
+from mlsub.findings import Finding, Verdict
+from mlsub.package.model import Waiver
+from mlsub.report.model import EntryResult, LogResult, Report
+from mlsub.rules.catalogue import finding
+from mlsub.submission.locate import SCALING_FOLDERS
+
+
+class Waived(msgspec.Struct, frozen=True):
+    """A rejecting finding and the waiver that covers it."""
+
+    finding: Finding
+    waiver: Waiver
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """The rejections that stand in the way, those that are waived, and what is wrong with the waivers themselves."""
+
+    blocking: tuple[Finding, ...]
+    waived: tuple[Waived, ...]
+    notes: tuple[Finding, ...]
+
+
+def weigh(report: Report, waivers: Sequence[Waiver], today: date, where: str) -> Outcome:
+    """Hold the rejections of a report against the waivers.
+
+    Args:
+        report: of the package's check.
+        waivers: those of the manifest and of the command line.
+        today: an expired waiver covers nothing.
+        where: what findings on waivers call their file.
+    """
+    valid = [waiver for waiver in waivers if waiver.expires is None or waiver.expires >= today]
+    blocking, waived = [], []
+    for found in deciding(report):
+        waiver = next((waiver for waiver in valid if _covers(waiver, found)), None)
+        if waiver is None:
+            blocking.append(found)
+        else:
+            waived.append(Waived(found, waiver))
+    used = {id(each.waiver) for each in waived}
+    notes = [_expired(waiver, where) for waiver in waivers if waiver not in valid]
+    notes += [_unused(waiver, where) for waiver in valid if id(waiver) not in used]
+    return Outcome(tuple(blocking), tuple(waived), tuple(notes))
+
+
+def deciding(report: Report) -> list[Finding]:
+    """The findings for which the package is rejected; those of single runs that an entry may hold are not."""
+    logs = {log.path: log for log in report.logs}
+    rejected = {entry.path: entry for entry in report.entries if entry.official is Verdict.REJECTED}
+    found = [f for f in report.findings if f.rejects and f.path not in logs]
+    for entry in rejected.values():
+        found += _of_runs(entry, report, logs, alone=not any(f.path == entry.path for f in found))
+    if report.official is Verdict.NOT_CHECKED:
+        found += [f for f in report.findings if f.rejects]
+    return list(dict.fromkeys(found))
+
+
+def _of_runs(entry: EntryResult, report: Report, logs: dict[str, LogResult], *, alone: bool) -> Iterator[Finding]:
+    """Findings on runs that decide of a rejected entry.
+
+    Those on seeds, which bind the entry as a whole, and those on runs that have no time. Where nothing is said of the
+    entry itself (``alone``), all of its noncompliant runs.
+    """
+    for found in report.findings:
+        if not found.rejects or found.path not in logs or not found.path.startswith(f"{entry.path}/"):
+            continue
+        log = logs[found.path]
+        if alone or found.rule.startswith("seed.") or (log.official == "noncompliant" and log.minutes is None):
+            yield found
+
+
+def _covers(waiver: Waiver, found: Finding) -> bool:
+    return waiver.rule == found.rule and (waiver.entry is None or waiver.entry in _names(found.path))
+
+
+def _names(path: str) -> tuple[str, ...]:
+    """The names by which a waiver may mean a place: its entry and its system."""
+    parts = path.split("/")
+    if parts[0] == "systems" and len(parts) > 1:
+        return (parts[1].removesuffix(".json"),)
+    if parts[0] != "results" or len(parts) < 3:
+        return (parts[1],) if parts[0] == "results" and len(parts) == 2 else ()
+    depth = 4 if parts[2] in SCALING_FOLDERS else 3
+    return parts[1], "/".join(parts[1:depth])
+
+
+def _expired(waiver: Waiver, where: str) -> Finding:
+    message = f"The waiver of {waiver.rule} for {waiver.entry or 'the whole package'} has expired"
+    return finding("package.waiver-expired", where, message, line=waiver.line, actual=str(waiver.expires))
+
+
+def _unused(waiver: Waiver, where: str) -> Finding:
+    message = f"There is no {waiver.rule} to waive for {waiver.entry or 'the package'}"
+    return finding("package.waiver-unused", where, message, line=waiver.line)
