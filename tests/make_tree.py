@@ -221,7 +221,22 @@ class Tree:
         folder.mkdir(parents=True, exist_ok=True)
         for run in range(RUNS[benchmark] if runs is None else runs):
             (folder / named.format(run)).write_text(make_log(benchmark, division, run, self.org, system).text())
+        if benchmark != "digits":
+            self.add_code(benchmark, system)
         return folder
+
+    def add_code(self, benchmark: str = "resnet", system: str = SYSTEM) -> Path:
+        """Write what the submission rules want beside the logs: an implementation, and the system's scripts."""
+        code = self.folder / "benchmarks" / benchmark
+        for file in (
+            code / "implementations" / "pytorch" / "train.py",
+            *(code / system / name for name in ("README.md", "setup.sh", "init_datasets.sh", "run_and_time.sh")),
+            code / system / f"{system}_pytorch.json",
+        ):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text("")
+            file.chmod(0o755 if file.suffix == ".sh" else 0o644)
+        return code
 
     def description(self, name: str = SYSTEM) -> Path:
         """The file of a system description."""

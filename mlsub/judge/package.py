@@ -11,6 +11,7 @@ from mlsub.audit.seeds import audit_organisation_seeds
 from mlsub.convergence.entry import USUAL, Options
 from mlsub.findings import Finding, Verdict
 from mlsub.judge.entry import judge_entry
+from mlsub.judge.layout import with_layout
 from mlsub.judge.log import LogTask
 from mlsub.log.report import LogReport
 from mlsub.report.model import EntryResult, LogResult, SystemResult
@@ -57,7 +58,7 @@ def list_packages(place: Place, root: Path, round_: Round) -> list[Package]:
     prefix = _prefix(place.organisation, root)
     reader = TreeReader(place.organisation, prefix, round_)
     if place.target is Target.ORGANISATION:
-        files = reader.organisation()
+        files = with_layout(reader.organisation(), prefix, round_)
     elif place.target is Target.SYSTEM:
         files = reader.system(place.path)
     elif place.target is Target.SCALING:
@@ -70,7 +71,8 @@ def list_packages(place: Place, root: Path, round_: Round) -> list[Package]:
 def _organisation(folder: Path, root: Path, round_: Round) -> Package:
     prefix = _prefix(folder, root)
     if is_folder(folder):
-        return _package(TreeReader(folder, prefix, round_).organisation(), prefix, round_)
+        files = TreeReader(folder, prefix, round_).organisation()
+        return _package(with_layout(files, prefix, round_), prefix, round_)
     dangling = finding("tree.unreadable", prefix.rstrip("/"), "The link leads nowhere, or in a circle")
     files = OrganisationFiles(name=folder.name, folder=folder, entries=(), descriptions=(), findings=(dangling,))
     return _package(files, prefix, round_)

@@ -14,6 +14,7 @@ from mlsub.submission.locate import SCALING_FOLDERS, is_folder, is_organisation
 from mlsub.submission.model import EntryFiles, OrganisationFiles
 
 RESULT_PATTERN = "result_*.txt"
+PRUNED_RESULTS = "pruned_results"
 #: Names of other rounds and of frameworks that people use for a benchmark.
 _OTHER_NAMES = {
     "resnet50": "resnet",
@@ -166,6 +167,8 @@ class TreeReader:
 
     def _look_for_stray_logs(self, folder: Path, strays: list[Path]) -> None:
         for stray in strays:
+            if stray.name == PRUNED_RESULTS and folder.parent.name == "weak" and self.round.scaling_folders:
+                continue  # The rules of HPC keep pruned throughput logs there.
             if is_folder(stray) and not stray.is_symlink():
                 logs = [child for child in self._children(stray, quiet=True) if fnmatchcase(child.name, RESULT_PATTERN)]
                 if logs:

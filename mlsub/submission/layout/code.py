@@ -1,0 +1,175 @@
+"""``benchmarks/``: the code of each benchmark with results, and the scripts of each system."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+
+from mlsub.findings import Finding
+from mlsub.rules.catalogue import finding
+from mlsub.submission.layout.gather import gathered, named
+from mlsub.submission.layout.model import Item, ItemKind, Listing, Place, folder_paths
+
+README = "README.md"
+SCRIPTS = ("setup.sh", "init_datasets.sh", "run_and_time.sh")
+RUN_SCRIPT = "run_and_time.sh"
+#: Names compared with each other where one is missing.
+_COMPARED = 50
+_EXPECTED = f"{README}, {', '.join(SCRIPTS)} and <system>_<implementation>.json"
+
+
+class Code:
+    """The part of a listing below ``benchmarks/``, by benchmark."""
+
+    def __init__(self, listing: Listing) -> None:
+        self.folders = folder_paths(listing.items)
+        self.benchmarks: dict[str, list[Item]] = {}
+        for path in self.folders:
+            parts = path.split("/")
+            if parts[0] == "benchmarks" and len(parts) == 2:
+                self.benchmarks.setdefault(parts[1], [])
+        for item in listing.items:
+            parts = item.path.split("/")
+            if parts[0] != "benchmarks" or len(parts) < 2:
+                continue
+            if len(parts) > 2:
+                self.benchmarks.setdefault(parts[1], []).append(item)
+            elif item.kind is ItemKind.LINK:
+                # A link in the place of a folder: what lies behind it is listed elsewhere, or not at all.
+                self.benchmarks.setdefault(parts[1], []).append(item)
+
+    def is_linked(self, benchmark: str) -> bool:
+        """Whether a benchmark's folder is a link."""
+        return any(item.path == f"benchmarks/{benchmark}" for item in self.benchmarks[benchmark])
+
+
+def audit_code(listing: Listing, places: Sequence[Place]) -> Iterator[Finding]:
+    """What is missing of the code of entries with results; a missing ``benchmarks`` is one finding."""
+    if not places:
+        return
+    code = Code(listing)
+    if "benchmarks" not in code.folders:
+        if not any(item.path == "benchmarks" and item.kind is ItemKind.LINK for item in listing.items):
+            yield _no_benchmarks(listing, code)
+        return
+    for benchmark in sorted({place.benchmark for place in places}):
+        if benchmark not in code.benchmarks:
+            yield _no_code(benchmark, sorted(code.benchmarks))
+        elif not code.is_linked(benchmark):
+            yield from _benchmark(benchmark, sorted({p.system for p in places if p.benchmark == benchmark}), code)
+    yield from gathered("layout.template-unfilled", "Templates are not filled in", listing.unfilled)
+    yield from gathered(
+        "layout.not-executable", "Scripts cannot be executed", _not_executable(code, places), within="benchmarks"
+    )
+
+
+def _no_benchmarks(listing: Listing, code: Code) -> Finding:
+    top = sorted({path.partition("/")[0] for path in code.folders} - {"results", "systems"})
+    close = get_close_matches("benchmarks", top, n=1)
+    return finding(
+        "layout.benchmarks-missing",
+        "benchmarks",
+        "There is no benchmarks folder: the code that ran is not in the package",
+        expected="benchmarks/<benchmark>/implementations/<implementation>/",
+        actual=f"a folder {close[0]}" if close else None,
+        fix=f"Rename {close[0]} to benchmarks." if close else None,
+    )
+
+
+def _no_code(benchmark: str, there: list[str]) -> Finding:
+    close = get_close_matches(benchmark, there, n=1)
+    return finding(
+        "layout.code-missing",
+        f"benchmarks/{benchmark}",
+        "There are results of a benchmark, but no folder of its name with the code",
+        actual=f"benchmarks holds {named(there)}" if there else "benchmarks is empty",
+        fix=f"If benchmarks/{close[0]} is its code, rename that." if close else None,
+    )
+
+
+def _benchmark(benchmark: str, systems: list[str], code: Code) -> Iterator[Finding]:
+    folder = f"benchmarks/{benchmark}"
+    items = [item for item in code.benchmarks[benchmark] if item.kind is not ItemKind.FOLDER]
+    if f"{folder}/implementations" not in code.folders:
+        there = _children(folder, code.folders)
+        yield finding(
+            "layout.implementations-missing",
+            folder,
+            "The code does not lie in implementations/<implementation>/",
+            actual=named(there) if there else "no folder",
+        )
+    scripts = [item.path for item in items if item.name == RUN_SCRIPT]
+    if not scripts:
+        yield finding("layout.run-script-missing", folder, f"No {RUN_SCRIPT} anywhere in the benchmark's code")
+    own = {system: place for system in systems if (place := _own_folder(folder, system, code.folders))}
+    without = [system for system in systems if system not in own]
+    if without:
+        yield _no_system_folder(folder, without, scripts, code)
+    yield from _lacking_files(folder, own, items)
+
+
+def _own_folder(folder: str, system: str, folders: set[str]) -> str | None:
+    """A system's folder: where the rules want it, or among the implementations, where many have it."""
+    places = (f"{folder}/{system}", f"{folder}/implementations/{system}")
+    return next((place for place in places if place in folders), None)
+
+
+def _no_system_folder(folder: str, without: list[str], scripts: list[str], code: Code) -> Finding:
+    where = sorted({path.rpartition("/")[0].removeprefix(f"{folder}/") for path in scripts})
+    there = [*_children(folder, code.folders), *_children(f"{folder}/implementations", code.folders)]
+    close = [name for system in without[:_COMPARED] for name in get_close_matches(system, there[:_COMPARED], 1, 0.9)]
+    return finding(
+        "layout.system-folder-missing",
+        folder,
+        "Systems with results have no folder beside the benchmark's code",
+        expected=f"<system>/ with {_EXPECTED}",
+        actual=named(without) + (f" ({RUN_SCRIPT} lies in {named(where)})" if where else ""),
+        fix=f"The folder {close[0]} is named almost like one; if that is meant, rename it." if close else None,
+    )
+
+
+def _lacking_files(folder: str, own: dict[str, str], items: list[Item]) -> Iterator[Finding]:
+    """What the systems' folders lack; systems that lack the same are one finding."""
+    names: dict[str, set[str]] = {}
+    for item in items:
+        names.setdefault(item.parent, set()).add(item.name)
+    described = [item.name for item in items if item.name.endswith(".json")]
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for system, place in own.items():
+        alike.setdefault(_lacking(names.get(place, set()), system, described), []).append(place)
+    for lacking, places in alike.items():
+        if lacking:
+            listed = f" in {named(places, folder)}" if len(places) > 1 else ""
+            yield finding(
+                "layout.files-missing",
+                places[0] if len(places) == 1 else folder,
+                "A system's folder beside the benchmark's code lacks files",
+                expected=_EXPECTED,
+                actual=f"no {', no '.join(lacking)}{listed}",
+            )
+
+
+def _lacking(names: set[str], system: str, described: list[str]) -> tuple[str, ...]:
+    lacking = [] if any(name.lower() == README.lower() for name in names) else [README]
+    lacking += [name for name in SCRIPTS if name not in names]
+    # The description of system and implementation counts wherever the benchmark's code keeps it.
+    if not any(name.startswith(f"{system}_") for name in described):
+        lacking.append("<system>_<implementation>.json")
+    return tuple(lacking)
+
+
+def _not_executable(code: Code, places: Sequence[Place]) -> list[str]:
+    """The scripts of the rules, in the folders of systems and of implementations, that cannot be executed."""
+    return [
+        item.path
+        for benchmark in {place.benchmark for place in places} & set(code.benchmarks)
+        for item in code.benchmarks[benchmark]
+        if item.name in SCRIPTS
+        and item.kind is ItemKind.FILE
+        and not item.executable
+        and len(item.path.split("/")) == (5 if "/implementations/" in item.path else 4)
+    ]
+
+
+def _children(folder: str, folders: set[str]) -> list[str]:
+    return sorted(path.rpartition("/")[2] for path in folders if path.rpartition("/")[0] == folder)

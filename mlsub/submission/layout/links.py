@@ -1,0 +1,72 @@
+"""Links that lead nowhere, or out of the package."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from mlsub.findings import Finding
+from mlsub.submission.layout.gather import gathered
+from mlsub.submission.layout.model import ItemKind, Listing, folder_paths
+from mlsub.submission.layout.strays import is_stray_name
+
+_MAX_HOPS, _MAX_PARTS = 40, 200
+_ESCAPES, _BROKEN, _CIRCLE = "escapes", "broken", "circle"
+
+
+def audit_links(listing: Listing, judged: Collection[str] = ()) -> Iterator[Finding]:
+    """Each link, by what its text says: the disk is not asked again.
+
+    ``judged`` are paths whose reading has findings of its own; of these it is only told that they lead out.
+    """
+    links = {item.path: item.target for item in listing.items if item.kind is ItemKind.LINK and item.target is not None}
+    there = {item.path for item in listing.items} | folder_paths(listing.items)
+    bad: dict[str, list[str]] = {}
+    for path in links:
+        fault = _follow(path, links, there, listing)
+        if fault is _ESCAPES or (fault is not None and path not in judged):
+            bad.setdefault(fault, []).append(path)
+    yield from gathered("layout.link-escapes", "Links lead out of the package", bad.get(_ESCAPES, []))
+    yield from gathered("layout.link-broken", "Links lead nowhere", bad.get(_BROKEN, []))
+    yield from gathered("layout.link-broken", "Links lead in a circle", bad.get(_CIRCLE, []))
+
+
+def _follow(path: str, links: dict[str, str], there: set[str], listing: Listing) -> str | None:
+    """What is wrong with where a link leads in the end; None where nothing is, or where nobody can know."""
+    done: list[str] = path.split("/")[:-1]
+    todo = _parts(links[path])
+    if links[path].startswith("/"):
+        return _ESCAPES
+    hops = 1
+    while todo:
+        if len(todo) > _MAX_PARTS:
+            return _BROKEN
+        part = todo.pop(0)
+        if part == "..":
+            if not done:
+                return _ESCAPES
+            done.pop()
+            continue
+        done.append(part)
+        here = "/".join(done)
+        if here in links:
+            hops += 1
+            if hops > _MAX_HOPS:
+                return _CIRCLE
+            if links[here].startswith("/"):
+                return _ESCAPES
+            done.pop()
+            todo = _parts(links[here]) + todo
+        elif here not in there:
+            return None if _unknown(here, listing) else _BROKEN
+    return None
+
+
+def _parts(target: str) -> list[str]:
+    return [part for part in target.split("/") if part not in ("", ".")]
+
+
+def _unknown(path: str, listing: Listing) -> bool:
+    """Whether a path lies where nobody looked."""
+    *folders, _ = path.split("/")
+    parent = "/".join(folders)
+    return listing.cut is not None or parent in listing.closed or any(is_stray_name(folder) for folder in folders)

@@ -1,0 +1,89 @@
+"""List a tree: bounded, following no link, opening nothing but what may be a template of ours."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from mlsub.submission.layout.model import Item, ItemKind, Listing
+from mlsub.submission.layout.strays import is_stray_folder
+from mlsub.submission.layout.templates import TEMPLATE_NAMES, is_unfilled
+
+#: The largest published package has 2,300 files; who has more than this lists something else.
+MAX_ITEMS = 100_000
+MAX_DEPTH = 40
+#: Templates are short, and the marker is in their first lines.
+_TEMPLATE_BYTES = 4096
+
+
+def list_tree(folder: Path, *, max_items: int = MAX_ITEMS, max_depth: int = MAX_DEPTH) -> Listing:
+    """The listing of an organisation's folder. What cannot be looked at is told in it; nothing is raised.
+
+    Folders of caches and of version control are items, but what lies in them is not listed.
+    """
+    items: list[Item] = []
+    closed: list[str] = []
+    cut = None
+    waiting = [("", 0)]
+    while waiting:
+        path, depth = waiting.pop()
+        try:
+            found = sorted(_scan(folder, path), key=lambda item: item.path)
+        except (OSError, ValueError):
+            closed.append(path)
+            continue
+        items += found
+        if len(items) > max_items:
+            cut = f"more than {max_items:,} names"
+            break
+        below = [item.path for item in found if item.kind is ItemKind.FOLDER and not is_stray_folder(item)]
+        if below and depth + 1 >= max_depth:
+            cut = f"folders nested more than {max_depth} deep"
+            continue
+        waiting += [(child, depth + 1) for child in below]
+    items.sort(key=lambda item: item.path)
+    unfilled = tuple(item.path for item in items if _is_unfilled_template(folder, item))
+    return Listing(items=tuple(items), closed=tuple(sorted(closed)), cut=cut, unfilled=unfilled)
+
+
+def _scan(folder: Path, path: str) -> Iterator[Item]:
+    with os.scandir(folder / path) as entries:
+        for entry in entries:
+            yield _item(entry, f"{path}/{entry.name}" if path else entry.name)
+
+
+def _item(entry: os.DirEntry[str], path: str) -> Item:
+    try:
+        if entry.is_symlink():
+            return Item(path, ItemKind.LINK, target=os.readlink(entry.path))  # noqa: PTH115  (a path object would normalise it)
+        if entry.is_dir(follow_symlinks=False):
+            return Item(path, ItemKind.FOLDER)
+        status = entry.stat(follow_symlinks=False)
+    except OSError:
+        # Gone or closed meanwhile: a name without facts breaks no rule.
+        return Item(path)
+    if not stat.S_ISREG(status.st_mode):
+        return Item(path, ItemKind.OTHER)
+    return Item(path, ItemKind.FILE, status.st_size, bool(status.st_mode & 0o111))
+
+
+def _is_unfilled_template(folder: Path, item: Item) -> bool:
+    """Whether a file where templates are put still has the marker: benchmarks/<benchmark>/<system>/<name>."""
+    parts = item.path.split("/")
+    if item.kind is not ItemKind.FILE or len(parts) != 4 or parts[0] != "benchmarks":
+        return False
+    if parts[3] not in TEMPLATE_NAMES and not parts[3].endswith(".json"):
+        return False
+    try:
+        # Not even a FIFO that was put there meanwhile may hold up the check.
+        descriptor = os.open(folder / item.path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+    except (OSError, ValueError):
+        return False
+    try:
+        return is_unfilled(os.read(descriptor, _TEMPLATE_BYTES))
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
