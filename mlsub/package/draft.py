@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 
@@ -54,7 +53,7 @@ def _lines(draft: Draft) -> Iterator[str]:
         yield f"# {' '.join(note.split())}"
     yield f"organisation: {scalar(draft.organisation)}"
     yield f"usage: {scalar(draft.usage)}"
-    yield f"round: {json.dumps(draft.round)}"
+    yield f'round: "{draft.round}"'
     yield from ("", "systems:")
     for name, file in draft.systems:
         yield f"  {scalar(name)}: {path(file)}"
@@ -106,8 +105,15 @@ def path(text: str) -> str:
 
 def scalar(text: str) -> str:
     """A text as YAML, in quotes where it needs them."""
-    plain = _PLAIN.fullmatch(text) and text.lower() not in _SPECIAL
-    return text if plain else json.dumps(text)
+    if _PLAIN.fullmatch(text) and text.lower() not in _SPECIAL:
+        return text
+    return '"' + "".join(map(_quoted, text)) + '"'
+
+
+def _quoted(character: str) -> str:
+    if character in '"\\':
+        return f"\\{character}"
+    return character if character.isprintable() else f"\\U{ord(character):08X}"
 
 
 def listing(names: Sequence[str]) -> str:

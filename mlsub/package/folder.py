@@ -122,12 +122,12 @@ def _unfit(source: Source, items: list[Item]) -> Iterator[Finding]:
         elif item.kind is ItemKind.FILE and not os.access(path, os.R_OK):
             yield source.finding("package.not-a-file", "The file cannot be read", str(path))
         elif item.kind is ItemKind.LINK:
-            real = os.path.realpath(path)
+            real, shown = os.path.realpath(path), f"{path} -> {item.target}"
             outside = real != root and not real.startswith(root + os.sep)
             if (item.target or "/").startswith("/") or outside or _leaves(item):
-                yield source.finding("package.link-escapes", "The link leads out of its folder", f"{path} -> {item.target}")
+                yield source.finding("package.link-escapes", "The link leads out of its folder", shown)
             elif not Path(real).exists():
-                yield source.finding("package.link-escapes", "The link leads nowhere", f"{path} -> {item.target}")
+                yield source.finding("package.link-escapes", "The link leads nowhere", shown)
 
 
 def _leaves(item: Item) -> bool:

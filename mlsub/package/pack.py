@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from datetime import date
@@ -13,6 +14,7 @@ from mlsub.findings import Finding, Severity
 from mlsub.output import OutputError
 from mlsub.output_folder import put_folder, staging_beside
 from mlsub.package.compare import Difference, compare
+from mlsub.package.folder import PlanItem
 from mlsub.package.model import Manifest, Waiver
 from mlsub.package.obstacles import in_the_way, suits
 from mlsub.package.plan import Plan, make_plan
@@ -23,6 +25,8 @@ from mlsub.pool import Progress
 from mlsub.report.model import Report
 from mlsub.submission.layout.audit import audit_layout
 from mlsub.submission.layout.model import Item, ItemKind, Listing, Place
+from mlsub.submission.layout.templates import is_unfilled
+from mlsub.submission.layout.walk import begins_as_template, may_be_template
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -132,7 +136,14 @@ def _check_links(plan: Plan, request: Request) -> Report:
 def _audit_planned(plan: Plan) -> Iterator[Finding]:
     round_ = plan.manifest.round
     places = [Place(planned.entry.system, planned.entry.benchmark) for planned in plan.runs]
-    yield from audit_layout(Listing(items=tuple(_items(plan))), places, round_.usage)
+    unfilled = tuple(item.to for item in plan.items if may_be_template(item.to) and _is_template(item))
+    yield from audit_layout(Listing(items=tuple(_items(plan)), unfilled=unfilled), places, round_.usage)
+
+
+def _is_template(item: PlanItem) -> bool:
+    if item.source is None:
+        return item.content is not None and is_unfilled(item.content)
+    return begins_as_template(Path(os.path.realpath(item.source)))
 
 
 def _items(plan: Plan) -> Iterator[Item]:

@@ -150,8 +150,8 @@ def test_a_waiver_lets_it_be_written_while_it_holds(
 def test_a_waiver_of_another_rule_or_entry_helps_nothing_and_is_told(tmp_path: Path) -> None:
     workplace = Workplace(tmp_path, "resnet", "bert")
     too_fast(workplace)
-    other = [TOO_FAST | {"expires": "never", "entry": "rack1/bert"}, TOO_FAST | {"expires": "never", "rule": "seed.shared"}]
-    workplace.save(waivers=other)
+    waiver = TOO_FAST | {"expires": "never"}
+    workplace.save(waivers=[waiver | {"entry": "rack1/bert"}, waiver | {"rule": "seed.shared"}])
     packed = workplace.pack()
     assert not packed.written
     assert rules(packed) == ["package.waiver-unused", "package.waiver-unused"]
@@ -255,6 +255,7 @@ def test_a_source_that_goes_away_between_plan_and_copy_is_an_error(workplace: Wo
 def test_templates_are_made_on_request_and_are_no_code_yet(workplace: Workplace) -> None:
     workplace.add_code()
     plain = workplace.pack(write=False)
+    planned = workplace.pack(write=False, templates=True)
     made = workplace.pack(templates=True)
     folder = workplace.out / "benchmarks/resnet/rack1"
     assert sorted(path.name for path in folder.iterdir()) == [
@@ -269,6 +270,8 @@ def test_templates_are_made_on_request_and_are_no_code_yet(workplace: Workplace)
     assert made.report is not None
     assert "layout.template-unfilled" in {found.rule for found in made.report.findings}
     assert "layout.template-unfilled" not in {found.rule for found in plain.report.findings}
+    assert planned.report is not None
+    assert planned.report.findings == made.report.findings
     assert workplace.pack(templates=True).difference.none
 
 

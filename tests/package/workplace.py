@@ -87,7 +87,9 @@ class Workplace:
 
 def files(folder: Path) -> dict[str, bytes]:
     """Every file of a tree by its place."""
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {
+        file.relative_to(folder).as_posix(): file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()
+    }
 
 
 def rules(packed: Packed) -> list[str]:

@@ -70,15 +70,20 @@ def _item(entry: os.DirEntry[str], path: str) -> Item:
 
 
 def _is_unfilled_template(folder: Path, item: Item) -> bool:
-    """Whether a file where templates are put still has the marker: benchmarks/<benchmark>/<system>/<name>."""
-    parts = item.path.split("/")
-    if item.kind is not ItemKind.FILE or len(parts) != 4 or parts[0] != "benchmarks":
-        return False
-    if parts[3] not in TEMPLATE_NAMES and not parts[3].endswith(".json"):
-        return False
+    return item.kind is ItemKind.FILE and may_be_template(item.path) and begins_as_template(folder / item.path)
+
+
+def may_be_template(path: str) -> bool:
+    """Whether templates are put at a place of the tree: benchmarks/<benchmark>/<system>/<name>."""
+    parts = path.split("/")
+    return len(parts) == 4 and parts[0] == "benchmarks" and (parts[3] in TEMPLATE_NAMES or parts[3].endswith(".json"))
+
+
+def begins_as_template(file: Path) -> bool:
+    """Whether a file still has the marker of a template; not where it cannot be read, or is a link."""
     try:
         # Not even a FIFO that was put there meanwhile may hold up the check.
-        descriptor = os.open(folder / item.path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
     except (OSError, ValueError):
         return False
     try:
