@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import fcntl
 import os
 import secrets
 import shutil
@@ -22,24 +23,56 @@ _NO_EXCHANGE = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP)
 def staging_beside(final: Path) -> Iterator[Path]:
     """An empty folder to build in, on the same file system as ``final``; what is left of it goes in the end.
 
-    Its name starts with a dot, so that no checker takes what a killed process leaves behind for an organisation.
+    Its name starts with a dot, so that no checker takes what a killed process leaves behind for an organisation. It is
+    locked as long as it is used: what killed processes have left here before goes too.
 
     Raises:
         OutputError: it cannot be made.
     """
-    staging = final.parent / f".mlsub-{secrets.token_hex(8)}.part"
+    token = secrets.token_hex(8)
+    fresh, staging = (final.parent / f".mlsub-{token}.{ending}" for ending in ("new", "part"))
     try:
         final.parent.mkdir(parents=True, exist_ok=True)
         # A name that cannot be given (too long, NUL) is told before the work, not after it.
         with suppress(FileNotFoundError):
             final.lstat()
-        staging.mkdir()
+        _clear_stale(final.parent)
+        fresh.mkdir()
+        lock = _lock(fresh)
+        # Only now it gets the name that others look for: one of that name without a lock is nobody's.
+        fresh.rename(staging)
     except (OSError, ValueError) as error:
         raise _cannot(final, error) from error
     try:
         yield staging
     finally:
         _remove(staging)
+        if lock is not None:
+            os.close(lock)
+
+
+def _clear_stale(folder: Path) -> None:
+    """Remove the staging folders of processes that are gone; a lock ends with its process, however it ends."""
+    for left in folder.glob(".mlsub-*.part"):
+        if left.is_dir() and not left.is_symlink():
+            lock = _lock(left)
+            if lock is not None:
+                _remove(left)
+                os.close(lock)
+
+
+def _lock(folder: Path) -> int | None:
+    """An open, locked folder; None where another process has it, or the file system knows no locks."""
+    try:
+        opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(opened)
+        return None
+    return opened
 
 
 def put_folder(staging: Path, final: Path) -> None:

@@ -176,3 +176,18 @@ def _can_exchange(tmp_path: Path) -> bool:
     (tmp_path / "one").mkdir()
     (tmp_path / "other").mkdir()
     return output_folder._exchange(tmp_path / "one", tmp_path / "other")
+
+
+def test_a_staging_folder_that_is_in_use_stays_and_one_that_nobody_uses_goes(tmp_path: Path) -> None:
+    (tmp_path / ".mlsub-0123456789abcdef.part" / "half").mkdir(parents=True)
+    (tmp_path / ".mlsub-link.part").symlink_to(tmp_path)
+    (tmp_path / ".mlsub-file.part").write_text("")
+    with staging_beside(tmp_path / "one") as one, staging_beside(tmp_path / "other") as other:
+        assert one.is_dir()
+        assert other.is_dir()
+        assert {path.name for path in tmp_path.iterdir()} == {
+            one.name,
+            other.name,
+            ".mlsub-link.part",
+            ".mlsub-file.part",
+        }

@@ -174,11 +174,13 @@ class _Reader:
 
     def _waivers(self, entries: Sequence[ManifestEntry]) -> Iterator[Waiver]:
         names = [*(entry.name for entry in entries), *dict.fromkeys(entry.system for entry in entries)]
+        # A misspelled entry is one defect, not one more for each waiver that names it rightly.
+        sure = not self.flaws
         for node, item in self._items("waivers"):
             if hint := suggestion(item["rule"], whole=True):
                 self._flaw(node, "rule", f"there is {hint}")
             entry = item.get("entry")
-            if entry is not None and entry not in names:
+            if sure and entry is not None and entry not in names:
                 self._flaw(node, "entry", f"there is no entry or system {entry!r}{meant(entry, names)}")
             yield Waiver(item["rule"], entry, item["reason"], self._day(node, item["expires"]), _line(node))
 
