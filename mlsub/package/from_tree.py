@@ -94,14 +94,16 @@ class _Reader:
         strays = {path for paths in stray_paths(listing_).values() for path in paths}
         left = []
         for item in listing_.items:
-            if item.kind not in (ItemKind.FILE, ItemKind.LINK) or item.path in placed or self._covered(item):
+            if item.path in strays:
+                left.append(item.path)
+            elif item.kind not in (ItemKind.FILE, ItemKind.LINK) or item.path in placed or self._covered(item):
                 continue
-            if _hidden(item.path) or item.path in strays or item.kind is ItemKind.LINK:
+            elif _hidden(item.path) or item.kind is ItemKind.LINK:
                 left.append(item.path)
             else:
                 yield self._path(item.path), item.path
         if left:
-            self._notes.append(f"Left out as strays: {listing(left)}.")
+            self._notes.append(f"Left out: {listing(left)}.")
 
     def _covered(self, item: Item) -> bool:
         """Whether a file lies in a folder that the manifest names as a whole."""
