@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from typing import Any
@@ -11,11 +10,12 @@ from mlsub.divisions import DIVISIONS, division_of
 from mlsub.findings import Finding
 from mlsub.rules.catalogue import finding
 from mlsub.score.availability import category, close_category
+from mlsub.score.facts import count
 from mlsub.show import show
 from mlsub.systems.fields import fields
 from mlsub.systems.lines import Lines
 from mlsub.systems.names import find, registry, slips, spellings
-from mlsub.systems.values import expected_of, is_empty, is_meaningful, is_placeholder, is_unsaid, is_whole
+from mlsub.systems.values import expected_of, is_empty, is_meaningful, is_placeholder, is_unsaid
 
 #: Where an Open entry explains what it did otherwise.
 _NOTES = "notes"
@@ -101,19 +101,12 @@ def _meaning(content: dict[str, Any], path: str, lines: Lines) -> Iterator[Findi
             )
 
 
-def count_of(value: Any) -> int | None:
-    """A count as a number, written as one or as text; None for anything else."""
-    if isinstance(value, str) and re.fullmatch(r" *[0-9]{1,9} *", value):
-        return int(value)
-    return int(value) if is_whole(value) else None
-
-
 def _accelerators(content: dict[str, Any], path: str, lines: Lines) -> Iterator[Finding]:
-    count, model = count_of(content.get("accelerators_per_node")), content.get("accelerator_model_name")
-    if count is None or not isinstance(model, str) or is_placeholder(model):
+    number, model = count(content.get("accelerators_per_node")), content.get("accelerator_model_name")
+    if number is None or not isinstance(model, str) or is_placeholder(model):
         return
     named = not is_unsaid(model) and not is_empty(model)
-    if (count > 0) is named or (count > 0 and is_empty(model)):
+    if (number > 0) is named or (number > 0 and is_empty(model)):
         return
     yield finding(
         "system.accelerators",
@@ -121,28 +114,28 @@ def _accelerators(content: dict[str, Any], path: str, lines: Lines) -> Iterator[
         "An accelerator is named, and there are none" if named else "There are accelerators without a name",
         line=lines.of("accelerators_per_node" if named else "accelerator_model_name"),
         expected="N/A as model" if named else "the model of the accelerators",
-        actual=f"{count} per node, model {show(model)}",
+        actual=f"{number} per node, model {show(model)}",
     )
 
 
 def _hosts(content: dict[str, Any], path: str, lines: Lines) -> Iterator[Finding]:
     """More processors in a node than a host can have: the node is several hosts."""
-    count, model = count_of(content.get("host_processors_per_node")), content.get("host_processor_model_name")
-    if count is None or not isinstance(model, str):
+    number, model = count(content.get("host_processors_per_node")), content.get("host_processor_model_name")
+    if number is None or not isinstance(model, str):
         return
     known = find(registry().processors, model) or model
     most = next((most for start, most in registry().sockets.items() if known.startswith(start)), None)
-    if most is None or count <= most:
+    if most is None or number <= most:
         return
-    nodes = count_of(content.get("number_of_nodes"))
-    truth = f"{nodes * count // most} hosts with {most} each" if nodes and count % most == 0 else f"at most {most}"
+    nodes = count(content.get("number_of_nodes"))
+    truth = f"{nodes * number // most} hosts with {most} each" if nodes and number % most == 0 else f"at most {most}"
     yield finding(
         "system.host-count",
         path,
         f"A node has more processors than go into one host ({known}: {most}), so it is several",
         line=lines.of("host_processors_per_node"),
         expected=truth,
-        actual=f"{nodes or '?'} {'node' if nodes == 1 else 'nodes'} with {count} each",
+        actual=f"{nodes or '?'} {'node' if nodes == 1 else 'nodes'} with {number} each",
     )
 
 
