@@ -66,7 +66,7 @@ def capture_here(root: Path = Path("/")) -> Capture:
 
 
 def _digest(root: Path) -> str:
-    """What tells this host from others without naming it; a host that has nothing of the kind is a new one each time."""
+    """What tells this host from others without naming it; one that has nothing of the kind is new each time."""
     for place in ("proc/sys/kernel/random/boot_id", "etc/machine-id"):
         text = (read_text(root / place) or "").strip()
         if text:

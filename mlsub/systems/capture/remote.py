@@ -49,4 +49,5 @@ def _capture(host: str) -> Capture:
         raise CaptureError(f"{host}: mlsub is not there. Install it on that host, or capture there and use --merge.")
     if not ran.well:
         raise CaptureError(f"{host}: ssh failed: {ran.complaint or f'exit status {ran.status}'}")
-    return from_json(ran.output.encode(), f"What {host} answered")
+    # A shell may greet before it runs anything.
+    return from_json(ran.output[max(0, ran.output.find("{")) :].encode(), f"What {host} answered")
