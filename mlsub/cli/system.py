@@ -95,7 +95,7 @@ def new(
 ) -> None:
     """Write a system description with the hardware of a known system.
 
-    What is yours to say and was not said stands there as TODO, which every check tells; standard error lists it.
+    What is yours to say and was not said stands there as TODO, which every check tells, and is listed.
 
     Exit status: 0, or 2 where it could not be made or written.
     """

@@ -46,7 +46,7 @@ def capture(
 ) -> None:
     r"""Describe this machine, or several, by what they tell of themselves; nobody needs to be root.
 
-    What no tool tells stands there as TODO, and standard error lists it. Names of hosts and users are not looked at.
+    What no tool tells stands there as TODO, and is listed. Names of hosts and users are not looked at.
     Under srun or mpirun each process captures its host, and the captures are joined:
 
     \b
@@ -131,4 +131,4 @@ def _put_draft(draft: Draft, output: str | None, *, sources: bool, force: bool) 
     if sources:
         from mlsub.systems.text import sources_text, width_of_terminal
 
-        click.echo(sources_text(draft, width_of_terminal()), err=True, nl=False)
+        write(sources_text(draft, width_of_terminal()))

@@ -38,7 +38,7 @@ def changes_of(texts: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
 
 
 def put(draft: Draft, output: str | None, *, force: bool) -> None:
-    """Write a description to a file or to standard output, and what it leaves open to standard error.
+    """Write a description to a file, or to standard output, and say what it leaves open: where the description is not.
 
     Raises:
         OutputError: the file cannot be written.
@@ -53,7 +53,7 @@ def put(draft: Draft, output: str | None, *, force: bool) -> None:
 
         write_file(Path(output), content.encode(), force=force)
     for line in open_text(draft, width_of_terminal()):
-        click.echo(line, err=True)
+        click.echo(line, err=output is None)
 
 
 def division_of(text: str | None) -> str | None:

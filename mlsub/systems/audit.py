@@ -52,9 +52,9 @@ def audit_status(content: dict[str, Any], path: str, lines: Lines) -> Iterator[F
 
 
 def _division(content: dict[str, Any], path: str, lines: Lines) -> Iterator[Finding]:
-    if "division" not in content or division_of(content["division"]) is not None:
+    value = content.get("division")
+    if "division" not in content or division_of(value) is not None or is_placeholder(value):
         return
-    value = content["division"]
     close = get_close_matches(value[:40].strip().lower(), DIVISIONS, n=1) if isinstance(value, str) else []
     yield finding(
         "system.division",

@@ -60,14 +60,15 @@ class Draft(msgspec.Struct, frozen=True):
 def example_of(system: System, asked: Asked) -> Draft:
     """The system as it was published: who submitted it, and with what software."""
     software = _chosen(system, asked.framework) if asked.framework else _usual(system, asked.hosts)
+    if software is None:
+        # Nobody submitted it, so there is no example.
+        return _complete(system, None, asked, {})
     example = {
         "submitter": Value(system.submitter, "the published example"),
         "division": Value("closed", "the published example"),
         "status": Value("Available on-premise", "the published example, which spells it onprem"),
     }
-    if software is not None:
-        example |= software.fields
-    return _complete(system, software, asked, example)
+    return _complete(system, software, asked, example | software.fields)
 
 
 def new_from(system: System, asked: Asked) -> Draft:
