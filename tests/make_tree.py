@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from mlsub.systems.description import fields
+from mlsub.systems.fields import fields
 
 ORG = "ACME"
 SYSTEM = "rack1"
@@ -188,6 +188,7 @@ def make_log(
 def make_description(division: str = "closed", org: str = ORG, **changes: Any) -> dict[str, Any]:
     """A system description with every required field filled in; a change to ``None`` takes the field away."""
     content = {name: f"some {name.replace('_', ' ')}" for name in fields().required}
+    content |= {name: field.example for name, field in fields().fields.items() if field.kind is not None}
     content |= {"submitter": org, "division": division, "status": "onprem", "system_name": SYSTEM}
     content |= {"number_of_nodes": "1", "accelerators_per_node": "8", "hw_notes": "", "sw_notes": ""}
     content |= changes

@@ -18,6 +18,7 @@ _COMMANDS = {
     "rehearse": "Train and lay out a rehearsal submission on this machine.",
     "rules": "Look rules up, and what changes between rounds.",
     "score": "Print the scores: time to train of each entry.",
+    "system": "System descriptions: known systems, new ones, this machine, check.",
     "watch": "Follow the logs of runs under way.",
 }
 

@@ -5,30 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from difflib import get_close_matches
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from mlsub.data import load_yaml
-from mlsub.divisions import DIVISIONS, division_of
 from mlsub.findings import Finding
 from mlsub.rounds import Round, Statuses
 from mlsub.rules.catalogue import finding
 from mlsub.show import show
+from mlsub.systems.audit import audit, audit_status
+from mlsub.systems.fields import fields
+from mlsub.systems.lines import Lines
 
 #: Larger files are no system descriptions; real ones are below 20 KiB.
 MAX_BYTES = 1 << 22
-
-
-class Fields(msgspec.Struct, frozen=True):
-    """Which fields a description must have, and how."""
-
-    required: tuple[str, ...]
-    text: tuple[str, ...]
-    may_be_empty: tuple[str, ...]
-    placeholders: tuple[str, ...]
 
 
 class SystemDescription(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,12 +47,6 @@ class SystemDescription(msgspec.Struct, frozen=True, kw_only=True):
         return value if isinstance(value, str) else ""
 
 
-@lru_cache(maxsize=1)
-def fields() -> Fields:
-    """The table of fields."""
-    return msgspec.convert(load_yaml(Path(__file__).with_name("fields.yaml")), Fields)
-
-
 def read_description(file: Path, path: str, round_: Round | None = None) -> SystemDescription:
     """Read and judge a system description; bad input never raises.
 
@@ -80,11 +65,13 @@ def read_description(file: Path, path: str, round_: Round | None = None) -> Syst
         return SystemDescription(name=name, path=path, content=None, findings=(problem,))
     content, duplicates, problems = _parse(text, path)
     if content is not None:
-        lines = _Lines(text)
-        problems = list(_audit(content, path, lines, duplicates))
+        lines = Lines(text)
+        problems = list(audit(content, path, lines, duplicates))
         if round_ is None or round_.descriptions_checked:
             problems = [*_official(content, path, lines), *problems]
-        if round_ is not None and round_.statuses is not None:
+        if round_ is None or round_.statuses is None:
+            problems += audit_status(content, path, lines)
+        else:
             problems = [*_status(content, path, lines, round_.statuses), *problems]
     return SystemDescription(name=name, path=path, content=content, findings=tuple(problems))
 
@@ -132,18 +119,7 @@ def _parse(raw: bytes, path: str) -> tuple[dict[str, Any] | None, list[str], lis
     return content, duplicates, []
 
 
-class _Lines:
-    """Where in the file a field stands."""
-
-    def __init__(self, raw: bytes) -> None:
-        self._text = raw.decode("utf-8", "replace")
-
-    def of(self, field: str) -> int | None:
-        at = self._text.find(f'"{field}"')
-        return None if at < 0 else self._text.count("\n", 0, at) + 1
-
-
-def _official(content: dict[str, Any], path: str, lines: _Lines) -> Iterator[Finding]:
+def _official(content: dict[str, Any], path: str, lines: Lines) -> Iterator[Finding]:
     required = fields().required
     others = [key for key in content if key not in required and len(key) < 64][:100]
     for name in required:
@@ -170,7 +146,7 @@ def _official(content: dict[str, Any], path: str, lines: _Lines) -> Iterator[Fin
             )
 
 
-def _status(content: dict[str, Any], path: str, lines: _Lines, statuses: Statuses) -> Iterator[Finding]:
+def _status(content: dict[str, Any], path: str, lines: Lines, statuses: Statuses) -> Iterator[Finding]:
     if "status" not in content or statuses.allow(content["status"]):
         return
     value = content["status"]
@@ -184,42 +160,4 @@ def _status(content: dict[str, Any], path: str, lines: _Lines, statuses: Statuse
         expected=f"one of {', '.join(statuses.one_of)}",
         actual=show(value),
         fix=f"Write {plain[close[0]]}, if that is what is meant." if close else None,
-    )
-
-
-def _audit(content: dict[str, Any], path: str, lines: _Lines, duplicates: list[str]) -> Iterator[Finding]:
-    for name in dict.fromkeys(duplicates):
-        yield finding("system.duplicate-key", path, f"The field {name} appears more than once", line=lines.of(name))
-    yield from _division(content, path, lines)
-    marks = fields().placeholders
-    held = [name for name, value in content.items() if isinstance(value, str) and value.strip().lower() in marks]
-    if held:
-        yield _listing("system.placeholder", path, lines, held, "Fields hold a placeholder")
-    empty = [
-        name
-        for name in fields().required
-        if name not in fields().may_be_empty and name in content and content[name] in ("", None)
-    ]
-    if empty:
-        yield _listing("system.empty-value", path, lines, empty, "Required fields are empty")
-
-
-def _listing(rule: str, path: str, lines: _Lines, names: list[str], message: str) -> Finding:
-    shown = ", ".join(name[:60] for name in names[:40]) + (", …" if len(names) > 40 else "")
-    return finding(rule, path, message, line=lines.of(names[0]), actual=shown)
-
-
-def _division(content: dict[str, Any], path: str, lines: _Lines) -> Iterator[Finding]:
-    if "division" not in content or division_of(content["division"]) is not None:
-        return
-    value = content["division"]
-    close = get_close_matches(value[:40].strip().lower(), DIVISIONS, n=1) if isinstance(value, str) else []
-    yield finding(
-        "system.division",
-        path,
-        "The division is neither closed nor open, so the official seed and convergence checks pass it over",
-        line=lines.of("division"),
-        expected="closed or open",
-        actual=show(value),
-        fix=f"Write {close[0]}, if that is what was submitted." if close else None,
     )

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from mlsub.systems.description import fields, read_description
+from mlsub.systems.description import read_description
+from mlsub.systems.fields import fields
 from tests.cli.runner import check
 from tests.make_tree import SYSTEM, make_description, make_tree
 

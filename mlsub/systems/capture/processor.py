@@ -1,0 +1,105 @@
+"""Processors and memory: lscpu and /proc."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from mlsub.systems.capture.found import Found, read_text, unknown
+from mlsub.systems.capture.tools import run_tool
+from mlsub.systems.catalogue import Value
+from mlsub.systems.names import normalised, registry
+
+_CLOCK = re.compile(r"@\s*([0-9.]+\s*GHz)", re.IGNORECASE)
+_CACHES = ("L1d", "L1i", "L2", "L3")
+_GIB = 1 << 30
+
+
+def find_processor() -> Found:
+    """The processors of this host, as lscpu has them."""
+    ran = run_tool(["lscpu", "-J"])
+    table = _table(ran.output) if ran is not None and ran.well else {}
+    if not table:
+        reason = "there is no lscpu" if ran is None else f"lscpu tells nothing: {ran.complaint or 'no table'}"
+        names = ("processors_per_node", "processor_model_name", "processor_core_count", "processor_vcpu_count")
+        also = ("processor_frequency", "processor_caches", "processor_interconnect")
+        return {f"host_{name}": unknown(reason) for name in (*names, *also)}
+    return {
+        "host_processors_per_node": _number(table, "Socket(s)"),
+        "host_processor_model_name": _model(table),
+        "host_processor_core_count": _number(table, "Core(s) per socket"),
+        "host_processor_vcpu_count": _number(table, "CPU(s)"),
+        "host_processor_frequency": _frequency(table),
+        "host_processor_caches": _caches(table),
+        "host_processor_interconnect": (
+            Value("N/A", "lscpu: one socket, so there is nothing to join")
+            if table.get("Socket(s)") == "1"
+            else unknown("no tool tells what joins the sockets")
+        ),
+    }
+
+
+def find_memory(root: Path) -> Found:
+    """The memory of this host: what the kernel has of it."""
+    modules = unknown("only dmidecode tells, and it asks for root")
+    text = read_text(root / "proc/meminfo") or ""
+    match = re.search(r"^MemTotal:\s*([0-9]{1,18}) kB$", text, re.MULTILINE)
+    if match is None:
+        return {"host_memory_capacity": unknown("/proc/meminfo tells no total"), "host_memory_configuration": modules}
+    gib = int(match[1]) * 1024 / _GIB
+    # Equal hosts differ by some MB, which is nothing to tell apart.
+    value = f"{gib:.0f} GiB" if gib >= 16 else f"{gib:.1f} GiB"
+    source = "/proc/meminfo: what the kernel has, a little less than is fitted"
+    return {"host_memory_capacity": Value(value, source), "host_memory_configuration": modules}
+
+
+def _table(text: str) -> dict[str, str]:
+    """The rows of ``lscpu -J``, nested or not, without their colons."""
+    try:
+        rows = json.loads(text)["lscpu"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return {}
+    table: dict[str, str] = {}
+    waiting: list[Any] = [rows]
+    while waiting:
+        row = waiting.pop()
+        if isinstance(row, list):
+            waiting.extend(row)
+        elif isinstance(row, dict):
+            name, value = row.get("field"), row.get("data")
+            if isinstance(name, str) and isinstance(value, str):
+                table[name.strip().rstrip(":")] = value.strip()
+            waiting.append(row.get("children"))
+    return table
+
+
+def _number(table: dict[str, str], name: str) -> Value:
+    value = table.get(name, "")
+    return (
+        Value(value, f"lscpu: {name}") if re.fullmatch(r"[1-9][0-9]{0,6}", value) else unknown(f"lscpu has no {name}")
+    )
+
+
+def _model(table: dict[str, str]) -> Value:
+    name = table.get("Model name", "")
+    if name in ("", "-"):
+        return unknown("lscpu has no model name")
+    spelled = normalised(registry().processors, name)
+    return Value(spelled, "lscpu: Model name" + (f" ({name[:80]})" if spelled != name else ""))
+
+
+def _frequency(table: dict[str, str]) -> Value:
+    most = table.get("CPU max MHz", "")
+    if re.fullmatch(r"[0-9]{2,5}([.,][0-9]+)?", most):
+        return Value(f"{float(most.replace(',', '.')):.0f} MHz (max)", "lscpu: CPU max MHz")
+    match = _CLOCK.search(table.get("Model name", ""))
+    if match is not None:
+        return Value(f"{match[1]} (base)", "lscpu: Model name")
+    return unknown("lscpu has no CPU max MHz, and the clock of the moment says little")
+
+
+def _caches(table: dict[str, str]) -> Value:
+    parts = [f"{name}: {table[f'{name} cache']}" for name in _CACHES if table.get(f"{name} cache")]
+    return Value(", ".join(parts), "lscpu: caches of the whole host") if parts else unknown("lscpu has no caches")

@@ -1,0 +1,179 @@
+"""A description in the making: values with their sources, from the catalogue or a capture, for every field."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from mlsub.score.availability import category, close_category
+from mlsub.systems.catalogue import Software, System, Value, find_software
+from mlsub.systems.fields import fields
+from mlsub.systems.names import find, registry, suggestion
+
+#: What stands where an answer is still to be given; every check tells it.
+TO_FILL_IN = "TODO"
+NOT_PUBLISHED = "not published"
+_LOOK_OVER = " (taken over: look it over)"
+_YOURS = "given on the command line"
+
+
+class DraftError(ValueError):
+    """A description cannot be made of what was asked for; the text says why in one line."""
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """What the person who makes a description says of it; None where they do not."""
+
+    submitter: str | None = None
+    division: str | None = None
+    status: str | None = None
+    framework: str | None = None
+    hosts: int | None = None
+    changes: tuple[tuple[str, str], ...] = ()
+
+
+class Draft(msgspec.Struct, frozen=True):
+    """Every required field in the official order, each with its source; and remarks to tell the person."""
+
+    values: dict[str, Value]
+    remarks: tuple[str, ...] = ()
+
+    def description(self) -> dict[str, Any]:
+        """The description alone."""
+        return {name: value.value for name, value in self.values.items()}
+
+    def to_fill_in(self) -> list[str]:
+        """The fields whose answer is still to be given."""
+        return [name for name, value in self.values.items() if value.value == TO_FILL_IN]
+
+    def taken_over(self) -> list[str]:
+        """The fields taken over from what was published that may be otherwise in a new submission."""
+        return [name for name, value in self.values.items() if value.source.endswith(_LOOK_OVER)]
+
+    def not_published(self) -> list[str]:
+        """The fields nobody has published a value of."""
+        return [name for name, value in self.values.items() if value.value == NOT_PUBLISHED]
+
+
+def example_of(system: System, asked: Asked) -> Draft:
+    """The system as it was published: who submitted it, and with what software."""
+    software = _chosen(system, asked.framework) if asked.framework else _usual(system, asked.hosts)
+    if software is None:
+        # Nobody submitted it, so there is no example.
+        return _complete(system, None, asked, {})
+    example = {
+        "submitter": Value(system.submitter, "the published example"),
+        "division": Value("closed", "the published example"),
+        "status": Value("Available on-premise", "the published example, which spells it onprem"),
+    }
+    return _complete(system, software, asked, example | software.fields)
+
+
+def new_from(system: System, asked: Asked) -> Draft:
+    """A description to submit with the system's hardware; what is the submitter's to say is left to be filled in."""
+    software = find_software(system, asked.framework) if asked.framework else None
+    own: dict[str, Value] = {}
+    if software is not None:
+        own |= {name: Value(v.value, f"{v.source}{_LOOK_OVER}") for name, v in software.fields.items()}
+    elif asked.framework:
+        own["framework"] = Value(_framework(asked.framework), _YOURS)
+    return _complete(system, software, asked, own)
+
+
+def _chosen(system: System, framework: str) -> Software:
+    software = find_software(system, framework)
+    if software is None:
+        known = ", ".join(s.name for s in system.software) or "no framework"
+        raise DraftError(f"{system.name} was not published with {framework[:40]!r}, but with {known}.")
+    return software
+
+
+def _usual(system: System, hosts: int | None) -> Software | None:
+    """The software published on so many hosts, else the first."""
+    return next((s for s in system.software if s.hosts == hosts), next(iter(system.software), None))
+
+
+def _framework(text: str) -> str:
+    """The framework as it is spelled, whatever case it was given in; anything else as it stands."""
+    first, _, rest = text.strip().partition(" ")
+    known = find(registry().frameworks, first)
+    return text if known is None else f"{known} {rest}".strip()
+
+
+def _complete(system: System, software: Software | None, asked: Asked, own: dict[str, Value]) -> Draft:
+    found = {name: Value(NOT_PUBLISHED, "nobody has published it") for name in system.unpublished}
+    found |= system.fields | own | _counts(system, software, asked)
+    return finish(found, asked)
+
+
+def finish(found: Mapping[str, Value], asked: Asked) -> Draft:
+    """A draft of every field: what was found, over it what the person says, and what remains is to be filled in.
+
+    Raises:
+        DraftError: the person says what cannot be.
+    """
+    said, remarks = _said(asked)
+    values: dict[str, Value] = {}
+    for name, field in fields().fields.items():
+        nothing = Value("", "nothing to say") if field.may_be_empty else Value(TO_FILL_IN, "yours to fill in")
+        values[name] = said.get(name) or found.get(name) or nothing
+    values |= {name: value for name, value in said.items() if name not in values}
+    return Draft(values, tuple(remarks))
+
+
+def _counts(system: System, software: Software | None, asked: Asked) -> dict[str, Value]:
+    """Hosts and accelerators of each, so that their product is true."""
+    published = sorted({s.hosts for s in system.software})
+    hosts = asked.hosts or (software.hosts if software else published[0] if published else 1)
+    possible = system.possible_hosts()
+    if possible and hosts not in possible:
+        raise DraftError(
+            f"{system.accelerators} accelerators cannot be shared evenly among {hosts} hosts; "
+            f"{', '.join(map(str, possible))} can."
+        )
+    as_published = [f"{s.used} with {s.name}" for s in system.software if s.hosts == hosts]
+    source = f"as published for {' and '.join(as_published)}"
+    if not as_published:
+        source = _YOURS if asked.hosts else "one host"
+    each = system.accelerators if system.per_host else system.accelerators // hosts
+    reckoned = f"{system.accelerators} in all, shared by {hosts} hosts" if hosts > 1 else "all on one host"
+    if system.per_host:
+        reckoned = "in each host"
+    return {
+        "number_of_nodes": Value(str(hosts), source),
+        "accelerators_per_node": Value(str(each), reckoned),
+    }
+
+
+def _said(asked: Asked) -> tuple[dict[str, Value], list[str]]:
+    said: dict[str, Any] = {}
+    if asked.submitter is not None:
+        said["submitter"] = asked.submitter
+    if asked.division is not None:
+        said["division"] = asked.division
+    if asked.status is not None:
+        said["status"] = _status(asked.status)
+    remarks = []
+    for name, value in asked.changes:
+        said[name] = _status(value) if name == "status" else value
+        for kind in registry().kinds:
+            close = suggestion(kind, value) if name in kind.fields and kind.whole else None
+            if close is not None:
+                remarks.append(f"{name} is {value[:60]!r}. Did you mean {close}?")
+    return {name: Value(value, _YOURS) for name, value in said.items()}, remarks
+
+
+def _status(text: str) -> str:
+    """The availability as every round takes it.
+
+    Raises:
+        DraftError: the text is no known status.
+    """
+    known = category(text)
+    if known is None:
+        close = close_category(text)
+        hint = f" Did you mean {close}?" if close else " Known are onprem, cloud, preview and rdi."
+        raise DraftError(f"{text[:40]!r} is no known status.{hint}")
+    return known

@@ -1,0 +1,143 @@
+"""The registry of names: processors, accelerators, interconnects and frameworks in the spelling to use."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from difflib import get_close_matches
+from functools import lru_cache
+from pathlib import Path
+
+import msgspec
+
+from mlsub.data import load_yaml
+
+#: No name is longer; what is cut off could make no difference.
+_LONGEST = 200
+_NOISE = re.compile(r"\((?:R|TM|C)\)|\s@\s.*$|\sCPU\b|\s\d+-Core Processor\b|\s\(\d+ ?W\)$|\sProcessor$", re.IGNORECASE)
+
+
+class Name(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What there is to one name beside its spelling; see names.yaml."""
+
+    prints: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+    facts: dict[str, str] = {}
+    package: str | None = None
+
+
+class Kind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The names of one kind, by the spelling to use."""
+
+    fields: tuple[str, ...]
+    whole: bool
+    names: dict[str, Name]
+    case: bool = False
+
+
+class Spelling(msgspec.Struct, frozen=True):
+    """A name in another spelling: the field, what it says, and the spelling to use."""
+
+    field: str
+    found: str
+    name: str
+
+
+class Registry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Every name there is."""
+
+    processors: Kind
+    accelerators: Kind
+    interconnects: Kind
+    frameworks: Kind
+    sockets: dict[str, int]
+    slips: dict[str, str]
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of name."""
+        return (self.processors, self.accelerators, self.interconnects, self.frameworks)
+
+
+@lru_cache(maxsize=1)
+def registry() -> Registry:
+    """The registry."""
+    return msgspec.convert(load_yaml(Path(__file__).with_name("names.yaml")), Registry)
+
+
+def find(kind: Kind, text: str) -> str | None:
+    """The spelling to use of a name, be it written as tools print it or otherwise; None for an unknown name."""
+    wanted = _plain(text)
+    for name, info in kind.names.items():
+        if wanted in {_plain(known) for known in (name, *info.prints, *info.also)}:
+            return name
+    return None
+
+
+def normalised(kind: Kind, text: str) -> str:
+    """The spelling to use of a name; an unknown one without trademarks and what else tools add."""
+    return find(kind, text) or _clean(text)
+
+
+def suggestion(kind: Kind, text: str) -> str | None:
+    """The known name that an unknown one is probably a misspelling of.
+
+    Its numbers must be the same: models that differ in a digit are different models.
+    """
+    wanted = _plain(text)
+    known = {_plain(name): name for name in kind.names}
+    close = [name for name in get_close_matches(wanted, known, n=5, cutoff=0.8) if _numbers(name) == _numbers(wanted)]
+    return known[close[0]] if close and close[0] != wanted else None
+
+
+def spellings(field: str, text: str) -> Iterator[Spelling]:
+    """The names in a field that are spelled otherwise than they should be."""
+    for kind in registry().kinds:
+        if field in kind.fields:
+            yield from (_whole if kind.whole else _within)(kind, field, text[:_LONGEST])
+
+
+def slips(text: str) -> list[tuple[str, str]]:
+    """The known slips of the pen in a text, each with what it was to be."""
+    return [(slip, meant) for slip, meant in registry().slips.items() if _word(slip, re.NOFLAG).search(text[:2000])]
+
+
+def _whole(kind: Kind, field: str, text: str) -> Iterator[Spelling]:
+    plain = _plain(text)
+    for name, info in kind.names.items():
+        if plain == _plain(name) or plain in {_plain(known) for known in info.prints}:
+            return
+        if plain in {_plain(known) for known in info.also}:
+            yield Spelling(field, text, name)
+            return
+    close = suggestion(kind, text)
+    if close is not None:
+        yield Spelling(field, text, close)
+
+
+def _within(kind: Kind, field: str, text: str) -> Iterator[Spelling]:
+    for name, info in kind.names.items():
+        for known in (name, *info.also) if kind.case else info.also:
+            match = _word(known, re.IGNORECASE).search(text)
+            if match is not None and match[0] != name:
+                yield Spelling(field, match[0], name)
+
+
+@lru_cache(maxsize=256)
+def _word(text: str, flags: int) -> re.Pattern[str]:
+    """The text as a word of its own: no part of an address, a package's name or a longer word."""
+    return re.compile(rf"(?<![\w/.@-]){re.escape(text)}(?![\w/@-]|\.\w)", flags)
+
+
+def _clean(text: str) -> str:
+    """A name without trademarks and what tools add of clock, cores and power."""
+    return " ".join(_NOISE.sub("", text[:_LONGEST]).split())
+
+
+def _plain(text: str) -> str:
+    """The same for comparison: case never counts, nor whether words are joined by a blank or a hyphen."""
+    return _clean(text).lower()
+
+
+def _numbers(text: str) -> list[str]:
+    return re.findall(r"[0-9]+", text)

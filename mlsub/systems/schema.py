@@ -1,0 +1,82 @@
+"""The JSON Schema of a system description, composed from the table of fields and the table of rounds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mlsub.rounds import Round, Statuses
+from mlsub.score.availability import aliases
+from mlsub.systems.fields import Field, fields
+from mlsub.systems.values import BLANK, insensitive, one_of, pattern_of
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def schema_of(round_: Round, *, strict: bool = False) -> dict[str, Any]:
+    """The schema of a round, draft 2020-12.
+
+    It accepts exactly what the official checker of the round's day accepts (which asks little). ``strict`` adds what
+    the audit of ``mlsub system check`` asks of single values: no placeholders, nothing empty, numbers with units.
+    """
+    table = fields()
+    properties = {name: _property(name, field, round_, strict=strict) for name, field in table.fields.items()}
+    schema: dict[str, Any] = {
+        "$schema": _DIALECT,
+        "title": f"System description, {round_.title}" + (" (strict)" if strict else ""),
+        "description": _about(round_, strict=strict),
+        "type": "object",
+        "properties": properties,
+    }
+    if strict:
+        schema["additionalProperties"] = {"not": {"type": "string", "pattern": one_of(table.placeholders)}}
+    if strict or round_.descriptions_checked:
+        schema["required"] = list(table.required)
+    return schema
+
+
+def _about(round_: Round, *, strict: bool) -> str:
+    if strict:
+        return "What a careful reviewer asks of a system description, and the official checker."
+    if not round_.descriptions_checked:
+        return "The official checker of this round looked at no system description."
+    return "What the official system description checker of this round accepts."
+
+
+def _property(name: str, field: Field, round_: Round, *, strict: bool) -> dict[str, Any]:
+    made: dict[str, Any] = {"title": field.title, "description": field.about}
+    if field.text and round_.descriptions_checked:
+        made["type"] = "string"
+    if name == "status":
+        made |= _status(round_.statuses)
+    else:
+        made["examples"] = list(field.suggest) or [field.example]
+    if strict:
+        made["allOf"] = _meaningful(name, field)
+    return made
+
+
+def _status(statuses: Statuses | None) -> dict[str, Any]:
+    """The statuses a round allows; where it allows any, an editor still offers the known ones."""
+    if statuses is None:
+        return {"examples": list(aliases())}
+    if statuses.case_counts:
+        return {"enum": list(statuses.one_of)}
+    words = "|".join(insensitive(word) for word in statuses.one_of)
+    return {"type": "string", "pattern": f"^({words})$", "examples": list(statuses.one_of)}
+
+
+def _meaningful(name: str, field: Field) -> list[dict[str, Any]]:
+    """What the audit asks of the value, as schemas."""
+    asked: list[dict[str, Any]] = [{"not": {"type": "string", "pattern": one_of(fields().placeholders)}}]
+    if not field.may_be_empty:
+        asked.append({"not": {"anyOf": [{"type": "null"}, {"type": "string", "pattern": BLANK}]}})
+    if name == "division":
+        asked.append({"enum": ["closed", "open"]})
+    pattern = pattern_of(field)
+    if pattern is not None:
+        texts: dict[str, Any] = {"type": "string", "pattern": pattern}
+        if field.kind == "count" and not field.text:
+            asked.append({"anyOf": [texts, {"type": "integer", "minimum": field.least}, {"type": ["array", "object"]}]})
+        else:
+            asked.append({"anyOf": [texts, {"not": {"type": "string"}}]})
+    return asked

@@ -1,0 +1,96 @@
+r"""What a meaningful value looks like: patterns that the checker and the schemas share.
+
+The patterns are of the small language that Python and the editors' ECMAScript read alike; ``\d`` is not in it, for
+Python takes it for the digits of every script.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from mlsub.systems.fields import Field, fields
+
+_NUMBER = r"[0-9]"
+_PATTERNS = {
+    "capacity": _NUMBER + r" *([KkMmGgTtPp]([Ii]?[Bb])?|[Bb]ytes)([^A-Za-z]|$)",
+    "clock": _NUMBER + r" *[KkMmGg][Hh][Zz]",
+}
+_WORDS = {
+    "capacity": "a number with a unit of bytes, such as",
+    "clock": "a clock with its unit, such as",
+}
+
+
+def insensitive(text: str) -> str:
+    """A pattern for a text in whatever case; blanks and punctuation stand for themselves."""
+    return "".join(_either(char) for char in text)
+
+
+def _either(char: str) -> str:
+    if char.isascii() and char.isalpha():
+        return f"[{char.upper()}{char.lower()}]"
+    return char if char.isalnum() or char in " -,/" else f"[{char}]"
+
+
+#: A text of blanks alone.
+BLANK = r"^[ \t\r\n]*$"
+
+
+def is_empty(value: Any) -> bool:
+    """Whether a value says nothing at all."""
+    return value is None or (isinstance(value, str) and not value.strip(" \t\r\n"))
+
+
+def is_placeholder(value: Any) -> bool:
+    """Whether a value stands for an answer nobody gave."""
+    return isinstance(value, str) and value.strip().lower() in fields().placeholders
+
+
+def is_unsaid(value: Any) -> bool:
+    """Whether a value says plainly that there is nothing, or that it is not known."""
+    return isinstance(value, str) and value.strip().lower() in fields().unsaid
+
+
+def one_of(words: tuple[str, ...]) -> str:
+    """A pattern for exactly one of these words, in whatever case and with blanks around it."""
+    return r"^[ \t\r\n]*(" + "|".join(insensitive(word) for word in words) + r")[ \t\r\n]*$"
+
+
+def pattern_of(field: Field) -> str | None:
+    """What the text of a field must match to mean something; None where anything does."""
+    if field.kind == "count":
+        digits = r"0*[1-9][0-9]*" if field.least else r"[0-9]+"
+        pattern = rf"^ *{digits} *$"
+        return pattern if field.must else f"{pattern}|{one_of(fields().unsaid)}"
+    if field.kind is None:
+        return None
+    return f"{_PATTERNS[field.kind]}|{one_of(fields().unsaid)}"
+
+
+def expected_of(field: Field) -> str:
+    """The same in words."""
+    if field.kind != "count":
+        return f"{_WORDS[field.kind or 'capacity']} {field.example}"
+    return f"a whole number of at least {field.least}" if field.least else "a whole number"
+
+
+def is_meaningful(field: Field, value: Any) -> bool:
+    """Whether a value is one of the field's kind.
+
+    Empty texts and placeholders have findings of their own and pass here, as do lists and objects, which may say more
+    than a text can; where a field must be text, a number is the official checker's business.
+    """
+    if isinstance(value, str):
+        pattern = pattern_of(field)
+        silent = is_empty(value) or is_placeholder(value)
+        return pattern is None or silent or re.search(pattern, value[:2000]) is not None
+    if field.text or field.kind != "count" or value is None or isinstance(value, list | dict):
+        return True
+    return is_whole(value) and value >= field.least
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is a whole number; of 10^400, which no float holds, too."""
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return whole or (isinstance(value, float) and value.is_integer())

@@ -1,0 +1,337 @@
+"""The capture, on machines made of files and tools, and on the one that runs the tests."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mlsub.systems.capture import amd, graphcore, nvidia, processor, storage
+from mlsub.systems.capture.accelerators import find_accelerators
+from mlsub.systems.capture.machine import Capture, CaptureError, Told, capture_here, from_json, read_capture, to_json
+from mlsub.systems.capture.merge import merge
+from mlsub.systems.capture.remote import capture_hosts, hosts_in
+from mlsub.systems.capture.tools import run_tool
+from mlsub.systems.fields import fields
+from tests.systems.machine import GPU, IPUS, ROCM, TOPOLOGY, Machine
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
+    return Machine(tmp_path / "machine", monkeypatch)
+
+
+def values(machine: Machine) -> dict[str, str]:
+    return {name: told.value for name, told in capture_here(machine.root).values.items()}
+
+
+def test_a_usual_host(machine: Machine) -> None:
+    machine.usual()
+    found = values(machine)
+    assert {name: found[name] for name in found if not name.startswith(("accelerator", "framework", "other"))} == {
+        "host_processors_per_node": "2",
+        "host_processor_model_name": "AMD EPYC 7742",
+        "host_processor_core_count": "64",
+        "host_processor_vcpu_count": "256",
+        "host_processor_frequency": "2250 MHz (max)",
+        "host_processor_caches": (
+            "L1d: 4 MiB (128 instances), L1i: 4 MiB (128 instances), L2: 64 MiB (128 instances), "
+            "L3: 512 MiB (32 instances)"
+        ),
+        "host_processor_interconnect": "TODO",
+        "host_memory_capacity": "1008 GiB",
+        "host_memory_configuration": "TODO",
+        "host_storage_type": "NVMe SSD + SATA HDD",
+        "host_storage_capacity": "2x 1.92TB NVMe SSD, 1x 8TB SATA HDD",
+        "host_networking": "1x mlx5_core Ethernet 100 Gb/s, 1x i40e Ethernet",
+        "host_networking_topology": "TODO",
+        "operating_system": "Ubuntu 20.04.2 LTS",
+        "system_name": "TODO",
+        "cooling": "TODO",
+    }
+    assert found["accelerators_per_node"] == "0" and found["accelerator_model_name"] == "N/A"
+
+
+def test_every_field_but_the_submitters_is_told_or_said_to_be_unknown(machine: Machine) -> None:
+    told = capture_here(machine.root).values
+    theirs = {"submitter", "division", "status", "number_of_nodes", "hw_notes", "sw_notes"}
+    assert set(told) == set(fields().required) - theirs
+    assert all(one.source for one in told.values())
+    assert {told[name].value for name in told if name.startswith("host_")} == {"TODO"}
+
+
+def test_nothing_names_the_host_or_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = to_json(capture_here())
+    for name in (platform.node(), os.environ.get("USER", "")):
+        assert len(name) < 4 or name not in text
+
+
+def test_adapters_have_their_names_from_lspci(machine: Machine) -> None:
+    machine.usual()
+    machine.tool(
+        "lspci",
+        '0000:63:00.0 "Ethernet controller" "Mellanox Technologies" "MT28908 Family [ConnectX-6]" "Mellanox" "x"\n'
+        '0000:01:00.0 "VGA compatible controller" "Matrox" "G200" "Dell" "y"',
+    )
+    assert values(machine)["host_networking"] == (
+        "1x Mellanox MT28908 Family [ConnectX-6] Ethernet 100 Gb/s, 1x i40e Ethernet"
+    )
+
+
+def test_infiniband_has_its_rate(machine: Machine) -> None:
+    for n in range(8):
+        machine.file(f"sys/class/infiniband/mlx5_{n}/ports/1/link_layer", "InfiniBand\n")
+        machine.file(f"sys/class/infiniband/mlx5_{n}/ports/1/rate", "200 Gb/sec (4X HDR)\n")
+    machine.file("sys/class/infiniband/mlx5_9/ports/1/link_layer", "Ethernet\n")
+    assert values(machine)["host_networking"] == "8x InfiniBand 200 Gb/s"
+
+
+def test_gpus_of_nvidia(machine: Machine) -> None:
+    script = f'case "$1" in topo) /bin/cat <<"TABLE"\n{TOPOLOGY}TABLE\nexit 0;; esac'
+    machine.tool("nvidia-smi", "\n".join([GPU] * 8), before=script)
+    found = find_accelerators(machine.root)
+    assert {name: value.value for name, value in found.items()} == {
+        "accelerators_per_node": "8",
+        "accelerator_model_name": "NVIDIA A100-SXM4-80GB",
+        "accelerator_host_interconnect": "PCIe Gen4 x16",
+        "accelerator_frequency": "1410 MHz (max)",
+        "accelerator_on-chip_memories": "TODO",
+        "accelerator_memory_configuration": "TODO",
+        "accelerator_memory_capacity": "81920 MiB",
+        "accelerator_interconnect": "NVLink, 12 links a GPU",
+        "accelerator_interconnect_topology": "TODO",
+        "driver": "NVIDIA driver 470.57.02",
+    }
+    machine.usual()
+    assert values(machine)["other_software_stack"].endswith("NVIDIA driver 470.57.02")
+
+
+def test_gpus_that_differ_or_do_not_tell(machine: Machine) -> None:
+    machine.tool("nvidia-smi", f"{GPU}\nNVIDIA A40, [N/A], 1740, 4, 16, 470.57.02")
+    found = nvidia.find()
+    assert found is not None
+    assert found["accelerator_model_name"].value == "1x NVIDIA A100-SXM4-80GB, 1x NVIDIA A40"
+    assert found["accelerator_memory_capacity"].source == "nvidia-smi does not tell memory.total"
+    assert found["accelerator_frequency"].source == "nvidia-smi: clocks.max.sm differs among the GPUs (1410, 1740)"
+
+
+def test_a_driver_that_is_not_loaded(machine: Machine) -> None:
+    words = "NVIDIA-SMI has failed because it could not communicate with the NVIDIA driver."
+    machine.tool("nvidia-smi", words, status=9)
+    found = find_accelerators(machine.root)
+    assert {value.value for value in found.values()} == {"TODO"}
+    assert found["accelerators_per_node"].source == f"nvidia-smi failed: {words}"
+
+
+def test_an_accelerator_without_its_tool_is_not_taken_for_none(machine: Machine) -> None:
+    machine.file("sys/bus/pci/devices/0000:07:00.0/class", "0x030200\n")
+    assert {value.value for value in find_accelerators(machine.root).values()} == {"TODO"}
+
+
+@pytest.mark.parametrize("change", [str, str.upper, str.lower])
+def test_gpus_of_amd(machine: Machine, change: type[str]) -> None:
+    tables = {card: {change(key): value for key, value in table.items()} for card, table in ROCM.items()}
+    machine.tool("rocm-smi", json.dumps(tables))
+    found = amd.find()
+    assert found is not None
+    assert {name: value.value for name, value in found.items()} == {
+        "accelerators_per_node": "8",
+        "accelerator_model_name": "AMD Instinct MI300X",
+        "accelerator_memory_capacity": "192 GiB",
+        "driver": "amdgpu driver 6.8.5",
+    }
+
+
+def test_ipus_and_their_sdk(machine: Machine) -> None:
+    machine.usual()
+    machine.tool("gc-info", IPUS)
+    machine.tool("popc", "POPLAR version 2.3.0 (d9e4130346)\nclang version 13.0.0")
+    machine.tool("vipu", "1.15.0")
+    found = values(machine)
+    assert (found["accelerators_per_node"], found["accelerator_interconnect"]) == ("2", "IPU-Link")
+    assert found["accelerator_model_name"] == "TODO"
+    assert found["other_software_stack"].endswith("Poplar SDK 2.3.0, V-IPU 1.15.0")
+
+
+def test_lscpu_in_its_nested_form_and_with_one_socket(machine: Machine) -> None:
+    inner = [{"field": "Socket(s):", "data": "1"}, {"field": "Model name:", "data": "Some CPU @ 2.60GHz"}]
+    machine.tool("lscpu", json.dumps({"lscpu": [{"field": "Vendor ID:", "data": "x", "children": inner}]}))
+    found = {name: value.value for name, value in processor.find_processor().items()}
+    assert found["host_processors_per_node"] == "1"
+    assert found["host_processor_frequency"] == "2.60GHz (base)"
+    assert found["host_processor_interconnect"] == "N/A"
+    assert found["host_processor_core_count"] == "TODO"
+
+
+HOSTILE = [
+    "",
+    "null",
+    "[]",
+    "[" * 60_000,
+    '{"lscpu": 3}',
+    '{"lscpu": {"field": []}}',
+    '{"blockdevices": [1, {}]}',
+    "\x00",
+]
+
+
+@pytest.mark.parametrize("output", HOSTILE)
+def test_tools_that_write_nonsense(machine: Machine, output: str) -> None:
+    for name in ("lscpu", "lsblk", "nvidia-smi", "rocm-smi", "gc-info", "lspci", "popc", "vipu", "nvcc"):
+        (machine.bin / f"{name}.txt").write_text(output)
+        machine.tool(name, before=f"/bin/cat '{machine.bin / name}.txt'; exit 0")
+    found = values(machine)
+    assert found["accelerators_per_node"] == found["host_storage_type"] == found["host_processor_model_name"] == "TODO"
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    document=st.recursive(
+        st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=6),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(st.sampled_from(["lscpu", "field", "data", "blockdevices", "card0", "children"]), inner)
+        ),
+        max_leaves=12,
+    )
+)
+def test_no_document_of_a_tool_raises(document: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    from mlsub.systems.capture.tools import Ran
+
+    for module in (processor, storage, amd, nvidia, graphcore):
+        monkeypatch.setattr(module, "run_tool", lambda _: Ran(0, json.dumps(document), ""))
+    processor.find_processor()
+    storage.find_storage()
+    for find in (amd.find, nvidia.find, graphcore.find):
+        assert find() is not None
+
+
+def test_a_tool_is_stopped_when_it_takes_too_long_or_writes_too_much(machine: Machine) -> None:
+    machine.tool("slow", before="/bin/sleep 60")
+    started = time.monotonic()
+    ran = run_tool(["slow"], 0.2)
+    assert ran is not None and (ran.status, ran.complaint) == (None, "it took too long")
+    machine.tool(
+        "loud", before="while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done"
+    )
+    ran = run_tool(["loud"])
+    assert ran is not None and (ran.status, ran.complaint) == (None, "it wrote too much")
+    assert time.monotonic() - started < 20
+
+
+def test_a_tool_runs_with_the_locale_c_and_no_input(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
+    machine.tool("show", before='echo "$LC_ALL"; /bin/cat; exit 0')
+    ran = run_tool(["show"])
+    assert ran is not None and (ran.well, ran.output) == (True, "C\n")
+    assert run_tool(["no-such-tool"]) is None
+    (machine.bin / "broken").write_text("\x7fELF")
+    (machine.bin / "broken").chmod(0o755)
+    ran = run_tool(["broken"])
+    assert ran is not None and not ran.well
+
+
+# Joining.
+
+
+def _capture(host: str, **changes: str) -> Capture:
+    told = {"host_memory_capacity": "1008 GiB", "framework": "PyTorch 2.4.0", **changes}
+    return Capture(mlsub="0", host=host, values={name: Told(value, "a test") for name, value in told.items()})
+
+
+def test_equal_hosts_are_counted_and_two_processes_of_one_host_are_one() -> None:
+    found, findings = merge([("0", _capture("a")), ("1", _capture("a")), ("2", _capture("b"))])
+    assert findings == ()
+    assert (found["number_of_nodes"].value, found["number_of_nodes"].source) == ("2", "2 hosts captured")
+    assert found["framework"].source == "a test (2 of 2 hosts)"
+
+
+def test_a_host_that_differs_is_told() -> None:
+    odd = _capture("c", host_memory_capacity="504 GiB")
+    found, (finding,) = merge([("0", _capture("a")), ("1", _capture("b")), ("2", odd)])
+    assert found["host_memory_capacity"].value == "1008 GiB"
+    assert (finding.rule, finding.path, finding.expected, finding.actual) == (
+        "system.hosts-differ", "2", '"1008 GiB"', '"504 GiB"',
+    )  # fmt: skip
+
+
+def test_a_capture_survives_its_document(machine: Machine) -> None:
+    machine.usual()
+    capture = capture_here(machine.root)
+    assert from_json(to_json(capture).encode(), "x") == capture
+    assert capture_here(machine.root).host == capture.host
+    machine.file("proc/sys/kernel/random/boot_id", "0b1d\n")
+    assert capture_here(machine.root).host != capture.host
+
+
+NO_CAPTURES = [
+    b"",
+    b"[]",
+    b"{}",
+    b"\xff",
+    b"[" * 100_000,
+    b'{"mlsub": "1", "host": "a", "values": {"x": {"value": "1", "source": ""}}}',
+    b'{"mlsub": "1", "host": "a", "values": {"cooling": {"value": 1, "source": ""}}}',
+    b" " * (1 << 21),
+]
+
+
+@pytest.mark.parametrize("raw", NO_CAPTURES)
+def test_what_is_no_capture_is_refused_in_one_line(raw: bytes, tmp_path: Path) -> None:
+    (tmp_path / "c.json").write_bytes(raw)
+    with pytest.raises(CaptureError, match=r"c\.json is (no capture|larger)"):
+        read_capture(tmp_path / "c.json")
+
+
+def test_files_that_are_none(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("pipe", "gone", "a\x00b", "."):
+        with pytest.raises(CaptureError):
+            read_capture(tmp_path / name)
+
+
+# Other hosts.
+
+
+def test_hosts_are_captured_by_ssh(machine: Machine) -> None:
+    (machine.bin / "a.json").write_text(to_json(_capture("a")))
+    (machine.bin / "b.json").write_text(to_json(_capture("b")))
+    machine.tool(
+        "ssh", before=f'echo "$@" >> "{machine.bin}/calls"; echo Welcome; /bin/cat "{machine.bin}/$6.json"; exit 0'
+    )
+    captures = capture_hosts(hosts_in("a,b, a"))
+    assert [(where, capture.host) for where, capture in captures] == [("a", "a"), ("b", "b")]
+    calls = sorted((machine.bin / "calls").read_text().splitlines())
+    assert calls[0] == "-o BatchMode=yes -o ConnectTimeout=10 -- a mlsub system capture --format json"
+
+
+@pytest.mark.parametrize(
+    ("status", "complaint", "words"),
+    [
+        (127, "sh: mlsub: not found", "n1: mlsub is not there. Install it on that host, or capture there and use "),
+        (255, "ssh: connect to host n1: No route to host", "n1: ssh failed: ssh: connect to host n1: No route to host"),
+        (0, "", "What n1 answered is no capture"),
+    ],
+)
+def test_a_host_that_gives_no_capture(machine: Machine, status: int, complaint: str, words: str) -> None:
+    machine.tool("ssh", status=status, complaint=complaint)
+    with pytest.raises(CaptureError) as caught:
+        capture_hosts(["n1"])
+    assert str(caught.value).startswith(words)
+
+
+def test_without_ssh(machine: Machine) -> None:
+    with pytest.raises(CaptureError, match="no ssh on PATH"):
+        capture_hosts(["n1"])
+
+
+@pytest.mark.parametrize("text", ["", ",", "-oProxyCommand=x", "a b", "a;b", "$(x)", "a\nb", "ä", "a,-l"])
+def test_no_host_can_be_an_option_or_a_command(text: str) -> None:
+    with pytest.raises(CaptureError):
+        hosts_in(text)

@@ -1,0 +1,195 @@
+"""The catalogue of systems against what was published, and drafts made from it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mlsub.rounds import get_round, known_rounds
+from mlsub.systems.catalogue import System, UnknownSystemError, find_system, system_names
+from mlsub.systems.description import read_description
+from mlsub.systems.draft import Asked, Draft, DraftError, example_of, new_from
+from mlsub.systems.fields import fields
+from tests.differential.shared import ABSENT, CORPUS, present
+
+SYSTEMS = [find_system(name) for name in system_names()]
+#: (system, framework) and the published file.
+PUBLISHED = {
+    ("ipu-pod16", "PopART"): "v1.1/Graphcore/systems/ipu-pod16-POPART-closed.json",
+    ("ipu-pod16", "TensorFlow"): "v1.1/Graphcore/systems/ipu-pod16-TF1.json",
+    ("ipu-pod64", "PopART"): "v1.1/Graphcore/systems/ipu-pod64-POPART-closed.json",
+    ("ipu-pod64", "TensorFlow"): "v1.1/Graphcore/systems/ipu-pod64-TF1.json",
+    ("ipu-pod128", "PopART"): "v1.1/Graphcore/systems/ipu-pod128-POPART-closed.json",
+    ("ipu-pod128", "TensorFlow"): "v1.1/Graphcore/systems/ipu-pod128-TF1.json",
+    ("ipu-pod256", "TensorFlow"): "v1.1/Graphcore/systems/ipu-pod256-TF1.json",
+    ("bow-pod16", "PopART"): "v2.0/Graphcore/systems/ipu-pod16-POPART-closed.json",
+    ("bow-pod16", "TensorFlow"): "v2.0/Graphcore/systems/ipu-pod16-TF1-closed.json",
+    ("bow-pod16", "PaddlePaddle"): "v2.0/Graphcore/systems/ipu-pod16-PaddlePaddle-closed.json",
+    ("bow-pod64", "PopART"): "v2.0/Graphcore/systems/ipu-pod64-POPART-closed.json",
+    ("bow-pod64", "TensorFlow"): "v2.0/Graphcore/systems/ipu-pod64-TF1-closed.json",
+    ("bow-pod64", "PaddlePaddle"): "v2.0/Graphcore/systems/ipu-pod64-PaddlePaddle-closed.json",
+    ("bow-pod128", "PopART"): "v2.0/Graphcore/systems/ipu-pod128-POPART-closed.json",
+    ("bow-pod128", "TensorFlow"): "v2.0/Graphcore/systems/ipu-pod128-TF1-closed.json",
+    ("bow-pod256", "PopART"): "v2.0/Graphcore/systems/ipu-pod256-POPART-closed.json",
+    ("bow-pod256", "TensorFlow"): "v2.0/Graphcore/systems/ipu-pod256-TF1-closed.json",
+    ("dgx-a100-640gb", "MXNet"): "v1.1/NVIDIA/systems/dgxa100_ngc21.09_mxnet.json",
+    ("dgx-a100-640gb", "PyTorch"): "v1.1/NVIDIA/systems/dgxa100_ngc21.09_pytorch.json",
+}
+#: What was published with a fault or in prose, and what the catalogue makes of it.
+MENDED = {
+    "status": {"onprem": "Available on-premise"},
+    "host_memory_capacity": {"24 x 32GB RDIMM, 3200MT/s, Dual Rank": "768 GB"},
+    "host_storage_capacity": {"4 x Dell 1TB NVMe SSD": "4x 1TB NVMe SSD"},
+    "host_networking": {
+        "Management: iDRAC9, ExpressX5 Compute: Mellanox ConnectX-5 Dual Port 40/ 100GbE QSFP Adapter PCIe": (
+            "Management: iDRAC9, compute: Mellanox ConnectX-5 Dual Port 40/100GbE QSFP, PCIe"
+        ),
+        "Storage: 2x ConnectX-6 IB HDR 200Gb/sec, Management: 1x ConnectX-6 Ethernet 100Gb/Sec, Compute: 8x ConnectX-6 "
+        "IB HDR 200Gb/Sec": "Storage: 2x ConnectX-6 IB HDR 200Gb/s, management: 1x ConnectX-6 Ethernet 100Gb/s, "
+        "compute: 8x ConnectX-6 IB HDR 200Gb/s",
+    },
+    "host_memory_configuration": {
+        "TODO": "24x 32GB RDIMM, 3200 MT/s, dual rank",
+        "": "24x 32GB RDIMM, 3200 MT/s, dual rank",
+    },
+    "accelerator_host_interconnect": {
+        "Broadcom 57414 Dual Pot 10/25 GbE SFP28, OCP NIC 3.0": "Broadcom 57414 Dual Port 10/25 GbE SFP28, OCP NIC 3.0"
+    },
+    "accelerator_frequency": {"1.4GHz": "1.4 GHz"},
+    "accelerator_memory_capacity": {"32GB": "32 GB"},
+    "accelerator_interconnect": {
+        "IPULINK": "IPU-Link",
+        "NVLINK 3.0, NVSWITCH 2.0 600GB/s": "NVLink 3.0, NVSwitch 2.0, 600 GB/s",
+    },
+    "host_networking_topology": {"TODO": "not published"},
+    "framework": {"MxNet NVIDIA Release 21.09": "MXNet NVIDIA Release 21.09"},
+    "system_name": {
+        **{f"Bow Pod{n}": f"Bow-Pod{n}" for n in (16, 64, 128, 256)},
+        **{f"dgxa100_ngc21.09_{name}": "NVIDIA DGX A100 640GB" for name in ("mxnet", "pytorch")},
+    },
+}
+COUNTS = ("number_of_nodes", "host_processors_per_node", "accelerators_per_node")
+
+
+def _judged(draft: Draft, folder: Path, round_: str) -> list[str]:
+    file = folder / "x.json"
+    file.write_text(json.dumps(draft.description()))
+    description = read_description(file, "x.json", get_round("training", round_))
+    assert description.accepted
+    return [finding.rule for finding in description.findings]
+
+
+def test_the_systems_asked_for_are_there() -> None:
+    pods = [f"{family}{n}" for family in ("bow-pod", "ipu-pod") for n in (16, 64, 128, 256)]
+    assert set(system_names()) == {*pods, "ipu-m2000", "dgx-a100-640gb"}
+    assert {name for name, _ in PUBLISHED} == set(system_names()) - {"ipu-m2000"}
+    assert {(s.name, of.name) for s in SYSTEMS for of in s.software} == set(PUBLISHED)
+
+
+@pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.name)
+def test_a_system_is_whole_accepted_in_every_round_and_nothing_to_tell(system: System, tmp_path: Path) -> None:
+    draft = example_of(system, Asked(status="onprem"))
+    assert list(draft.values) == list(fields().required)
+    assert all(value.source for value in draft.values.values())
+    # Nobody submitted it, so there is no example of a submission.
+    theirs = ["submitter", "division", "framework", "other_software_stack"]
+    open_ends = theirs if system.name == "ipu-m2000" else []
+    assert draft.to_fill_in() == open_ends
+    for name in known_rounds("training"):
+        assert _judged(draft, tmp_path, name) == ["system.placeholder"] * bool(open_ends)
+
+
+@pytest.mark.skipif(not present(), reason=ABSENT)
+@pytest.mark.parametrize(("name", "framework"), PUBLISHED)
+def test_a_system_says_what_was_published_but_for_its_faults(name: str, framework: str) -> None:
+    published = json.loads((CORPUS / PUBLISHED[name, framework]).read_text())
+    ours = example_of(find_system(name), Asked(framework=framework)).description()
+    for field, value in published.items():
+        if field in COUNTS or field not in fields().fields:
+            continue
+        unsaid = ours[field] == "not published" and value in ("", "TODO")
+        assert unsaid or ours[field] == MENDED.get(field, {}).get(value if isinstance(value, str) else "", value), field
+    # However hosts are told: so many processors and accelerators there were in all.
+    for part in ("host_processors_per_node", "accelerators_per_node"):
+        assert int(ours["number_of_nodes"]) * int(ours[part]) == int(published["number_of_nodes"]) * int(
+            published[part]
+        )
+    assert ours["host_processors_per_node"] == "2"
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "counts"),
+    [
+        ("ipu-pod16", {}, "1 2 16"),
+        ("ipu-pod64", {}, "1 2 64"),
+        ("ipu-pod64", {"hosts": 1}, "1 2 64"),
+        ("ipu-pod64", {"hosts": 4}, "4 2 16"),
+        ("ipu-pod64", {"framework": "tensorflow"}, "4 2 16"),
+        ("ipu-pod64", {"framework": "TensorFlow", "hosts": 1}, "1 2 64"),
+        ("ipu-pod128", {"framework": "TensorFlow"}, "8 2 16"),
+        ("bow-pod256", {}, "4 2 64"),
+        ("ipu-m2000", {}, "1 2 4"),
+        ("dgx-a100-640gb", {}, "1 2 8"),
+        ("dgx-a100-640gb", {"hosts": 16}, "16 2 8"),
+    ],
+)
+def test_hosts_are_told_as_they_are(name: str, asked: dict[str, Any], counts: str) -> None:
+    for make in (example_of, new_from):
+        made = make(find_system(name), Asked(**asked)).description()
+        assert " ".join(made[field] for field in COUNTS) == counts
+
+
+def test_software_follows_the_hosts_it_was_published_on() -> None:
+    pod64 = find_system("ipu-pod64")
+    assert example_of(pod64, Asked(hosts=4)).description()["framework"].startswith("TensorFlow 1.15")
+    assert example_of(pod64, Asked(hosts=1)).description()["framework"].startswith("PopART")
+
+
+def test_a_new_description_leaves_to_the_submitter_what_is_theirs() -> None:
+    pod64 = find_system("ipu-pod64")
+    assert new_from(pod64, Asked()).to_fill_in() == [
+        "submitter", "division", "status", "framework", "other_software_stack", "operating_system",
+    ]  # fmt: skip
+    own = new_from(pod64, Asked(framework="pytorch 1.10 Poplar SDK 3.0", status="cloud", changes=(("cooling", "air"),)))
+    assert own.description()["framework"] == "PyTorch 1.10 Poplar SDK 3.0"
+    assert own.description()["status"] == "Available cloud"
+    assert own.to_fill_in() == ["submitter", "division", "other_software_stack", "operating_system"]
+    assert own.taken_over() == [] and "cooling" not in own.not_published()
+    taken = new_from(pod64, Asked(framework="tensorflow"))
+    assert taken.taken_over() == ["framework", "other_software_stack", "operating_system"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"hosts": 3}, "64 accelerators cannot be shared evenly among 3 hosts; 1, 2, 4, 8, 16, 32, 64 can."),
+        ({"status": "onprm"}, "'onprm' is no known status. Did you mean Available on-premise?"),
+        ({"status": "q"}, "'q' is no known status. Known are onprem, cloud, preview and rdi."),
+    ],
+)
+def test_what_cannot_be_is_refused(asked: dict[str, Any], words: str) -> None:
+    with pytest.raises(DraftError) as caught:
+        new_from(find_system("ipu-pod64"), Asked(**asked))
+    assert str(caught.value) == words
+
+
+def test_a_misspelt_value_gets_a_did_you_mean() -> None:
+    draft = new_from(find_system("ipu-pod16"), Asked(changes=(("accelerator_model_name", "Graphcor IPU GC200"),)))
+    assert draft.remarks == ("accelerator_model_name is 'Graphcor IPU GC200'. Did you mean Graphcore IPU GC200?",)
+
+
+@pytest.mark.parametrize("text", ["IPU-POD64", "ipu_pod64", "IPUPOD64", "ipu pod64"])
+def test_a_system_is_found_however_it_is_spelled(text: str) -> None:
+    assert find_system(text).name == "ipu-pod64"
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"), [("ipu-pod46", "ipu-pod64"), ("dgx-a100", "dgx-a100-640gb"), ("\x1b", None)]
+)
+def test_an_unknown_system_gets_a_did_you_mean(text: str, meant: str | None) -> None:
+    with pytest.raises(UnknownSystemError) as caught:
+        find_system(text)
+    assert (f"Did you mean {meant}?" in str(caught.value)) is (meant is not None)
