@@ -104,7 +104,8 @@ def unknown(node: yaml.Node, words: Iterable[str], kind: str) -> Flaws:
 def meant(text: str, known: Iterable[str]) -> str:
     """A did-you-mean, or what there is."""
     names = tuple(known)
-    close = get_close_matches(text, names, n=1)
+    longer = [name for name in names if len(text) > 2 and name.startswith(text)]
+    close = longer if len(longer) == 1 else get_close_matches(text, names, n=1)
     return f". Did you mean {close[0]}?" if close else f"; there are {', '.join(names)}"
 
 

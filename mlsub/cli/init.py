@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -11,6 +12,7 @@ import click
 if TYPE_CHECKING:
     from mlsub.package.draft import Draft
     from mlsub.rounds import Round
+    from mlsub.submission.layout.expected import ExpectedPath
 
 
 @click.command("init")
@@ -141,9 +143,26 @@ def _print_tree(draft: Draft, file: Path) -> None:
     click.echo(plain(f"Written to {file}: {draft.organisation}, {manifest.round.title}, {entries} entries."))
     click.echo(f"The submission rules expect in {plain(draft.organisation)}/:")
     expected = expected_tree(manifest.round.usage, manifest.round.name, planned_entries(manifest))
-    for line in columns([(plain(each.path), each.word) for each in expected], width=1000, indent=2):
+    for line in columns([(plain(path), word) for path, word in _results_together(expected)], width=1000, indent=2):
         click.echo(line)
+    absent = next((system for system in manifest.systems if not system.description.exists()), None)
+    if absent is not None:
+        click.echo(plain(f"Describe a system: mlsub system capture -o {draft.systems[0][1]}, or mlsub system new"))
     click.echo(plain(f"See what it makes of your files with: mlsub pack {file} -o {draft.organisation}"))
+
+
+def _results_together(expected: Iterable[ExpectedPath]) -> Iterator[tuple[str, str]]:
+    """Paths and words, the results of an entry in one line."""
+    rows: dict[str, list[ExpectedPath]] = {}
+    for each in expected:
+        folder, _, name = each.path.rpartition("/")
+        rows.setdefault(f"{folder}/result_" if name.startswith("result_") else each.path, []).append(each)
+    for row in rows.values():
+        first, last = row[0], row[-1]
+        if len(row) == 1:
+            yield first.path, first.word
+        else:
+            yield f"{first.path} to {last.path.rpartition('/')[2]}", f"logs of {len(row)} runs"
 
 
 def _fail(message: str) -> NoReturn:

@@ -48,7 +48,7 @@ def manifest_text(draft: Draft) -> str:
 
 
 def _lines(draft: Draft) -> Iterator[str]:
-    yield "# What is submitted, for mlsub pack. Paths are relative to it and may hold ${NAME:-default}."
+    yield "# What is submitted, for mlsub pack. Paths are relative to this file and may hold ${NAME:-default}."
     for note in draft.notes:
         yield f"# {' '.join(note.split())}"
     yield f"organisation: {scalar(draft.organisation)}"

@@ -27,6 +27,7 @@ WAIVED = {
 }
 #: Fields that the published descriptions state, and that were wrong or unclear there: what the corrected ones change.
 CORRECTED = {
+    "accelerator_host_interconnect",
     "accelerators_per_node",
     "accelerator_interconnect",
     "accelerator_memory_capacity",

@@ -80,7 +80,7 @@ def test_code_setup_power_and_other_files_are_taken_over(tmp_path: Path) -> None
 
 
 EXPECTED = """\
-# What is submitted, for mlsub pack. Paths are relative to it and may hold ${NAME:-default}.
+# What is submitted, for mlsub pack. Paths are relative to this file and may hold ${NAME:-default}.
 # Left out: .git.
 organisation: ACME
 usage: training
