@@ -134,6 +134,7 @@ def _clean(text: str) -> str:
     return " ".join(_NOISE.sub("", text[:_LONGEST]).split())
 
 
+@lru_cache(maxsize=1024)
 def _plain(text: str) -> str:
     """The same for comparison: case never counts, nor whether words are joined by a blank or a hyphen."""
     return _clean(text).lower()
