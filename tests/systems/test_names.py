@@ -44,7 +44,7 @@ def test_slips_in_words_have_a_did_you_mean(text: str, meant: str) -> None:
 
 
 OTHER_MODELS = """
-AMD EPYC 7742, AMD EPYC 7743, AMD EPYC 7742P, AMD EPYC 9575, AMD Instinct MI300A, Ascend 910 Pro B, Ascend 910 Premium B,
+AMD EPYC 7743, AMD EPYC 7742P, AMD EPYC 9575, AMD Instinct MI300A, Ascend 910 Pro B, Ascend 910 Premium B,
 Habana Gaudi 2, Intel Xeon Gold 8380, NVIDIA A100-SXM4-64GB, NVIDIA B300, NVIDIA GB300, NVIDIA GeForce RTX 5090,
 NVIDIA H100, NVIDIA L40, NVIDIA RTX A6000, TPU-v6e,
 """
