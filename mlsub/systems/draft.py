@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import Any
 
 import msgspec
@@ -155,14 +156,28 @@ def _said(asked: Asked) -> tuple[dict[str, Value], list[str]]:
         said["division"] = asked.division
     if asked.status is not None:
         said["status"] = _status(asked.status)
-    remarks = []
+    remarks = [_remark("framework", asked.framework, close)] if (close := _meant(asked.framework)) else []
     for name, value in asked.changes:
         said[name] = _status(value) if name == "status" else value
         for kind in registry().kinds:
             close = suggestion(kind, value) if name in kind.fields and kind.whole else None
             if close is not None:
-                remarks.append(f"{name} is {value[:60]!r}. Did you mean {close}?")
+                remarks.append(_remark(name, value, close))
     return {name: Value(value, _YOURS) for name, value in said.items()}, remarks
+
+
+def _meant(framework: str | None) -> str | None:
+    """The framework that a misspelt one may be."""
+    first = (framework or "").split(" ")[0]
+    if not first or find(registry().frameworks, first) is not None:
+        return None
+    plain = {name.lower(): name for name in registry().frameworks.names}
+    close = get_close_matches(first[:40].lower(), plain, n=1, cutoff=0.75)
+    return plain[close[0]] if close else None
+
+
+def _remark(name: str, value: str | None, close: str) -> str:
+    return f"{name} is {(value or '')[:60]!r}. Did you mean {close}?"
 
 
 def _status(text: str) -> str:

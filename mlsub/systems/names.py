@@ -82,12 +82,26 @@ def normalised(kind: Kind, text: str) -> str:
 def suggestion(kind: Kind, text: str) -> str | None:
     """The known name that an unknown one is probably a misspelling of.
 
-    Its numbers must be the same: models that differ in a digit are different models.
+    Only its longer words may be misspelt: models that differ in a digit or a letter are different models.
     """
     wanted = _plain(text)
     known = {_plain(name): name for name in kind.names}
-    close = [name for name in get_close_matches(wanted, known, n=5, cutoff=0.8) if _numbers(name) == _numbers(wanted)]
-    return known[close[0]] if close and close[0] != wanted else None
+    if wanted in known:
+        return None
+    close = get_close_matches(wanted, known, n=5, cutoff=0.8)
+    return next((known[name] for name in close if _misspelt(wanted.split(), name.split())), None)
+
+
+def _misspelt(words: list[str], meant: list[str]) -> bool:
+    """Whether words are others but for slips in long ones that are letters alone."""
+    return len(words) == len(meant) and all(
+        word == other or (_is_long(word) and _is_long(other) and bool(get_close_matches(word, [other], cutoff=0.7)))
+        for word, other in zip(words, meant, strict=True)
+    )
+
+
+def _is_long(word: str) -> bool:
+    return len(word) >= 4 and word.isalpha()
 
 
 def spellings(field: str, text: str) -> Iterator[Spelling]:
@@ -134,10 +148,7 @@ def _clean(text: str) -> str:
     return " ".join(_NOISE.sub("", text[:_LONGEST]).split())
 
 
+@lru_cache(maxsize=1024)
 def _plain(text: str) -> str:
     """The same for comparison: case never counts, nor whether words are joined by a blank or a hyphen."""
     return _clean(text).lower()
-
-
-def _numbers(text: str) -> list[str]:
-    return re.findall(r"[0-9]+", text)

@@ -13,7 +13,7 @@ from mlsub.systems.fields import Field, fields
 
 _NUMBER = r"[0-9]"
 _PATTERNS = {
-    "capacity": _NUMBER + r" *([KkMmGgTtPp]([Ii]?[Bb])?|[Bb]ytes)([^A-Za-z]|$)",
+    "capacity": _NUMBER + r" *([KkMmGgTtPp][Ii]?[Bb]?|[A-Za-z]{0,5}[Bb]ytes?)([^A-Za-z]|$)",
     "clock": _NUMBER + r" *[KkMmGg][Hh][Zz]",
 }
 _WORDS = {

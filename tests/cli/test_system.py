@@ -16,7 +16,7 @@ from mlsub.rounds import get_round
 from mlsub.systems.capture.machine import capture_here
 from mlsub.systems.description import read_description
 from mlsub.systems.fields import fields
-from tests.cli.runner import call, run
+from tests.cli.runner import call, run, schema
 from tests.cli.test_text import reads
 from tests.differential.shared import ABSENT, CORPUS, present
 from tests.make_tree import make_description
@@ -28,6 +28,13 @@ def accepted(file: Path) -> list[str]:
     description = read_description(file, file.name, get_round("training", "6.1"))
     assert description.accepted
     return [finding.rule for finding in description.findings]
+
+
+def schema_of_findings() -> Draft202012Validator:
+    """Findings are those of the report."""
+    report = schema().schema
+    assert isinstance(report, dict)
+    return Draft202012Validator({"$defs": report["$defs"], "type": "array", "items": {"$ref": "#/$defs/finding"}})
 
 
 # What people read.
@@ -75,6 +82,8 @@ def test_exit_status_and_document_of_check(tmp_path: Path) -> None:
         "path": str(file), "usage": "hpc", "round": "3.0", "how": "given", "round_from": None, "official": "accepted",
     }  # fmt: skip
     assert [finding["rule"] for finding in system["findings"]] == ["system.placeholder"]
+    # Here a path is as it was named, be it absolute.
+    schema_of_findings().validate([finding | {"path": file.name} for finding in system["findings"]])
 
 
 @pytest.mark.skipif(not present(), reason=ABSENT)

@@ -181,6 +181,14 @@ def test_a_misspelt_value_gets_a_did_you_mean() -> None:
     assert draft.remarks == ("accelerator_model_name is 'Graphcor IPU GC200'. Did you mean Graphcore IPU GC200?",)
 
 
+@pytest.mark.parametrize(
+    ("framework", "meant"), [("TensorFlwo 2.4", "TensorFlow"), ("Pytorch 2", None), ("tinygrad", None), ("", None)]
+)
+def test_a_misspelt_framework_gets_a_did_you_mean(framework: str, meant: str | None) -> None:
+    remarks = new_from(find_system("ipu-pod16"), Asked(framework=framework)).remarks
+    assert remarks == ((f"framework is {framework!r}. Did you mean {meant}?",) if meant else ())
+
+
 @pytest.mark.parametrize("text", ["IPU-POD64", "ipu_pod64", "IPUPOD64", "ipu pod64"])
 def test_a_system_is_found_however_it_is_spelled(text: str) -> None:
     assert find_system(text).name == "ipu-pod64"

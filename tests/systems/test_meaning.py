@@ -64,6 +64,15 @@ MEANING: dict[str, tuple[dict[str, Any], Shown]] = {
         {"host_memory_capacity": "1.5TiB", "host_storage_capacity": "2.9 T + 97gb", "host_processor_frequency": "2Ghz"},
         [],
     ),
+    "units in words": (
+        {"host_memory_capacity": "2 terabytes", "accelerator_memory_capacity": "80 GBytes", "cooling": "80"}
+        | {"accelerator_on-chip_memories": "L1: 108x192KB, L2: 40MB per chip"},
+        [],
+    ),
+    "bits": (
+        {"host_memory_capacity": "16 Gbit"},
+        [("system.no-unit", '"16 Gbit"', "a number with a unit of bytes, such as 768 GB")],
+    ),
     "a clock in flops": (
         {"accelerator_frequency": "275 TFLOPS"},
         [("system.no-unit", '"275 TFLOPS"', "a clock with its unit, such as 1410 MHz")],

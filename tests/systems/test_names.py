@@ -30,11 +30,29 @@ def test_accelerators_as_tools_print_them() -> None:
     assert find(kind, "NVIDIA A100-SXM4-80GB (x)") is None
 
 
-def test_models_that_differ_in_a_digit_are_no_misspellings() -> None:
-    kind = registry().processors
-    assert suggestion(kind, "AMD EPIC 7742") == "AMD EPYC 7742"
-    assert suggestion(kind, "AMD EPYC 7743") is None
-    assert suggestion(kind, "AMD EPYC 7742") is None
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("AMD EPIC 7742", "AMD EPYC 7742"),
+        ("Intel Xenon Platinum 8380", "Intel Xeon Platinum 8380"),
+        ("NVIDA A100-SXM4-80GB", "NVIDIA A100-SXM4-80GB"),
+        ("Graphcor Bow IPU", "Graphcore Bow IPU"),
+    ],
+)
+def test_slips_in_words_have_a_did_you_mean(text: str, meant: str) -> None:
+    assert meant in (suggestion(registry().processors, text), suggestion(registry().accelerators, text))
+
+
+OTHER_MODELS = """
+AMD EPYC 7743, AMD EPYC 7742P, AMD EPYC 9575, AMD Instinct MI300A, Ascend 910 Pro B, Ascend 910 Premium B,
+Habana Gaudi 2, Intel Xeon Gold 8380, NVIDIA A100-SXM4-64GB, NVIDIA B300, NVIDIA GB300, NVIDIA GeForce RTX 5090,
+NVIDIA H100, NVIDIA L40, NVIDIA RTX A6000, TPU-v6e,
+"""
+
+
+@pytest.mark.parametrize("text", [name.strip() for name in OTHER_MODELS.split(",")])
+def test_other_models_are_no_misspellings(text: str) -> None:
+    assert suggestion(registry().processors, text) is suggestion(registry().accelerators, text) is None
 
 
 def test_no_name_is_told_of_itself_and_every_other_spelling_is() -> None:
