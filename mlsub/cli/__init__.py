@@ -10,6 +10,7 @@ import mlsub
 
 _COMMANDS = {
     "check": "Check logs, benchmark folders or organisations.",
+    "diff": "Show what changes between two packages.",
     "explain": "Explain a rule: reason, source, example and remedy.",
     "keys": "Show what a training code must log for a benchmark.",
     "rcp": "Reference convergence: show, plan, margin, plot, build.",
