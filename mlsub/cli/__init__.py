@@ -13,6 +13,7 @@ _COMMANDS = {
     "diff": "Show what changes between two packages.",
     "explain": "Explain a rule: reason, source, example and remedy.",
     "keys": "Show what a training code must log for a benchmark.",
+    "merge": "Join packages that teams have prepared apart.",
     "rcp": "Reference convergence: show, plan, margin, plot, build.",
     "rehearse": "Train and lay out a rehearsal submission on this machine.",
     "rules": "Look rules up, and what changes between rounds.",
