@@ -16,6 +16,7 @@ from mlsub.findings import Finding, Verdict
 from mlsub.judge.log import LogTask
 from mlsub.judge.package import Package, judge_package, list_packages
 from mlsub.judge.single import single_log
+from mlsub.log.report import LogReport
 from mlsub.pool import Progress, judge_logs
 from mlsub.report.model import Report
 from mlsub.rounds import Round, UnknownRoundError, get_round, known_rounds, normalise_round, usages
@@ -40,6 +41,13 @@ class Settings(msgspec.Struct, frozen=True):
 _AS_FOUND = Settings()
 
 
+class Checked(msgspec.Struct, frozen=True):
+    """A report and the logs it rests on, for those who ask more of a run than a verdict."""
+
+    report: Report
+    logs: tuple[LogReport, ...] = ()
+
+
 class _Job(msgspec.Struct, frozen=True):
     """Places of one round, to be reported together."""
 
@@ -57,12 +65,17 @@ def check_path(
 
 def check_paths(paths: Sequence[str | os.PathLike[str]], settings: Settings) -> list[Report]:
     """Check paths: one report for all paths of a round, in the order in which the rounds first appear."""
+    return [checked.report for checked in check_with_logs(paths, settings)]
+
+
+def check_with_logs(paths: Sequence[str | os.PathLike[str]], settings: Settings) -> list[Checked]:
+    """The same with what was read of the logs."""
     jobs: dict[tuple[str, str], _Job] = {}
-    failed: list[Report] = []
+    failed: list[Checked] = []
     for place in _distinct([locate(Path(path)) for path in paths]):
         outcome = _round_of(place, settings)
         if isinstance(outcome, Finding):
-            failed.append(not_checked(str(place.root), [outcome], settings))
+            failed.append(Checked(not_checked(str(place.root), [outcome], settings)))
             continue
         round_, inferred_from = outcome
         key = (round_.usage, round_.name)
@@ -183,16 +196,16 @@ def not_checked(root: str, findings: Sequence[Finding], settings: Settings = _AS
     )
 
 
-def _run_safely(job: _Job, settings: Settings) -> Report:
+def _run_safely(job: _Job, settings: Settings) -> Checked:
     """Check a job; a tree that goes away or shuts while it is read is an answer too."""
     try:
         return _run(job, settings)
     except OSError as error:
         problem = finding("tree.unreadable", ".", f"Reading failed: {error.strerror or error}", actual=error.filename)
-        return not_checked(str(_common_root(job.places)), [problem], settings)
+        return Checked(not_checked(str(_common_root(job.places)), [problem], settings))
 
 
-def _run(job: _Job, settings: Settings) -> Report:
+def _run(job: _Job, settings: Settings) -> Checked:
     """Check all places of one round and merge what comes out."""
     root = _common_root(job.places)
     packages: list[Package] = []
@@ -218,7 +231,7 @@ def _run(job: _Job, settings: Settings) -> Report:
     official = _official([part.official for part in parts])
     if official is Verdict.NOT_CHECKED and not any(f.rejects for f in findings):
         findings.append(_nothing_there(job.places))
-    return Report(
+    report = Report(
         mlsub=mlsub.__version__,
         usage=job.round.usage,
         round=job.round.name,
@@ -230,6 +243,7 @@ def _run(job: _Job, settings: Settings) -> Report:
         findings=tuple(dict.fromkeys(findings)),
         round_from=job.inferred_from,
     )
+    return Checked(report, tuple(reports))
 
 
 def _official(verdicts: Sequence[Verdict]) -> Verdict:

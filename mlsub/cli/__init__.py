@@ -10,10 +10,12 @@ import mlsub
 
 _COMMANDS = {
     "check": "Check logs, benchmark folders or organisations.",
+    "diff": "Show what changes between two packages.",
     "explain": "Explain a rule: reason, source, example and remedy.",
     "init": "Write the manifest of a submission.",
     "keys": "Show what a training code must log for a benchmark.",
     "pack": "Assemble a submission from its manifest, and check it.",
+    "merge": "Join packages that teams have prepared apart.",
     "rcp": "Reference convergence: show, plan, margin, plot, build.",
     "rehearse": "Train and lay out a rehearsal submission on this machine.",
     "rules": "Look rules up, and what changes between rounds.",

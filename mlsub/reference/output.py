@@ -12,10 +12,15 @@ from mlsub.reference.document import Answer, render_json
 
 def write(answer: Answer, format_: str) -> None:
     """Print the answer on standard output."""
+    write_text(rendered(answer, format_))
+
+
+def write_text(text: str) -> None:
+    """Print a text on standard output."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         # An output that knows few characters costs those characters, never the answer.
         sys.stdout.reconfigure(errors="backslashreplace")
-    sys.stdout.write(rendered(answer, format_))
+    sys.stdout.write(text)
 
 
 def rendered(answer: Answer, format_: str) -> str:
@@ -28,7 +33,7 @@ def rendered(answer: Answer, format_: str) -> str:
         return markdown(answer)
     from mlsub.reference.render_text import render as text
 
-    return text(answer, _width())
+    return text(answer, terminal_width())
 
 
 def overlay_of(command: str, rules: str | None) -> str | None:
@@ -54,7 +59,7 @@ def could_not(command: str, error: Exception) -> NoReturn:
     sys.exit(2)
 
 
-def _width() -> int:
+def terminal_width() -> int:
     """The terminal's width; 100 where there is none, so that a file reads the same everywhere."""
     from mlsub.reference.columns import WIDTH
 

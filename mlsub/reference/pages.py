@@ -35,6 +35,7 @@ _GROUPS = {
     "system": "A system description",
     "tree": "The tree of an organisation",
     "layout": "The package as files",
+    "merge": "Packages that are joined",
     "check": "Why nothing was checked",
     "rule": "Defects of mlsub",
 }

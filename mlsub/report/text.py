@@ -107,11 +107,15 @@ def grouped(findings: Iterable[Finding]) -> list[list[Finding]]:
     return sorted(groups.values(), key=rank)
 
 
-def print_group(group: list[Finding], out: Console, *, forgiven: bool = False) -> None:
-    """Print one defect. ``forgiven``: the whole is accepted, so a rejecting defect is that of a forgiven run."""
+def print_group(group: list[Finding], out: Console, *, forgiven: bool = False, label: str | None = None) -> None:
+    """Print one defect. ``forgiven``: the whole is accepted, so a rejecting defect is that of a forgiven run.
+
+    ``label`` stands in the place of kind and severity.
+    """
     first = group[0]
     head = Text()
-    label = first.severity.value if first.kind is Kind.OFFICIAL else f"{first.kind.value} {first.severity.value}"
+    if label is None:
+        label = first.severity.value if first.kind is Kind.OFFICIAL else f"{first.kind.value} {first.severity.value}"
     if forgiven and first.rejects:
         label = f"forgiven {label}"
     head.append(label, style=_STYLES[first.severity])

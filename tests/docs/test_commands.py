@@ -45,6 +45,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("reader")
     shutil.copytree(REPOSITORY / "submissions", folder / "submissions")
     run(["mlsub", "rehearse", "submissions/rehearsal.yaml", "--output", "demo"], folder)
+    make_parts(folder)
     overlay = (REPOSITORY / "docs" / "overlay.md").read_text()
     house, coming = re.findall(r"```yaml\n(.*?)```", overlay, re.DOTALL)
     (folder / "house.yaml").write_text(house)
@@ -56,6 +57,16 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (build,) = re.findall(r"^\$ (mlsub rcp build .*)$", page, re.MULTILINE)
         run([*shlex.split(build)[:-1], "rcps_llama2_70b_lora.json"], folder)
     return folder
+
+
+def make_parts(folder: Path) -> None:
+    """The rehearsal as two teams would have prepared it: one has its Closed entries, the other those of Open."""
+    for team, division in (("team-a", "closed"), ("team-b", "open")):
+        part = folder / team / "rehearsal-v1.0" / "Rehearsal"
+        shutil.copytree(folder / "demo" / "rehearsal-v1.0" / "Rehearsal", part)
+        for path in (*part.glob("systems/*"), *part.glob("results/*")):
+            if division not in path.name:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def run(command: list[str], folder: Path, status: int = 0) -> subprocess.CompletedProcess[str]:

@@ -13,21 +13,32 @@ _MAX_HOPS, _MAX_PARTS = 40, 200
 _ESCAPES, _BROKEN, _CIRCLE = "escapes", "broken", "circle"
 
 
+def escaping_links(listing: Listing) -> list[str]:
+    """The links that lead out of the package."""
+    return [path for path, fault in _faults(listing) if fault == _ESCAPES]
+
+
 def audit_links(listing: Listing, judged: Collection[str] = ()) -> Iterator[Finding]:
     """Each link, by what its text says: the disk is not asked again.
 
     ``judged`` are paths whose reading has findings of its own; of these it is only told that they lead out.
     """
-    links = {item.path: item.target for item in listing.items if item.kind is ItemKind.LINK and item.target is not None}
-    there = {item.path for item in listing.items} | folder_paths(listing.items)
     bad: dict[str, list[str]] = {}
-    for path in links:
-        fault = _follow(path, links, there, listing)
-        if fault is _ESCAPES or (fault is not None and path not in judged):
+    for path, fault in _faults(listing):
+        if fault == _ESCAPES or path not in judged:
             bad.setdefault(fault, []).append(path)
     yield from gathered("layout.link-escapes", "Links lead out of the package", bad.get(_ESCAPES, []))
     yield from gathered("layout.link-broken", "Links lead nowhere", bad.get(_BROKEN, []))
     yield from gathered("layout.link-broken", "Links lead in a circle", bad.get(_CIRCLE, []))
+
+
+def _faults(listing: Listing) -> Iterator[tuple[str, str]]:
+    links = {item.path: item.target for item in listing.items if item.kind is ItemKind.LINK and item.target is not None}
+    there = {item.path for item in listing.items} | folder_paths(listing.items)
+    for path in links:
+        fault = _follow(path, links, there, listing)
+        if fault is not None:
+            yield path, fault
 
 
 def _follow(path: str, links: dict[str, str], there: set[str], listing: Listing) -> str | None:

@@ -1,0 +1,1 @@
+"""What differs between two packages: files, systems, entries, hyperparameters, findings."""

@@ -1,0 +1,263 @@
+"""Compare two packages: check both, and say what differs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+
+import msgspec
+
+from mlsub.compare.files import compare_files
+from mlsub.compare.model import Change, EntryChange, FindingChange, PackageDiff, Side, SystemChange
+from mlsub.compare.values import fields, hyperparameters
+from mlsub.findings import Finding, Kind, Verdict
+from mlsub.log.run import Run
+from mlsub.pipeline import Checked, Settings, check_with_logs
+from mlsub.report.model import EntryResult
+from mlsub.submission.locate import Place, Target, locate
+from mlsub.systems.description import read_description
+
+Key = tuple[str, str, str, str | None]
+#: Names compared with each other to tell which are alike.
+_COMPARED = 100
+_WORDS = {
+    Target.ORGANISATIONS: "a folder of organisations",
+    Target.ORGANISATION: "an organisation",
+    Target.SYSTEM: "a system's results",
+    Target.SCALING: "a system's results",
+    Target.BENCHMARK: "a benchmark's folder",
+}
+
+
+class NotComparableError(Exception):
+    """The two cannot be compared; the text says which, and why."""
+
+
+class _Read(msgspec.Struct, frozen=True):
+    """One side, checked."""
+
+    path: str
+    place: Place
+    checked: Checked
+
+    @property
+    def entries(self) -> dict[Key, EntryResult]:
+        return {_key(entry): entry for entry in self.checked.report.entries}
+
+    @property
+    def findings(self) -> list[Finding]:
+        """The findings; those of one benchmark's folder with paths in which the system has no name."""
+        findings = list(self.checked.report.findings)
+        if self.place.target is not Target.BENCHMARK:
+            return findings
+        (entry,) = self.checked.report.entries
+        return [msgspec.structs.replace(f, path=_without_system(f.path, entry)) for f in findings]
+
+    def runs(self, entry: EntryResult) -> list[Run]:
+        """The runs of an entry, in the order of its files."""
+        start = "" if entry.path == "." else f"{entry.path}/"
+        return [log.run for log in self.checked.logs if log.path.rpartition("/")[0] == start.rstrip("/")]
+
+
+def compare(old: str, new: str, settings: Settings) -> PackageDiff:
+    """What differs between two packages, or two benchmark folders.
+
+    Args:
+        old: an organisation's tree, a part of one, or a folder of organisations.
+        new: another one.
+        settings: with the round to judge both by, None for each side's own.
+
+    Raises:
+        NotComparableError: a side holds nothing to compare, or is no folder.
+    """
+    before, after = _read(old, settings), _read(new, settings)
+    kinds = before.place.target, after.place.target
+    for kind in (Target.ORGANISATIONS, Target.BENCHMARK):
+        if (kinds[0] is kind) != (kinds[1] is kind):
+            raise NotComparableError(f"{old} is {_WORDS[kinds[0]]}, {new} is {_WORDS[kinds[1]]}. Name two of a kind.")
+    return PackageDiff(
+        old=_side(before),
+        new=_side(after),
+        files=compare_files(before.place.path, after.place.path),
+        systems=tuple(_systems(before, after)),
+        entries=tuple(_entries(before, after)),
+        findings=tuple(_findings(before.findings, after.findings)),
+    )
+
+
+def _read(path: str, settings: Settings) -> _Read:
+    try:
+        place = locate(Path(path))
+        if place.target is Target.LOG and Path(path).exists():
+            raise NotComparableError(f"{path} is a file. Name a folder: an organisation's tree or a part of one.")
+    except (OSError, ValueError) as error:
+        raise NotComparableError(f"{path} cannot be read: {error}") from error
+    (checked,) = check_with_logs([path], settings)
+    no_entry = place.target is Target.BENCHMARK and len(checked.report.entries) != 1
+    if checked.report.official is Verdict.NOT_CHECKED or no_entry:
+        why = next((f for f in checked.report.findings if f.rejects), None)
+        raise NotComparableError(f"{path} cannot be checked: {why.message if why else 'it holds nothing'}")
+    return _Read(path, place, checked)
+
+
+def _side(read: _Read) -> Side:
+    report = read.checked.report
+    return Side(path=read.path, usage=report.usage, round=report.round, official=report.official.value)
+
+
+def _key(entry: EntryResult) -> Key:
+    return entry.organisation, entry.system, entry.benchmark, entry.scaling_type
+
+
+def _entries(before: _Read, after: _Read) -> Iterable[EntryChange]:
+    ours, theirs = before.entries, after.entries
+    if before.place.target is Target.BENCHMARK:
+        # Two benchmark folders are compared whatever their systems are called.
+        ((key, one),) = ours.items()
+        ((new, other),) = theirs.items()
+        yield _entry((key[0], _both(key[1], new[1]), _both(key[2], new[2]), key[3]), one, other, before, after)
+        return
+    if {key[0] for key in ours}.isdisjoint(key[0] for key in theirs) and _one_organisation(ours, theirs):
+        # An organisation whose folder was renamed is still itself.
+        (name,) = {key[0] for key in theirs}
+        ours = {(name, *key[1:]): entry for key, entry in ours.items()}
+    for key in sorted(ours.keys() | theirs.keys(), key=_order):
+        yield _entry(key, ours.get(key), theirs.get(key), before, after)
+
+
+def _both(old: str, new: str) -> str:
+    return old if old == new else f"{old} -> {new}"
+
+
+def _without_system(path: str, entry: EntryResult) -> str:
+    if path.startswith("systems/"):
+        return "systems"
+    return path if entry.path == "." else path.removeprefix(entry.path).removeprefix("/") or "."
+
+
+def _one_organisation(ours: dict[Key, EntryResult], theirs: dict[Key, EntryResult]) -> bool:
+    return len({key[0] for key in ours}) == len({key[0] for key in theirs}) == 1
+
+
+def _order(key: Key) -> tuple[str, ...]:
+    return tuple(part or "" for part in key)
+
+
+def _entry(key: Key, one: EntryResult | None, other: EntryResult | None, before: _Read, after: _Read) -> EntryChange:
+    values = tuple(
+        Change(name=name, old=_value(one, name), new=_value(other, name))
+        for name in ("verdict", "division", "runs", "compliant", "unscaled", "scaling", "scaled", "energy", "rcp")
+    )
+    differing = hyperparameters(before.runs(one), after.runs(other)) if one and other else ()
+    change = "added" if one is None else "removed" if other is None else "changed"
+    if one and other and not differing and all(value.old == value.new for value in values):
+        change = "same"
+    scaled = next(value for value in values if value.name == "scaled")
+    alike = None
+    if change in ("added", "removed"):
+        there = (before if change == "added" else after).entries.keys()
+        here = (after if change == "added" else before).entries.keys()
+        alike = _alike(key[1], {k[1] for k in there if k[2:] == key[2:]} - {k[1] for k in here})
+    return EntryChange(
+        organisation=key[0],
+        system=key[1],
+        benchmark=key[2],
+        scaling_type=key[3],
+        change=change,
+        values=values,
+        hyperparameters=differing,
+        percent=_percent(scaled.old, scaled.new),
+        alike=alike,
+    )
+
+
+def _value(entry: EntryResult | None, name: str) -> str | int | float | None:
+    if entry is None:
+        return None
+    values: dict[str, str | int | float | None] = {
+        "verdict": entry.official.value,
+        "division": entry.division,
+        "runs": entry.runs,
+        "compliant": entry.compliant,
+        "unscaled": entry.score.unscaled,
+        "scaling": entry.score.scaling,
+        "scaled": entry.score.scaled,
+        "energy": entry.energy.scaled if entry.energy else None,
+        "rcp": entry.rcp.verdict,
+    }
+    return values[name]
+
+
+def _percent(old: float | None, new: float | None) -> float | None:
+    """By how many per cent the new one is longer; negative where it is shorter."""
+    if not old or new is None:
+        return None
+    percent = (new - old) / old * 100
+    return percent if math.isfinite(percent) else None
+
+
+def _systems(before: _Read, after: _Read) -> Iterable[SystemChange]:
+    ours, theirs = _descriptions(before), _descriptions(after)
+    if before.place.target is Target.BENCHMARK and len(ours) == len(theirs) == 1 and ours.keys() != theirs.keys():
+        ((old, one),), ((new, other),) = ours.items(), theirs.items()
+        ours, theirs = {_both(old, new): one}, {_both(old, new): other}
+    for name in sorted(ours.keys() | theirs.keys()):
+        if name not in theirs:
+            yield SystemChange(system=name, change="removed", alike=_alike(name, theirs.keys() - ours.keys()))
+        elif name not in ours:
+            yield SystemChange(system=name, change="added", alike=_alike(name, ours.keys() - theirs.keys()))
+        else:
+            changes = fields(_content(before, ours[name]), _content(after, theirs[name]))
+            if changes:
+                yield SystemChange(system=name, change="changed", fields=changes)
+
+
+def _descriptions(read: _Read) -> dict[str, str]:
+    """Paths of descriptions by their system; among several organisations the name has both."""
+    many = read.place.target is Target.ORGANISATIONS
+    return {
+        (f"{system.organisation}/" if many else "") + Path(system.path).name.removesuffix(".json"): system.path
+        for system in read.checked.report.systems
+    }
+
+
+def _content(read: _Read, path: str) -> dict[str, object] | None:
+    return read_description(Path(read.checked.report.root, path), path).content
+
+
+def _alike(name: str, others: Iterable[str]) -> str | None:
+    """The one of the other side's own names that is most like a name."""
+    return next(iter(get_close_matches(name, sorted(others)[:_COMPARED], 1, 0.8)), None)
+
+
+def _findings(old: Sequence[Finding], new: Sequence[Finding]) -> Iterable[FindingChange]:
+    """Defects with another number of places, those that reject first."""
+    before, after = _places(old), _places(new)
+    kinds: dict[tuple[str, ...], Finding] = {_defect(finding): finding for finding in (*old, *new)}
+    for defect in sorted(kinds, key=lambda key: (not kinds[key].rejects, list(Kind).index(kinds[key].kind), key)):
+        was, now = before.get(defect, []), after.get(defect, [])
+        own = [place for place in now if place not in was] or [place for place in was if place not in now]
+        if own:
+            finding = kinds[defect]
+            yield FindingChange(
+                rule=finding.rule,
+                kind=finding.kind.value,
+                severity=finding.severity.value,
+                message=finding.message,
+                old=len(was),
+                new=len(now),
+                place=own[0],
+            )
+
+
+def _defect(finding: Finding) -> tuple[str, ...]:
+    return finding.rule, finding.message, finding.expected or ""
+
+
+def _places(findings: Sequence[Finding]) -> dict[tuple[str, ...], list[str]]:
+    places: dict[tuple[str, ...], list[str]] = {}
+    for finding in findings:
+        places.setdefault(_defect(finding), []).append(finding.path)
+    return places
