@@ -8,7 +8,7 @@ ADAPTERS := $(VENV)/.adapters
 .PHONY: help install demo test test-adapters lint format docs bench parity parity-long clean
 
 help:
-	@echo "make demo         train, lay out, check and score a rehearsal submission"
+	@echo "make demo         train, check, score, pack, seal and verify a rehearsal submission"
 	@echo "make test         run the tests"
 	@echo "make test-adapters  install PyTorch, Lightning, Transformers and Keras (6 GB), and test the adapters with them"
 	@echo "make lint         ruff and mypy"
@@ -25,10 +25,15 @@ $(STAMP): setup.cfg pyproject.toml
 install: $(STAMP)
 
 demo: $(STAMP)
-	$(BIN)/mlsub rehearse submissions/rehearsal.yaml --output demo --replace
+	$(BIN)/mlsub rehearse submissions/rehearsal/training.yaml --output demo --replace
 	$(BIN)/mlsub watch demo/rehearsal-v1.0/Rehearsal/results/this-machine-closed/verses/result_0.txt --format text
 	$(BIN)/mlsub check demo/rehearsal-v1.0
 	$(BIN)/mlsub score demo/rehearsal-v1.0
+	$(BIN)/mlsub pack submissions/rehearsal/submission.yaml -o demo/package/rehearsal-v1.0/Rehearsal --write --replace
+	umask 077 && head -c 24 /dev/urandom | base64 > demo/passphrase.txt
+	$(BIN)/mlsub seal demo/package/rehearsal-v1.0/Rehearsal -o demo/Rehearsal.tar.gz.age \
+		--passphrase-file demo/passphrase.txt --force
+	$(BIN)/mlsub verify demo/Rehearsal.tar.gz.age --passphrase-file demo/passphrase.txt
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n auto

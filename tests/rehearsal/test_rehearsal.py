@@ -17,7 +17,7 @@ from mlsub.rehearsal.manifest import DigitsParameters, Manifest, ManifestError, 
 from mlsub.rehearsal.rehearse import OutputExistsError, rehearse
 from mlsub.rehearsal.train import train_run
 
-MANIFEST = Path(__file__).resolve().parents[2] / "submissions" / "rehearsal.yaml"
+MANIFEST = Path(__file__).resolve().parents[2] / "submissions" / "rehearsal" / "training.yaml"
 
 
 @pytest.fixture(scope="module")
