@@ -18,7 +18,7 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     """What was sealed.
 
     Sizes are in bytes, digests hexadecimal. ``tar_sha256`` is that of the tar before compression, the same wherever the
-    same tree is sealed; ``archive_sha256`` is that of the tar.gz before encryption, the same where zlib is the same, too;
+    same tree is sealed; ``archive_sha256`` is that of the tar.gz before encryption, the same where zlib is the same;
     ``sha256`` is that of the sealed file, which differs each time, for encryption is never the same twice.
     ``round`` is read off the folders, None where they do not name one.
     """

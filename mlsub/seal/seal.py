@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from mlsub.output import OutputError, check_output, put_in_place, write_file
+from mlsub.output import OutputError, check_output, put_in_place
 from mlsub.seal import age, openssl, recipients
 from mlsub.seal.archive import TarWriter
 from mlsub.seal.errors import SealError, reason_of
@@ -197,8 +197,15 @@ def _commit(part: Path, out: Path, receipt: Receipt, manifest: Manifest, *, forc
         settle(out.parent)
     put_in_place(part, out, force=force)
     settle(out.parent)
-    write_file(manifest_file, manifest.render(), force=force)
+    _put_beside(manifest_file, manifest.render(), force=force)
     if receipt.sha1:
-        write_file(sha1_file, f"{receipt.sha1}  {out.name}\n".encode(), force=force)
-    write_file(receipt_file, render(receipt).encode("utf-8", "backslashreplace"), force=force)
+        _put_beside(sha1_file, f"{receipt.sha1}  {out.name}\n".encode(), force=force)
+    _put_beside(receipt_file, render(receipt).encode("utf-8", "backslashreplace"), force=force)
     settle(out.parent)
+
+
+def _put_beside(file: Path, content: bytes, *, force: bool) -> None:
+    with new_file(file.parent) as (part, stream):
+        stream.write(content)
+        finish(stream)
+        put_in_place(part, file, force=force)

@@ -9,12 +9,12 @@ from pathlib import Path
 import msgspec
 
 from mlsub.rules.catalogue import finding
-from mlsub.seal.contents import Contents, Limits, take
+from mlsub.seal.contents import Limits, take
 from mlsub.seal.errors import RefusedError, SealError, reason_of
 from mlsub.seal.keys import OpenKey
 from mlsub.seal.names import MANIFEST
 from mlsub.seal.opening import Form, check_key, form_of, opened
-from mlsub.seal.place import new_folder, settle
+from mlsub.seal.place import finish, new_folder, settle
 from mlsub.seal.seal import SHA1_SUFFIX, digests_of
 from mlsub.seal.tree import Member
 
@@ -53,7 +53,8 @@ def unseal(file: Path, folder: Path, key: OpenKey = None, limits: Limits | None 
             inside.mkdir()
             with opened(file, key) as chunks:
                 contents = take(chunks, file.stat().st_size, limits or Limits(), _Folder(inside))
-            _finish(inside, contents)
+            (inside / MANIFEST).write_bytes(contents.text)
+            settle(inside)
             inside.replace(folder)
             settle(folder.parent)
     except OSError as error:
@@ -98,12 +99,6 @@ def _check_free(folder: Path) -> None:
         raise SealError(f"{folder} cannot be written: {reason}") from error
 
 
-def _finish(inside: Path, contents: Contents) -> None:
-    (inside / MANIFEST).write_bytes(contents.text)
-    if hasattr(os, "sync"):
-        os.sync()  # Once for all: one call a file would take minutes for a large tree.
-
-
 class _Folder:
     """Writes members into a folder nobody else writes to; nothing is overwritten and no link is followed."""
 
@@ -119,6 +114,7 @@ class _Folder:
         with os.fdopen(os.open(self._folder / member.path, flags, mode), "wb") as stream:
             for piece in pieces:
                 stream.write(piece)
+            finish(stream)
 
     def link(self, path: str, target: str) -> None:
         (self._folder / path).symlink_to(target)

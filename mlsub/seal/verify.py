@@ -127,6 +127,10 @@ def _tree_of(folder: Path, top: str) -> Path:
     """The tree called ``top``: the folder itself, or in it."""
     if (folder / top).is_dir() and (folder.name != top or (folder / MANIFEST).is_file()):
         return folder / top
+    if folder.name != top:
+        raise SealError(
+            f"the manifest is of {top}, which {folder} neither is nor holds. Name another folder or manifest."
+        )
     return folder
 
 

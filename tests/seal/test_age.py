@@ -1,0 +1,98 @@
+"""age's format with a passphrase: the same bytes as the library's, in both directions, and nothing else."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mlsub.seal.age import AgeError, WrongPassphraseError, decrypt, encrypt
+from mlsub.seal.errors import SealError
+
+pyrage = pytest.importorskip("pyrage")
+SECRET = b"correct horse battery staple"
+CHUNK = 64 * 1024
+
+
+def sealed(content: bytes, pieces: int = 1000) -> bytes:
+    chunks = [content[start : start + pieces] for start in range(0, len(content), pieces)]
+    return b"".join(encrypt(chunks, SECRET, 1))
+
+
+def opened(content: bytes, secret: bytes = SECRET) -> bytes:
+    return b"".join(decrypt(io.BytesIO(content), secret))
+
+
+@pytest.mark.parametrize("size", [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK, 3 * CHUNK + 7])
+def test_the_library_and_this_one_open_each_other(size: int) -> None:
+    content = bytes(range(256)) * (size // 256) + bytes(size % 256)
+    assert pyrage.passphrase.decrypt(sealed(content), SECRET.decode()) == content
+    assert opened(sealed(content)) == content
+
+
+def test_what_the_library_seals_is_opened() -> None:
+    """Once only: the library chooses a work factor that takes it a second."""
+    content = b"x" * (CHUNK + 5)
+    theirs = pyrage.passphrase.encrypt(content, SECRET.decode())
+    assert opened(theirs) == content
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.binary(max_size=CHUNK), max_size=5))
+def test_however_it_comes_it_is_the_same(chunks: list[bytes]) -> None:
+    assert opened(b"".join(encrypt(chunks, SECRET, 1))) == b"".join(chunks)
+
+
+def test_another_passphrase_does_not_open_it() -> None:
+    with pytest.raises(WrongPassphraseError):
+        opened(sealed(b"x"), b"another passphrase")
+
+
+@pytest.mark.parametrize("cut", [0, 10, 60, 150, 170, CHUNK, -1])
+def test_what_is_cut_short_is_told(cut: int) -> None:
+    with pytest.raises(AgeError):
+        opened(sealed(bytes(2 * CHUNK))[:cut])
+
+
+def test_a_cut_between_two_chunks_is_told() -> None:
+    """Each chunk that is left is authentic; only that the last one does not say so shows it."""
+    whole = sealed(bytes(3 * CHUNK))
+    header = len(whole) - 3 * (CHUNK + 16)
+    for chunks in (1, 2):
+        with pytest.raises(AgeError):
+            opened(whole[: header + chunks * (CHUNK + 16)])
+
+
+def test_chunks_cannot_change_places_nor_be_doubled() -> None:
+    whole = sealed(b"".join(bytes([n]) * CHUNK for n in range(3)))
+    size = CHUNK + 16
+    header, body = whole[: -3 * size], whole[-3 * size :]
+    parts = [body[:size], body[size : 2 * size], body[2 * size :]]
+    for order in ([1, 0, 2], [0, 0, 1, 2], [0, 2], [0, 1, 2, 2]):
+        with pytest.raises(AgeError):
+            opened(header + b"".join(parts[n] for n in order))
+
+
+@pytest.mark.parametrize("factor", [21, 30, 63, 64, 99])
+def test_more_work_than_is_reasonable_is_refused(factor: int) -> None:
+    content = re.sub(rb"(-> scrypt \S+) 1\n", rb"\1 %d\n" % factor, sealed(b"x"))
+    with pytest.raises(SealError, match=rf"work factor 2\^{factor}"):
+        opened(content)
+
+
+@pytest.mark.parametrize("factor", [b"0", b"01", b"-1", b"1 ", b"", b"one", b"100"])
+def test_a_work_factor_that_is_none_is_damage(factor: bytes) -> None:
+    content = re.sub(rb"(-> scrypt \S+) 1\n", rb"\1 %s\n" % factor, sealed(b"x"))
+    with pytest.raises(AgeError):
+        opened(content)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=300))
+def test_junk_is_no_file(junk: bytes) -> None:
+    for content in (junk, b"age-encryption.org/v1\n" + junk, b"age-encryption.org/v1\n-> scrypt " + junk):
+        with pytest.raises((AgeError, SealError)):
+            opened(content)
