@@ -23,6 +23,10 @@ CASES = [
     (["rcp", "plot", "--help"], {"msgspec", "yaml", "rich", "matplotlib", "numpy"}),
     (["watch", "--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "subprocess", "numpy"}),
     (["check", "TREE", "--format", "json"], {"rich", "jsonschema", "mlperf_logging", "numpy", "scipy", "matplotlib"}),
+    (["seal", "--help"], {"msgspec", "yaml", "rich", "cryptography", "pyrage", "tarfile"}),
+    (["unseal", "--help"], {"msgspec", "yaml", "rich", "cryptography", "pyrage", "tarfile"}),
+    (["verify", "--help"], {"msgspec", "yaml", "rich", "cryptography", "pyrage", "tarfile"}),
+    (["seal", "TREE", "--no-encryption", "--dry-run"], {"rich", "jsonschema", "cryptography", "pyrage", "numpy"}),
     (
         ["check", "LOG", "--round", "1.0"],
         {"jsonschema", "mlperf_logging", "numpy", "scipy", "concurrent.futures.process"},

@@ -77,10 +77,10 @@ def open_key(identity: str | None, passphrase_file: str | None) -> OpenKey:
 
 
 def print_document(**fields: object) -> None:
-    """One JSON document, plain ASCII."""
+    """One JSON document, plain ASCII; paths are text."""
     import msgspec
 
-    sys.stdout.write(json.dumps(msgspec.to_builtins(fields), indent=2) + "\n")
+    sys.stdout.write(json.dumps(msgspec.to_builtins(fields, enc_hook=str), indent=2) + "\n")
 
 
 def print_text(text: str) -> None:
@@ -94,6 +94,8 @@ def print_text(text: str) -> None:
 
 def print_findings(findings: Sequence[Finding]) -> None:
     """Print each defect once, with its places."""
+    if not findings:
+        return
     from mlsub.report.text import console, grouped, print_group
 
     out = console()

@@ -62,6 +62,7 @@ def command(
         print_document(checked=checked.compared, findings=checked.findings)
     else:
         print_findings(checked.findings)
-        verdict = f"{len(checked.findings)} findings" if checked.findings else "nothing differs"
+        count = len(checked.findings)
+        verdict = f"{count} finding{'s' * (count > 1)}" if count else "nothing differs"
         print_text(plain(f"{verdict}: {checked.compared}") + "\n")
     sys.exit(1 if checked.findings else 0)

@@ -34,9 +34,7 @@ def program() -> str:
     """
     found = shutil.which("openssl")
     if found is None:
-        raise SealError(
-            "the program openssl is not there; this form needs it. Install it, or leave out --legacy-openssl."
-        )
+        raise SealError("there is no program openssl, which this form needs. Install it, or seal in another form.")
     return found
 
 

@@ -33,7 +33,7 @@ def encrypt_into(chunks: Iterable[bytes], stream: BinaryIO, recipients: Recipien
     """Seal chunks into a stream; whatever the chunks or the stream raise is raised."""
     pyrage = _pyrage()
     keys = [_recipient(key) for key in recipients.keys]
-    source, target = _Source(chunks), _Target(stream)
+    source, target = _Source(chunks), _Stream(stream)
     try:
         pyrage.encrypt_io(source, target, keys)
     except pyrage.EncryptError as error:
@@ -52,17 +52,18 @@ def decrypt(stream: BinaryIO, identities: Identities) -> Iterator[bytes]:
     """
     pyrage = _pyrage()
     keys = _identities(identities)
-    pipe = _Pipe()
+    pipe, source = _Pipe(), _Stream(stream)
 
     def work() -> None:
         outcome: Exception | None = None
         try:
-            pyrage.decrypt_io(stream, pipe, keys)
+            pyrage.decrypt_io(source, pipe, keys)
         except pyrage.DecryptError as error:
-            outcome = NoKeyError(str(error)) if "o matching keys" in str(error) else AgeError("it is damaged")
+            outcome = NoKeyError(str(error)) if "o matching keys" in str(error) else AgeError("its header is damaged")
         except Exception as error:
-            outcome = error
-        pipe.put(outcome)
+            # The library tells damage as it tells a disk that cannot be read.
+            outcome = AgeError("its content is damaged or cut short") if isinstance(error, OSError) else error
+        pipe.put(source.error or outcome)
 
     thread = threading.Thread(target=work, name="mlsub-unseal", daemon=True)
     thread.start()
@@ -95,17 +96,24 @@ class _Source:
         return bytes(piece)
 
 
-class _Target:
-    """A stream that remembers why it could not be written."""
+class _Stream:
+    """A stream that remembers why it could not be read or written."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
-        self.error: BaseException | None = None
+        self.error: Exception | None = None
+
+    def read(self, size: int) -> bytes:
+        try:
+            return self._stream.read(size)
+        except Exception as error:
+            self.error = error
+            raise
 
     def write(self, content: bytes) -> int:
         try:
             return self._stream.write(content)
-        except BaseException as error:
+        except Exception as error:
             self.error = error
             raise
 

@@ -88,15 +88,15 @@ def legacy_notes(file: Path) -> tuple[str, ...]:
 
 def _check_free(folder: Path) -> None:
     try:
-        if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-            raise SealError(f"{folder} is no folder. Name one that does not exist yet.")
-        if folder.is_dir() and any(folder.iterdir()):
-            raise SealError(f"{folder} is not empty. Name a folder that does not exist yet.")
-        if not folder.parent.is_dir():
+        if os.path.lexists(folder):
+            if folder.is_symlink() or not folder.is_dir():
+                raise SealError(f"{folder} is no folder. Name one that does not exist yet.")
+            if any(folder.iterdir()):
+                raise SealError(f"{folder} is not empty. Name a folder that does not exist yet.")
+        elif "\0" in str(folder) or not folder.parent.is_dir():
             raise SealError(f"there is no folder {folder.parent}. Make it, or name another folder.")
-    except (OSError, ValueError) as error:
-        reason = reason_of(error) if isinstance(error, OSError) else str(error)
-        raise SealError(f"{folder} cannot be written: {reason}") from error
+    except OSError as error:
+        raise SealError(f"{folder} cannot be written: {reason_of(error)}") from error
 
 
 class _Folder:
