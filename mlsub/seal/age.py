@@ -148,9 +148,14 @@ def _nonce(number: int, *, last: bool) -> bytes:
 def _scrypt(passphrase: bytes, salt: bytes, work_factor: int) -> bytes:
     """N = 2^work_factor, r = 8, p = 1; needs 2^work_factor KiB of memory."""
     memory = (1 << work_factor) * 1024
-    return hashlib.scrypt(
-        passphrase, salt=_SALT_LABEL + salt, n=1 << work_factor, r=8, p=1, maxmem=memory + (1 << 20), dklen=32
-    )
+    try:
+        return hashlib.scrypt(
+            passphrase, salt=_SALT_LABEL + salt, n=1 << work_factor, r=8, p=1, maxmem=memory + (1 << 20), dklen=32
+        )
+    except (MemoryError, ValueError) as error:
+        raise SealError(
+            f"a passphrase of work factor 2^{work_factor} needs {max(memory >> 20, 1)} MiB of memory."
+        ) from error
 
 
 def _cipher(key: bytes) -> ChaCha20Poly1305:

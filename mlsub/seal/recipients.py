@@ -60,9 +60,12 @@ def decrypt(stream: BinaryIO, identities: Identities) -> Iterator[bytes]:
             pyrage.decrypt_io(source, pipe, keys)
         except pyrage.DecryptError as error:
             outcome = NoKeyError(str(error)) if "o matching keys" in str(error) else AgeError("its header is damaged")
-        except Exception as error:
+        except OSError:
             # The library tells damage as it tells a disk that cannot be read.
-            outcome = AgeError("its content is damaged or cut short") if isinstance(error, OSError) else error
+            outcome = AgeError("its content is damaged or cut short")
+        except BaseException as error:
+            # Whatever it is, whoever waits must hear of it; a panic of the library is no Exception.
+            outcome = SealError(f"it cannot be opened: {error}")
         pipe.put(source.error or outcome)
 
     thread = threading.Thread(target=work, name="mlsub-unseal", daemon=True)

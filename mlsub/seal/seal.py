@@ -42,8 +42,17 @@ class Digests(msgspec.Struct, frozen=True):
 
 
 def default_name(tree: Path, key: SealKey) -> Path:
-    """Next to the tree: its name and the ending of the form."""
-    tree = tree.resolve()
+    """Next to the tree: its name and the ending of the form.
+
+    Raises:
+        SealError: the tree has no name, such as ``/``.
+    """
+    try:
+        tree = tree.resolve()
+    except (OSError, ValueError, RuntimeError) as error:
+        raise SealError(f"{tree} cannot be read: {error}") from error
+    if not tree.name:
+        raise SealError(f"{tree} has no name of its own. Name the folder of a submission.")
     ending = "" if isinstance(key, Unencrypted) else ".enc" if isinstance(key, OpenSSL) else ".age"
     return tree.with_name(f"{tree.name}.tar.gz{ending}")
 

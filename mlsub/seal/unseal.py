@@ -44,10 +44,11 @@ def unseal(file: Path, folder: Path, key: OpenKey = None, limits: Limits | None 
     """
     form = form_of(file)
     check_key(file, form, key)
-    _check_free(folder)
+    place = Path(os.path.abspath(folder))  # noqa: PTH100  (the current folder has a name, too; links stay as they are)
+    _check_free(place)
     notes = legacy_notes(file) if form is Form.OPENSSL else ()
     try:
-        with new_folder(folder.parent) as staging:
+        with new_folder(place.parent) as staging:
             # What is renamed has the rights a new folder has; only the staging folder is for its owner alone.
             inside = staging / "opened"
             inside.mkdir()
@@ -55,8 +56,8 @@ def unseal(file: Path, folder: Path, key: OpenKey = None, limits: Limits | None 
                 contents = take(chunks, file.stat().st_size, limits or Limits(), _Folder(inside))
             (inside / MANIFEST).write_bytes(contents.text)
             settle(inside)
-            inside.replace(folder)
-            settle(folder.parent)
+            inside.replace(place)
+            settle(place.parent)
     except OSError as error:
         raise SealError(f"{folder} cannot be written: {reason_of(error)}") from error
     manifest = contents.manifest

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator
 from mlsub.seal.tree import Member, MemberKind
 
 _BLOCK = 512
+#: A tar is filled up to a multiple of this.
+_RECORD = 20 * _BLOCK
 #: Bytes of the PAX records of one member; two paths and a size need far less.
 _MAX_RECORDS = 16384
 _KINDS = {b"0": MemberKind.FILE, b"5": MemberKind.FOLDER, b"2": MemberKind.LINK}
@@ -60,11 +62,16 @@ class Blocks:
             size -= len(piece)
             yield piece
 
-    def rest_is_zero(self) -> bool:
-        """Read to the end, whether nothing but zeros is left."""
+    def rest_is_filling(self) -> bool:
+        """Read to the end, whether nothing but the zeros that fill up a record is left."""
+        left = _RECORD - len(self._rest)
         if any(self._rest):
             return False
-        return not any(any(chunk) for chunk in self._chunks)
+        for chunk in self._chunks:
+            left -= len(chunk)
+            if left < 0 or any(chunk):
+                return False
+        return left >= 0
 
 
 def members(blocks: Blocks) -> Iterator[Member]:
@@ -76,7 +83,7 @@ def members(blocks: Blocks) -> Iterator[Member]:
     while True:
         header = blocks.take(_BLOCK)
         if not any(header):
-            if any(blocks.take(_BLOCK)) or not blocks.rest_is_zero():
+            if any(blocks.take(_BLOCK)) or not blocks.rest_is_filling():
                 raise TarError("something follows its end")
             return
         _check(header)

@@ -125,8 +125,9 @@ def verify_tree(folder: Path, manifest: Path | None = None) -> Checked:
 
 def _tree_of(folder: Path, top: str) -> Path:
     """The tree called ``top``: the folder itself, or in it."""
-    if (folder / top).is_dir() and (folder.name != top or (folder / MANIFEST).is_file()):
-        return folder / top
+    inside = folder / top
+    if inside.is_dir() and not inside.is_symlink() and (folder.name != top or (folder / MANIFEST).is_file()):
+        return inside
     if folder.name != top:
         raise SealError(
             f"the manifest is of {top}, which {folder} neither is nor holds. Name another folder or manifest."

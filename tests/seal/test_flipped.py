@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 from pathlib import Path
 
@@ -71,6 +72,22 @@ def test_every_bit_of_a_file_for_a_recipient(tmp_path: Path) -> None:
 def test_every_bit_of_an_archive(tmp_path: Path) -> None:
     """No key guards it, only checksums; but not even padding and header fields are left out."""
     check_every_bit(tmp_path, Unencrypted(), None)
+
+
+@pytest.mark.parametrize("form", ["passphrase", "recipient", "archive"])
+def test_a_cut_anywhere_is_told(form: str, tmp_path: Path) -> None:
+    recipients, identities = pair()
+    seal_key, open_key = {
+        "passphrase": (PASSPHRASE, PASSPHRASE),
+        "recipient": (recipients, identities),
+        "archive": (Unencrypted(), None),
+    }[form]
+    file = tmp_path / "sealed"
+    seal_tree(small(tmp_path), file, seal_key)
+    (tmp_path / "sealed.receipt.txt").unlink()
+    for length in range(file.stat().st_size - 1, -1, -1):
+        os.truncate(file, length)
+        assert told(file, open_key), length
 
 
 def test_bits_of_a_file_of_openssl(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from mlsub.seal.contents import Limits, Nowhere, take
 from mlsub.seal.errors import RefusedError, SealError
 from mlsub.seal.gzip import GzipError, compress, decompress
 from mlsub.seal.unseal import unseal
-from mlsub.seal.untar import TarError
+from mlsub.seal.untar import Blocks, TarError, members
 from tests.seal.trees import snapshot
 
 Item = tuple[str, bytes, bytes | str]
@@ -232,6 +232,7 @@ BROKEN = [
     ("record twice", START + records(b"10 path=x\n10 path=y\n"), "foreign kind"),
     ("record not UTF-8", START + records(b"10 path=\xff\n"), "not UTF-8"),
     ("record size", START + records(b"11 size=-1\n"), "no valid size"),
+    ("zeros without end", tar_of([TOP, FILE]) + bytes(20000), "follows its end"),
     ("after the end", START + bytes(1024) + b"more", "follows its end"),
     ("after the manifest", tar_of([TOP, FILE])[:-1024] + header() + bytes(1024), "follows the manifest"),
     ("in the padding", START + header(size=b"%011o\0" % 1) + b"x" * 512, "hides"),
@@ -251,6 +252,13 @@ def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
     big.size = 300 << 20
     expected = ("seal.too-much", "T/a", "unpacked it is more than 200 times as large")
     assert refused(tmp_path, START + big.tobuf(tarfile.PAX_FORMAT) + bytes(4 << 20)) == expected
+
+
+def test_files_beyond_what_octal_digits_can_say() -> None:
+    big = tarfile.TarInfo("T/a")
+    big.size = 9 << 30
+    blocks = Blocks([big.tobuf(tarfile.PAX_FORMAT)])
+    assert next(members(blocks)).size == 9 << 30
 
 
 def test_limits(tmp_path: Path) -> None:

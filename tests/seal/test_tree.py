@@ -15,7 +15,7 @@ from mlsub.seal import archive
 from mlsub.seal.errors import RefusedError, SealError
 from mlsub.seal.keys import Unencrypted
 from mlsub.seal.names import link_problem, name_problem
-from mlsub.seal.seal import seal_tree
+from mlsub.seal.seal import default_name, seal_tree
 from mlsub.seal.tree import Member, scan
 from tests.seal.trees import plant, snapshot
 
@@ -118,6 +118,16 @@ def test_what_is_no_tree(name: str, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(SealError):
         scan(tmp_path / name)
+
+
+def test_links_that_turn_in_a_circle_and_the_root_are_no_trees(tmp_path: Path) -> None:
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    for path in (tmp_path / "a", Path("/")):
+        with pytest.raises(SealError):
+            default_name(path, Unencrypted())
+        with pytest.raises(SealError):
+            seal_tree(path, tmp_path / "out", Unencrypted())
 
 
 @pytest.mark.parametrize("place", ["out", "results/out", "../ACME/out", "latest/out"])

@@ -67,6 +67,15 @@ def test_a_tree_of_another_name_is_another_tree(tmp_path: Path) -> None:
         verify_tree(tmp_path / "OTHER", tmp_path / "sealed.MANIFEST.sha256")
 
 
+def test_a_link_in_place_of_the_tree_is_no_tree(tmp_path: Path) -> None:
+    tree, file = sealed(tmp_path)
+    unseal(file, tmp_path / "out", PASSPHRASE)
+    (tmp_path / "out" / "ACME").rename(tmp_path / "elsewhere")
+    (tmp_path / "out" / "ACME").symlink_to(tree)
+    with pytest.raises(SealError, match="neither is nor holds"):
+        verify_tree(tmp_path / "out")
+
+
 def test_a_tree_in_a_tree_of_the_same_name(tmp_path: Path) -> None:
     tree = tmp_path / "T"
     (tree / "T").mkdir(parents=True)
@@ -167,7 +176,7 @@ def test_a_manifest_is_read_as_it_was_written() -> None:
     assert manifest.render().decode() == f"{'f' * 64}  T/a b\n{'0' * 64}  T/b\n# link\tT/l\ta b\n# folder\tT/e\n"
 
 
-def test_unsealing_never_writes_over_anything(tmp_path: Path) -> None:
+def test_unsealing_never_writes_over_anything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _, file = sealed(tmp_path)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine").touch()
@@ -181,6 +190,9 @@ def test_unsealing_never_writes_over_anything(tmp_path: Path) -> None:
         assert snapshot(tmp_path) == before
     unseal(file, tmp_path / "empty", PASSPHRASE)
     assert (tmp_path / "empty" / "ACME").is_dir()
+    monkeypatch.chdir(tmp_path / "empty" / "ACME" / "results" / "empty")
+    unseal(file, Path(), PASSPHRASE)
+    assert (tmp_path / "empty" / "ACME" / "results" / "empty" / "ACME" / "run.sh").is_file()
 
 
 openssl_there = pytest.mark.skipif(not shutil.which("openssl"), reason="no openssl here")
