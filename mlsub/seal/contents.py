@@ -110,10 +110,7 @@ def take(chunks: Iterator[bytes], packed: int, limits: Limits, sink: Sink) -> Co
     if text is None:
         raise TarError("it holds no manifest. Was it made by mlsub seal?")
     links = {member.path: member.target for member in kinds.values() if member.kind is MemberKind.LINK}
-    for path, target in links.items():
-        problem = link_problem(path, links)
-        if problem:
-            raise _unsafe(path, problem, target)
+    _check_links(links)
     for path, target in links.items():
         sink.link(path, target)
     found = Manifest(files=files, links=links, folders=empty_folders(kinds.values()))
@@ -150,6 +147,14 @@ def _check(member: Member, kinds: dict[str, Member]) -> None:
             raise _unsafe(member.path, "a member lies outside of the one tree")
     elif parent not in kinds or kinds[parent].kind is not MemberKind.FOLDER:
         raise _unsafe(member.path, "a member lies in what is no folder of the archive")
+
+
+def _check_links(links: dict[str, str]) -> None:
+    """Whether all links stay within the tree; only all of them together tell."""
+    for path, target in links.items():
+        problem = link_problem(path, links)
+        if problem:
+            raise _unsafe(path, problem, target)
 
 
 def _check_amount(member: Member, size: int, count: int, packed: int, limits: Limits) -> None:

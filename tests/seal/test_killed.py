@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from mlsub.rules.catalogue import finding
 from mlsub.seal import seal as sealing
-from mlsub.seal.errors import SealError
-from mlsub.seal.keys import Unencrypted
+from mlsub.seal.errors import RefusedError, SealError
+from mlsub.seal.keys import OpenSSL, Unencrypted
 from mlsub.seal.place import new_file, new_folder
 from mlsub.seal.seal import seal_tree
 from tests.cli.runner import REPOSITORY
+from tests.seal.test_roundtrip import pair
 from tests.seal.trees import PASSPHRASE, plant, snapshot
 
 TIMES = 100
@@ -112,6 +116,28 @@ def test_one_that_comes_meanwhile_is_not_replaced_either(tmp_path: Path, monkeyp
         seal_tree(tree, tmp_path / "sealed", Unencrypted())
     assert (tmp_path / "sealed").read_text() == "mine"
     assert list(tmp_path.glob(".mlsub*")) == []
+
+
+@pytest.mark.parametrize("form", ["recipient", "passphrase", "openssl"])
+def test_what_goes_wrong_inside_is_told_by_every_form(
+    form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The libraries and the program that encrypt stand between, and must not swallow it."""
+    if form == "openssl" and not shutil.which("openssl"):
+        pytest.skip("no openssl here")
+    key = {"recipient": pair()[0], "passphrase": PASSPHRASE, "openssl": OpenSSL(b"correct horse battery")}[form]
+    tree = plant(tmp_path)
+    before = snapshot(tmp_path)
+    for error in (KeyboardInterrupt(), RefusedError([finding("seal.changed", "ACME/a", "it changed")])):
+
+        def broken(_: object, error: BaseException = error) -> Iterator[bytes]:
+            yield bytes(100000)
+            raise error
+
+        monkeypatch.setattr(sealing.TarWriter, "chunks", broken)
+        with pytest.raises(type(error)):
+            seal_tree(tree, tmp_path / "sealed", key)
+        assert snapshot(tmp_path) == before
 
 
 def test_a_full_disk_is_told_and_leaves_the_old_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
