@@ -47,7 +47,7 @@ def command(
 ) -> None:
     """Seal TREE, a submission: one archive, encrypted, with a manifest inside.
 
-    The archive is the same whenever and wherever the same tree is sealed. It is encrypted in age's format, for
+    The same tree gives the same tar, whenever and wherever it is sealed. It is encrypted in age's format, for
     recipients, each of whom can open it, or with a passphrase. Beside FILE are written FILE.MANIFEST.sha256, for
     sha256sum -c, and FILE.receipt.txt, for the mail that confirms the submission, which is printed too.
 
