@@ -45,17 +45,27 @@ def write_file(file: Path, content: bytes, *, force: bool) -> None:
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
-        if force:
-            part.replace(file)
-        else:
-            _put_in_place(part, file)
+        put_in_place(part, file, force=force)
     except OSError as error:
         raise _cannot(file, error) from error
     finally:
         part.unlink(missing_ok=True)
 
 
-def _put_in_place(part: Path, file: Path) -> None:
+def put_in_place(part: Path, file: Path, *, force: bool) -> None:
+    """Give a finished file of the same folder its name, in one step; its old name may remain.
+
+    Raises:
+        OutputError: ``force`` is not given and there is one of that name.
+        OSError: the system refuses.
+    """
+    if force:
+        part.replace(file)
+    else:
+        _link_in_place(part, file)
+
+
+def _link_in_place(part: Path, file: Path) -> None:
     """Give the file its name, unless one of that name has come meanwhile."""
     try:
         os.link(part, file)

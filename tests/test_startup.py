@@ -26,6 +26,10 @@ CASES = [
     (["merge", "--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "numpy"}),
     (["diff", "TREE", "TREE"], {"jsonschema", "mlperf_logging", "numpy", "scipy", "rich"}),
     (["check", "TREE", "--format", "json"], {"rich", "jsonschema", "mlperf_logging", "numpy", "scipy", "matplotlib"}),
+    (["seal", "--help"], {"msgspec", "yaml", "rich", "cryptography", "pyrage", "tarfile"}),
+    (["unseal", "--help"], {"msgspec", "yaml", "rich", "cryptography", "pyrage", "tarfile"}),
+    (["verify", "--help"], {"msgspec", "yaml", "rich", "cryptography", "pyrage", "tarfile"}),
+    (["seal", "TREE", "--no-encryption", "--dry-run"], {"rich", "jsonschema", "cryptography", "pyrage", "numpy"}),
     (
         ["check", "LOG", "--round", "1.0"],
         {"jsonschema", "mlperf_logging", "numpy", "scipy", "concurrent.futures.process"},

@@ -20,7 +20,10 @@ _COMMANDS = {
     "rehearse": "Train and lay out a rehearsal submission on this machine.",
     "rules": "Look rules up, and what changes between rounds.",
     "score": "Print the scores: time to train of each entry.",
+    "seal": "Seal a submission: one encrypted archive, manifest and receipt.",
     "system": "System descriptions: known systems, new ones, this machine, check.",
+    "unseal": "Open a sealed submission, safely, and verify it.",
+    "verify": "Hold a sealed submission or a tree against its manifest.",
     "watch": "Follow the logs of runs under way.",
 }
 

@@ -36,6 +36,7 @@ _GROUPS = {
     "tree": "The tree of an organisation",
     "layout": "The package as files",
     "merge": "Packages that are joined",
+    "seal": "Sealing a submission, and opening it",
     "check": "Why nothing was checked",
     "rule": "Defects of mlsub",
 }
