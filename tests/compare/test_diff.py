@@ -265,3 +265,14 @@ def test_names_that_could_steer_a_terminal_are_shown_as_text(tmp_path: Path) -> 
         assert "\x1b" not in done.stdout
         assert "new\nline" not in done.stdout
     assert document(one.folder, other.folder)["different"]
+
+
+def test_a_defect_that_expects_something_else_in_each_system_is_one_line(tmp_path: Path) -> None:
+    one, other = make_tree(tmp_path / "a"), make_tree(tmp_path / "b")
+    for tree in (one, other):
+        tree.add_system("rack2")
+        tree.add_entry(system="rack2")
+    for system in ("rack1", "rack2"):
+        other.edit(lambda log: log.put("submission_platform", value="elsewhere"), 0, system=system)
+    (finding,) = document(one.folder, other.folder)["findings"]
+    assert (finding["rule"], finding["old"], finding["new"]) == ("cross.platform", 0, 2)
