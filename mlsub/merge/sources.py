@@ -34,7 +34,7 @@ def read_sources(paths: Sequence[str]) -> list[Source]:
             raise CannotMergeError(f"{twin.path} and {path} are the same folder")
         listing = list_tree(folder)
         if listing.closed or listing.cut:
-            what = listing.cut or f"{listing.closed[0] or 'it'} cannot be read"
+            what = listing.cut or f"{listing.closed[0]} cannot be read"
             raise CannotMergeError(f"{path} cannot be listed whole: {what}")
         sources.append(Source(path, folder, listing))
     return sources

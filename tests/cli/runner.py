@@ -61,10 +61,10 @@ class Outcome(NamedTuple):
         return [f for f in self.findings if f["rule"] == rule]
 
 
-@lru_cache(maxsize=1)
-def schema() -> Draft202012Validator:
-    """The published schema of the JSON document."""
-    content = json.loads(Path(mlsub.__file__).with_name("report").joinpath("schema.json").read_text())
+@lru_cache(maxsize=4)
+def schema(package: str = "report") -> Draft202012Validator:
+    """The published schema of a package's JSON document; that of the report unless told."""
+    content = json.loads(Path(mlsub.__file__).with_name(package).joinpath("schema.json").read_text())
     Draft202012Validator.check_schema(content)
     return Draft202012Validator(content)
 

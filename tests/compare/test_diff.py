@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlsub.compare.files import compare_files
+from mlsub.compare.model import Change, EntryChange, FileChanges, FindingChange, PackageDiff, Side, SystemChange
 from mlsub.compare.values import fields, hyperparameters
 from mlsub.log.run import Run, RunFold
-from tests.cli.runner import run
+from tests.cli.runner import call, run, schema
 from tests.make_tree import Log, Tree, make_tree, snapshot, spoil
 
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
@@ -50,6 +51,13 @@ def diff(*arguments: object) -> str:
     return run("diff", *arguments).stdout
 
 
+def document(*arguments: object) -> dict[str, Any]:
+    """The JSON document, which keeps its published schema."""
+    found = run("diff", *arguments, "--format", "json").document
+    schema("compare").validate(found)
+    return found
+
+
 def test_the_same_package_has_no_difference(tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
     before = snapshot(tree.folder)
@@ -73,8 +81,8 @@ def test_what_people_read(two: tuple[Tree, Tree]) -> None:
 
 
 def test_the_other_way_round_what_was_new_is_gone(two: tuple[Tree, Tree]) -> None:
-    there = json.loads(diff(two[0].folder, two[1].folder, "--format", "json"))
-    back = json.loads(diff(two[1].folder, two[0].folder, "--format", "json"))
+    there = document(two[0].folder, two[1].folder)
+    back = document(two[1].folder, two[0].folder)
     assert there["files"]["added"] == back["files"]["removed"] == ["README.md"]
     assert there["files"]["changed"] == back["files"]["changed"]
     assert {f["rule"]: (f["old"], f["new"]) for f in there["findings"]} == {
@@ -83,13 +91,13 @@ def test_the_other_way_round_what_was_new_is_gone(two: tuple[Tree, Tree]) -> Non
 
 
 def test_the_document(two: tuple[Tree, Tree]) -> None:
-    document = json.loads(diff(two[0].folder, two[1].folder, "--format", "json"))
-    assert (document["kind"], document["schema"], document["different"]) == ("package-diff", 1, True)
-    assert document["files"]["moved"][0] == [
+    found = document(two[0].folder, two[1].folder)
+    assert (found["kind"], found["schema"], found["different"]) == ("package-diff", 1, True)
+    assert found["files"]["moved"][0] == [
         "results/rack2-2021/resnet/result_0.txt",
         "results/rack2-2022/resnet/result_0.txt",
     ]
-    entries = {(entry["system"], entry["benchmark"]): entry for entry in document["entries"]}
+    entries = {(entry["system"], entry["benchmark"]): entry for entry in found["entries"]}
     assert {key: entry["change"] for key, entry in entries.items()} == {
         ("rack1", "bert"): "changed",
         ("rack1", "resnet"): "changed",
@@ -107,13 +115,11 @@ def test_the_document(two: tuple[Tree, Tree]) -> None:
 
 def test_two_benchmark_folders_are_compared_whatever_their_systems_are_called(two: tuple[Tree, Tree]) -> None:
     old, new = two
-    outcome = run("diff", old.entry(), new.entry(system="rack2-2022"), "--format", "json")
-    (entry,) = outcome.document["entries"]
+    found = document(old.entry(), new.entry(system="rack2-2022"))
+    (entry,) = found["entries"]
     assert entry["system"] == "rack1 -> rack2-2022"
-    assert outcome.document["findings"] == []
-    assert outcome.document["systems"] == []
-    outcome = run("diff", old.entry(), new.entry(), "--format", "json")
-    (system,) = outcome.document["systems"]
+    assert (found["findings"], found["systems"]) == ([], [])
+    (system,) = document(old.entry(), new.entry())["systems"]
     assert system["system"] == "rack1"
     assert [(field["name"], field["new"]) for field in system["fields"]] == [
         ("cooling", None),
@@ -132,10 +138,10 @@ def test_markdown_escapes_what_it_would_take_for_its_own(two: tuple[Tree, Tree])
 
 def test_rounds_may_be_said_or_read_off(tmp_path: Path) -> None:
     one, other = make_tree(tmp_path, "v1.0"), make_tree(tmp_path, "v1.1")
-    document = run("diff", one.folder, other.folder, "--format", "json").document
-    assert (document["old"]["round"], document["new"]["round"]) == ("1.0", "1.1")
-    document = run("diff", one.folder, other.folder, "--round", "1.1", "--format", "json").document
-    assert (document["old"]["round"], document["different"]) == ("1.1", False)
+    found = document(one.folder, other.folder)
+    assert (found["old"]["round"], found["new"]["round"]) == ("1.0", "1.1")
+    found = document(one.folder, other.folder, "--round", "1.1")
+    assert (found["old"]["round"], found["different"]) == ("1.1", False)
 
 
 @pytest.mark.parametrize(
@@ -231,9 +237,42 @@ def test_fields_of_descriptions() -> None:
 
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="published packages are not there")
 def test_two_published_rounds_of_one_organisation() -> None:
-    document = run("diff", CORPUS / "v1.0/Graphcore", CORPUS / "v1.1/Graphcore", "--format", "json").document
-    changes = [entry["change"] for entry in document["entries"]]
+    found = document(CORPUS / "v1.0/Graphcore", CORPUS / "v1.1/Graphcore")
+    changes = [entry["change"] for entry in found["entries"]]
     assert (changes.count("added"), changes.count("changed"), len(changes)) == (4, 6, 10)
-    resnet = next(e for e in document["entries"] if e["system"] == "ipu-pod64-TF1")
+    resnet = next(e for e in found["entries"] if e["system"] == "ipu-pod64-TF1")
     assert resnet["percent"] == pytest.approx(-41.29, abs=0.01)
     assert {"name": "opt_name", "old": '"sgd"', "new": '"lars"', "note": None} in resnet["hyperparameters"]
+
+
+def test_the_schema_knows_every_field() -> None:
+    definitions = schema("compare").schema["$defs"]
+    for kind in (Side, Change, FileChanges, SystemChange, EntryChange, FindingChange):
+        assert list(definitions[kind.__name__]["properties"]) == [field.name for field in msgspec.structs.fields(kind)]
+    assert set(schema("compare").schema["properties"]) > {field.name for field in msgspec.structs.fields(PackageDiff)}
+
+
+def test_names_that_could_steer_a_terminal_are_shown_as_text(tmp_path: Path) -> None:
+    one = make_tree(tmp_path / "a")
+    other = make_tree(tmp_path / "b")
+    name = os.fsdecode(b"rack\x1b[31m\xff|")
+    other.add_system(name)
+    other.add_entry(system=name)
+    (other.folder / "new\nline").write_text("")
+    for format_ in ("text", "markdown"):
+        done = call("diff", one.folder, other.folder, "--format", format_)
+        assert (done.returncode, done.stderr) == (1, "")
+        assert "\x1b" not in done.stdout
+        assert "new\nline" not in done.stdout
+    assert document(one.folder, other.folder)["different"]
+
+
+def test_a_defect_that_expects_something_else_in_each_system_is_one_line(tmp_path: Path) -> None:
+    one, other = make_tree(tmp_path / "a"), make_tree(tmp_path / "b")
+    for tree in (one, other):
+        tree.add_system("rack2")
+        tree.add_entry(system="rack2")
+    for system in ("rack1", "rack2"):
+        other.edit(lambda log: log.put("submission_platform", value="elsewhere"), 0, system=system)
+    (finding,) = document(one.folder, other.folder)["findings"]
+    assert (finding["rule"], finding["old"], finding["new"]) == ("cross.platform", 0, 2)

@@ -8,6 +8,7 @@ from pathlib import Path
 import mlsub
 from mlsub.findings import Verdict
 from mlsub.report.model import Report
+from tests.cli.runner import call, check
 from tests.judge.test_package_rounds import make_round
 from tests.make_tree import make_tree, snapshot
 
@@ -69,3 +70,15 @@ def test_a_rehearsal_needs_no_code(tmp_path: Path) -> None:
     tree = make_tree(tmp_path, "rehearsal-v1.0", benchmarks=["digits"])
     assert not (tree.folder / "benchmarks").exists()
     assert layout(mlsub.check(tree.folder, jobs=1)) == []
+
+
+def test_names_that_could_steer_a_terminal_are_shown_as_text(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    (tree.folder / "benchmarks" / "a\x1b[31m\nb").write_text("")
+    (tree.folder / "benchmarks" / os.fsdecode(b"\xff")).write_text("")
+    done = call("check", tree.folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "    benchmarks/a\\x1b[31m\\nb\n" in done.stdout
+    assert "\x1b" not in done.stdout
+    assert "    benchmarks/\\udcff\n" in done.stdout
+    assert check(tree.folder).rules() == {"layout.name-unportable"}

@@ -12,6 +12,7 @@ import pytest
 
 import mlsub
 from mlsub.findings import Verdict
+from mlsub.merge.sources import CannotMergeError, read_sources
 from mlsub.report.model import Report
 from tests.make_tree import Tree, make_tree
 
@@ -85,3 +86,24 @@ def test_a_folder_that_may_not_be_read_never_passes_and_never_raises(where: str,
     assert errors(report)
     if where == "results/rack1/resnet":
         assert {entry.benchmark: entry.official for entry in report.entries}["bert"] == "accepted"
+
+
+def test_a_closed_folder_is_told_once_and_named_where_it_lies(tree: Tree) -> None:
+    code, results = tree.folder / "benchmarks" / "bert" / "implementations", tree.entry("bert")
+    for folder in (code, results):
+        folder.chmod(0o000)
+    with as_nobody():
+        report = mlsub.check(tree.folder)
+    for folder in (code, results):
+        folder.chmod(0o755)
+    told = [(f.rule, f.path) for f in report.findings if f.rule in ("layout.not-listed", "tree.unreadable")]
+    assert told == [("tree.unreadable", "results/rack1/bert"), ("layout.not-listed", "benchmarks/bert/implementations")]
+
+
+def test_a_package_that_cannot_be_read_whole_is_not_merged(tree: Tree) -> None:
+    other = make_tree(tree.folder.parent / "other").folder
+    closed = tree.folder / "benchmarks" / "bert"
+    closed.chmod(0o000)
+    with as_nobody(), pytest.raises(CannotMergeError, match="cannot be listed whole: benchmarks/bert cannot be read"):
+        read_sources([str(other), str(tree.folder)])
+    closed.chmod(0o755)

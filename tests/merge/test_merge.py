@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,7 +19,7 @@ from mlsub.merge.plan import plan_merge
 from mlsub.merge.sources import read_sources
 from mlsub.output import OutputError
 from mlsub.rounds import get_round
-from tests.cli.runner import run
+from tests.cli.runner import REPOSITORY, run, schema
 from tests.make_tree import Tree, make_tree, snapshot, spoil
 
 
@@ -36,6 +39,7 @@ def _parts(tmp_path: Path) -> tuple[Tree, Tree]:
 def merged(*arguments: object) -> tuple[int, list[tuple[str, str, str | None]]]:
     """Exit status, and (rule, path, found) of the conflicts."""
     outcome = run("merge", *arguments, "--format", "json")
+    schema("merge").validate(outcome.document)
     return outcome.status, [(f["rule"], f["path"], f["actual"]) for f in outcome.document["findings"]]
 
 
@@ -64,6 +68,8 @@ def test_parts_become_one_package(parts: tuple[Tree, Tree], tmp_path: Path) -> N
     before = snapshot(one), snapshot(other)
     out = tmp_path / "out" / "ACME"
     outcome = run("merge", one, other, "-o", out, "--write", "--format", "json")
+    schema("merge").validate(outcome.document)
+    schema().validate(outcome.document["report"])
     assert (outcome.status, outcome.document["written"]) == (0, True)
     assert outcome.document["report"]["official"] == "accepted"
     assert outcome.document["report"]["root"] == str(out)
@@ -239,6 +245,40 @@ def test_whatever_stops_it_leaves_the_old_package(
     assert (outcome.status, outcome.stderr) == (2, "mlsub merge: the disk is full\n")
     assert files(out) == before
     assert [path.name for path in out.parent.iterdir()] == ["ACME"]
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.02, 0.05, 0.1, 0.2])
+def test_after_a_kill_there_is_the_old_package_or_the_new_one(
+    delay: float, parts: tuple[Tree, Tree], tmp_path: Path
+) -> None:
+    out = make_tree(tmp_path / "out", "here").folder
+    old, new = files(out), files(parts[0].folder) | files(parts[1].folder)
+    arguments = [str(tree.folder) for tree in parts] + ["-o", str(out), "--write", "--replace"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", WHEN_STAGED, *arguments], stdout=subprocess.PIPE, cwd=REPOSITORY, text=True
+    )
+    with process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "staging\n"
+        time.sleep(delay)
+        process.kill()
+    assert files(out) in (old, new)
+    assert all(path.name == "ACME" or path.name.startswith(".mlsub-") for path in out.parent.iterdir())
+
+
+WHEN_STAGED = """
+import sys
+from mlsub.cli import main
+from mlsub.merge import write
+
+copy = write._copy
+def told(source, target, step):
+    if step.item.path == "README.md":
+        print("staging", flush=True)
+    copy(source, target, step)
+write._copy = told
+main(["merge", *sys.argv[1:]])
+"""
 
 
 def test_a_file_that_changes_meanwhile_stops_it(parts: tuple[Tree, Tree], tmp_path: Path) -> None:

@@ -43,8 +43,9 @@ class Item(msgspec.Struct, frozen=True):
 class Listing(msgspec.Struct, frozen=True, kw_only=True):
     """A tree's items, sorted by path.
 
-    ``closed`` are folders nobody looked into, for they could not be read; ``cut`` says that there are more
-    files, or folders lie deeper, than anybody lists; ``unfilled`` are paths of templates nobody has filled in.
+    ``closed`` are folders nobody looked into, for they could not be read (``.`` is the whole tree); ``cut`` says that
+    there are more files, or folders lie deeper, than anybody lists; ``unfilled`` are paths of templates nobody has
+    filled in.
     """
 
     items: tuple[Item, ...]

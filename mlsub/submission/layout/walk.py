@@ -32,7 +32,7 @@ def list_tree(folder: Path, *, max_items: int = MAX_ITEMS, max_depth: int = MAX_
         try:
             found = sorted(_scan(folder, path), key=lambda item: item.path)
         except (OSError, ValueError):
-            closed.append(path)
+            closed.append(path or ".")
             continue
         items += found
         if len(items) > max_items:
