@@ -22,7 +22,8 @@ def command(old: str, new: str, round_: str | None, usage: str | None, jobs: int
     Exit status: 0 no difference, 1 differences, 2 could not compare.
     """
     from mlsub.cli.options import progress_bar
-    from mlsub.compare.compare import NotComparableError, compare
+    from mlsub.compare.compare import compare
+    from mlsub.compare.reading import NotComparableError
     from mlsub.compare.render import render
     from mlsub.pipeline import Settings
     from mlsub.reference.output import could_not, terminal_width, write_text

@@ -7,58 +7,17 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
-import msgspec
-
 from mlsub.compare.files import compare_files
 from mlsub.compare.model import Change, EntryChange, FindingChange, PackageDiff, Side, SystemChange
+from mlsub.compare.reading import KINDS, Key, NotComparableError, Reading, content_of, read_side
 from mlsub.compare.values import fields, hyperparameters
-from mlsub.findings import Finding, Kind, Verdict
-from mlsub.log.run import Run
-from mlsub.pipeline import Checked, Settings, check_with_logs
+from mlsub.findings import Finding, Kind
+from mlsub.pipeline import Settings
 from mlsub.report.model import EntryResult
-from mlsub.submission.locate import Place, Target, locate
-from mlsub.systems.description import read_description
+from mlsub.submission.locate import Target
 
-Key = tuple[str, str, str, str | None]
 #: Names compared with each other to tell which are alike.
 _COMPARED = 100
-_WORDS = {
-    Target.ORGANISATIONS: "a folder of organisations",
-    Target.ORGANISATION: "an organisation",
-    Target.SYSTEM: "a system's results",
-    Target.SCALING: "a system's results",
-    Target.BENCHMARK: "a benchmark's folder",
-}
-
-
-class NotComparableError(Exception):
-    """The two cannot be compared; the text says which, and why."""
-
-
-class _Read(msgspec.Struct, frozen=True):
-    """One side, checked."""
-
-    path: str
-    place: Place
-    checked: Checked
-
-    @property
-    def entries(self) -> dict[Key, EntryResult]:
-        return {_key(entry): entry for entry in self.checked.report.entries}
-
-    @property
-    def findings(self) -> list[Finding]:
-        """The findings; those of one benchmark's folder with paths in which the system has no name."""
-        findings = list(self.checked.report.findings)
-        if self.place.target is not Target.BENCHMARK:
-            return findings
-        (entry,) = self.checked.report.entries
-        return [msgspec.structs.replace(f, path=_without_system(f.path, entry)) for f in findings]
-
-    def runs(self, entry: EntryResult) -> list[Run]:
-        """The runs of an entry, in the order of its files."""
-        start = "" if entry.path == "." else f"{entry.path}/"
-        return [log.run for log in self.checked.logs if log.path.rpartition("/")[0] == start.rstrip("/")]
 
 
 def compare(old: str, new: str, settings: Settings) -> PackageDiff:
@@ -72,11 +31,11 @@ def compare(old: str, new: str, settings: Settings) -> PackageDiff:
     Raises:
         NotComparableError: a side holds nothing to compare, or is no folder.
     """
-    before, after = _read(old, settings), _read(new, settings)
+    before, after = read_side(old, settings), read_side(new, settings)
     kinds = before.place.target, after.place.target
     for kind in (Target.ORGANISATIONS, Target.BENCHMARK):
         if (kinds[0] is kind) != (kinds[1] is kind):
-            raise NotComparableError(f"{old} is {_WORDS[kinds[0]]}, {new} is {_WORDS[kinds[1]]}. Name two of a kind.")
+            raise NotComparableError(f"{old} is {KINDS[kinds[0]]}, {new} is {KINDS[kinds[1]]}. Name two of a kind.")
     return PackageDiff(
         old=_side(before),
         new=_side(after),
@@ -87,31 +46,12 @@ def compare(old: str, new: str, settings: Settings) -> PackageDiff:
     )
 
 
-def _read(path: str, settings: Settings) -> _Read:
-    try:
-        place = locate(Path(path))
-        if place.target is Target.LOG and Path(path).exists():
-            raise NotComparableError(f"{path} is a file. Name a folder: an organisation's tree or a part of one.")
-    except (OSError, ValueError) as error:
-        raise NotComparableError(f"{path} cannot be read: {error}") from error
-    (checked,) = check_with_logs([path], settings)
-    no_entry = place.target is Target.BENCHMARK and len(checked.report.entries) != 1
-    if checked.report.official is Verdict.NOT_CHECKED or no_entry:
-        why = next((f for f in checked.report.findings if f.rejects), None)
-        raise NotComparableError(f"{path} cannot be checked: {why.message if why else 'it holds nothing'}")
-    return _Read(path, place, checked)
-
-
-def _side(read: _Read) -> Side:
+def _side(read: Reading) -> Side:
     report = read.checked.report
     return Side(path=read.path, usage=report.usage, round=report.round, official=report.official.value)
 
 
-def _key(entry: EntryResult) -> Key:
-    return entry.organisation, entry.system, entry.benchmark, entry.scaling_type
-
-
-def _entries(before: _Read, after: _Read) -> Iterable[EntryChange]:
+def _entries(before: Reading, after: Reading) -> Iterable[EntryChange]:
     ours, theirs = before.entries, after.entries
     if before.place.target is Target.BENCHMARK:
         # Two benchmark folders are compared whatever their systems are called.
@@ -131,12 +71,6 @@ def _both(old: str, new: str) -> str:
     return old if old == new else f"{old} -> {new}"
 
 
-def _without_system(path: str, entry: EntryResult) -> str:
-    if path.startswith("systems/"):
-        return "systems"
-    return path if entry.path == "." else path.removeprefix(entry.path).removeprefix("/") or "."
-
-
 def _one_organisation(ours: dict[Key, EntryResult], theirs: dict[Key, EntryResult]) -> bool:
     return len({key[0] for key in ours}) == len({key[0] for key in theirs}) == 1
 
@@ -145,7 +79,9 @@ def _order(key: Key) -> tuple[str, ...]:
     return tuple(part or "" for part in key)
 
 
-def _entry(key: Key, one: EntryResult | None, other: EntryResult | None, before: _Read, after: _Read) -> EntryChange:
+def _entry(
+    key: Key, one: EntryResult | None, other: EntryResult | None, before: Reading, after: Reading
+) -> EntryChange:
     values = tuple(
         Change(name=name, old=_value(one, name), new=_value(other, name))
         for name in ("verdict", "division", "runs", "compliant", "unscaled", "scaling", "scaled", "energy", "rcp")
@@ -198,7 +134,7 @@ def _percent(old: float | None, new: float | None) -> float | None:
     return percent if math.isfinite(percent) else None
 
 
-def _systems(before: _Read, after: _Read) -> Iterable[SystemChange]:
+def _systems(before: Reading, after: Reading) -> Iterable[SystemChange]:
     ours, theirs = _descriptions(before), _descriptions(after)
     if before.place.target is Target.BENCHMARK and len(ours) == len(theirs) == 1 and ours.keys() != theirs.keys():
         ((old, one),), ((new, other),) = ours.items(), theirs.items()
@@ -209,22 +145,18 @@ def _systems(before: _Read, after: _Read) -> Iterable[SystemChange]:
         elif name not in ours:
             yield SystemChange(system=name, change="added", alike=_alike(name, ours.keys() - theirs.keys()))
         else:
-            changes = fields(_content(before, ours[name]), _content(after, theirs[name]))
+            changes = fields(content_of(before, ours[name]), content_of(after, theirs[name]))
             if changes:
                 yield SystemChange(system=name, change="changed", fields=changes)
 
 
-def _descriptions(read: _Read) -> dict[str, str]:
+def _descriptions(read: Reading) -> dict[str, str]:
     """Paths of descriptions by their system; among several organisations the name has both."""
     many = read.place.target is Target.ORGANISATIONS
     return {
         (f"{system.organisation}/" if many else "") + Path(system.path).name.removesuffix(".json"): system.path
         for system in read.checked.report.systems
     }
-
-
-def _content(read: _Read, path: str) -> dict[str, object] | None:
-    return read_description(Path(read.checked.report.root, path), path).content
 
 
 def _alike(name: str, others: Iterable[str]) -> str | None:

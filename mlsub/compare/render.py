@@ -35,10 +35,15 @@ def _text(diff: PackageDiff, width: int) -> Iterator[str]:
         return
     for section in sections(diff):
         yield ""
-        yield from wrapped(section.title, width)
-        yield from _table(section, width)
-        for note in section.notes:
-            yield from (f"  {line}" for line in wrapped(note, width - 2, 2))
+        yield from text_section(section, width)
+
+
+def text_section(section: Section, width: int) -> Iterator[str]:
+    """A section as lines of text."""
+    yield from wrapped(section.title, width)
+    yield from _table(section, width)
+    for note in section.notes:
+        yield from (f"  {line}" for line in wrapped(note, width - 2, 2))
 
 
 def _table(section: Section, width: int) -> list[str]:
@@ -67,12 +72,17 @@ def _markdown(diff: PackageDiff) -> Iterator[str]:
         yield _NO_DIFFERENCE
         return
     for section in sections(diff):
-        yield from (f"## {escape(section.title)}", "")
-        if section.rows:
-            yield from table(section.heads, ([_cell(cell) for cell in row] for row in section.rows))
-            yield ""
-        yield from (f"- {escape(note)}" for note in section.notes)
+        yield from markdown_section(section)
+
+
+def markdown_section(section: Section, level: str = "##") -> Iterator[str]:
+    """A section as lines of Markdown."""
+    yield from (f"{level} {escape(section.title)}", "")
+    if section.rows:
+        yield from table(section.heads, ([_cell(cell) for cell in row] for row in section.rows))
         yield ""
+    yield from (f"- {escape(note)}" for note in section.notes)
+    yield ""
 
 
 def _cell(text: str) -> str:
