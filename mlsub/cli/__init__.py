@@ -10,6 +10,7 @@ import mlsub
 
 _COMMANDS = {
     "check": "Check logs, benchmark folders or organisations.",
+    "compare": "Compare two trainings: what makes one of them faster.",
     "diff": "Show what changes between two packages.",
     "explain": "Explain a rule: reason, source, example and remedy.",
     "init": "Write the manifest of a submission.",

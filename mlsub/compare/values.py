@@ -37,6 +37,17 @@ def hyperparameters(old: Sequence[Run], new: Sequence[Run]) -> tuple[Change, ...
     return tuple(changes)
 
 
+def agreed(old: Sequence[Run], new: Sequence[Run]) -> int:
+    """How many keys most runs of both sides logged with the same value."""
+    before, after = _votes(old), _votes(new)
+    same = 0
+    for key in before.keys() & after.keys():
+        one, other = _most(before[key]), _most(after[key])
+        settled = _settled(before[key], len(old)) and _settled(after[key], len(new))
+        same += settled and one is not None and other is not None and one[0] == other[0]
+    return same
+
+
 def fields(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> tuple[Change, ...]:
     """The fields of two system descriptions that differ."""
     before, after = old or {}, new or {}

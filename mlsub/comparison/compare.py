@@ -1,0 +1,79 @@
+"""Compare two trainings, entry by entry."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mlsub.compare.model import Side
+from mlsub.compare.reading import Reading, read_side
+from mlsub.compare.values import agreed, fields, hyperparameters
+from mlsub.comparison.decompose import decompose
+from mlsub.comparison.match import Pair, match
+from mlsub.comparison.model import Comparison, PairComparison
+from mlsub.comparison.sides import know
+from mlsub.comparison.words import answer
+from mlsub.pipeline import Settings
+from mlsub.report.model import EntryResult
+
+
+def compare(old: str, new: str, settings: Settings, forced: Sequence[str] = ()) -> Comparison:
+    """What is different about two trainings, and what makes one of them faster.
+
+    Args:
+        old: a benchmark's folder, a system's, an organisation's tree, or a folder of organisations.
+        new: another one; the two need not be of a kind.
+        settings: with the round to judge both by, None for each side's own.
+        forced: pairs of entries, ``A_ENTRY=B_ENTRY``.
+
+    Raises:
+        NotComparableError: a side holds nothing to compare, or a forced pair is none.
+    """
+    return compare_sides(read_side(old, settings), read_side(new, settings), forced)
+
+
+def compare_sides(before: Reading, after: Reading, forced: Sequence[str] = ()) -> Comparison:
+    """The same of two sides that have been read."""
+    matched = match(before, after, forced)
+    return Comparison(
+        purpose="compare",
+        old=side_of(before),
+        new=side_of(after),
+        pairs=tuple(compare_entries(before, after, pair) for pair in matched.pairs),
+        only_old=tuple(map(entry_name, matched.only_old)),
+        only_new=tuple(map(entry_name, matched.only_new)),
+    )
+
+
+def compare_entries(before: Reading, after: Reading, pair: Pair) -> PairComparison:
+    """Two entries side by side."""
+    old, new = know(before, pair[0]), know(after, pair[1])
+    undivided = old.why or new.why
+    if pair[0].benchmark != pair[1].benchmark:
+        undivided = "they train different benchmarks"
+    parts = decompose(old.measured, new.measured) if old.measured and new.measured and not undivided else ()
+    changes = hyperparameters(old.runs, new.runs)
+    times = old.side.minutes, new.side.minutes
+    both = times[0] is not None and times[1] is not None and times[0] > 0 and times[1] > 0
+    return PairComparison(
+        old=old.side,
+        new=new.side,
+        ratio=(times[0] or 0) / (times[1] or 1) if both else None,
+        reduction=1 - (times[1] or 0) / (times[0] or 1) if both else None,
+        parts=parts,
+        undivided=undivided,
+        same=agreed(old.runs, new.runs),
+        hyperparameters=changes,
+        fields=fields(old.content, new.content),
+        answer=answer(old.side, new.side, parts, undivided, changes),
+    )
+
+
+def side_of(read: Reading) -> Side:
+    """One of the two, with the verdict on it."""
+    report = read.checked.report
+    return Side(path=read.path, usage=report.usage, round=report.round, official=report.official.value)
+
+
+def entry_name(entry: EntryResult) -> str:
+    """Organisation, system and benchmark as a path, such as ``--pair`` takes it."""
+    return "/".join(filter(None, (entry.organisation, entry.system, entry.scaling_type, entry.benchmark)))

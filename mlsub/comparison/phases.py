@@ -1,0 +1,196 @@
+"""Where the time of a run goes: its intervals, and the phases that they cut the timed region into."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from mlsub.log.event import Event, decode
+from mlsub.log.mll import decode_mll
+from mlsub.log.reader import TOKEN, TOKEN_MLL, UnreadableLogError, open_log, read_records
+
+#: Bounds memory on hostile input; published logs stay below 5,000.
+MAX_INTERVALS = 100_000
+_KINDS = ("block", "epoch", "eval")
+_EDGES = {f"{kind}_{edge}": (kind, edge == "start") for kind in _KINDS for edge in ("start", "stop")}
+
+Span = tuple[float, float]
+
+
+class Intervals(msgspec.Struct, frozen=True):
+    """The closed intervals of a log in the order of its records, in ms since the Unix epoch.
+
+    An interval that never stops ends at infinity. ``cut`` says that there were more than anyone logs.
+    """
+
+    block: tuple[Span, ...] = ()
+    epoch: tuple[Span, ...] = ()
+    eval: tuple[Span, ...] = ()
+    cut: bool = False
+
+
+class Phases(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the time of one run goes, in ms; None for a phase whose intervals are not logged.
+
+    ``init`` comes before the clock starts. The other phases add up to the time to train: ``start`` is from run_start to
+    the first training or evaluation, ``before_evaluation`` are the pauses from training to an evaluation, ``pauses``
+    all others between two intervals, ``end`` is what follows the last. ``training`` is inside of epochs and blocks,
+    less the evaluations in them. Where neither is logged, ``untold`` is all that is no evaluation.
+    """
+
+    init: float | None = None
+    start: float | None = None
+    training: float | None = None
+    before_evaluation: float | None = None
+    evaluation: float | None = None
+    pauses: float | None = None
+    end: float | None = None
+    untold: float | None = None
+
+
+#: The phases that add up to the time to train, in the order of a run.
+TIMED = ("start", "training", "before_evaluation", "evaluation", "pauses", "end", "untold")
+
+
+def read_intervals(file: Path, *, old_format: bool = False) -> Intervals | None:
+    """The intervals of a log; None where it cannot be read.
+
+    A log is read once for its verdict; only comparisons need this, and read it again.
+
+    Args:
+        file: the log.
+        old_format: whether it is of v0.6.
+    """
+    token, read = (TOKEN_MLL, decode_mll) if old_format else (TOKEN, decode)
+    fold = _Fold()
+    try:
+        with open_log(file) as stream:
+            for batch in read_records(stream, None, token):
+                for line, text, hidden, too_long in batch:
+                    # Looked at before it is decoded: few records of a log are edges.
+                    if not hidden and not too_long and (b"_start" in text or b"_stop" in text):
+                        event = read(line, text)
+                        if isinstance(event, Event):
+                            fold.add(event)
+    except UnreadableLogError:
+        return None
+    return fold.finish()
+
+
+class _Fold:
+    def __init__(self) -> None:
+        self.spans: dict[str, list[Span]] = {kind: [] for kind in _KINDS}
+        self.open: dict[str, float] = {}
+        self.cut = False
+
+    def add(self, event: Event) -> None:
+        """Of starts and stops of many processes the first counts."""
+        if not isinstance(event.key, str) or not math.isfinite(event.time_ms):
+            return
+        kind, starts = _EDGES.get(event.key, (None, False))
+        if kind is None:
+            return
+        if starts:
+            self.open.setdefault(kind, event.time_ms)
+        elif kind in self.open:
+            self._close(kind, event.time_ms)
+
+    def _close(self, kind: str, stop: float) -> None:
+        spans = self.spans[kind]
+        start = self.open.pop(kind)
+        if len(spans) >= MAX_INTERVALS:
+            self.cut = True
+        else:
+            spans.append((start, stop))
+
+    def finish(self) -> Intervals:
+        for kind in list(self.open):
+            self._close(kind, math.inf)
+        return Intervals(**{kind: tuple(spans) for kind, spans in self.spans.items()}, cut=self.cut)
+
+
+def phases_of(intervals: Intervals, run: Span, init: float | None = None) -> Phases:
+    """Cut the timed region of a run into phases.
+
+    Where both epochs and blocks are logged, training is what lies in both: some log one epoch around everything, others
+    a block around all evaluations.
+
+    Args:
+        intervals: those of the log.
+        run: run_start and run_stop in ms.
+        init: how long the initialisation took, in ms.
+    """
+    first, last = run
+    if intervals.cut or not first <= last:
+        return Phases(init=init, untold=last - first)
+    evaluation = _within(intervals.eval, run)
+    epochs, blocks = _within(intervals.epoch, run), _within(intervals.block, run)
+    training = _without(_both(epochs, blocks) or epochs or blocks, evaluation)
+    spent = dict.fromkeys(TIMED[:-1], 0.0) if training else {}
+    marked = sorted([*((*span, "training") for span in training), *((*span, "evaluation") for span in evaluation)])
+    if not training:
+        covered = sum(stop - start for start, stop in evaluation)
+        told = {"evaluation": covered} if evaluation else {}
+        return Phases(init=init, untold=last - first - covered, **told)
+    at, before = first, "start"
+    for start, stop, kind in marked:
+        spent[_gap(before, kind)] += start - at
+        spent[kind] += stop - start
+        at, before = stop, kind
+    spent["end"] += last - at
+    unlogged = () if evaluation else ("evaluation", "before_evaluation")
+    return Phases(init=init, **{name: value for name, value in spent.items() if name not in unlogged})
+
+
+def _gap(before: str, after: str) -> str:
+    if before == "start":
+        return "start"
+    return "before_evaluation" if (before, after) == ("training", "evaluation") else "pauses"
+
+
+def _within(spans: Iterable[Span], run: Span) -> list[Span]:
+    """Spans in the order of time that do not overlap, cut to the timed region; those that run backwards are none."""
+    merged: list[Span] = []
+    for start, stop in sorted((max(start, run[0]), min(stop, run[1])) for start, stop in spans):
+        if stop < start:
+            continue
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], stop))
+        else:
+            merged.append((start, stop))
+    return merged
+
+
+def _both(one: Sequence[Span], other: Sequence[Span]) -> list[Span]:
+    """What two lists of disjoint spans have in common."""
+    common, i, j = [], 0, 0
+    while i < len(one) and j < len(other):
+        start, stop = max(one[i][0], other[j][0]), min(one[i][1], other[j][1])
+        if start < stop:
+            common.append((start, stop))
+        if one[i][1] < other[j][1]:
+            i += 1
+        else:
+            j += 1
+    return common
+
+
+def _without(spans: Sequence[Span], taken: Sequence[Span]) -> list[Span]:
+    """What remains of disjoint spans when others are taken out."""
+    left, j = [], 0
+    for start, stop in spans:
+        at = start
+        while j < len(taken) and taken[j][1] <= at:
+            j += 1
+        k = j
+        while k < len(taken) and taken[k][0] < stop:
+            if taken[k][0] > at:
+                left.append((at, taken[k][0]))
+            at = max(at, taken[k][1])
+            k += 1
+        if at < stop:
+            left.append((at, stop))
+    return left

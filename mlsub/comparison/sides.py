@@ -1,0 +1,222 @@
+"""What there is to know of an entry when it is compared: score, convergence, phases, machine."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from mlsub.compare.reading import Reading, content_of
+from mlsub.comparison.decompose import Measured
+from mlsub.comparison.model import Convergence, EntrySide, PhaseTime
+from mlsub.comparison.phases import TIMED, Intervals, Phases, phases_of, read_intervals
+from mlsub.convergence.algorithm import algorithm_of, newest_algorithm, unit_of, unit_words
+from mlsub.convergence.point import paired_rule
+from mlsub.convergence.runs import BEYOND, progress_of
+from mlsub.log.report import LogReport
+from mlsub.log.run import Run, Timeline
+from mlsub.report.model import EntryResult, SystemFacts
+from mlsub.rounds import Round, get_round
+from mlsub.rules.load import benchmark, rules_for
+
+
+class Known(msgspec.Struct, frozen=True):
+    """An entry with all that it is compared by; ``measured`` is None, and ``why`` says it, where time has no parts."""
+
+    side: EntrySide
+    runs: tuple[Run, ...]
+    content: Mapping[str, Any] | None
+    measured: Measured | None
+    why: str | None = None
+
+
+def know(reading: Reading, entry: EntryResult) -> Known:
+    """Gather what an entry is compared by; the logs of the runs that count are read for their intervals."""
+    report = reading.checked.report
+    round_ = get_round(report.usage or "training", str(report.round))
+    logs = reading.logs(entry)
+    counted, basis = counting(logs, entry, round_)
+    unscaled = entry.score.unscaled if basis == "score" else _mean([logs[n].minutes or 0.0 for n in counted])
+    points = _points(logs, entry.benchmark, round_)
+    phases = _phases_of(reading, [logs[n] for n in counted], round_)
+    work = [float(point) for n in counted if (point := points[n]) is not None]
+    measured = Measured(
+        phases=phases or (),
+        scaling=entry.score.scaling,
+        work=tuple(work) if len(work) == len(counted) else None,
+        unit=unit_words(entry.benchmark, round_),
+        samples=_samples(logs, entry, round_),
+        accelerators=accelerators_of(facts_of_entry(reading, entry)),
+    )
+    why = None if phases else "no run has a time that counts, or its log cannot be read again"
+    if entry.scaling_type == "weak":
+        why = "models of weak scaling train side by side"
+    side = _side(reading, entry, round_, _Time(basis, unscaled, len(counted)), points, measured)
+    runs = tuple(log.run for log in logs)
+    return Known(side, runs, _content(reading, entry), None if why else measured, why)
+
+
+def counting(logs: Sequence[LogReport], entry: EntryResult, round_: Round) -> tuple[list[int], str]:
+    """The runs behind the entry's time, by their place; and whether it is its ``score``, or the ``mean`` of them.
+
+    The olympic mean drops the fastest and the slowest.
+    """
+    timed = [n for n, log in enumerate(logs) if log.minutes is not None and math.isfinite(log.minutes)]
+    if entry.score.unscaled is None or entry.scaling_type == "weak":
+        return timed, "mean" if entry.score.unscaled is None else "score"
+    known = entry.benchmark in round_.benchmarks
+    dropped = benchmark(round_.usage, round_.name, entry.benchmark).forgiven if known else 0
+    minutes = [log.minutes if log.compliant and log.minutes is not None else math.inf for log in logs]
+    ordered = sorted(range(len(logs)), key=lambda n: minutes[n])
+    return ordered[dropped : len(ordered) - dropped], "score"
+
+
+class _Time(msgspec.Struct, frozen=True):
+    """The time of an entry before scaling, where it is from, and how many runs are in it."""
+
+    basis: str
+    unscaled: float | None
+    counted: int
+
+
+def _side(
+    reading: Reading,
+    entry: EntryResult,
+    round_: Round,
+    time: _Time,
+    points: Sequence[float | None],
+    measured: Measured,
+) -> EntrySide:
+    facts = facts_of_entry(reading, entry)
+    accelerators, samples = measured.accelerators, measured.samples
+    minutes = None if time.unscaled is None else time.unscaled * entry.score.scaling
+    work = _mean(measured.work) if measured.work else None
+    phases = phase_times(measured.phases)
+    training = next((phase.seconds for phase in phases if phase.name == "training"), None)
+    logs = reading.logs(entry)
+    return EntrySide(
+        organisation=entry.organisation,
+        system=entry.system,
+        benchmark=entry.benchmark,
+        division=entry.division,
+        path=entry.path,
+        usage=round_.usage,
+        round=round_.name,
+        official=entry.official.value,
+        runs=entry.runs,
+        counted=time.counted,
+        basis=time.basis,
+        unscaled=time.unscaled,
+        scaling=entry.score.scaling,
+        minutes=minutes,
+        accelerator=facts.accelerator_model_name if facts else None,
+        accelerators=accelerators,
+        accelerator_minutes=minutes * accelerators if minutes is not None and accelerators else None,
+        convergence=_convergence(entry, round_, points),
+        work=work,
+        throughput=work * samples / training if work and samples and training else None,
+        batch_size=_number([log.run.hyperparameters.get("global_batch_size") for log in logs]),
+        phases=phases,
+    )
+
+
+def phase_times(runs: Sequence[Phases]) -> tuple[PhaseTime, ...]:
+    """The mean of each phase over the runs; None where one of them does not log it."""
+    names = ("init", *(name for name in TIMED if name != "untold" or any(run.untold is not None for run in runs)))
+    return tuple(PhaseTime(name=name, seconds=_mean_seconds([getattr(run, name) for run in runs])) for name in names)
+
+
+def _mean_seconds(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) / 1000 if known and len(known) == len(values) else None
+
+
+def _convergence(entry: EntryResult, round_: Round, points: Sequence[float | None]) -> Convergence:
+    told = [float(point) for point in points if point is not None]
+    return Convergence(
+        unit=unit_words(entry.benchmark, round_),
+        runs=len(told),
+        minimum=min(told, default=None),
+        mean=_mean(told),
+        maximum=max(told, default=None),
+        verdict=entry.rcp.verdict,
+        scaling=entry.rcp.scaling,
+        minimum_accepted=entry.rcp.minimum,
+    )
+
+
+def _points(logs: Sequence[LogReport], name: str, round_: Round) -> tuple[float | None, ...]:
+    """How far each run trained until it converged: as the convergence test counts, in Open too."""
+    algorithm = algorithm_of(round_.usage, round_.name) or newest_algorithm()
+    known = name in round_.benchmarks
+    paired = paired_rule(rules_for(round_.usage, round_.name, "closed", name)) if known else None
+    return progress_of([log.run for log in logs], name, algorithm, unit_of(name), paired).by_run
+
+
+def _samples(logs: Sequence[LogReport], entry: EntryResult, round_: Round) -> float | None:
+    """How many samples make one unit of progress."""
+    unit = unit_words(entry.benchmark, round_)
+    if unit != "epochs":
+        return 1.0 if unit == "samples" else None
+    return _number([log.run.hyperparameters.get("train_samples") for log in logs])
+
+
+def _number(values: Sequence[Any]) -> float | None:
+    """The number that all agree on."""
+    first = values[0] if values else None
+    if isinstance(first, bool) or not isinstance(first, (int, float)) or not 0 < first < BEYOND:
+        return None
+    return float(first) if all(value == first for value in values) else None
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def _phases_of(reading: Reading, logs: Sequence[LogReport], round_: Round) -> tuple[Phases, ...] | None:
+    """The phases of runs; None where one cannot be read again."""
+    root = Path(reading.checked.report.root)
+    phases = []
+    for log in logs:
+        timeline = log.run.timeline
+        if log.run.duration_ms is None or timeline.run_start is None or timeline.run_stop is None:
+            return None
+        intervals = read_intervals(root / log.path, old_format=round_.log_format == "mll")
+        if intervals is None:
+            return None
+        phases.append(_phases(intervals, timeline, (timeline.run_start, timeline.run_stop)))
+    return tuple(phases)
+
+
+def _phases(intervals: Intervals, timeline: Timeline, run: tuple[float, float]) -> Phases:
+    start, stop = timeline.init_start, timeline.init_stop
+    init = stop - start if start is not None and stop is not None and math.isfinite(stop - start) else None
+    return phases_of(intervals, run, init)
+
+
+def facts_of_entry(reading: Reading, entry: EntryResult) -> SystemFacts | None:
+    """What the description of the entry's system says; None where there is none."""
+    path = _description(reading, entry)
+    return next((system.facts for system in reading.checked.report.systems if system.path == path), None)
+
+
+def accelerators_of(facts: SystemFacts | None) -> int | None:
+    """The number of accelerators; None where the description does not say, or there are none."""
+    if facts is None or not facts.number_of_nodes or not facts.accelerators_per_node:
+        return None
+    return facts.number_of_nodes * facts.accelerators_per_node
+
+
+def _description(reading: Reading, entry: EntryResult) -> str | None:
+    for system in reading.checked.report.systems:
+        if system.organisation == entry.organisation and Path(system.path).name == f"{entry.system}.json":
+            return system.path
+    return None
+
+
+def _content(reading: Reading, entry: EntryResult) -> Mapping[str, Any] | None:
+    path = _description(reading, entry)
+    return content_of(reading, path) if path else None
