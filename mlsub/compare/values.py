@@ -37,15 +37,17 @@ def hyperparameters(old: Sequence[Run], new: Sequence[Run]) -> tuple[Change, ...
     return tuple(changes)
 
 
+def agreed_values(runs: Sequence[Run]) -> dict[str, str]:
+    """What most runs logged of each key, as JSON; equal values are equal texts."""
+    return {
+        key: most[0] for key, votes in _votes(runs).items() if (most := _most(votes)) and _settled(votes, len(runs))
+    }
+
+
 def agreed(old: Sequence[Run], new: Sequence[Run]) -> int:
     """How many keys most runs of both sides logged with the same value."""
-    before, after = _votes(old), _votes(new)
-    same = 0
-    for key in before.keys() & after.keys():
-        one, other = _most(before[key]), _most(after[key])
-        settled = _settled(before[key], len(old)) and _settled(after[key], len(new))
-        same += settled and one is not None and other is not None and one[0] == other[0]
-    return same
+    before, after = agreed_values(old), agreed_values(new)
+    return sum(after.get(key) == value for key, value in before.items())
 
 
 def fields(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> tuple[Change, ...]:

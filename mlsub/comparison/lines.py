@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from mlsub.compare.lines import Section
 from mlsub.comparison.model import Comparison, EntrySide, PairComparison
-from mlsub.comparison.words import amount, part_words, phase_words, side_words
+from mlsub.comparison.words import amount, part_words, phase_words, rate, side_words
 from mlsub.report.plain import plain
 
 _NONE = "-"
@@ -48,11 +48,18 @@ def _parts(pair: PairComparison) -> Section:
     rows = []
     whole = sum(part.minutes for part in pair.parts)
     for part in pair.parts:
-        share = f"{part.minutes / whole * 100:.1f} %" if abs(whole) > 1e-9 else ""
-        rows.append((f"{part.minutes:+.6f}", share, part_words(part, pair.old, pair.new)))
+        share = f"{_signless(part.minutes / whole * 100, 1)} %" if abs(whole) > 1e-9 else ""
+        rows.append((_signless(part.minutes, 6, "+"), share, part_words(part, pair.old, pair.new)))
+    if all(abs(part.minutes) < 5e-7 for part in pair.parts):
+        rows = []
     if rows:
-        rows.append((f"{whole:+.6f}", "", "together"))
+        rows.append((_signless(whole, 6, "+"), "", "together"))
     return Section("What makes the difference", ("minutes", "share", "because"), tuple(rows))
+
+
+def _signless(value: float, digits: int, sign: str = "") -> str:
+    """A rounded number; a zero has no minus."""
+    return f"{round(value, digits) + 0.0:{sign}.{digits}f}"
 
 
 def _facts(pair: PairComparison) -> Section:
@@ -76,7 +83,10 @@ def _facts(pair: PairComparison) -> Section:
         ("global batch size", *(_amount(side.batch_size) for side in (old, new))),
         ("trained to convergence", *(_range(side) for side in (old, new))),
         ("convergence test", *(_test(side) for side in (old, new))),
-        ("samples/s in training", *(_amount(side.throughput) for side in (old, new))),
+        (
+            "samples/s in training",
+            *(_rate(side.throughput) for side in (old, new)),
+        ),
     ]
     kept = tuple(row for row in rows if row[1:] != (_NONE, _NONE))
     return Section("Side by side", ("", "A", "B"), kept, tuple(notes))
@@ -120,6 +130,10 @@ def _minutes(value: float | None) -> str:
 
 def _amount(value: float | None) -> str:
     return _NONE if value is None else amount(value)
+
+
+def _rate(value: float | None) -> str:
+    return _NONE if value is None else rate(value)
 
 
 def _accelerators(side: EntrySide) -> str:

@@ -75,18 +75,25 @@ def _paired(ours: list[EntryResult], theirs: list[EntryResult], old: Reading, ne
         if len(same) == 1 and all(same[0] is not pair[1] for pair in pairs):
             pairs.append((one, same[0]))
     candidates = [
-        (_likeness(one, other), one, other)
+        (_likeness(one, other, old, new), one, other)
         for one in ours[:_MANY]
         for other in theirs[:_MANY]
-        if _as_many(one, other, old, new)
+        if _as_many(one, other, old, new) and _named_alike(one, other) >= _ALIKE
     ]
-    for likeness, one, other in sorted(candidates, key=lambda c: (-c[0], c[1].path, c[2].path)):
-        if likeness >= _ALIKE and all(one is not pair[0] and other is not pair[1] for pair in pairs):
+    for _, one, other in sorted(candidates, key=lambda c: (c[0], c[1].path, c[2].path), reverse=True):
+        if all(one is not pair[0] and other is not pair[1] for pair in pairs):
             pairs.append((one, other))
     return sorted(pairs, key=lambda pair: pair[0].path)
 
 
-def _likeness(one: EntryResult, other: EntryResult) -> float:
+def _likeness(one: EntryResult, other: EntryResult, old: Reading, new: Reading) -> tuple[bool, bool, float]:
+    """The same organisation counts most, then the same accelerator, then the name."""
+    ours, theirs = facts_of_entry(old, one), facts_of_entry(new, other)
+    same = bool(ours and theirs and ours.accelerator_model_name == theirs.accelerator_model_name)
+    return one.organisation == other.organisation, same, _named_alike(one, other)
+
+
+def _named_alike(one: EntryResult, other: EntryResult) -> float:
     return SequenceMatcher(None, one.system[:200], other.system[:200], autojunk=False).ratio()
 
 

@@ -38,8 +38,7 @@ def _text(found: Comparison, width: int) -> Iterator[str]:
         yield f"{name}: {side}"
     if found.purpose != "compare":
         yield ""
-        for line in _findings(found):
-            yield from wrapped(line, width, 2)
+        yield from _text_findings(found, width)
     for pair in found.pairs:
         yield ""
         yield from wrapped(title(pair), width, 2)
@@ -65,7 +64,7 @@ def _markdown(found: Comparison) -> Iterator[str]:
         yield f"- {name}: {escape(side)}"
     yield ""
     if found.purpose != "compare":
-        yield from (f"- {escape(line)}" for line in _findings(found))
+        yield from _markdown_findings(found)
         yield ""
     for pair in found.pairs:
         yield from (f"## {escape(title(pair))}", "", escape(plain(pair.answer)), "")
@@ -74,17 +73,25 @@ def _markdown(found: Comparison) -> Iterator[str]:
     yield from (escape(line) for line in _ending(found, 1 << 30))
 
 
-def _findings(found: Comparison) -> Iterator[str]:
-    """Each finding as one line; or that there is none."""
+def _text_findings(found: Comparison, width: int) -> Iterator[str]:
     if not found.findings:
-        yield _NO_FINDING[found.purpose]
+        yield from wrapped(_NO_FINDING[found.purpose], width)
     for finding in found.findings:
-        yield _finding(finding)
+        head, *details = _lines(finding)
+        yield from wrapped(head, width, 2)
+        for detail in details:
+            yield from (f"  {line}" for line in wrapped(detail, width - 2, 2))
 
 
-def _finding(finding: Finding) -> str:
-    parts = [f"{finding.severity} {finding.message} [{finding.rule}]", finding.path]
-    parts += [f"expected {finding.expected}"] if finding.expected else []
-    parts += [f"found {finding.actual}"] if finding.actual else []
-    parts += [finding.fix] if finding.fix else []
-    return plain("; ".join(parts))
+def _markdown_findings(found: Comparison) -> Iterator[str]:
+    if not found.findings:
+        yield f"- {_NO_FINDING[found.purpose]}"
+    for finding in found.findings:
+        yield "- " + "; ".join(escape(line) for line in _lines(finding))
+
+
+def _lines(finding: Finding) -> list[str]:
+    """A finding: what is wrong, then where, what was expected, what is there, and how to mend it."""
+    told = {"expected: ": finding.expected, "found: ": finding.actual, "fix: ": finding.fix}
+    lines = [f"{finding.severity}: {finding.message} [{finding.rule}]", f"in {finding.path}"]
+    return [plain(line) for line in (*lines, *(f"{name}{text}" for name, text in told.items() if text))]

@@ -46,7 +46,8 @@ def _times(old: EntrySide, new: EntrySide, parts: tuple[Part, ...], undivided: s
     head = _head(old, new)
     if undivided:
         return f"{head}. Not divided: {undivided}."
-    return f"{head}: {_because(parts, max(old.minutes, new.minutes), old, new)}." if parts else f"{head}."
+    because = _because(parts, max(old.minutes, new.minutes), old, new)
+    return f"{head}: {because}." if because else f"{head}."
 
 
 def _head(old: EntrySide, new: EntrySide) -> str:
@@ -86,8 +87,8 @@ def _because(parts: tuple[Part, ...], time: float, old: EntrySide, new: EntrySid
     large.sort(key=lambda part: -abs(part.minutes))
     rest = sum(part.minutes for part in parts if part not in large)
     told = [f"{part_words(part, old, new)} ({part.minutes:+.2f} min)" for part in large]
-    if len(large) < len(parts):
-        told.append(f"{'all else' if large else 'all parts'} {rest:+.2f} min")
+    if large and len(large) < len(parts):
+        told.append(f"all else {rest:+.2f} min")
     return ", ".join(told)
 
 
@@ -110,6 +111,11 @@ def amount(value: float) -> str:
     return f"{value:,.0f}" if value >= 1000 else f"{value:.6g}"
 
 
+def rate(value: float) -> str:
+    """Samples a second: small ones with their fractions."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
 def _pace(part: Part, old: EntrySide, new: EntrySide) -> str:
     unit = part.unit.rpartition(" ")[2]
     each = f"per {unit}" + (" and accelerator" if part.unit.startswith("accelerator") else "")
@@ -119,7 +125,7 @@ def _pace(part: Part, old: EntrySide, new: EntrySide) -> str:
     faster = f"{(speed - 1) * 100:.1f} % faster" if speed > 1 else f"{(1 - speed) * 100:.1f} % slower"
     rates = ""
     if old.throughput and new.throughput:
-        rates = f": {old.throughput:,.0f} -> {new.throughput:,.0f} samples/s"
+        rates = f": {rate(old.throughput)} -> {rate(new.throughput)} samples/s"
     return f"training {faster} {each}{rates}"
 
 

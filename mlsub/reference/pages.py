@@ -37,6 +37,8 @@ _GROUPS = {
     "layout": "The package as files",
     "merge": "Packages that are joined",
     "seal": "Sealing a submission, and opening it",
+    "borrow": "Hyperparameters that are borrowed during review",
+    "resubmit": "Results that are submitted again in a later round",
     "check": "Why nothing was checked",
     "rule": "Defects of mlsub",
 }

@@ -1,0 +1,184 @@
+"""Check a result of an earlier round that is to be submitted again.
+
+MLPerf training rules, "Results Resubmission": logs of an earlier round may be submitted again where benchmark,
+accelerator, category, availability, software and division are the same in both. The logs have to pass the rules of the
+new round like any other. Submission rules: old logs do not show that what was a preview became available.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from mlsub.compare.files import digest
+from mlsub.compare.model import Change
+from mlsub.compare.reading import NotComparableError, Reading, read_side
+from mlsub.comparison.borrow import SOFTWARE
+from mlsub.comparison.compare import compare_sides
+from mlsub.comparison.match import Pair, match
+from mlsub.comparison.model import Comparison, PairComparison
+from mlsub.findings import Finding, Verdict
+from mlsub.pipeline import Settings
+from mlsub.report.model import EntryResult
+from mlsub.rounds import get_round, known_rounds
+from mlsub.rules.catalogue import finding
+from mlsub.show import show
+
+#: Fields of a description that the clause names.
+_NAMED = (
+    *("division", "status", "accelerator_model_name", "accelerators_per_node", "number_of_nodes"),
+    *SOFTWARE,
+)
+#: Defects of one entry that are told; more are counted.
+_TOLD = 10
+_SHOWN = 8
+
+
+def check_resubmission(old: str, new: str, settings: Settings, forced: Sequence[str] = ()) -> Comparison:
+    """Hold a result that is to be submitted again against the rules of the new round, and against what it was.
+
+    Args:
+        old: the result in its own round.
+        new: as it is to be submitted; the same path where nothing was changed yet.
+        settings: with the new round, None to read it off the folders above ``new``.
+        forced: pairs of entries, ``A_ENTRY=B_ENTRY``.
+
+    Raises:
+        NotComparableError: a side holds nothing to compare, or the round is not a later one.
+    """
+    before = read_side(old, msgspec.structs.replace(settings, round=None))
+    after = read_side(new, settings)
+    _later(before, after)
+    matched = match(before, after, forced)
+    found = compare_sides(before, after, forced)
+    findings: list[Finding] = []
+    for pair, compared in zip(matched.pairs, found.pairs, strict=True):
+        findings += _check(before, after, pair, compared)
+    for entry in matched.only_new:
+        message = "The entry was not in the earlier round"
+        findings.append(finding("resubmit.logs", entry.path, message, actual=f"{entry.runs} logs"))
+    return msgspec.structs.replace(found, purpose="resubmit", findings=tuple(dict.fromkeys(findings)))
+
+
+def _later(before: Reading, after: Reading) -> None:
+    """Stop where the new round is not later than the old one."""
+    one, other = before.checked.report, after.checked.report
+    if one.usage != other.usage:
+        raise NotComparableError(f"{before.path} is of {one.usage}, {after.path} of {other.usage}.")
+    rounds = known_rounds(one.usage or "training")
+    if rounds.index(str(other.round)) <= rounds.index(str(one.round)):
+        raise NotComparableError(
+            f"v{other.round} is not later than v{one.round}, the round of {before.path}. Name the new one with --round."
+        )
+
+
+def _check(before: Reading, after: Reading, pair: Pair, compared: PairComparison) -> Iterator[Finding]:
+    old, new = pair
+    report = after.checked.report
+    round_ = get_round(report.usage or "training", str(report.round))
+    if new.benchmark not in round_.benchmarks:
+        yield finding(
+            "resubmit.benchmark",
+            new.path,
+            f"{new.benchmark} is no benchmark of {round_.title}",
+            expected=f"one of {', '.join(round_.benchmarks)}",
+            actual=new.benchmark,
+        )
+    else:
+        yield from _rules(after, new, round_.title)
+    yield from _fields(new, compared.fields)
+    if before.place.path != after.place.path:
+        yield from _logs(before, after, old, new)
+    yield from _identity(before, after, old, new)
+
+
+def _rules(after: Reading, entry: EntryResult, title: str) -> Iterator[Finding]:
+    """What the new round rejects; a defect of many logs once. A run that is forgiven is no reason."""
+    paths = {log.path for log in after.logs(entry)} | {entry.path} if entry.official is Verdict.REJECTED else set()
+    paths |= {
+        system.path
+        for system in after.checked.report.systems
+        if system.organisation == entry.organisation and Path(system.path).name == f"{entry.system}.json"
+    }
+    defects: Counter[tuple[str, str]] = Counter()
+    first: dict[tuple[str, str], Finding] = {}
+    for known in after.checked.report.findings:
+        if known.path in paths and known.rejects:
+            key = known.rule, known.message
+            defects[key] += 1
+            first.setdefault(key, known)
+    for number, (key, count) in enumerate(defects.items()):
+        if number == _TOLD:
+            message = f"{title} rejects it for {len(defects) - _TOLD} further reasons; mlsub check has them all"
+            yield finding("resubmit.rules", entry.path, message)
+            return
+        known = first[key]
+        places = f", in {count} places" if count > 1 else ""
+        message = f"{title} rejects it: {known.message} ({known.rule}{places})"
+        yield finding("resubmit.rules", known.path, message, expected=known.expected, actual=known.actual)
+
+
+def _fields(entry: EntryResult, changes: Sequence[Change]) -> Iterator[Finding]:
+    named = [change for change in changes if change.name in _NAMED]
+    other = [change for change in changes if change.name not in _NAMED]
+    for rule, found in (("resubmit.system", named), ("resubmit.description", other)):
+        if found:
+            message = f"The system description differs in {', '.join(change.name for change in found[:_SHOWN])}"
+            yield finding(
+                rule,
+                entry.path,
+                message + (f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""),
+                expected="; ".join(_value(change.old) for change in found[:_SHOWN]),
+                actual="; ".join(_value(change.new) for change in found[:_SHOWN]),
+            )
+
+
+def _value(value: object) -> str:
+    return "-" if value is None else str(value)[:80] or '""'
+
+
+def _logs(before: Reading, after: Reading, old: EntryResult, new: EntryResult) -> Iterator[Finding]:
+    """Whether the logs are those of the earlier round, to the byte."""
+    ours, theirs = _contents(before, old), _contents(after, new)
+    changed = [name for name, content in theirs if content is None or content not in {c for _, c in ours}]
+    gone = [name for name, content in ours if content is None or content not in {c for _, c in theirs}]
+    if changed or gone:
+        parts = [f"not among A's: {_names(changed)}"] * bool(changed) + [f"only in A: {_names(gone)}"] * bool(gone)
+        message = "The logs are not those of the earlier round"
+        yield finding("resubmit.logs", new.path, message, actual="; ".join(parts))
+
+
+def _names(names: Sequence[str]) -> str:
+    return ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+
+
+def _contents(read: Reading, entry: EntryResult) -> list[tuple[str, bytes | None]]:
+    root = Path(read.checked.report.root)
+    return [(log.path.rpartition("/")[2], digest(root / log.path)) for log in read.logs(entry)]
+
+
+def _identity(before: Reading, after: Reading, old: EntryResult, new: EntryResult) -> Iterator[Finding]:
+    """What the logs call themselves, in both rounds; and the division and organisation that they lie in now."""
+    ours, theirs = _stated(before, old), _stated(after, new)
+    places = {"submission_division": new.division, "submission_org": new.organisation or None}
+    for key in sorted(ours.keys() | theirs.keys()):
+        if ours.get(key) != theirs.get(key):
+            message = f"The logs state another {key} than in the earlier round"
+            yield finding("resubmit.identity", new.path, message, expected=ours.get(key), actual=theirs.get(key, "-"))
+    for key, place in places.items():
+        stated = theirs.get(key)
+        if after.place.organisation and place and stated not in (None, show(place)):
+            message = f"The logs state another {key} than the package they lie in"
+            yield finding("resubmit.identity", new.path, message, expected=show(place), actual=stated)
+
+
+def _stated(read: Reading, entry: EntryResult) -> dict[str, str]:
+    """What most logs state of each ``submission_`` key."""
+    votes: dict[str, Counter[str]] = {}
+    for run in read.runs(entry):
+        for key, value in run.identity.items():
+            votes.setdefault(key[:100], Counter())[show(value)] += 1
+    return {key: counted.most_common(1)[0][0] for key, counted in votes.items()}
