@@ -47,18 +47,18 @@ def compare_sides(before: Reading, after: Reading, forced: Sequence[str] = ()) -
 def compare_entries(before: Reading, after: Reading, pair: Pair) -> PairComparison:
     """Two entries side by side."""
     old, new = know(before, pair[0]), know(after, pair[1])
-    undivided = old.why or new.why
+    times = old.side.minutes, new.side.minutes
+    undivided = old.why or new.why or ("one of them has no time" if None in times else None)
     if pair[0].benchmark != pair[1].benchmark:
         undivided = "they train different benchmarks"
     parts = decompose(old.measured, new.measured) if old.measured and new.measured and not undivided else ()
     changes = hyperparameters(old.runs, new.runs)
-    times = old.side.minutes, new.side.minutes
-    both = times[0] is not None and times[1] is not None and times[0] > 0 and times[1] > 0
+    ratio = times[0] / times[1] if times[0] and times[1] and min(times[0], times[1]) > 0 else None
     return PairComparison(
         old=old.side,
         new=new.side,
-        ratio=(times[0] or 0) / (times[1] or 1) if both else None,
-        reduction=1 - (times[1] or 0) / (times[0] or 1) if both else None,
+        ratio=ratio,
+        reduction=None if ratio is None else 1 - 1 / ratio,
         parts=parts,
         undivided=undivided,
         same=agreed(old.runs, new.runs),

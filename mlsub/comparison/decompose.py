@@ -19,6 +19,8 @@ from mlsub.comparison.model import Part
 from mlsub.comparison.phases import TIMED, Phases
 
 _MINUTE = 60_000
+#: Less training than this is none.
+_LEAST = 1e-9
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
@@ -138,6 +140,6 @@ def _work(old: Measured, new: Measured) -> tuple[tuple[Fraction, Fraction], str]
 
 
 def _mean_work(side: Measured) -> Fraction | None:
-    if not side.work or len(side.work) != len(side.phases) or min(side.work) <= 0:
+    if not side.work or len(side.work) != len(side.phases) or min(side.work) < _LEAST:
         return None
     return sum(map(Fraction, side.work), Fraction(0)) / len(side.work)

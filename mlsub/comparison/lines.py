@@ -109,14 +109,15 @@ def _hyperparameters(pair: PairComparison) -> Section:
         (plain(change.name), _text(change.old), _text(change.new) + (f" ({plain(change.note)})" if change.note else ""))
         for change in pair.hyperparameters
     ]
-    differ = f"{len(rows)} differ" if rows else "none differs"
+    differ = f"{len(rows)} differ" if len(rows) > 1 else "1 differs" if rows else "none differs"
     title_ = f"Hyperparameters and sizes, as most runs logged them: {differ}, {pair.same} are the same"
     return Section(title_, ("key", "A", "B"), tuple(rows), () if rows else ("Both train with the same values.",))
 
 
 def _system(pair: PairComparison) -> Section:
     rows = [(plain(change.name), _text(change.old), _text(change.new)) for change in pair.fields]
-    return Section(f"System description: {len(rows)} fields differ", ("field", "A", "B"), tuple(rows))
+    differ = "1 field differs" if len(rows) == 1 else f"{len(rows)} fields differ"
+    return Section(f"System description: {differ}", ("field", "A", "B"), tuple(rows))
 
 
 def _seconds(side: EntrySide, name: str) -> str:

@@ -12,7 +12,7 @@ from mlsub.comparison.sides import accelerators_of, facts_of_entry
 from mlsub.report.model import EntryResult
 
 #: Names less alike than this are two systems.
-_ALIKE = 0.6
+_ALIKE = 0.7
 #: Entries of one benchmark compared each with each by their names.
 _MANY = 200
 

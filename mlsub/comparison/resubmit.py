@@ -14,18 +14,19 @@ from pathlib import Path
 import msgspec
 
 from mlsub.compare.files import digest
-from mlsub.compare.model import Change
+from mlsub.compare.model import Change, Side
 from mlsub.compare.reading import NotComparableError, Reading, read_side
 from mlsub.comparison.borrow import SOFTWARE
-from mlsub.comparison.compare import compare_sides
+from mlsub.comparison.compare import compare_sides, entry_name, side_of
 from mlsub.comparison.match import Pair, match
 from mlsub.comparison.model import Comparison, PairComparison
 from mlsub.findings import Finding, Verdict
 from mlsub.pipeline import Settings
 from mlsub.report.model import EntryResult
-from mlsub.rounds import get_round, known_rounds
+from mlsub.rounds import Round, get_round, known_rounds, normalise_round
 from mlsub.rules.catalogue import finding
 from mlsub.show import show
+from mlsub.submission.locate import infer_round, locate
 
 #: Fields of a description that the clause names.
 _NAMED = (
@@ -50,11 +51,17 @@ def check_resubmission(old: str, new: str, settings: Settings, forced: Sequence[
         NotComparableError: a side holds nothing to compare, or the round is not a later one.
     """
     before = read_side(old, msgspec.structs.replace(settings, round=None))
-    after = read_side(new, settings)
-    _later(before, after)
+    try:
+        after = read_side(new, settings)
+    except NotComparableError:
+        nothing_left = _none_left(before, new, settings)
+        if nothing_left is None:
+            raise
+        return nothing_left
+    round_ = _later(before, after.checked.report.usage, after.checked.report.round)
     matched = match(before, after, forced)
     found = compare_sides(before, after, forced)
-    findings: list[Finding] = []
+    findings = [_gone(entry, round_) for entry in matched.only_old if entry.benchmark not in round_.benchmarks]
     for pair, compared in zip(matched.pairs, found.pairs, strict=True):
         findings += _check(before, after, pair, compared)
     for entry in matched.only_new:
@@ -63,32 +70,59 @@ def check_resubmission(old: str, new: str, settings: Settings, forced: Sequence[
     return msgspec.structs.replace(found, purpose="resubmit", findings=tuple(dict.fromkeys(findings)))
 
 
-def _later(before: Reading, after: Reading) -> None:
-    """Stop where the new round is not later than the old one."""
-    one, other = before.checked.report, after.checked.report
-    if one.usage != other.usage:
-        raise NotComparableError(f"{before.path} is of {one.usage}, {after.path} of {other.usage}.")
-    rounds = known_rounds(one.usage or "training")
-    if rounds.index(str(other.round)) <= rounds.index(str(one.round)):
+def _none_left(before: Reading, new: str, settings: Settings) -> Comparison | None:
+    """The answer where the new round has none of the benchmarks, so that there is nothing to check by its rules."""
+    inferred = infer_round(locate(Path(new)))
+    asked = normalise_round(settings.round) if settings.round else inferred and inferred.round
+    usage = before.checked.report.usage or "training"
+    entries = before.checked.report.entries
+    if asked not in known_rounds(usage):
+        return None
+    round_ = get_round(usage, asked)
+    if any(entry.benchmark in round_.benchmarks for entry in entries):
+        return None
+    _later(before, usage, asked)
+    return Comparison(
+        purpose="resubmit",
+        old=side_of(before),
+        new=Side(path=new, usage=usage, round=asked, official=Verdict.NOT_CHECKED.value),
+        pairs=(),
+        only_old=tuple(map(entry_name, entries)),
+        findings=tuple(_gone(entry, round_) for entry in entries),
+    )
+
+
+def _gone(entry: EntryResult, round_: Round) -> Finding:
+    return finding(
+        "resubmit.benchmark",
+        entry.path,
+        f"{entry.benchmark} is no benchmark of {round_.title}",
+        expected=f"one of {', '.join(round_.benchmarks)}",
+        actual=entry.benchmark,
+    )
+
+
+def _later(before: Reading, usage: str | None, name: str | None) -> Round:
+    """The new round; stops where it is not later than the old one."""
+    report = before.checked.report
+    if report.usage != usage:
+        raise NotComparableError(f"{before.path} is of {report.usage}, the new round of {usage}.")
+    rounds = known_rounds(usage or "training")
+    if rounds.index(str(name)) <= rounds.index(str(report.round)):
         raise NotComparableError(
-            f"v{other.round} is not later than v{one.round}, the round of {before.path}. Name the new one with --round."
+            f"v{name} is not later than v{report.round}, the round of {before.path}. Name the new one with --round."
         )
+    return get_round(usage or "training", str(name))
 
 
 def _check(before: Reading, after: Reading, pair: Pair, compared: PairComparison) -> Iterator[Finding]:
     old, new = pair
     report = after.checked.report
     round_ = get_round(report.usage or "training", str(report.round))
-    if new.benchmark not in round_.benchmarks:
-        yield finding(
-            "resubmit.benchmark",
-            new.path,
-            f"{new.benchmark} is no benchmark of {round_.title}",
-            expected=f"one of {', '.join(round_.benchmarks)}",
-            actual=new.benchmark,
-        )
-    else:
+    if new.benchmark in round_.benchmarks:
         yield from _rules(after, new, round_.title)
+    else:
+        yield _gone(new, round_)
     yield from _fields(new, compared.fields)
     if before.place.path != after.place.path:
         yield from _logs(before, after, old, new)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import msgspec
 
 from mlsub.compare.reading import Reading, content_of
+from mlsub.compare.values import agreed_values
 from mlsub.comparison.decompose import Measured
 from mlsub.comparison.model import Convergence, EntrySide, PhaseTime
 from mlsub.comparison.phases import TIMED, Intervals, Phases, phases_of, read_intervals
@@ -39,7 +41,7 @@ def know(reading: Reading, entry: EntryResult) -> Known:
     round_ = get_round(report.usage or "training", str(report.round))
     logs = reading.logs(entry)
     counted, basis = counting(logs, entry, round_)
-    unscaled = entry.score.unscaled if basis == "score" else _mean([logs[n].minutes or 0.0 for n in counted])
+    unscaled = _sane(entry.score.unscaled if basis == "score" else _mean([logs[n].minutes or 0.0 for n in counted]))
     points = _points(logs, entry.benchmark, round_)
     phases = _phases_of(reading, [logs[n] for n in counted], round_)
     work = [float(point) for n in counted if (point := points[n]) is not None]
@@ -92,7 +94,7 @@ def _side(
 ) -> EntrySide:
     facts = facts_of_entry(reading, entry)
     accelerators, samples = measured.accelerators, measured.samples
-    minutes = None if time.unscaled is None else time.unscaled * entry.score.scaling
+    minutes = None if time.unscaled is None else _sane(time.unscaled * entry.score.scaling)
     work = _mean(measured.work) if measured.work else None
     phases = phase_times(measured.phases)
     training = next((phase.seconds for phase in phases if phase.name == "training"), None)
@@ -118,7 +120,7 @@ def _side(
         convergence=_convergence(entry, round_, points),
         work=work,
         throughput=work * samples / training if work and samples and training else None,
-        batch_size=_number([log.run.hyperparameters.get("global_batch_size") for log in logs]),
+        batch_size=_number(logs, "global_batch_size"),
         phases=phases,
     )
 
@@ -161,15 +163,20 @@ def _samples(logs: Sequence[LogReport], entry: EntryResult, round_: Round) -> fl
     unit = unit_words(entry.benchmark, round_)
     if unit != "epochs":
         return 1.0 if unit == "samples" else None
-    return _number([log.run.hyperparameters.get("train_samples") for log in logs])
+    return _number(logs, "train_samples")
 
 
-def _number(values: Sequence[Any]) -> float | None:
-    """The number that all agree on."""
-    first = values[0] if values else None
-    if isinstance(first, bool) or not isinstance(first, (int, float)) or not 0 < first < BEYOND:
+def _number(logs: Sequence[LogReport], key: str) -> float | None:
+    """What most runs logged of a key, if it is a number that counts something."""
+    value = json.loads(agreed_values([log.run for log in logs]).get(key, "null"))
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 1e-9 < value < BEYOND:
         return None
-    return float(first) if all(value == first for value in values) else None
+    return float(value)
+
+
+def _sane(value: float | None) -> float | None:
+    """A time that can be computed with; what is beyond comes from broken clocks."""
+    return value if value is not None and abs(value) < BEYOND else None
 
 
 def _mean(values: Sequence[float]) -> float | None:
@@ -182,19 +189,19 @@ def _phases_of(reading: Reading, logs: Sequence[LogReport], round_: Round) -> tu
     phases = []
     for log in logs:
         timeline = log.run.timeline
-        if log.run.duration_ms is None or timeline.run_start is None or timeline.run_stop is None:
+        start, stop = _sane(timeline.run_start), _sane(timeline.run_stop)
+        if start is None or stop is None:
             return None
         intervals = read_intervals(root / log.path, old_format=round_.log_format == "mll")
         if intervals is None:
             return None
-        phases.append(_phases(intervals, timeline, (timeline.run_start, timeline.run_stop)))
+        phases.append(_phases(intervals, timeline, (start, stop)))
     return tuple(phases)
 
 
 def _phases(intervals: Intervals, timeline: Timeline, run: tuple[float, float]) -> Phases:
-    start, stop = timeline.init_start, timeline.init_stop
-    init = stop - start if start is not None and stop is not None and math.isfinite(stop - start) else None
-    return phases_of(intervals, run, init)
+    start, stop = _sane(timeline.init_start), _sane(timeline.init_stop)
+    return phases_of(intervals, run, None if start is None or stop is None else stop - start)
 
 
 def facts_of_entry(reading: Reading, entry: EntryResult) -> SystemFacts | None:
