@@ -23,6 +23,8 @@ CASES = [
     (["rcp", "plot", "--help"], {"msgspec", "yaml", "rich", "matplotlib", "numpy"}),
     (["watch", "--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "subprocess", "numpy"}),
     (["diff", "--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "numpy"}),
+    (["compare", "--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "numpy"}),
+    (["compare", "TREE", "TREE"], {"jsonschema", "mlperf_logging", "numpy", "scipy", "rich"}),
     (["merge", "--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "numpy"}),
     (["diff", "TREE", "TREE"], {"jsonschema", "mlperf_logging", "numpy", "scipy", "rich"}),
     (["check", "TREE", "--format", "json"], {"rich", "jsonschema", "mlperf_logging", "numpy", "scipy", "matplotlib"}),

@@ -15,8 +15,8 @@ import msgspec
 
 from mlsub.compare.reading import NotComparableError, Reading, read_side
 from mlsub.compare.values import agreed_values, fields
-from mlsub.comparison.compare import compare_sides, entry_name
-from mlsub.comparison.match import match
+from mlsub.comparison.compare import compare_sides
+from mlsub.comparison.match import entry_name, match
 from mlsub.comparison.model import Comparison
 from mlsub.comparison.sides import Known, accelerators_of, facts_of_entry, know
 from mlsub.findings import Finding, Verdict

@@ -8,12 +8,11 @@ from mlsub.compare.model import Side
 from mlsub.compare.reading import Reading, read_side
 from mlsub.compare.values import agreed, fields, hyperparameters
 from mlsub.comparison.decompose import decompose
-from mlsub.comparison.match import Pair, match
+from mlsub.comparison.match import Pair, entry_name, match
 from mlsub.comparison.model import Comparison, PairComparison
 from mlsub.comparison.sides import know
 from mlsub.comparison.words import answer
 from mlsub.pipeline import Settings
-from mlsub.report.model import EntryResult
 
 
 def compare(old: str, new: str, settings: Settings, forced: Sequence[str] = ()) -> Comparison:
@@ -26,7 +25,7 @@ def compare(old: str, new: str, settings: Settings, forced: Sequence[str] = ()) 
         forced: pairs of entries, ``A_ENTRY=B_ENTRY``.
 
     Raises:
-        NotComparableError: a side holds nothing to compare, or a forced pair is none.
+        NotComparableError: a side holds nothing to compare, nothing belongs together, or a forced pair is none.
     """
     return compare_sides(read_side(old, settings), read_side(new, settings), forced)
 
@@ -72,8 +71,3 @@ def side_of(read: Reading) -> Side:
     """One of the two, with the verdict on it."""
     report = read.checked.report
     return Side(path=read.path, usage=report.usage, round=report.round, official=report.official.value)
-
-
-def entry_name(entry: EntryResult) -> str:
-    """Organisation, system and benchmark as a path, such as ``--pair`` takes it."""
-    return "/".join(filter(None, (entry.organisation, entry.system, entry.scaling_type, entry.benchmark)))

@@ -68,8 +68,8 @@ def decompose(old: Measured, new: Measured) -> tuple[Part, ...]:
     parts: list[Part] = []
     for name in ours:
         was, now = ours[name], theirs[name]
-        if name in ("training", "run") and (split := _training(was, now, old, new, factor)):
-            parts += split
+        if name in ("training", "inside", "run") and (split := _training(was, now, old, new, factor)):
+            parts += [msgspec.structs.replace(part, of=name if part.name == "pace" else None) for part in split]
         else:
             parts.append(_part(name, was, now, "s", (now - was) * factor, 1000))
     if scalings[0] != scalings[1]:
@@ -90,7 +90,7 @@ def _grouped(old: Measured, new: Measured) -> tuple[dict[str, Fraction], dict[st
     elif len({phases.evaluation is None for phases in every}) == 2:
         # Who logs no evaluation has it somewhere in training or pauses.
         inside = ("training", "before_evaluation", "evaluation", "pauses")
-        groups = {"start": ("start",), "training": inside, "end": ("end",)}
+        groups = {"start": ("start",), "inside": inside, "end": ("end",)}
     else:
         known = [name for name in TIMED if getattr(every[0], name) is not None]
         groups = {name: (name,) for name in known}

@@ -38,8 +38,24 @@ def match(old: Reading, new: Reading, forced: Sequence[str] = ()) -> Matched:
         forced: ``A_ENTRY=B_ENTRY``, each by its system, or by system/benchmark, or with the organisation before.
 
     Raises:
-        NotComparableError: a forced pair names no entry, or several.
+        NotComparableError: a forced pair names no entry, or several; or there is no pair at all.
     """
+    matched = _match(old, new, forced)
+    if not matched.pairs:
+        one, other = (", ".join(map(entry_name, left[:3])) for left in (matched.only_old, matched.only_new))
+        raise NotComparableError(
+            f"No entry of {old.path} has a counterpart in {new.path}. --pair pairs what belongs together: "
+            f"the first has {one}, the second {other}."
+        )
+    return matched
+
+
+def entry_name(entry: EntryResult) -> str:
+    """Organisation, system and benchmark as a path, such as ``--pair`` takes it."""
+    return "/".join(filter(None, (entry.organisation, entry.system, entry.scaling_type, entry.benchmark)))
+
+
+def _match(old: Reading, new: Reading, forced: Sequence[str]) -> Matched:
     ours, theirs = list(old.checked.report.entries), list(new.checked.report.entries)
     pairs = _forced(forced, ours, theirs)
     ours = [entry for entry in ours if all(entry is not pair[0] for pair in pairs)]

@@ -76,7 +76,9 @@ class EntrySide(msgspec.Struct, frozen=True, kw_only=True):
 class Part(msgspec.Struct, frozen=True, kw_only=True):
     """A part of the difference in time: ``minutes`` more (or less, where negative) because ``old`` became ``new``.
 
-    ``name`` is ``work``, ``pace``, ``accelerators``, ``scaling`` or a phase; ``unit`` that of the two values.
+    ``name`` is ``work``, ``pace``, ``accelerators``, ``scaling`` or a phase; ``unit`` that of the two values. ``of``
+    says what a pace is the pace of: ``training``, or where logs do not tell that apart ``inside``, training with
+    evaluations and pauses, or ``run``.
     """
 
     name: str
@@ -84,6 +86,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     new: float
     unit: str
     minutes: float
+    of: str | None = None
 
 
 class PairComparison(msgspec.Struct, frozen=True, kw_only=True):

@@ -22,7 +22,6 @@ _NO_FINDING = {
     "borrow": "Nothing speaks against borrowing, as far as files can tell.",
     "resubmit": "Nothing speaks against submitting it again, as far as files can tell.",
 }
-_NO_PAIR = "No entry of A has a counterpart in B."
 
 
 def render(found: Comparison, format_: str, width: int = WIDTH) -> str:
@@ -51,8 +50,6 @@ def _text(found: Comparison, width: int) -> Iterator[str]:
 
 def _ending(found: Comparison, width: int) -> Iterator[str]:
     rest = list(left_over(found))
-    if not found.pairs:
-        rest.insert(0, _NO_PAIR)
     if rest:
         yield ""
     for line in rest:

@@ -17,8 +17,8 @@ from mlsub.compare.files import digest
 from mlsub.compare.model import Change, Side
 from mlsub.compare.reading import NotComparableError, Reading, read_side
 from mlsub.comparison.borrow import SOFTWARE
-from mlsub.comparison.compare import compare_sides, entry_name, side_of
-from mlsub.comparison.match import Pair, match
+from mlsub.comparison.compare import compare_sides, side_of
+from mlsub.comparison.match import Pair, entry_name, match
 from mlsub.comparison.model import Comparison, PairComparison
 from mlsub.findings import Finding, Verdict
 from mlsub.pipeline import Settings
@@ -195,18 +195,16 @@ def _contents(read: Reading, entry: EntryResult) -> list[tuple[str, bytes | None
 
 
 def _identity(before: Reading, after: Reading, old: EntryResult, new: EntryResult) -> Iterator[Finding]:
-    """What the logs call themselves, in both rounds; and the division and organisation that they lie in now."""
+    """What the logs call themselves, in both rounds; and the division that they are submitted to now."""
     ours, theirs = _stated(before, old), _stated(after, new)
-    places = {"submission_division": new.division, "submission_org": new.organisation or None}
     for key in sorted(ours.keys() | theirs.keys()):
         if ours.get(key) != theirs.get(key):
             message = f"The logs state another {key} than in the earlier round"
             yield finding("resubmit.identity", new.path, message, expected=ours.get(key), actual=theirs.get(key, "-"))
-    for key, place in places.items():
-        stated = theirs.get(key)
-        if after.place.organisation and place and stated not in (None, show(place)):
-            message = f"The logs state another {key} than the package they lie in"
-            yield finding("resubmit.identity", new.path, message, expected=show(place), actual=stated)
+    stated = theirs.get("submission_division")
+    if new.division is not None and stated not in (None, show(new.division)):
+        message = "The logs state another division than the system description"
+        yield finding("resubmit.identity", new.path, message, expected=show(new.division), actual=stated)
 
 
 def _stated(read: Reading, entry: EntryResult) -> dict[str, str]:

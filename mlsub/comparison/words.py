@@ -17,6 +17,7 @@ _PHASES = {
     "evaluation": "evaluation",
     "pauses": "pauses",
     "end": "end of the run",
+    "inside": "training, evaluation and pauses",
     "run": "the run",
     "untold": "not told apart",
     "init": "initialisation (not timed)",
@@ -119,14 +120,15 @@ def rate(value: float) -> str:
 def _pace(part: Part, old: EntrySide, new: EntrySide) -> str:
     unit = part.unit.rpartition(" ")[2]
     each = f"per {unit}" + (" and accelerator" if part.unit.startswith("accelerator") else "")
+    what = phase_words(part.of or "training")
     if not part.new or not part.old or part.old == part.new:
-        return f"training as fast {each}"
+        return f"{what} as fast {each}"
     speed = part.old / part.new
     faster = f"{(speed - 1) * 100:.1f} % faster" if speed > 1 else f"{(1 - speed) * 100:.1f} % slower"
     rates = ""
-    if old.throughput and new.throughput:
+    if old.throughput and new.throughput and part.of == "training":
         rates = f": {rate(old.throughput)} -> {rate(new.throughput)} samples/s"
-    return f"training {faster} {each}{rates}"
+    return f"{what} {faster} {each}{rates}"
 
 
 def side_words(side: EntrySide, *, organisation: bool) -> str:

@@ -123,6 +123,6 @@ def test_units_that_differ_meet_in_samples_or_not_at_all() -> None:
 def test_who_logs_no_evaluation_is_compared_by_what_both_tell() -> None:
     old = Measured(phases=(run(training=60_000.0, before_evaluation=6_000.0, evaluation=54_000.0),))
     new = Measured(phases=(run(training=90_000.0),))
-    assert of(decompose(old, new)) == {"start": 0, "training": -0.5, "end": 0}
+    assert of(decompose(old, new)) == {"start": 0, "inside": -0.5, "end": 0}
     untold = Measured(phases=(Phases(untold=180_000.0),))
     assert of(decompose(old, untold)) == {"run": 1}
