@@ -14,7 +14,7 @@ import pytest
 
 from mlsub.comparison import model
 from mlsub.comparison.model import Comparison
-from tests.cli.runner import call, run, schema
+from tests.cli.runner import REPOSITORY, call, run, schema
 from tests.make_tree import Log, Tree, make_tree, snapshot, spoil
 
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
@@ -243,6 +243,16 @@ def test_why_graphcores_resnet_became_faster() -> None:
         'all else -0.08 min. Also different: global_batch_size 1920 -> 3200, opt_name "sgd" -> "lars", '
         "17 more logged values."
     )
+
+
+@published
+def test_the_answer_that_the_page_quotes() -> None:
+    page = (REPOSITORY / "docs" / "compare.md").read_text()
+    quoted = [line[4:] for line in page.splitlines() if line.startswith("    ")]
+    entry = "Graphcore/results/ipu-pod16-TF1/resnet"
+    lines = run("compare", CORPUS / "v1.0" / entry, CORPUS / "v1.1" / entry).stdout.splitlines()
+    start = lines.index("  " + quoted[0])
+    assert [line[2:] for line in lines[start : start + len(quoted)]] == quoted
 
 
 @published
