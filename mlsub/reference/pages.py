@@ -35,6 +35,7 @@ _GROUPS = {
     "system": "A system description",
     "tree": "The tree of an organisation",
     "layout": "The package as files",
+    "package": "A manifest, and what is packed by it",
     "merge": "Packages that are joined",
     "seal": "Sealing a submission, and opening it",
     "check": "Why nothing was checked",
