@@ -16,6 +16,7 @@ _COMMANDS = {
     "rehearse": "Train and lay out a rehearsal submission on this machine.",
     "rules": "Look rules up, and what changes between rounds.",
     "score": "Print the scores: time to train of each entry.",
+    "truncate": "Shorten logs above 100 MiB, every record kept.",
     "watch": "Follow the logs of runs under way.",
 }
 
