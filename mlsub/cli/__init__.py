@@ -13,6 +13,7 @@ _COMMANDS = {
     "explain": "Explain a rule: reason, source, example and remedy.",
     "keys": "Show what a training code must log for a benchmark.",
     "rcp": "Reference convergence: show, plan, margin, plot, build.",
+    "redact": "Take private names, paths and secrets out of logs.",
     "rehearse": "Train and lay out a rehearsal submission on this machine.",
     "rules": "Look rules up, and what changes between rounds.",
     "score": "Print the scores: time to train of each entry.",

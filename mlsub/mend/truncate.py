@@ -14,7 +14,7 @@ import msgspec
 from mlsub.mend.errors import MendError
 from mlsub.mend.proof import fingerprint, prove_same
 from mlsub.mend.put import check_source, rewrite
-from mlsub.mend.zones import line_end, zones
+from mlsub.mend.zones import FREE, line_end, zones
 
 #: Bytes above which the rules allow a log to be truncated.
 LIMIT = 100 << 20
@@ -91,8 +91,8 @@ def truncate(file: Path, limit: int = LIMIT, *, write: bool) -> Shortened | None
 def _plan(file: Path, limit: int) -> _Plan:
     free = kept = 0
     with file.open("rb") as source:
-        for is_record, text in zones(source):
-            if is_record:
+        for mark, text in zones(source):
+            if mark != FREE:
                 kept += len(text)
             else:
                 free += len(text)
@@ -108,9 +108,9 @@ def _plan(file: Path, limit: int) -> _Plan:
 def _copy(source: BinaryIO, sink: BinaryIO | None, plan: _Plan, told: _Told) -> None:
     """Copy what the plan keeps; without a sink count what is left out, which the marker tells in the second go."""
     seen, marked, last = 0, False, b"\n"
-    for is_record, text in zones(source):
-        before, after = (text, b"") if is_record else _kept(text, seen, plan)
-        seen += 0 if is_record else len(text)
+    for mark, text in zones(source):
+        before, after = _kept(text, seen, plan) if mark == FREE else (text, b"")
+        seen += len(text) if mark == FREE else 0
         left_out = text[len(before) : len(text) - len(after)]
         last = before[-1:] or last
         if sink is None:

@@ -14,9 +14,10 @@ CHUNK = 1 << 20
 #: How far back a line without an end is looked through for a blank to cut it at.
 _WORD = 4096
 
-#: (whether it is a record's line, bytes). A record's line is whole, line end included, as is all free text, unless the
-#: line is longer than ``CHUNK``: then it comes in parts.
-Zone = tuple[bool, bytes]
+#: Free text, with ``FREE``, or a record's line, with the place in it from which on it is the record. Lines are whole,
+#: line end included, unless one is longer than ``CHUNK``: then it comes in parts.
+Zone = tuple[int, bytes]
+FREE = -1
 
 
 def zones(stream: BinaryIO) -> Iterator[Zone]:
@@ -32,10 +33,10 @@ def zones(stream: BinaryIO) -> Iterator[Zone]:
         if len(rest) > CHUNK:
             at = -1 if in_record else rest.find(MARK)
             if at > 0:
-                yield False, rest[:at]
+                yield FREE, rest[:at]
             in_record = in_record or at >= 0
             emitted = _safe(rest) if in_record else _between_words(rest)
-            yield in_record, rest[max(at, 0) : emitted]
+            yield 0 if in_record else FREE, rest[max(at, 0) : emitted]
             rest = rest[emitted:]
     yield from _cut(rest, in_record)
 
@@ -45,16 +46,16 @@ def _cut(block: bytes, in_record: bool) -> Iterator[Zone]:
     done = 0
     if in_record:
         done = line_end(block, 0)
-        yield True, block[:done]
+        yield 0, block[:done]
     while (at := block.find(MARK, done)) >= 0:
         start = max(block.rfind(b"\n", done, at) + 1, block.rfind(b"\r", done, at) + 1, done)
         end = line_end(block, at)
         if start > done:
-            yield False, block[done:start]
-        yield True, block[start:end]
+            yield FREE, block[done:start]
+        yield at - start, block[start:end]
         done = end
     if done < len(block):
-        yield False, block[done:]
+        yield FREE, block[done:]
 
 
 def line_end(block: bytes, start: int) -> int:

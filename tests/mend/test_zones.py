@@ -18,7 +18,7 @@ FEW = settings(derandomize=True, deadline=None, max_examples=300)
 
 
 def merged(data: bytes) -> list[tuple[bool, bytes]]:
-    found = list(zones(io.BytesIO(data)))
+    found = [(at >= 0, text) for at, text in zones(io.BytesIO(data))]
     return [(kind, b"".join(text for _, text in group)) for kind, group in groupby(found, lambda zone: zone[0])]
 
 
@@ -40,11 +40,14 @@ def test_short_chunks_cut_long_lines_but_lose_nothing_and_show_no_record_as_free
         found = list(zones(io.BytesIO(data)))
     assert b"".join(text for _, text in found) == data
     at = 0
-    for is_record, text in found:
-        if not is_record:
+    for mark, text in found:
+        if mark > 0:
+            assert b":::ML" not in text[:mark]
+        free = text if mark < 0 else text[:mark]
+        if free:
             # Nothing of a record, from its mark to the end of its line, may ever stand in free text.
             for match in re.finditer(rb":::ML[^\r\n]*", data):
-                assert match.end() <= at or match.start() >= at + len(text)
+                assert match.end() <= at or match.start() >= at + len(free)
         at += len(text)
 
 
