@@ -11,6 +11,7 @@ import mlsub
 _COMMANDS = {
     "check": "Check logs, benchmark folders or organisations.",
     "explain": "Explain a rule: reason, source, example and remedy.",
+    "fix": "Propose mechanical repairs as a diff, and make them.",
     "keys": "Show what a training code must log for a benchmark.",
     "rcp": "Reference convergence: show, plan, margin, plot, build.",
     "redact": "Take private names, paths and secrets out of logs.",
