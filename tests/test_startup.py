@@ -22,6 +22,9 @@ CASES = [
     (["rcp", "margin", "--help"], {"msgspec", "yaml", "rich", "matplotlib", "numpy"}),
     (["rcp", "plot", "--help"], {"msgspec", "yaml", "rich", "matplotlib", "numpy"}),
     (["watch", "--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "subprocess", "numpy"}),
+    (["fix", "--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "numpy", "difflib"}),
+    (["redact", "--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "numpy"}),
+    (["truncate", "--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "numpy"}),
     (["check", "TREE", "--format", "json"], {"rich", "jsonschema", "mlperf_logging", "numpy", "scipy", "matplotlib"}),
     (
         ["check", "LOG", "--round", "1.0"],

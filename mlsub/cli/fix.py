@@ -44,6 +44,7 @@ def command(
     from mlsub.mend.errors import MendError
     from mlsub.mend.fix.apply import apply
     from mlsub.mend.fix.plan import plan_for
+    from mlsub.mend.fix.words import as_diff
     from mlsub.pipeline import Settings
     from mlsub.rules.explain import suggestion
 
@@ -51,6 +52,7 @@ def command(
     if hints:
         raise click.UsageError(hints[0])
     plans: list[Plan] = []
+    diffs: list[bytes] = []
     failed = 0
     with TemporaryDirectory(prefix="mlsub-") as work:
         for number, path in enumerate(dict.fromkeys(paths)):
@@ -58,6 +60,8 @@ def command(
                 Path(work, str(number)).mkdir()
                 plan = plan_for(path, Settings(round_, usage, jobs), wanted, Path(work, str(number)))
                 plans.append(plan)
+                # Before anything moves: a folder that is renamed is told file by file.
+                diffs += as_diff(plan) if format_ == "diff" else ()
                 problems = apply(plan) if write else []
             except MendError as error:
                 problems = [error]
@@ -66,7 +70,7 @@ def command(
             for problem in problems:
                 tell(f"fix: {problem}")
             failed += len(problems)
-        _print(plans, format_, written=write)
+        _print(plans, diffs, format_, written=write)
     _end(plans, failed, write)
 
 
@@ -77,19 +81,16 @@ def _end(plans: list[Plan], failed: int, write: bool) -> NoReturn:
     sys.exit(1 if left else 0)
 
 
-def _print(plans: list[Plan], format_: str, *, written: bool) -> None:
-    from mlsub.mend.fix.words import as_diff, as_json, as_text, summary
-    from mlsub.report.plain import plain
+def _print(plans: list[Plan], diffs: list[bytes], format_: str, *, written: bool) -> None:
+    from mlsub.mend.fix.words import as_json, as_text
     from mlsub.report.text import console
 
     if format_ == "json":
         sys.stdout.write(as_json(plans, written=written))
         return
     if format_ == "diff":
-        for plan in plans:
-            for part in as_diff(plan):
-                _put(part)
-            tell(f"fix: {plain(str(plan.root))}: {summary(plan, written=written)}")
+        for part in diffs:
+            _put(part)
         return
     out = console()
     for plan in plans:

@@ -1,1 +1,1 @@
-"""Change a submission's files where asked to: repairs, redaction, truncation. No record of a run is lost or altered."""
+"""Change a submission's files where asked to: repairs, redaction, truncation; with proof that no event of a run suffers."""

@@ -6,11 +6,12 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.cli.runner import call, run
+from tests.cli.runner import run
 from tests.make_tree import Log, Tree, make_tree, snapshot
 
 
@@ -71,7 +72,9 @@ def test_write_makes_them_and_a_second_time_finds_nothing(tree: Tree) -> None:
     (tree.folder / "systems" / "RACK1.json").chmod(mode)
     done = run("fix", tree.folder, "--write")
     assert (done.status, done.stderr) == (0, "")
-    assert done.stdout.endswith("repairs made in 5 places; official verdict: not-checked before, accepted after\n")
+    assert done.stdout.endswith(
+        "6 repairs on 42 lines made in 5 places; official verdict: not-checked before, accepted after\n"
+    )
     assert sorted(file.name for file in tree.entry().iterdir()) == [f"result_{run}.txt" for run in range(5)]
     assert tree.description().stat().st_mode & 0o777 == mode
     assert len(Log.read(tree.log(0)).records("submission_org")) == 1
@@ -87,12 +90,10 @@ def test_write_makes_them_and_a_second_time_finds_nothing(tree: Tree) -> None:
 def test_git_applies_the_diff_to_the_same_end(tree: Tree, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(tree.folder, copy)
-    done = call("fix", tree.folder, "--format", "diff")
-    assert done.returncode == 1 and "repairs proposed" in done.stderr
-    raw = subprocess.run(
-        ["python", "-m", "mlsub", "fix", str(tree.folder), "--format", "diff"], capture_output=True, check=False
-    ).stdout
-    subprocess.run(["git", "apply", "--unsafe-paths", "-"], input=raw, cwd=copy, check=True, capture_output=True)
+    command = [sys.executable, "-m", "mlsub", "fix", str(tree.folder), "--format", "diff"]
+    done = subprocess.run(command, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (1, b"")
+    subprocess.run(["git", "apply", "-"], input=done.stdout, cwd=copy, check=True, capture_output=True)
     run("fix", tree.folder, "--write")
     assert contents(copy) == contents(tree.folder)
 
@@ -181,7 +182,7 @@ def test_a_log_alone_without_a_round_is_mended_in_its_text(tmp_path: Path) -> No
         '    +:::MLLOG {"time_ms": 1, "key": "a", "value": 1, "metadata": {}}\n'
         "    +end\\x1b\n"
         "note: no round is known, so repairs of names, status and repeated keys are left out; say --round\n"
-        "4 repairs proposed in 1 place; the official verdict is not known. To make them: --write\n"
+        "2 repairs on 4 lines proposed in 1 place; the official verdict is not known. To make them: --write\n"
     )
     assert run("fix", file, "--write").status == 0
     assert file.read_bytes().startswith(b"10%\r20%\n:::MLLOG")

@@ -61,7 +61,8 @@ def as_text(plan: Plan, *, written: bool) -> Iterator[str]:
 
 def summary(plan: Plan, *, written: bool) -> str:
     """One line: how much there is, and what it does to the official verdict."""
-    count = sum(repair.count for change in plan.changes for repair in change.repairs)
+    repairs = [repair for change in plan.changes for repair in change.repairs]
+    count, lines = len(repairs), sum(repair.count for repair in repairs if repair.line is not None)
     verdict = "the official verdict is not known"
     if plan.before is not None and plan.after is not None:
         stays = plan.before is plan.after
@@ -69,7 +70,8 @@ def summary(plan: Plan, *, written: bool) -> str:
     if not plan.changes:
         return f"nothing to repair; {verdict}"
     places = f"{len(plan.changes)} place{'s' * (len(plan.changes) != 1)}"
-    done = f"{count} repair{'s' * (count != 1)} {'made' if written else 'proposed'} in {places}; {verdict}"
+    on = f" on {lines} lines" if lines > count else ""
+    done = f"{count} repair{'s' * (count != 1)}{on} {'made' if written else 'proposed'} in {places}; {verdict}"
     return done + ("" if written else ". To make them: --write")
 
 
