@@ -20,7 +20,7 @@ from mlsub.mend.zones import FREE, zones
 #: Places told of one item, and different items that are kept apart.
 MAX_PLACES = 3
 MAX_ITEMS = 100_000
-#: Bytes of records looked through at a time.
+#: Bytes of short texts looked through at a time.
 _AT_ONCE = 1 << 19
 #: Texts up to this length are remembered, so many of them.
 _SHORT = 40
@@ -72,17 +72,14 @@ class Redactor:
 
     def _learn(self, file: Path) -> None:
         check_source(file)
-        records, seen = _Batch(), set[bytes]()
+        texts = _Batch()
         with file.open("rb") as source:
             for mark, text in zones(source):
+                # Records too: who is named in one is replaced in what stands around it.
                 free = _free(mark, text)
-                if len(free) > _SHORT or free not in seen:
-                    self._learn_from(free)
-                    if len(free) <= _SHORT and len(seen) < _MAX_CACHED:
-                        seen.add(free)
-                if mark != FREE and records.add(0, text[mark:]):
-                    self._learn_from(records.take_joined())
-        self._learn_from(records.take_joined())
+                if texts.add(0, free) or (mark != FREE and texts.add(0, text[mark:])):
+                    self._learn_from(_joined(texts.take()))
+        self._learn_from(_joined(texts.take()))
 
     def _learn_from(self, text: bytes) -> None:
         for match in _PLACEHOLDER.finditer(text):
@@ -104,23 +101,29 @@ class Redactor:
             MendError: it cannot be read.
         """
         check_source(file)
-        line, records = 1, _Batch()
+        line, texts, records = 1, _Batch(), _Batch()
         try:
             with file.open("rb") as source:
                 for mark, text in zones(source):
-                    free = _free(mark, text)
-                    if free:
-                        self._count(free, file, line)
+                    if texts.add(line, _free(mark, text)):
+                        self._count_in(texts.take(), file)
                     if mark != FREE and records.add(line, text[mark:]):
                         self._look_through(records.take(), file)
                     line += text.count(b"\n")
         except OSError as error:
             raise _unreadable(file, error) from error
+        self._count_in(texts.take(), file)
         self._look_through(records.take(), file)
+
+    def _count_in(self, texts: list[tuple[int, bytes]], file: Path) -> None:
+        """Count what is to be replaced in free texts."""
+        if self.spans(_joined(texts)):
+            for line, text in texts:
+                self._count(text, file, line)
 
     def _look_through(self, records: list[tuple[int, bytes]], file: Path) -> None:
         """Count what stands in records and so is not replaced; most logs have nothing private in any."""
-        if not _private(self.spans(b"".join(text for _, text in records))):
+        if not _private(self.spans(_joined(records))):
             return
         for line, text in records:
             for span in _private(self.spans(text)):
@@ -200,23 +203,37 @@ class Redactor:
         )
 
     def _copy(self, source: BinaryIO, sink: BinaryIO) -> None:
+        held: list[tuple[bytes, bytes]] = []
+        size = 0
         for mark, text in zones(source):
             free = _free(mark, text)
-            sink.write(self.replace(free))
-            sink.write(text[len(free) :])
+            held.append((free, text[len(free) :]))
+            size += len(text)
+            if size >= _AT_ONCE:
+                self._put(held, sink)
+                held, size = [], 0
+        self._put(held, sink)
+
+    def _put(self, held: list[tuple[bytes, bytes]], sink: BinaryIO) -> None:
+        """Write pairs of free text and records."""
+        something = bool(self.spans(b"\n".join(free for free, _ in held)))
+        for free, records in held:
+            sink.write(self.replace(free) if something else free)
+            sink.write(records)
 
 
 class _Batch:
-    """Records that are looked through many at a time, with their lines."""
+    """Texts that are looked through many at a time, with their lines."""
 
     def __init__(self) -> None:
         self._held: list[tuple[int, bytes]] = []
         self._size = 0
 
     def add(self, line: int, text: bytes) -> bool:
-        """Take the next record; whether it is time to look through them."""
-        self._held.append((line, text))
-        self._size += len(text)
+        """Take the next text; whether it is time to look through them."""
+        if text:
+            self._held.append((line, text))
+            self._size += len(text)
         return self._size >= _AT_ONCE
 
     def take(self) -> list[tuple[int, bytes]]:
@@ -224,9 +241,10 @@ class _Batch:
         held, self._held, self._size = self._held, [], 0
         return held
 
-    def take_joined(self) -> bytes:
-        """The text of those held; from here on none is."""
-        return b"".join(text for _, text in self.take())
+
+def _joined(texts: list[tuple[int, bytes]]) -> bytes:
+    """Texts as one, each on lines of its own: nothing private is seen or hidden where two meet."""
+    return b"\n".join(text for _, text in texts)
 
 
 def _place(places: list[tuple[Path, int]], file: Path, line: int) -> None:
