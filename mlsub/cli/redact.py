@@ -56,7 +56,8 @@ def command(
     except (MendError, ValueError) as error:
         _could_not(error)
     failed = _run(redactor, files, write_one)
-    _print(redactor, files, format_, output or ("in place" if write else ""))
+    if failed < len(files):
+        _print(redactor, files, len(files) - failed, format_, output or ("in place" if write else ""))
     if failed:
         sys.exit(2)
     remains = [item for item in redactor.items.values() if item.in_records or (item.count and write_one is None)]
@@ -114,17 +115,17 @@ def _writer(redactor: Redactor, files: list[Path], output: str | None) -> Callab
     return copy
 
 
-def _print(redactor: Redactor, files: list[Path], format_: str, written: str) -> None:
+def _print(redactor: Redactor, files: list[Path], read: int, format_: str, written: str) -> None:
     from mlsub.mend.logs import root_of
     from mlsub.mend.redact.words import as_json, as_text, ordered
     from mlsub.report.text import console
 
     items, root = ordered(redactor.items.values()), root_of(files)
     if format_ == "json":
-        sys.stdout.write(as_json(items, root, len(files), written=written))
+        sys.stdout.write(as_json(items, root, read, written=written))
         return
     out = console()
-    for line in as_text(items, root, len(files), written=written):
+    for line in as_text(items, root, read, written=written):
         out.print(line)
 
 

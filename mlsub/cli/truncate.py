@@ -48,7 +48,8 @@ def command(paths: tuple[str, ...], write: bool, limit: int, format_: str) -> No
             continue
         if answer is not None:
             done.append(answer)
-    _print(done, len(files) - failed, limit, written=write, format_=format_)
+    if failed < len(files):
+        _print(done, len(files) - failed, limit, written=write, format_=format_)
     sys.exit(2 if failed else 1 if done and not write else 0)
 
 

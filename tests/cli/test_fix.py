@@ -215,3 +215,40 @@ def test_what_is_no_log_stays(tmp_path: Path) -> None:
     file.write_bytes(b"\x89PNG\r\n\x1a\n")
     run("fix", file, "--write", "--round", "5.1")
     assert file.read_bytes() == b"\x89PNG\r\n\x1a\n"
+
+
+def test_organisations_with_hostile_files_are_mended_where_they_can_be(tmp_path: Path) -> None:
+    one, other = make_tree(tmp_path, "v1.1"), make_tree(tmp_path, "v1.1", org="BETA")
+    one.log(1).write_bytes(one.log(1).read_bytes().replace(b"\n", b"\r\n"))
+    other.entry().rename(other.entry().with_name("ResNet50"))
+    os.mkfifo(one.entry() / "result-8.txt")
+    (one.entry() / "loop").symlink_to("loop")
+    (one.entry() / "result-7.txt").symlink_to("result_0.txt")
+    (one.folder / "systems" / "up.json").symlink_to("..")
+    (one.folder / "systems" / "deep.json").write_text("[" * 100_000)
+    (one.folder / "systems" / "nul.json").write_bytes(b"\0\xff{")
+    done = run("fix", tmp_path / "v1.1", "--write")
+    assert (done.status, done.stderr) == (1, "")
+    assert done.stdout == (
+        f"{tmp_path}/v1.1:\n"
+        "ACME/results/rack1/resnet/result_1.txt\n"
+        "  40 lines from line 1 on: end lines in LF [file.line-ends]\n"
+        + "".join(line + "\n" for line in done.stdout.splitlines() if line.startswith("    "))
+        + "BETA/results/rack1/ResNet50\n"
+        "  rename it to resnet [tree.unknown-benchmark]\n"
+        "not touched: ACME/results/rack1/resnet/result-7.txt: it is a link [tree.result-name]\n"
+        "not touched: ACME/systems/deep.json: The file is not JSON; found nested too deeply [system.not-json]\n"
+        "not touched: ACME/systems/nul.json: The file is not JSON; found 'utf-8' codec can't decode byte 0xff in "
+        "position 1: invalid start byte [system.not-json]\n"
+        "2 repairs on 40 lines made in 2 places; official verdict: rejected\n"
+    )
+    assert b"\r" not in one.log(1).read_bytes() and (other.entry() / "result_0.txt").exists()
+
+
+@pytest.mark.parametrize("part", ["results/rack1/ResNet50", "results/rack1", "results"])
+def test_a_part_of_a_tree_is_mended_like_the_whole(tree: Tree, part: str) -> None:
+    done = run("fix", tree.folder / part, "--write")
+    assert done.status in (0, 1)
+    assert (tree.entry() / "result_4.txt").exists() and b"\r" not in tree.log(1).read_bytes()
+    assert run("fix", tree.folder, "--write").status == 0
+    assert run("check", tree.folder).status == 0

@@ -48,5 +48,8 @@ def test_what_is_not_there_is_said_in_one_line(tmp_path: Path) -> None:
     done = run("truncate", tmp_path / "no\x1bwhere")
     assert done.status == 2
     assert done.stderr == f"mlsub: truncate: There is no {tmp_path}/no\\x1bwhere. Name logs, or folders of them.\n"
+    (tmp_path / "link").symlink_to("elsewhere")
+    link = run("truncate", tmp_path / "link")
+    assert (link.status, link.stdout) == (2, "")
     empty = run("truncate", tmp_path)
     assert empty.status == 2 and "holds no log" in empty.stderr
