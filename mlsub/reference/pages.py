@@ -34,6 +34,7 @@ _GROUPS = {
     "cross": "A log and the package around it",
     "system": "A system description",
     "tree": "The tree of an organisation",
+    "file": "The text of a file",
     "check": "Why nothing was checked",
     "rule": "Defects of mlsub",
 }
