@@ -10,7 +10,7 @@ import pytest
 
 import mlsub
 from mlsub.reference.names import all_rounds
-from mlsub.reference.pages import FOLDERS, INDEX, committed, generate, write
+from mlsub.reference.pages import FOLDERS, INDEX, RULES, committed, generate, write
 from mlsub.rounds import usages
 from mlsub.rules.explain import rule_ids
 
