@@ -30,7 +30,7 @@ demo: $(STAMP)
 	$(BIN)/mlsub check demo/rehearsal-v1.0
 	$(BIN)/mlsub score demo/rehearsal-v1.0
 	$(BIN)/mlsub pack submissions/rehearsal/submission.yaml -o demo/package/rehearsal-v1.0/Rehearsal --write --replace
-	umask 077 && head -c 24 /dev/urandom | base64 > demo/passphrase.txt
+	rm -f demo/passphrase.txt && umask 077 && head -c 24 /dev/urandom | base64 > demo/passphrase.txt
 	$(BIN)/mlsub seal demo/package/rehearsal-v1.0/Rehearsal -o demo/Rehearsal.tar.gz.age \
 		--passphrase-file demo/passphrase.txt --force
 	$(BIN)/mlsub verify demo/Rehearsal.tar.gz.age --passphrase-file demo/passphrase.txt

@@ -29,18 +29,13 @@ def staging_beside(final: Path) -> Iterator[Path]:
     Raises:
         OutputError: it cannot be made.
     """
-    token = secrets.token_hex(8)
-    fresh, staging = (final.parent / f".mlsub-{token}.{ending}" for ending in ("new", "part"))
     try:
         final.parent.mkdir(parents=True, exist_ok=True)
         # A name that cannot be given (too long, NUL) is told before the work, not after it.
         with suppress(FileNotFoundError):
             final.lstat()
         _clear_stale(final.parent)
-        fresh.mkdir()
-        lock = _lock(fresh)
-        # Only now it gets the name that others look for: one of that name without a lock is nobody's.
-        fresh.rename(staging)
+        staging, lock = _locked_folder(final.parent)
     except (OSError, ValueError) as error:
         raise _cannot(final, error) from error
     try:
@@ -51,9 +46,25 @@ def staging_beside(final: Path) -> Iterator[Path]:
             os.close(lock)
 
 
+def _locked_folder(parent: Path) -> tuple[Path, int | None]:
+    """A new folder that is locked, None where the file system knows no locks."""
+    while True:
+        token = secrets.token_hex(8)
+        fresh, staging = (parent / f".mlsub-{token}.{ending}" for ending in ("new", "part"))
+        fresh.mkdir()
+        lock = _lock(fresh)
+        # Only now it gets the name that others look for: one of that name without a lock is nobody's. In the moment
+        # before, another process may take the empty folder for one that was left, and remove it.
+        with suppress(FileNotFoundError):
+            fresh.rename(staging)
+            return staging, lock
+        if lock is not None:
+            os.close(lock)
+
+
 def _clear_stale(folder: Path) -> None:
     """Remove the staging folders of processes that are gone; a lock ends with its process, however it ends."""
-    for left in folder.glob(".mlsub-*.part"):
+    for left in (*folder.glob(".mlsub-*.part"), *folder.glob(".mlsub-*.new")):
         if left.is_dir() and not left.is_symlink():
             lock = _lock(left)
             if lock is not None:

@@ -180,6 +180,7 @@ def _can_exchange(tmp_path: Path) -> bool:
 
 def test_a_staging_folder_that_is_in_use_stays_and_one_that_nobody_uses_goes(tmp_path: Path) -> None:
     (tmp_path / ".mlsub-0123456789abcdef.part" / "half").mkdir(parents=True)
+    (tmp_path / ".mlsub-0123456789abcdef.new").mkdir()
     (tmp_path / ".mlsub-link.part").symlink_to(tmp_path)
     (tmp_path / ".mlsub-file.part").write_text("")
     with staging_beside(tmp_path / "one") as one, staging_beside(tmp_path / "other") as other:
@@ -191,3 +192,20 @@ def test_a_staging_folder_that_is_in_use_stays_and_one_that_nobody_uses_goes(tmp
             ".mlsub-link.part",
             ".mlsub-file.part",
         }
+
+
+def test_a_folder_that_another_process_clears_away_before_it_is_locked_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock, calls = output_folder._lock, []
+
+    def cleared(folder: Path) -> int | None:
+        calls.append(folder)
+        if len(calls) == 1:
+            folder.rmdir()
+        return lock(folder)
+
+    monkeypatch.setattr(output_folder, "_lock", cleared)
+    with staging_beside(tmp_path / "ACME") as staging:
+        assert staging.is_dir()
+    assert len(calls) == 2

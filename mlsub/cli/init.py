@@ -145,7 +145,9 @@ def _print_tree(draft: Draft, file: Path) -> None:
     expected = expected_tree(manifest.round.usage, manifest.round.name, planned_entries(manifest))
     for line in columns([(plain(path), word) for path, word in _results_together(expected)], width=1000, indent=2):
         click.echo(line)
-    absent = next((system for system in manifest.systems if not system.description.exists()), None)
+    absent = next(
+        (system for system in manifest.systems if system.description and not system.description.exists()), None
+    )
     if absent is not None:
         click.echo(plain(f"Describe a system: mlsub system capture -o {draft.systems[0][1]}, or mlsub system new"))
     click.echo(plain(f"See what it makes of your files with: mlsub pack {file} -o {draft.organisation}"))

@@ -7,7 +7,8 @@ import msgspec
 from mlsub.findings import Finding
 from mlsub.log.run import Run
 
-_NO_RUN = frozenset(("log.unreadable", "log.empty", "log.no-records", "log.wide-encoding"))
+#: Findings on a file that holds no run at all.
+NO_RUN = frozenset(("log.unreadable", "log.empty", "log.no-records", "log.wide-encoding"))
 
 
 class LogReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,4 +31,4 @@ class LogReport(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def without_run(self) -> bool:
         """Whether the file holds no run at all: empty, binary, in an encoding nobody reads, or unreadable."""
-        return any(finding.rule in _NO_RUN for finding in self.findings)
+        return any(finding.rule in NO_RUN for finding in self.findings)

@@ -20,12 +20,13 @@ from mlsub.submission.layout.walk import list_tree
 class PlanItem(msgspec.Struct, frozen=True, kw_only=True):
     """One file of the submission: ``to`` is its place, relative to the organisation's folder.
 
-    It is copied from ``source``, or it is made of ``content``, or it is a link that says ``link``.
+    It is copied from ``source``, or it is made of ``content`` (``made`` says how), or it is a link that says ``link``.
     """
 
     to: str
     source: Path | None = None
     content: bytes | None = None
+    made: str | None = None
     link: str | None = None
     executable: bool = False
 

@@ -37,6 +37,7 @@ def render_json(packed: Packed) -> str:
             {
                 "to": item.to,
                 "from": None if item.source is None else str(item.source),
+                "made": item.made,
                 "link": item.link,
                 "executable": item.executable,
             }

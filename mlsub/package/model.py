@@ -10,12 +10,21 @@ import msgspec
 from mlsub.rounds import Round
 
 
+class MadeDescription(msgspec.Struct, frozen=True):
+    """A description made from the catalogue: the known system's name, and the content of the file."""
+
+    of: str
+    content: bytes
+    division: str | None
+
+
 class ManifestSystem(msgspec.Struct, frozen=True):
-    """A system and the file of its description."""
+    """A system and the file of its description, or the description itself where it is made of a known system's."""
 
     name: str
-    description: Path
+    description: Path | None
     line: int
+    made: MadeDescription | None = None
 
 
 class ManifestEntry(msgspec.Struct, frozen=True, kw_only=True):

@@ -77,8 +77,12 @@ def _results(entry: ManifestEntry, runs: Iterable[Path], where: str) -> Iterator
 
 def _descriptions(manifest: Manifest, where: str) -> Iterator[Gathered]:
     for system in manifest.systems:
-        source = Source(system.description, where, system.line)
-        yield file_item(source, f"systems/{system.name}.json", executable=False)
+        to = f"systems/{system.name}.json"
+        if system.made is not None:
+            made = f"a description of the known system {system.made.of}"
+            yield Gathered((PlanItem(to=to, content=system.made.content, made=made),))
+        elif system.description is not None:
+            yield file_item(Source(system.description, where, system.line), to, executable=False)
 
 
 def _folders(manifest: Manifest, where: str) -> Iterator[Gathered]:
@@ -114,11 +118,10 @@ def _each_place_once(items: Iterable[PlanItem], where: str) -> tuple[tuple[PlanI
 
 def _divisions(manifest: Manifest, where: str) -> Iterator[Finding]:
     """Entries whose manifest and system description name different divisions."""
-    stated = {
-        system.name: read_description(system.description, system.name, manifest.round).division
-        for system in manifest.systems
-        if system.description.is_file()
-    }
+    stated = {system.name: system.made.division for system in manifest.systems if system.made is not None}
+    for system in manifest.systems:
+        if system.description is not None and system.description.is_file():
+            stated[system.name] = read_description(system.description, system.name, manifest.round).division
     for entry in manifest.entries:
         said = stated.get(entry.system)
         if entry.division is not None and said is not None and said.lower() != entry.division:

@@ -11,10 +11,13 @@ from typing import Any
 
 import yaml
 
+from mlsub.package.described import make_description
 from mlsub.package.model import Code, ExtraFile, Manifest, ManifestEntry, ManifestSystem, Waiver
 from mlsub.package.variables import VariableError, expand
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round, usages
 from mlsub.rules.explain import suggestion
+from mlsub.systems.catalogue import UnknownSystemError
+from mlsub.systems.draft import DraftError
 from mlsub.yamlfile import (
     FileProblemsError,
     Flaws,
@@ -70,6 +73,9 @@ def read_manifest(file: Path, environment: Mapping[str, str] | None = None) -> M
 def _unknown_words(node: yaml.Node, schema: Mapping[str, Any]) -> Flaws:
     """Words at any place that the schema does not have."""
     yield from unknown(node, schema["properties"], "word")
+    systems = child(node, "systems")
+    for _, system in systems.value if isinstance(systems, yaml.MappingNode) else ():
+        yield from unknown(system, schema["$defs"]["system"]["properties"], "word")
     for section, name in (("entries", "entry"), ("code", "code"), ("files", "file"), ("waivers", "waiver")):
         items = child(node, section)
         for item in items.value if isinstance(items, yaml.SequenceNode) else ():
@@ -101,8 +107,8 @@ class _Reader:
         round_ = get_round(
             content.get("usage", "training"), normalise_round(str(written.value)) or "" if written else ""
         )
-        systems = tuple(self._systems())
-        entries = tuple(self._entries(round_, {system.name for system in systems}, content.get("division")))
+        systems = tuple(self._systems(content["organisation"], content.get("division")))
+        entries = tuple(self._entries(round_, set(content["systems"]), content.get("division")))
         return Manifest(
             file=self._file,
             organisation=content["organisation"],
@@ -114,10 +120,19 @@ class _Reader:
             waivers=tuple(self._waivers(entries)),
         )
 
-    def _systems(self) -> Iterator[ManifestSystem]:
+    def _systems(self, organisation: str, division: str | None) -> Iterator[ManifestSystem]:
         section = child(self._node, "systems")
         for key, value in section.value if section is not None else ():
-            yield ManifestSystem(str(key.value), self._path(value), _line(key))
+            name, line = str(key.value), _line(key)
+            if not isinstance(value, yaml.MappingNode):
+                yield ManifestSystem(name, self._path(value), line)
+                continue
+            try:
+                made = make_description(content_of(value), organisation, division)
+            except (UnknownSystemError, DraftError) as error:
+                self.flaws.append((value, str(error)))
+            else:
+                yield ManifestSystem(name, None, line, made)
 
     def _entries(self, round_: Round, systems: set[str], division: str | None) -> Iterator[ManifestEntry]:
         seen: dict[str, int] = {}

@@ -20,12 +20,14 @@ def scaffold(manifest: Manifest, there: Collection[str]) -> Iterator[PlanItem]:
     """
     if manifest.round.usage not in CODE_USAGES:
         return
-    made = set(there)
+    taken = set(there)
     for entry in planned_entries(manifest):
         for template in templates(entry.system, entry.benchmark, entry.implementation):
-            if template.path not in made:
-                made.add(template.path)
-                yield PlanItem(to=template.path, content=template.content.encode(), executable=template.executable)
+            if template.path not in taken:
+                taken.add(template.path)
+                content = template.content.encode()
+                made = "a template, to be filled in"
+                yield PlanItem(to=template.path, content=content, made=made, executable=template.executable)
 
 
 def planned_entries(manifest: Manifest) -> list[PlannedEntry]:

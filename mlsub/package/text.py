@@ -65,8 +65,8 @@ def plan_lines(plan: Plan) -> Iterator[str]:
         yield ""
         rows = [(plain(to), f"<- {source}") for to, source in _folders(copied, near)]
         yield from columns(rows, width=_WIDTH)
-    made = [item.to for item in rest if item.content is not None]
-    yield from _named("made from templates, to be filled in", made)
+    for how in dict.fromkeys(item.made for item in rest if item.made is not None):
+        yield from _named(f"made of {how}", [item.to for item in rest if item.made == how])
     yield from _named("left out", [f"{near(left.path)}: {left.why}" for left in plan.left_out])
 
 

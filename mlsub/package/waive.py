@@ -6,14 +6,15 @@ same, for a resubmission, an appeal, or a record of what was once published.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import date
 
 import msgspec
 
 from mlsub.findings import Finding, Verdict
+from mlsub.log.report import NO_RUN
 from mlsub.package.model import Waiver
-from mlsub.report.model import EntryResult, LogResult, Report
+from mlsub.report.model import EntryResult, Report
 from mlsub.rules.catalogue import finding
 from mlsub.submission.locate import SCALING_FOLDERS
 
@@ -58,28 +59,21 @@ def weigh(report: Report, waivers: Sequence[Waiver], today: date, where: str) ->
 
 def deciding(report: Report) -> list[Finding]:
     """The findings for which the package is rejected; those of single runs that an entry may hold are not."""
-    logs = {log.path: log for log in report.logs}
-    rejected = {entry.path: entry for entry in report.entries if entry.official is Verdict.REJECTED}
+    logs = {log.path for log in report.logs}
+    rejected = [entry for entry in report.entries if entry.official is Verdict.REJECTED]
     found = [f for f in report.findings if f.rejects and f.path not in logs]
-    for entry in rejected.values():
-        found += _of_runs(entry, report, logs, alone=not any(f.path == entry.path for f in found))
-    if report.official is Verdict.NOT_CHECKED:
+    for entry in rejected:
+        found += [f for f in report.findings if f.path in logs and _decides(f, entry)]
+    if report.official is Verdict.NOT_CHECKED or (report.official is Verdict.REJECTED and not found):
+        # Whatever is not accepted has a reason; none may pass because it is of a kind nobody thought of here.
         found += [f for f in report.findings if f.rejects]
     return list(dict.fromkeys(found))
 
 
-def _of_runs(entry: EntryResult, report: Report, logs: dict[str, LogResult], *, alone: bool) -> Iterator[Finding]:
-    """Findings on runs that decide of a rejected entry.
-
-    Those on seeds, which bind the entry as a whole, and those on runs that have no time. Where nothing is said of the
-    entry itself (``alone``), all of its noncompliant runs.
-    """
-    for found in report.findings:
-        if not found.rejects or found.path not in logs or not found.path.startswith(f"{entry.path}/"):
-            continue
-        log = logs[found.path]
-        if alone or found.rule.startswith("seed.") or (log.official == "noncompliant" and log.minutes is None):
-            yield found
+def _decides(found: Finding, entry: EntryResult) -> bool:
+    """Whether a finding on a run decides of its entry: on seeds, which bind all runs together, or on no run at all."""
+    inside = found.rejects and found.path.startswith(f"{entry.path}/")
+    return inside and (found.rule.startswith("seed.") or found.rule in NO_RUN)
 
 
 def _covers(waiver: Waiver, found: Finding) -> bool:

@@ -18,6 +18,7 @@ from mlsub.rules.catalogue import RuleInfo, catalogue
 #: The folders that hold generated pages and nothing else, and the index.
 FOLDERS = ("benchmarks", "keys", "rounds", "rules")
 INDEX = "reference.md"
+RULES = "rules.md"
 
 _NOTE = "<!-- Written by `make docs` from mlsub/rules and mlsub/rounds; not to be edited. -->"
 
@@ -35,8 +36,10 @@ _GROUPS = {
     "system": "A system description",
     "tree": "The tree of an organisation",
     "layout": "The package as files",
+    "package": "A manifest, and what is packed by it",
     "merge": "Packages that are joined",
     "seal": "Sealing a submission, and opening it",
+    "file": "The text of a file",
     "borrow": "Hyperparameters that are borrowed during review",
     "resubmit": "Results that are submitted again in a later round",
     "check": "Why nothing was checked",
@@ -46,7 +49,7 @@ _GROUPS = {
 
 def generate() -> dict[str, str]:
     """Every generated page, by its path below docs/."""
-    pages = {INDEX: _index()}
+    pages = {INDEX: _index(), RULES: _rule_index()}
     for usage in usages():
         for round_ in all_rounds(usage):
             pages[f"rounds/{usage}-{round_.name}.md"] = round_page(round_)
@@ -61,7 +64,7 @@ def generate() -> dict[str, str]:
 
 def committed(docs: Path) -> dict[str, str]:
     """The generated pages that are there, by their path below docs/."""
-    files = [*(path for folder in FOLDERS for path in (docs / folder).glob("*.md")), docs / INDEX]
+    files = [*(path for folder in FOLDERS for path in (docs / folder).glob("*.md")), docs / INDEX, docs / RULES]
     return {path.relative_to(docs).as_posix(): path.read_text("utf-8") for path in files if path.is_file()}
 
 
@@ -93,7 +96,7 @@ def _index() -> Iterator[str]:
         "$ mlsub keys llama31_8b",
         "```",
         "",
-        "[Rounds](#rounds) · [Benchmarks](#benchmarks) · [Keys](#keys) · [Rules](#rules)",
+        f"[Rounds](#rounds) · [Benchmarks](#benchmarks) · [Keys](#keys) · [Rules]({RULES})",
         "",
         "## Rounds",
         "",
@@ -115,7 +118,10 @@ def _index() -> Iterator[str]:
     yield from table(
         ["key", "meaning"], [[link(code(key), f"keys/{key}.md"), prose(about[key])] for key in keys_with_pages()]
     )
-    yield from ("", "## Rules", "", "Rules that are not about one key; those of a key are on its page.")
+
+
+def _rule_index() -> Iterator[str]:
+    yield from ("# Rules", "", "Rules that are not about one key; those of a key are on [its page](reference.md#keys).")
     yield from _rules(catalogue().values())
 
 
@@ -124,7 +130,7 @@ def _rules(infos: Iterable[RuleInfo]) -> Iterator[str]:
     for info in infos:
         groups.setdefault(info.id.partition(".")[0], []).append(info)
     for group, some in groups.items():
-        yield from ("", f"### {_GROUPS[group]}", "")
+        yield from ("", f"## {_GROUPS[group]}", "")
         yield from (f"- {link(code(info.id), f'rules/{info.id}.md')}: {prose(info.title)}" for info in some)
 
 
@@ -148,4 +154,4 @@ def _rule_page(info: RuleInfo) -> Iterator[str]:
     yield f"- source: {prose(info.source)}"
     yield f"- example: {prose(info.example)}"
     yield f"- mend: {prose(info.fix)}"
-    yield from ("", f"[All rules](../{INDEX}#rules)")
+    yield from ("", f"[All rules](../{RULES})")

@@ -16,7 +16,7 @@ from mlsub.submission.model import EntryFiles, OrganisationFiles
 RESULT_PATTERN = "result_*.txt"
 PRUNED_RESULTS = "pruned_results"
 #: Names of other rounds and of frameworks that people use for a benchmark.
-_OTHER_NAMES = {
+OTHER_NAMES = {
     "resnet50": "resnet",
     "rn50": "resnet",
     "imageclassification": "resnet",
@@ -155,7 +155,7 @@ class TreeReader:
     def _add_unknown_benchmark(self, folder: Path) -> None:
         known = self.round.benchmarks
         plain = re.sub(r"[-_ ]", "", folder.name.lower())
-        close = [_OTHER_NAMES[plain]] if _OTHER_NAMES.get(plain) in known else get_close_matches(plain, known, n=1)
+        close = [OTHER_NAMES[plain]] if OTHER_NAMES.get(plain) in known else get_close_matches(plain, known, n=1)
         self._add(
             "tree.unknown-benchmark",
             self._relative(folder),

@@ -1,0 +1,1 @@
+"""Take private things out of the framework output of logs, and nothing out of records."""
