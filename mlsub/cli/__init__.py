@@ -10,6 +10,7 @@ import mlsub
 
 _COMMANDS = {
     "check": "Check logs, benchmark folders or organisations.",
+    "db": "A database of results and records: build, query, tables.",
     "diff": "Show what changes between two packages.",
     "explain": "Explain a rule: reason, source, example and remedy.",
     "init": "Write the manifest of a submission.",
