@@ -19,7 +19,7 @@ help:
 
 $(STAMP): setup.cfg pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,plot,rehearsal,tables]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,db,plot,rehearsal,tables]'
 	touch $@
 
 install: $(STAMP)

@@ -11,6 +11,7 @@ import mlsub
 _COMMANDS = {
     "check": "Check logs, benchmark folders or organisations.",
     "compare": "Compare two trainings: what makes one of them faster.",
+    "db": "A database of results and records: build, query, tables.",
     "diff": "Show what changes between two packages.",
     "explain": "Explain a rule: reason, source, example and remedy.",
     "fix": "Propose mechanical repairs as a diff, and make them.",

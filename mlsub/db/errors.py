@@ -1,0 +1,20 @@
+"""What keeps a database from being built or asked."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+
+class DatabaseError(Exception):
+    """It cannot be built, opened or asked; the text says why, and how to mend it."""
+
+
+def check_library() -> None:
+    """Find out whether the libraries are installed, without importing them.
+
+    Raises:
+        DatabaseError: one is not.
+    """
+    missing = [name for name in ("duckdb", "pyarrow") if find_spec(name) is None]
+    if missing:
+        raise DatabaseError(f"The database needs {' and '.join(missing)}. Install it with: pip install 'mlsub[db]'")

@@ -1,0 +1,76 @@
+"""What a tree holds, as one number that changes with any of it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+_BLOCK = 1 << 20
+
+
+class FileMark(msgspec.Struct, frozen=True):
+    """One file: SHA-256 of its content, or why there is none (a FIFO, unreadable)."""
+
+    sha256: str
+    bytes: int
+
+
+class Fingerprint(msgspec.Struct, frozen=True):
+    """``files`` by path relative to the folder; ``digest`` over all of them and whatever the caller adds."""
+
+    digest: str
+    files: dict[str, FileMark]
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of all files."""
+        return sum(mark.bytes for mark in self.files.values())
+
+
+def fingerprint(folder: Path, *also: str) -> Fingerprint:
+    """The fingerprint of a folder; links are followed, a circle of them once.
+
+    Args:
+        folder: an organisation's folder.
+        also: what else the rows depend on: version, round, name.
+    """
+    files = dict(sorted(_marks(folder)))
+    digest = hashlib.sha256()
+    for part in (*also, *(f"{path}\0{mark.sha256}" for path, mark in files.items())):
+        digest.update(part.encode("utf-8", "surrogateescape") + b"\n")
+    return Fingerprint(digest.hexdigest(), files)
+
+
+def _marks(folder: Path) -> Iterator[tuple[str, FileMark]]:
+    seen: set[tuple[int, int]] = set()
+    for place, folders, files in os.walk(folder, followlinks=True, onerror=None):
+        at = Path(place).stat()
+        if (at.st_dev, at.st_ino) in seen:
+            folders.clear()
+            continue
+        seen.add((at.st_dev, at.st_ino))
+        # Empty folders count: a benchmark without runs is a finding.
+        for name in (*folders, *files):
+            path = Path(place, name)
+            relative = path.relative_to(folder).as_posix()
+            yield (relative, _mark(path)) if name in files else (relative + "/", FileMark("folder", 0))
+
+
+def _mark(path: Path) -> FileMark:
+    try:
+        # Not opened before it is known to be a file: a FIFO would wait for ever.
+        if not stat.S_ISREG(path.stat().st_mode):
+            return FileMark("no regular file", 0)
+        digest, size = hashlib.sha256(), 0
+        with path.open("rb") as stream:
+            while block := stream.read(_BLOCK):
+                digest.update(block)
+                size += len(block)
+    except (OSError, ValueError) as error:
+        return FileMark(f"unreadable: {getattr(error, 'strerror', None) or 'odd name'}", 0)
+    return FileMark(digest.hexdigest(), size)

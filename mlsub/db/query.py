@@ -1,0 +1,114 @@
+"""Ask a database: read only, and with no way out of it."""
+
+from __future__ import annotations
+
+import re
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from mlsub.db.errors import DatabaseError, check_library
+from mlsub.db.schema import tables
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+#: No files, no network, no extensions, no look at this program's variables, nothing spilled, and no way to change that.
+_CLOSED: dict[str, str | bool | int | float | list[str]] = {
+    "enable_external_access": "false",
+    "autoload_known_extensions": "false",
+    "autoinstall_known_extensions": "false",
+    "allow_community_extensions": "false",
+    "python_enable_replacements": "false",
+    "temp_directory": "",
+    "memory_limit": "2GB",
+    "lock_configuration": "true",
+}
+MIXED = (
+    "this touches MLPerf results and benchmark records: other models, data, rules and proof. A ratio of the two "
+    "compares what nobody measured alike; say so where you show it"
+)
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """Columns with their types, rows of plain values, whether there are more, and what is to be said beside them."""
+
+    columns: tuple[str, ...]
+    types: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    more: bool
+    notes: tuple[str, ...]
+
+
+def ask(database: Path, statement: str, limit: int) -> Answer:
+    """The answer to one SELECT (or DESCRIBE, SHOW, SUMMARIZE, EXPLAIN), at most ``limit`` rows of it.
+
+    Raises:
+        DatabaseError: there is no database, or it is no such statement, or DuckDB refuses it.
+    """
+    check_library()
+    import duckdb
+
+    try:
+        with closing(_open(database)) as connection:
+            _check_kind(connection, statement)
+            touched = _touched(connection, statement)
+            found = connection.execute(statement)
+            heads = [(str(head[0]), str(head[1])) for head in found.description or ()]
+            rows = found.fetchmany(limit + 1)
+    except (duckdb.Error, UnicodeError) as error:
+        raise DatabaseError(_told(error)) from error
+    notes = (MIXED,) if {"mlperf", "records"} <= touched else ()
+    return Answer(
+        tuple(name for name, _ in heads),
+        tuple(kind for _, kind in heads),
+        tuple(tuple(row) for row in rows[:limit]),
+        len(rows) > limit,
+        notes,
+    )
+
+
+def _open(database: Path) -> DuckDBPyConnection:
+    import duckdb
+
+    if not database.is_file():
+        raise DatabaseError(f"There is no database {database}. Make it with mlsub db build DIR... -o {database}")
+    try:
+        return duckdb.connect(database, read_only=True, config=_CLOSED)
+    except duckdb.Error as error:
+        raise DatabaseError(f"{database} is no database, or is in use: {_told(error)}") from error
+
+
+def _check_kind(connection: DuckDBPyConnection, statement: str) -> None:
+    kinds = [found.type.name for found in connection.extract_statements(statement)]
+    if len(kinds) != 1:
+        raise DatabaseError(f"One statement is asked for, not {len(kinds)}")
+    if kinds[0] not in ("SELECT", "EXPLAIN"):
+        raise DatabaseError(f"Only SELECT is answered, not {kinds[0]}; the database is never changed by a question")
+
+
+def _touched(connection: DuckDBPyConnection, statement: str) -> set[str]:
+    """Whether a statement reads MLPerf results, records or both; in doubt, by the names that stand in it."""
+    import duckdb
+
+    try:
+        names = {name.lower() for name in connection.get_table_names(statement)}
+    except duckdb.Error:
+        names = set()
+    # query() and query_table() take names as texts, which are no tables to whoever lists those.
+    if not names or re.search(r"\bquery(_table)?\s*\(", statement, re.IGNORECASE):
+        names |= set(re.findall(r"\w+", statement.lower()))
+    return {kind for table in tables() if table.name in names for kind in table.touches}
+
+
+def _told(error: Exception) -> str:
+    """DuckDB's message in one line, without the picture of the place."""
+    lines = []
+    for line in str(error).strip().split("\n"):
+        if line.startswith("LINE "):
+            break
+        if line.strip():
+            lines.append(line.strip())
+    return " ".join(lines)
