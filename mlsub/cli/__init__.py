@@ -13,6 +13,7 @@ _COMMANDS = {
     "diff": "Show what changes between two packages.",
     "explain": "Explain a rule: reason, source, example and remedy.",
     "init": "Write the manifest of a submission.",
+    "inspect": "Ask of runs side by side what a careful reviewer would.",
     "keys": "Show what a training code must log for a benchmark.",
     "merge": "Join packages that teams have prepared apart.",
     "pack": "Assemble a submission from its manifest, and check it.",
