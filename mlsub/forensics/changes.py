@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import statistics
 from collections.abc import Iterator, Sequence
@@ -28,6 +29,8 @@ _PAUSE_SHARE = 0.01
 _PACE = 0.01
 #: Medians further apart than this factor count different things.
 _SAME_UNIT = 4
+#: So many standard errors apart, two means are not equal by chance.
+_STANDARD_ERRORS = 3
 
 
 class _Change(msgspec.Struct, frozen=True):
@@ -89,7 +92,7 @@ def _told(before: Entry, entry: Entry) -> Iterator[Observation]:
     shown = [change.words for change in changes if change.words]
     silent = len(changes) - len(shown)
     if silent:
-        shown.append(f"{silent} keys that only one of them logs")
+        shown.append(f"{silent} key{'s' * (silent > 1)} that only one of them logs")
     if old is not None and new is not None and old > 0:
         shown.insert(0, f"{old:.6f} to {new:.6f} minutes ({(new - old) / old:+.2%})")
     yield observe(
@@ -116,10 +119,20 @@ def _tuned(before: Entry, entry: Entry) -> Iterator[_Change]:
 def _trained(before: Entry, entry: Entry) -> Iterator[_Change]:
     """How far the runs trained, in the median."""
     old, new = _median_place(before), _median_place(entry)
-    if old is None or new is None or old[1] == new[1] or not _comparable(old, new):
+    if old is None or new is None or not _comparable(old, new) or not _beyond_chance(before, entry):
         return
     what = {"epoch_num": "last epoch_num", "samples_count": "samples", "step_num": "steps"}[old[0]]
     yield _Change(f"trained {what}", old[1], new[1], f"{what} {grouped(old[1])} to {grouped(new[1])}")
+
+
+def _beyond_chance(before: Entry, entry: Entry) -> bool:
+    """Whether two entries trained for lengths whose means differ by more than their runs explain."""
+    means, errors = [], []
+    for one in (before, entry):
+        found = [far[1] for trace in one.traces if trace.run.converged and (far := reached(trace)) is not None]
+        means.append(statistics.fmean(found))
+        errors.append(statistics.pvariance(found) / len(found))
+    return abs(means[0] - means[1]) > _STANDARD_ERRORS * math.sqrt(sum(errors))
 
 
 def _comparable(old: tuple[str, float], new: tuple[str, float]) -> bool:
