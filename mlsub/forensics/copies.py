@@ -56,7 +56,7 @@ def _evaluations(trace: Trace) -> str | None:
     """A fingerprint of the sequence of evaluations; None where chance could make two alike."""
     limits = thresholds()
     values = [e.value for e in trace.run.evaluations]
-    digits = sum(len(set(_digits(value))) and len(_digits(value)) for value in dict.fromkeys(map(show, values)))
+    digits = sum(len(_digits(value)) for value in dict.fromkeys(map(show, values)))
     if len(values) < limits.copy_evaluations or digits < limits.copy_digits:
         return None
     return hashlib.blake2b(show(values, limit=1 << 20).encode(), digest_size=16).hexdigest()

@@ -28,16 +28,18 @@ def find_gaps(entry: Entry) -> Iterator[Observation]:
     if len(traces) < limits.gap_runs:
         return
     tables = [_longest(trace) for trace in traces]
-    for kind in sorted({kind for table in tables for kind in table}):
-        lengths = [table[kind].longest_ms if kind in table else 0.0 for table in tables]
-        for n, trace in enumerate(traces):
-            whole = trace.run.duration_ms
-            habit = statistics.median(lengths[:n] + lengths[n + 1 :])
-            more = lengths[n] - habit
-            if whole is None or more < max(limits.gap_ms, limits.gap_share * whole):
+    for n, trace in enumerate(traces):
+        whole = trace.run.duration_ms
+        if whole is None:
+            continue
+        least = max(limits.gap_ms, limits.gap_share * whole)
+        for kind, gap in tables[n].items():
+            if gap.longest_ms < least:
                 continue
-            if lengths[n] >= limits.gap_times * habit:
-                yield _gap(entry, trace, tables[n][kind], habit, whole)
+            others = (table.get(kind) for m, table in enumerate(tables) if m != n)
+            habit = statistics.median(other.longest_ms if other is not None else 0.0 for other in others)
+            if gap.longest_ms - habit >= least and gap.longest_ms >= limits.gap_times * habit:
+                yield _gap(entry, trace, gap, habit, whole)
 
 
 def _ordered(entry: Entry) -> tuple[Trace, ...]:

@@ -11,7 +11,7 @@ from mlsub.forensics.observation import Observation, listed, observe
 from mlsub.forensics.thresholds import thresholds
 
 #: Entries kept for one seed: hostile input may give every entry the same ones.
-MAX_USERS = 300
+MAX_USERS = 100
 
 
 def find_shared_seeds(entries: Sequence[Entry]) -> Iterator[Observation]:

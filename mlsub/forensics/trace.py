@@ -27,6 +27,8 @@ MAX_GAPS = 200
 MAX_INTERVALS = 10_000
 MAX_RATES = 10_000
 MAX_KEY = 100
+#: Shorter steps in time, and those of clocks that count seconds, may be repeated to the millisecond by chance.
+_LEAST_MARK_MS = 100
 #: Times (ms) beyond this are no times; Infinity and NaN are none either.
 MAX_TIME_MS = 1e15
 
@@ -69,7 +71,8 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     ``last_ms`` is the time of the latest record of the timed region before ``run_stop``; ``told_s`` the length of the
     run in seconds as ``run_stop`` itself states it (TTT), with ``told_as`` naming the field. ``jump`` is line and size
     (ms) of the largest step back in the timed region. ``times`` is a fingerprint of when each record of the timed
-    region was written, counted from ``run_start``; ``marks`` how many different times there are.
+    region was written, counted from ``run_start``; ``marks`` how many steps in it chance
+    does not repeat.
     """
 
     path: str
@@ -141,7 +144,7 @@ class TraceFold:
             self._gap(time_ms, key, event.line)
         elif step < 0 and (self._jump is None or -step > self._jump[1]):
             self._jump = (event.line, -step)
-        if step:
+        if step >= _LEAST_MARK_MS and step % 1000:
             self._marks += 1
         self._hash.update(struct.pack("<d", time_ms - (self._start or 0.0)))
         if time_ms >= self._latest:
