@@ -46,7 +46,7 @@ def _alike(logs: Sequence[_Log], mark: Callable[[_Log], Hashable | None]) -> Pai
         key = mark(log)
         if key is None:
             continue
-        original = first.setdefault((log.entry.benchmark, key), log)
+        original = first.setdefault(key, log)
         if original is not log:
             found.setdefault((id(log.entry), id(original.entry)), []).append((log, original))
     return found

@@ -43,8 +43,10 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def known_benchmark(self) -> str | None:
         """The benchmark by the name of the round's rules: the folder's, or what the logs say; None for neither."""
-        names = [self.benchmark, *(self._said(trace, "submission_benchmark") for trace in self.traces)]
-        return next((name for name in names if name in self.round.benchmarks), None)
+        if self.benchmark in self.round.benchmarks:
+            return self.benchmark
+        said = (self._said(trace, "submission_benchmark") for trace in self.traces)
+        return next((name for name in said if name in self.round.benchmarks), None)
 
     @staticmethod
     def _said(trace: Trace, key: str) -> str | None:

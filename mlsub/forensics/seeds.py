@@ -25,7 +25,8 @@ def find_shared_seeds(entries: Sequence[Entry]) -> Iterator[Observation]:
             if len(of) < MAX_USERS:
                 of.append(n)
     for n, entry in enumerate(entries):
-        common = Counter(m for value in seeds[n] for m in users[value] if _before(entries[m], entry))
+        shared = Counter(m for value in seeds[n] for m in users[value] if m != n)
+        common = {m: count for m, count in shared.items() if _before(entries[m], entry)}
         alike = {
             m: count
             for m, count in common.items()

@@ -17,11 +17,11 @@ from mlsub.watch.target import Measures, target_of
 
 def find_met_earlier(entry: Entry) -> Iterator[Observation]:
     """Successful runs with an evaluation before the last one that reaches the target already."""
-    earlier = {}
+    earlier, name = {}, entry.known_benchmark
     for trace in entry.traces:
         if trace.run.converged and len(trace.run.evaluations) < MAX_EVALUATIONS:
             evaluations = before_stop(trace)
-            met = _met(entry, trace, evaluations)
+            met = _met(entry, name, trace, evaluations)
             last = len(evaluations) - 1
             # Evaluations logged twice, and measures that come one by one, share their place.
             if met is not None and met < last and _later(evaluations[met], evaluations[last]):
@@ -47,13 +47,13 @@ def _later(one: Evaluation, other: Evaluation) -> bool:
     return one.time_ms < other.time_ms
 
 
-def _met(entry: Entry, trace: Trace, evaluations: Sequence[Evaluation]) -> int | None:
+def _met(entry: Entry, name: str | None, trace: Trace, evaluations: Sequence[Evaluation]) -> int | None:
     """The first evaluation that reaches the target of round and benchmark; None for none."""
     stated = Stated()
     for key, value in trace.run.hyperparameters.items():
         stated.state(key, value)
     # Open has to reach the same quality; what it logs is not bound to say so, so its own rules ask for none.
-    target = target_of(entry.round, "closed", entry.known_benchmark, stated)
+    target = target_of(entry.round, "closed", name, stated)
     if target is None:
         return None
     measures = Measures(target, stated)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import statistics
 from collections import defaultdict
+from collections.abc import Sequence
 
 import pytest
 
+from mlsub.forensics import spread
 from mlsub.forensics.gather import Asked, gather
 from mlsub.forensics.inspect import Inspection, inspect
 from mlsub.forensics.observation import Observation
 from mlsub.forensics.pauses import pauses_of
+from mlsub.forensics.spread import chance_of_range
+from mlsub.forensics.throughput import ratio_of
 from mlsub.rules.catalogue import catalogue
 from tests.forensics.build import CORPUS
 
@@ -124,3 +129,20 @@ def test_most_published_entries_have_no_long_pause() -> None:
     entries, _ = gather([str(CORPUS)], Asked(jobs=1))
     shares = [max((share for share, _ in pauses_of(entry).values()), default=0.0) for entry in entries]
     assert sum(share < 0.04 for share in shares) / len(shares) > 0.95
+
+
+def test_the_room_between_published_results_and_thresholds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What thresholds.yaml says of spread and throughput: how many entries can be tested, and how near they come."""
+    entries, _ = gather([str(CORPUS)], Asked(jobs=1))
+    chances: list[float] = []
+
+    def noted(values: Sequence[float], runs: int, width: float) -> float:
+        chances.append(chance_of_range(values, runs, width))
+        return chances[-1]
+
+    monkeypatch.setattr(spread, "chance_of_range", noted)
+    assert not [observation for entry in entries for observation in spread.find_small_spread(entry)]
+    assert (len(chances), round(min(chances), 4)) == (70, 0.0089)
+    ratios = [[ratio for trace in entry.traces if (ratio := ratio_of(trace)) is not None] for entry in entries]
+    medians = [statistics.median(of) for of in ratios if of]
+    assert (len(medians), round(min(medians), 4), round(max(medians), 4)) == (55, 1.0025, 1.2218)
