@@ -57,10 +57,10 @@ def _told(entry: Entry, spans: Sequence[_Span], pairs: Sequence[_Pair], left: Se
     if others:
         folders = {span.entry for pair in others for span in (pair.one, pair.other)} - {entry.path}
         names = listed(sorted(folder.rpartition("/")[2] for folder in folders))
-        parts.append(f"{len(others)} pairs with runs of {names} on the same system")
+        parts.append(f"{len(others)} pair{'s' * (len(others) > 1)} with runs of {names} on the same system")
     remaining = sum(entry.path in (pair.one.entry, pair.other.entry) for pair in left)
     if any(span.stop != span.unstretched for span in mine):
-        parts.append(f"{remaining} pairs remain with run_stop put back to the last record")
+        parts.append(f"{remaining} pair{'s' * (remaining != 1)} remain with run_stop put back to the last record")
     yield observe(
         "inspect.overlap",
         entry,

@@ -37,6 +37,7 @@ _GROUPS = {
     "layout": "The package as files",
     "merge": "Packages that are joined",
     "seal": "Sealing a submission, and opening it",
+    "inspect": "Runs side by side: mlsub inspect",
     "check": "Why nothing was checked",
     "rule": "Defects of mlsub",
 }

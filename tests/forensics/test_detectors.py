@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from mlsub.forensics.inspect import inspect
 from mlsub.forensics.model import Entry
 from mlsub.forensics.observation import Observation
+from mlsub.forensics.stretch import stretch_of
 from tests.forensics.build import Record, at, delay, entry, every, put, records
 
 
@@ -60,6 +64,16 @@ def test_a_constant_factor_is_found_and_undone(factor: float) -> None:
     assert found.numbers["minutes"] == pytest.approx(found.numbers["minutes_undone"] * factor, rel=1e-6)
 
 
+@given(st.floats(1.002, 4).map(lambda factor: round(factor, 6)), st.integers(0, 10**6))
+@settings(max_examples=25)
+def test_any_factor_is_found_whatever_the_runs(factor: float, shift: int) -> None:
+    spoiled = entry(every(stretch(factor)), start_ms=1.6e12 + shift)
+    found = stretch_of(spoiled)
+    assert found is not None
+    assert found.factor == pytest.approx(factor, abs=5e-6)
+    assert stretch_of(entry(start_ms=1.6e12 + shift)) is None
+
+
 def test_a_constant_wait_is_no_factor() -> None:
     assert "inspect.stretched" not in observed(entry(every(lambda made: delay(made, "run_stop", 60_000))))
 
@@ -82,6 +96,19 @@ def test_an_overlap_that_a_factor_explains_is_told_apart() -> None:
     assert found.numbers["pairs"] > 0
     assert found.numbers["pairs_unstretched"] == 0
     assert "; 0 pairs remain with run_stop put back to the last record" in str(found.finding.actual)
+
+
+def test_runs_of_two_benchmarks_at_one_time_on_one_system() -> None:
+    beside = entry(runs=1, start_ms=1_634_000_300_000)
+    other = msgspec.structs.replace(beside, benchmark="rnnt", path="v1.1/ACME/results/rack1/rnnt")
+    found = observed(entry(), other)["inspect.overlap"]
+    assert [(o.entry, o.numbers["pairs"], o.numbers["pairs_with_others"]) for o in found] == [
+        ("v1.1/ACME/results/rack1/bert", 0, 1),
+        ("v1.1/ACME/results/rack1/rnnt", 0, 1),
+    ]
+    assert found[1].finding.actual == "1 pair with runs of bert on the same system"
+    elsewhere = msgspec.structs.replace(other, system="rack2")
+    assert "inspect.overlap" not in observed(entry(), elsewhere)
 
 
 @pytest.mark.parametrize(("off_ms", "found"), [(0, False), (4.9, False), (-36.1, True), (63.4, True)])
@@ -270,10 +297,6 @@ def test_seeds_of_an_earlier_round() -> None:
 
 def test_runs_that_converge_too_near_together() -> None:
     def alike(made: list[Record]) -> None:
-        for record in made:
-            if record["key"] == "eval_accuracy":
-                record["metadata"]["epoch_num"] = record["metadata"]["epoch_num"] % 175_104 + 2_800_000 // 14
-
         evaluations = [record for record in made if record["key"] == "eval_accuracy"]
         for n, record in enumerate(evaluations):
             record["metadata"]["epoch_num"] = 2_800_000 - (len(evaluations) - 1 - n) * 25_000
