@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from mlsub.judge.log import LogTask, judge_log
 from mlsub.log.report import LogReport
@@ -15,6 +16,7 @@ from mlsub.rules.catalogue import finding
 POOL_FROM_BYTES = 48 << 20
 
 Progress = Callable[[int, int], None]
+Told = TypeVar("Told")
 
 
 def judge_logs(tasks: Sequence[LogTask], jobs: int | None = None, progress: Progress | None = None) -> list[LogReport]:
@@ -25,16 +27,26 @@ def judge_logs(tasks: Sequence[LogTask], jobs: int | None = None, progress: Prog
         jobs: how many processes; None for as many as pay.
         progress: called with the number of logs done and the number of all.
     """
+    return map_logs(_safe_judge, tasks, jobs, progress)
+
+
+def map_logs(
+    work: Callable[[LogTask], Told], tasks: Sequence[LogTask], jobs: int | None = None, progress: Progress | None = None
+) -> list[Told]:
+    """What a pure function tells of each log, in the order of the tasks; arguments as in :func:`judge_logs`.
+
+    ``work`` is a function of a module, never raises, and its results can be sent between processes.
+    """
     workers = _workers(tasks) if jobs is None else max(1, min(jobs, len(tasks)))
-    reports: list[LogReport] = []
-    for report in _in_processes(tasks, workers) if workers > 1 else map(_safe_judge, tasks):
-        reports.append(report)
+    told: list[Told] = []
+    for one in _in_processes(work, tasks, workers) if workers > 1 else map(work, tasks):
+        told.append(one)
         if progress is not None:
-            progress(len(reports), len(tasks))
-    return reports
+            progress(len(told), len(tasks))
+    return told
 
 
-def _in_processes(tasks: Sequence[LogTask], workers: int) -> Iterator[LogReport]:
+def _in_processes(work: Callable[[LogTask], Told], tasks: Sequence[LogTask], workers: int) -> Iterator[Told]:
     # Imported here: most checks are small and start faster without.
     import multiprocessing
     import threading
@@ -47,12 +59,12 @@ def _in_processes(tasks: Sequence[LogTask], workers: int) -> Iterator[LogReport]
     done = 0
     try:
         with ProcessPoolExecutor(workers, multiprocessing.get_context(method)) as pool:
-            for report in pool.map(_safe_judge, tasks, chunksize=chunk):
+            for one in pool.map(work, tasks, chunksize=chunk):
                 done += 1
-                yield report
+                yield one
     except BrokenProcessPool:
         # A worker died (the machine ran out of memory, say): the rest goes one by one.
-        yield from map(_safe_judge, tasks[done:])
+        yield from map(work, tasks[done:])
 
 
 def _workers(tasks: Sequence[LogTask]) -> int:

@@ -16,6 +16,7 @@ _COMMANDS = {
     "explain": "Explain a rule: reason, source, example and remedy.",
     "fix": "Propose mechanical repairs as a diff, and make them.",
     "init": "Write the manifest of a submission.",
+    "inspect": "Ask of runs side by side what a careful reviewer would.",
     "keys": "Show what a training code must log for a benchmark.",
     "merge": "Join packages that teams have prepared apart.",
     "pack": "Assemble a submission from its manifest, and check it.",

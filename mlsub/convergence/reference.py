@@ -91,6 +91,17 @@ def points_of(file: Path, benchmark: str, runs: int, algorithm: Algorithm) -> tu
     return tuple(sorted(found, key=lambda point: point.batch_size))
 
 
+@lru_cache(maxsize=64)
+def runs_of(file: Path) -> list[tuple[float, list[float]]]:
+    """The reference's own runs: batch size, and where each run converged, in order; a record after the other.
+
+    Raises:
+        ReferenceFileError: the file is none of this format.
+    """
+    found = [(_values(name, record), record) for name, record in _records(file).items()]
+    return [(float(record["BS"]), values) for values, record in found]
+
+
 def _records(file: Path) -> dict[str, Any]:
     try:
         if file.stat().st_size > MAX_BYTES:

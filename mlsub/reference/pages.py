@@ -42,6 +42,7 @@ _GROUPS = {
     "file": "The text of a file",
     "borrow": "Hyperparameters that are borrowed during review",
     "resubmit": "Results that are submitted again in a later round",
+    "inspect": "Runs side by side: mlsub inspect",
     "check": "Why nothing was checked",
     "rule": "Defects of mlsub",
 }
