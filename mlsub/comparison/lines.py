@@ -29,6 +29,26 @@ def title(pair: PairComparison) -> str:
     return f"{one} -> {other}"
 
 
+def overview(found: Comparison) -> Section | None:
+    """Several pairs as a table, each with its largest part."""
+    if len(found.pairs) < 2:
+        return None
+    many = len({side.organisation for pair in found.pairs for side in (pair.old, pair.new)}) > 1
+    rows = []
+    for pair in found.pairs:
+        names = list(dict.fromkeys(_name(side, organisation=many) for side in (pair.old, pair.new)))
+        minutes = f"{_minutes(pair.old.minutes)} -> {_minutes(pair.new.minutes)}"
+        change = "" if pair.reduction is None else f" ({_signless(-pair.reduction * 100, 2, '+')} %)"
+        largest = max(pair.parts, key=lambda part: abs(part.minutes), default=None)
+        mostly = part_words(largest, pair.old, pair.new) if largest and abs(largest.minutes) >= 5e-7 else ""
+        rows.append((" -> ".join(names), minutes + change, mostly))
+    return Section(f"{len(rows)} pairs", ("entries", "minutes", "mostly by"), tuple(rows))
+
+
+def _name(side: EntrySide, *, organisation: bool) -> str:
+    return plain(f"{side.organisation} {side.name}" if organisation and side.organisation else side.name)
+
+
 def left_over(found: Comparison) -> Iterator[str]:
     """Entries without a counterpart."""
     for side, names in (("A", found.only_old), ("B", found.only_new)):

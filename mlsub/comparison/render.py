@@ -9,7 +9,7 @@ import msgspec
 
 import mlsub
 from mlsub.compare.render import markdown_section, text_section
-from mlsub.comparison.lines import heading, left_over, sections, title
+from mlsub.comparison.lines import heading, left_over, overview, sections, title
 from mlsub.comparison.model import Comparison
 from mlsub.findings import Finding
 from mlsub.reference.columns import WIDTH, wrapped
@@ -38,6 +38,10 @@ def _text(found: Comparison, width: int) -> Iterator[str]:
     if found.purpose != "compare":
         yield ""
         yield from _text_findings(found, width)
+    several = overview(found)
+    if several:
+        yield ""
+        yield from text_section(several, width)
     for pair in found.pairs:
         yield ""
         yield from wrapped(title(pair), width, 2)
@@ -63,6 +67,8 @@ def _markdown(found: Comparison) -> Iterator[str]:
     if found.purpose != "compare":
         yield from _markdown_findings(found)
         yield ""
+    several = overview(found)
+    yield from markdown_section(several) if several else ()
     for pair in found.pairs:
         yield from (f"## {escape(title(pair))}", "", escape(plain(pair.answer)), "")
         for section in sections(pair):

@@ -7,6 +7,7 @@ new round like any other. Submission rules: old logs do not show that what was a
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -21,6 +22,8 @@ from mlsub.comparison.compare import compare_sides, side_of
 from mlsub.comparison.match import Pair, entry_name, match
 from mlsub.comparison.model import Comparison, PairComparison
 from mlsub.findings import Finding, Verdict
+from mlsub.log.report import NO_RUN
+from mlsub.log.run import Run
 from mlsub.pipeline import Settings
 from mlsub.report.model import EntryResult
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round
@@ -131,19 +134,12 @@ def _check(before: Reading, after: Reading, pair: Pair, compared: PairComparison
 
 def _rules(after: Reading, entry: EntryResult, title: str) -> Iterator[Finding]:
     """What the new round rejects; a defect of many logs once. A run that is forgiven is no reason."""
-    paths = {log.path for log in after.logs(entry)} | {entry.path} if entry.official is Verdict.REJECTED else set()
-    paths |= {
-        system.path
-        for system in after.checked.report.systems
-        if system.organisation == entry.organisation and Path(system.path).name == f"{entry.system}.json"
-    }
     defects: Counter[tuple[str, str]] = Counter()
     first: dict[tuple[str, str], Finding] = {}
-    for known in after.checked.report.findings:
-        if known.path in paths and known.rejects:
-            key = known.rule, known.message
-            defects[key] += 1
-            first.setdefault(key, known)
+    for known in _deciding(after, entry):
+        key = known.rule, known.message
+        defects[key] += 1
+        first.setdefault(key, known)
     for number, (key, count) in enumerate(defects.items()):
         if number == _TOLD:
             message = f"{title} rejects it for {len(defects) - _TOLD} further reasons; mlsub check has them all"
@@ -153,6 +149,23 @@ def _rules(after: Reading, entry: EntryResult, title: str) -> Iterator[Finding]:
         places = f", in {count} places" if count > 1 else ""
         message = f"{title} rejects it: {known.message} ({known.rule}{places})"
         yield finding("resubmit.rules", known.path, message, expected=known.expected, actual=known.actual)
+
+
+def _deciding(after: Reading, entry: EntryResult) -> Iterator[Finding]:
+    """Findings for which an entry or the description of its system is rejected."""
+    report = after.checked.report
+    logs = {log.path for log in after.logs(entry)}
+    systems = {
+        system.path
+        for system in report.systems
+        if system.organisation == entry.organisation and Path(system.path).name == f"{entry.system}.json"
+    }
+    rejects = [known for known in report.findings if known.rejects]
+    too_many = any(known.path == entry.path and known.rule == "entry.noncompliant-runs" for known in rejects)
+    for known in rejects:
+        of_run = known.path in logs and (too_many or known.rule in NO_RUN or known.rule.startswith("seed."))
+        if known.path in systems or (entry.official is Verdict.REJECTED and (of_run or known.path == entry.path)):
+            yield known
 
 
 def _fields(entry: EntryResult, changes: Sequence[Change]) -> Iterator[Finding]:
@@ -175,14 +188,27 @@ def _value(value: object) -> str:
 
 
 def _logs(before: Reading, after: Reading, old: EntryResult, new: EntryResult) -> Iterator[Finding]:
-    """Whether the logs are those of the earlier round, to the byte."""
+    """Whether the logs are those of the earlier round, to the byte; where not, whether the runs are."""
     ours, theirs = _contents(before, old), _contents(after, new)
     changed = [name for name, content in theirs if content is None or content not in {c for _, c in ours}]
     gone = [name for name, content in ours if content is None or content not in {c for _, c in theirs}]
-    if changed or gone:
-        parts = [f"not among A's: {_names(changed)}"] * bool(changed) + [f"only in A: {_names(gone)}"] * bool(gone)
-        message = "The logs are not those of the earlier round"
-        yield finding("resubmit.logs", new.path, message, actual="; ".join(parts))
+    if not changed and not gone:
+        return
+    same = sorted(map(_course, before.runs(old))) == sorted(map(_course, after.runs(new)))
+    message = (
+        "The logs were edited since the earlier round; times and evaluations are the same"
+        if same
+        else "The logs are not those of the earlier round"
+    )
+    parts = [f"changed or new: {_names(changed)}"] * bool(changed)
+    parts += [f"only in the earlier round: {_names(gone)}"] * (bool(gone) and gone != changed)
+    yield finding("resubmit.logs", new.path, message, actual="; ".join(parts))
+
+
+def _course(run: Run) -> str:
+    """What makes two logs those of one run: when it started and stopped, and what its evaluations said."""
+    times = [run.timeline.run_start, run.timeline.run_stop, run.timeline.events]
+    return json.dumps([times, [(known.time_ms, show(known.value)) for known in run.evaluations]])
 
 
 def _names(names: Sequence[str]) -> str:

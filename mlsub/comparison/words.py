@@ -10,6 +10,8 @@ from mlsub.report.plain import plain
 _SMALL_OF_TIME, _SMALL_OF_DIFFERENCE = 0.002, 0.02
 #: Values that say much about a training.
 _TELLING = ("global_batch_size", "opt_name")
+#: Characters shown of one of them.
+_LONGEST = 40
 _PHASES = {
     "start": "start of the run",
     "training": "training",
@@ -77,7 +79,8 @@ def _changed(changes: tuple[Change, ...]) -> str:
 
 
 def _value(value: object) -> str:
-    return "-" if value is None else str(value)
+    text = "-" if value is None else str(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def _because(parts: tuple[Part, ...], time: float, old: EntrySide, new: EntrySide) -> str:
@@ -89,7 +92,7 @@ def _because(parts: tuple[Part, ...], time: float, old: EntrySide, new: EntrySid
     rest = sum(part.minutes for part in parts if part not in large)
     told = [f"{part_words(part, old, new)} ({part.minutes:+.2f} min)" for part in large]
     if large and len(large) < len(parts):
-        told.append(f"all else {rest:+.2f} min")
+        told.append(f"all else {round(rest, 2) + 0.0:+.2f} min")
     return ", ".join(told)
 
 

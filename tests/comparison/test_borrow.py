@@ -87,6 +87,10 @@ SPOILED: dict[str, tuple[Callable[[Case], object], set[str]]] = {
     "picked": (lambda c: c.put(c.new, lars_opt_weight_decay=0.0001), {"borrow.group"}),
     "own value": (lambda c: c.put(c.new, lars_opt_base_learning_rate=11.0), {"borrow.extra"}),
     "nothing": (lambda c: c.put(c.new, **OWN), {"borrow.nothing"}),
+    "nothing, from Open": (
+        lambda c: (c.put(c.new, **OWN), open_source(c)),
+        {"borrow.nothing", "borrow.division"},
+    ),
     "faster than the source": (
         lambda c: (c.put(c.new, lars_opt_base_learning_rate=11.0), epochs(c, c.source, 44)),
         {"borrow.extra", "borrow.convergence"},

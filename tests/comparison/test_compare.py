@@ -13,7 +13,10 @@ import msgspec
 import pytest
 
 from mlsub.comparison import model
+from mlsub.comparison.compare import compare
 from mlsub.comparison.model import Comparison
+from mlsub.comparison.render import render
+from mlsub.pipeline import Settings
 from tests.cli.runner import REPOSITORY, call, run, schema
 from tests.make_tree import Log, Tree, make_tree, snapshot, spoil
 
@@ -153,11 +156,42 @@ def test_in_a_whole_round_the_organisation_comes_first(tmp_path: Path) -> None:
     for org in ("ACME", "Zeta"):
         entries(Tree(tmp_path / "v1.0" / org), "a100_ngc21", "spare_system")
         entries(Tree(tmp_path / "v1.1" / org), "a100_ngc22", "and_another")
+    # Each organisation changed to the accelerator that the other one had.
+    for folder, models in (("v1.0", ("GPU 1", "GPU 2")), ("v1.1", ("GPU 2", "GPU 1"))):
+        for org, model_name in zip(("ACME", "Zeta"), models, strict=True):
+            for description in (tmp_path / folder / org / "systems").iterdir():
+                Tree(tmp_path / folder / org).describe(description.stem, accelerator_model_name=model_name)
     found = document(tmp_path / "v1.0", tmp_path / "v1.1")
     assert [(pair["old"]["organisation"], pair["new"]["organisation"]) for pair in found["pairs"]] == [
         ("ACME", "ACME"),
         ("Zeta", "Zeta"),
     ]
+
+
+def test_several_pairs_have_an_overview(two: tuple[Tree, Tree]) -> None:
+    for tree in two:
+        tree.add_entry("bert")
+    text = told(run("compare", two[0].folder, two[1].folder).stdout, two)
+    assert text[: text.index("\n\nrack1 bert")].splitlines()[3:] == [
+        "2 pairs",
+        "  entries       minutes                            mostly by",
+        "  --------------------------------------------------------------------------------------------------",
+        "  rack1 bert    14.500000 -> 14.500000 (+0.00 %)   training 50.0 % slower per sample and",
+        "                                                     accelerator: 60,000 -> 60,000 samples/s",
+        "  rack1 resnet  12.000000 -> 10.000000 (-16.67 %)  end of the run 670.0 s -> 420.0 s",
+    ]
+    text = run("compare", two[0].folder, two[1].folder, "--format", "markdown").stdout
+    assert "| rack1 resnet | 12.000000 -\\> 10.000000 (-16.67 %) | end of the run" in text
+
+
+@pytest.mark.parametrize("width", [60, 80, 132])
+def test_narrow_terminals(width: int, two: tuple[Tree, Tree]) -> None:
+    for tree in two:
+        tree.add_entry("bert")
+    found = compare(str(two[0].folder), str(two[1].folder), Settings())
+    paths = (str(two[0].folder), str(two[1].folder))
+    lines = [line for line in render(found, "text", width).splitlines() if not any(path in line for path in paths)]
+    assert max(map(len, lines)) <= width
 
 
 def test_no_counterpart(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from tests.cli.runner import run, schema
 from tests.make_tree import Tree, make_tree, spoil
 
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
+published = pytest.mark.skipif(not CORPUS.is_dir(), reason="published packages are not there")
 
 
 @pytest.fixture(name="two")
@@ -114,7 +115,39 @@ def test_what_cannot_be_asked(arguments: list[str], words: str, tmp_path: Path) 
     assert outcome.stderr.count("\n") == 1
 
 
-@pytest.mark.skipif(not CORPUS.is_dir(), reason="published packages are not there")
+def test_edited_logs_are_told_from_other_runs(two: tuple[Tree, Tree]) -> None:
+    edit(two[1], "submission_platform", "rack9")
+    logs = next(f for f in findings(two[0].folder, two[1].folder) if f["rule"] == "resubmit.logs")
+    assert logs["message"].startswith(
+        "The logs were edited since the earlier round; times and evaluations are the same"
+    )
+    assert logs["actual"].startswith("changed or new: result_0.txt, ")
+    two[1].edit(lambda log: log.put("run_stop", time_ms=1), 3, benchmark="bert")
+    logs = next(f for f in findings(two[0].folder, two[1].folder) if f["rule"] == "resubmit.logs")
+    assert logs["message"] == "The logs are not those of the earlier round"
+
+
+def test_runs_forgiven_in_an_entry_that_is_rejected_for_something_else(two: tuple[Tree, Tree]) -> None:
+    for tree in two:
+        spoil(tree, 3, benchmark="bert")
+        tree.log(9, "bert").unlink()
+    (finding,) = findings(two[0].folder, two[1].folder)
+    assert "entry.run-count" in finding["message"]
+
+
+@published
+def test_a_result_that_was_submitted_again() -> None:
+    """One submitter's bert runs of v4.1 came again in v5.0, with a placeholder in each log filled in."""
+    found = findings(CORPUS / "v4.1/Krai", CORPUS / "v5.0/krai")
+    assert {finding["rule"] for finding in found} == {"resubmit.description", "resubmit.logs", "resubmit.identity"}
+    assert {finding["message"] for finding in found if finding["rule"] == "resubmit.logs"} == {
+        "The logs were edited since the earlier round; times and evaluations are the same"
+    }
+    stated = {finding["message"] for finding in found if finding["rule"] == "resubmit.identity"}
+    assert stated == {"The logs state another submission_platform than in the earlier round"}
+
+
+@published
 def test_published_logs_in_the_next_round() -> None:
     """v1.1 is the first round to ask what weights_initialization is about; the resnet logs of v1.0 do not say."""
     found = findings(CORPUS / "v1.0/Graphcore/results/ipu-pod16-TF1", "--round", "1.1")
