@@ -112,7 +112,8 @@ def _variants(
     told = labels([expr for expr, _ in given], world)
     for (expr, label), other in zip(given, told, strict=True):
         for reading, transform in _transforms(expr, stated):
-            names = [name for name in (label or other, reading and f"reading {reading}") if name]
+            of_reading = f"reading {reading}" if reading and reading != stated.reading else None
+            names = [name for name in (label or other, of_reading) if name]
             yield _variant(
                 expr,
                 ", ".join(names) or None,

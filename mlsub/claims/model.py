@@ -110,9 +110,10 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     """One claim.
 
     ``expr`` is what it comes to, ``also`` other readings of the sentence, from which ``label`` tells it; ``nearest``
-    are figures shown beside it and never judged. ``says`` is what the sentence discloses (see claims.schema.json). ``unverifiable`` is the reason why
-    no log can decide it. ``basis`` are the bases that decide, empty for the usual. ``context`` names what may have
-    changed besides, ``("all",)`` for everything. ``document`` is the name of its source among the documents.
+    are figures shown beside it and never judged. ``says`` is what the sentence discloses (see claims.schema.json).
+    ``unverifiable`` is the reason why no log can decide it. ``basis`` are the bases that decide, empty for the usual.
+    ``context`` names what may have changed besides, ``("all",)`` for everything. ``document`` is the name of its source
+    among the documents.
     """
 
     id: str
