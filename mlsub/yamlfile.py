@@ -149,7 +149,11 @@ def schema_problems(node: yaml.Node, shown: str, schema: dict[str, Any]) -> list
         content = content_of(node)
     except ValueError as reason:
         return [Problem(shown, node.start_mark.line + 1, f"not plain data: {reason}")]
-    error = best_match(Draft202012Validator(schema).iter_errors(content))
+    try:
+        error = best_match(Draft202012Validator(schema).iter_errors(content))
+    except ValueError:
+        # Python shows no whole number of thousands of digits, in a message either.
+        return [Problem(shown, node.start_mark.line + 1, "a number of too many digits")]
     if error is None:
         return []
     at: yaml.Node = node
