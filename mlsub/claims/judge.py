@@ -153,7 +153,8 @@ def _variant(
                 raise
             continue
         outcomes.append(_outcome(basis, value, question))
-    spread = _spread(value_on, question)
+    told = [outcome.basis for outcome in outcomes if outcome.decides]
+    spread, *others = [_spread(value_on, basis) for basis in told]
     certain = isinstance(spread, Band) and not spread.certain
     return Variant(
         expr=expr.text,
@@ -162,7 +163,7 @@ def _variant(
         outcomes=tuple(_told(outcomes)),
         low=spread.low if certain and isinstance(spread, Band) else None,
         high=spread.high if certain and isinstance(spread, Band) else None,
-        fragile=not _inside(spread, question),
+        fragile=not all(_inside(one, question) for one in (spread, *others)),
     )
 
 
@@ -188,9 +189,9 @@ def _told(outcomes: list[Outcome]) -> Iterator[Outcome]:
             yield outcome
 
 
-def _spread(value_on: Callable[[str, bool], Band | bool | None], question: _Question) -> Band | bool | None:
+def _spread(value_on: Callable[[str, bool], Band | bool | None], basis: str) -> Band | bool | None:
     try:
-        return value_on(question.bases[0], True)
+        return value_on(basis, True)
     except EvaluationError:
         return None
 
@@ -242,6 +243,10 @@ def _notes(stated: Stated, variants: tuple[Variant, ...]) -> Iterator[str]:
     value = best.deciding[0].value
     if best.holds and isinstance(value, Fraction) and understated(stated, value):
         yield "understated: the figure is far above"
+    if best.holds and best.fragile and isinstance(value, Fraction) and best.low is None:
+        yield "within the uncertainty of its inputs a divisor may be zero: the figure has no bounds"
+    elif best.holds and best.fragile and any(variant.holds is not True for variant in variants if variant.decides):
+        yield "fragile: not for all values that its inputs may have"
     for outcome in best.outcomes:
         if not outcome.decides and outcome.holds != best.deciding[0].holds:
             answer = "holds" if outcome.holds else "fails"

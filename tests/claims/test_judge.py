@@ -201,6 +201,16 @@ def test_break_even_is_exact_for_a_line_and_for_one_over_it(tree: Tree) -> None:
     assert not one(tree, "expr: price * price, stated: {value: 10000}").break_evens
 
 
+def test_fragile_in_other_words(tree: Tree) -> None:
+    part = one(tree, "expr: price * 2, label: this, also: {expr: price * 3, label: that}, stated: {value: 200}")
+    assert (part.verdict, part.only_for) == ("holds-only-for", "this")
+    assert part.notes == ("fragile: not for all values that its inputs may have",)
+    head = HEAD.replace("plus_minus: 10%", "plus_minus: 100%")
+    unbound = one(tree, "expr: 100 / price, stated: {value: 1}", head=head)
+    assert unbound.verdict == "holds-fragile"
+    assert unbound.notes == ("within the uncertainty of its inputs a divisor may be zero: the figure has no bounds",)
+
+
 def test_a_table_of_published_scores_decides(tree: Tree) -> None:
     table = "published: {acme: {minutes: '12.6', source: a table}}\n"
     judged = one(tree, "expr: minutes(acme), stated: {value: 12, unit: min}", head=HEAD + table)
