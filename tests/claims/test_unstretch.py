@@ -6,7 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlsub.claims.unstretch import Ending, edit_factor, ending_of, may_be_edited
@@ -20,6 +20,7 @@ def stretched(factor: Fraction, durations: list[int]) -> list[Ending]:
     return [Ending(START, START + taken, START + round(taken * factor)) for taken in durations]
 
 
+@settings(deadline=None)
 @given(
     st.integers(1020, 1500),
     st.lists(st.integers(400_000, 4_000_000), min_size=3, max_size=10),
