@@ -9,6 +9,7 @@ import click
 import mlsub
 
 _COMMANDS = {
+    "audit": "Hold claims about published results against the logs.",
     "check": "Check logs, benchmark folders or organisations.",
     "compare": "Compare two trainings: what makes one of them faster.",
     "db": "A database of results and records: build, query, tables.",
