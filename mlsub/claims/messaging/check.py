@@ -21,8 +21,8 @@ from mlsub.rules.catalogue import finding
 class Judged(msgspec.Struct, frozen=True, kw_only=True):
     """What the rules found: remarks in the order of claims, then of documents.
 
-    ``untold`` is what they could not look at, ``by_hand`` what only a person can; ``texts`` maps each document to the text
-    that bound it.
+    ``untold`` is what they could not look at, ``by_hand`` what only a person can; ``texts`` maps each document to the
+    text that bound it.
     """
 
     remarks: tuple[Remark, ...]

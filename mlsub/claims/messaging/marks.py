@@ -30,7 +30,7 @@ _NOUN = re.compile(
 
 
 class Occurrence(msgspec.Struct, frozen=True):
-    """The name once in a text: its 1-based line, the sign behind it or None, what was made of it, what stands around."""
+    """The name once in a text: its 1-based line, the sign behind it, what was made of it, what stands around."""
 
     line: int
     sign: str | None
@@ -80,7 +80,7 @@ def sign_hits(text: str, rules: Text) -> Iterator[Hit]:
         return
     yield Hit(
         rule="R19",
-        message=f"{len(bare)} of {len(uses)} uses of the name MLPerf lack {rules.symbol}, first in {quote(bare[0].around)}",
+        message=f"{len(bare)} of {len(uses)} uses of the name lack {rules.symbol}; first {quote(bare[0].around)}",
         line=bare[0].line,
         expected=f"MLPerf{rules.symbol}",
     )
@@ -100,6 +100,6 @@ def alteration_hits(text: str) -> Iterator[Hit]:
         often = "once" if len(uses) == 1 else f"{len(uses)} times"
         yield Hit(
             rule="R20",
-            message=f"the name MLPerf stands {kind} {often}, first in {quote(uses[0].around)}",
+            message=f"the name MLPerf stands {kind} {often}; first {quote(uses[0].around)}",
             line=uses[0].line,
         )

@@ -43,7 +43,7 @@ def _power(message: Message) -> Iterator[Hit | Untold]:
     if without:
         yield Hit(
             rule="R14",
-            message=f"{enumerated(power)} is power from elsewhere, and without a power measurement are {enumerated(without)}",
+            message=f"{enumerated(power)} is power from elsewhere; none was measured for {enumerated(without)}",
         )
     else:
         yield Untold("R14", f"whether {enumerated(power)} is the power that was measured with the result")

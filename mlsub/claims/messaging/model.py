@@ -35,7 +35,7 @@ class Operand(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Figure(msgspec.Struct, frozen=True):
-    """A number from outside that a sentence rests on; ``kind`` as in the claims file: price, power, throughput, time..."""
+    """A number from outside that a sentence rests on; ``kind`` as in the claims file: price, power, throughput, ..."""
 
     name: str
     kind: str = "other"
@@ -55,10 +55,10 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
 class Message(msgspec.Struct, frozen=True, kw_only=True):
     """One sentence that quotes results.
 
-    ``operands`` are all results it rests on, and ``scored`` the names of those whose scores it uses. ``derived`` says that
-    it is more than a score or a ratio of scores. ``says`` is what the sentence discloses, by the names of the claims file;
-    an entry that is None says that the sentence does not say it. ``untrue`` is why the numbers do not bear it out, None
-    where they do.
+    ``operands`` are all results it rests on, and ``scored`` the names of those whose scores it uses. ``derived`` says
+    that it is more than a score or a ratio of scores. ``says`` is what the sentence discloses, by the names of the
+    claims file; an entry that is None says that the sentence does not say it. ``untrue`` is why the numbers do not bear
+    it out, None where they do.
     """
 
     id: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from mlsub.claims.messaging.model import Case, Hit, Message, Operand, Untold
@@ -32,7 +33,7 @@ def naming_hits(case: Case, text: Text) -> Iterator[Hit | Untold]:
         elif system is None:
             yield Untold("R01", "whether a system is named: say it under says: system")
     if missing:
-        yield Hit(rule="R01", message=f"the text does not name {enumerated(missing, 'nor')}")
+        yield Hit(rule="R01", message=f"the text does not name {enumerated(missing, 'or')}")
     yield from _model_names(message)
 
 
@@ -53,6 +54,12 @@ def _system_named(message: Message, operand: Operand) -> bool | None:
     return True if any(name and name in around for name in known) else None
 
 
+def _as_written(name: str, text: str) -> str:
+    """A name in the letters of a text, where it stands there so."""
+    found = re.search(re.escape(name), text, re.I)
+    return found[0] if found else name
+
+
 def _model_names(message: Message) -> Iterator[Hit]:
     said = flat(" ".join((message.text, *(noted(message, "benchmark") or ()))))
     for operand in message.compared:
@@ -61,9 +68,10 @@ def _model_names(message: Message) -> Iterator[Hit]:
             continue
         used = next((name for name in known.model if mentions(said, [name])), None)
         if used is not None:
+            written = quote(_as_written(used, message.text))
             yield Hit(
                 rule="R02",
-                message=f"the model's name {quote(used)} stands for the benchmark's, and the result is Open",
+                message=f"the model's name {written} stands for the benchmark's, and the result is Open",
                 expected=known.task[0],
                 actual=used,
             )

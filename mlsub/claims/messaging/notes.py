@@ -59,7 +59,7 @@ def _identity(said: Parts, operands: Sequence[Operand]) -> Iterator[Hit]:
     else:
         missing += [f"the benchmark {name}" for name in lacking]
     if missing:
-        yield Hit(rule="R03", message=f"the footnote does not name {enumerated(missing, 'nor')}")
+        yield Hit(rule="R03", message=f"the footnote lacks {enumerated(missing)}")
 
 
 def _missing(what: str, wanted: Iterable[str], said: Iterable[str]) -> list[str]:

@@ -1,0 +1,348 @@
+"""Each rule on a sentence it passes and on one it does not."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from mlsub.claims.messaging.model import Figure
+from tests.claims.messaging.made import (
+    DAY_2025,
+    LEGEND_2025,
+    NOTE_2021,
+    PRICE,
+    document,
+    found,
+    judged,
+    message,
+    operand,
+    rules,
+    theirs,
+)
+
+
+def test_a_sentence_with_everything_passes() -> None:
+    assert found(message()) == []
+    assert found(message(operand(), theirs())) == []
+
+
+# R01, R02: names
+
+
+def test_r01_names_who_what_and_on_what() -> None:
+    bare = message(text="9 minutes, a record", says={"system": None})
+    assert found(bare) == [
+        ("R01", "the text does not name the submitter Acme, the benchmark resnet or the system acme8")
+    ]
+    around = document(text=f"Acme ResNet-50 acme8 MLPerf™ Training\n{NOTE_2021}")
+    assert rules(message(text="9 minutes, a record", document=around)) == []
+    assert (
+        rules(message(text="9 minutes", says={"submitter": "Acme", "benchmark": "ResNet-50", "system": "acme8"})) == []
+    )
+
+
+def test_r01_wants_the_version_since_2025_only() -> None:
+    assert ("R01", "the text does not name the version v1.1") in found(message(), wanted="2025-07")
+    assert "R01" not in rules(message(says={"round": "v1.1"}), wanted="2025-07")
+
+
+def test_r01_leaves_a_system_it_cannot_find_to_people() -> None:
+    what = judged(message(text="Acme trains ResNet-50 in no time"))
+    assert what.remarks == ()
+    assert [(one.rule, one.reason) for one in what.untold] == [
+        ("R01", "whether a system is named: say it under says: system")
+    ]
+
+
+def test_r02_a_model_names_a_benchmark_in_closed_alone() -> None:
+    note = document(footnote=NOTE_2021.replace("Closed", "Open"))
+    is_open = operand(division="open")
+    assert found(message(is_open, document=note)) == [
+        ("R02", "the model's name “ResNet-50” stands for the benchmark's, and the result is Open")
+    ]
+    said = "Acme's acme8 trains image classification (ResNet-50)"
+    assert rules(message(is_open, document=note, text=said)) == []
+
+
+# R03 to R06: footnotes
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "rule", "told"),
+    [
+        ("v1.1 ", "", "R03", "the footnote lacks the version"),
+        ("v1.1 ", "v1.0 ", "R03", "the footnote lacks the version v1.1"),
+        ("Closed ", "", "R03", "the footnote lacks the division"),
+        ("Closed ", "Open ", "R03", "the footnote lacks the division closed"),
+        ("ResNet-50", "", "R03", "the footnote lacks the benchmark"),
+        (
+            "Training Closed ResNet-50",
+            "",
+            "R03",
+            "the footnote lacks the suite, the division and the benchmark",
+        ),
+        ("1 December 2021", "the day", "R04", "the footnote does not say when the results were retrieved"),
+        ("from mlcommons.org ", "", "R04", "the footnote does not say from where the results were retrieved"),
+        ("Retrieved", "Taken", "R04", "the footnote does not say when and from where the results were retrieved"),
+        ("entries 1.1-2001, 1.1-2002", "", "R05", "the footnote has no ID of a result"),
+        ("1.1-2001, 1.1-2002", "1.0-2001", "R05", "the IDs in the footnote are of v1.0, and a result is of v1.1"),
+        ("1.1-2001, 1.1-2002", "1.1-abc", "R05", "“1.1-abc” is not the ID of a result"),
+        ("trademarks of", "things of", "R06", "MLPerf is nowhere called a trademark"),
+    ],
+)
+def test_each_part_of_a_footnote(old: str, new: str, rule: str, told: str) -> None:
+    assert old in NOTE_2021
+    assert found(message(document=document(footnote=NOTE_2021.replace(old, new)))) == [(rule, told)]
+
+
+def test_r05_wants_the_ids_of_both_sides() -> None:
+    both = (operand(), theirs())
+    one = NOTE_2021.replace("entries 1.1-2001, 1.1-2002", "Acme entry 1.1-2001")
+    assert found(message(*both, document=document(footnote=one))) == [
+        ("R05", "the footnote has no ID for the results of Ucme: ucme8 resnet")
+    ]
+    known = (operand(id="1.1-2001"), theirs(id="1.1-2003"))
+    assert found(message(*known)) == [("R05", "the footnote lacks the ID 1.1-2003 of ucme8 resnet")]
+    two = (operand(), operand("more", system="acme16"), operand("most", system="acme32"))
+    assert found(message(*two)) == [
+        ("R05", "the footnote has too few IDs for the results of Acme: acme8 resnet, acme16 resnet and acme32 resnet")
+    ]
+
+
+def test_r06_today_wants_its_own_words() -> None:
+    today = document(footnote=NOTE_2021, date=DAY_2025)
+    assert ("R06", "the trademark is attributed in other words than the text's") in found(message(document=today))
+    right = document(footnote=f"{NOTE_2021} {LEGEND_2025}", date=DAY_2025)
+    assert "R06" not in rules(message(document=right))
+
+
+def test_a_footnote_serves_all_its_sentences_and_is_told_once() -> None:
+    note = document(footnote=NOTE_2021.replace("Closed ", ""))
+    what = judged(message(document=note), message(id="two", document=note))
+    assert [(r.claim, r.document, r.finding.rule, r.finding.path) for r in what.remarks] == [
+        (None, "post.txt", "claim.r03", "post.txt")
+    ]
+    own = message(document=document(), footnote="[2] nothing")
+    assert [(r.claim, r.finding.path, r.finding.line) for r in judged(own).remarks] == []
+
+
+def test_without_document_and_footnote_nothing_is_said_of_footnotes() -> None:
+    what = judged(message(document=document(footnote=None)))
+    assert what.remarks == ()
+    assert [one.reason for one in what.untold] == ["the footnote of post.txt: neither its text nor a footnote is given"]
+
+
+def test_a_document_without_any_footnote_is_one_finding() -> None:
+    bare = document(footnote=None, text="Acme's acme8 trains MLPerf™ Training ResNet-50.")
+    assert found(message(document=bare)) == [("R03", "there is no footnote on the results")]
+
+
+def test_what_the_file_notes_of_a_footnote() -> None:
+    noted = document(footnote=None)
+    assert found(message(document=noted, says={"retrieved": None, "ids": ["1.1-x"]})) == [
+        ("R04", "the footnote does not say when and from where the results were retrieved"),
+        ("R05", "“1.1-x” is not the ID of a result"),
+    ]
+    assert found(message(document=noted, says={"retrieved": "2021-12-01, mlcommons.org", "ids": ["1.1-2001"]})) == []
+
+
+# R07, R13: reviewed or not
+
+
+def test_r07_an_unreviewed_result_says_so_twice() -> None:
+    ours = operand(verified=False)
+    note = "[1] Unverified MLPerf™ v1.1 Training Closed ResNet-50. {} " + NOTE_2021.split("2002. ")[1]
+    bare = document(footnote=note.format(""))
+    assert found(message(ours, document=bare)) == [
+        (
+            "R07",
+            "an unreviewed result (ours): the sentence does not call it unverified and the footnote does not say so",
+        )
+    ]
+    right = document(footnote=note.format("Result not verified by the MLCommons™ Association."))
+    assert found(message(ours, document=right, text="Acme's acme8 trains ResNet-50 in an unverified 9 minutes")) == []
+
+
+def test_r13_beside_a_verified_one_there_is_a_sentence_more() -> None:
+    pair = (operand(verified=False), theirs())
+    said = message(
+        *pair,
+        text="unverified v1.1 of Acme's acme8 beside verified ucme8 of Ucme, ResNet-50",
+        says={"division": "closed"},
+    )
+    assert "R13" in rules(said, wanted="2025-07")
+    assert "R13" not in rules(said, wanted="2021-06")
+    note = "Unverified results have not been through an MLPerf® review and may use other methods."
+    assert "R13" not in rules(message(*pair, document=document(footnote=f"{NOTE_2021} {note}")), wanted="2025-07")
+
+
+# R09, R11, R12: comparisons
+
+
+def test_r09_incompatible_rounds() -> None:
+    pair = (operand(round="1.0", benchmark="rnnt"), theirs(benchmark="rnnt"))
+    assert ("R09", "rnnt of v1.0 and of v1.1 are not compatible") in found(message(*pair))
+    assert "R09" not in rules(message(operand(round="1.0"), theirs()))
+    assert ("R09", "results of two benchmarks are compared") in found(message(operand(), theirs(benchmark="bert")))
+
+
+def test_r09_a_benchmark_the_table_lacks_is_unknown() -> None:
+    pair = (operand(usage="hpc", round="2.0", benchmark="oc20"), theirs(usage="hpc", round="3.0", benchmark="oc20"))
+    what = judged(message(*pair))
+    assert "claim.r09" not in {remark.finding.rule for remark in what.remarks}
+    assert "whether oc20 of v2.0 and of v3.0 are compatible: not in the table" in {one.reason for one in what.untold}
+
+
+@pytest.mark.parametrize(
+    ("change", "says", "told"),
+    [
+        ({"chips": 16}, {}, "chip count (8 and 16)"),
+        ({"chips": 16}, {"discloses": ["chips"]}, None),
+        ({"chips": 16}, {"chips": [8, 16]}, None),
+        ({"category": "Preview"}, {}, "category (Available on-premise and Preview)"),
+        ({"category": "Preview"}, {"category": ["Preview", "Available on-premise"]}, None),
+        ({"round": "1.0"}, {}, "version (v1.1 and v1.0)"),
+        ({"round": "1.0"}, {"round": "v1.1"}, "version (v1.1 and v1.0)"),
+        ({"round": "1.0"}, {"discloses": ["version"]}, None),
+        ({"verified": False}, {}, "review (verified and unverified)"),
+        ({"division": "open", "chips": 4}, {}, "division (closed and open) and chip count (8 and 4)"),
+    ],
+)
+def test_r11_what_differs_is_told(change: dict[str, object], says: dict[str, object], told: str | None) -> None:
+    hits = [text for rule, text in found(message(operand(), theirs(**change), says=says)) if rule == "R11"]
+    assert hits == ([] if told is None else [f"the comparison does not say that the results differ in {told}"])
+
+
+def test_r11_sentence_itself_may_tell() -> None:
+    said = "Acme's acme8 (8 chips, v1.1) and Ucme's ucme8 (16 chips, v1.0) train ResNet-50"
+    assert "R11" not in rules(message(operand(), theirs(chips=16, round="1.0"), text=said))
+
+
+def test_r11_both_divisions_in_one_document() -> None:
+    note = document(footnote=NOTE_2021.replace("Closed", "Closed and Open"))
+    closed = message(document=note)
+    is_open = message(operand("o", division="open"), id="two", document=note, text="Acme's acme8: image classification")
+    assert found(closed, is_open) == [
+        ("R11", "the division is not said (closed), and the same document has results of the other"),
+        ("R11", "the division is not said (open), and the same document has results of the other"),
+    ]
+    labelled = message(document=note, text="In the Closed division acme8 of Acme trains ResNet-50")
+    assert len([rule for rule in rules(labelled, is_open) if rule == "R11"]) == 1
+
+
+def test_r12_why_open_is_not_closed() -> None:
+    pair = (operand(), theirs(division="open", notes="TBD"))
+    said = {"division": "Closed and Open", "benchmark": "image classification"}
+    assert (
+        "R12",
+        "it is not told why the Open result would not qualify as Closed; nor does the system description of theirs",
+    ) in found(message(*pair, says=said))
+    assert "R12" not in rules(message(*pair, says={**said, "open_difference": "another optimizer"}))
+    assert "R12" not in rules(message(operand(), theirs()))
+
+
+# R10, R14, R16, R17: metrics
+
+
+def test_r10_nothing_beside_mlperf_results_that_is_none() -> None:
+    mixed = message(figures=(Figure("images", "throughput", "images/s"),))
+    assert found(mixed) == [("R10", "MLPerf results are set against what is none: images (throughput)")]
+    alone = message(figures=(Figure("images", "throughput", "images/s"),), operands=(), scored=())
+    assert rules(alone) == []
+    chart = document(text=f"MLPerf™ training: AlexNet (non-MLPerf)\n{NOTE_2021}")
+    assert ("R10", "what is not MLPerf's bears its name: “MLPerf™ training: AlexNet (non-MLPerf)”") in found(
+        message(document=chart)
+    )
+
+
+def test_r14_power_is_measured_power_since_2025() -> None:
+    watts = message(figures=(Figure("tdp", "power", "W"),), says={"derived_metric_basis": "TDP"})
+    assert ("R14", "tdp is power from elsewhere; none was measured for ours") in found(watts, wanted="2025-07")
+    assert "R14" not in rules(watts, wanted="2021-06")
+    measured = judged(message(operand(power=True), figures=(Figure("watts", "power", "W"),)), wanted="2025-07")
+    assert "whether watts is the power that was measured with the result" in {one.reason for one in measured.untold}
+
+
+def test_r16_a_composite_says_how_it_is_made() -> None:
+    note = document(footnote=NOTE_2021.replace("ResNet-50", "ResNet-50 and BERT"))
+    pair = (operand(), operand("bert", benchmark="bert"))
+    said = "The official mean of ResNet-50 and BERT on Acme's acme8"
+    assert found(message(*pair, text=said, document=note)) == [
+        (
+            "R16",
+            "a composite of several benchmarks: it is not described how the benchmarks are combined and it is called "
+            "official or verified",
+        )
+    ]
+    told = {"composite_method": "geometric mean of the minutes"}
+    assert rules(message(*pair, text="ResNet-50 and BERT on Acme's acme8", document=note, says=told)) == []
+
+
+@pytest.mark.parametrize(
+    ("says", "note", "text", "told"),
+    [
+        ({}, "", "", "the text does not say what it rests on and the footnote does not say what it rests on"),
+        ({"derived_metric_basis": "list price"}, "", "", "the footnote does not say what it rests on"),
+        ({"derived_metric_basis": "list price"}, "By list price.", "", None),
+        ({"derived_metric_basis": "list price"}, "By list price.", "official", "it is called official"),
+        ({"derived_metric_basis": "list price"}, "By list price.", "unofficial", None),
+    ],
+)
+def test_r17_what_a_derived_metric_rests_on(says: dict[str, str], note: str, text: str, told: str | None) -> None:
+    said = message(
+        operand(),
+        theirs(),
+        derived=True,
+        figures=(PRICE,),
+        says=says,
+        document=document(footnote=f"{NOTE_2021} {note}"),
+        text=f"Acme's acme8 beats ucme8 of Ucme by an {text} 1.6 per dollar on ResNet-50",
+    )
+    assert found(said) == ([] if told is None else [("R17", f"a derived metric: {told}")])
+    today = [message for rule, message in found(said, wanted="2025-07") if rule == "R17"]
+    assert len(today) == 1 and today[0].endswith("it is not called unverified")
+
+
+# R15, R18
+
+
+@pytest.mark.parametrize(
+    ("publisher", "day", "told"),
+    [
+        ("Acme Ltd.", date(2021, 11, 30), "a submitter may quote it from 2021-12-01 on"),
+        ("Acme Ltd.", date(2021, 12, 1), None),
+        ("Gazette", date(2021, 12, 1), "who did not submit may quote it from 2021-12-15 on"),
+        ("Gazette", date(2021, 12, 15), None),
+    ],
+)
+def test_r15_not_before_publication(publisher: str, day: date, told: str | None) -> None:
+    said = message(document=document(publisher=publisher, date=day))
+    hits = [text for rule, text in found(said, wanted="2021-06") if rule == "R15"]
+    day_of = "v1.1 was published on 2021-12-01 (posts of submitters of that day), and "
+    assert hits == ([] if told is None else [day_of + told])
+
+
+def test_r15_says_what_it_does_not_know() -> None:
+    unknown = judged(message(operand(round="2.1"), document=document(date=date(2022, 1, 1))))
+    assert "when training v2.1 was published" in {one.reason for one in unknown.untold}
+    undated = judged(message(document=document(date=None)))
+    assert "whether post.txt came before its rounds: it has no date" in {one.reason for one in undated.untold}
+
+
+def test_r18_the_numbers_decide() -> None:
+    assert found(message(untrue="5.88, not 5.78")) == [("R18", "the numbers do not bear it out: 5.88, not 5.78")]
+    assert rules(message(untrue="5.88, not 5.78", operands=(), scored=())) == ["R18"]
+
+
+def test_a_sentence_that_uses_no_score_is_left_alone() -> None:
+    assert rules(message(theirs(chips=64), operand(), scored=(), text="Two systems")) == []
+
+
+def test_findings_name_text_and_section() -> None:
+    finding = judged(message(document=document(footnote="[1] MLPerf™")), wanted="2025-07").remarks[0].finding
+    assert finding.source == (
+        "MLPerf Results Messaging Guidelines, 3.1 "
+        "(mlcommons/policies MLPerf_Results_Messaging_Guidelines.adoc at a4520be)"
+    )
+    assert (finding.path, finding.line, finding.severity, finding.kind) == ("claims.yaml", 7, "warning", "audit")
