@@ -135,15 +135,19 @@ class _Parser:
     def _either(self) -> Node:
         self._deeper()
         left = self._both()
-        while self._take("or"):
-            left = self._joined("or", left, self._both(), self.column)
+        while self._peek() == "or":
+            column = self.column
+            self.at += 1
+            left = self._joined("or", left, self._both(), column)
         self.depth -= 1
         return left
 
     def _both(self) -> Node:
         left = self._negation()
-        while self._take("and"):
-            left = self._joined("and", left, self._negation(), self.column)
+        while self._peek() == "and":
+            column = self.column
+            self.at += 1
+            left = self._joined("and", left, self._negation(), column)
         return left
 
     def _joined(self, sign: str, left: Node, right: Node, column: int) -> Operation:

@@ -111,10 +111,11 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True):
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
     """One claim.
 
-    ``expr`` is what it comes to, ``also`` other readings of the sentence, ``nearest`` figures shown beside it and
-    never judged. ``says`` is what the sentence discloses (see claims.schema.json). ``unverifiable`` is the reason why
-    no log can decide it. ``basis`` are the bases that decide, empty for the usual. ``context`` names what may have
-    changed besides, ``("all",)`` for everything. ``document`` is the name of its source among the documents.
+    ``expr`` is what it comes to, ``also`` other readings of the sentence, from which ``label`` tells it; ``nearest``
+    are figures shown beside it and never judged. ``says`` is what the sentence discloses (see claims.schema.json).
+    ``unverifiable`` is the reason why no log can decide it. ``basis`` are the bases that decide, empty for the usual.
+    ``context`` names what may have changed besides, ``("all",)`` for everything. ``document`` is the name of its source
+    among the documents.
     """
 
     id: str
@@ -125,6 +126,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     where: str | None = None
     kind: str | None = None
     expr: Expression | None = None
+    label: str | None = None
     also: tuple[Reading, ...] = ()
     nearest: tuple[Reading, ...] = ()
     stated: Stated | None = None

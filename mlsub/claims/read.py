@@ -158,7 +158,8 @@ class _Reader:
         text, usage = str(written.value)[:40], content.get("usage", "training")
         name = normalise_round(text)
         if name not in known_rounds(usage):
-            self._flaw(written, f"there is no {usage} round {text!r}{meant(text, known_rounds(usage))}")
+            known = [f"v{round_}" for round_ in known_rounds(usage)]
+            self._flaw(written, f"there is no {usage} round {text!r}{meant(text, known)}")
         path = content.get("path")
         missing = [key for key in ("submitter", "system", "benchmark") if key not in content]
         if path is None and missing:
@@ -246,6 +247,7 @@ class _Reader:
             where=content.get("where"),
             kind=content.get("kind"),
             expr=expr[0] if expr else None,
+            label=content.get("label"),
             also=tuple(self._readings(child(node, "also"), judged=True)),
             nearest=tuple(self._readings(child(node, "nearest"), judged=False)),
             stated=self._stated(said),
