@@ -76,14 +76,20 @@ def _of_message(message: Message, messages: Sequence[Message], text: Text) -> It
     case = Case(message=message, footnote=footnote_for(message), neighbours=neighbours)
     if message.compared:
         yield from naming_hits(case, text)
-        yield from comparing_hits(case)
-        yield from beside_unverified(case)
-    yield from metric_hits(case, text)
+    for part in message.parts:
+        yield from _of_part(msgspec.structs.replace(case, message=part), text)
     yield from standing_hits(case)
     if message.footnote and message.compared:
         yield from _of_footnote(case.footnote or "", message.compared, message.document, text)
     elif message.compared:
         yield from noted_hits(message)
+
+
+def _of_part(case: Case, text: Text) -> Iterator[Hit | Untold]:
+    if case.message.compared:
+        yield from comparing_hits(case)
+        yield from beside_unverified(case)
+    yield from metric_hits(case, text)
 
 
 def _of_document(document: Document, messages: Sequence[Message], text: Text) -> Iterator[Hit | Untold]:

@@ -94,7 +94,7 @@ _WORDS = {
 }
 
 
-def _unlabelled(case: Case) -> Iterator[Hit]:
+def _unlabelled(case: Case) -> Iterator[Hit | Untold]:
     """Results of both divisions side by side in one document are compared by every reader."""
     message = case.message
     own = {operand.division for operand in message.compared if operand.division}
@@ -104,7 +104,11 @@ def _unlabelled(case: Case) -> Iterator[Hit]:
         for operand in other.compared
         if operand.division and operand.division not in own
     }
-    if len(own) != 1 or not others or noted(message, "division") or tells(message, "division", own):
+    said = noted(message, "division")
+    if len(own) != 1 or not others or said or tells(message, "division", own):
+        return
+    if said is None:
+        yield Untold("R11", f"whether {message.id} says its division: note it under says: division")
         return
     yield Hit(
         rule="R11",

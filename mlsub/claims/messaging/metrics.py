@@ -29,7 +29,7 @@ def metric_hits(case: Case, text: Text) -> Iterator[Hit | Untold]:
 
 
 def _foreign(message: Message) -> Iterator[Hit]:
-    foreign = [figure for figure in message.figures if figure.kind in ("throughput", "time")]
+    foreign = [figure for figure in message.figures if figure.kind in ("throughput", "time") and not figure.mlperf]
     if foreign and message.compared:
         named = enumerated(f"{figure.name} ({figure.kind})" for figure in foreign)
         yield Hit(rule="R10", message=f"MLPerf results are set against what is none: {named}")

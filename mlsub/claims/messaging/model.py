@@ -35,11 +35,15 @@ class Operand(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Figure(msgspec.Struct, frozen=True):
-    """A number from outside that a sentence rests on; ``kind`` as in the claims file: price, power, throughput, ..."""
+    """A number from outside that a sentence rests on; ``kind`` as in the claims file: price, power, throughput, ...
+
+    ``mlperf`` says that it is itself an MLPerf result, of which the logs are not at hand.
+    """
 
     name: str
     kind: str = "other"
     unit: str | None = None
+    mlperf: bool = False
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,10 +59,11 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
 class Message(msgspec.Struct, frozen=True, kw_only=True):
     """One sentence that quotes results.
 
-    ``operands`` are all results it rests on, and ``scored`` the names of those whose scores it uses. ``derived`` says
-    that it is more than a score or a ratio of scores. ``says`` is what the sentence discloses, by the names of the
-    claims file; an entry that is None says that the sentence does not say it. ``untrue`` is why the numbers do not bear
-    it out, None where they do.
+    ``operands`` are all results it rests on, and ``scored`` the names of those whose scores it uses; ``together`` are
+    groups of them where it makes several comparisons. ``submitters`` are organisations that are known to have submitted
+    in their rounds. ``derived`` says that it is more than a score or a ratio of scores. ``says`` is what the sentence
+    discloses, by the names of the claims file; an entry that is None says that the sentence does not say it. ``untrue``
+    is why the numbers do not bear it out, None where they do.
     """
 
     id: str
@@ -67,11 +72,18 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     document: Document
     operands: tuple[Operand, ...] = ()
     scored: tuple[str, ...] = ()
+    together: tuple[tuple[str, ...], ...] = ()
+    submitters: tuple[str, ...] = ()
     figures: tuple[Figure, ...] = ()
     derived: bool = False
     says: dict[str, Any] = {}
     footnote: str | None = None
     untrue: str | None = None
+
+    @property
+    def parts(self) -> tuple[Message, ...]:
+        """The sentence once for each comparison it makes."""
+        return tuple(msgspec.structs.replace(self, scored=group, together=()) for group in self.together) or (self,)
 
     @property
     def compared(self) -> tuple[Operand, ...]:

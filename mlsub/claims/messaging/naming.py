@@ -12,36 +12,46 @@ from mlsub.claims.messaging.words import benchmark_words, enumerated, flat, ment
 
 
 def naming_hits(case: Case, text: Text) -> Iterator[Hit | Untold]:
-    """What neither the sentence nor the text around it names; the version where the text demands it."""
+    """What neither the sentence nor the text around it names; the version where the text demands it.
+
+    Where the document's text is not at hand, only what the claims file notes as not said is missing.
+    """
     message = case.message
-    around = flat(f"{message.text} {message.document.text or ''}")
     missing: dict[str, None] = {}
+    unknown: dict[str, None] = {}
     for operand in message.compared:
-        if operand.submitter and not _named(message, "submitter", around, operand.submitter, (operand.submitter,)):
-            missing[f"the submitter {operand.submitter}"] = None
-        if operand.benchmark and not _named(
-            message, "benchmark", around, operand.benchmark, benchmark_words(operand.benchmark)
-        ):
-            missing[f"the benchmark {operand.benchmark}"] = None
-        if text.name != "2021-06" and not _named(
-            message, "version", around, operand.round, (operand.round, f"v{operand.round}")
-        ):
-            missing[f"the version v{operand.round}"] = None
-        system = _system_named(message, operand)
-        if system is False:
-            missing[f"the system {operand.system_name or operand.system}"] = None
-        elif system is None:
-            yield Untold("R01", "whether a system is named: say it under says: system")
+        for what, value, words in _wanted(message, operand, text):
+            named = _system_named(message, operand) if what == "system" else _named(message, what, words)
+            if named is False:
+                missing[f"the {what} {value}"] = None
+            elif named is None:
+                unknown[what] = None
     if missing:
         yield Hit(rule="R01", message=f"the text does not name {enumerated(missing, 'or')}")
+    for what in unknown:
+        yield Untold("R01", f"whether {message.id} names its {what}: note it under says: {what}")
     yield from _model_names(message)
 
 
-def _named(message: Message, what: str, around: str, value: str, words: tuple[str, ...]) -> bool:
+def _wanted(message: Message, operand: Operand, text: Text) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """(what, its name, how it is called) of what a text has to name; who speaks of its own results names itself so."""
+    if operand.submitter and squashed(operand.submitter) != squashed(message.document.publisher or ""):
+        yield "submitter", operand.submitter, (operand.submitter,)
+    if operand.benchmark:
+        yield "benchmark", operand.benchmark, benchmark_words(operand.benchmark)
+    if text.name != "2021-06":
+        yield "version", f"v{operand.round}", (operand.round, f"v{operand.round}")
+    yield "system", operand.system_name or operand.system or operand.name, ()
+
+
+def _named(message: Message, what: str, words: tuple[str, ...]) -> bool | None:
     said = noted(message, what)
-    if said is not None and (not said or mentions(flat(" ".join(said)), (value, *words))):
-        return bool(said)
-    return mentions(around, words)
+    if said == ():
+        return False
+    around = flat(" ".join((message.text, message.document.text or "", *(said or ()))))
+    if mentions(around, words):
+        return True
+    return None if message.document.text is None else False
 
 
 def _system_named(message: Message, operand: Operand) -> bool | None:

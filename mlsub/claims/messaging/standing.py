@@ -66,6 +66,7 @@ def _too_early(message: Message) -> Iterator[Hit | Untold]:
 
 
 def _submitted(message: Message) -> bool:
-    """Whether the publisher is one of the submitters."""
+    """Whether the publisher is among the submitters."""
     publisher = flat(message.document.publisher or "")
-    return any(mentions(publisher, [operand.submitter]) for operand in message.operands if operand.submitter)
+    known = {*message.submitters, *(operand.submitter for operand in message.operands if operand.submitter)}
+    return any(mentions(publisher, [name]) for name in known)

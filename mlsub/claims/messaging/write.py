@@ -88,14 +88,18 @@ def _benchmark(usage: str, name: str, folder: str) -> str:
 
 
 def _caveats(message: Message, text: Text, missing: dict[str, None]) -> Iterable[str]:
-    """What a reader has to know of unreviewed, mixed, combined and derived numbers."""
+    """What a reader has to know of unreviewed, mixed, combined and derived numbers.
+
+    The text of 2025 wants what is made of verified scores to be called unverified; the older one, not official.
+    """
     unverified = not all(operand.verified for operand in message.compared)
-    if is_composite(message):
+    made_is_unverified = text.name != "2021-06"
+    if any(is_composite(part) for part in message.parts):
         method = texts(message.says.get("composite_method"))
         if not method:
             missing["how the benchmarks are combined"] = None
         yield f"Combined from several benchmarks: {method[0] if method else '[method]'}."
-        unverified = True
+        unverified |= made_is_unverified
     elif message.derived:
         basis = texts(message.says.get("derived_metric_basis"))
         if not basis:
@@ -103,7 +107,7 @@ def _caveats(message: Message, text: Text, missing: dict[str, None]) -> Iterable
         suite = enumerated(dict.fromkeys(_suite(operand.usage) for operand in message.compared))
         suite = suite.replace("MLPerf", f"MLPerf{text.symbol}")
         yield f"Derived metric, not the primary metric of {suite}; it rests on: {basis[0] if basis else '[basis]'}."
-        unverified = True
+        unverified |= made_is_unverified
     if unverified:
         yield NOT_VERIFIED
     if len({operand.verified for operand in message.compared}) > 1 and text.name != "2021-06":
