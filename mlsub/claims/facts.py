@@ -29,7 +29,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """One result as its files have it.
 
     ``minutes`` are those of the runs in the order of their files, None for one that counts as slowest; ``package`` is
-    their olympic mean. ``edit`` is the factor that the logs were multiplied by, None where they were not.
+    their olympic mean. ``edit`` is the factor that the logs were multiplied by, None where they were not; ``undone`` the
+    olympic mean of the times before that, up to the last event of each run.
     ``rcp_factor`` takes the time to the mean of the reference convergence points, None where the result was not held
     against any; ``normalises`` says whether the rules of the round scale by it. ``scaling`` is the committee's factor
     of scaling.json. ``division`` is that of the description, ``logged`` what the logs say.
@@ -40,6 +41,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     minutes: tuple[Fraction | None, ...]
     package: Fraction | None
     edit: Fraction | None
+    undone: Fraction | None
     rcp_verdict: str
     rcp_factor: Fraction | None
     normalises: bool
@@ -58,7 +60,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
             return table if table is not None else scaled
         if self.package is None or basis == "package":
             return self.package
-        unscaled = self.package / self.edit if self.edit is not None else self.package
+        unscaled = self.undone if self.undone is not None else self.package
         return unscaled * (self.rcp_factor or 1) if basis == "rcp_mean" else unscaled
 
 
@@ -109,6 +111,8 @@ def _of_entry(
     if result.division is not None and division is not None and result.division != division:
         return Missing(result, f"the file says division {result.division}, the system description {division}")
     minutes = tuple(_minutes(log) if log.compliant else None for log in logs)
+    edit, covered = _edit(logs, Path(report.root), old=get_round(result.usage, result.round).log_format == "mll")
+    before = tuple(value if log.compliant else None for log, value in zip(logs, covered, strict=True)) if edit else None
     scaling = read_scaling(folder, entry.path).factor
     algorithm = algorithm_of(result.usage, result.round)
     below = 3 if entry.scaling_type else 2
@@ -118,7 +122,8 @@ def _of_entry(
         place=entry.path,
         minutes=minutes,
         package=_package(result, entry, minutes),
-        edit=_edit(logs, Path(report.root), old=get_round(result.usage, result.round).log_format == "mll"),
+        edit=edit,
+        undone=_package(result, entry, before) if before is not None else None,
         rcp_verdict=entry.rcp.verdict,
         rcp_factor=_rcp_factor(entry),
         normalises=algorithm is not None and algorithm.normalise,
@@ -148,16 +153,20 @@ def _package(result: Result, entry: EntryResult, minutes: Sequence[Fraction | No
     return sum(kept, Fraction(0)) / len(kept)
 
 
-def _edit(logs: Sequence[LogReport], root: Path, *, old: bool) -> Fraction | None:
-    runs = [log.run for log in logs]
-    for run in runs:
+def _edit(logs: Sequence[LogReport], root: Path, *, old: bool) -> tuple[Fraction | None, list[Fraction]]:
+    """The factor all logs were multiplied by, and the minutes of each run before; None and nothing where they were not."""
+    for log in logs:
+        run = log.run
         known = [run.evaluations[-1].time_ms] if run.evaluations else []
         known += [run.last_block[1]] if run.last_block else []
         if not may_be_edited(run.timeline, max(known, default=run.timeline.run_start)):
-            return None
+            return None, []
     endings = [ending_of(root / log.path, log.run.timeline, old_format=old) for log in logs]
     known_endings = [ending for ending in endings if ending is not None]
-    return edit_factor(known_endings) if len(known_endings) == len(logs) else None
+    factor = edit_factor(known_endings) if len(known_endings) == len(logs) else None
+    if factor is None:
+        return None, []
+    return factor, [Fraction(ending.last - ending.start) / 60_000 for ending in known_endings]
 
 
 def _rcp_factor(entry: EntryResult) -> Fraction | None:

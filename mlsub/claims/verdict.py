@@ -125,6 +125,7 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def headline(self) -> Outcome | None:
-        """The figure to show first: the first reading on the first deciding basis."""
-        deciding = self.variants[0].deciding if self.variants else ()
-        return deciding[0] if deciding else None
+        """The figure to show first: on the first deciding basis, of the first reading that holds, else of the first."""
+        counted = [variant for variant in self.variants if variant.decides and variant.deciding]
+        chosen = next((variant for variant in counted if variant.holds), counted[0] if counted else None)
+        return chosen.deciding[0] if chosen else None

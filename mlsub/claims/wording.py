@@ -130,5 +130,13 @@ def percent(text: str) -> Fraction:
 
 def decimal(value: Fraction, digits: int = 6) -> str:
     """A fraction as people write it: all its digits where they are few, else rounded; thousands with commas."""
-    text = f"{float(round(value, digits)):,.{digits}f}"
-    return text.rstrip("0").rstrip(".")
+    text = fixed(value, digits)
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def fixed(value: Fraction, digits: int = 6) -> str:
+    """A fraction rounded to so many decimals; without a double between, so that no digit is lost and none too many."""
+    scaled = round(abs(value) * 10**digits)
+    whole, rest = divmod(scaled, 10**digits)
+    sign = "-" if value < 0 and scaled else ""
+    return f"{sign}{whole:,}.{rest:0{digits}d}" if digits else f"{sign}{whole:,}"

@@ -9,6 +9,7 @@ import click
 import mlsub
 
 _COMMANDS = {
+    "audit": "Hold claims about published results against the logs.",
     "check": "Check logs, benchmark folders or organisations.",
     "diff": "Show what changes between two packages.",
     "explain": "Explain a rule: reason, source, example and remedy.",

@@ -1,0 +1,68 @@
+"""``mlsub audit``: are the claims true?"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+import click
+
+
+@click.command("audit")
+@click.argument("claims", metavar="CLAIMS.yaml", type=click.Path(path_type=Path))
+@click.option(
+    "--results",
+    required=True,
+    multiple=True,
+    metavar="DIR",
+    help="A folder of rounds (DIR/v1.0/ORGANISATION/results), a round's, or an organisation's; repeatable.",
+)
+@click.option(
+    "--basis",
+    multiple=True,
+    type=click.Choice(["package", "unscaled", "rcp_mean", "published"]),
+    help="The score that decides; repeatable. Else published where known, or package, and unscaled.",
+)
+@click.option(
+    "--format", "format_", type=click.Choice(["text", "json", "markdown", "html"]), default="text", show_default=True
+)
+@click.option("--strict", is_flag=True, help="Fragile, partly true and unverifiable claims, and findings, count too.")
+@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes that read logs.")
+def command(
+    claims: Path, results: tuple[str, ...], basis: tuple[str, ...], format_: str, strict: bool, jobs: int | None
+) -> None:
+    """Hold the claims of a file against the logs of published results.
+
+    Each claim gets a verdict: holds, holds-fragile, holds-only-for, fails, depends-on-basis, not-verifiable or
+    contradiction, with the figure on every basis and what would change it. Nothing is written.
+
+    Exit status: 0 all hold, 1 some fail, contradict or depend on the basis, 2 something could not be checked.
+    """
+    from mlsub.claims.audit import audit
+    from mlsub.claims.places import PlaceError
+    from mlsub.claims.read import ClaimsError
+    from mlsub.claims.render import render
+    from mlsub.claims.verdict import ClaimVerdict
+    from mlsub.cli.options import progress_bar
+    from mlsub.reference.output import terminal_width, write_text
+
+    try:
+        with progress_bar() as progress:
+            found = audit(claims, results, bases=dict.fromkeys(basis), jobs=jobs, progress=progress)
+    except (ClaimsError, PlaceError) as error:
+        _fail(str(error))
+    write_text(render(found, format_, terminal_width()))
+    status = found.exit_status(strict=strict)
+    if status == 2:
+        lost = [one for one in found.claims if one.verdict is ClaimVerdict.NOT_CHECKED]
+        _fail(f"{len(lost)} of {len(found.claims)} claims could not be checked; {lost[0].claim.id}: {lost[0].reason}")
+    sys.exit(status)
+
+
+def _fail(message: str) -> NoReturn:
+    from mlsub.report.plain import plain
+
+    for line in message.splitlines():
+        sys.stderr.write(f"mlsub audit: {plain(line)}\n")
+    sys.exit(2)
