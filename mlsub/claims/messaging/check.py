@@ -62,7 +62,7 @@ def check(
             elif (remark := _remark(hit, texts[name], name, name, None)) is not None:
                 remarks[remark] = None
     hands = {rule.number: rule for text in texts.values() for rule in by_hand(text)} if remarks or messages else {}
-    return Judged(remarks=tuple(remarks), untold=tuple(sorted(untold)), by_hand=tuple(hands.values()), texts=texts)
+    return Judged(remarks=tuple(remarks), untold=tuple(untold), by_hand=tuple(hands.values()), texts=texts)
 
 
 def footnote_for(message: Message) -> str | None:

@@ -108,7 +108,7 @@ def _unlabelled(case: Case) -> Iterator[Hit | Untold]:
     if len(own) != 1 or not others or said or tells(message, "division", own):
         return
     if said is None:
-        yield Untold("R11", f"whether {message.id} says its division: note it under says: division")
+        yield Untold("R11", "whether the division is said: note it under says: division", message.id)
         return
     yield Hit(
         rule="R11",

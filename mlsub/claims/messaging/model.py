@@ -118,8 +118,9 @@ class Remark(msgspec.Struct, frozen=True):
     finding: Finding
 
 
-class Untold(msgspec.Struct, frozen=True, order=True):
-    """What a rule could not look at, and why."""
+class Untold(msgspec.Struct, frozen=True):
+    """What a rule could not look at, and how that is mended; ``claim`` is the claim's id, None for a document's."""
 
     rule: str
     reason: str
+    claim: str | None = None

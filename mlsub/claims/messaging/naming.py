@@ -29,7 +29,7 @@ def naming_hits(case: Case, text: Text) -> Iterator[Hit | Untold]:
     if missing:
         yield Hit(rule="R01", message=f"the text does not name {enumerated(missing, 'or')}")
     for what in unknown:
-        yield Untold("R01", f"whether {message.id} names its {what}: note it under says: {what}")
+        yield Untold("R01", f"whether the {what} is named: note it under says: {what}", message.id)
     yield from _model_names(message)
 
 

@@ -58,10 +58,10 @@ def test_r01_wants_the_version_since_2025_only() -> None:
 def test_r01_leaves_what_it_cannot_see_to_people() -> None:
     what = judged(message(operand(), theirs(), text="9 minutes, a record"))
     assert what.remarks == ()
-    assert [(one.rule, one.reason) for one in what.untold] == [
-        ("R01", "whether one names its benchmark: note it under says: benchmark"),
-        ("R01", "whether one names its submitter: note it under says: submitter"),
-        ("R01", "whether one names its system: note it under says: system"),
+    assert [(one.rule, one.claim, one.reason) for one in what.untold] == [
+        ("R01", "one", "whether the benchmark is named: note it under says: benchmark"),
+        ("R01", "one", "whether the system is named: note it under says: system"),
+        ("R01", "one", "whether the submitter is named: note it under says: submitter"),
     ]
 
 
@@ -233,8 +233,8 @@ def test_r11_both_divisions_in_one_document() -> None:
     note = document(footnote=NOTE_2021.replace("Closed", "Closed and Open"))
     closed = message(document=note, says={"division": None})
     is_open = message(operand("o", division="open"), id="two", document=note, text="Acme's acme8: image classification")
-    assert [one.reason for one in judged(closed, is_open).untold] == [
-        "whether two says its division: note it under says: division"
+    assert [(one.claim, one.reason) for one in judged(closed, is_open).untold] == [
+        ("two", "whether the division is said: note it under says: division")
     ]
     is_open = msgspec.structs.replace(is_open, says={"division": None})
     assert found(closed, is_open) == [
