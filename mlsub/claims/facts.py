@@ -29,8 +29,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """One result as its files have it.
 
     ``minutes`` are those of the runs in the order of their files, None for one that counts as slowest; ``package`` is
-    their olympic mean. ``edit`` is the factor that the logs were multiplied by, None where they were not; ``undone`` the
-    olympic mean of the times before that, up to the last event of each run.
+    their olympic mean. ``edit`` is the factor that the logs were multiplied by, None where they were not; ``undone``
+    the olympic mean of the times before that, up to the last event of each run.
     ``rcp_factor`` takes the time to the mean of the reference convergence points, None where the result was not held
     against any; ``normalises`` says whether the rules of the round scale by it. ``scaling`` is the committee's factor
     of scaling.json. ``division`` is that of the description, ``logged`` what the logs say.
@@ -154,7 +154,7 @@ def _package(result: Result, entry: EntryResult, minutes: Sequence[Fraction | No
 
 
 def _edit(logs: Sequence[LogReport], root: Path, *, old: bool) -> tuple[Fraction | None, list[Fraction]]:
-    """The factor all logs were multiplied by, and the minutes of each run before; None and nothing where they were not."""
+    """The factor all logs were multiplied by, and the minutes of each run before; None, and nothing, for none."""
     for log in logs:
         run = log.run
         known = [run.evaluations[-1].time_ms] if run.evaluations else []
