@@ -37,6 +37,7 @@ _GROUPS = {
     "layout": "The package as files",
     "merge": "Packages that are joined",
     "seal": "Sealing a submission, and opening it",
+    "claim": "How results are quoted",
     "check": "Why nothing was checked",
     "rule": "Defects of mlsub",
 }
