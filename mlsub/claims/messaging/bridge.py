@@ -16,6 +16,10 @@ from mlsub.claims.tree import Call, Name, Negated, Node, Operation
 from mlsub.claims.verdict import ClaimVerdict, Judged
 from mlsub.score.availability import category
 
+#: Fields of a description that tell what a gain may rest on besides.
+_FIELDS = ("accelerator_model_name", "host_processor_model_name", "framework")
+#: No value of theirs is quoted longer.
+_LONGEST = 80
 #: Functions of expressions that use a result's score.
 _SCORES = frozenset(("minutes", "ratio", "reduction", "speedup", "per_dollar", "per_chip", "best"))
 #: Functions that bring in something besides: what is made of it and a score is a metric of its own.
@@ -170,6 +174,9 @@ def _operand(result: Result, world: World, *, reviewed: bool) -> Operand:
         power=(folder / "power").is_dir() if folder else None,
         notes=notes if isinstance(notes, str) else None,
         id=result.id,
+        fields=tuple(
+            (field, str(description[field])[:_LONGEST]) for field in _FIELDS if isinstance(description.get(field), str)
+        ),
     )
 
 

@@ -102,7 +102,9 @@ def _of_document(document: Document, messages: Sequence[Message], text: Text) ->
     elif served and document.text is not None:
         yield from no_footnote(text)
     elif served:
-        yield Untold("R03", f"the footnote of {document.name}: neither its text nor a footnote is given")
+        yield Untold("R03 to R06", f"in {document.name}: neither its text nor a footnote is given")
+    if document.text is None and quoted:
+        yield Untold("R19, R20", f"in {document.name}: its text is not given")
     if document.text is not None:
         # The older text shows the sign in its examples, which are all of results.
         if quoted or text.name != "2021-06":
@@ -113,7 +115,7 @@ def _of_document(document: Document, messages: Sequence[Message], text: Text) ->
 
 def _of_footnote(footnote: str, operands: Sequence[Operand], document: Document, text: Text) -> Iterator[Hit]:
     yield from footnote_hits(footnote, operands, document.publisher)
-    yield from trademark_hits(f"{footnote}\n{document.text or ''}", text)
+    yield from trademark_hits(footnote, document.text, text)
 
 
 def _operands(messages: Iterable[Message]) -> tuple[Operand, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import combinations
 
@@ -9,6 +10,7 @@ from mlsub.claims.messaging.model import Case, Hit, Message, Operand, Untold
 from mlsub.claims.messaging.rounds import Compatible, compatible, group_of, same_benchmark
 from mlsub.claims.messaging.says import noted, tells, texts
 from mlsub.claims.messaging.words import enumerated, flat, mentions
+from mlsub.findings import Severity
 
 #: What notes of an Open result say when nobody has written them yet.
 _EMPTY_NOTES = ("", "tbd", "todo", "n/a", "none")
@@ -22,6 +24,7 @@ def comparing_hits(case: Case) -> Iterator[Hit | Untold]:
     if len(message.compared) > 1:
         yield from _compatibility(message.compared)
         yield from _differences(message)
+        yield from _other_fields(message)
         yield from _open_beside_closed(message)
     yield from _unlabelled(case)
 
@@ -79,10 +82,36 @@ def _differences(message: Message) -> Iterator[Hit]:
     hidden = []
     for what, found in facts.items():
         values = list(dict.fromkeys(value for value in found if value is not None))
-        if len(values) > 1 and not tells(message, what, values):
+        if len(values) > 1 and not tells(message, what, values) and not (what == "version" and _since(message, values)):
             hidden.append(f"{_WORDS[what]} ({enumerated(values)})")
     if hidden:
         yield Hit(rule="R11", message=f"the comparison does not say that the results differ in {enumerated(hidden)}")
+
+
+def _since(message: Message, versions: list[str]) -> bool:
+    """Whether a sentence sets its own version against another: ``since v1.0``."""
+    said = flat(message.text)
+    return any(
+        re.search(rf"\b(?:since|over|than|against|from)\b[\w\s]*\b{re.escape(name)}\b", said) for name in versions
+    )
+
+
+def _other_fields(message: Message) -> Iterator[Hit]:
+    """What else is not the same in systems of one submitter: a gain that is put down to one thing may rest on another.
+
+    The guidelines do not list these, so it is information; between submitters everything differs.
+    """
+    operands = message.compared
+    if len({operand.submitter for operand in operands}) != 1:
+        return
+    hidden = []
+    for name in dict.fromkeys(name for operand in operands for name, _ in operand.fields):
+        values = list(dict.fromkeys(dict(operand.fields).get(name) for operand in operands))
+        known = [value for value in values if value]
+        if len(values) == len(known) > 1 and not tells(message, name, known):
+            hidden.append(f"{name} ({enumerated(known)})")
+    if hidden:
+        yield Hit(rule="R11", message=f"the systems also differ in {enumerated(hidden)}", level=Severity.INFO)
 
 
 _WORDS = {

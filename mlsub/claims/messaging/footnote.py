@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 import msgspec
 
@@ -16,8 +17,9 @@ _AFTER_ID = re.compile(
 )
 _LOOKS_LIKE_ID = re.compile(r"\d+\.\d+\S*[-.]\S+")
 _LINE = re.compile(
-    r"mlperf\W{0,4}(result\s+)?ids?\s*[:#]|\bretrieved\b|name and logo are|unauthorized use|not verified by|"
-    r"\bverified by (the )?mlcommons|^\s*\[\d+\]\s*(\S+\s+)?mlperf|^\s*\[?footnotes?\b",
+    r"mlperf\W{0,4}(result\s+)?ids?\s*[:#]|\bentr(?:y|ies)\s*[:#]?\s*\d|(?<![\w.-])\d+\.\d+-\d{3,5}\b|\bretrieved\b|"
+    r"name and logo are|unauthorized use|not verified by|\bverified by (the )?mlcommons|"
+    r"^\s*\[\d+\]\s*(\S+\s+)?mlperf|^\s*\[?footnotes?\b",
     re.I,
 )
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
@@ -50,6 +52,7 @@ class Parts(msgspec.Struct, frozen=True):
     flat: str
 
 
+@lru_cache(maxsize=8)
 def find_footnote(text: str) -> str | None:
     """The lines of a document that are footnotes of results, as one text; None where there are none."""
     lines = [line.strip() for line in text.splitlines() if _LINE.search(line) and "mlperf" in line.lower()]
@@ -61,7 +64,7 @@ def find_footnote(text: str) -> str | None:
 
 def cites_results(text: str) -> bool:
     """Whether a document gives IDs of results, and so is about results."""
-    return any("mlperf" in line.lower() and _IDS.search(line) for line in text.splitlines())
+    return any("mlperf" in line.lower() and _LINE.search(line) and _IDS.search(line) for line in text.splitlines())
 
 
 def parts(footnote: str) -> Parts:

@@ -15,7 +15,8 @@ class Operand(msgspec.Struct, frozen=True, kw_only=True):
 
     ``system`` is the folder's name, ``system_name`` the description's; ``chips`` counts accelerators; ``category`` is
     the availability category of the results table; ``verified`` says that MLCommons reviewed the result; ``power`` that
-    it has a power measurement; ``notes`` is what the description says of an Open result; ``id`` is its MLPerf ID.
+    it has a power measurement; ``notes`` is what the description says of an Open result; ``id`` is its MLPerf ID;
+    ``fields`` are further fields of the description that a reader may want to know of, by name.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Operand(msgspec.Struct, frozen=True, kw_only=True):
     power: bool | None = None
     notes: str | None = None
     id: str | None = None
+    fields: tuple[tuple[str, str], ...] = ()
 
 
 class Figure(msgspec.Struct, frozen=True):

@@ -8,7 +8,17 @@ from collections.abc import Iterator
 from mlsub.claims.messaging.model import Case, Hit, Message, Operand, Untold
 from mlsub.claims.messaging.says import noted
 from mlsub.claims.messaging.texts import Text
-from mlsub.claims.messaging.words import benchmark_words, enumerated, flat, mentions, names, quote, squashed
+from mlsub.claims.messaging.words import (
+    benchmark_words,
+    document_mentions,
+    enumerated,
+    flat,
+    mentions,
+    names,
+    quote,
+    squashed,
+    squashed_document,
+)
 
 
 def naming_hits(case: Case, text: Text) -> Iterator[Hit | Untold]:
@@ -48,8 +58,9 @@ def _named(message: Message, what: str, words: tuple[str, ...]) -> bool | None:
     said = noted(message, what)
     if said == ():
         return False
-    around = flat(" ".join((message.text, message.document.text or "", *(said or ()))))
-    if mentions(around, words):
+    if mentions(flat(" ".join((message.text, *(said or ())))), words):
+        return True
+    if document_mentions(message.document.text, words):
         return True
     return None if message.document.text is None else False
 
@@ -59,9 +70,9 @@ def _system_named(message: Message, operand: Operand) -> bool | None:
     said = noted(message, "system")
     if said is not None:
         return bool(said)
-    around = squashed(f"{message.text} {message.document.text or ''}")
+    around = (squashed(message.text), squashed_document(message.document.text))
     known = [squashed(name) for name in (operand.system_name, (operand.system or "").split("_")[0]) if name]
-    return True if any(name and name in around for name in known) else None
+    return True if any(name and name in text for name in known for text in around) else None
 
 
 def _as_written(name: str, text: str) -> str:

@@ -8,7 +8,15 @@ from mlsub.claims.messaging.footnote import Parts, ids_of, parts, round_of
 from mlsub.claims.messaging.model import Hit, Message, Operand
 from mlsub.claims.messaging.says import noted
 from mlsub.claims.messaging.texts import Text
-from mlsub.claims.messaging.words import any_benchmark, benchmark_words, enumerated, flat, mentions, quote
+from mlsub.claims.messaging.words import (
+    any_benchmark,
+    benchmark_words,
+    enumerated,
+    flat,
+    flat_document,
+    mentions,
+    quote,
+)
 
 
 def no_footnote(text: Text) -> Iterator[Hit]:
@@ -135,12 +143,12 @@ def _called(operands: Iterable[Operand]) -> str:
     return enumerated(dict.fromkeys(f"{o.system or o.name} {o.benchmark or ''}".strip() for o in operands))
 
 
-def trademark_hits(where: str, text: Text) -> Iterator[Hit]:
+def trademark_hits(footnote: str, document: str | None, text: Text) -> Iterator[Hit]:
     """R06: the older text wants a clear reference to the trademark, today's wants its own words."""
-    said = flat(where)
-    if flat(text.legend) in said:
+    said = (flat(footnote), flat_document(document))
+    if any(flat(text.legend) in where for where in said):
         return
-    if "trademark" not in said:
+    if not any("trademark" in where for where in said):
         yield Hit(rule="R06", message="MLPerf is nowhere called a trademark", expected=text.legend)
     elif "registered" in text.legend:
         yield Hit(

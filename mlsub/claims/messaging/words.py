@@ -36,9 +36,27 @@ def flat(text: str) -> str:
     return _GAPS.sub(" ", _SIGNS.sub("", text.lower().replace("’", "'"))).strip()
 
 
+@lru_cache(maxsize=8)
+def flat_document(text: str | None) -> str:
+    """A whole document, flat; kept, as every claim in it asks for it again."""
+    return flat(text or "")
+
+
+@lru_cache(maxsize=4096)
+def document_mentions(text: str | None, wanted: tuple[str, ...]) -> bool:
+    """Whether a whole document has one of some names."""
+    return mentions(flat_document(text), wanted)
+
+
 def squashed(text: str) -> str:
     """Letters and digits alone, small: ``DGX A100`` and ``dgxa100_`` alike."""
     return "".join(c for c in text.lower() if c.isalnum())
+
+
+@lru_cache(maxsize=8)
+def squashed_document(text: str | None) -> str:
+    """A whole document, squashed; kept as well."""
+    return squashed(text or "")
 
 
 def mentions(text: str, wanted: Iterable[str]) -> bool:

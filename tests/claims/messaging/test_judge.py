@@ -133,7 +133,8 @@ def test_a_document_that_is_not_there_is_told(tmp_path: Path) -> None:
     untold = audited(tmp_path, SMALL).messaging.checked.untold
     assert [one.reason for one in untold] == [
         "post.txt is not there; name its folder with --documents",
-        "the footnote of post.txt: neither its text nor a footnote is given",
+        "in post.txt: neither its text nor a footnote is given",
+        "in post.txt: its text is not given",
     ]
 
 

@@ -58,7 +58,7 @@ def test_r01_wants_the_version_since_2025_only() -> None:
 def test_r01_leaves_what_it_cannot_see_to_people() -> None:
     what = judged(message(operand(), theirs(), text="9 minutes, a record"))
     assert what.remarks == ()
-    assert [(one.rule, one.claim, one.reason) for one in what.untold] == [
+    assert [(one.rule, one.claim, one.reason) for one in what.untold if one.claim] == [
         ("R01", "one", "whether the benchmark is named: note it under says: benchmark"),
         ("R01", "one", "whether the system is named: note it under says: system"),
         ("R01", "one", "whether the submitter is named: note it under says: submitter"),
@@ -140,7 +140,10 @@ def test_a_footnote_serves_all_its_sentences_and_is_told_once() -> None:
 def test_without_document_and_footnote_nothing_is_said_of_footnotes() -> None:
     what = judged(message(document=document(footnote=None)))
     assert what.remarks == ()
-    assert [one.reason for one in what.untold] == ["the footnote of post.txt: neither its text nor a footnote is given"]
+    assert [one.reason for one in what.untold] == [
+        "in post.txt: neither its text nor a footnote is given",
+        "in post.txt: its text is not given",
+    ]
 
 
 def test_a_document_without_any_footnote_is_one_finding() -> None:
@@ -224,16 +227,31 @@ def test_r11_what_differs_is_told(change: dict[str, object], says: dict[str, obj
     assert hits == ([] if told is None else [f"the comparison does not say that the results differ in {told}"])
 
 
+def test_r11_other_fields_of_one_submitters_systems_are_information() -> None:
+    old = operand(fields=(("framework", "A 1"), ("accelerator_model_name", "Chip")))
+    new = operand("new", fields=(("framework", "A 2"), ("accelerator_model_name", "Chip")))
+    what = judged(message(old, new))
+    assert [(one.finding.severity, one.finding.message) for one in what.remarks] == [
+        ("info", "the systems also differ in framework (A 1 and A 2)")
+    ]
+    assert rules(message(old, new, says={"discloses": ["framework"]})) == []
+    assert rules(message(old, theirs(fields=new.fields))) == []
+    assert rules(message(old, operand("new"))) == []
+
+
 def test_r11_sentence_itself_may_tell() -> None:
     said = "Acme's acme8 (8 chips, v1.1) and Ucme's ucme8 (16 chips, v1.0) train ResNet-50"
     assert "R11" not in rules(message(operand(), theirs(chips=16, round="1.0"), text=said))
+    gain = "Acme's acme8 gained 24% on ResNet-50 since MLPerf Training v1.0"
+    assert "R11" not in rules(message(operand(), operand("old", round="1.0"), text=gain))
+    assert "R11" in rules(message(operand(), operand("old", round="1.0"), text=gain.replace("v1.0", "last year")))
 
 
 def test_r11_both_divisions_in_one_document() -> None:
     note = document(footnote=NOTE_2021.replace("Closed", "Closed and Open"))
     closed = message(document=note, says={"division": None})
     is_open = message(operand("o", division="open"), id="two", document=note, text="Acme's acme8: image classification")
-    assert [(one.claim, one.reason) for one in judged(closed, is_open).untold] == [
+    assert [(one.claim, one.reason) for one in judged(closed, is_open).untold if one.claim] == [
         ("two", "whether the division is said: note it under says: division")
     ]
     is_open = msgspec.structs.replace(is_open, says={"division": None})
