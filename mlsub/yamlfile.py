@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from pathlib import Path
@@ -50,10 +51,14 @@ def read(path: Path, name: str | None = None, *, kind: str, top: str) -> tuple[y
     """
     shown = name or str(path)
     try:
-        if path.stat().st_size > MAX_BYTES:
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
+            # Reading from a pipe may never end.
+            return None, (Problem(shown, 1, "cannot be read: not a regular file"),)
+        if found.st_size > MAX_BYTES:
             return None, (Problem(shown, 1, f"larger than {MAX_BYTES >> 20} MiB"),)
         text = path.read_text("utf-8")
-    except (OSError, UnicodeError) as error:
+    except (OSError, UnicodeError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else "not UTF-8 text"
         return None, (Problem(shown, 1, f"cannot be read: {reason}"),)
     try:
@@ -144,7 +149,11 @@ def schema_problems(node: yaml.Node, shown: str, schema: dict[str, Any]) -> list
         content = content_of(node)
     except ValueError as reason:
         return [Problem(shown, node.start_mark.line + 1, f"not plain data: {reason}")]
-    error = best_match(Draft202012Validator(schema).iter_errors(content))
+    try:
+        error = best_match(Draft202012Validator(schema).iter_errors(content))
+    except ValueError:
+        # Python shows no whole number of thousands of digits, in a message either.
+        return [Problem(shown, node.start_mark.line + 1, "a number of too many digits")]
     if error is None:
         return []
     at: yaml.Node = node

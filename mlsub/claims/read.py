@@ -251,7 +251,7 @@ class _Reader:
             also=tuple(self._readings(child(node, "also"), judged=True)),
             nearest=tuple(self._readings(child(node, "nearest"), judged=False)),
             stated=self._stated(said),
-            says=content.get("says") or {},
+            says=_says(child(node, "says")),
             basis=_several(content.get("basis")),
             unverifiable=content.get("unverifiable"),
             context=_several(content.get("context")),
@@ -354,6 +354,18 @@ class _Reader:
 
     def _flaw(self, node: yaml.Node, message: str) -> None:
         self.flaws.append((node, message))
+
+
+def _says(node: yaml.Node | None) -> dict[str, Any]:
+    """What is disclosed: text as it stands in the file, null and truths as what they are."""
+    return {str(key.value): _said(value) for key, value in _pairs(node)}
+
+
+def _said(node: yaml.Node) -> Any:
+    if isinstance(node, yaml.SequenceNode):
+        return [_said(item) for item in node.value]
+    kind = node.tag.rpartition(":")[2]
+    return content_of(node) if kind in ("null", "bool") else str(node.value)
 
 
 def _has(node: yaml.Node, key: str) -> bool:

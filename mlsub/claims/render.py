@@ -126,9 +126,7 @@ def _markdown(audit: Audit, footnotes: bool) -> Iterator[str]:
         yield ""
         yield f"## {escape(entry.id)}: {escape(entry.headline)}"
         yield ""
-        yield escape(entry.text)
-        yield ""
-        yield from table(("", ""), [(label, escape(text)) for label, text in entry.rows])
+        yield from table(("claim", escape(entry.text)), [(label, escape(text)) for label, text in entry.rows])
     for heading, heads, rows in _tables(audit):
         if rows:
             yield ""

@@ -78,6 +78,10 @@ def remarks(facts: Facts) -> Iterator[str]:
         yield f"converges faster than its reference allows{factor}"
     if facts.converged < len(facts.logs):
         yield f"{facts.converged} of {len(facts.logs)} runs converged"
+    if facts.result.published is not None:
+        yield f"published: {facts.result.published_source}"
+    elif facts.scaling is not None:
+        yield f"published: the package by the factor {fixed(facts.scaling)} of scaling.json"
     if facts.division is not None and facts.logged and facts.logged != (facts.division,):
         yield f"the logs say division {', '.join(facts.logged)}"
 
