@@ -108,7 +108,7 @@ def _quoted(audit: Audit, width: int) -> Iterator[str]:
 
 
 def _footnotes(audit: Audit, width: int) -> Iterator[str]:
-    yield f"{FOOTNOTES}, with what is missing in [brackets]:"
+    yield from wrapped(f"{FOOTNOTES}, with what is missing in [brackets]:", width)
     for claim, footnote, missing in footnote_rows(audit.messaging):
         yield f"  {claim}"
         yield from (f"    {line}" for line in wrapped(footnote, width - 4))

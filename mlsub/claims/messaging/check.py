@@ -48,7 +48,7 @@ def check(
     remarks: dict[Remark, None] = {}
     untold: dict[Untold, None] = {}
     for message in messages:
-        text = texts[message.document.name]
+        text = text_for(message.document.date, wanted)
         for hit in _of_message(message, messages, text):
             if isinstance(hit, Untold):
                 untold[hit] = None

@@ -54,8 +54,18 @@ def occurrences(text: str) -> Iterator[Occurrence]:
                 legend=bool(_LEGEND.match(line, end)),
                 altered=altered,
                 noun=altered is None and bool(_NOUN.match(f"{line[end:]} ")),
-                around=line[max(0, match.start() - 15) : end + 25],
+                around=_around(line, match.start(), end),
             )
+
+
+def _around(line: str, start: int, end: int) -> str:
+    """Some whole words on both sides."""
+    left, right = line[max(0, start - 20) : start], line[end : end + 25]
+    if start > 20:
+        left = left.partition(" ")[2] if " " in left else left
+    if len(line) > end + 25:
+        right = right.rpartition(" ")[0] if " " in right else right
+    return left + line[start:end] + right
 
 
 def _altered(match: re.Match[str], line: str, end: int, before: str) -> str | None:

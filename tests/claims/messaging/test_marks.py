@@ -93,3 +93,9 @@ def test_any_text_is_looked_at(text: str) -> None:
     for rules in TEXTS.values():
         assert len(list(sign_hits(text, rules))) <= 1
     assert len(list(alteration_hits(text))) <= 6
+
+
+def test_quotations_are_of_whole_words() -> None:
+    line = "We are proud of everything that our MLPerf® result shows to everybody who has eyes to see with"
+    [hit] = sign_hits(line.replace("®", ""), TEXTS["2025-07"])
+    assert hit.message.endswith("first “that our MLPerf result shows to”")

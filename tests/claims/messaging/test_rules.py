@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from datetime import date
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mlsub.claims.messaging.model import Figure
 from tests.claims.messaging.made import (
@@ -391,3 +394,49 @@ def test_findings_name_text_and_section() -> None:
         "(mlcommons/policies MLPerf_Results_Messaging_Guidelines.adoc at a4520be)"
     )
     assert (finding.path, finding.line, finding.severity, finding.kind) == ("post.txt", None, "warning", "audit")
+
+
+_SAID = st.none() | st.booleans() | st.text(max_size=20) | st.lists(st.text(max_size=10), max_size=3)
+_KEYS = st.sampled_from(
+    ["division", "round", "benchmark", "system", "submitter", "ids", "retrieved", "derived_metric_basis", "discloses"]
+)
+
+
+@given(
+    text=st.text(),
+    note=st.none() | st.text(),
+    around=st.none() | st.text(),
+    says=st.dictionaries(_KEYS, _SAID),
+    notes=st.none() | st.text(),
+    derived=st.booleans(),
+    wanted=st.sampled_from(["auto", "2021-06", "2025-07"]),
+)
+def test_nothing_that_is_said_breaks_a_rule(
+    text: str,
+    note: str | None,
+    around: str | None,
+    says: dict[str, object],
+    notes: str | None,
+    derived: bool,
+    wanted: str,
+) -> None:
+    said = message(
+        operand(division="open", notes=notes),
+        theirs(round="9.9", benchmark=None, chips=None),
+        text=text,
+        says=says,
+        derived=derived,
+        footnote=note,
+        document=document(text=around, footnote=None, date=None),
+    )
+    what = judged(said, wanted=wanted)
+    assert len(what.remarks) == len(set(what.remarks))
+    assert all(remark.finding.rule.startswith("claim.r") for remark in what.remarks)
+
+
+def test_a_file_of_a_thousand_claims_and_a_long_document_take_no_time() -> None:
+    long = document(text="MLPerf™ Training is what Acme trains.\n" * 50_000, footnote=None)
+    many = [message(operand(), theirs(), id=str(number), document=long) for number in range(1000)]
+    began = time.perf_counter()
+    judged(*many, wanted="2025-07")
+    assert time.perf_counter() - began < 30
