@@ -12,6 +12,9 @@ from mlsub.claims.names import inputs_in
 from mlsub.claims.verdict import BreakEven, Variant
 from mlsub.claims.wording import Interval
 
+#: Of more inputs than this no claim is about, and each costs a few evaluations.
+MAX_INPUTS = 10
+
 _Curve = Callable[[Fraction], Fraction]
 
 
@@ -25,9 +28,10 @@ def break_evens(variant: Variant, claim: Claim, window: Interval | None, world: 
         return ()
     basis, shown = variant.deciding[0].basis, variant.deciding[0].value
     found: list[BreakEven] = []
-    for name in inputs_in(expr, world.file):
+    uncertain = [name for name in inputs_in(expr, world.file) if world.file.inputs[name].plus_minus]
+    for name in uncertain[:MAX_INPUTS]:
         given = world.file.inputs[name]
-        if not given.plus_minus or given.value == 0:
+        if given.value == 0:
             continue
 
         def curve(x: Fraction, name: str = name) -> Fraction:

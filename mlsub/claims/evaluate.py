@@ -31,12 +31,17 @@ class NoBasisError(LookupError):
     """A result has no score on the basis."""
 
 
+#: Basis, whether inputs are taken with their uncertainty, and values in the place of theirs.
+_Question = tuple[str, bool, tuple[tuple[str, Fraction], ...]]
+
+
 class World(msgspec.Struct, frozen=True):
-    """All that expressions are evaluated against."""
+    """All that expressions are evaluated against; ``known`` keeps what named values came to."""
 
     file: ClaimsFile
     facts: Mapping[str, Facts | Missing]
     rounds: Sequence[RoundFolder]
+    known: dict[_Question, dict[str, Answer | Exception]] = msgspec.field(default_factory=dict)
 
     def fact(self, name: str) -> Facts:
         """The facts of a result.
@@ -67,9 +72,14 @@ def evaluate(
         NotThereError, NoBasisError, NothingSaidError: a result, a score or a fact is not there.
     """
     evaluation = _Evaluation(world, basis, spread, instead or {})
+    key = (basis, spread, tuple(sorted(evaluation.instead.items())))
+    if key in world.known:
+        evaluation.values = world.known[key]
+        return evaluation.of(tree)
     for value in world.file.values.values():
         # Each needs only those before it, so that no chain of them costs depth; what fails is told where it is used.
         evaluation.define(value.name, value.expr.tree)
+    world.known[key] = evaluation.values
     return evaluation.of(tree)
 
 

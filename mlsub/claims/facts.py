@@ -100,8 +100,7 @@ def _facts(result: Result, folder: Path, checked: Sequence[Checked]) -> Facts | 
             if Path(part.report.root) / entry.path == folder:
                 logs = tuple(log for log in part.logs if log.path.rpartition("/")[0] == entry.path)
                 return _of_entry(result, folder, part.report, entry, logs)
-    problems = [finding.message for part in checked for finding in part.report.findings if finding.rejects]
-    return Missing(result, f"no result log in {folder.parent.name}/{folder.name}" if not problems else problems[0])
+    return Missing(result, f"no result log in {folder.parent.name}/{folder.name}")
 
 
 def _of_entry(
@@ -147,10 +146,13 @@ def _package(result: Result, entry: EntryResult, minutes: Sequence[Fraction | No
         return None
     if entry.scaling_type == "weak":
         return exact(entry.minutes)
-    dropped = benchmark(result.usage, result.round, entry.benchmark).forgiven
+    try:
+        dropped = benchmark(result.usage, result.round, entry.benchmark).forgiven
+    except KeyError:
+        return exact(entry.minutes)
     known = sorted(value for value in minutes if value is not None)
     kept = known[dropped : len(minutes) - dropped]
-    return sum(kept, Fraction(0)) / len(kept)
+    return sum(kept, Fraction(0)) / len(kept) if kept else None
 
 
 def _edit(logs: Sequence[LogReport], root: Path, *, old: bool) -> tuple[Fraction | None, list[Fraction]]:

@@ -127,7 +127,7 @@ def _by_path(result: Result, here: Iterable[RoundFolder]) -> Path:
     for one in here:
         folder = one.base / (result.path or "")
         if is_folder(folder):
-            return folder.absolute()
+            return Path(os.path.abspath(folder))  # noqa: PTH100  (without "..", links keep their names)
     raise PlaceError(f"no folder {result.path} below {', '.join(dict.fromkeys(str(one.base) for one in here))}")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from pathlib import Path, PurePosixPath
@@ -15,10 +14,10 @@ from mlsub.claims.kinds import BASES, Scope, kind_of
 from mlsub.claims.model import Claim, ClaimsFile, Input, Reading, Result, Source, Statement, Value
 from mlsub.claims.numbers import NumberError, number, plus_minus, stated
 from mlsub.claims.order import in_order
+from mlsub.claims.schema import claims_schema, unknown_words
 from mlsub.rounds import known_rounds, normalise_round
 from mlsub.yamlfile import (
     FileProblemsError,
-    Flaws,
     Problem,
     child,
     content_of,
@@ -26,21 +25,11 @@ from mlsub.yamlfile import (
     read,
     schema_problems,
     twice,
-    unknown,
 )
-
-#: Sections of named things, and what each of them is in the schema.
-_SECTIONS = {"documents": "source", "results": "result", "inputs": "input", "published": "published"}
 
 
 class ClaimsError(FileProblemsError):
     """A claims file that cannot be used."""
-
-
-def claims_schema() -> dict[str, Any]:
-    """The JSON Schema of claims files, for editors as well."""
-    content: dict[str, Any] = json.loads(Path(__file__).with_name("claims.schema.json").read_text("utf-8"))
-    return content
 
 
 def read_claims(file: Path) -> ClaimsFile:
@@ -57,9 +46,7 @@ def read_claims(file: Path) -> ClaimsFile:
         raise ClaimsError(problems)
     shown = str(file)
     schema = claims_schema()
-    found = [
-        Problem(shown, line_of(where), message) for where, message in (*twice(node), *_unknown_words(node, schema))
-    ]
+    found = [Problem(shown, line_of(where), message) for where, message in (*twice(node), *unknown_words(node, schema))]
     found = found or schema_problems(node, shown, schema)
     if not found:
         reader = _Reader(file, node)
@@ -74,24 +61,6 @@ def line_of(node: yaml.Node) -> int:
     """The 1-based line a node begins on."""
     line: int = node.start_mark.line
     return line + 1
-
-
-def _unknown_words(node: yaml.Node, schema: Mapping[str, Any]) -> Flaws:
-    """Words at any place that the schema does not have."""
-    defs = schema["$defs"]
-    yield from unknown(node, schema["properties"], "word")
-    source = child(node, "source")
-    if source is not None:
-        yield from unknown(source, defs["source"]["properties"], "word")
-    for section, kind in _SECTIONS.items():
-        for _, value in _pairs(child(node, section)):
-            yield from unknown(value, defs[kind]["properties"], "word")
-    claims = child(node, "claims")
-    for claim in claims.value if isinstance(claims, yaml.SequenceNode) else ():
-        yield from unknown(claim, defs["claim"]["properties"], "word")
-        for part in ("stated", "says"):
-            if (inner := child(claim, part)) is not None:
-                yield from unknown(inner, defs[part]["properties"], "word")
 
 
 def _pairs(node: yaml.Node | None) -> list[tuple[yaml.Node, yaml.Node]]:
@@ -312,6 +281,16 @@ class _Reader:
                     self._flaw(child(node, "same_quantity") or node, f"there is no claim {name!r}{_meant(name, known)}")
                 elif name is not None and name not in stating:
                     self._flaw(child(node, "same_quantity") or node, f"claim {name!r} states no value")
+            self._check_units(node, claim, claims)
+
+    def _check_units(self, node: yaml.Node, claim: Claim, claims: tuple[Claim, ...]) -> None:
+        """Statements in several units cannot be held against one another."""
+        others = {other.id: other.stated for other in claims}
+        said = [statement.stated or others.get(statement.claim or "") for statement in claim.same_quantity]
+        units = {one.unit or "none" for one in (*said, claim.stated) if one is not None}
+        if claim.same_quantity and len(units) > 1:
+            where = child(node, "same_quantity") or node
+            self._flaw(where, f"{claim.id}: the statements have several units: {', '.join(sorted(units))}")
 
     def _stated(self, node: yaml.Node | None) -> Any:
         if node is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,10 @@ import yaml
 from mlsub.claims.audit import Audit, audit
 from mlsub.claims.band import Band
 from mlsub.claims.evaluate import evaluate
+from mlsub.claims.expression import functions
 from mlsub.claims.facts import Facts
-from mlsub.claims.wording import fixed
+from mlsub.claims.verdict import ClaimVerdict
+from mlsub.claims.wording import fixed, wordings
 from mlsub.claims.words import rounded
 from tests.differential import shared
 
@@ -208,3 +211,21 @@ def test_the_worked_examples() -> None:
         "perf-per-dollar-resnet": "1.550405848",
         "perf-per-dollar-bert": "1.257992589",
     }
+
+
+def test_the_examples_of_the_docs_are_what_is_printed() -> None:
+    from mlsub.claims.render import render
+
+    page = (REPOSITORY / "docs" / "claims.md").read_text()
+    blocks = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
+    printed = render(graphcore("v1.0"), "text")
+    assert len(blocks) == 2
+    assert all(block in printed for block in blocks)
+
+
+def test_the_docs_name_every_function_wording_and_verdict() -> None:
+    page = (REPOSITORY / "docs" / "claims.md").read_text()
+    for name in functions():
+        assert f"`{name}(" in page
+    for name in (*wordings(), *(verdict.value for verdict in ClaimVerdict)):
+        assert f"`{name}`" in page

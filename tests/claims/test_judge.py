@@ -148,6 +148,31 @@ def test_a_result_that_is_not_there_leaves_its_claims_unchecked(change: tuple[st
 def test_a_result_may_be_named_by_its_path(tree: Tree) -> None:
     head = HEAD.replace("submitter: ACME, system: rack1, benchmark: resnet", "path: v1.0/ACME/results/rack1/resnet")
     assert one(tree, "expr: minutes(acme), stated: {value: 12}", head=head).verdict == "holds"
+    file = tree.folder.parents[1] / "claims.yaml"
+    around = tree.folder.parents[1] / "v1.0" / ".."
+    assert audit(file, [str(around)], jobs=1).exit_status() == 0
+
+
+def test_a_folder_that_is_no_benchmark_of_the_round(tree: Tree) -> None:
+    tree.entry().rename(tree.entry().with_name("sorting"))
+    head = HEAD.replace("benchmark: resnet, division: closed", "benchmark: sorting")
+    judged = one(tree, "expr: minutes(acme), stated: {value: 12}", head=head)
+    assert judged.verdict in ("not-verifiable", "not-checked", "holds")
+
+
+def test_a_folder_without_logs(tree: Tree) -> None:
+    for file in tree.entry().iterdir():
+        file.unlink()
+    judged = one(tree, "expr: minutes(acme), stated: {value: 12}")
+    assert (judged.verdict, judged.reason) == ("not-checked", "acme: no result log in rack1/resnet")
+
+
+def test_values_without_end_cost_little(tree: Tree) -> None:
+    head = (
+        HEAD + "values:\n  v0: price\n" + "".join(f"  v{n}: {'+'.join([f'v{n - 1}'] * 100)}\n" for n in range(1, 100))
+    )
+    found = run(tree, *["expr: v99 - v99, stated: {value: 0, wording: at least}"] * 50, head=head)
+    assert {one.verdict.value for one in found.claims} == {"holds-fragile"}
 
 
 @pytest.mark.parametrize("below", ["", "v1.0", "v1.0/ACME"])

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.claims.expression import MAX_LENGTH, ExpressionError, parse
-from mlsub.claims.read import ClaimsError, claims_schema, read_claims
+from mlsub.claims.read import ClaimsError, read_claims
+from mlsub.claims.schema import claims_schema
 
 HEAD = """claims_version: 1
 source: {title: A post, date: 2021-06-30}
@@ -138,6 +139,12 @@ def test_claims_refer_to_claims(tmp_path: Path) -> None:
         "9: there is no claim 'mcnc'. Did you mean mcmc?",
         "9: claim 'mcmc' states no value",
     ]
+
+
+def test_statements_of_one_quantity_have_one_unit(tmp_path: Path) -> None:
+    same = "same_quantity: [{value: 3, unit: h}, {value: 3, unit: x}]"
+    text = HEAD + f"claims:\n  - {{id: mcmc, unverifiable: no log, {same}}}\n"
+    assert problems(tmp_path, text) == ["9: mcmc: the statements have several units: h, x"]
 
 
 @pytest.mark.parametrize(

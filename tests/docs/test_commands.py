@@ -52,6 +52,8 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     make_parts(folder)
     overlay = (REPOSITORY / "docs" / "overlay.md").read_text()
     house, coming = re.findall(r"```yaml\n(.*?)```", overlay, re.DOTALL)
+    [claims] = re.findall(r"```yaml\n(.*?)```", (REPOSITORY / "docs" / "claims.md").read_text(), re.DOTALL)
+    (folder / "per-dollar.yaml").write_text(claims)
     (folder / "passphrase.txt").write_text("correct horse battery staple\n")
     (folder / "passphrase.txt").chmod(0o600)
     (folder / "house.yaml").write_text(house)
@@ -104,7 +106,7 @@ def test_there_are_commands_to_run() -> None:
     ("page", "command"), [c for c in commands() if c[1].startswith("mlsub ") and c[0] not in IN_ORDER | APART]
 )
 def test_mlsub_commands_of_the_docs_succeed(page: str, command: str, workplace: Path) -> None:
-    if ("training_results_" in command or "graphcore-v" in command) and not CORPUS.is_dir():
+    if ("training_results_" in command or "graphcore-v" in command or "--results ." in command) and not CORPUS.is_dir():
         pytest.skip("published results are not there")
     done = run(shlex.split(command, comments=True), workplace, 1 if command.endswith(FINDS) else 0)
     assert done.stdout.strip() or " -o " in command
