@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,19 @@ def test_without_its_document_a_claim_is_told_as_not_looked_at() -> None:
 @needs_published
 def test_strict_counts_findings() -> None:
     assert audit("--strict").exit_code == 1
+
+
+@needs_published
+def test_the_example_of_the_docs_is_what_is_said(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "messaging.md").read_text()
+    [claims] = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    [said] = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
+    (tmp_path / "quoted.yaml").write_text(claims)
+    done = CliRunner().invoke(
+        main, ["audit", str(tmp_path / "quoted.yaml"), "--results", str(SHARED / "corpus" / "v1.0")]
+    )
+    assert done.exit_code == 0
+    assert f"\n\n{said}\n" in done.stdout
 
 
 def test_an_unknown_text_is_refused() -> None:
