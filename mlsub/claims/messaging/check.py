@@ -78,7 +78,7 @@ def _of_message(message: Message, messages: Sequence[Message], text: Text) -> It
         yield from naming_hits(case, text)
     for part in message.parts:
         yield from _of_part(msgspec.structs.replace(case, message=part), text)
-    yield from standing_hits(case)
+    yield from standing_hits(case, text)
     if message.footnote and message.compared:
         yield from _of_footnote(case.footnote or "", message.compared, message.document, text)
     elif message.compared:

@@ -23,7 +23,7 @@ def metric_hits(case: Case, text: Text) -> Iterator[Hit | Untold]:
     yield from _foreign(message)
     yield from _power(message)
     if is_composite(message):
-        yield from _composite(message)
+        yield from _composite(case, text)
     elif message.derived and message.compared:
         yield from _derived(case, text)
 
@@ -49,12 +49,14 @@ def _power(message: Message) -> Iterator[Hit | Untold]:
         yield Untold("R14", f"whether {enumerated(power)} is the power that was measured with the result")
 
 
-def _composite(message: Message) -> Iterator[Hit]:
-    missing = []
+def _composite(case: Case, text: Text) -> Iterator[Hit]:
+    message, missing = case.message, []
     if not texts(message.says.get("composite_method")):
         missing.append("it is not described how the benchmarks are combined")
     if _OFFICIAL.search(flat(message.text)):
         missing.append("it is called official or verified")
+    if text.name != "2021-06" and not _NOT_VERIFIED.search(f"{flat(message.text)} {flat(case.footnote or '')}"):
+        missing.append("it is not called unverified")
     if missing:
         yield Hit(rule="R16", message=f"a composite of several benchmarks: {enumerated(missing)}")
 

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from mlsub.claims.messaging.model import Case, Hit, Message, Untold
 from mlsub.claims.messaging.rounds import published
+from mlsub.claims.messaging.texts import Text
 from mlsub.claims.messaging.words import enumerated, flat, mentions
 
 #: The words that both texts want in the footnote of an unreviewed result.
@@ -17,12 +18,12 @@ _NOT_VERIFIED = re.compile(r"\bresults? (is |are )?not verified by (the )?mlcomm
 _WAIT = timedelta(days=14)
 
 
-def standing_hits(case: Case) -> Iterator[Hit | Untold]:
+def standing_hits(case: Case, text: Text) -> Iterator[Hit | Untold]:
     """Review, date and truth of one sentence."""
     message = case.message
     if message.compared:
         yield from _unreviewed(case)
-        yield from _too_early(message)
+        yield from _too_early(message, text)
     if message.untrue is not None:
         yield Hit(rule="R18", message=f"the numbers do not bear it out: {message.untrue}")
 
@@ -44,22 +45,25 @@ def _unreviewed(case: Case) -> Iterator[Hit]:
         )
 
 
-def _too_early(message: Message) -> Iterator[Hit | Untold]:
+def _too_early(message: Message, text: Text) -> Iterator[Hit | Untold]:
+    """Submitters wait for the day; others two weeks longer, under the text of 2021 with results of their own alone."""
     day = message.document.date
     if day is None:
         yield Untold("R15", f"whether {message.document.name} came before its rounds: it has no date")
         return
+    own = not all(operand.verified for operand in message.compared)
+    waits = not _submitted(message) and (own or text.name != "2021-06")
     for usage, name in dict.fromkeys((operand.usage, operand.round) for operand in message.compared):
         out = published(usage, name)
         if out is None:
             yield Untold("R15", f"when {usage} v{name} was published")
             continue
-        first = out.date if _submitted(message) else out.date + _WAIT
+        first = out.date + _WAIT if waits else out.date
         if day < first:
-            who = "a submitter" if _submitted(message) else "who did not submit"
+            may = f"who did not submit may quote it from {first} on" if waits else f"it may be quoted from {first} on"
             yield Hit(
                 rule="R15",
-                message=f"v{name} was published on {out.date} ({out.source}), and {who} may quote it from {first} on",
+                message=f"v{name} was published on {out.date} ({out.source}), and {may}",
                 expected=f"not before {first}",
                 actual=str(day),
             )

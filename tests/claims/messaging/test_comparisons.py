@@ -138,7 +138,9 @@ def test_r16_a_composite_says_how_it_is_made() -> None:
         )
     ]
     told = {"composite_method": "geometric mean of the minutes"}
-    assert rules(message(*pair, text="ResNet-50 and BERT on Acme's acme8", document=note, says=told)) == []
+    plain = message(*pair, text="ResNet-50 and BERT on Acme's acme8", document=note, says=told)
+    assert rules(plain) == []
+    assert ("R16", "a composite of several benchmarks: it is not called unverified") in found(plain, wanted="2025-07")
 
 
 @pytest.mark.parametrize(

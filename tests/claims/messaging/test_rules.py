@@ -194,18 +194,23 @@ def test_r13_beside_a_verified_one_there_is_a_sentence_more() -> None:
 
 
 @pytest.mark.parametrize(
-    ("publisher", "day", "told"),
+    ("publisher", "day", "verified", "wanted", "told"),
     [
-        ("Acme Ltd.", date(2021, 11, 30), "a submitter may quote it from 2021-12-01 on"),
-        ("Acme Ltd.", date(2021, 12, 1), None),
-        ("Gazette", date(2021, 12, 1), "who did not submit may quote it from 2021-12-15 on"),
-        ("Gazette", date(2021, 12, 15), None),
-        ("Icme", date(2021, 12, 1), None),
+        ("Acme Ltd.", date(2021, 11, 30), True, "2021-06", "it may be quoted from 2021-12-01 on"),
+        ("Acme Ltd.", date(2021, 12, 1), True, "2021-06", None),
+        ("Acme Ltd.", date(2021, 12, 1), True, "2025-07", None),
+        ("Icme", date(2021, 12, 1), True, "2025-07", None),
+        ("Gazette", date(2021, 12, 1), True, "2025-07", "who did not submit may quote it from 2021-12-15 on"),
+        ("Gazette", date(2021, 12, 15), True, "2025-07", None),
+        ("Gazette", date(2021, 11, 30), True, "2021-06", "it may be quoted from 2021-12-01 on"),
+        ("Gazette", date(2021, 12, 1), True, "2021-06", None),
+        ("Gazette", date(2021, 12, 1), False, "2021-06", "who did not submit may quote it from 2021-12-15 on"),
     ],
 )
-def test_r15_not_before_publication(publisher: str, day: date, told: str | None) -> None:
-    said = message(document=document(publisher=publisher, date=day), submitters=("Icme", "Acme"))
-    hits = [text for rule, text in found(said, wanted="2021-06") if rule == "R15"]
+def test_r15_not_before_publication(publisher: str, day: date, verified: bool, wanted: str, told: str | None) -> None:
+    around = document(publisher=publisher, date=day)
+    said = message(operand(verified=verified), document=around, submitters=("Icme", "Acme"))
+    hits = [text for rule, text in found(said, wanted=wanted) if rule == "R15"]
     day_of = "v1.1 was published on 2021-12-01 (posts of submitters of that day), and "
     assert hits == ([] if told is None else [day_of + told])
 
