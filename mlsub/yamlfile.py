@@ -13,6 +13,7 @@ import yaml
 
 #: Such a file is some kilobytes; the bound keeps a hostile one from being read at all.
 MAX_BYTES = 4 << 20
+MAX_DEPTH = 100
 
 
 class Problem(msgspec.Struct, frozen=True):
@@ -61,10 +62,15 @@ def read(path: Path, name: str | None = None, *, kind: str, top: str) -> tuple[y
     except (OSError, UnicodeError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else "not UTF-8 text"
         return None, (Problem(shown, 1, f"cannot be read: {reason}"),)
+    depth = 0
     try:
         for event in yaml.parse(text, Loader=yaml.SafeLoader):
+            place: Any = event.start_mark
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > MAX_DEPTH:
+                # Told here, for the reading itself becomes slow with the depth.
+                return None, (Problem(shown, place.line + 1, "no YAML: nested too deeply"),)
             if isinstance(event, yaml.AliasEvent):
-                place: Any = event.start_mark
                 return None, (Problem(shown, place.line + 1, f"aliases (*name) are not for {kind}"),)
         node = yaml.compose(text, Loader=yaml.SafeLoader)
     except (yaml.YAMLError, RecursionError) as error:
