@@ -7,10 +7,12 @@ from pathlib import Path
 
 import msgspec
 
-from mlsub.claims import messaging
 from mlsub.claims.evaluate import EvaluationError, World
 from mlsub.claims.facts import gather
 from mlsub.claims.judge import judge
+from mlsub.claims.messaging.judge import Messaging
+from mlsub.claims.messaging.judge import judge as judge_messaging
+from mlsub.claims.messaging.texts import AUTO
 from mlsub.claims.model import Claim
 from mlsub.claims.names import results_in
 from mlsub.claims.places import round_folders
@@ -24,20 +26,25 @@ from mlsub.yamlfile import Problem
 class Audit(msgspec.Struct, frozen=True, kw_only=True):
     """A claims file, the facts it was held against, and the verdict on each claim.
 
-    ``findings`` are those of the rules on messaging, and never change a verdict.
+    ``messaging`` is what the rules on quoting results say; they never change a verdict.
     """
 
     world: World
     claims: tuple[Judged, ...]
-    findings: tuple[Finding, ...]
+    messaging: Messaging
     asked: tuple[str, ...] = ()
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The findings of the rules on quoting results."""
+        return self.messaging.findings
 
     def exit_status(self, *, strict: bool = False) -> int:
         """0 all hold, 1 some fail, contradict or depend on the basis (strict: or are doubtful), 2 not checked."""
         verdicts = {one.verdict for one in self.claims}
         if ClaimVerdict.NOT_CHECKED in verdicts:
             return 2
-        doubtful = strict and (bool(verdicts & DOUBTFUL) or bool(self.findings))
+        doubtful = strict and (bool(verdicts & DOUBTFUL) or self.messaging.warns)
         return int(bool(verdicts & AGAINST) or doubtful)
 
 
@@ -46,6 +53,8 @@ def audit(
     folders: Sequence[str],
     *,
     bases: Collection[str] = (),
+    documents: Sequence[str] = (),
+    rules: str = AUTO,
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Audit:
@@ -55,6 +64,8 @@ def audit(
         file: the claims file.
         folders: where results lie, see places.py.
         bases: those that decide in the place of the usual; a claim's own go before.
+        documents: folders of the documents' texts, besides that of the file.
+        rules: the text of the rules on quoting results, see messaging/texts.py.
         jobs: processes that read logs.
         progress: is told how far the reading has come.
 
@@ -68,8 +79,8 @@ def audit(
     wanted = [result for result in claims.results.values() if result.name in used]
     world = World(claims, gather(wanted, rounds, jobs, progress), rounds)
     judged = tuple(_judged(claim, world, bases) for claim in claims.claims)
-    findings = tuple(messaging.judge(judged, world))
-    return Audit(world=world, claims=judged, findings=findings, asked=tuple(bases))
+    messaging = judge_messaging(judged, world, folders=documents, wanted=rules)
+    return Audit(world=world, claims=judged, messaging=messaging, asked=tuple(bases))
 
 
 def _judged(claim: Claim, world: World, bases: Collection[str]) -> Judged:

@@ -19,6 +19,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     date: str | None = None
     file: str | None = None
     url: str | None = None
+    footnote: str | None = None
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,6 +40,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     scaling: str | None = None
     path: str | None = None
     id: str | None = None
+    reviewed: bool = True
     published: Fraction | None = None
     published_source: str | None = None
 

@@ -6,6 +6,14 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from mlsub.claims.audit import Audit
+from mlsub.claims.messaging.sections import (
+    FOOTNOTES,
+    HEADING,
+    HEADS,
+    closing_lines,
+    finding_rows,
+    footnote_rows,
+)
 from mlsub.claims.words import (
     INPUT_HEADS,
     RESULT_HEADS,
@@ -17,16 +25,17 @@ from mlsub.claims.words import (
     summary,
     title,
 )
-from mlsub.findings import Finding
 from mlsub.reference.columns import WIDTH, columns, wrapped
 from mlsub.reference.markdown import escape, page, table
-from mlsub.report.plain import plain
 
 _LABEL = 12
 
 
-def render(audit: Audit, format_: str, width: int = WIDTH) -> str:
-    """The audit as a document that ends in a line feed; ``format_`` is text, json, markdown or html."""
+def render(audit: Audit, format_: str, width: int = WIDTH, *, footnotes: bool = False) -> str:
+    """The audit as a document that ends in a line feed; ``format_`` is text, json, markdown or html.
+
+    ``footnotes`` adds the footnote of each claim; JSON always has them.
+    """
     if format_ == "json":
         from mlsub.claims.render_json import render as as_json
 
@@ -34,11 +43,13 @@ def render(audit: Audit, format_: str, width: int = WIDTH) -> str:
     if format_ == "html":
         from mlsub.claims.render_html import render as as_html
 
-        return as_html(audit)
-    return page(_markdown(audit)) if format_ == "markdown" else page(_text(audit, width))
+        return as_html(audit, footnotes=footnotes)
+    if format_ == "markdown":
+        return page(_markdown(audit, footnotes))
+    return page(_text(audit, width, footnotes))
 
 
-def _text(audit: Audit, width: int) -> Iterator[str]:
+def _text(audit: Audit, width: int, footnotes: bool) -> Iterator[str]:
     yield from wrapped(f"Claims of {title(audit)}", width)
     yield ""
     for entry in entries(audit):
@@ -49,8 +60,9 @@ def _text(audit: Audit, width: int) -> Iterator[str]:
             yield f"{heading}:"
             yield from _stacked(heads, rows, width)
             yield ""
-    for finding in audit.findings:
-        yield from wrapped(_finding(finding), width, 2)
+    yield from _quoted(audit, width)
+    if footnotes and audit.messaging.footnotes:
+        yield from _footnotes(audit, width)
     yield from wrapped(basis_words(audit), width)
     yield from wrapped(summary(audit), width)
 
@@ -80,13 +92,31 @@ def _tables(audit: Audit) -> list[tuple[str, tuple[str, ...], list[tuple[str, ..
     return [("Results, in minutes", RESULT_HEADS, result_rows(audit)), ("Inputs", INPUT_HEADS, input_rows(audit))]
 
 
-def _finding(finding: Finding) -> str:
-    place = "" if finding.line is None else f":{finding.line}"
-    fix = f" Mend: {finding.fix}" if finding.fix else ""
-    return plain(f"{finding.severity.value}: {finding.path}{place}: {finding.message} [{finding.rule}]{fix}")
+def _quoted(audit: Audit, width: int) -> Iterator[str]:
+    """The findings on how results are quoted: a list of their own, beside the verdicts."""
+    rows = finding_rows(audit.messaging)
+    lines = list(closing_lines(audit.messaging)) if rows or audit.messaging.footnotes else []
+    if not lines:
+        return
+    yield f"{HEADING}: {len(rows)} finding{'' if len(rows) == 1 else 's'}"
+    for where, group in groupby(rows, key=lambda row: row[0]):
+        yield from (f"  {line}" for line in wrapped(where, width - 2))
+        yield from columns([(rule, what) for _, rule, what in group], width=width, indent=4)
+    for line in lines:
+        yield from wrapped(line, width, 2)
+    yield ""
 
 
-def _markdown(audit: Audit) -> Iterator[str]:
+def _footnotes(audit: Audit, width: int) -> Iterator[str]:
+    yield from wrapped(f"{FOOTNOTES}, with what is missing in [brackets]:", width)
+    for claim, footnote, missing in footnote_rows(audit.messaging):
+        yield f"  {claim}"
+        yield from (f"    {line}" for line in wrapped(footnote, width - 4))
+        yield from (f"    {line}" for line in wrapped(f"missing: {missing}", width - 4))
+    yield ""
+
+
+def _markdown(audit: Audit, footnotes: bool) -> Iterator[str]:
     yield f"# Claims of {escape(title(audit))}"
     yield ""
     yield escape(summary(audit))
@@ -103,8 +133,19 @@ def _markdown(audit: Audit) -> Iterator[str]:
             yield f"## {heading}"
             yield ""
             yield from table(heads, [[escape(cell) for cell in row] for row in rows])
-    if audit.findings:
+    found = finding_rows(audit.messaging)
+    lines = list(closing_lines(audit.messaging)) if found or audit.messaging.footnotes else []
+    if lines:
         yield ""
-        yield "## Findings"
+        yield f"## {HEADING}"
         yield ""
-        yield from (f"- {escape(_finding(finding))}" for finding in audit.findings)
+        if found:
+            yield from table(HEADS, [[escape(cell) for cell in row] for row in found])
+            yield ""
+        yield from (f"- {escape(line)}" for line in lines)
+    if footnotes and audit.messaging.footnotes:
+        yield ""
+        yield f"## {FOOTNOTES}"
+        for claim, footnote, missing in footnote_rows(audit.messaging):
+            yield ""
+            yield f"- **{escape(claim)}**: {escape(footnote)} *Missing: {escape(missing)}.*"

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from mlsub.claims.audit import Audit
+from mlsub.claims.messaging.sections import FOOTNOTES, HEADING, HEADS, closing_lines, finding_rows, footnote_rows
 from mlsub.claims.verdict import AGAINST, ClaimVerdict
 from mlsub.claims.words import (
     INPUT_HEADS,
@@ -18,7 +19,6 @@ from mlsub.claims.words import (
     summary,
     title,
 )
-from mlsub.report.plain import plain
 
 _STYLE = """
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
@@ -34,12 +34,12 @@ th, td { padding: .15rem .8rem .15rem 0; font-variant-numeric: tabular-nums; }
 _GOOD = frozenset((ClaimVerdict.HOLDS,))
 
 
-def render(audit: Audit) -> str:
-    """The audit as a page that ends in a line feed."""
-    return "\n".join(_lines(audit)) + "\n"
+def render(audit: Audit, *, footnotes: bool = False) -> str:
+    """The audit as a page that ends in a line feed; ``footnotes`` adds the footnote of each claim."""
+    return "\n".join(_lines(audit, footnotes)) + "\n"
 
 
-def _lines(audit: Audit) -> Iterator[str]:
+def _lines(audit: Audit, footnotes: bool) -> Iterator[str]:
     name = escape(f"Claims of {title(audit)}")
     yield "<!doctype html>"
     yield f'<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{name}</title>'
@@ -50,9 +50,11 @@ def _lines(audit: Audit) -> Iterator[str]:
         yield from _claim(entry)
     yield from _table("Results, in minutes", RESULT_HEADS, result_rows(audit))
     yield from _table("Inputs", INPUT_HEADS, input_rows(audit))
-    if audit.findings:
-        rows = [(plain(one.rule), plain(one.message), plain(one.fix or "")) for one in audit.findings]
-        yield from _table("Findings", ("rule", "finding", "mend"), rows)
+    yield from _table(HEADING, HEADS, finding_rows(audit.messaging))
+    if audit.findings or audit.messaging.footnotes:
+        yield from (f"<p>{escape(line)}</p>" for line in closing_lines(audit.messaging))
+    if footnotes:
+        yield from _table(FOOTNOTES, ("claim", "footnote", "missing"), footnote_rows(audit.messaging))
     yield "</main>\n</body>\n</html>"
 
 

@@ -14,6 +14,7 @@ from mlsub.claims.audit import Audit
 from mlsub.claims.facts import Facts, Missing
 from mlsub.claims.judge import tally
 from mlsub.claims.kinds import BASES
+from mlsub.claims.messaging.sections import as_json as messaging_json
 from mlsub.claims.model import Input
 from mlsub.claims.verdict import Judged, Said, Variant
 from mlsub.claims.wording import Interval
@@ -37,7 +38,7 @@ def render(audit: Audit) -> str:
         "results": [_result(facts) for facts in audit.world.facts.values()],
         "inputs": [_input(given) for given in file.inputs.values()],
         "claims": [_claim(judged) for judged in audit.claims],
-        "findings": msgspec.to_builtins(audit.findings),
+        **messaging_json(audit.messaging),
     }
     return json.dumps(document, indent=2, allow_nan=False) + "\n"
 

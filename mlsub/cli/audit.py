@@ -27,15 +27,38 @@ import click
 @click.option(
     "--format", "format_", type=click.Choice(["text", "json", "markdown", "html"]), default="text", show_default=True
 )
+@click.option(
+    "--rules",
+    type=click.Choice(["auto", "2021-06", "2025-07"]),
+    default="auto",
+    show_default=True,
+    help="The text of the rules on quoting results; auto takes the one in force on each document's day.",
+)
+@click.option(
+    "--documents",
+    multiple=True,
+    metavar="DIR",
+    help="Where the documents' texts lie, besides the folder of the claims file; repeatable.",
+)
+@click.option("--footnote", is_flag=True, help="Write the footnote that the rules want for each claim.")
 @click.option("--strict", is_flag=True, help="Fragile, partly true and unverifiable claims, and findings, count too.")
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes that read logs.")
 def command(
-    claims: Path, results: tuple[str, ...], basis: tuple[str, ...], format_: str, strict: bool, jobs: int | None
+    claims: Path,
+    results: tuple[str, ...],
+    basis: tuple[str, ...],
+    format_: str,
+    rules: str,
+    documents: tuple[str, ...],
+    footnote: bool,
+    strict: bool,
+    jobs: int | None,
 ) -> None:
     """Hold the claims of a file against the logs of published results.
 
     Each claim gets a verdict: holds, holds-fragile, holds-only-for, fails, depends-on-basis, not-verifiable or
-    contradiction, with the figure on every basis and what would change it. Nothing is written.
+    contradiction, with the figure on every basis and what would change it. Apart from the verdicts stands how results
+    are quoted: the rules of MLCommons (R01 to R22; mlsub explain claim.r05). Nothing is written.
 
     Exit status: 0 all hold, 1 some fail, contradict or depend on the basis, 2 something could not be checked.
     """
@@ -49,10 +72,18 @@ def command(
 
     try:
         with progress_bar() as progress:
-            found = audit(claims, results, bases=dict.fromkeys(basis), jobs=jobs, progress=progress)
+            found = audit(
+                claims,
+                results,
+                bases=dict.fromkeys(basis),
+                documents=documents,
+                rules=rules,
+                jobs=jobs,
+                progress=progress,
+            )
     except (ClaimsError, PlaceError) as error:
         _fail(str(error))
-    write_text(render(found, format_, terminal_width()))
+    write_text(render(found, format_, terminal_width(), footnotes=footnote))
     status = found.exit_status(strict=strict)
     if status == 2:
         lost = [one for one in found.claims if one.verdict is ClaimVerdict.NOT_CHECKED]

@@ -43,6 +43,7 @@ _GROUPS = {
     "borrow": "Hyperparameters that are borrowed during review",
     "resubmit": "Results that are submitted again in a later round",
     "inspect": "Runs side by side: mlsub inspect",
+    "claim": "How results are quoted",
     "check": "Why nothing was checked",
     "rule": "Defects of mlsub",
 }

@@ -63,6 +63,16 @@ Inputs:
   -------------------------------
   price  100    10   USD   a list
 
+How results are quoted: 1 finding
+  cost
+    R17  a derived metric: the text does not say what it rests on
+Held against: MLPerf Results Guidelines (2021-06), for A post.
+Not looked at: R01 whether the benchmark is named: note it under says: benchmark (time, cost).
+Not looked at: R01 whether the system is named: note it under says: system (time, cost).
+Not looked at: R03 to R06 in A post: neither its text nor a footnote is given.
+Not looked at: R19, R20 in A post: its text is not given.
+mlsub explain claim.r17 says why, and how it is mended; so of every rule here.
+
 Verdicts rest on the published scores where all are known, else on the olympic mean of the logs
 (package), and on the same with edits of the logs undone (unscaled).
 3 claims: 1 holds, 1 holds-fragile, 1 not-verifiable
@@ -112,6 +122,19 @@ BASIS
 | input | value | +/- | unit | source |
 | --- | --- | --- | --- | --- |
 | price | 100 | 10 | USD | a list |
+
+## How results are quoted
+
+| where | rule | finding |
+| --- | --- | --- |
+| cost | R17 | a derived metric: the text does not say what it rests on |
+
+- Held against: MLPerf Results Guidelines (2021-06), for A post.
+- Not looked at: R01 whether the benchmark is named: note it under says: benchmark (time, cost).
+- Not looked at: R01 whether the system is named: note it under says: system (time, cost).
+- Not looked at: R03 to R06 in A post: neither its text nor a footnote is given.
+- Not looked at: R19, R20 in A post: its text is not given.
+- mlsub explain claim.r17 says why, and how it is mended; so of every rule here.
 """
 BASIS = (
     "Verdicts rest on the published scores where all are known, else on the olympic mean of the logs (package), "
@@ -150,7 +173,7 @@ def test_json_has_doubles_beside_exact_fractions(place: Path) -> None:
     assert cost["readings"][0]["fragile"] is True
     assert (lead["verdict"], lead["reason"], lead["computed"]) == ("not-verifiable", "no log of the other", None)
     assert document["results"][0]["minutes"]["published"] is None
-    assert document["findings"] == []
+    assert [(one["claim"], one["rule"]) for one in document["findings"]] == [("cost", "claim.r17")]
 
 
 class _Page(HTMLParser):

@@ -54,6 +54,8 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     house, coming = re.findall(r"```yaml\n(.*?)```", overlay, re.DOTALL)
     [claims] = re.findall(r"```yaml\n(.*?)```", (REPOSITORY / "docs" / "claims.md").read_text(), re.DOTALL)
     (folder / "per-dollar.yaml").write_text(claims)
+    [quoted] = re.findall(r"```yaml\n(.*?)```", (REPOSITORY / "docs" / "messaging.md").read_text(), re.DOTALL)
+    (folder / "quoted.yaml").write_text(quoted)
     (folder / "passphrase.txt").write_text("correct horse battery staple\n")
     (folder / "passphrase.txt").chmod(0o600)
     (folder / "house.yaml").write_text(house)
