@@ -13,18 +13,12 @@ from pathlib import Path
 
 import msgspec
 
+from mlsub.forensics.stretch import stretch_of_lengths
+from mlsub.forensics.thresholds import thresholds
 from mlsub.log.event import Event, decode
 from mlsub.log.mll import decode_mll
 from mlsub.log.reader import TOKEN, TOKEN_MLL, UnreadableLogError, open_log, read_records
 from mlsub.log.run import Timeline
-
-#: A ratio up to this is the ordinary time between the last event and run_stop.
-LEAST_RATIO = Fraction(10015, 10000)
-#: The least silence before run_stop, in ms, and how far ratios of one factor differ.
-LEAST_GAP_MS = 1000
-TOLERANCE = Fraction(1, 10**6)
-#: So few runs have equal ratios by chance.
-LEAST_RUNS = 3
 
 
 class Ending(msgspec.Struct, frozen=True):
@@ -34,40 +28,19 @@ class Ending(msgspec.Struct, frozen=True):
     last: float
     stop: float
 
-    @property
-    def ratio(self) -> Fraction | None:
-        """The timed region as a multiple of the part that events cover."""
-        covered = Fraction(self.last) - Fraction(self.start)
-        return (Fraction(self.stop) - Fraction(self.start)) / covered if covered > 0 else None
-
 
 def edit_factor(endings: Sequence[Ending]) -> Fraction | None:
-    """The factor that all runs of an entry were multiplied by, None where they were not.
-
-    The least number of decimals, three or more, that explains all ratios within the tolerance.
-    """
-    ratios = [ending.ratio for ending in endings]
-    silent = all(ending.stop - ending.last > LEAST_GAP_MS for ending in endings)
-    if len(ratios) < LEAST_RUNS or not silent or any(ratio is None or ratio <= LEAST_RATIO for ratio in ratios):
-        return None
-    known = [ratio for ratio in ratios if ratio is not None]
-    middle = sorted(known)[len(known) // 2]
-    for digits in (3, 4, 5, 6):
-        factor = round(middle, digits)
-        # Times are whole ms: on a short run that alone moves the ratio.
-        if all(
-            abs(ratio - factor) <= TOLERANCE + factor / Fraction(ending.last - ending.start)
-            for ratio, ending in zip(known, endings, strict=True)
-        ):
-            return factor
-    return None
+    """The factor that all runs of an entry were multiplied by, None where they were not, as ``mlsub inspect`` tells it."""
+    stretch = stretch_of_lengths([(ending.stop - ending.start, ending.last - ending.start) for ending in endings])
+    # The decimals that somebody wrote down, not what binary makes of them.
+    return None if stretch is None else Fraction(repr(stretch.factor))
 
 
 def may_be_edited(timeline: Timeline, last_known_ms: float | None) -> bool:
     """Whether a run may end in a silence at all, from what is known without reading its log again."""
     if timeline.run_start is None or timeline.run_stop is None or last_known_ms is None:
         return False
-    return timeline.run_stop - last_known_ms > LEAST_GAP_MS
+    return timeline.run_stop - last_known_ms > thresholds().stretch_gap_ms
 
 
 def ending_of(file: Path, timeline: Timeline, *, old_format: bool = False) -> Ending | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -25,10 +25,14 @@ class Stretch(msgspec.Struct, frozen=True):
 
 def stretch_of(entry: Entry) -> Stretch | None:
     """The constant multiple that all runs of an entry were stretched by; None where there is none."""
+    told = [pair for trace in entry.traces if (pair := _lengths(trace)) is not None]
+    return stretch_of_lengths(told) if len(told) == len(entry.traces) else None
+
+
+def stretch_of_lengths(told: Sequence[tuple[float, float]]) -> Stretch | None:
+    """The same of runs whose time (ms) from run_start to run_stop, and to the last record before it, are known."""
     limits = thresholds()
-    lengths = [_lengths(trace) for trace in entry.traces]
-    told = [pair for pair in lengths if pair is not None]
-    if len(told) < limits.stretch_runs or len(told) < len(lengths):
+    if len(told) < limits.stretch_runs or any(part <= 0 for _, part in told):
         return None
     factor = statistics.median(whole / part for whole, part in told)
     gaps = tuple(whole - part for whole, part in told)
@@ -45,7 +49,7 @@ def stretch_of(entry: Entry) -> Stretch | None:
     return Stretch(factor, max(abs(whole / part - factor) for whole, part in told), gaps)
 
 
-def _fits(factor: float, told: list[tuple[float, float]]) -> bool:
+def _fits(factor: float, told: Sequence[tuple[float, float]]) -> bool:
     """Whether all lengths (ms) are this multiple of the time to the last record, but for rounding."""
     return all(abs(whole - factor * part) <= thresholds().stretch_slack_ms for whole, part in told)
 
