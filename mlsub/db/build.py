@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,8 +27,6 @@ from mlsub.pipeline import Settings, check_with_logs
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-Progress = Callable[[int, int], None]
-
 
 class Ask(msgspec.Struct, frozen=True, kw_only=True):
     """What to build. ``fresh`` builds anew what is there already; ``parquet`` is a folder for one file a table."""
@@ -41,7 +39,6 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True):
     usage: str | None = None
     jobs: int | None = None
     fresh: bool = False
-    progress: Progress | None = None
 
 
 class Built(msgspec.Struct, frozen=True, kw_only=True):
@@ -203,7 +200,7 @@ def _update(
         ).fetchall()
     }
     read, kept = [], []
-    for position, package in enumerate(packages, 1):
+    for package in packages:
         key = (package.round_key, package.organisation)
         name = "/".join(key)
         try:
@@ -220,8 +217,6 @@ def _update(
                 remove(connection, *key)
                 insert(connection, rows)
             read.append(name)
-        if ask.progress is not None:
-            ask.progress(position, len(packages))
     for key in known:
         with _whole(connection):
             remove(connection, *key)

@@ -16,7 +16,7 @@ from mlsub.systems.description import read_description
 
 #: Rows by table; a row has its values by column.
 Rows = dict[str, list[dict[str, Any]]]
-_NO_FILE = FileMark("", 0)
+_NO_FILE = FileMark("", 0, "")
 
 
 def rows_of(package: Package, checked: Checked, print_: Fingerprint) -> Rows:
