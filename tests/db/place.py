@@ -31,7 +31,7 @@ class Place:
 
     def build(self, *folders: Path, **more: Any) -> Built:
         """Build the database of the folders, of all rounds unless told."""
-        asked = {"folders": folders or (self.rounds,), "output": self.database, "jobs": 1} | more
+        asked: dict[str, Any] = {"folders": folders or (self.rounds,), "output": self.database, "jobs": 1} | more
         return build(Ask(**asked))
 
     def select(self, statement: str) -> list[tuple[Any, ...]]:
