@@ -126,6 +126,10 @@ def export(database: Path, folder: Path) -> None:
 def _check_places(ask: Ask, packages: Sequence[Package]) -> None:
     """Refuse, before any reading, what cannot be written or lies where it must not."""
     check_output(ask.output, force=True)
+    journal = ask.output.with_name(f"{ask.output.name}.wal")
+    if os.path.lexists(journal):
+        # DuckDB would replay it into whatever file has the name.
+        raise DatabaseError(f"{journal} is there: {ask.output} is open for writing. Close it, or remove {journal}.")
     for place in (ask.output, ask.parquet):
         for package in packages:
             if place is not None and place.resolve().is_relative_to(package.folder.resolve()):
@@ -176,6 +180,8 @@ def _fill(part: Path, ask: Ask, found: Found, records: Rows, *, fresh: bool) -> 
                 table.name: connection.table(table.name).count("*").fetchall()[0][0]  # One row, one cell.
                 for table in stored()
             }
+            # All of it in the one file that takes the name.
+            connection.execute("CHECKPOINT")
     except duckdb.Error as error:
         raise OutputError(f"{ask.output} cannot be built: {_first_line(error)}") from error
     return Built(
@@ -212,10 +218,10 @@ def _update(
         else:
             settings = Settings(package.round.name, package.round.usage, ask.jobs)
             [checked] = check_with_logs([package.folder], settings)
-            rows = rows_of(package, checked, print_)
             with _whole(connection):
                 remove(connection, *key)
-                insert(connection, rows)
+                for rows in rows_of(package, checked, print_):
+                    insert(connection, rows)
             read.append(name)
     for key in known:
         with _whole(connection):

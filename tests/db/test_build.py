@@ -193,6 +193,16 @@ def test_what_is_no_database_of_ours_is_left_alone_unless_forced(place: Place) -
     assert place.build(fresh=True).written
 
 
+def test_a_journal_of_somebody_else_is_not_replayed_into_the_new_file(place: Place) -> None:
+    place.build()
+    with duckdb.connect(place.database) as connection:
+        connection.execute("CREATE TABLE mine (x INTEGER)")
+        connection.execute("CREATE OR REPLACE TABLE mine (x VARCHAR)")
+        with pytest.raises(DatabaseError, match=r"results\.duckdb\.wal is there: "):
+            place.build(fresh=True)
+    assert place.build(fresh=True).written
+
+
 def test_nothing_is_written_into_a_submission(place: Place) -> None:
     with pytest.raises(OutputError, match="lies in a submission"):
         place.build(output=place.acme.folder / "results.duckdb")
