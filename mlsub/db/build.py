@@ -13,7 +13,7 @@ import msgspec
 
 import mlsub
 from mlsub.db.discover import Found, Package, discover
-from mlsub.db.errors import DatabaseError, check_library
+from mlsub.db.errors import DatabaseError, check_library, check_name
 from mlsub.db.fingerprint import fingerprint
 from mlsub.db.record_rows import TABLES as RECORD_TABLES
 from mlsub.db.record_rows import read_record_rows
@@ -65,6 +65,9 @@ def build(ask: Ask) -> Built:
         OutputError: it cannot be written.
     """
     check_library()
+    for place in (ask.output, ask.parquet):
+        if place is not None:
+            check_name(place)
     found = discover(ask.folders, ask.round, ask.usage) if ask.folders else Found((), ())
     records = read_record_rows(ask.records)
     _check_places(ask, found.packages)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from mlsub.db.errors import DatabaseError, check_library
+from mlsub.db.errors import DatabaseError, check_library, check_name
 from mlsub.db.schema import tables
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ def ask(database: Path, statement: str, limit: int) -> Answer:
     check_library()
     import duckdb
 
+    check_name(database)
     _check_text(statement)
     try:
         with closing(_open(database)) as connection:

@@ -75,6 +75,18 @@ def test_what_is_left_out_is_told(place: Place) -> None:
             "mlsub db query: There is no database results.duckdb. "
             "Make it with mlsub db build DIR... -o results.duckdb\n",
         ),
+        (
+            ["build", "rounds", "-o", "\udcfe.duckdb"],
+            "mlsub db build: The name \\udcfe.duckdb is no UTF-8 text. Name another file.\n",
+        ),
+        (
+            ["build", "rounds", "--parquet", "\udcfe"],
+            "mlsub db build: The name \\udcfe is no UTF-8 text. Name another file.\n",
+        ),
+        (
+            ["query", "SELECT 1", "--db", "\udcfe.duckdb"],
+            "mlsub db query: The name \\udcfe.duckdb is no UTF-8 text. Name another file.\n",
+        ),
         (["tables", "entires"], "mlsub db tables: no table 'entires'. Did you mean entries?\n"),
     ],
 )
