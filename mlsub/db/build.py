@@ -186,7 +186,8 @@ def _fill(part: Path, ask: Ask, found: Found, records: Rows, *, fresh: bool) -> 
             # All of it in the one file that takes the name.
             connection.execute("CHECKPOINT")
     except duckdb.Error as error:
-        raise OutputError(f"{ask.output} cannot be built: {_first_line(error)}") from error
+        remedy = "" if fresh else " Add --force to build it anew."
+        raise OutputError(f"{ask.output} cannot be built: {_first_line(error)}{remedy}") from error
     return Built(
         output=str(ask.output),
         read=tuple(read),
