@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -40,9 +41,10 @@ def query(statement: str, database: str, limit: int, format_: str) -> None:
         from mlsub.report.text import console
 
         print_table(answer, console())
+    elif format_ == "csv":
+        write_text(as_csv(answer))
     else:
-        render = as_csv if format_ == "csv" else as_json if format_ == "json" else as_markdown
-        write_text(render(answer))
+        write_text(as_json(answer) if format_ == "json" else as_markdown(answer))
     for note in answer.notes:
         tell(note)
     if answer.more:
@@ -54,7 +56,7 @@ def _statement(text: str) -> str:
         return text
     from mlsub.db.errors import DatabaseError
 
-    raw: bytes = click.get_binary_stream("stdin").read(_MAX_STATEMENT + 1)
+    raw = sys.stdin.buffer.read(_MAX_STATEMENT + 1)
     if len(raw) > _MAX_STATEMENT:
         raise DatabaseError(f"The question is longer than {_MAX_STATEMENT >> 20} MiB")
     try:

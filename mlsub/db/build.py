@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ import msgspec
 
 import mlsub
 from mlsub.db.discover import Found, Package, discover
-from mlsub.db.errors import DatabaseError, check_library
+from mlsub.db.errors import DatabaseError, check_library, check_name
 from mlsub.db.fingerprint import fingerprint
 from mlsub.db.record_rows import TABLES as RECORD_TABLES
 from mlsub.db.record_rows import read_record_rows
@@ -27,8 +27,6 @@ from mlsub.pipeline import Settings, check_with_logs
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-Progress = Callable[[int, int], None]
-
 
 class Ask(msgspec.Struct, frozen=True, kw_only=True):
     """What to build. ``fresh`` builds anew what is there already; ``parquet`` is a folder for one file a table."""
@@ -41,7 +39,6 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True):
     usage: str | None = None
     jobs: int | None = None
     fresh: bool = False
-    progress: Progress | None = None
 
 
 class Built(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,6 +65,9 @@ def build(ask: Ask) -> Built:
         OutputError: it cannot be written.
     """
     check_library()
+    for place in (ask.output, ask.parquet):
+        if place is not None:
+            check_name(place)
     found = discover(ask.folders, ask.round, ask.usage) if ask.folders else Found((), ())
     records = read_record_rows(ask.records)
     _check_places(ask, found.packages)
@@ -129,6 +129,10 @@ def export(database: Path, folder: Path) -> None:
 def _check_places(ask: Ask, packages: Sequence[Package]) -> None:
     """Refuse, before any reading, what cannot be written or lies where it must not."""
     check_output(ask.output, force=True)
+    journal = ask.output.with_name(f"{ask.output.name}.wal")
+    if os.path.lexists(journal):
+        # DuckDB would replay it into whatever file has the name.
+        raise DatabaseError(f"{journal} is there: {ask.output} is open for writing. Close it, or remove {journal}.")
     for place in (ask.output, ask.parquet):
         for package in packages:
             if place is not None and place.resolve().is_relative_to(package.folder.resolve()):
@@ -179,8 +183,11 @@ def _fill(part: Path, ask: Ask, found: Found, records: Rows, *, fresh: bool) -> 
                 table.name: connection.table(table.name).count("*").fetchall()[0][0]  # One row, one cell.
                 for table in stored()
             }
+            # All of it in the one file that takes the name.
+            connection.execute("CHECKPOINT")
     except duckdb.Error as error:
-        raise OutputError(f"{ask.output} cannot be built: {_first_line(error)}") from error
+        remedy = "" if fresh else " Add --force to build it anew."
+        raise OutputError(f"{ask.output} cannot be built: {_first_line(error)}{remedy}") from error
     return Built(
         output=str(ask.output),
         read=tuple(read),
@@ -203,7 +210,7 @@ def _update(
         ).fetchall()
     }
     read, kept = [], []
-    for position, package in enumerate(packages, 1):
+    for package in packages:
         key = (package.round_key, package.organisation)
         name = "/".join(key)
         try:
@@ -215,13 +222,11 @@ def _update(
         else:
             settings = Settings(package.round.name, package.round.usage, ask.jobs)
             [checked] = check_with_logs([package.folder], settings)
-            rows = rows_of(package, checked, print_)
             with _whole(connection):
                 remove(connection, *key)
-                insert(connection, rows)
+                for rows in rows_of(package, checked, print_):
+                    insert(connection, rows)
             read.append(name)
-        if ask.progress is not None:
-            ask.progress(position, len(packages))
     for key in known:
         with _whole(connection):
             remove(connection, *key)

@@ -14,10 +14,11 @@ _BLOCK = 1 << 20
 
 
 class FileMark(msgspec.Struct, frozen=True):
-    """One file: SHA-256 of its content, or why there is none (a FIFO, unreadable)."""
+    """One file or folder: SHA-256 of its content, or why there is none (a FIFO, unreadable), and its kind and mode."""
 
     sha256: str
     bytes: int
+    mode: str
 
 
 class Fingerprint(msgspec.Struct, frozen=True):
@@ -41,7 +42,7 @@ def fingerprint(folder: Path, *also: str) -> Fingerprint:
     """
     files = dict(sorted(_marks(folder)))
     digest = hashlib.sha256()
-    for part in (*also, *(f"{path}\0{mark.sha256}" for path, mark in files.items())):
+    for part in (*also, *(f"{path}\0{mark.mode} {mark.sha256}" for path, mark in files.items())):
         digest.update(part.encode("utf-8", "surrogateescape") + b"\n")
     return Fingerprint(digest.hexdigest(), files)
 
@@ -58,19 +59,23 @@ def _marks(folder: Path) -> Iterator[tuple[str, FileMark]]:
         for name in (*folders, *files):
             path = Path(place, name)
             relative = path.relative_to(folder).as_posix()
-            yield (relative, _mark(path)) if name in files else (relative + "/", FileMark("folder", 0))
+            mark = _mark(path)
+            yield (relative if name in files else f"{relative}/"), mark
 
 
 def _mark(path: Path) -> FileMark:
+    mode = ""
     try:
+        # Findings depend on them: a script that cannot be run, a link where a file should be.
+        mode = f"{path.lstat().st_mode:o}"
         # Not opened before it is known to be a file: a FIFO would wait for ever.
         if not stat.S_ISREG(path.stat().st_mode):
-            return FileMark("no regular file", 0)
+            return FileMark("no regular file", 0, mode)
         digest, size = hashlib.sha256(), 0
         with path.open("rb") as stream:
             while block := stream.read(_BLOCK):
                 digest.update(block)
                 size += len(block)
     except (OSError, ValueError) as error:
-        return FileMark(f"unreadable: {getattr(error, 'strerror', None) or 'odd name'}", 0)
-    return FileMark(digest.hexdigest(), size)
+        return FileMark(f"unreadable: {getattr(error, 'strerror', None) or 'odd name'}", 0, mode)
+    return FileMark(digest.hexdigest(), size, mode)

@@ -16,11 +16,11 @@ from mlsub.systems.description import read_description
 
 #: Rows by table; a row has its values by column.
 Rows = dict[str, list[dict[str, Any]]]
-_NO_FILE = FileMark("", 0)
+_NO_FILE = FileMark("", 0, "")
 
 
-def rows_of(package: Package, checked: Checked, print_: Fingerprint) -> Rows:
-    """The rows of a submission.
+def rows_of(package: Package, checked: Checked, print_: Fingerprint) -> Iterator[Rows]:
+    """The rows of a submission: its own first, then those of one entry after the other, so that few are in memory.
 
     Args:
         package: where it is.
@@ -30,24 +30,31 @@ def rows_of(package: Package, checked: Checked, print_: Fingerprint) -> Rows:
     report = checked.report
     of = {"round": package.round_key, "organisation": package.organisation}
     keys = {entry.path: _entry_key(of, entry) for entry in report.entries}
-    by_entry: dict[str, list[LogReport]] = {entry.path: [] for entry in report.entries}
-    for log in checked.logs:
-        by_entry.setdefault(log.path.rpartition("/")[0], []).append(log)
-    rows: Rows = {"submissions": [], "systems": [], "entries": [], "runs": [], "evaluations": [], "hyperparameters": []}
-    for entry in report.entries:
-        logs = by_entry[entry.path]
-        rows["entries"].append({**of, "entry": keys[entry.path], **_entry(entry, logs)})
-        for log in logs:
-            ids = {"run": _run_key(keys, log.path), "entry": keys[entry.path]}
-            rows["runs"].append({**ids, **_run(log, print_.files.get(log.path, _NO_FILE))})
-            rows["evaluations"].extend({**ids, **row} for row in _evaluations(log))
-            rows["hyperparameters"].extend({**ids, **row} for row in _hyperparameters(log))
-    rows["systems"] = [{**of, **_system(package, system, print_.files)} for system in report.systems]
-    rows["findings"] = [{**of, **_finding(finding, keys)} for finding in report.findings]
     counts = {"systems": len(report.systems), "entries": len(report.entries), "runs": len(report.logs)}
     files = [path for path in print_.files if not path.endswith("/")]
     seen = {"files": len(files), "bytes": print_.bytes, "fingerprint": print_.digest}
-    rows["submissions"] = [{**of, "verdict": report.official.value, **counts, **seen}]
+    yield {
+        "submissions": [{**of, "verdict": report.official.value, **counts, **seen}],
+        "systems": [{**of, **_system(package, system, print_.files)} for system in report.systems],
+        "findings": [{**of, **_finding(finding, keys)} for finding in report.findings],
+    }
+    by_entry: dict[str, list[LogReport]] = {}
+    for log in checked.logs:
+        by_entry.setdefault(log.path.rpartition("/")[0], []).append(log)
+    for entry in report.entries:
+        logs = by_entry.get(entry.path, [])
+        key = keys[entry.path]
+        yield {"entries": [{**of, "entry": key, **_entry(entry, logs)}], **_of_logs(logs, key, keys, print_.files)}
+
+
+def _of_logs(logs: list[LogReport], entry: str, keys: Mapping[str, str], files: Mapping[str, FileMark]) -> Rows:
+    """The rows of an entry's logs."""
+    rows: Rows = {"runs": [], "evaluations": [], "hyperparameters": []}
+    for log in logs:
+        ids = {"run": _run_key(keys, log.path), "entry": entry}
+        rows["runs"].append({**ids, **_run(log, files.get(log.path, _NO_FILE))})
+        rows["evaluations"].extend({**ids, **row} for row in _evaluations(log))
+        rows["hyperparameters"].extend({**ids, **row} for row in _hyperparameters(log))
     return rows
 
 

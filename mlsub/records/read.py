@@ -56,6 +56,9 @@ def read_records(file: Path) -> Records:
     Raises:
         RecordsError: it cannot be read, or does not hold together.
     """
+    if file.exists() and not file.is_file():
+        # A pipe would be waited for, for ever.
+        raise RecordsError((Problem(str(file), 1, "no regular file"),))
     node, problems = read(file, kind="records", top="documents, systems and records")
     if not isinstance(node, yaml.MappingNode):
         raise RecordsError(problems)

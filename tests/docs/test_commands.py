@@ -29,7 +29,7 @@ MAKE_CALLS = {
 #: Pages whose commands follow one from another: run in order, in a place of their own.
 IN_ORDER = {"package.md"}
 #: Pages with a test of their own.
-APART = {"seal.md"}
+APART = {"db.md", "records.md", "seal.md"}
 #: What a page says behind a command that is to find something.
 FINDS = "  # exit status 1"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -93,6 +94,9 @@ def test_batch_sizes(written: str, sizes: tuple[int, ...], ends: tuple[int, int]
 
 def test_no_file_and_no_text_are_told(tmp_path: Path) -> None:
     assert told(tmp_path / "none.yaml") == ["1: cannot be read: No such file or directory"]
+    assert told(tmp_path) == ["1: no regular file"]
+    os.mkfifo(tmp_path / "pipe.yaml")
+    assert told(tmp_path / "pipe.yaml") == ["1: no regular file"]
     (tmp_path / "bytes.yaml").write_bytes(b"\xff\x00")
     assert told(tmp_path / "bytes.yaml") == ["1: cannot be read: not UTF-8 text"]
     assert told(write(tmp_path, "documents: " + "[" * 5000 + "]" * 5000)) == ["1: no YAML: nested too deeply"]
