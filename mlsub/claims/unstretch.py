@@ -30,7 +30,7 @@ class Ending(msgspec.Struct, frozen=True):
 
 
 def edit_factor(endings: Sequence[Ending]) -> Fraction | None:
-    """The factor that all runs of an entry were multiplied by, as ``mlsub inspect`` tells it; None where there is none."""
+    """The factor that all runs of an entry were multiplied by, as ``mlsub inspect`` tells it, or None."""
     stretch = stretch_of_lengths([(ending.stop - ending.start, ending.last - ending.start) for ending in endings])
     # The decimals that somebody wrote down, not what binary makes of them.
     return None if stretch is None else Fraction(repr(stretch.factor))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -34,7 +33,8 @@ def stretch_of_lengths(told: Sequence[tuple[float, float]]) -> Stretch | None:
     limits = thresholds()
     if len(told) < limits.stretch_runs or any(part <= 0 for _, part in told):
         return None
-    factor = statistics.median(whole / part for whole, part in told)
+    # Timestamps are rounded: the longest run tells the factor best.
+    factor = max((part, whole / part) for whole, part in told)[1]
     gaps = tuple(whole - part for whole, part in told)
     if factor < limits.stretch_factor or min(gaps) < limits.stretch_gap_ms:
         return None
