@@ -4,13 +4,16 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 ADAPTERS := $(VENV)/.adapters
+BROWSER := $(VENV)/.browser
+SCREENSHOTS ?= build/screenshots
 
-.PHONY: help install demo test test-adapters lint format docs bench parity parity-long clean
+.PHONY: help install demo test test-adapters test-browser lint format docs bench parity parity-long clean
 
 help:
 	@echo "make demo         train, check, score, pack, seal and verify a rehearsal submission"
 	@echo "make test         run the tests"
 	@echo "make test-adapters  install PyTorch, Lightning, Transformers and Keras (6 GB), and test the adapters with them"
+	@echo "make test-browser  test the results page in headless Chromium, with pictures of its pages in $(SCREENSHOTS)"
 	@echo "make lint         ruff and mypy"
 	@echo "make docs         write the reference pages under docs/ anew from the rules"
 	@echo "make bench        time mlsub against the official tool"
@@ -19,7 +22,7 @@ help:
 
 $(STAMP): setup.cfg pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,db,plot,rehearsal,tables]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[db,dev,plot,rehearsal,report,tables]'
 	touch $@
 
 install: $(STAMP)
@@ -44,6 +47,14 @@ $(ADAPTERS): $(STAMP)
 
 test-adapters: $(ADAPTERS)
 	KERAS_BACKEND=torch CUDA_VISIBLE_DEVICES= $(BIN)/python -m pytest -n 2 tests/emit/adapters
+
+$(BROWSER): $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[browser]'
+	touch $@
+
+# Chromium itself comes from the system; .ci/run installs it.
+test-browser: $(BROWSER)
+	MLSUB_BROWSER=required MLSUB_SCREENSHOTS=$(SCREENSHOTS) $(BIN)/python -m pytest tests/site/test_browser.py
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -24,6 +24,7 @@ _COMMANDS = {
     "rcp": "Reference convergence: show, plan, margin, plot, build.",
     "redact": "Take private names, paths and secrets out of logs.",
     "rehearse": "Train and lay out a rehearsal submission on this machine.",
+    "report": "Write the results as a site to look at: tables, curves, findings.",
     "rules": "Look rules up, and what changes between rounds.",
     "score": "Print the scores: time to train of each entry.",
     "seal": "Seal a submission: one encrypted archive, manifest and receipt.",

@@ -69,12 +69,12 @@ def rows_of(reports: Sequence[Report]) -> tuple[Row, ...]:
 def _rows(report: Report) -> Iterator[Row]:
     facts = {system.path: system.facts for system in report.systems}
     for entry in report.entries:
-        description = _description_path(entry)
+        description = description_path(entry)
         known = facts.get(description) if description is not None else None
         yield _row(report, entry, known or _EMPTY, in_tree=description is not None)
 
 
-def _description_path(entry: EntryResult) -> str | None:
+def description_path(entry: EntryResult) -> str | None:
     """Where the entry's system description lies, relative to the report's root; None outside a tree."""
     parts = entry.path.split("/")
     below = 4 if entry.scaling_type else 3

@@ -1,0 +1,143 @@
+"""``mlsub report``: the results page."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+
+from mlsub.cli.options import exit_with, path_and_round, progress_bar, tell_unchecked
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mlsub.claims.audit import Audit
+    from mlsub.pipeline import Checked
+    from mlsub.site.build import Built
+    from mlsub.site.pages import Page
+
+
+@click.command("report")
+@path_and_round
+@click.option("--output", "-o", required=True, type=click.Path(), metavar="DIR", help="The folder of the site.")
+@click.option("--replace", "--force", "replace", is_flag=True, help="Replace an earlier site there.")
+@click.option("--ids", type=click.Path(), metavar="FILE", help="CSV of the IDs of results; see docs/site.md.")
+@click.option("--records", multiple=True, type=click.Path(), metavar="FILE", help="Figures beyond MLPerf; repeatable.")
+@click.option("--claims", multiple=True, type=click.Path(), metavar="FILE", help="Claims to audit; repeatable.")
+@click.option("--title", metavar="TEXT", help="What it is called.")
+def command(
+    paths: tuple[str, ...],
+    round_: str | None,
+    usage: str | None,
+    rules: str | None,
+    jobs: int | None,
+    output: str,
+    replace: bool,
+    ids: str | None,
+    records: tuple[str, ...],
+    claims: tuple[str, ...],
+    title: str | None,
+) -> None:
+    """Write the results below PATH as a site that opens in any browser, without a network.
+
+    Tables to sort and to filter, and for each result its training curves, run timeline, convergence, hyperparameters,
+    system and findings. Nothing is written into what is read. Needs Jinja2: pip install 'mlsub[report]'.
+
+    --claims holds the claims of a file against the same results, as mlsub audit does, and shows what comes of it.
+
+    Exit status: 0 all accepted and no claim against the logs, 1 else (the site says what), 2 nothing to show, or it
+    cannot be written.
+    """
+    from msgspec.structs import replace as replaced
+
+    from mlsub.output import OutputError
+    from mlsub.records import RecordsError, read_records
+    from mlsub.site.build import Wanted, build_site, check_place
+    from mlsub.site.ids import IdsError, read_ids
+    from mlsub.site.render import MissingJinjaError, check_jinja
+
+    try:
+        check_jinja()
+        check_place(Path(output), paths, replace=replace)
+        wanted = Wanted(title=title, records=tuple(read_records(Path(file)) for file in records))
+        if ids is not None:
+            wanted = replaced(wanted, naming=read_ids(Path(ids)))
+        audits = _audit(claims, paths, jobs)
+        checked, overlay = _check(paths, round_, usage, jobs, rules)
+        built = build_site(checked, Path(output), replaced(wanted, overlay=overlay, more=_pages(audits)))
+    except (OutputError, MissingJinjaError, IdsError) as error:
+        _fail(str(error))
+    except RecordsError as error:
+        _fail(*str(error).splitlines())
+    _tell(built, output)
+    if any(found.exit_status() for found in audits):
+        sys.exit(1)
+    exit_with([one.report for one in checked])
+
+
+def _check(
+    paths: Sequence[str], round_: str | None, usage: str | None, jobs: int | None, rules: str | None
+) -> tuple[list[Checked], str | None]:
+    """Read and judge; the end of the command where there is no result to show."""
+    from mlsub.pipeline import Settings, check_with_logs
+    from mlsub.rules.overlay import check_overlay
+    from mlsub.rules.problems import RuleFileError
+
+    overlay = None
+    if rules is not None:
+        try:
+            overlay = check_overlay(Path(rules))
+        except RuleFileError as error:
+            _fail(*str(error).splitlines())
+    with progress_bar() as progress:
+        checked = check_with_logs(paths, Settings(round_, usage, jobs, progress, overlay))
+    tell_unchecked([one.report for one in checked])
+    if not any(one.report.entries for one in checked):
+        if any(one.report.logs for one in checked):
+            _fail("a log alone is no result. Name the folder of its benchmark.")
+        _fail("there is no result to show, and no site was written.")
+    return checked, overlay
+
+
+def _audit(files: Sequence[str], paths: Sequence[str], jobs: int | None) -> list[Audit]:
+    """Audit claims files against what lies below the paths; the end of the command where one cannot be used."""
+    if not files:
+        return []
+    from mlsub.claims.audit import audit
+    from mlsub.claims.places import PlaceError
+    from mlsub.claims.read import ClaimsError
+
+    try:
+        with progress_bar() as progress:
+            return [audit(Path(file), paths, jobs=jobs, progress=progress) for file in files]
+    except (ClaimsError, PlaceError) as error:
+        _fail(*str(error).splitlines())
+
+
+def _pages(audits: Sequence[Audit]) -> tuple[Page, ...]:
+    if not audits:
+        return ()
+    from mlsub.site.claims import claims_page
+
+    return (claims_page(audits),)
+
+
+def _tell(built: Built, output: str) -> None:
+    from mlsub.report.plain import plain
+
+    told = f"{_count(built.results, 'result')} of {_count(built.rounds, 'round')}, {_count(built.runs, 'run')}"
+    click.echo(plain(f"{output}: {told}, on {_count(built.pages, 'page')}. Open {Path(output) / 'index.html'}"))
+
+
+def _count(count: int, word: str) -> str:
+    return f"{count:,} {word}{'s' * (count != 1)}"
+
+
+def _fail(*messages: str) -> NoReturn:
+    from mlsub.report.plain import plain
+
+    for message in messages:
+        click.echo(plain(f"mlsub report: {message}"), err=True)
+    sys.exit(2)

@@ -1,0 +1,42 @@
+"use strict";
+// The reader's choice of light or dark; without one, that of the system. Runs before the page is drawn.
+(() => {
+  const root = document.documentElement;
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
+  const remembered = () => {
+    try {
+      return localStorage.getItem("mlsub-theme");
+    } catch {
+      return null; // Some browsers keep nothing for files.
+    }
+  };
+  const remember = (theme) => {
+    try {
+      localStorage.setItem("mlsub-theme", theme);
+    } catch {
+      // Then the choice holds for this page alone.
+    }
+  };
+  root.classList.add("js");
+  const chosen = remembered();
+  if (chosen === "dark" || chosen === "light") root.dataset.theme = chosen;
+
+  const changed = () => {
+    for (const button of document.querySelectorAll("[data-theme-toggle]")) {
+      button.setAttribute("aria-pressed", String(isDark()));
+    }
+    document.dispatchEvent(new CustomEvent("mlsub-theme"));
+  };
+  system.addEventListener("change", changed);
+  document.addEventListener("DOMContentLoaded", () => {
+    for (const button of document.querySelectorAll("[data-theme-toggle]")) {
+      button.addEventListener("click", () => {
+        root.dataset.theme = isDark() ? "light" : "dark";
+        remember(root.dataset.theme);
+        changed();
+      });
+    }
+    changed();
+  });
+})();

@@ -1,0 +1,115 @@
+"""A real browser without a window, and what it says while a page is open."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+
+#: Where a picture of each page is put; nowhere without it.
+SCREENSHOTS = os.environ.get("MLSUB_SCREENSHOTS")
+#: Set where the browser has to be there, so that its tests cannot be passed over without a word.
+REQUIRED = os.environ.get("MLSUB_BROWSER") == "required"
+_NAMES = ("chromium", "chromium-browser", "google-chrome")
+#: What keeps it from looking for the network; it runs as root in containers, where its own sandbox cannot.
+_FLAGS = (
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
+    *("--disable-component-update", "--disable-sync"),
+)
+
+
+def _absent(why: str) -> NoReturn:
+    if REQUIRED:
+        pytest.fail(why)
+    pytest.skip(why)
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """The browser; the test is skipped, with the reason, where there is none."""
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        _absent("needs Playwright: pip install 'mlsub[browser]'")
+    program = next(filter(None, map(shutil.which, _NAMES)), None)
+    if program is None:
+        _absent("needs Chromium, of which there is none: apt-get install chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=list(_FLAGS))
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+class Opened:
+    """A page of a site in the browser; ``said`` is what it complained of, ``asked`` what it wanted from elsewhere."""
+
+    def __init__(self, browser: Any, site: Path, name: str, **context: Any) -> None:
+        self.context = browser.new_context(viewport={"width": 1280, "height": 900}, **context)
+        self.page = self.context.new_page()
+        self.said: list[str] = []
+        self.asked: list[str] = []
+        self.page.on("console", lambda message: self.said.append(message.text))
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.on("dialog", self._heard)
+        self.page.on("requestfailed", lambda request: self.said.append(request.url))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.goto((site / name).as_uri())
+
+    def _heard(self, dialog: Any) -> None:
+        self.said.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def __enter__(self) -> Opened:
+        return self
+
+    def __exit__(self, *of: object) -> None:
+        self.context.close()
+
+    @property
+    def elsewhere(self) -> list[str]:
+        """What was asked for that is no file of a disk."""
+        return [url for url in self.asked if not url.startswith(("file:", "data:"))]
+
+    def column(self, section: str, place: int) -> list[str]:
+        """The texts of one column of a section's first table, in the order of the rows that are shown."""
+        cells = f"#{section} table tbody tr:not([hidden]) > :nth-child({place})"
+        return [text.strip() for text in self.page.locator(cells).all_inner_texts()]
+
+    def painted(self) -> list[float]:
+        """For each chart the share of its pixels that are not empty."""
+        shares: list[float] = self.page.evaluate(
+            """() => Array.from(document.querySelectorAll("canvas"), (canvas) => {
+                const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+                let count = 0;
+                for (let at = 3; at < data.length; at += 4) count += data[at] > 0;
+                return count / (data.length / 4);
+            })"""
+        )
+        return shares
+
+    def colour(self, selector: str = "body", name: str = "background-color") -> str:
+        """A colour as the browser computes it."""
+        script = "(element, name) => getComputedStyle(element).getPropertyValue(name)"
+        found: str = self.page.locator(selector).first.evaluate(script, name)
+        return found
+
+    def overflow(self) -> int:
+        """By how many pixels the page is wider than the window."""
+        found: int = self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        return found
+
+    def screenshot(self, name: str) -> None:
+        """A picture of the whole page, where pictures are wanted."""
+        if SCREENSHOTS:
+            folder = Path(SCREENSHOTS)
+            folder.mkdir(parents=True, exist_ok=True)
+            self.page.screenshot(
+                path=str(folder / f"{name.replace('/', '-').removesuffix('.html')}.png"), full_page=True
+            )
