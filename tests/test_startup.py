@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
+from click.testing import CliRunner
 
+from mlsub.cli import main
 from tests.make_tree import make_tree
 
 CASES = [
@@ -74,3 +78,22 @@ def test_both_ways_to_start_tell_the_version(start: list[str]) -> None:
 
     done = subprocess.run([sys.executable, *start, "--version"], capture_output=True, text=True, check=True)
     assert done.stdout == f"mlsub, version {mlsub.__version__}\n"
+
+
+def helps(command: click.Command = main, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Every command and subcommand."""
+    yield words
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            assert below is not None
+            yield from helps(below, (*words, name))
+
+
+@pytest.mark.parametrize("words", sorted(helps()), ids=" ".join)
+def test_help_is_for_people(words: tuple[str, ...]) -> None:
+    done = CliRunner().invoke(main, [*words, "--help"])
+    assert done.exit_code == 0
+    assert "\\b" not in done.output
+    assert "Exit status" in done.output or len(words) == 0 or "COMMAND" in done.output

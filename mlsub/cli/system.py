@@ -30,7 +30,10 @@ command.add_command(capture)
 @command.command("list")
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def list_(format_: str) -> None:
-    """List the systems whose descriptions are known."""
+    """List the systems whose descriptions are known.
+
+    Exit status: 0.
+    """
     from mlsub.systems.catalogue import find_system, system_names
 
     systems = [find_system(name) for name in system_names()]

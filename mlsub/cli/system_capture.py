@@ -44,7 +44,7 @@ def capture(
     output: str | None,
     force: bool,
 ) -> None:
-    r"""Describe this machine, or several, by what they tell of themselves; nobody needs to be root.
+    """Describe this machine, or several, by what they tell of themselves; nobody needs to be root.
 
     What no tool tells stands there as TODO, and is listed. Names of hosts and users are not looked at.
     Under srun or mpirun each process captures its host, and the captures are joined:

@@ -59,7 +59,7 @@ def command(
     until: float | None,
     logs: int,
 ) -> None:
-    r"""Follow growing logs: phase, evaluations against the target, and findings as soon as they are certain.
+    """Follow growing logs: phase, evaluations against the target, and findings as soon as they are certain.
 
     PATH is a log, be it one that does not exist yet; a folder, for all result_*.txt in it, later ones included; or -
     for a pipe:

@@ -59,7 +59,7 @@ def _evaluations(trace: Trace) -> str | None:
     digits = sum(len(_digits(value)) for value in dict.fromkeys(map(show, values)))
     if len(values) < limits.copy_evaluations or digits < limits.copy_digits:
         return None
-    return hashlib.blake2b(show(values, limit=1 << 20).encode(), digest_size=16).hexdigest()
+    return hashlib.blake2b(show(values, limit=1 << 20).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def _digits(shown: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.cli.runner import run
+from tests.make_tree import snapshot
 
 RECORD = ':::MLLOG {"time_ms": 1, "key": "a", "value": null, "metadata": {}}\n'
 LINE = "step of the training, told at length so that a log becomes too large soon\n"
@@ -22,7 +23,7 @@ def large(folder: Path) -> Path:
 def test_a_large_log_is_told_then_truncated_then_left_alone(tmp_path: Path) -> None:
     file = large(tmp_path)
     (tmp_path / "result_1.txt").write_text(RECORD)
-    before = file.stat()
+    before = snapshot(tmp_path)
     dry = run("truncate", tmp_path)
     assert (dry.status, dry.stderr) == (1, "")
     assert dry.stdout == (
@@ -30,7 +31,7 @@ def test_a_large_log_is_told_then_truncated_then_left_alone(tmp_path: Path) -> N
         "  102.3 MiB, would be 100.0 MiB: 33142 lines of framework output left out, all 145 records kept\n"
         "1 of 2 logs are no larger than 100 MiB and stay as they are. To truncate the others: --write\n"
     )
-    assert file.stat() == before
+    assert snapshot(tmp_path) == before
     done = run("truncate", tmp_path, "--write")
     assert done.status == 0
     assert done.stdout == dry.stdout.replace("would be", "now").replace(". To truncate the others: --write", "")
