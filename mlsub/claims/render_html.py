@@ -26,7 +26,7 @@ body { max-width: 60rem; margin: 0 auto; padding: 1rem; overflow-wrap: anywhere;
 article { border-left: .3rem solid #888; margin: 1.5rem 0; padding: .1rem 1rem; break-inside: avoid; }
 article.good { border-color: #1a7f37; } article.bad { border-color: #cf222e; } article.unsure { border-color: #bf8700; }
 h2 { font-size: 1.1rem; margin: .3rem 0; }
-th { text-align: left; vertical-align: top; font-weight: 600; }
+th { text-align: left; vertical-align: top; font-weight: 600; overflow-wrap: normal; }
 th, td { padding: .15rem .8rem .15rem 0; font-variant-numeric: tabular-nums; }
 .wide { overflow-x: auto; } .wide td, .wide th { white-space: nowrap; }
 .wide td:last-child { white-space: normal; min-width: 14rem; }
