@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 @click.option("--ids", type=click.Path(), metavar="FILE", help="CSV of the IDs of results; see docs/site.md.")
 @click.option("--records", multiple=True, type=click.Path(), metavar="FILE", help="Figures beyond MLPerf; repeatable.")
 @click.option("--claims", multiple=True, type=click.Path(), metavar="FILE", help="Claims to audit; repeatable.")
+@click.option("--inspect", "inspected", is_flag=True, help="Tell what mlsub inspect finds of each result, too.")
 @click.option("--title", metavar="TEXT", help="What it is called.")
 def command(
     paths: tuple[str, ...],
@@ -38,6 +39,7 @@ def command(
     ids: str | None,
     records: tuple[str, ...],
     claims: tuple[str, ...],
+    inspected: bool,
     title: str | None,
 ) -> None:
     """Write the results below PATH as a site that opens in any browser, without a network.
@@ -66,6 +68,8 @@ def command(
             wanted = replaced(wanted, naming=read_ids(Path(ids)))
         audits = _audit(claims, paths, jobs)
         checked, overlay = _check(paths, round_, usage, jobs, rules)
+        if inspected:
+            checked = _inspect(checked, paths, round_, usage, jobs)
         built = build_site(checked, Path(output), replaced(wanted, overlay=overlay, more=_pages(audits)))
     except (OutputError, MissingJinjaError, IdsError) as error:
         _fail(str(error))
@@ -99,6 +103,20 @@ def _check(
             _fail("a log alone is no result. Name the folder of its benchmark.")
         _fail("there is no result to show, and no site was written.")
     return checked, overlay
+
+
+def _inspect(
+    checked: list[Checked], paths: Sequence[str], round_: str | None, usage: str | None, jobs: int | None
+) -> list[Checked]:
+    """The same with forensic findings; the end of the command where a path cannot be inspected."""
+    from mlsub.forensics.gather import Asked, NothingToInspectError
+    from mlsub.site.forensics import with_forensics
+
+    try:
+        with progress_bar() as progress:
+            return with_forensics(checked, paths, Asked(round_, usage, jobs, progress))
+    except NothingToInspectError as error:
+        _fail(str(error))
 
 
 def _audit(files: Sequence[str], paths: Sequence[str], jobs: int | None) -> list[Audit]:
