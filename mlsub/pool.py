@@ -82,16 +82,20 @@ def _safe_judge(task: LogTask) -> LogReport:
     try:
         return judge_log(task)
     except Exception as error:
-        message = "A rule failed to run, so the log cannot be accepted"
-        problem = finding("rule.crashed", task.path, message, actual=f"{type(error).__name__}: {error}"[:200])
-        return LogReport(
-            path=task.path,
-            compliant=False,
-            undecodable=True,
-            benchmark=None,
-            division=None,
-            status=None,
-            minutes=None,
-            run=RunFold().finish(),
-            findings=(problem,),
-        )
+        return crashed(task, f"{type(error).__name__}: {error}"[:200])
+
+
+def crashed(task: LogTask, problem: str) -> LogReport:
+    """The report on a log that a rule of ours failed on: never compliant."""
+    message = "A rule failed to run, so the log cannot be accepted"
+    return LogReport(
+        path=task.path,
+        compliant=False,
+        undecodable=True,
+        benchmark=None,
+        division=None,
+        status=None,
+        minutes=None,
+        run=RunFold().finish(),
+        findings=(finding("rule.crashed", task.path, message, actual=problem),),
+    )

@@ -7,7 +7,7 @@ logged. (MLCommons logging issue 210 tells of time-stamps updated by hand.)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 
@@ -15,9 +15,8 @@ import msgspec
 
 from mlsub.forensics.stretch import stretch_of_lengths
 from mlsub.forensics.thresholds import thresholds
-from mlsub.log.event import Event, decode
-from mlsub.log.mll import decode_mll
-from mlsub.log.reader import TOKEN, TOKEN_MLL, UnreadableLogError, open_log, read_records
+from mlsub.log.events import read_events
+from mlsub.log.reader import UnreadableLogError
 from mlsub.log.run import Timeline
 
 
@@ -50,7 +49,7 @@ def ending_of(file: Path, timeline: Timeline, *, old_format: bool = False) -> En
         return None
     last: float | None = None
     try:
-        for event in _events(file, old_format):
+        for event in read_events(file, old_format=old_format):
             if event.key == "run_stop":
                 break
             if event.time_ms > start:
@@ -58,13 +57,3 @@ def ending_of(file: Path, timeline: Timeline, *, old_format: bool = False) -> En
     except UnreadableLogError:
         return None
     return None if last is None else Ending(start, last, stop)
-
-
-def _events(file: Path, old_format: bool) -> Iterator[Event]:
-    token, reader = (TOKEN_MLL, decode_mll) if old_format else (TOKEN, decode)
-    with open_log(file) as stream:
-        for batch in read_records(stream, None, token):
-            for line, text, hidden, too_long in batch:
-                event = None if hidden or too_long else reader(line, text)
-                if isinstance(event, Event):
-                    yield event

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import msgspec
 
-from mlsub.log.event import Event, decode
-from mlsub.log.mll import decode_mll
-from mlsub.log.reader import TOKEN, TOKEN_MLL, UnreadableLogError, open_log, read_records
+from mlsub.log.event import Event
+from mlsub.log.events import read_events
+from mlsub.log.reader import UnreadableLogError
 
 #: Bounds memory on hostile input; published logs stay below 5,000.
 MAX_INTERVALS = 100_000
@@ -64,17 +64,11 @@ def read_intervals(file: Path, *, old_format: bool = False) -> Intervals | None:
         file: the log.
         old_format: whether it is of v0.6.
     """
-    token, read = (TOKEN_MLL, decode_mll) if old_format else (TOKEN, decode)
     fold = _Fold()
     try:
-        with open_log(file) as stream:
-            for batch in read_records(stream, None, token):
-                for line, text, hidden, too_long in batch:
-                    # Looked at before it is decoded: few records of a log are edges.
-                    if not hidden and not too_long and (b"_start" in text or b"_stop" in text):
-                        event = read(line, text)
-                        if isinstance(event, Event):
-                            fold.add(event)
+        # Few records of a log are edges: the others need not be decoded.
+        for event in read_events(file, old_format=old_format, holding=(b"_start", b"_stop")):
+            fold.add(event)
     except UnreadableLogError:
         return None
     return fold.finish()

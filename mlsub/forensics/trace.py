@@ -14,9 +14,9 @@ from typing import Any
 import msgspec
 
 from mlsub.judge.log import LogTask
-from mlsub.log.event import Event, decode
-from mlsub.log.mll import decode_mll
-from mlsub.log.reader import TOKEN, TOKEN_MLL, UnreadableLogError, open_log, read_records
+from mlsub.log.event import Event
+from mlsub.log.events import read_events
+from mlsub.log.reader import UnreadableLogError
 from mlsub.log.run import Run, RunFold
 from mlsub.rounds import get_round
 
@@ -243,17 +243,10 @@ def read_trace(task: LogTask) -> Trace:
     Records that the official parser cannot use are passed over; ``mlsub check`` tells of them.
     """
     old = get_round(task.usage, task.round, task.overlay).log_format == "mll"
-    token, decoder = (TOKEN_MLL, decode_mll) if old else (TOKEN, decode)
     fold = TraceFold()
     try:
-        with open_log(Path(task.file)) as stream:
-            for batch in read_records(stream, None, token):
-                for line, text, hidden, too_long in batch:
-                    if hidden or too_long:
-                        continue
-                    event = decoder(line, text)
-                    if isinstance(event, Event):
-                        fold.add(event)
+        for event in read_events(Path(task.file), old_format=old):
+            fold.add(event)
     except UnreadableLogError as error:
         return Trace(path=task.path, run=RunFold().finish(), unreadable=str(error))
     return fold.finish(task.path)

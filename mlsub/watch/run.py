@@ -10,10 +10,8 @@ from mlsub.convergence.table import Plan
 from mlsub.findings import Finding, Kind, Severity
 from mlsub.judge.log import LogTask
 from mlsub.log.report import LogReport
-from mlsub.log.run import RunFold
-from mlsub.pool import judge_logs
+from mlsub.pool import crashed, judge_logs
 from mlsub.rounds import Round
-from mlsub.rules.catalogue import finding
 from mlsub.watch.news import Ended, Evaluated, Found, News, Restarted, Warned, Watching
 from mlsub.watch.phase import Phase, Timed
 from mlsub.watch.reference import too_fast
@@ -211,7 +209,7 @@ class WatchedRun:
             problem = self._sofar.broken
         except Exception as error:
             problem = f"{type(error).__name__}: {error}"[:200]
-        return _crashed(self.task, problem)
+        return crashed(self.task, problem)
 
 
 def official_of(report: LogReport) -> str:
@@ -224,18 +222,3 @@ def official_of(report: LogReport) -> str:
 def counts_against(found: Finding) -> bool:
     """Whether a finding makes the exit status 1: it rejects, or breaks a rule of the user's own."""
     return found.rejects or (found.kind is Kind.HOUSE and found.severity is Severity.ERROR)
-
-
-def _crashed(task: LogTask, problem: str) -> LogReport:
-    message = "A rule failed to run, so the log cannot be accepted"
-    return LogReport(
-        path=task.path,
-        compliant=False,
-        undecodable=True,
-        benchmark=None,
-        division=None,
-        status=None,
-        minutes=None,
-        run=RunFold().finish(),
-        findings=(finding("rule.crashed", task.path, message, actual=problem),),
-    )

@@ -1,0 +1,32 @@
+"""The events of a log that the official parser reads, one after another, for whoever needs no verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from mlsub.log.event import Event, decode
+from mlsub.log.mll import decode_mll
+from mlsub.log.reader import TOKEN, TOKEN_MLL, open_log, read_records
+
+
+def read_events(file: Path, *, old_format: bool = False, holding: tuple[bytes, ...] = ()) -> Iterator[Event]:
+    """The events in file order; records that cannot be used, or that the official parser does not see, are left out.
+
+    Args:
+        file: the log.
+        old_format: whether it is of v0.6.
+        holding: where given, only records with one of these texts, which are looked for before a record is decoded.
+
+    Raises:
+        UnreadableLogError: the log cannot be read, or not to its end.
+    """
+    token, decoder = (TOKEN_MLL, decode_mll) if old_format else (TOKEN, decode)
+    with open_log(file) as stream:
+        for batch in read_records(stream, None, token):
+            for line, text, hidden, too_long in batch:
+                if hidden or too_long or (holding and not any(part in text for part in holding)):
+                    continue
+                event = decoder(line, text)
+                if isinstance(event, Event):
+                    yield event
