@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import NoReturn
 
 import click
+
+from mlsub.reference.output import could_not
 
 
 @click.command("audit")
@@ -82,18 +83,11 @@ def command(
                 progress=progress,
             )
     except (ClaimsError, PlaceError) as error:
-        _fail(str(error))
+        could_not("audit", *str(error).splitlines())
     write_text(render(found, format_, terminal_width(), footnotes=footnote))
     status = found.exit_status(strict=strict)
     if status == 2:
         lost = [one for one in found.claims if one.verdict is ClaimVerdict.NOT_CHECKED]
-        _fail(f"{len(lost)} of {len(found.claims)} claims could not be checked; {lost[0].claim.id}: {lost[0].reason}")
+        first = f"{lost[0].claim.id}: {lost[0].reason}"
+        could_not("audit", f"{len(lost)} of {len(found.claims)} claims could not be checked; {first}")
     sys.exit(status)
-
-
-def _fail(message: str) -> NoReturn:
-    from mlsub.report.plain import plain
-
-    for line in message.splitlines():
-        sys.stderr.write(f"mlsub audit: {plain(line)}\n")
-    sys.exit(2)

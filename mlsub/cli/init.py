@@ -5,9 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import click
+
+from mlsub.reference.output import could_not
 
 if TYPE_CHECKING:
     from mlsub.package.draft import Draft
@@ -68,7 +70,7 @@ def command(
             draft = draft_from(given, ask=sys.stdin.isatty() if ask is None else ask)
         _write(draft, file, force=force)
     except (OutputError, ValueError) as error:
-        _fail(str(error))
+        could_not("init", error)
     _print_tree(draft, file)
 
 
@@ -165,11 +167,3 @@ def _results_together(expected: Iterable[ExpectedPath]) -> Iterator[tuple[str, s
             yield first.path, first.word
         else:
             yield f"{first.path} to {last.path.rpartition('/')[2]}", f"logs of {len(row)} runs"
-
-
-def _fail(message: str) -> NoReturn:
-    from mlsub.report.plain import plain
-
-    for line in message.splitlines():
-        click.echo(plain(f"mlsub init: {line}"), err=True)
-    sys.exit(2)

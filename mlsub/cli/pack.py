@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import click
 
 from mlsub.cli.options import progress_bar
+from mlsub.reference.output import could_not
 
 if TYPE_CHECKING:
     from mlsub.package.model import Waiver
@@ -73,8 +74,10 @@ def command(
                 progress=progress,
             )
             packed = pack(wanted, output, request)
-    except (ManifestError, OutputError) as error:
-        _fail(str(error))
+    except ManifestError as error:
+        could_not("pack", *error.problems)
+    except OutputError as error:
+        could_not("pack", error)
     if format_ == "json":
         from mlsub.package.json import render_json
 
@@ -104,11 +107,3 @@ def _allowed(rules: tuple[str, ...], reasons: tuple[str, ...]) -> tuple[Waiver, 
     if len(reasons) == 1:
         reasons *= len(rules)
     return tuple(Waiver(rule, None, text, None) for rule, text in zip(rules, reasons, strict=True))
-
-
-def _fail(message: str) -> NoReturn:
-    from mlsub.report.plain import plain
-
-    for line in message.splitlines():
-        click.echo(plain(f"mlsub pack: {line}"), err=True)
-    sys.exit(2)

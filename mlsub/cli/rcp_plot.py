@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import click
 
 from mlsub.cli.options import convergence_options, run_check
+from mlsub.reference.output import could_not
 
 if TYPE_CHECKING:
     from mlsub.convergence.picture.collect import Picture
@@ -67,7 +67,7 @@ def command(
             pictures = _of_references(wanted, round_, usage, overlay, rcp)
         write_file(Path(output), _content(pictures, suffix), force=force)
     except (UnknownNameError, NoReferenceError, ReferenceFileError, OutputError, MissingMatplotlibError) as error:
-        _fail(str(error))
+        could_not("rcp plot", error)
     for picture in pictures:
         _tell(picture, output)
 
@@ -79,7 +79,8 @@ def _check_before(output: str, force: bool) -> str:
 
     suffix = Path(output).suffix.lower()
     if suffix not in _SUFFIXES:
-        _fail(f"{output} can be no picture. Name a file that ends in {', '.join(_SUFFIXES[:-1])} or {_SUFFIXES[-1]}.")
+        endings = f"{', '.join(_SUFFIXES[:-1])} or {_SUFFIXES[-1]}"
+        could_not("rcp plot", f"{output} can be no picture. Name a file that ends in {endings}.")
     check_output(Path(output), force=force)
     check_matplotlib()
     return suffix
@@ -139,7 +140,7 @@ def _of_entries(
     )
     drawn = tuple(picture for picture in pictures if picture.entries)
     if not drawn:
-        _fail(_why_none(pictures, problems, checked, wanted))
+        could_not("rcp plot", _why_none(pictures, problems, checked, wanted))
     empty = [f"{path}: {why}" for picture in pictures if not picture.entries for path, why in picture.left_out]
     for line in (*problems, *empty):
         click.echo(plain(f"mlsub rcp plot: not drawn: {line}"), err=True)
@@ -181,9 +182,10 @@ def _content(pictures: Sequence[Picture], suffix: str) -> bytes:
         return page([(picture, draw(picture, "svg")) for picture in pictures])
     if len(pictures) > 1:
         there = ", ".join(f"{picture.reference.benchmark} v{picture.round}" for picture in pictures)
-        _fail(
+        could_not(
+            "rcp plot",
             f"there are {len(pictures)} pictures to draw ({there}). "
-            f"Choose one with --benchmark and --round, or write them all into one .html."
+            f"Choose one with --benchmark and --round, or write them all into one .html.",
         )
     return draw(pictures[0], suffix.removeprefix("."))
 
@@ -204,10 +206,3 @@ def _tell(picture: Picture, output: str) -> None:
 def _count(count: int, word: str) -> str:
     plural = f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
     return f"{count} {word if count == 1 else plural}"
-
-
-def _fail(message: str) -> NoReturn:
-    from mlsub.report.plain import plain
-
-    click.echo(plain(f"mlsub rcp plot: {message}"), err=True)
-    sys.exit(2)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
+from mlsub.reference.output import could_not
+
 if TYPE_CHECKING:
     from mlsub.rehearsal.manifest import RehearsalEntry
     from mlsub.rehearsal.train import Result
@@ -35,15 +37,16 @@ def command(manifest: Path, output: Path, replace: bool) -> None:
         click.echo("Rehearsal: real training of a small network on this machine; not an MLPerf result.")
         folder = rehearse(wanted, output, replace=replace, progress=_tell)
     except (ManifestError, OutputError) as error:
-        _fail(str(error))
+        could_not("rehearse", error)
     except OutputExistsError as error:
-        _fail(f"{error} exists. Add --replace to train anew and replace it.")
+        could_not("rehearse", f"{error} exists. Add --replace to train anew and replace it.")
     except OSError as error:
-        _fail(f"{error.filename or output}: {error.strerror or error}")
+        could_not("rehearse", f"{error.filename or output}: {error.strerror or error}")
     except DoomedRunError as error:
         _refuse(error)
     except ImportError as error:
-        _fail(f"rehearsing needs scikit-learn ({error}). Install it with: pip install 'mlsub[rehearsal]'")
+        install = "Install it with: pip install 'mlsub[rehearsal]'"
+        could_not("rehearse", f"rehearsing needs scikit-learn ({error}). {install}")
     else:
         click.echo(f"Laid out in {folder}. Check it with: mlsub check {folder}")
 
@@ -64,8 +67,3 @@ def _refuse(error: Exception) -> NoReturn:
     for line in str(error).splitlines():
         click.echo(plain(line), err=True)
     sys.exit(1)
-
-
-def _fail(message: str) -> NoReturn:
-    click.echo(f"mlsub rehearse: {message}", err=True)
-    sys.exit(2)

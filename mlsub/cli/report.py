@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import click
 
 from mlsub.cli.options import exit_with, path_and_round, progress_bar, tell_unchecked
+from mlsub.reference.output import could_not
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,9 +73,9 @@ def command(
             checked = _inspect(checked, paths, round_, usage, jobs)
         built = build_site(checked, Path(output), replaced(wanted, overlay=overlay, more=_pages(audits)))
     except (OutputError, MissingJinjaError, IdsError) as error:
-        _fail(str(error))
+        could_not("report", error)
     except RecordsError as error:
-        _fail(*str(error).splitlines())
+        could_not("report", *str(error).splitlines())
     _tell(built, output)
     if any(found.exit_status() for found in audits):
         sys.exit(1)
@@ -94,14 +95,14 @@ def _check(
         try:
             overlay = check_overlay(Path(rules))
         except RuleFileError as error:
-            _fail(*str(error).splitlines())
+            could_not("report", *str(error).splitlines())
     with progress_bar() as progress:
         checked = check_with_logs(paths, Settings(round_, usage, jobs, progress, overlay))
     tell_unchecked([one.report for one in checked])
     if not any(one.report.entries for one in checked):
         if any(one.report.logs for one in checked):
-            _fail("a log alone is no result. Name the folder of its benchmark.")
-        _fail("there is no result to show, and no site was written.")
+            could_not("report", "a log alone is no result. Name the folder of its benchmark.")
+        could_not("report", "there is no result to show, and no site was written.")
     return checked, overlay
 
 
@@ -116,7 +117,7 @@ def _inspect(
         with progress_bar() as progress:
             return with_forensics(checked, paths, Asked(round_, usage, jobs, progress))
     except NothingToInspectError as error:
-        _fail(str(error))
+        could_not("report", error)
 
 
 def _audit(files: Sequence[str], paths: Sequence[str], jobs: int | None) -> list[Audit]:
@@ -131,7 +132,7 @@ def _audit(files: Sequence[str], paths: Sequence[str], jobs: int | None) -> list
         with progress_bar() as progress:
             return [audit(Path(file), paths, jobs=jobs, progress=progress) for file in files]
     except (ClaimsError, PlaceError) as error:
-        _fail(*str(error).splitlines())
+        could_not("report", *str(error).splitlines())
 
 
 def _pages(audits: Sequence[Audit]) -> tuple[Page, ...]:
@@ -151,11 +152,3 @@ def _tell(built: Built, output: str) -> None:
 
 def _count(count: int, word: str) -> str:
     return f"{count:,} {word}{'s' * (count != 1)}"
-
-
-def _fail(*messages: str) -> NoReturn:
-    from mlsub.report.plain import plain
-
-    for message in messages:
-        click.echo(plain(f"mlsub report: {message}"), err=True)
-    sys.exit(2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,6 +18,7 @@ from mlsub.cli.options import (
     tell,
     tell_unchecked,
 )
+from mlsub.reference.output import could_not
 
 if TYPE_CHECKING:
     from mlsub.report.model import Report
@@ -87,7 +88,7 @@ def command(
         if write_scaling:
             _write_scaling(reports)
     except (MissingLibraryError, OutputError) as error:
-        _fail(str(error))
+        could_not("score", error)
     exit_with(reports)
 
 
@@ -110,7 +111,7 @@ def _check_before(name: str, file: str | None, force: bool) -> None:
     if file is not None:
         check_output(Path(file), force=force)
     elif not FORMATS[name].text and sys.stdout.isatty():
-        _fail(f"{name} is nothing to read on a terminal. Name a file with --output FILE.")
+        could_not("score", f"{name} is nothing to read on a terminal. Name a file with --output FILE.")
 
 
 def _deliver(reports: Sequence[Report], name: str, file: str | None, force: bool) -> None:
@@ -182,10 +183,3 @@ def _tell_statuses(reports: Sequence[Report]) -> None:
 
     for note in status_notes(reports):
         tell(note)
-
-
-def _fail(message: str) -> NoReturn:
-    from mlsub.report.plain import plain
-
-    click.echo(plain(f"mlsub score: {message}"), err=True)
-    sys.exit(2)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import io
 import shutil
 import sys
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-from mlsub.reference.document import Answer, render_json
+if TYPE_CHECKING:
+    from mlsub.reference.document import Answer
 
 
 def write(answer: Answer, format_: str) -> None:
@@ -26,6 +27,8 @@ def write_text(text: str) -> None:
 def rendered(answer: Answer, format_: str) -> str:
     """The answer as a document."""
     if format_ == "json":
+        from mlsub.reference.document import render_json
+
         return render_json(answer)
     if format_ == "markdown":
         from mlsub.reference.render_markdown import render as markdown
@@ -51,11 +54,12 @@ def overlay_of(command: str, rules: str | None) -> str | None:
         could_not(command, error)
 
 
-def could_not(command: str, error: Exception) -> NoReturn:
-    """End with status 2, and one line on standard error."""
+def could_not(command: str, *errors: object) -> NoReturn:
+    """End with status 2, and one line on standard error for each thing that is wrong."""
     from mlsub.report.plain import plain
 
-    sys.stderr.write(f"mlsub {command}: {plain(str(error))}\n")
+    for error in errors:
+        sys.stderr.write(f"mlsub {command}: {plain(str(error))}\n")
     sys.exit(2)
 
 
