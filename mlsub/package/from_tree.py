@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,10 +13,10 @@ from mlsub.submission.layout.strays import stray_paths
 from mlsub.submission.layout.walk import list_tree
 from mlsub.submission.locate import is_folder
 from mlsub.submission.model import EntryFiles
+from mlsub.submission.order import counted
 from mlsub.submission.tree import TreeReader
 from mlsub.systems.description import read_description
 
-_NUMBER = re.compile(r"(\d+)")
 _DIVISIONS = ("closed", "open")
 _POWER = "power"
 
@@ -69,7 +68,7 @@ class _Reader:
         setup = f"benchmarks/{entry.benchmark}/{entry.system}"
         codes = [code.name for code in self._folders(f"benchmarks/{entry.benchmark}/implementations")]
         division = read_description(self._tree / "systems" / f"{entry.system}.json", "", self._round).division
-        runs = sorted(entry.results, key=lambda run: _natural(run.name))
+        runs = sorted(entry.results, key=lambda run: counted(run.name))
         return DraftEntry(
             system=entry.system,
             benchmark=entry.benchmark,
@@ -128,8 +127,3 @@ class _Reader:
 
 def _hidden(path: str) -> bool:
     return any(part.startswith(".") for part in path.split("/"))
-
-
-def _natural(name: str) -> list[tuple[int, str]]:
-    """A key that sorts numbers in a name by their value."""
-    return [(int(part), "") if part.isdigit() and part.isascii() else (-1, part) for part in _NUMBER.split(name[:200])]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 
 import msgspec
@@ -14,6 +14,7 @@ from mlsub.pipeline import Checked
 from mlsub.report.model import EntryResult, Report
 from mlsub.rounds import Round
 from mlsub.score.table import Row, description_path, rows_of
+from mlsub.submission.order import counted
 
 #: Longer names of files are cut; a hash keeps them apart.
 _MAX_SLUG = 100
@@ -94,6 +95,8 @@ def _round(one: Checked, round_: Round, naming: Naming, taken: set[str]) -> Roun
     logs: dict[str, list[LogReport]] = {}
     for log in one.logs:
         logs.setdefault(log.path.rpartition("/")[0], []).append(log)
+    for some in logs.values():
+        some.sort(key=lambda log: counted(log.path))
     rows = rows_of([report])
     owned, rest = _findings(report)
     results = [
@@ -103,23 +106,15 @@ def _round(one: Checked, round_: Round, naming: Naming, taken: set[str]) -> Roun
             round=round_,
             entry=entry,
             row=row,
-            logs=_counted(logs.get(entry.path if entry.path != "." else "", ())),
+            logs=tuple(
+                sorted(logs.get(entry.path if entry.path != "." else "", ()), key=lambda log: counted(log.path))
+            ),
             findings=tuple(owned[entry.path]),
             id=naming(row),
         )
         for entry, row in zip(report.entries, rows, strict=True)
     ]
     return RoundResults(report=report, round=round_, results=tuple(results), rest=tuple(rest))
-
-
-def _counted(logs: Iterable[LogReport]) -> tuple[LogReport, ...]:
-    """Runs as people count them: result_2 before result_10."""
-
-    def rank(log: LogReport) -> list[tuple[int, str]]:
-        parts = re.findall(r"([0-9]{1,18})|([^0-9]+)", log.path)
-        return [(int(digits) if digits else -1, text) for digits, text in parts]
-
-    return tuple(sorted(logs, key=rank))
 
 
 def _findings(report: Report) -> tuple[dict[str, list[Finding]], list[Finding]]:
