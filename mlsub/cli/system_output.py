@@ -20,19 +20,14 @@ def changes_of(texts: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     Raises:
         DraftError: there is no such field, or no equals sign.
     """
-    from difflib import get_close_matches
-
-    from mlsub.systems.draft import DraftError
-    from mlsub.systems.fields import fields
+    from mlsub.systems.draft import DraftError, check_field
 
     made = []
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals:
             raise DraftError(f"--set {text[:60]!r} has no equals sign; write --set FIELD=VALUE.")
-        if name not in fields().fields and name != "notes":
-            close = get_close_matches(name, fields().required, n=1)
-            raise DraftError(f"no field {name[:60]!r}." + (f" Did you mean {close[0]}?" if close else ""))
+        check_field(name)
         made.append((name, value))
     return tuple(made)
 

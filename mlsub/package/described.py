@@ -8,9 +8,7 @@ from typing import Any
 
 from mlsub.package.model import MadeDescription
 from mlsub.systems.catalogue import find_system
-from mlsub.systems.draft import Asked, DraftError, new_from
-from mlsub.systems.fields import fields
-from mlsub.yamlfile import meant
+from mlsub.systems.draft import Asked, check_field, new_from
 
 
 def make_description(wanted: Mapping[str, Any], organisation: str, division: str | None) -> MadeDescription:
@@ -27,8 +25,7 @@ def make_description(wanted: Mapping[str, Any], organisation: str, division: str
     """
     changes = {str(name): str(value) for name, value in wanted.get("set", {}).items()}
     for name in changes:
-        if name not in fields().fields and name != "notes":
-            raise DraftError(f"no field {name[:60]!r}{meant(name, fields().required)}")
+        check_field(name)
     system = find_system(wanted["from"])
     asked = Asked(
         submitter=organisation,

@@ -58,6 +58,17 @@ class Draft(msgspec.Struct, frozen=True):
         return [name for name, value in self.values.items() if value.value == NOT_PUBLISHED]
 
 
+def check_field(name: str) -> None:
+    """Whether a description may have a field.
+
+    Raises:
+        DraftError: it may not; with a did-you-mean.
+    """
+    if name not in fields().fields and name != "notes":
+        close = get_close_matches(name, fields().required, n=1)
+        raise DraftError(f"no field {name[:60]!r}." + (f" Did you mean {close[0]}?" if close else ""))
+
+
 def example_of(system: System, asked: Asked) -> Draft:
     """The system as it was published: who submitted it, and with what software."""
     software = _chosen(system, asked.framework) if asked.framework else _usual(system, asked.hosts)
