@@ -10,8 +10,6 @@ from mlsub.log.event import Event, decode
 from mlsub.log.reader import TOKEN, open_log, read_records
 from mlsub.log.run import Run, RunFold
 
-CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
-
 
 def fold(events: Iterable[Event]) -> Run:
     """The run of some events."""

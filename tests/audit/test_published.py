@@ -8,7 +8,8 @@ import pytest
 
 from mlsub.audit.run import audit_run
 from mlsub.rounds import normalise_round
-from tests.audit.folding import CORPUS, read_run
+from tests.audit.folding import read_run
+from tests.corpus import CORPUS
 
 WRITTEN = {
     "run.eval-cadence",

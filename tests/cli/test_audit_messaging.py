@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from mlsub.cli import main
+from tests.corpus import CORPUS, SHARED
 
-SHARED = Path(__file__).parents[3] / "shared"
 needs_published = pytest.mark.skipif(
     not all((SHARED / name).is_dir() for name in ("corpus", "claims", "seeds")),
     reason="published results are not there",
@@ -19,7 +19,7 @@ needs_published = pytest.mark.skipif(
 
 
 def audit(*options: str) -> Result:
-    command = ["audit", str(SHARED / "claims" / "claims.yaml"), "--results", str(SHARED / "corpus" / "v1.0"), *options]
+    command = ["audit", str(SHARED / "claims" / "claims.yaml"), "--results", str(CORPUS / "v1.0"), *options]
     return CliRunner().invoke(main, command)
 
 
@@ -92,9 +92,7 @@ def test_the_example_of_the_docs_is_what_is_said(tmp_path: Path) -> None:
     [claims] = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
     [said] = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
     (tmp_path / "quoted.yaml").write_text(claims)
-    done = CliRunner().invoke(
-        main, ["audit", str(tmp_path / "quoted.yaml"), "--results", str(SHARED / "corpus" / "v1.0")]
-    )
+    done = CliRunner().invoke(main, ["audit", str(tmp_path / "quoted.yaml"), "--results", str(CORPUS / "v1.0")])
     assert done.exit_code == 0
     assert f"\n\n{said}\n" in done.stdout
 

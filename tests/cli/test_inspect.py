@@ -14,7 +14,8 @@ from jsonschema import Draft202012Validator
 
 import mlsub
 from tests.cli.runner import REPOSITORY, Outcome, call, run
-from tests.forensics.build import CORPUS, Record, at, delay, write_tree
+from tests.corpus import CORPUS
+from tests.forensics.build import Record, at, delay, write_tree
 from tests.make_tree import snapshot
 
 EXPECTED = Path(__file__).with_name("expected")

@@ -17,9 +17,8 @@ from mlsub.compare.model import Change, EntryChange, FileChanges, FindingChange,
 from mlsub.compare.values import fields, hyperparameters
 from mlsub.log.run import Run, RunFold
 from tests.cli.runner import call, run, schema
+from tests.corpus import CORPUS
 from tests.make_tree import Log, Tree, make_tree, snapshot, spoil
-
-CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
 
 
 def six_minutes_longer(log: Log) -> None:

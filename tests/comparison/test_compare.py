@@ -18,9 +18,9 @@ from mlsub.comparison.model import Comparison
 from mlsub.comparison.render import render
 from mlsub.pipeline import Settings
 from tests.cli.runner import REPOSITORY, call, run, schema
+from tests.corpus import CORPUS
 from tests.make_tree import Log, Tree, make_tree, snapshot, spoil
 
-CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
 published = pytest.mark.skipif(not CORPUS.is_dir(), reason="published packages are not there")
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from tests.cli.runner import run, schema
+from tests.corpus import CORPUS
 from tests.make_tree import Tree, make_tree, spoil
 
-CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
 published = pytest.mark.skipif(not CORPUS.is_dir(), reason="published packages are not there")
 
 

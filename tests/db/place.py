@@ -15,7 +15,6 @@ from mlsub.db.schema import stored  # noqa: E402
 from tests.make_tree import Tree, make_tree  # noqa: E402
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-CORPUS = REPOSITORY.parent / "shared" / "corpus"
 RECORDS = REPOSITORY / "submissions" / "records" / "graphcore.yaml"
 
 

@@ -18,7 +18,8 @@ import mlsub
 from mlsub.db.build import Ask, build
 from mlsub.db.errors import DatabaseError
 from mlsub.output import OutputError
-from tests.db.place import CORPUS, RECORDS, Place, content_of, duckdb
+from tests.corpus import CORPUS
+from tests.db.place import RECORDS, Place, content_of, duckdb
 from tests.make_tree import Tree, make_tree, spoil
 
 

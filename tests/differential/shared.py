@@ -7,8 +7,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-SHARED = Path(__file__).resolve().parents[3] / "shared"
-CORPUS = SHARED / "corpus"
+from tests.corpus import CORPUS, SHARED
+
 ORACLE = SHARED / "oracle"
 ABSENT = "needs the published logs and their recorded verdicts (folder shared, beside the repository)"
 

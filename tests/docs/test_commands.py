@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from mlsub.rules.overlay import check_overlay
+from tests.corpus import CORPUS
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-CORPUS = REPOSITORY.parent / "shared" / "corpus"
 PAGES = [REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
 #: Make targets that run the tests or need minutes: here only what they would call is looked at.
 MAKE_CALLS = {

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from mlsub.records import read_records
-from tests.docs.test_commands import CORPUS, REPOSITORY, run
+from tests.corpus import CORPUS
+from tests.docs.test_commands import REPOSITORY, run
 
 pytest.importorskip("duckdb")
 pytest.importorskip("pyarrow")

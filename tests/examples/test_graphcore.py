@@ -15,10 +15,10 @@ import pytest
 from mlsub.findings import Verdict
 from mlsub.pipeline import check_path
 from mlsub.report.model import Report
+from tests.corpus import CORPUS, SHARED
 from tests.make_tree import snapshot
 
 REPOSITORY = Path(__file__).parents[2]
-SHARED = REPOSITORY.parent / "shared"
 ROUNDS = ("1.0", "1.1")
 #: The entries whose waiver is used.
 WAIVED = {
@@ -40,12 +40,12 @@ CORRECTED = {
     "status",
 }
 
-pytestmark = pytest.mark.skipif(not (SHARED / "corpus").is_dir(), reason="published packages are not there")
+pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="published packages are not there")
 each_round = pytest.mark.parametrize("name", ROUNDS)
 
 
 def published(name: str) -> Path:
-    return SHARED / "corpus" / f"v{name}" / "Graphcore"
+    return CORPUS / f"v{name}" / "Graphcore"
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ def out(name: str, folder: Path) -> Path:
 def pack(name: str, folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     example = REPOSITORY / "submissions" / f"graphcore-v{name}" / "submission.yaml"
     command = [sys.executable, "-m", "mlsub", "pack", str(example), "-o", str(out(name, folder)), *options]
-    environment = {"PATH": "/usr/bin:/bin", "CORPUS": str(SHARED / "corpus")}
+    environment = {"PATH": "/usr/bin:/bin", "CORPUS": str(CORPUS)}
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=environment)
 
 

@@ -13,7 +13,6 @@ from mlsub.forensics.trace import Trace, TraceFold
 from mlsub.log.event import Event
 from mlsub.rounds import get_round
 
-CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
 Record = dict[str, Any]
 Change = Callable[[list[Record]], object]
 

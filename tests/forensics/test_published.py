@@ -16,7 +16,7 @@ from mlsub.forensics.pauses import pauses_of
 from mlsub.forensics.spread import chance_of_range
 from mlsub.forensics.throughput import ratio_of
 from mlsub.rules.catalogue import catalogue
-from tests.forensics.build import CORPUS
+from tests.corpus import CORPUS
 
 pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="published results are not there")
 

@@ -16,7 +16,8 @@ from mlsub.forensics.inspect import inspect
 from mlsub.forensics.trace import TraceFold, read_trace
 from mlsub.judge.log import LogTask
 from mlsub.log.event import Event
-from tests.forensics.build import CORPUS, at, entry, records, trace_of
+from tests.corpus import CORPUS
+from tests.forensics.build import at, entry, records, trace_of
 
 CLEAN = entry(runs=5)
 

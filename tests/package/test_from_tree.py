@@ -12,9 +12,9 @@ from mlsub.package.plan import Plan, make_plan
 from mlsub.package.read import read_manifest
 from mlsub.rounds import get_round
 from mlsub.submission.locate import infer_round, locate
+from tests.corpus import CORPUS
 from tests.make_tree import make_tree
 
-CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
 PUBLISHED = [path for path in sorted(CORPUS.glob("*/*")) if path.is_dir()] if CORPUS.is_dir() else []
 #: Folders under results/ that are no benchmark of the round, so that nothing of them can be an entry.
 STRANGE = {"v1.0/Habana": {"results/HLS-Gaudi-8-PyTorch/resnet/bert"}}

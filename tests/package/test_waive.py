@@ -12,10 +12,10 @@ from mlsub.findings import Verdict
 from mlsub.package.model import Waiver
 from mlsub.package.waive import deciding, weigh
 from mlsub.pipeline import check_path
+from tests.corpus import CORPUS
 from tests.make_tree import Tree, make_tree, spoil
 
 TODAY = date(2026, 11, 21)
-CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
 
 
 def no_run(tree: Tree) -> None:

@@ -12,9 +12,8 @@ from mlsub.forensics.inspect import inspect
 from mlsub.pipeline import Settings, check_with_logs
 from mlsub.site.forensics import with_forensics
 from tests.cli.runner import run
+from tests.corpus import CORPUS
 from tests.make_tree import make_tree
-
-CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
 
 
 def test_each_finding_of_inspect_is_told_of_its_result(tmp_path: Path) -> None:

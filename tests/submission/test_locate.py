@@ -8,10 +8,9 @@ import pytest
 
 import mlsub
 from mlsub.submission.locate import Target, infer_round, locate
-from tests.cli.runner import REPOSITORY, check
+from tests.cli.runner import check
+from tests.corpus import CORPUS
 from tests.make_tree import ORG, SYSTEM, make_tree
-
-CORPUS = REPOSITORY.parent / "shared" / "corpus"
 
 # Folder above the organisation: usage and round read off it.
 NAMED = {

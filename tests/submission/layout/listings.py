@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from mlsub.findings import Finding
 from mlsub.submission.layout import Item, ItemKind, Listing, Place, audit_layout
-
-CORPUS = Path(__file__).resolve().parents[4] / "shared" / "corpus"
+from tests.corpus import CORPUS
 
 #: A package of one entry that has everything.
 COMPLETE = (

@@ -6,7 +6,8 @@ import pytest
 
 from mlsub.findings import Kind
 from mlsub.submission.layout import Item, ItemKind, Listing, Place
-from tests.submission.layout.listings import CORPUS, ENTRY, audited, listing, places_of, published, told
+from tests.corpus import CORPUS
+from tests.submission.layout.listings import ENTRY, audited, listing, places_of, published, told
 
 
 def test_a_complete_package_has_no_finding() -> None:
