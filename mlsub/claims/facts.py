@@ -142,14 +142,14 @@ def _minutes(log: LogReport) -> Fraction | None:
 
 def _package(result: Result, entry: EntryResult, minutes: Sequence[Fraction | None]) -> Fraction | None:
     """The olympic mean as the official tool has it, but exact."""
-    if entry.minutes is None:
+    if entry.score.unscaled is None:
         return None
     if entry.scaling_type == "weak":
-        return exact(entry.minutes)
+        return exact(entry.score.unscaled)
     try:
         dropped = benchmark(result.usage, result.round, entry.benchmark).forgiven
     except KeyError:
-        return exact(entry.minutes)
+        return exact(entry.score.unscaled)
     known = sorted(value for value in minutes if value is not None)
     kept = known[dropped : len(minutes) - dropped]
     return sum(kept, Fraction(0)) / len(kept) if kept else None

@@ -26,7 +26,6 @@ _HOW = {
     "interpolated": "between two reference points",
     "smaller-batch": "below the smallest reference point, so that point counts",
 }
-_BASIS = {"scaling.json": "the committee's scaling.json", "rcp": "to the mean of the reference"}
 
 
 @click.command("margin", short_help="How near the limit runs at hand are.")
@@ -207,7 +206,7 @@ def _block(report: Report, margin: Margin) -> Iterator[str]:
             f"stdev {number(margin.reference_stdev)}"
         )
         yield f"  limit:       {number(margin.limit)} {margin.unit}{_distance(margin)}"
-    if margin.minutes is not None:
+    if margin.unscaled is not None:
         yield f"  time:        {_time(margin)}"
     if margin.chance is not None:
         yield f"  chance:      {_chance(margin.chance)} that {_runs(margin.chance.runs)} pass"
@@ -232,10 +231,14 @@ def _distance(margin: Margin) -> str:
 
 def _time(margin: Margin) -> str:
     so_far = " so far" if margin.verdict == "open" else ""
-    if margin.scaling == 1 or margin.scaled_minutes is None:
-        return f"{margin.minutes:.4f} minutes{so_far}, not scaled"
-    why = f" ({_BASIS[margin.basis]})" if margin.basis in _BASIS else ""
-    return f"{margin.minutes:.4f} minutes{so_far}, scaled by {margin.scaling:.6f} to {margin.scaled_minutes:.4f}{why}"
+    text = f"{margin.unscaled:.4f} minutes{so_far}"
+    if margin.scaling == margin.expected_scaling == 1:
+        return f"{text}, not scaled"
+    if margin.scaling != 1 and margin.published is not None:
+        text += f", scaled by {margin.scaling:.6f} to {margin.published:.4f} (scaling.json)"
+    if margin.scaling != margin.expected_scaling and margin.expected is not None:
+        text += f", {margin.expected:.4f} expected (factor {margin.expected_scaling:.6f}, to the mean of the reference)"
+    return text
 
 
 def _runs(count: int) -> str:

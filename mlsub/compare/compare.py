@@ -18,6 +18,11 @@ from mlsub.submission.locate import Target
 
 #: Names compared with each other to tell which are alike.
 _COMPARED = 100
+#: What is compared of an entry, in the order of the JSON document.
+_VALUES = (
+    *("verdict", "division", "runs", "compliant"),
+    *("unscaled", "scaling", "published", "expected", "energy", "rcp"),
+)
 
 
 def compare(old: str, new: str, settings: Settings) -> PackageDiff:
@@ -82,15 +87,12 @@ def _order(key: Key) -> tuple[str, ...]:
 def _entry(
     key: Key, one: EntryResult | None, other: EntryResult | None, before: Reading, after: Reading
 ) -> EntryChange:
-    values = tuple(
-        Change(name=name, old=_value(one, name), new=_value(other, name))
-        for name in ("verdict", "division", "runs", "compliant", "unscaled", "scaling", "scaled", "energy", "rcp")
-    )
+    values = tuple(Change(name=name, old=_value(one, name), new=_value(other, name)) for name in _VALUES)
     differing = hyperparameters(before.runs(one), after.runs(other)) if one and other else ()
     change = "added" if one is None else "removed" if other is None else "changed"
     if one and other and not differing and all(value.old == value.new for value in values):
         change = "same"
-    scaled = next(value for value in values if value.name == "scaled")
+    scaled = next(value for value in values if value.name == "published")
     alike = None
     if change in ("added", "removed"):
         there = (before if change == "added" else after).entries.keys()
@@ -119,7 +121,8 @@ def _value(entry: EntryResult | None, name: str) -> str | int | float | None:
         "compliant": entry.compliant,
         "unscaled": entry.score.unscaled,
         "scaling": entry.score.scaling,
-        "scaled": entry.score.scaled,
+        "published": entry.score.published,
+        "expected": entry.score.expected,
         "energy": entry.energy.scaled if entry.energy else None,
         "rcp": entry.rcp.verdict,
     }

@@ -46,7 +46,7 @@ def _entries(diff: PackageDiff) -> Section:
     many = _many(diff)
     rows = []
     for entry in diff.entries:
-        scaled = entry.value("scaled")
+        scaled = entry.value("published")
         percent = "" if entry.percent is None else f"{entry.percent:+.2f} %"
         row = (
             MARKS[entry.change],
@@ -64,7 +64,8 @@ def _scalings(diff: PackageDiff, *, many: bool) -> Iterator[str]:
     """What lies behind a score that is scaled, and other values that changed."""
     words = {
         "scaling": "scaling",
-        "unscaled": "minutes before scaling",
+        "unscaled": "unscaled minutes",
+        "expected": "expected minutes",
         "compliant": "compliant runs",
         "energy": "joules",
         "rcp": "convergence test",
@@ -73,7 +74,9 @@ def _scalings(diff: PackageDiff, *, many: bool) -> Iterator[str]:
         if entry.change != "changed":
             continue
         scaled = {entry.value("scaling").old, entry.value("scaling").new} != {1.0}
-        shown = [name for name in words if name != "unscaled" or scaled]
+        published, expected = entry.value("published"), entry.value("expected")
+        as_published = (expected.old, expected.new) == (published.old, published.new)
+        shown = [name for name in words if (name != "unscaled" or scaled) and (name != "expected" or not as_published)]
         told = [f"{words[name]} {_pair(value)}" for name in shown if (value := entry.value(name)).old != value.new]
         if told:
             yield f"{name_of(entry, many=many)}: {', '.join(told)}"

@@ -50,10 +50,11 @@ class Margin(msgspec.Struct, frozen=True, kw_only=True):
     limit: float | None
     distance: float | None
     percent: float | None
+    unscaled: float | None
+    published: float | None
+    expected: float | None
     scaling: float
-    minutes: float | None
-    scaled_minutes: float | None
-    basis: str
+    expected_scaling: float
     chance: Chance | None
     completion: float | None
     notes: tuple[str, ...]
@@ -159,10 +160,11 @@ def margin_of(
         limit=rcp.minimum,
         distance=distance,
         percent=100 * distance / rcp.minimum if distance is not None and rcp.minimum else None,
+        unscaled=entry.score.unscaled,
+        published=entry.score.published,
+        expected=entry.score.expected,
         scaling=entry.score.scaling,
-        minutes=entry.score.unscaled,
-        scaled_minutes=entry.score.scaled,
-        basis=entry.score.basis,
+        expected_scaling=entry.score.expected_scaling,
         chance=chance,
         completion=completion,
         notes=tuple(_notes(entry, rcp, name, needed, runs, verdict, chance)),

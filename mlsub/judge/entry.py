@@ -67,7 +67,7 @@ def judge_entry(
         *_seeds(entry, round_, flags),
         *convergence.findings,
         *file.findings,
-        *audit_scaling(entry.path, convergence.result.scaling, file),
+        *audit_scaling(entry.path, score),
         *audit_entry(entry),
     ]
     counted = [log.minutes if log.compliant else None for log in entry.logs]

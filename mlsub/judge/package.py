@@ -195,7 +195,7 @@ def _entry_result(
         runs=len(entry.logs),
         compliant=sum(log.compliant for log in entry.logs),
         converged=sum(log.run.converged for log in entry.logs),
-        minutes=judged.score.unscaled,
+        minutes=judged.score.published,
         rcp=judged.rcp,
         score=judged.score,
         energy=judged.energy,

@@ -6,6 +6,9 @@ import msgspec
 
 from mlsub.findings import Finding, Kind, Severity, Verdict
 
+#: How far a published factor may lie from the expected one, in relation to it, and still count as the same.
+SCALING_TOLERANCE = 1e-5
+
 
 class LogResult(msgspec.Struct, frozen=True, kw_only=True):
     """One log. ``minutes`` is run_stop minus run_start, unrounded; ``path`` is relative to the report's root."""
@@ -47,15 +50,25 @@ class RcpResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ScoreResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The score of one entry in minutes, unrounded; None where there is no olympic mean.
+    """The score of one entry in minutes, unrounded, on three bases; each is None where there is no olympic mean.
 
-    ``basis`` says where ``scaling`` is from: ``scaling.json`` (the committee's word), ``rcp`` (computed), ``none``.
+    ``unscaled`` is the olympic mean of the logs. ``published`` is ``unscaled`` times ``scaling``, the factor of the
+    entry's ``scaling.json`` and 1 without one: what the official summarizer prints and the results table of the round
+    says. ``expected`` is ``unscaled`` times ``expected_scaling``, the factor of the convergence test: what the official
+    package checker would write. ``scaling_file`` says whether the entry has a usable ``scaling.json``.
     """
 
     unscaled: float | None
+    published: float | None
+    expected: float | None
     scaling: float
-    scaled: float | None
-    basis: str
+    expected_scaling: float
+    scaling_file: bool
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether the published factor is the one that the convergence test gives, apart from rounding."""
+        return abs(self.scaling - self.expected_scaling) <= SCALING_TOLERANCE * self.expected_scaling
 
 
 class EnergyResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,8 +85,8 @@ class EnergyResult(msgspec.Struct, frozen=True, kw_only=True):
 class EntryResult(msgspec.Struct, frozen=True, kw_only=True):
     """One system and benchmark.
 
-    ``runs`` counts result files; ``minutes`` is the olympic mean of their times, the score before any scaling;
-    ``energy`` is None where the entry has no power measurements.
+    ``runs`` counts result files; ``minutes`` is the published score, ``score.published``; ``energy`` is None where the
+    entry has no power measurements.
     """
 
     path: str

@@ -79,18 +79,26 @@ def entries_table(entries: Iterable[EntryResult]) -> Table:
     scaled = any(entry.score.scaling != 1 for entry in entries)
     if scaled:
         table.add_column("scaling", justify="right", no_wrap=True)
+    expected = not all(entry.score.as_expected for entry in entries)
+    if expected:
+        table.add_column("expected", justify="right", no_wrap=True)
     table.add_column("RCP", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
     for entry in entries:
         row = [plain(entry.organisation)] * many
         row += [plain(entry.system), plain(entry.benchmark), plain(entry.division or "-")[:20]]
         row += [str(entry.runs), str(entry.compliant), str(entry.converged)]
-        row.append("-" if entry.score.scaled is None else f"{entry.score.scaled:.6f}")
+        row.append(_minutes(entry.score.published))
         row += [f"{entry.score.scaling:.6f}"] * scaled
+        row += ["" if entry.score.as_expected else _minutes(entry.score.expected)] * expected
         row.append(_RCP[entry.rcp.verdict])
         cells: list[Text] = [Text(cell) for cell in row]
         table.add_row(*cells, Text(entry.official.value, style=VERDICT_STYLES[entry.official]))
     return table
+
+
+def _minutes(value: float | None) -> str:
+    return "-" if value is None else f"{value:.6f}"
 
 
 def grouped(findings: Iterable[Finding]) -> list[list[Finding]]:

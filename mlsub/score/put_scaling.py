@@ -12,9 +12,9 @@ from mlsub.score.scaled import FILE
 
 
 def put_scaling(reports: Sequence[Report]) -> Iterator[str]:
-    """Write the computed factors into the folders of their entries, each file whole or not at all.
+    """Write the expected factors into the folders of their entries, each file whole or not at all.
 
-    A published factor is the committee's word and stays; an entry that needs none gets no file.
+    A ``scaling.json`` that is there is the review committee's word and stays; an entry that needs none gets none.
 
     Yields:
         Each file written, with its factor, in words.
@@ -24,7 +24,7 @@ def put_scaling(reports: Sequence[Report]) -> Iterator[str]:
     """
     for report in reports:
         for entry in report.entries:
-            if entry.score.basis == "rcp":
+            if not entry.score.scaling_file and entry.score.expected_scaling != 1:
                 file = Path(report.root) / entry.path / FILE
-                write_file(file, json.dumps({"scaling_factor": entry.score.scaling}).encode(), force=False)
-                yield f"{file}: {entry.score.scaling!r}"
+                write_file(file, json.dumps({"scaling_factor": entry.score.expected_scaling}).encode(), force=False)
+                yield f"{file}: {entry.score.expected_scaling!r}"

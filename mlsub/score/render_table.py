@@ -27,7 +27,6 @@ _LEAST_SYSTEM, _GAP, _INDENT = 12, 2, 2
 _JOULES_IN_MJ = 1e6
 _NONE = "-"
 _UNTESTED = "not-required"
-_COMMITTEE = "scaling.json"
 _RCP_STYLES = {"pass": "green", "fail": "bold red", "missing": "bold red", "bypassed": "yellow"}
 
 
@@ -104,7 +103,9 @@ def _columns(entries: Sequence[EntryResult]) -> list[_Column]:
         ]
     if any(entry.score.scaling != 1 for entry in entries):
         shown.append(_Column("scaling", _scaling, number=True))
-    shown.append(_Column("minutes", lambda entry: Text(_fixed(entry.score.scaled)), number=True))
+    shown.append(_Column("minutes", lambda entry: Text(_fixed(entry.score.published)), number=True))
+    if not all(entry.score.as_expected for entry in entries):
+        shown.append(_Column("expected", _expected, number=True))
     if any(entry.energy for entry in entries):
         shown.append(_Column("energy\nin MJ", _energy, number=True))
     shown.append(_Column("verdict", _verdict))
@@ -129,7 +130,11 @@ def _rcp(entry: EntryResult) -> Text:
 def _scaling(entry: EntryResult) -> Text:
     if entry.score.scaling == 1:
         return Text(_NONE)
-    return Text(rounded(entry.score.scaling, 4) + ("*" if entry.score.basis == _COMMITTEE else ""))
+    return Text(rounded(entry.score.scaling, 4))
+
+
+def _expected(entry: EntryResult) -> Text:
+    return Text("" if entry.score.as_expected else _fixed(entry.score.expected))
 
 
 def _energy(entry: EntryResult) -> Text:
@@ -160,11 +165,16 @@ def _legend(entries: Sequence[EntryResult]) -> Iterator[str]:
     if units:
         counted = "; ".join(f"{unit} ({', '.join(dict.fromkeys(names))})" for unit, names in units.items())
         yield f"convergence: olympic mean of the runs, in {counted}"
-    yield "minutes: olympic mean of the time to train, scaled; a noncompliant run counts as slowest"
+    yield "minutes: the published score, the olympic mean of the times to train; a noncompliant run counts as slowest"
     if any(entry.scaling_type == "weak" for entry in entries):
         yield "minutes of weak scaling: from the first run_start to the last run_stop"
-    if any(entry.score.scaling != 1 and entry.score.basis == _COMMITTEE for entry in entries):
-        yield f"* from {_COMMITTEE}, the review committee's word"
+    if any(entry.score.scaling != 1 for entry in entries):
+        yield "scaling: the factor of scaling.json, by which minutes are scaled"
+    if not all(entry.score.as_expected for entry in entries):
+        yield (
+            "expected: minutes with the factor that the convergence test gives; "
+            "mlsub score --write-scaling writes a missing scaling.json"
+        )
     if any(entry.energy for entry in entries):
         yield "energy: of the timed part, scaled as the minutes are"
     bypassed = [entry for entry in entries if entry.rcp.bypass is not None]

@@ -19,8 +19,6 @@ FILE = "scaling.json"
 MAX_BYTES = 1 << 16
 #: Published factors lie between 1 and 1.07.
 MAX_FACTOR = 1000.0
-#: How far a published factor may lie from the computed one, in relation to it, before a reader is told.
-TOLERANCE = 1e-5
 
 
 class ScalingFile(msgspec.Struct, frozen=True):
@@ -73,33 +71,36 @@ def _unusable(name: str, why: str) -> Finding:
     )
 
 
-def score_of(minutes: float | None, computed: float, file: ScalingFile) -> ScoreResult:
-    """The score of an entry.
+def score_of(unscaled: float | None, expected_scaling: float, file: ScalingFile) -> ScoreResult:
+    """The score of an entry on its three bases.
 
     Args:
-        minutes: the olympic mean, None without one.
-        computed: the factor the convergence test comes to, 1 for none.
-        file: what the tree holds; it is the committee's word, and wins.
+        unscaled: the olympic mean of the logs in minutes, None without one.
+        expected_scaling: the factor that the convergence test gives, 1 for none.
+        file: the entry's ``scaling.json``.
     """
-    scaling, basis = (file.factor, "scaling.json") if file.factor is not None else (computed, "rcp")
-    if file.factor is None and computed == 1:
-        basis = "none"
-    scaled = None if minutes is None else minutes * scaling
+    scaling = 1.0 if file.factor is None else file.factor
     return ScoreResult(
-        unscaled=minutes,
+        unscaled=unscaled,
+        published=_times(unscaled, scaling),
+        expected=_times(unscaled, expected_scaling),
         scaling=scaling,
-        scaled=scaled if scaled is not None and math.isfinite(scaled) else None,
-        basis=basis,
+        expected_scaling=expected_scaling,
+        scaling_file=file.factor is not None,
     )
 
 
-def audit_scaling(path: str, computed: float, file: ScalingFile) -> Iterator[Finding]:
-    """Whether the published factor is the computed one."""
-    if file.factor is not None and abs(file.factor - computed) > TOLERANCE * computed:
+def _times(minutes: float | None, factor: float) -> float | None:
+    return None if minutes is None or not math.isfinite(minutes * factor) else minutes * factor
+
+
+def audit_scaling(path: str, score: ScoreResult) -> Iterator[Finding]:
+    """Whether the factor in ``scaling.json`` is the expected one."""
+    if score.scaling_file and not score.as_expected:
         yield finding(
             "score.scaling-differs",
             path,
-            "The published scaling factor is not the one the reference points come to",
-            expected=f"{computed:.6f}",
-            actual=f"{file.factor:.6f} in {FILE}",
+            "The factor in scaling.json is not the one that the convergence test gives",
+            expected=f"{score.expected_scaling:.6f}",
+            actual=f"{score.scaling:.6f} in {FILE}",
         )

@@ -20,8 +20,8 @@ _EMPTY = SystemFacts()
 class Row(msgspec.Struct, frozen=True, kw_only=True):
     """One result; None is an empty cell. The columns are described in columns.yaml.
 
-    Minutes are the score's, unrounded; ``convergence`` is the mean the convergence test saw, in ``convergence_unit``;
-    ``energy_joules`` is scaled as the time is. Fields of the system are empty where its description cannot be read or
+    ``result_minutes`` is the published score, unrounded; ``convergence`` is the mean the convergence test saw, in
+    ``convergence_unit``; ``energy_joules`` is scaled as the time is. Fields of the system are empty where its description cannot be read or
     the benchmark's folder lies in no organisation's tree.
     """
 
@@ -55,9 +55,10 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     convergence_unit: str | None
     rcp: str
     scaling: float
-    scaling_basis: str
+    expected_scaling: float
     unscaled_minutes: float | None
-    scaled_minutes: float | None
+    published_minutes: float | None
+    expected_minutes: float | None
     energy_joules: float | None
 
 
@@ -97,7 +98,7 @@ def _row(report: Report, entry: EntryResult, facts: SystemFacts, *, in_tree: boo
         accelerators_count=_product(facts.accelerators_per_node, facts.number_of_nodes),
         framework=_framework(facts),
         benchmark=entry.benchmark,
-        result_minutes=_finite(entry.score.scaled),
+        result_minutes=_finite(entry.score.published),
         notes=_notes(facts),
         details_url=details_url(usage, round_, entry.organisation, entry.system) if in_tree else None,
         code_url=code_url(usage, round_, entry.organisation) if in_tree else None,
@@ -116,9 +117,10 @@ def _row(report: Report, entry: EntryResult, facts: SystemFacts, *, in_tree: boo
         convergence_unit=entry.rcp.unit,
         rcp=entry.rcp.verdict,
         scaling=entry.score.scaling,
-        scaling_basis=entry.score.basis,
+        expected_scaling=entry.score.expected_scaling,
         unscaled_minutes=_finite(entry.score.unscaled),
-        scaled_minutes=_finite(entry.score.scaled),
+        published_minutes=_finite(entry.score.published),
+        expected_minutes=_finite(entry.score.expected),
         energy_joules=_finite(entry.energy.scaled) if entry.energy else None,
     )
 

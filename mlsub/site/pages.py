@@ -155,10 +155,13 @@ def of_result(result: Result, parent: RoundResults) -> Page:
 
 def _facts(result: Result) -> Iterator[tuple[str, Cell]]:
     entry, row = result.entry, result.row
-    yield "Minutes to train", minutes_of(entry.score.scaled)
+    yield "Minutes to train", minutes_of(entry.score.published)
     if entry.score.scaling != 1:
         unscaled = minutes_of(entry.score.unscaled)
-        yield "Before scaling", Cell(f"{unscaled.text}, × {entry.score.scaling:.6f} ({entry.score.basis})")
+        yield "Before scaling", Cell(f"{unscaled.text}, × {entry.score.scaling:.6f} (scaling.json)")
+    if not entry.score.as_expected:
+        expected = minutes_of(entry.score.expected)
+        yield "Expected", Cell(f"{expected.text}, × {entry.score.expected_scaling:.6f} (convergence test)")
     yield "Verdict", verdict_cell(entry.official)
     yield "Division", Cell(text_of(entry.division or "not said", 40))
     yield "Organisation", Cell(text_of(entry.organisation, 100))

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from mlsub.findings import Verdict
+from mlsub.report.model import ScoreResult
 from mlsub.site.facts import count_cell
 from mlsub.site.model import Axis, Cell, Chart, Head, Row, Series, Table, cell_of, minutes_of, text_of
 from mlsub.site.results import Result, RoundResults, age_of
@@ -70,12 +71,11 @@ def _about(result: Result) -> dict[str, str]:
 
 def _cells(result: Result, *, with_id: bool) -> tuple[Cell, ...]:
     entry, row = result.entry, result.row
-    scaling = entry.score.scaling
     major, _, minor = result.round.name.partition(".")
     age = float(major) * 100 + float(minor) if major.isdigit() and minor.isdigit() else None
     return (
         Cell(text_of(entry.benchmark, 100), href=result.href),
-        minutes_of(entry.score.scaled),
+        minutes_of(entry.score.published),
         verdict_cell(entry.official),
         Cell(text_of(entry.organisation, 100)),
         Cell(text_of(row.system or entry.system, 200), note=text_of(entry.system, 200)),
@@ -83,15 +83,16 @@ def _cells(result: Result, *, with_id: bool) -> tuple[Cell, ...]:
         Cell(round_name(result), age),
         *((Cell(result.id or "–"),) if with_id else ()),
         cell_of(entry.runs),
-        _scaling(scaling, entry.score.basis),
+        _scaling(entry.score),
         Cell("–" if entry.rcp.verdict == "not-required" else entry.rcp.verdict, badge=_RCP.get(entry.rcp.verdict)),
         count_cell(result.findings),
     )
 
 
-def _scaling(factor: float, basis: str) -> Cell:
-    cell = cell_of(factor, "–" if factor == 1 else f"{factor:.6f}")
-    return Cell(cell.text, cell.sort, note=basis)
+def _scaling(score: ScoreResult) -> Cell:
+    cell = cell_of(score.scaling, "–" if score.scaling == 1 else f"{score.scaling:.6f}")
+    note = None if score.as_expected else f"the convergence test gives {score.expected_scaling:.6f}"
+    return Cell(cell.text, cell.sort, note=note)
 
 
 def verdict_cell(verdict: Verdict) -> Cell:
@@ -144,7 +145,7 @@ def fastest_table(rounds: Sequence[RoundResults]) -> Table:
 def _fastest_cell(result: Result | None) -> Cell:
     if result is None:
         return Cell("")
-    minutes = result.entry.score.scaled
+    minutes = result.entry.score.published
     return Cell(f"{minutes:.3f}", minutes, href=result.href, note=text_of(result.entry.organisation, 100))
 
 

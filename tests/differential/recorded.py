@@ -124,18 +124,18 @@ def _differs(ours: RcpResult, recorded: dict[str, Any]) -> list[str]:
 
 
 def compared_scores(round_name: str, report: Report) -> Iterator[Compared]:
-    """Every entry that got a score: unscaled, and scaled where the published tree has the committee's factor."""
+    """Every entry that got a score: unscaled, and published by the scaling.json that the tree has."""
     entries = {entry.path: entry.score for entry in report.entries}
     for path, recorded in recorded_entries(round_name).items():
         then = recorded["score"]
         if path in entries and isinstance(then["unscaled"], int | float):
             ours = entries[path]
             pairs = {"unscaled": (ours.unscaled, then["unscaled"])}
-            if ours.basis == "scaling.json":
-                pairs |= {"scaling": (ours.scaling, then["scaling"]), "scaled": (ours.scaled, then["scaled"])}
+            factor = then["scaling"] if then["scaling"] is not None else 1.0
+            pairs |= {"scaling": (ours.scaling, factor), "published": (ours.published, then["unscaled"] * factor)}
             wrong = [f"{n}: {a} for {b}" for n, (a, b) in pairs.items() if a is None or abs(a - b) > _MINUTES]
-            if (then["scaling"] is not None) != (ours.basis == "scaling.json"):
-                wrong.append(f"basis: {ours.basis} for a factor of {then['scaling']}")
+            if (then["scaling"] is not None) != ours.scaling_file:
+                wrong.append(f"scaling.json: {ours.scaling_file} for a factor of {then['scaling']}")
             yield Compared(path, True, not wrong, "", "; ".join(wrong))
 
 
