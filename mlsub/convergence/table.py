@@ -90,7 +90,7 @@ def reference_table(round_: Round, name: str) -> ReferenceTable:
             runs=point.runs,
             mean=point.mean,
             stdev=point.stdev,
-            minimum=point.minimum - earlier,
+            minimum=point.accepted_from(earlier),
             kept=point in pruning.kept,
             on_hull=point in hull,
             pruned_by=removed.get(point.batch_size, ()),
@@ -119,6 +119,6 @@ def plan_of(round_: Round, name: str, batch_size: float) -> Plan:
         how=how,
         mean=point.mean if point else None,
         stdev=point.stdev if point else None,
-        minimum=point.minimum - earlier if point else None,
+        minimum=point.accepted_from(earlier) if point else None,
         normalised=algorithm.normalise,
     )

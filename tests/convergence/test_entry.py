@@ -10,7 +10,9 @@ import pytest
 
 from mlsub.convergence.algorithm import unit_words
 from mlsub.convergence.entry import Convergence, Options
+from mlsub.convergence.table import plan_of
 from mlsub.rounds import get_round
+from mlsub.rules.load import benchmark as needs
 from mlsub.submission.params import Flags
 from tests.convergence.logs import judged, log_of, write_logs
 
@@ -286,6 +288,16 @@ def test_llama31_405b_may_be_an_evaluation_earlier(off: int, verdict: str, tmp_p
     assert (result.verdict, result.minimum, result.reference_mean) == (verdict, 276_480, 322_560)
 
 
+@pytest.mark.parametrize(("slowest_kept", "verdict"), [(5.318, "fail"), (5.319, "pass")])
+def test_a_mean_one_unit_in_the_last_place_below_the_limit_fails(
+    slowest_kept: float, verdict: str, tmp_path: Path
+) -> None:
+    """Retinanet at 768 has a reference without spread, and numpy's mean of these runs is not quite its 5 epochs."""
+    logs = [log_of("retinanet", 768, point) for point in (4.0, 4.909, 4.773, slowest_kept, 6.0)]
+    result = entry(tmp_path, logs, "5.1", "retinanet").result
+    assert (result.verdict, result.reference_mean, result.minimum) == (verdict, 5.0, 5.0)
+
+
 @pytest.mark.parametrize(
     ("round_name", "name", "division", "why"),
     [
@@ -309,6 +321,20 @@ def test_where_the_hull_of_the_written_rules_decides_otherwise_an_auditor_hears_
     assert hull.kind == "audit"
     assert hull.message == "The lower hull of the written rules would decide otherwise than the official pruning"
     assert hull.expected == "by the hull: passes from 3231907 samples on"
+
+
+@pytest.mark.parametrize(("round_name", "scaled"), [("1.0", False), ("2.0", True), ("3.0", True)])
+@pytest.mark.parametrize("name", ["cosmoflow", "deepcam", "oc20"])
+def test_hpc_is_scaled_from_v20_on(name: str, round_name: str, scaled: bool, tmp_path: Path) -> None:
+    """HPC v2.0 was checked in the autumn of training v2.1, with the same checker."""
+    plan = plan_of(get_round("hpc", round_name), name, 512 if name != "oc20" else 1024)
+    assert plan.mean is not None and plan.minimum is not None
+    between = (plan.mean + plan.minimum) / 2
+    logs = [log_of(name, plan.batch_size, between)] * needs("hpc", round_name, name).runs
+    result = entry(tmp_path, logs, round_name, name, usage="hpc").result
+    assert result.verdict == "pass"
+    assert result.mean is not None and result.mean < plan.mean
+    assert result.scaling == (plan.mean / result.mean if scaled else 1.0)
 
 
 def test_hpc_is_counted_by_its_errors(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ class Reference(msgspec.Struct, frozen=True, kw_only=True):
 
     def allowed(self, point: Point) -> Point:
         """A point with the round's allowance taken off its least accepted mean."""
-        return msgspec.structs.replace(point, minimum=point.minimum - self.earlier)
+        return msgspec.structs.replace(point, minimum=point.accepted_from(self.earlier))
 
 
 def reference_of(round_: Round, name: str, own: str | None = None) -> Reference:
@@ -122,7 +122,7 @@ def limit_lines(reference: Reference, smallest: float, *, log: bool) -> tuple[Li
     first = reference.kept[0]
     pieces: list[Line] = []
     if smallest < first.batch_size:
-        limit = first.minimum - reference.earlier
+        limit = first.accepted_from(reference.earlier)
         pieces.append(((smallest, limit), (first.batch_size, limit)))
     for low, high in pairwise(reference.kept):
         width = high.batch_size - low.batch_size
@@ -133,7 +133,7 @@ def limit_lines(reference: Reference, smallest: float, *, log: bool) -> tuple[Li
         ]
         pieces.append(
             tuple(
-                (size, interpolated(size, low, high, reference.runs).minimum - reference.earlier)
+                (size, interpolated(size, low, high, reference.runs).accepted_from(reference.earlier))
                 for size in dict.fromkeys(sizes)
                 if low.batch_size < size < high.batch_size
             )
