@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from mlsub.convergence.algorithm import algorithm_of, is_tested, unit_words
+from mlsub.convergence.deadline import Which, points_at_deadline
 from mlsub.convergence.pruning import interpolated, lower_hull, pruned
 from mlsub.convergence.reference import Point, benchmark_in, points_of, reference_file
 from mlsub.convergence.table import NoReferenceError
@@ -53,13 +54,14 @@ class Reference(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(point, minimum=point.accepted_from(self.earlier))
 
 
-def reference_of(round_: Round, name: str, own: str | None = None) -> Reference:
+def reference_of(round_: Round, name: str, own: str | None = None, which: Which = "final") -> Reference:
     """The reference of a benchmark.
 
     Args:
         round_: whose reference and algorithm hold.
         name: the benchmark.
         own: a file of reference points that counts in place of the installed one, if it is for this benchmark.
+        which: of the installed points the round's final ones, or those of the release at the deadline.
 
     Raises:
         NoReferenceError: there is none.
@@ -78,6 +80,10 @@ def reference_of(round_: Round, name: str, own: str | None = None) -> Reference:
         raise NoReferenceError(f"the installed mlperf-logging has no reference points for {name} in {round_.title}")
     runs = benchmark(round_.usage, round_.name, name, round_.overlay).runs
     points = points_of(file, name, runs, algorithm)
+    at_deadline = which == "deadline" and mine is None
+    if at_deadline:
+        points = points_at_deadline(points, name, round_, runs, algorithm)
+    source = file.name if mine else f"mlperf-logging {_installed()}"
     return Reference(
         benchmark=name,
         unit=unit_words(name, round_),
@@ -87,7 +93,7 @@ def reference_of(round_: Round, name: str, own: str | None = None) -> Reference:
         hull=lower_hull(points),
         earlier=dict(algorithm.earlier).get(name, 0),
         normalised=algorithm.normalise,
-        source=file.name if mine else f"mlperf-logging {_installed()}",
+        source=f"{source}, as far as known at the deadline" if at_deadline else source,
     )
 
 
