@@ -22,9 +22,12 @@ from mlsub.report.model import RcpResult
 from mlsub.rounds import Round, overlay_rounds
 from mlsub.rules.load import Benchmark, benchmark, rules_for
 from mlsub.rules.model import KeyRule
+from mlsub.show import show
 from mlsub.submission.model import Entry
 from mlsub.submission.params import NO_FLAGS, Flags
 
+#: So many batch sizes of one entry are each tested.
+_MOST_SIZES = 10
 #: What a bypass lets pass; a test that could not begin is no result that a bypass can turn.
 _BYPASSED = ("exact", "interpolated", "missing")
 
@@ -89,6 +92,7 @@ def convergence_of(
         *words.about(entry, rcp, progress),
         *_hull(entry, found, progress, result, rcp),
         *_deadline(entry, found, progress, result, round_, rcp),
+        *_mixed(entry, found, progress, rcp),
     ]
     if by_samples:
         findings.append(words.by_train_samples(entry, flags.train_samples))
@@ -209,3 +213,23 @@ def _deadline(
     other = _judged(progress, msgspec.structs.replace(test, points=test.others))
     if (other.passed, other.scaling) != (result.passed, result.scaling):
         yield words.other_points(entry, rcp, (result, other), round_)
+
+
+def _mixed(entry: Entry, test: _Setting, progress: Progress, rcp: RcpResult) -> Iterator[Finding]:
+    """To v2.1 the batch size of the log that is read last counts: what each of several would come to."""
+    if test.algorithm.name != "folder":
+        return
+    sizes: dict[str, Any] = {}
+    users: dict[str, list[str]] = {}
+    for log in entry.logs:
+        size = log.run.hyperparameters.get("global_batch_size")
+        if size is not None:
+            shown = show(size)
+            sizes.setdefault(shown, size)
+            users.setdefault(shown, []).append(log.path.rpartition("/")[2])
+    if len(sizes) > 1:
+        answers = [
+            (shown, users[shown], _judged(msgspec.structs.replace(progress, batch_size=size), test))
+            for shown, size in list(sizes.items())[:_MOST_SIZES]
+        ]
+        yield words.mixed_sizes(entry, rcp, answers, show(progress.batch_size))

@@ -204,6 +204,25 @@ def deadline_points(entry: Entry, name: str, round_: Round) -> Finding:
     )
 
 
+def mixed_sizes(
+    entry: Entry, rcp: RcpResult, answers: Sequence[tuple[str, Sequence[str], Result]], counts: str
+) -> Finding:
+    """The runs state several batch sizes: what each comes to, with the runs that state it."""
+    differ = len({(result.passed, result.scaling) for _, _, result in answers}) > 1
+    told = [
+        f"{size} in {_listed(runs, 3)}{' (counts here)' if size == counts else ''}: {_decision(result, rcp.unit)}"
+        for size, runs, result in answers
+    ]
+    return finding(
+        "rcp.mixed-batch-sizes",
+        entry.path,
+        "The runs state several batch sizes, and "
+        + ("the official answer depends on which log is read last" if differ else "the answer is the same with each"),
+        expected="one global_batch_size in all runs",
+        actual=f"{number(rcp.mean)} {rcp.unit}; " + "; ".join(told),
+    )
+
+
 def _decision(result: Result, unit: str | None) -> str:
     if result.minimum is None:
         return "no reference covers the batch size"

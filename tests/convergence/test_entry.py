@@ -210,6 +210,50 @@ def test_to_v21_the_batch_size_of_the_last_run_counts(tmp_path: Path) -> None:
     assert (found.result.verdict, found.result.batch_size) == ("pass", 2048)
 
 
+@pytest.mark.parametrize(
+    ("round_name", "name", "sizes"),
+    [("1.0", "unet3d", (56, 32)), ("2.0", "maskrcnn", (48, 272)), ("2.1", "maskrcnn", (48, 272))],
+)
+@pytest.mark.parametrize("slower_last", [True, False])
+def test_to_v21_an_answer_that_depends_on_the_order_of_the_logs_is_named(
+    round_name: str, name: str, sizes: tuple[int, int], slower_last: bool, tmp_path: Path
+) -> None:
+    """As published: unet3d of v1.0 and maskrcnn of v2.0 and v2.1, with one run of another batch size."""
+    round_, runs = get_round("training", round_name), needs("training", round_name, name).runs
+    low, high = sorted(sizes, key=lambda size: plan_of(round_, name, size).minimum or 0)
+    limits = [plan_of(round_, name, size).minimum for size in (low, high)]
+    assert limits[0] is not None and limits[1] is not None
+    point = round((limits[0] + limits[1]) / 2, 3)
+    last, others = (high, low) if slower_last else (low, high)
+    by_name_last = min(runs - 1, 9)
+    logs = [log_of(name, last if number == by_name_last else others, point) for number in range(runs)]
+    found = entry(tmp_path, logs, round_name, name)
+    assert found.result.verdict == ("fail" if slower_last else "pass")
+    (finding,) = [f for f in found.findings if f.rule == "rcp.mixed-batch-sizes"]
+    assert (finding.kind, finding.rejects) == ("audit", False)
+    assert finding.message.endswith("the official answer depends on which log is read last")
+    assert finding.actual is not None
+    assert f"{others} in result_0.txt, result_1.txt" in finding.actual
+    assert (
+        f"{last} in result_{by_name_last}.txt (counts here): {'fails' if slower_last else 'passes'} from"
+        in finding.actual
+    )
+
+
+def test_mixed_batch_sizes_with_one_answer_say_so(tmp_path: Path) -> None:
+    found = entry(tmp_path, [*resnet(*[60] * 4), log_of("resnet", 2048, 60)], "2.0")
+    (finding,) = [f for f in found.findings if f.rule == "rcp.mixed-batch-sizes"]
+    assert (found.result.verdict, broken(found)) == ("pass", [])
+    assert finding.message.endswith("the answer is the same with each")
+
+
+@pytest.mark.parametrize("size", ["64", None, [64], {"a": 1}, float("inf")])
+def test_a_batch_size_that_is_no_number_beside_others_hangs_nothing(size: Any, tmp_path: Path) -> None:
+    logs = [log_of("resnet", size, 60), *resnet(*[60] * 4)]
+    found = entry(tmp_path, logs, "2.0")
+    assert [f.rule for f in found.findings] == ([] if size is None else ["rcp.mixed-batch-sizes"])
+
+
 def test_one_run_of_ten_missing_leaves_a_test_of_nine(tmp_path: Path) -> None:
     found = entry(tmp_path, [log_of("bert", 448, 3_000_000) for _ in range(9)], name="bert")
     assert (found.result.verdict, len(found.result.points)) == ("pass", 9)
