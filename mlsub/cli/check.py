@@ -26,6 +26,7 @@ def command(
     rules: str | None,
     jobs: int | None,
     rcp: str | None,
+    rcp_points: str,
     train_samples: bool,
     format_: str,
     strict: bool,
@@ -41,7 +42,7 @@ def command(
     """
     reports = _unknown_rules((*select, *ignore), format_)
     if not reports:
-        reports = run_check(paths, round_, usage, jobs, rules, rcp, train_samples=train_samples)
+        reports = run_check(paths, round_, usage, jobs, rules, rcp, train_samples=train_samples, points=rcp_points)
         if select or ignore:
             from mlsub.report.model import select as choose
 

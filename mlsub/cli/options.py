@@ -31,10 +31,22 @@ def path_and_round(function: F) -> F:
     return function
 
 
+def rcp_points(function: F) -> F:
+    """--rcp-points."""
+    return click.option(
+        "--rcp-points",
+        type=click.Choice(["final", "deadline"]),
+        default="final",
+        show_default=True,
+        help="Reference points of the round: all, or those released by its deadline.",
+    )(function)
+
+
 def convergence_options(function: F) -> F:
-    """--rcp and --rcp-bert-train-samples."""
+    """--rcp, --rcp-points and --rcp-bert-train-samples."""
     decorators = (
         click.option("--rcp", metavar="FILE", help="Reference points of your own for the benchmark they name."),
+        rcp_points,
         click.option(
             "--rcp-bert-train-samples",
             "train_samples",
@@ -56,6 +68,7 @@ def run_check(
     rcp: str | None = None,
     *,
     train_samples: bool = False,
+    points: str = "final",
 ) -> list[Report]:
     """Check the paths, with progress on a terminal.
 
@@ -67,6 +80,7 @@ def run_check(
         rules: an overlay file.
         rcp: a file of reference points.
         train_samples: whether BERT's convergence is counted by ``train_samples``.
+        points: ``final`` or ``deadline``: which reference points of the round count.
     """
     from mlsub.convergence.entry import Options
     from mlsub.pipeline import Settings, check_paths
@@ -85,7 +99,7 @@ def run_check(
         problems = _problems_of(rcp)
         if problems:
             return problems
-    convergence = Options(rcp, train_samples)
+    convergence = Options(rcp, train_samples, "deadline" if points == "deadline" else "final")
     with progress_bar() as progress:
         return check_paths(paths, Settings(round_, usage, jobs, progress, rules, convergence))
 

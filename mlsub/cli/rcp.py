@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from mlsub.cli.options import rcp_points
+
 if TYPE_CHECKING:
+    from mlsub.convergence.deadline import Which
     from mlsub.convergence.table import Plan, ReferenceTable, Row
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -28,6 +31,7 @@ def _common(function: F) -> F:
         click.argument("benchmark"),
         click.option("--round", "round_", metavar="ROUND", help="The newest round with this benchmark, as a rule."),
         click.option("--usage", metavar="USAGE", help="training or hpc."),
+        rcp_points,
         click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text"),
     )
     for decorator in reversed(decorators):
@@ -58,20 +62,22 @@ def command() -> None:
 
 @command.command("show", short_help="The reference points of a benchmark.")
 @_common
-def show(benchmark: str, round_: str | None, usage: str | None, format_: str) -> None:
+def show(benchmark: str, round_: str | None, usage: str | None, rcp_points: Which, format_: str) -> None:
     """Show the reference points of BENCHMARK: by batch size the mean of the reference and the least that is accepted.
 
     Exit status: 0, or 2 where there are none.
     """
     from mlsub.convergence.table import reference_table
 
-    table: ReferenceTable = _answer("rcp show", benchmark, round_, usage, reference_table)
+    table: ReferenceTable = _answer(
+        "rcp show", benchmark, round_, usage, lambda of, name: reference_table(of, name, rcp_points)
+    )
     if format_ == "json":
         _json(table)
         return
     from mlsub.reference.columns import columns
 
-    title = f"{table.benchmark}, {table.usage} {table.round}"
+    title = f"{table.benchmark}, {table.usage} {table.round}{_at(table.reference_points)}"
     sys.stdout.write(f"{title}: {table.unit} to converge, {table.runs} runs an entry\n\n")
     heads = ("batch size", "runs", "mean", "stdev", "accepted from", "pruned")
     rows = [
@@ -93,14 +99,18 @@ def show(benchmark: str, round_: str | None, usage: str | None, format_: str) ->
 @command.command("plan", short_help="What a batch size needs, before any run.")
 @_common
 @click.option("--batch-size", type=click.FloatRange(min=1), required=True, help="The global batch size of the runs.")
-def plan(benchmark: str, round_: str | None, usage: str | None, format_: str, batch_size: float) -> None:
+def plan(
+    benchmark: str, round_: str | None, usage: str | None, rcp_points: Which, format_: str, batch_size: float
+) -> None:
     """Say what runs of BENCHMARK at a batch size are held against, before any of them has run.
 
     Exit status: 0, 1 where no reference covers the batch size, 2 where there is no reference at all.
     """
     from mlsub.convergence.table import plan_of
 
-    found: Plan = _answer("rcp plan", benchmark, round_, usage, lambda of, name: plan_of(of, name, batch_size))
+    found: Plan = _answer(
+        "rcp plan", benchmark, round_, usage, lambda of, name: plan_of(of, name, batch_size, rcp_points)
+    )
     if format_ == "json":
         _json(found)
     else:
@@ -111,7 +121,7 @@ def plan(benchmark: str, round_: str | None, usage: str | None, format_: str, ba
 def _plan_lines(found: Plan) -> list[str]:
     unit = found.unit
     lines = [
-        f"{found.benchmark}, {found.usage} {found.round}, batch size {found.batch_size:g}",
+        f"{found.benchmark}, {found.usage} {found.round}{_at(found.reference_points)}, batch size {found.batch_size:g}",
         f"reference:  {_HOW[found.how]}",
     ]
     if found.mean is None or found.stdev is None or found.minimum is None:
@@ -138,6 +148,11 @@ def _answer(name: str, benchmark: str, round_: str | None, usage: str | None, of
         return of(found, known)
     except (UnknownNameError, NoReferenceError, ReferenceFileError) as error:
         could_not(name, error)
+
+
+def _at(which: Which) -> str:
+    """What a title says of the reference points."""
+    return ", points as far as known at the deadline" if which == "deadline" else ""
 
 
 def _json(answer: Any) -> None:

@@ -41,6 +41,7 @@ def command(
     rules: str | None,
     jobs: int | None,
     rcp: str | None,
+    rcp_points: str,
     train_samples: bool,
     runs: int | None,
     seed: int,
@@ -59,7 +60,7 @@ def command(
     from mlsub.reference.output import overlay_of
 
     overlay = overlay_of("rcp margin", rules)
-    reports = run_check(paths, round_, usage, jobs, rules, rcp, train_samples=train_samples)
+    reports = run_check(paths, round_, usage, jobs, rules, rcp, train_samples=train_samples, points=rcp_points)
     bootstrap = Bootstrap(seed)
     groups = [_group(report, overlay, bootstrap, runs, rcp) for report in reports if report.entries]
     if format_ == "json":

@@ -12,6 +12,7 @@ from mlsub.cli.options import convergence_options, run_check
 from mlsub.reference.output import could_not
 
 if TYPE_CHECKING:
+    from mlsub.convergence.deadline import Which
     from mlsub.convergence.picture.collect import Picture
     from mlsub.report.model import Report
 
@@ -38,6 +39,7 @@ def command(
     rules: str | None,
     jobs: int | None,
     rcp: str | None,
+    rcp_points: str,
     train_samples: bool,
 ) -> None:
     """Draw the reference points of a benchmark, the acceptance limit, and the runs below PATH.
@@ -56,15 +58,16 @@ def command(
     from mlsub.reference.output import overlay_of
 
     overlay = overlay_of("rcp plot", rules)
+    which: Which = "deadline" if rcp_points == "deadline" else "final"
     try:
         suffix = _check_before(output, force)
         names, paths = _sorted_out(what, round_, usage, overlay)
         wanted = (*names, *(_benchmark(name, round_, usage, overlay) for name in benchmarks))
         if paths:
-            reports = run_check(paths, round_, usage, jobs, rules, rcp, train_samples=train_samples)
-            pictures = _of_entries(reports, wanted, overlay, rcp)
+            reports = run_check(paths, round_, usage, jobs, rules, rcp, train_samples=train_samples, points=rcp_points)
+            pictures = _of_entries(reports, wanted, overlay, rcp, which)
         else:
-            pictures = _of_references(wanted, round_, usage, overlay, rcp)
+            pictures = _of_references(wanted, round_, usage, overlay, rcp, which)
         write_file(Path(output), _content(pictures, suffix), force=force)
     except (UnknownNameError, NoReferenceError, ReferenceFileError, OutputError, MissingMatplotlibError) as error:
         could_not("rcp plot", error)
@@ -115,18 +118,18 @@ def _benchmark(name: str, round_: str | None, usage: str | None, overlay: str | 
 
 
 def _of_references(
-    names: Sequence[str], round_: str | None, usage: str | None, overlay: str | None, own: str | None
+    names: Sequence[str], round_: str | None, usage: str | None, overlay: str | None, own: str | None, which: Which
 ) -> tuple[Picture, ...]:
     from mlsub.convergence.picture.collect import picture_of_reference
     from mlsub.reference.names import find_benchmark
 
     return tuple(
-        picture_of_reference(*find_benchmark(name, round_, usage, overlay), own) for name in dict.fromkeys(names)
+        picture_of_reference(*find_benchmark(name, round_, usage, overlay), own, which) for name in dict.fromkeys(names)
     )
 
 
 def _of_entries(
-    reports: Sequence[Report], wanted: Sequence[str], overlay: str | None, own: str | None
+    reports: Sequence[Report], wanted: Sequence[str], overlay: str | None, own: str | None, which: Which
 ) -> tuple[Picture, ...]:
     """The pictures of benchmarks with an entry to draw, or the end of the command."""
     from mlsub.convergence.picture.collect import pictures_of
@@ -136,7 +139,7 @@ def _of_entries(
     _tell_unchecked(reports)
     checked = [report for report in reports if report.entries]
     pictures, problems = pictures_of(
-        checked, lambda report: get_round(str(report.usage), str(report.round), overlay), wanted, own
+        checked, lambda report: get_round(str(report.usage), str(report.round), overlay), wanted, own, which
     )
     drawn = tuple(picture for picture in pictures if picture.entries)
     if not drawn:

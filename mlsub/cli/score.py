@@ -48,6 +48,7 @@ def command(
     rules: str | None,
     jobs: int | None,
     rcp: str | None,
+    rcp_points: str,
     train_samples: bool,
     format_: str | None,
     output: str | None,
@@ -83,7 +84,7 @@ def command(
     name = "table" if name == "text" else name
     try:
         _check_before(name, file, force)
-        reports = run_check(paths, round_, usage, jobs, rules, rcp, train_samples=train_samples)
+        reports = run_check(paths, round_, usage, jobs, rules, rcp, train_samples=train_samples, points=rcp_points)
         _deliver(reports, name, file, force)
         if write_scaling:
             _write_scaling(reports)

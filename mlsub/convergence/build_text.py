@@ -32,7 +32,7 @@ def summary(file: Path, built: Built, name: str, round_: Round) -> str:
             str(point.runs),
             number(point.mean),
             number(point.stdev),
-            number(point.minimum - earlier),
+            number(point.accepted_from(earlier)),
             _place(point, kept, installed),
         )
         for point in points

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 from mlsub.convergence import words
 from mlsub.convergence.algorithm import Algorithm, algorithm_of, is_tested, unit_of, unit_words
+from mlsub.convergence.deadline import Which, points_at_deadline
 from mlsub.convergence.point import paired_rule
 from mlsub.convergence.reference import Point, ReferenceFileError, benchmark_in, points_of, reference_file
 from mlsub.convergence.runs import Progress, progress_of
@@ -21,18 +22,22 @@ from mlsub.report.model import RcpResult
 from mlsub.rounds import Round, overlay_rounds
 from mlsub.rules.load import Benchmark, benchmark, rules_for
 from mlsub.rules.model import KeyRule
+from mlsub.show import show
 from mlsub.submission.model import Entry
 from mlsub.submission.params import NO_FLAGS, Flags
 
+#: So many batch sizes of one entry are each tested.
+_MOST_SIZES = 10
 #: What a bypass lets pass; a test that could not begin is no result that a bypass can turn.
 _BYPASSED = ("exact", "interpolated", "missing")
 
 
 class Options(msgspec.Struct, frozen=True):
-    """What the caller asks of the test: a reference file of his own, and BERT counted by ``train_samples``."""
+    """What the caller asks of the test: a reference file of his own, BERT by ``train_samples``, and which points."""
 
     reference: str | None = None
     train_samples: bool = False
+    points: Which = "final"
 
 
 USUAL = Options()
@@ -46,13 +51,15 @@ class Convergence(msgspec.Struct, frozen=True):
 
 
 class _Setting(msgspec.Struct, frozen=True):
-    """All the test of one entry needs."""
+    """All the test of one entry needs; ``others`` are the points of the other release, where they differ."""
 
     algorithm: Algorithm
     needs: Benchmark
     points: tuple[Point, ...]
     paired: KeyRule | None
     unit: str
+    which: Which | Literal["own"] = "final"
+    others: tuple[Point, ...] | None = None
 
 
 def convergence_of(
@@ -81,7 +88,12 @@ def convergence_of(
     result, progress = _outcome(runs, found, samples=by_samples)
     rcp = _rcp(result, progress, found, by_samples, flags)
     rcp = _with_other_count(rcp, runs, found, by_samples, flags)
-    findings = [*words.about(entry, rcp, progress), *_hull(entry, found, progress, result, rcp)]
+    findings = [
+        *words.about(entry, rcp, progress),
+        *_hull(entry, found, progress, result, rcp),
+        *_deadline(entry, found, progress, result, round_, rcp),
+        *_mixed(entry, found, progress, rcp),
+    ]
     if by_samples:
         findings.append(words.by_train_samples(entry, flags.train_samples))
     if flags.rcp_bypass is not None:
@@ -120,11 +132,14 @@ def _setting(
             )
         asked = benchmark(round_.usage, round_.name, name, round_.overlay)
         points = points_of(file, name, asked.runs, algorithm)
+        early = points if file is own else points_at_deadline(points, name, round_, asked.runs, algorithm)
     except (KeyError, ReferenceFileError) as error:
         why = "it is no benchmark of this round" if isinstance(error, KeyError) else str(error)
         return words.no_reference(entry, name, round_, why)
     paired = paired_rule(rules_for(round_.usage, round_.name, "closed", name))
-    return _Setting(algorithm, asked, points, paired, unit_words(name, round_))
+    which: Which | Literal["own"] = "own" if file is own else options.points
+    used, others = (early, points) if which == "deadline" else (points, early)
+    return _Setting(algorithm, asked, used, paired, unit_words(name, round_), which, None if used == others else others)
 
 
 def _outcome(runs: Sequence[Run], test: _Setting, *, samples: bool, by_hull: bool = False) -> tuple[Result, Progress]:
@@ -158,6 +173,7 @@ def _rcp(result: Result, progress: Progress, test: _Setting, samples: bool, flag
         scaling=result.scaling,
         points=progress.by_run,
         bypass=bypass,
+        reference_points=test.which,
     )
 
 
@@ -184,3 +200,36 @@ def _hull(entry: Entry, test: _Setting, progress: Progress, result: Result, rcp:
     if by_hull.passed == result.passed and abs(by_hull.scaling - result.scaling) < 1e-9:
         return ()
     return (words.hull(entry, rcp, result, by_hull),)
+
+
+def _deadline(
+    entry: Entry, test: _Setting, progress: Progress, result: Result, round_: Round, rcp: RcpResult
+) -> Iterator[Finding]:
+    """Which points count where that was asked for, and what the other release's points would come to."""
+    if test.which == "deadline":
+        yield words.deadline_points(entry, test.needs.name, round_)
+    if test.others is None:
+        return
+    other = _judged(progress, msgspec.structs.replace(test, points=test.others))
+    if (other.passed, other.scaling) != (result.passed, result.scaling):
+        yield words.other_points(entry, rcp, (result, other), round_)
+
+
+def _mixed(entry: Entry, test: _Setting, progress: Progress, rcp: RcpResult) -> Iterator[Finding]:
+    """To v2.1 the batch size of the log that is read last counts: what each of several would come to."""
+    if test.algorithm.name != "folder":
+        return
+    sizes: dict[str, Any] = {}
+    users: dict[str, list[str]] = {}
+    for log in entry.logs:
+        size = log.run.hyperparameters.get("global_batch_size")
+        if size is not None:
+            shown = show(size)
+            sizes.setdefault(shown, size)
+            users.setdefault(shown, []).append(log.path.rpartition("/")[2])
+    if len(sizes) > 1:
+        answers = [
+            (shown, users[shown], _judged(msgspec.structs.replace(progress, batch_size=size), test))
+            for shown, size in list(sizes.items())[:_MOST_SIZES]
+        ]
+        yield words.mixed_sizes(entry, rcp, answers, show(progress.batch_size))

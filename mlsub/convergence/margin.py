@@ -8,6 +8,7 @@ import msgspec
 
 from mlsub.convergence.algorithm import algorithm_of
 from mlsub.convergence.chance import LEAST_RUNS, USUAL, Bootstrap, Chance, chance_of, completion_of
+from mlsub.convergence.deadline import Which
 from mlsub.convergence.picture.curves import reference_of
 from mlsub.convergence.reference import ReferenceFileError
 from mlsub.convergence.runs import BEYOND
@@ -176,7 +177,8 @@ def _with_reference(rcp: RcpResult, name: str, round_: Round, own: str | None) -
     if rcp.minimum is not None or rcp.batch_size is None or rcp.how not in ("insufficient-convergence", "no-point"):
         return rcp
     try:
-        point, _ = reference_of(round_, name, own).held_against(rcp.batch_size)
+        which: Which = "deadline" if rcp.reference_points == "deadline" else "final"
+        point, _ = reference_of(round_, name, own, which).held_against(rcp.batch_size)
     except (NoReferenceError, ReferenceFileError):
         return rcp
     if point is None:

@@ -8,14 +8,13 @@ import msgspec
 
 from mlsub.convergence.algorithm import Algorithm
 from mlsub.convergence.reference import Point
-from mlsub.convergence.statistics import least_accepted_mean
+from mlsub.convergence.statistics import between, least_accepted_mean
 
 
 def interpolated(batch_size: float, low: Point, high: Point, runs: int) -> Point:
     """The point between two others: mean and stdev linear in the batch size, counted as 2 × ``runs`` runs."""
-    part = (batch_size - low.batch_size) / (high.batch_size - low.batch_size)
-    mean = low.mean + part * (high.mean - low.mean)
-    stdev = low.stdev + part * (high.stdev - low.stdev)
+    mean = between(batch_size, (low.batch_size, low.mean), (high.batch_size, high.mean))
+    stdev = between(batch_size, (low.batch_size, low.stdev), (high.batch_size, high.stdev))
     return Point(batch_size, mean, stdev, least_accepted_mean(mean, stdev, 2 * runs, runs - 2), 0)
 
 

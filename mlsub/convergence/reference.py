@@ -12,7 +12,7 @@ import msgspec
 
 from mlsub.convergence.algorithm import Algorithm
 from mlsub.convergence.runs import BEYOND
-from mlsub.convergence.statistics import least_accepted_mean, mean_of, stdev_of, trimmed
+from mlsub.convergence.statistics import least_accepted_mean, mean_of, stdev_of, threshold_of, trimmed
 
 #: Reference files are below a megabyte.
 MAX_BYTES = 16 << 20
@@ -28,8 +28,8 @@ class ReferenceFileError(ValueError):
 class Point(msgspec.Struct, frozen=True):
     """One reference convergence point: mean and stdev of the runs at a batch size, in the benchmark's unit.
 
-    ``minimum`` is the least mean of a submission that is accepted against it; ``runs`` counts the runs behind it, 0
-    where it is interpolated.
+    ``minimum`` is the least accepted mean by which points are pruned; ``runs`` counts the runs behind it, 0 where it is
+    interpolated.
     """
 
     batch_size: float
@@ -37,6 +37,10 @@ class Point(msgspec.Struct, frozen=True):
     stdev: float
     minimum: float
     runs: int
+
+    def accepted_from(self, earlier: float = 0) -> float:
+        """The least mean of a submission that is accepted, where the round lets it be ``earlier`` by so much."""
+        return threshold_of(self.mean, self.minimum - earlier)
 
 
 def points_name(benchmark: str) -> str:

@@ -10,6 +10,8 @@ from mlsub.convergence.student import t_distribution
 #: One-sided significance of "faster than the reference", and how near the search for the limit ends.
 ALPHA = 0.05
 TOLERANCE = 0.0001
+#: How numpy sums: in so many columns, and by halves above so many values.
+_COLUMNS, _BLOCK = 8, 128
 
 
 def cut_of(benchmark: str) -> int:
@@ -24,14 +26,64 @@ def trimmed(values: Sequence[float], benchmark: str) -> list[float]:
 
 
 def mean_of(values: Sequence[float]) -> float:
-    """The arithmetic mean."""
-    return math.fsum(values) / len(values)
+    """The arithmetic mean, to the last bit that of ``numpy.mean``.
+
+    The official tool compares numpy's mean with its limit, and an exact sum would sometimes decide otherwise.
+    """
+    return _pairwise_sum(values) / len(values)
 
 
 def stdev_of(values: Sequence[float]) -> float:
-    """The standard deviation of a whole population, as the official tool computes it."""
+    """The standard deviation of a whole population, to the last bit that of ``numpy.std``."""
     mean = mean_of(values)
-    return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / len(values))
+    deviations = [value - mean for value in values]
+    return math.sqrt(_pairwise_sum([deviation * deviation for deviation in deviations]) / len(values))
+
+
+def _pairwise_sum(values: Sequence[float]) -> float:
+    """A sum in the order in which numpy adds: one by one, in eight columns, or by halves, depending on the number.
+
+    The built-in sum will not do: from Python 3.12 on it compensates for rounding.
+    """
+    number = len(values)
+    if number < _COLUMNS:
+        return _added(0.0, values)
+    if number > _BLOCK:
+        half = number // 2
+        half -= half % _COLUMNS
+        return _pairwise_sum(values[:half]) + _pairwise_sum(values[half:])
+    whole = number - number % _COLUMNS
+    a, b, c, d, e, f, g, h = (_added(0.0, values[column:whole:_COLUMNS]) for column in range(_COLUMNS))
+    return _added(((a + b) + (c + d)) + ((e + f) + (g + h)), values[whole:])
+
+
+def _added(total: float, values: Sequence[float]) -> float:
+    for value in values:
+        total += value
+    return total
+
+
+def between(at: float, low: tuple[float, float], high: tuple[float, float]) -> float:
+    """The value at a place between two others, linear, to the last bit that of ``numpy.interp``."""
+    for place, value in (low, high):
+        if at == place:
+            return value
+    slope = (high[1] - low[1]) / (high[0] - low[0])
+    return slope * (at - low[0]) + low[1]
+
+
+def threshold_of(mean: float, minimum: float) -> float:
+    """What the official tool compares a mean with: the least accepted mean, through the greatest speedup and back.
+
+    Two divisions may move it by a unit in the last place.
+
+    Args:
+        mean: of the reference.
+        minimum: the least accepted mean, less what the round lets a result be earlier.
+    """
+    if mean == 0 or minimum == 0:
+        return minimum
+    return mean / (mean / minimum)
 
 
 def least_accepted_mean(mean: float, stdev: float, reference_runs: int, runs: int) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from mlsub.convergence.algorithm import Algorithm, algorithm_of, is_tested, unit_words
+from mlsub.convergence.deadline import Which, points_at_deadline
 from mlsub.convergence.pruning import lower_hull, prune, pruned
 from mlsub.convergence.reference import Point, points_of, reference_file
 from mlsub.convergence.verdict import reference_for
@@ -43,6 +44,7 @@ class ReferenceTable(msgspec.Struct, frozen=True):
     unit: str
     runs: int
     rows: tuple[Row, ...]
+    reference_points: Which = "final"
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -58,9 +60,10 @@ class Plan(msgspec.Struct, frozen=True):
     stdev: float | None
     minimum: float | None
     normalised: bool
+    reference_points: Which = "final"
 
 
-def _reference(round_: Round, name: str) -> tuple[Algorithm, int, tuple[Point, ...]]:
+def _reference(round_: Round, name: str, which: Which) -> tuple[Algorithm, int, tuple[Point, ...]]:
     algorithm = algorithm_of(round_.usage, round_.name, round_.overlay)
     if algorithm is None:
         raise NoReferenceError(f"{round_.title} had no convergence test; it began with v1.0")
@@ -70,17 +73,20 @@ def _reference(round_: Round, name: str) -> tuple[Algorithm, int, tuple[Point, .
     if file is None:
         raise NoReferenceError(f"the installed mlperf-logging has no reference points for {name} in {round_.title}")
     runs = benchmark(round_.usage, round_.name, name, round_.overlay).runs
-    return algorithm, runs, points_of(file, name, runs, algorithm)
+    points = points_of(file, name, runs, algorithm)
+    if which == "deadline":
+        points = points_at_deadline(points, name, round_, runs, algorithm)
+    return algorithm, runs, points
 
 
-def reference_table(round_: Round, name: str) -> ReferenceTable:
-    """The reference points of a benchmark in a round.
+def reference_table(round_: Round, name: str, which: Which = "final") -> ReferenceTable:
+    """The reference points of a benchmark in a round: the final ones, or those of the release at the deadline.
 
     Raises:
         NoReferenceError: there are none.
         ReferenceFileError: the installed file is broken.
     """
-    algorithm, runs, points = _reference(round_, name)
+    algorithm, runs, points = _reference(round_, name, which)
     pruning, hull = prune(points, algorithm, runs), lower_hull(points)
     removed = dict(pruning.removed)
     earlier = dict(algorithm.earlier).get(name, 0)
@@ -90,24 +96,24 @@ def reference_table(round_: Round, name: str) -> ReferenceTable:
             runs=point.runs,
             mean=point.mean,
             stdev=point.stdev,
-            minimum=point.minimum - earlier,
+            minimum=point.accepted_from(earlier),
             kept=point in pruning.kept,
             on_hull=point in hull,
             pruned_by=removed.get(point.batch_size, ()),
         )
         for point in points
     )
-    return ReferenceTable(round_.usage, round_.name, name, unit_words(name, round_), runs, rows)
+    return ReferenceTable(round_.usage, round_.name, name, unit_words(name, round_), runs, rows, which)
 
 
-def plan_of(round_: Round, name: str, batch_size: float) -> Plan:
-    """What an entry with this batch size needs.
+def plan_of(round_: Round, name: str, batch_size: float, which: Which = "final") -> Plan:
+    """What an entry with this batch size needs, by the final points or those of the release at the deadline.
 
     Raises:
         NoReferenceError: there is no reference.
         ReferenceFileError: the installed file is broken.
     """
-    algorithm, runs, points = _reference(round_, name)
+    algorithm, runs, points = _reference(round_, name, which)
     point, how = reference_for(batch_size, pruned(points, algorithm, runs), runs)
     earlier = dict(algorithm.earlier).get(name, 0)
     return Plan(
@@ -119,6 +125,7 @@ def plan_of(round_: Round, name: str, batch_size: float) -> Plan:
         how=how,
         mean=point.mean if point else None,
         stdev=point.stdev if point else None,
-        minimum=point.minimum - earlier if point else None,
+        minimum=point.accepted_from(earlier) if point else None,
         normalised=algorithm.normalise,
+        reference_points=which,
     )

@@ -70,7 +70,7 @@ def judge_convergence(
     reference, how = reference_for(size, lower_hull(points) if by_hull else pruned(points, algorithm, runs), runs)
     if reference is None:
         return Result(False, "missing", size, mean)
-    minimum = reference.minimum - dict(algorithm.earlier).get(benchmark, 0)
+    minimum = reference.accepted_from(dict(algorithm.earlier).get(benchmark, 0))
     passed = how != "missing" and mean >= minimum
     faster = mean < reference.mean
     scaling = reference.mean / mean if algorithm.normalise and passed and faster and mean > 0 else 1.0

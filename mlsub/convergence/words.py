@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from mlsub.convergence.deadline import later_in, sizes_that_differ
 from mlsub.convergence.runs import Progress
 from mlsub.convergence.verdict import Result
 from mlsub.findings import Finding
@@ -166,6 +167,59 @@ def hull(entry: Entry, rcp: RcpResult, result: Result, by_hull: Result) -> Findi
         message,
         expected=f"by the hull: {_decision(by_hull, rcp.unit)}",
         actual=f"{number(rcp.mean)} {rcp.unit}; official: {_decision(result, rcp.unit)}",
+    )
+
+
+def other_points(entry: Entry, rcp: RcpResult, results: tuple[Result, Result], round_: Round) -> Finding:
+    """The points of the other release would come to another answer: ``results`` are the one that counts, and that."""
+    later = later_in(round_.usage, round_.name)
+    counts, other = ("deadline", "final") if rcp.reference_points == "deadline" else ("final", "deadline")
+    named = {"final": "the round's final reference points", "deadline": "the reference points at the deadline"}
+    return finding(
+        "rcp.other-points",
+        entry.path,
+        f"With {named[other]} the convergence test would come to another answer",
+        expected=f"{_decision(results[1], rcp.unit)} ({later.source})" if later else None,
+        actual=f"{_measured(rcp)}; with {named[counts]}, which count here: {_decision(results[0], rcp.unit)}",
+    )
+
+
+def deadline_points(entry: Entry, name: str, round_: Round) -> Finding:
+    """The points at the deadline count, and how well they are known."""
+    later = later_in(round_.usage, round_.name)
+    sizes = ", ".join(number(size) for size in sizes_that_differ(name, round_))
+    if later is None:
+        known = f"those of {round_.title} are not known, so the final ones count"
+    elif sizes:
+        known = f"other than the final ones at {name} {sizes}: {later.source}"
+    else:
+        known = f"no difference from the final ones is known for {name}"
+    if later is not None and later.unknown:
+        known += f"; not known is {later.unknown}"
+    return finding(
+        "rcp.deadline-points",
+        entry.path,
+        "The reference points are those of the release at the deadline, as --rcp-points asks",
+        actual=known,
+    )
+
+
+def mixed_sizes(
+    entry: Entry, rcp: RcpResult, answers: Sequence[tuple[str, Sequence[str], Result]], counts: str
+) -> Finding:
+    """The runs state several batch sizes: what each comes to, with the runs that state it."""
+    differ = len({(result.passed, result.scaling) for _, _, result in answers}) > 1
+    told = [
+        f"{size} in {_listed(runs, 3)}{' (counts here)' if size == counts else ''}: {_decision(result, rcp.unit)}"
+        for size, runs, result in answers
+    ]
+    return finding(
+        "rcp.mixed-batch-sizes",
+        entry.path,
+        "The runs state several batch sizes, and "
+        + ("the official answer depends on which log is read last" if differ else "the answer is the same with each"),
+        expected="one global_batch_size in all runs",
+        actual=f"{number(rcp.mean)} {rcp.unit}; " + "; ".join(told),
     )
 
 

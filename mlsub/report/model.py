@@ -30,7 +30,8 @@ class RcpResult(msgspec.Struct, frozen=True, kw_only=True):
     last. Means, stdev, minimum and ``points`` are in ``unit``; ``counted`` is the metadata or key they are read from.
     ``points`` are the convergence points of the runs in the order of their files, None for a run that did not converge.
     ``minimum`` is the least mean that is accepted; ``scaling`` the factor by which the result's time is normalised.
-    ``also`` is BERT's answer by the other way of counting, where the two differ.
+    ``also`` is BERT's answer by the other way of counting, where the two differ; ``reference_points`` says which points
+    count: the round's ``final`` ones, those of the release at the ``deadline``, or the caller's ``own``.
     """
 
     verdict: str
@@ -47,6 +48,7 @@ class RcpResult(msgspec.Struct, frozen=True, kw_only=True):
     points: tuple[float | None, ...] = ()
     bypass: str | None = None
     also: RcpResult | None = None
+    reference_points: str | None = None
 
 
 class ScoreResult(msgspec.Struct, frozen=True, kw_only=True):

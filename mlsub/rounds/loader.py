@@ -36,8 +36,8 @@ class Round(msgspec.Struct, frozen=True):
     format of v0.6; ``seeds`` is ``unchecked``, ``optional`` or ``required`` (see rounds.yaml); ``statuses``
     are those a system description may state, None where no tool checks; ``run_count_demanded`` says that another number
     of results rejects; ``power_checked`` that files of power measurements count; ``checker_params`` is where flags of
-    the package checker lie: ``nowhere``, ``root`` or ``folders``; ``scaling_folders`` says that results lie one
-    folder deeper, under ``strong`` or ``weak``. ``overlay`` is the file
+    the package checker lie: ``nowhere``, ``root`` or ``folders``, and ``checker_flags`` those it understands;
+    ``scaling_folders`` says that results lie one folder deeper, under ``strong`` or ``weak``. ``overlay`` is the file
     of the user's own rules that applies as well, None without one.
     """
 
@@ -56,6 +56,7 @@ class Round(msgspec.Struct, frozen=True):
     run_count_demanded: bool
     power_checked: bool
     checker_params: str
+    checker_flags: tuple[str, ...]
     scaling_folders: bool
     title: str
     overlay: str | None = None
@@ -137,6 +138,7 @@ def get_round(usage: str, name: str, overlay: str | None = None) -> Round:
         run_count_demanded=merged["run_count"] == "demanded",
         power_checked=merged["power"] == "checked",
         checker_params=merged["checker_params"],
+        checker_flags=tuple(merged["checker_flags"]),
         scaling_folders=merged.get("scaling") == "folders",
         title=f"{entry['title']} v{name}",
         overlay=overlay,

@@ -15,8 +15,12 @@ from mlsub.show import readable
 FILE = "package_checker_params"
 #: Real files hold one short line.
 MAX_BYTES = 1 << 16
-RCP_BYPASS, SEED_BYPASS, TRAIN_SAMPLES = "rcp-bypass", "seed-checker-bypass", "rcp-bert-train-samples"
-_FLAGS = (RCP_BYPASS, SEED_BYPASS, TRAIN_SAMPLES)
+#: What a flag asks for, by either spelling.
+_ASKS = {
+    "rcp-bypass": "rcp_bypass",
+    "seed-checker-bypass": "seed_bypass",
+    "rcp-bert-train-samples": "train_samples",
+}
 
 
 class Flags(msgspec.Struct, frozen=True):
@@ -80,9 +84,9 @@ class FlagFiles:
 def read_flags(folder: Path, path: str, round_: Round, *, root: bool) -> Flags:
     """The flags in a folder of a submission; bad input never raises.
 
-    To v3.1 people and scripts of the review read the file in the organisation's folder; from v4.0 the checker reads
-    those in the folders of system and benchmark (``root`` is False). It takes a flag only from a line without a line
-    feed, which no editor writes, so that here the end of the line does not count.
+    In v2.0 to v3.1 the script that verifies a submission reads the file in the organisation's folder (``root``), and
+    makes an option of the package checker of each line that ends in a line feed. From v4.0 the package checker reads
+    those in the folders of system and benchmark, and takes a flag only from a line without a line feed: the last.
 
     Args:
         folder: where the file would be.
@@ -103,7 +107,7 @@ def read_flags(folder: Path, path: str, round_: Round, *, root: bool) -> Flags:
     place = "root" if root else "folders"
     if round_.checker_params != place:
         return Flags(findings=(_misplaced(name, round_),))
-    return _flags(content.decode("utf-8", "replace"), name, either_spelling=root)
+    return _flags(content.decode("utf-8", "replace"), name, round_, ended=root)
 
 
 def _misplaced(name: str, round_: Round) -> Finding:
@@ -113,37 +117,52 @@ def _misplaced(name: str, round_: Round) -> Finding:
         "nowhere": "no such file",
     }
     return finding(
-        "params.misplaced", name, "The review of this round does not read it", expected=where[round_.checker_params]
+        "params.misplaced", name, "The checker of this round does not read it", expected=where[round_.checker_params]
     )
 
 
-def _flags(text: str, name: str, *, either_spelling: bool) -> Flags:
+def _flags(text: str, name: str, round_: Round, *, ended: bool) -> Flags:
+    """``ended`` says whether a flag's line has to end in a line feed, or must not."""
+    known = round_.checker_flags
     found: set[str] = set()
     problems = []
-    for number, line in enumerate(text.split("\n"), 1):
-        word = line.strip()
-        flag = word.replace("_", "-")
-        # The way BERT is counted is no test that is let off, so its spelling cannot turn a verdict unseen.
-        if flag in _FLAGS and (either_spelling or word == flag or flag == TRAIN_SAMPLES):
-            found.add(flag)
-        elif word:
-            problems.append(_unknown(name, number, word, flag))
-    return Flags(
-        name if RCP_BYPASS in found else None,
-        name if SEED_BYPASS in found else None,
-        name if TRAIN_SAMPLES in found else None,
-        tuple(problems[:10]),
+    # The package checker opens the file as text, so that CR and CR LF are line feeds to it, though not to the shell.
+    lines = (text if ended else text.replace("\r\n", "\n").replace("\r", "\n")).split("\n")
+    for number, line in enumerate(lines, 1):
+        # The shell splits an option at blanks; to the package checker they are part of the flag.
+        word = line.rstrip(" \t") if ended else line
+        if word in known and ended == (number < len(lines)):
+            found.add(_ASKS[word.replace("_", "-")])
+        elif word in known:
+            problems.append(_badly_ended(name, number, word, ended=ended))
+        elif line.strip():
+            problems.append(_unknown(name, number, line.strip(), round_))
+    return Flags(**dict.fromkeys(found, name), findings=tuple(problems[:10]))
+
+
+def _badly_ended(name: str, line: int, word: str, *, ended: bool) -> Finding:
+    end = r"\n" if ended else ""
+    return finding(
+        "params.line-end",
+        name,
+        f"The checker of this round does not read the flag {word}, because of how its line ends",
+        line=line,
+        expected="a line feed at the end of the line" if ended else "a last line, without a line feed at its end",
+        fix=f"Write the file with: printf '{word}{end}' > {FILE}",
     )
 
 
-def _unknown(name: str, line: int, word: str, flag: str) -> Finding:
-    close = get_close_matches(flag[:80], _FLAGS, n=1)
+def _unknown(name: str, line: int, word: str, round_: Round) -> Finding:
+    known = round_.checker_flags
+    other = next((flag for flag in known if flag.replace("_", "-") == word.replace("_", "-")), None)
+    close = [other] if other else get_close_matches(word[:80], known, n=1)
+    asked = "--rcp-bert-train-samples" if word.replace("_", "-") == "rcp-bert-train-samples" and not close else None
     return finding(
         "params.unknown-flag",
         name,
         "The line is no flag of the package checker",
         line=line,
-        expected=f"one of {', '.join(_FLAGS)}",
+        expected=f"one of {', '.join(known)}" if len(known) > 1 else ", ".join(known),
         actual=readable(word[:80]),
-        fix=f"Did you mean {close[0]}?" if close else None,
+        fix=f"Did you mean {close[0]}?" if close else asked and f"Give {asked} on the command line.",
     )

@@ -85,7 +85,7 @@ def _converging(tmp_path: Path) -> Path:
         tree.add_entry(system=system)
         tree.edit(lambda log, e=epochs: log.put("eval_accuracy", metadata={"epoch_num": e}), *range(5), system=system)  # type: ignore[misc]
     (tree.entry(system="rack3") / "scaling.json").write_text('{"scaling_factor": 1.05}')
-    (tree.entry(system="rack4") / "package_checker_params").write_text("rcp-bypass\nrcp_bypass\n")
+    (tree.entry(system="rack4") / "package_checker_params").write_text("rcp_bypass\nrcp-bypass")
     return tree.folder
 
 

@@ -10,7 +10,9 @@ import pytest
 
 from mlsub.convergence.algorithm import unit_words
 from mlsub.convergence.entry import Convergence, Options
+from mlsub.convergence.table import plan_of
 from mlsub.rounds import get_round
+from mlsub.rules.load import benchmark as needs
 from mlsub.submission.params import Flags
 from tests.convergence.logs import judged, log_of, write_logs
 
@@ -208,6 +210,50 @@ def test_to_v21_the_batch_size_of_the_last_run_counts(tmp_path: Path) -> None:
     assert (found.result.verdict, found.result.batch_size) == ("pass", 2048)
 
 
+@pytest.mark.parametrize(
+    ("round_name", "name", "sizes"),
+    [("1.0", "unet3d", (56, 32)), ("2.0", "maskrcnn", (48, 272)), ("2.1", "maskrcnn", (48, 272))],
+)
+@pytest.mark.parametrize("slower_last", [True, False])
+def test_to_v21_an_answer_that_depends_on_the_order_of_the_logs_is_named(
+    round_name: str, name: str, sizes: tuple[int, int], slower_last: bool, tmp_path: Path
+) -> None:
+    """As published: unet3d of v1.0 and maskrcnn of v2.0 and v2.1, with one run of another batch size."""
+    round_, runs = get_round("training", round_name), needs("training", round_name, name).runs
+    low, high = sorted(sizes, key=lambda size: plan_of(round_, name, size).minimum or 0)
+    limits = [plan_of(round_, name, size).minimum for size in (low, high)]
+    assert limits[0] is not None and limits[1] is not None
+    point = round((limits[0] + limits[1]) / 2, 3)
+    last, others = (high, low) if slower_last else (low, high)
+    by_name_last = min(runs - 1, 9)
+    logs = [log_of(name, last if number == by_name_last else others, point) for number in range(runs)]
+    found = entry(tmp_path, logs, round_name, name)
+    assert found.result.verdict == ("fail" if slower_last else "pass")
+    (finding,) = [f for f in found.findings if f.rule == "rcp.mixed-batch-sizes"]
+    assert (finding.kind, finding.rejects) == ("audit", False)
+    assert finding.message.endswith("the official answer depends on which log is read last")
+    assert finding.actual is not None
+    assert f"{others} in result_0.txt, result_1.txt" in finding.actual
+    assert (
+        f"{last} in result_{by_name_last}.txt (counts here): {'fails' if slower_last else 'passes'} from"
+        in finding.actual
+    )
+
+
+def test_mixed_batch_sizes_with_one_answer_say_so(tmp_path: Path) -> None:
+    found = entry(tmp_path, [*resnet(*[60] * 4), log_of("resnet", 2048, 60)], "2.0")
+    (finding,) = [f for f in found.findings if f.rule == "rcp.mixed-batch-sizes"]
+    assert (found.result.verdict, broken(found)) == ("pass", [])
+    assert finding.message.endswith("the answer is the same with each")
+
+
+@pytest.mark.parametrize("size", ["64", None, [64], {"a": 1}, float("inf")])
+def test_a_batch_size_that_is_no_number_beside_others_hangs_nothing(size: Any, tmp_path: Path) -> None:
+    logs = [log_of("resnet", size, 60), *resnet(*[60] * 4)]
+    found = entry(tmp_path, logs, "2.0")
+    assert [f.rule for f in found.findings] == ([] if size is None else ["rcp.mixed-batch-sizes"])
+
+
 def test_one_run_of_ten_missing_leaves_a_test_of_nine(tmp_path: Path) -> None:
     found = entry(tmp_path, [log_of("bert", 448, 3_000_000) for _ in range(9)], name="bert")
     assert (found.result.verdict, len(found.result.points)) == ("pass", 9)
@@ -286,6 +332,16 @@ def test_llama31_405b_may_be_an_evaluation_earlier(off: int, verdict: str, tmp_p
     assert (result.verdict, result.minimum, result.reference_mean) == (verdict, 276_480, 322_560)
 
 
+@pytest.mark.parametrize(("slowest_kept", "verdict"), [(5.318, "fail"), (5.319, "pass")])
+def test_a_mean_one_unit_in_the_last_place_below_the_limit_fails(
+    slowest_kept: float, verdict: str, tmp_path: Path
+) -> None:
+    """Retinanet at 768 has a reference without spread, and numpy's mean of these runs is not quite its 5 epochs."""
+    logs = [log_of("retinanet", 768, point) for point in (4.0, 4.909, 4.773, slowest_kept, 6.0)]
+    result = entry(tmp_path, logs, "5.1", "retinanet").result
+    assert (result.verdict, result.reference_mean, result.minimum) == (verdict, 5.0, 5.0)
+
+
 @pytest.mark.parametrize(
     ("round_name", "name", "division", "why"),
     [
@@ -309,6 +365,20 @@ def test_where_the_hull_of_the_written_rules_decides_otherwise_an_auditor_hears_
     assert hull.kind == "audit"
     assert hull.message == "The lower hull of the written rules would decide otherwise than the official pruning"
     assert hull.expected == "by the hull: passes from 3231907 samples on"
+
+
+@pytest.mark.parametrize(("round_name", "scaled"), [("1.0", False), ("2.0", True), ("3.0", True)])
+@pytest.mark.parametrize("name", ["cosmoflow", "deepcam", "oc20"])
+def test_hpc_is_scaled_from_v20_on(name: str, round_name: str, scaled: bool, tmp_path: Path) -> None:
+    """HPC v2.0 was checked in the autumn of training v2.1, with the same checker."""
+    plan = plan_of(get_round("hpc", round_name), name, 512 if name != "oc20" else 1024)
+    assert plan.mean is not None and plan.minimum is not None
+    between = (plan.mean + plan.minimum) / 2
+    logs = [log_of(name, plan.batch_size, between)] * needs("hpc", round_name, name).runs
+    result = entry(tmp_path, logs, round_name, name, usage="hpc").result
+    assert result.verdict == "pass"
+    assert result.mean is not None and result.mean < plan.mean
+    assert result.scaling == (plan.mean / result.mean if scaled else 1.0)
 
 
 def test_hpc_is_counted_by_its_errors(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,9 +13,11 @@ from scipy import stats
 from mlsub.convergence.statistics import (
     ALPHA,
     TOLERANCE,
+    between,
     least_accepted_mean,
     mean_of,
     stdev_of,
+    threshold_of,
     trimmed,
 )
 from mlsub.convergence.student import incomplete_beta, t_distribution
@@ -47,6 +50,46 @@ def test_olympic_means_leave_out_one_and_one_or_four_and_four() -> None:
     assert trimmed(range(40), "unet3d") == list(range(4, 36))
     assert trimmed([1, 2], "bert") == []
     assert trimmed([1, 2, 3], "unet3d") == []
+
+
+#: What logs and reference files hold: epochs to three digits, samples, and what a run that never converged counts as.
+POINTS = st.one_of(
+    st.integers(0, 10**15 - 1),
+    st.integers(0, 200_000).map(lambda thousandths: thousandths / 1000),
+    st.floats(-1e15, 1e15),
+    st.just(1e9),
+)
+
+
+@settings(derandomize=True, deadline=None, max_examples=400)
+@given(st.one_of(st.lists(POINTS, min_size=1, max_size=60), st.lists(POINTS, min_size=120, max_size=600)))
+def test_mean_and_stdev_are_those_of_numpy_to_the_last_bit(values: list[float]) -> None:
+    assert mean_of(values) == float(np.mean(values))
+    assert stdev_of(values) == float(np.std(values))
+
+
+@pytest.mark.parametrize("number", [*range(1, 42), 127, 128, 129, 136, 137, 255, 256, 257, 1000])
+def test_every_number_of_values_is_summed_in_the_order_of_numpy(number: int) -> None:
+    values = [math.sin(n) * 10 ** (n % 13) for n in range(number)]
+    assert (mean_of(values), stdev_of(values)) == (float(np.mean(values)), float(np.std(values)))
+
+
+def test_a_mean_within_one_unit_in_the_last_place_of_the_limit() -> None:
+    assert mean_of([4.773, 4.909, 5.318]) == 4.999999999999999
+
+
+@settings(derandomize=True, deadline=None, max_examples=400)
+@given(st.integers(1, 10**6), st.integers(1, 10**6), st.integers(1, 10**6), st.floats(0, 1e9), st.floats(0, 1e9))
+def test_interpolation_is_that_of_numpy_to_the_last_bit(at: int, low: int, more: int, one: float, other: float) -> None:
+    at, high = low + at % (more + 1), low + more
+    assert between(at, (low, one), (high, other)) == float(np.interp(at, [low, high], [one, other]))
+
+
+@settings(derandomize=True, deadline=None, max_examples=200)
+@given(st.floats(1e-3, 1e9), st.floats(1e-3, 1e9))
+def test_the_limit_goes_through_the_greatest_speedup(mean: float, minimum: float) -> None:
+    reference = np.float64(mean)
+    assert threshold_of(mean, minimum) == float(reference / (reference / np.float64(minimum)))
 
 
 def test_the_stdev_is_that_of_a_population() -> None:

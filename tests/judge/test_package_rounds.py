@@ -227,7 +227,7 @@ def test_what_rightly_lies_beside_results_is_no_stray(tmp_path: Path) -> None:
     tree = make_round(tmp_path, "5.1", "flux1")
     entry = tree / "results" / SYSTEM / "flux1"
     (entry / "scaling.json").write_text('{"scaling_factor": 1.01}')
-    (entry / "package_checker_params").write_text("seed-checker-bypass\n")
+    (entry / "package_checker_params").write_text("seed-checker-bypass")
     (entry / "power").mkdir()
     report = mlsub.check(tree, jobs=1)
     assert "entry.stray-files" not in {finding.rule for finding in report.findings}

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from mlperf_logging.package_checker import package_checker
+from mlperf_logging.rcp_checker import rcp_checker
 
 from mlsub.rounds import get_round
 from mlsub.submission.params import FILE, FlagFiles, read_flags
@@ -18,27 +21,96 @@ def tree(top: Path, where: str, text: str) -> Path:
     """A benchmark's folder of an organisation, with a file of flags somewhere."""
     folder = top / "results" / "rack1" / "bert"
     folder.mkdir(parents=True)
-    (top / where / FILE).write_text(text)
+    (top / where / FILE).write_bytes(text.encode())
     return folder
 
 
 ROOT, SYSTEM, BENCHMARK = "", "results/rack1", "results/rack1/bert"
 
 
-@pytest.mark.parametrize("text", ["rcp_bypass\n", "rcp-bypass", "rcp_bypass\r\nrcp_bert_train_samples\r\n"])
-@pytest.mark.parametrize("round_name", ["2.0", "2.1", "3.0", "3.1"])
-def test_to_v31_the_file_of_the_organisation_counts(text: str, round_name: str, tmp_path: Path) -> None:
-    flags = files(tmp_path, round_name).of(tree(tmp_path, ROOT, text))
-    assert flags.rcp_bypass == f"ACME/{FILE}"
-    assert (flags.train_samples is not None) == ("samples" in text)
+@pytest.mark.parametrize("round_name", ["2.0", "2.1", "3.0", "3.1", "hpc-2.0", "hpc-3.0"])
+@pytest.mark.parametrize(
+    ("text", "bypass", "samples", "rules"),
+    [
+        ("rcp_bypass\n", True, False, []),
+        ("rcp_bypass \nrcp_bert_train_samples\n\n", True, True, []),
+        ("rcp_bert_train_samples\nrcp_bypass", False, True, ["params.line-end"]),
+        ("rcp_bypass", False, False, ["params.line-end"]),
+        ("rcp-bypass\n", False, False, ["params.unknown-flag"]),
+        (" rcp_bypass\n", False, False, ["params.unknown-flag"]),
+        ("rcp_bypass\r\n", False, False, ["params.unknown-flag"]),
+        ("seed_checker_bypass\n", False, False, ["params.unknown-flag"]),
+    ],
+)
+def test_to_v31_the_lines_count_that_the_verifying_script_reads(
+    round_name: str, text: str, bypass: bool, samples: bool, rules: list[str], tmp_path: Path
+) -> None:
+    """The script makes ``--LINE`` of each line that ends in a line feed; the options were spelled with underscores."""
+    usage, _, name = round_name.rpartition("-")
+    known = files(tmp_path, name, usage or "training")
+    flags = known.of(tree(tmp_path, ROOT, text))
+    file = f"ACME/{FILE}"
+    assert (flags.rcp_bypass, flags.train_samples) == (file if bypass else None, file if samples else None)
     assert flags.seed_bypass is None
+    assert [finding.rule for finding in known.findings()] == rules
 
 
 @pytest.mark.parametrize("where", [SYSTEM, BENCHMARK])
-@pytest.mark.parametrize("round_name", ["4.0", "4.1", "5.1", "6.1"])
-def test_from_v40_the_files_of_system_and_benchmark_count(where: str, round_name: str, tmp_path: Path) -> None:
-    flags = files(tmp_path, round_name).of(tree(tmp_path, where, "rcp-bypass\nseed-checker-bypass\n"))
-    assert (flags.rcp_bypass, flags.seed_bypass) == (f"ACME/{where}/{FILE}", f"ACME/{where}/{FILE}")
+@pytest.mark.parametrize("round_name", ["4.0", "4.1", "5.0", "5.1", "6.0", "6.1"])
+@pytest.mark.parametrize(
+    ("text", "asked", "rules"),
+    [
+        ("rcp-bypass", "rcp", []),
+        ("rcp-bypass\n", None, ["params.line-end"]),
+        ("rcp-bypass\r", None, ["params.line-end"]),
+        ("rcp-bypass ", None, ["params.unknown-flag"]),
+        ("seed-checker-bypass\nrcp-bypass", "rcp", ["params.line-end"]),
+        ("seed-checker-bypass", "seeds", []),
+        ("rcp_bypass", None, ["params.unknown-flag"]),
+        ("rcp-bert-train-samples", None, ["params.unknown-flag"]),
+    ],
+)
+def test_from_v40_a_flag_counts_on_a_last_line_without_a_line_feed(
+    where: str, round_name: str, text: str, asked: str | None, rules: list[str], tmp_path: Path
+) -> None:
+    """The package checker compares whole lines, ends included. Seeds can be let off since v4.1, which asks for them."""
+    known = files(tmp_path, round_name)
+    flags = known.of(tree(tmp_path, where, text))
+    unknown = round_name == "4.0" and "seed" in text
+    expected = f"ACME/{where}/{FILE}"
+    assert flags.rcp_bypass == (expected if asked == "rcp" else None)
+    assert flags.seed_bypass == (expected if asked == "seeds" and not unknown else None)
+    assert [finding.rule for finding in known.findings()] == (["params.unknown-flag"] if unknown else rules)
+
+
+@pytest.mark.parametrize(
+    "text", ["rcp-bypass", "rcp-bypass\n", "rcp-bypass\r", "rcp_bypass", "a\nrcp-bypass", "rcp-bypass "]
+)
+@pytest.mark.parametrize("where", [SYSTEM, BENCHMARK, ROOT])
+def test_the_live_package_checker_takes_the_same_lines(
+    where: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tree(tmp_path, where, text)
+    (tmp_path / "systems").mkdir()
+    (tmp_path / "systems" / "rack1.json").write_text('{"division": "closed"}')
+    asked = []
+
+    def check_directory(*_: Any, rcp_bypass: bool, **__: Any) -> tuple[bool, str, float]:
+        asked.append(rcp_bypass)
+        return True, "", 1.0
+
+    monkeypatch.setattr(rcp_checker, "check_directory", check_directory)
+    package_checker.check_training_result_files(str(tmp_path), "training", "5.0.0", True, False, False, False, False)
+    assert asked == [files(tmp_path, "5.0").of(folder).rcp_bypass is not None]
+
+
+def test_a_line_that_is_not_read_says_how_to_write_it(tmp_path: Path) -> None:
+    known = files(tmp_path, "5.1")
+    known.of(tree(tmp_path, BENCHMARK, "rcp-bypass\n"))
+    (finding,) = known.findings()
+    assert (finding.line, finding.kind) == (1, "audit")
+    assert finding.expected == "a last line, without a line feed at its end"
+    assert finding.fix == f"Write the file with: printf 'rcp-bypass' > {FILE}"
 
 
 def test_flags_of_a_system_and_of_a_benchmark_add_up(tmp_path: Path) -> None:
@@ -60,7 +132,8 @@ def test_another_systems_flags_are_not_ones_own(tmp_path: Path) -> None:
     [
         ("1.1", "training", ROOT, "no such file"),
         ("1.1", "training", BENCHMARK, "no such file"),
-        ("3.0", "hpc", BENCHMARK, "no such file"),
+        ("1.0", "hpc", ROOT, "no such file"),
+        ("3.0", "hpc", BENCHMARK, "the file in the organisation's folder"),
         ("2.0", "training", BENCHMARK, "the file in the organisation's folder"),
         ("5.1", "training", ROOT, "the files in the folders of a system and of a benchmark"),
     ],

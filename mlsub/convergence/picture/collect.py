@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
+from mlsub.convergence.deadline import Which
 from mlsub.convergence.margin import benchmark_held, untested, verdict_of
 from mlsub.convergence.picture.curves import Reference, reference_of
 from mlsub.convergence.reference import ReferenceFileError
@@ -55,19 +56,20 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(dict.fromkeys(entry.organisation for entry in self.entries))
 
 
-def picture_of_reference(round_: Round, name: str, own: str | None = None) -> Picture:
+def picture_of_reference(round_: Round, name: str, own: str | None = None, which: Which = "final") -> Picture:
     """The reference alone.
 
     Args:
         round_: whose reference.
         name: the benchmark.
         own: a file of reference points in place of the installed ones.
+        which: of the installed points the final ones, or those at the deadline.
 
     Raises:
         NoReferenceError: there is none.
         ReferenceFileError: the file cannot be used.
     """
-    reference = reference_of(round_, name, own)
+    reference = reference_of(round_, name, own, which)
     return Picture(
         usage=round_.usage,
         round=round_.name,
@@ -83,6 +85,7 @@ def pictures_of(
     rounds: Callable[[Report], Round],
     wanted: Sequence[str] = (),
     own: str | None = None,
+    which: Which = "final",
 ) -> tuple[tuple[Picture, ...], tuple[str, ...]]:
     """A picture for each benchmark and round of which there are entries, in the order of the reports.
 
@@ -91,6 +94,7 @@ def pictures_of(
         rounds: the round of a report.
         wanted: the benchmarks that are asked for; all where it is empty.
         own: a file of reference points in place of the installed ones.
+        which: of the installed points the final ones, or those at the deadline.
 
     Returns:
         The pictures, and a line for each benchmark that has none.
@@ -106,7 +110,7 @@ def pictures_of(
     for (_, _, name), some in found.items():
         round_ = some[0][0]
         try:
-            bare = picture_of_reference(round_, name, own)
+            bare = picture_of_reference(round_, name, own, which)
         except (NoReferenceError, ReferenceFileError) as error:
             problems.append(str(error))
         else:

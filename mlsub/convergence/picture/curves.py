@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from mlsub.convergence.algorithm import algorithm_of, is_tested, unit_words
+from mlsub.convergence.deadline import Which, points_at_deadline
 from mlsub.convergence.pruning import interpolated, lower_hull, pruned
 from mlsub.convergence.reference import Point, benchmark_in, points_of, reference_file
 from mlsub.convergence.table import NoReferenceError
@@ -50,16 +51,17 @@ class Reference(msgspec.Struct, frozen=True, kw_only=True):
 
     def allowed(self, point: Point) -> Point:
         """A point with the round's allowance taken off its least accepted mean."""
-        return msgspec.structs.replace(point, minimum=point.minimum - self.earlier)
+        return msgspec.structs.replace(point, minimum=point.accepted_from(self.earlier))
 
 
-def reference_of(round_: Round, name: str, own: str | None = None) -> Reference:
+def reference_of(round_: Round, name: str, own: str | None = None, which: Which = "final") -> Reference:
     """The reference of a benchmark.
 
     Args:
         round_: whose reference and algorithm hold.
         name: the benchmark.
         own: a file of reference points that counts in place of the installed one, if it is for this benchmark.
+        which: of the installed points the round's final ones, or those of the release at the deadline.
 
     Raises:
         NoReferenceError: there is none.
@@ -78,6 +80,10 @@ def reference_of(round_: Round, name: str, own: str | None = None) -> Reference:
         raise NoReferenceError(f"the installed mlperf-logging has no reference points for {name} in {round_.title}")
     runs = benchmark(round_.usage, round_.name, name, round_.overlay).runs
     points = points_of(file, name, runs, algorithm)
+    at_deadline = which == "deadline" and mine is None
+    if at_deadline:
+        points = points_at_deadline(points, name, round_, runs, algorithm)
+    source = file.name if mine else f"mlperf-logging {_installed()}"
     return Reference(
         benchmark=name,
         unit=unit_words(name, round_),
@@ -87,7 +93,7 @@ def reference_of(round_: Round, name: str, own: str | None = None) -> Reference:
         hull=lower_hull(points),
         earlier=dict(algorithm.earlier).get(name, 0),
         normalised=algorithm.normalise,
-        source=file.name if mine else f"mlperf-logging {_installed()}",
+        source=f"{source}, as far as known at the deadline" if at_deadline else source,
     )
 
 
@@ -122,7 +128,7 @@ def limit_lines(reference: Reference, smallest: float, *, log: bool) -> tuple[Li
     first = reference.kept[0]
     pieces: list[Line] = []
     if smallest < first.batch_size:
-        limit = first.minimum - reference.earlier
+        limit = first.accepted_from(reference.earlier)
         pieces.append(((smallest, limit), (first.batch_size, limit)))
     for low, high in pairwise(reference.kept):
         width = high.batch_size - low.batch_size
@@ -133,7 +139,7 @@ def limit_lines(reference: Reference, smallest: float, *, log: bool) -> tuple[Li
         ]
         pieces.append(
             tuple(
-                (size, interpolated(size, low, high, reference.runs).minimum - reference.earlier)
+                (size, interpolated(size, low, high, reference.runs).accepted_from(reference.earlier))
                 for size in dict.fromkeys(sizes)
                 if low.batch_size < size < high.batch_size
             )

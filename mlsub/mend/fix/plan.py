@@ -28,7 +28,16 @@ from mlsub.systems.description import MAX_BYTES, read_description
 #: Logs above are told and left: no result may be as large.
 MAX_LOG = 128 << 20
 #: Findings that have a mechanical repair in some cases; where they are left, people are told.
-_FAMILIES = (DUPLICATE, STATUS, BENCHMARK, DESCRIPTION, RESULT_NAME, "system.not-json", "params.unknown-flag")
+_FAMILIES = (
+    DUPLICATE,
+    STATUS,
+    BENCHMARK,
+    DESCRIPTION,
+    RESULT_NAME,
+    "system.not-json",
+    "params.unknown-flag",
+    "params.line-end",
+)
 _RANK = {Verdict.NOT_CHECKED: 0, Verdict.REJECTED: 1, Verdict.ACCEPTED: 2}
 
 
