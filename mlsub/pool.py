@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from mlsub.judge.log import LogTask, judge_log
 from mlsub.log.report import LogReport
 from mlsub.log.run import RunFold
 from mlsub.rules.catalogue import finding
+
+if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
 
 #: Below this many bytes starting processes costs more than it saves.
 POOL_FROM_BYTES = 48 << 20
@@ -47,24 +52,69 @@ def map_logs(
 
 
 def _in_processes(work: Callable[[LogTask], Told], tasks: Sequence[LogTask], workers: int) -> Iterator[Told]:
+    from concurrent.futures.process import BrokenProcessPool
+
+    size = max(1, min(16, len(tasks) // (4 * workers)))
+    chunks = [tasks[start : start + size] for start in range(0, len(tasks), size)]
+    done = 0
+    try:
+        with _processes(workers) as pool:
+            with _interrupts_held():
+                # Not pool.map: it cancels what is left, over which the pool stumbles aloud when workers are ended.
+                answers = [pool.submit(_each, work, chunk) for chunk in chunks]
+            for answer in answers:
+                for one in answer.result():
+                    done += 1
+                    yield one
+    except BrokenProcessPool:
+        # A worker died (the machine ran out of memory, say): the rest goes one by one.
+        yield from map(work, tasks[done:])
+
+
+def _each(work: Callable[[LogTask], Told], tasks: Sequence[LogTask]) -> list[Told]:
+    return [work(task) for task in tasks]
+
+
+@contextmanager
+def _processes(workers: int) -> Iterator[ProcessPoolExecutor]:
+    """Workers that end with this: at once, and without a word, where an exception such as Ctrl-C leaves it."""
     # Imported here: most checks are small and start faster without.
     import multiprocessing
     import threading
     from concurrent.futures import ProcessPoolExecutor
-    from concurrent.futures.process import BrokenProcessPool
 
     # Forking is cheap, and safe as long as nothing else runs in this process.
     method = "fork" if threading.active_count() == 1 and hasattr(os, "fork") else "spawn"
-    chunk = max(1, min(16, len(tasks) // (4 * workers)))
-    done = 0
+    others = set(multiprocessing.active_children())
+    pool = ProcessPoolExecutor(workers, multiprocessing.get_context(method), _end_silently)
     try:
-        with ProcessPoolExecutor(workers, multiprocessing.get_context(method)) as pool:
-            for one in pool.map(work, tasks, chunksize=chunk):
-                done += 1
-                yield one
-    except BrokenProcessPool:
-        # A worker died (the machine ran out of memory, say): the rest goes one by one.
-        yield from map(work, tasks[done:])
+        yield pool
+    except BaseException:
+        for child in set(multiprocessing.active_children()) - others:
+            child.terminate()
+        pool.shutdown()
+        raise
+    pool.shutdown()
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Keep Ctrl-C back while processes start: each inherits that, and lets it through when it can end silently."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _end_silently() -> None:
+    """Let Ctrl-C end a worker as the system does: the traceback of Python would be one for each worker."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT,))
 
 
 def _workers(tasks: Sequence[LogTask]) -> int:

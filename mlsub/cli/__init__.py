@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -39,6 +42,37 @@ _COMMANDS = {
 class _Commands(click.Group):
     """Knows its commands by name, and loads the one that is called."""
 
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """As click's, but every call ends in :mod:`mlsub.cli.ending`."""
+        from mlsub.cli.ending import end
+
+        if not standalone_mode:
+            return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
+        words = sys.argv[1:] if args is None else args
+        command = next((word for word in words if word in _COMMANDS), "")
+        return end(lambda: super(_Commands, self).main(args, prog_name, complete_var, False, **extra), command)
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        from mlsub.cli.ending import closed_pipe_passed_on
+
+        with closed_pipe_passed_on():
+            return super().make_context(info_name, args, parent, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        from mlsub.cli.ending import closed_pipe_passed_on
+
+        with closed_pipe_passed_on():
+            return super().invoke(ctx)
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
 
@@ -69,5 +103,6 @@ class _Commands(click.Group):
 def main() -> None:
     """Check, score and audit MLPerf-style training submissions.
 
-    Exit status of every command: 0 clean, 1 findings, 2 could not check.
+    Exit status of every command: 0 clean, 1 findings, 2 could not check or write; 130 after Ctrl-C, 141 where nobody
+    reads the answer any more.
     """

@@ -38,7 +38,7 @@ def command(
     Nothing is written into what is checked. The verdict is that of the official checker of the round's day;
     --select and --ignore choose what is shown and what --strict counts, never the verdict.
 
-    Exit status: 0 accepted, 1 rejected or against --rules, 2 nothing could be checked.
+    Exit status: 0 accepted, 1 rejected or against --rules, 2 something could not be checked.
     """
     reports = _unknown_rules((*select, *ignore), format_)
     if not reports:

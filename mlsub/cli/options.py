@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from mlsub.cli.ending import COULD_NOT
+
 if TYPE_CHECKING:
     from mlsub.pool import Progress
     from mlsub.report.model import Report
@@ -168,14 +170,8 @@ def tell(message: str) -> None:
 
 
 def exit_with(reports: Sequence[Report], *, strict: bool = False) -> None:
-    """End with the worst status of the reports: a rejection counts for more than a part that could not be checked.
-
-    2 only where no report could be checked.
-    """
-    statuses = [report.exit_status(strict=strict) for report in reports]
-    if all(status == 2 for status in statuses):
-        sys.exit(2)
-    sys.exit(1 if any(statuses) else 0)
+    """End with the worst status of the reports: 2 where anything that was asked for could not be checked."""
+    sys.exit(max((report.exit_status(strict=strict) for report in reports), default=COULD_NOT))
 
 
 @contextmanager
@@ -184,11 +180,12 @@ def progress_bar() -> Iterator[Progress | None]:
     if not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
     from rich.progress import Progress as Bar
 
+    from mlsub.report.text import Terminal
+
     # No refresh thread: it would forbid forking the worker processes.
-    with Bar(console=Console(stderr=True), transient=True, auto_refresh=False) as bar:
+    with Bar(console=Terminal(stderr=True), transient=True, auto_refresh=False) as bar:
         task = bar.add_task("reading logs", total=None)
 
         def advance(done: int, total: int) -> None:

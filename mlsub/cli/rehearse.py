@@ -27,7 +27,7 @@ def command(manifest: Path, output: Path, replace: bool) -> None:
 
     Exit status: 0 done, 1 refused by the rules of the division, 2 could not be done.
     """
-    from mlsub.emit.errors import DoomedRunError
+    from mlsub.emit.errors import DoomedRunError, EmitError
     from mlsub.output import OutputError
     from mlsub.rehearsal.manifest import ManifestError, read_manifest
     from mlsub.rehearsal.rehearse import OutputExistsError, rehearse
@@ -40,10 +40,10 @@ def command(manifest: Path, output: Path, replace: bool) -> None:
         could_not("rehearse", error)
     except OutputExistsError as error:
         could_not("rehearse", f"{error} exists. Add --replace to train anew and replace it.")
-    except OSError as error:
-        could_not("rehearse", f"{error.filename or output}: {error.strerror or error}")
     except DoomedRunError as error:
         _refuse(error)
+    except EmitError as error:
+        could_not("rehearse", error)
     except ImportError as error:
         install = "Install it with: pip install 'mlsub[rehearsal]'"
         could_not("rehearse", f"rehearsing needs scikit-learn ({error}). {install}")

@@ -50,8 +50,8 @@ def command(
 
     --claims holds the claims of a file against the same results, as mlsub audit does, and shows what comes of it.
 
-    Exit status: 0 all accepted and no claim against the logs, 1 else (the site says what), 2 nothing to show, or it
-    cannot be written.
+    Exit status: 0 all accepted and no claim against the logs, 1 else (the site says what), 2 a PATH could not be
+    checked, there is nothing to show, or it cannot be written.
     """
     from msgspec.structs import replace as replaced
 
@@ -77,7 +77,7 @@ def command(
     except RecordsError as error:
         could_not("report", *str(error).splitlines())
     _tell(built, output)
-    if any(found.exit_status() for found in audits):
+    if any(found.exit_status() for found in audits) and all(one.report.exit_status() < 2 for one in checked):
         sys.exit(1)
     exit_with([one.report for one in checked])
 

@@ -68,7 +68,7 @@ def command(
     --select N applies the rules' median window to runs of one benchmark that need lie in no submission: each N that
     follow one another are a window, and the one whose score is nearest the median of all is the result.
 
-    Exit status: 0 accepted, 1 rejected, 2 nothing could be checked or written; mlsub check says why.
+    Exit status: 0 accepted, 1 rejected, 2 something could not be checked or written; mlsub check says why.
     """
     if select is not None:
         from mlsub.cli.score_select import run_selection
@@ -165,18 +165,13 @@ def _as_rows(reports: Sequence[Report], name: str) -> bytes:
 
 
 def _put(content: bytes, file: str | None, force: bool) -> None:
-    from mlsub.output import OutputError, write_file
+    from mlsub.output import write_file
 
     if file is not None:
         write_file(Path(file), content, force=force)
         return
-    try:
-        sys.stdout.buffer.write(content)
-        sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        raise  # Whoever reads has seen enough; click ends the command.
-    except OSError as error:
-        raise OutputError(f"standard output cannot be written: {error.strerror or error}") from error
+    sys.stdout.buffer.write(content)
+    sys.stdout.buffer.flush()
 
 
 def _tell_statuses(reports: Sequence[Report]) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+import signal
 import sys
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from mlsub.cli.ending import INTERRUPTED
 
 if TYPE_CHECKING:
     from mlsub.watch.outlet import Outlet
@@ -71,7 +74,7 @@ def command(
     log. The command of --exec is split into words and run without a shell; the variables MLSUB_EVENT (finding, end or
     verdict), MLSUB_PATH, MLSUB_RULE, MLSUB_MESSAGE and further ones tell it what happened.
 
-    Exit status: 0 all logs are compliant, 1 some are not, 2 nothing could be checked.
+    Exit status: 0 all logs are compliant, 1 some are not, 2 a log could not be checked; 130 after Ctrl-C.
     """
     from mlsub.judge.runs import Asked, RunsError
     from mlsub.reference.output import could_not, overlay_of
@@ -88,8 +91,9 @@ def command(
     except (CommandError, WatchError, RunsError) as error:
         could_not("watch", error)
     settings = Settings(interval_s=interval, idle_s=until, logs=logs)
-    watch = Watch(watched, SystemClock(), _outlet(format_), settings, to_run, Interrupts(_signals()))
-    sys.exit(watch.run())
+    interrupts = Interrupts(_signals())
+    status = Watch(watched, SystemClock(), _outlet(format_), settings, to_run, interrupts).run()
+    sys.exit(INTERRUPTED if interrupts.by is signal.SIGINT else status)
 
 
 def _outlet(format_: str) -> Outlet:
@@ -113,7 +117,6 @@ def _outlet(format_: str) -> Outlet:
 
 def _signals() -> tuple[Any, ...]:
     """Those that ask for an end; only the main thread can take them."""
-    import signal
     import threading
 
     return (signal.SIGINT, signal.SIGTERM) if threading.current_thread() is threading.main_thread() else ()

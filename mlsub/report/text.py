@@ -29,6 +29,14 @@ _RCP = {"pass": "pass", "fail": "fail", "missing": "missing", "bypassed": "bypas
 _ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 
+class Terminal(Console):
+    """A console that leaves a closed pipe to whoever ends the command, instead of ending it itself."""
+
+    def on_broken_pipe(self) -> None:
+        """Let the error that is being handled go on."""
+        raise
+
+
 def console(stream: IO[str] | None = None) -> Console:
     """A console that colours terminals only, honours NO_COLOR, and never breaks lines that go to a file."""
     stream = sys.stdout if stream is None else stream
@@ -36,7 +44,7 @@ def console(stream: IO[str] | None = None) -> Console:
     if isinstance(stream, io.TextIOWrapper):
         # An output that knows few characters costs those characters, never the answer.
         stream.reconfigure(errors="backslashreplace")
-    return Console(file=stream, soft_wrap=True, highlight=False, markup=False, emoji=False, width=width)
+    return Terminal(file=stream, soft_wrap=True, highlight=False, markup=False, emoji=False, width=width)
 
 
 def render_text(reports: Sequence[Report], out: Console) -> None:
@@ -49,7 +57,24 @@ def render_text(reports: Sequence[Report], out: Console) -> None:
             out.print(entries_table(report.entries))
         for group in grouped(report.findings):
             print_group(group, out, forgiven=report.official is Verdict.ACCEPTED)
-        print_summary(report, out)
+        print_summary(report, out, alone=len(reports) == 1)
+    print_unchecked(reports, out)
+
+
+def print_unchecked(reports: Sequence[Report], out: Console) -> None:
+    """Where only a part could be checked, say last what became of each."""
+    if len({report.official is Verdict.NOT_CHECKED for report in reports}) > 1:
+        out.print()
+        out.print("Not everything could be checked. " + "; ".join(map(_in_short, reports)))
+
+
+def _in_short(report: Report) -> str:
+    """What was asked for, and the verdict."""
+    if report.official is Verdict.NOT_CHECKED:
+        asked = next((finding.path for finding in report.findings if finding.rejects), report.root)
+    else:
+        asked = report.root
+    return f"{plain(asked)}: {report.official.value}"
 
 
 def print_heading(report: Report, out: Console) -> None:
@@ -146,9 +171,10 @@ def print_group(group: list[Finding], out: Console, *, forgiven: bool = False, l
     out.print(f"  source:   {plain(first.source)}", style="dim")
 
 
-def print_summary(report: Report, out: Console) -> None:
-    """Print the verdict, and how many findings there are."""
+def print_summary(report: Report, out: Console, *, alone: bool = True) -> None:
+    """Print the verdict, and how many findings there are; ``alone`` says that nothing else was asked for."""
     line = Text(report.official.value, style=VERDICT_STYLES[report.official])
+    unchecked = "nothing could be checked" if alone else "this part could not be checked"
     counts = []
     if report.entries:
         good = sum(entry.official is Verdict.ACCEPTED for entry in report.entries)
@@ -159,7 +185,7 @@ def print_summary(report: Report, out: Console) -> None:
     if report.systems:
         good = sum(system.official is Verdict.ACCEPTED for system in report.systems)
         counts.append(f"{good} of {len(report.systems)} system descriptions accepted")
-    line.append(f": {', '.join(counts) or 'nothing could be checked'}")
+    line.append(f": {', '.join(counts) or unchecked}")
     out.print(line)
     house = [f for f in report.findings if f.kind is Kind.HOUSE and f.severity is Severity.ERROR]
     if house:

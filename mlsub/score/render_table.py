@@ -15,7 +15,7 @@ from rich.text import Text
 
 from mlsub.report.model import EntryResult, Report
 from mlsub.report.plain import plain
-from mlsub.report.text import VERDICT_STYLES, grouped, print_group, print_heading, print_summary
+from mlsub.report.text import VERDICT_STYLES, grouped, print_group, print_heading, print_summary, print_unchecked
 from mlsub.score.cells import rounded
 
 #: Bypasses that are told one by one; JSON has them all.
@@ -55,7 +55,8 @@ def render_table(reports: Sequence[Report], out: Console) -> None:
         else:
             for group in grouped(report.findings):
                 print_group(group, out)
-        print_summary(report, out)
+        print_summary(report, out, alone=len(reports) == 1)
+    print_unchecked(reports, out)
 
 
 def results_table(entries: Sequence[EntryResult], width: int) -> Table:

@@ -12,12 +12,13 @@ from typing import Any
 class Interrupts:
     """Notes SIGINT and SIGTERM while it is entered; only where :meth:`let_through` says so they interrupt at once.
 
-    A second one interrupts wherever it comes.
+    A second one interrupts wherever it comes. ``by`` is the last that came, None before the first.
     """
 
     def __init__(self, signals: tuple[signal.Signals, ...] = ()) -> None:
         """Note these signals; none leaves them as they are."""
         self.asked = False
+        self.by: signal.Signals | None = None
         self._signals = signals
         self._through = False
         self._before: dict[signal.Signals, Any] = {}
@@ -46,5 +47,6 @@ class Interrupts:
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         again, self.asked = self.asked, True
+        self.by = signal.Signals(number)
         if again or self._through:
             raise KeyboardInterrupt

@@ -152,11 +152,8 @@ class Watch:
 
 
 def exit_status(runs: Iterable[WatchedRun]) -> int:
-    """0 where all logs are compliant, 2 where none could be checked, else 1; the status of ``mlsub check``."""
-    statuses = [_status(run) for run in runs]
-    if all(status == 2 for status in statuses):
-        return 2
-    return 1 if any(statuses) else 0
+    """0 where all logs are compliant, 2 where one could not be checked, else 1; the status of ``mlsub check``."""
+    return max(map(_status, runs), default=2)
 
 
 def _status(run: WatchedRun) -> int:

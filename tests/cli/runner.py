@@ -74,6 +74,8 @@ def run(*args: object) -> Outcome:
     result = CliRunner().invoke(main, [str(arg) for arg in args], env={"NO_COLOR": "1"})
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise AssertionError(f"traceback instead of a verdict: {result.exception!r}") from result.exception
+    if result.exception is not None and result.exception.__cause__ is not None:
+        raise AssertionError("a defect of mlsub instead of a verdict") from result.exception.__cause__
     return Outcome(result.exit_code, result.stdout, result.stderr)
 
 

@@ -81,12 +81,12 @@ SEVERAL: dict[str, tuple[Callable[[Path], list[Path]], int, list[str]]] = {
     ),
     "one good and one that does not exist": (
         lambda tmp: [make_tree(tmp).folder, tmp / "none"],
-        1,
+        2,
         ["accepted", "not-checked"],
     ),
     "one bad and one that does not exist": (
         lambda tmp: [tmp / "none", _bad(make_tree(tmp)).folder],
-        1,
+        2,
         ["rejected", "not-checked"],
     ),
     "none that exists": (lambda tmp: [tmp / "none", tmp / "nil"], 2, ["not-checked", "not-checked"]),

@@ -44,7 +44,7 @@ SITUATIONS: dict[str, tuple[Callable[[Path], list[Any]], int, int]] = {
     "folder of organisations": (lambda tmp: [make_tree(tmp).folder.parent], 0, 1),
     "two rounds": (_two_rounds, 0, 2),
     "hostile": (_hostile, 1, 1),
-    "good and missing": (lambda tmp: [make_tree(tmp).folder, tmp / "none"], 1, 2),
+    "good and missing": (lambda tmp: [make_tree(tmp).folder, tmp / "none"], 2, 2),
     "no such path": (lambda tmp: [tmp / "none"], 2, 1),
     "two missing paths": (lambda tmp: [tmp / "none", tmp / "nothing"], 2, 2),
     "empty folder": (lambda tmp: [tmp], 2, 1),

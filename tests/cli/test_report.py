@@ -79,7 +79,7 @@ def test_what_cannot_be_done_is_said_and_nothing_is_written(arguments: tuple[str
 def test_a_part_that_cannot_be_checked_is_told(here: Path) -> None:
     make_tree(here)
     outcome = run("report", "v1.0", "none", "-o", "site")
-    assert outcome.status == 1
+    assert outcome.status == 2
     assert "none" in outcome.stderr
     assert (here / "site" / "index.html").is_file()
 

@@ -174,7 +174,7 @@ def test_a_report_on_nothing_is_written_for_it_says_why(ending: str, tmp_path: P
 
 def test_beside_a_path_that_is_missing_the_others_have_rows(tmp_path: Path) -> None:
     outcome = run("score", _tree(tmp_path).folder, tmp_path / "none", "--format", "csv")
-    assert (outcome.status, len(_csv(outcome.stdout))) == (1, 2)
+    assert (outcome.status, len(_csv(outcome.stdout))) == (2, 2)
     assert outcome.stderr.startswith("mlsub: There is no ")
 
 
@@ -295,7 +295,7 @@ def test_a_full_standard_output_is_one_line_and_status_2(tmp_path: Path) -> None
             cwd=REPOSITORY,
         )
     assert done.returncode == 2
-    assert done.stderr == b"mlsub score: standard output cannot be written: No space left on device\n"
+    assert done.stderr == b"mlsub score: output cannot be written: No space left on device\n"
 
 
 def test_nothing_heavy_is_imported_that_the_format_does_not_need(tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def test_exit_status_of_a_bad_log_and_of_none(log: Path, tmp_path: Path) -> None
     assert watch(log, "--round", "v1.0").exit_code == 1
     assert watch(tmp_path / "result_9.txt", "--round", "1.0", "--until", "idle:0.1").exit_code == 2
     both = watch(log, tmp_path / "result_9.txt", "--round", "1.0", "--until", "idle 0.1")
-    assert both.exit_code == 1
+    assert both.exit_code == 2
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,8 @@ def test_events_come_at_once(tmp_path: Path) -> None:
         assert first == ["watching", "phase", "identity"]
         process.send_signal(signal.SIGINT)
         rest = [json.loads(line) for line in process.stdout]
-        assert process.wait(30) == 1
+        assert process.wait(30) == 130
+    assert rest[-1]["exit_status"] == 1
     assert rest[-1]["event"] == "verdict" and rest[-1]["reason"] == "interrupted"
 
 
