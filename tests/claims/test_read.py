@@ -53,7 +53,7 @@ EXPRESSIONS = {
     "minutes(pric)": "9: column 9: there is no result, input or value 'pric'. Did you mean price?",
     "minuts(a)": "9: column 1: no function 'minuts'. Did you mean minutes?",
     "minutes(price)": "9: column 1: a result is needed as an argument of minutes, not a number",
-    "minutes(a, 3)": "9: column 1: minutes takes a basis second; there are package, unscaled, rcp_mean, published",
+    "minutes(a, 3)": "9: column 1: minutes takes a basis second; there are published, unscaled, expected, rcp_mean",
     "ratio(a)": "9: column 1: ratio takes 2 arguments (result, result), not 1",
     "a * 2": "9: column 3: a number is needed beside '*', not a result; minutes(...) is its time",
     "a": "9: column 1: a is a result, not a number; minutes(a) is its time",
