@@ -112,7 +112,7 @@ FLAWS = {
 
 @pytest.mark.parametrize("change", FLAWS, ids=lambda change: change[1][:30])
 def test_what_is_wrong_with_a_file(change: tuple[str, str], tmp_path: Path) -> None:
-    good = HEAD + CLAIM.format(expr="minutes(a) * (price)")
+    good = HEAD + CLAIM.format(expr="minutes(a) * (price) / (minutes(b) * price)")
     assert good.count(change[0]) == 1
     assert problems(tmp_path, good.replace(*change)) == FLAWS[change]
 
@@ -128,7 +128,7 @@ def test_a_circular_name_is_told_with_its_circle(tmp_path: Path) -> None:
 
 
 def test_a_value_may_use_one_that_stands_below(tmp_path: Path) -> None:
-    text = HEAD + "values:\n  x: y + 1\n  y: minutes(a)\n" + CLAIM.format(expr="x")
+    text = HEAD + "values:\n  x: y + 1\n  y: minutes(a)\n" + CLAIM.format(expr="x / y")
     assert list(read_claims(write(tmp_path, text)).values) == ["y", "x"]
 
 
