@@ -9,7 +9,7 @@ import msgspec
 
 from mlsub.claims.band import Band, TooLargeError, combine, compare
 from mlsub.claims.facts import Facts, Missing
-from mlsub.claims.lookups import LOOKUPS, NothingSaidError
+from mlsub.claims.lookups import LOOKUPS
 from mlsub.claims.model import ClaimsFile, Input
 from mlsub.claims.places import PlaceError, RoundFolder
 from mlsub.claims.sets import counted
@@ -28,7 +28,7 @@ class NotThereError(LookupError):
 
 
 class NoBasisError(LookupError):
-    """A result has no score on the basis."""
+    """A result has no score on a basis."""
 
 
 #: Basis, whether inputs are taken with their uncertainty, and values in the place of theirs.
@@ -192,9 +192,7 @@ class _Evaluation:
         facts = self.world.fact(_name(argument))
         score = facts.score(basis or self.basis)
         if score is None:
-            if facts.package is None:
-                raise NothingSaidError(f"{facts.result.name} has no score: too few of its runs count")
-            raise NoBasisError(f"{facts.result.name} has no published score")
+            raise NoBasisError(f"{facts.result.name} has no score: too few of its runs count")
         return Band.of(score)
 
 

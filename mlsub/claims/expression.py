@@ -40,12 +40,13 @@ class ExpressionError(ValueError):
 
 
 class Function(msgspec.Struct, frozen=True):
-    """What a function takes and gives, see functions.yaml."""
+    """What a function takes and gives, see functions.yaml; ``unit`` is None where the value may have any or none."""
 
     takes: tuple[str, ...]
     gives: str
     title: str
     named: tuple[str, ...] = ()
+    unit: str | None = None
 
 
 class Expression(msgspec.Struct, frozen=True):

@@ -13,7 +13,6 @@ import msgspec
 from mlsub.claims.model import Result
 from mlsub.claims.places import PlaceError, RoundFolder, folder_of
 from mlsub.claims.unstretch import edit_factor, ending_of, may_be_edited
-from mlsub.convergence.algorithm import algorithm_of
 from mlsub.convergence.entry import Options
 from mlsub.log.report import LogReport
 from mlsub.pipeline import Checked, Settings, check_with_logs
@@ -21,31 +20,30 @@ from mlsub.pool import Progress
 from mlsub.report.model import EntryResult, Report
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark
-from mlsub.score.scaled import read_scaling
 from mlsub.systems.description import read_description
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """One result as its files have it.
 
-    ``minutes`` are those of the runs in the order of their files, None for one that counts as slowest; ``package`` is
+    ``minutes`` are those of the runs in the order of their files, None for one that counts as slowest; ``mean`` is
     their olympic mean. ``edit`` is the factor that the logs were multiplied by, None where they were not; ``undone``
     the olympic mean of the times before that, up to the last event of each run.
-    ``rcp_factor`` takes the time to the mean of the reference convergence points, None where the result was not held
-    against any; ``normalises`` says whether the rules of the round scale by it. ``scaling`` is the committee's factor
-    of scaling.json. ``division`` is that of the description, ``logged`` what the logs say.
+    ``scaling`` is the factor of scaling.json, None without one, ``expected_scaling`` the one that the convergence test
+    gives. ``rcp_factor`` takes the time to the mean of the reference convergence points, None where the result was not
+    compared with any. ``division`` is that of the description, ``logged`` what the logs say.
     """
 
     result: Result
     place: str
     minutes: tuple[Fraction | None, ...]
-    package: Fraction | None
+    mean: Fraction | None
     edit: Fraction | None
     undone: Fraction | None
     rcp_verdict: str
     rcp_factor: Fraction | None
-    normalises: bool
     scaling: Fraction | None
+    expected_scaling: Fraction
     division: str | None
     logged: tuple[str, ...]
     converged: int
@@ -54,13 +52,14 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
     def score(self, basis: str) -> Fraction | None:
         """The time to train in minutes on a basis; None where there is none."""
-        if basis == "published":
-            table = self.result.published
-            scaled = self.package * self.scaling if self.package is not None and self.scaling is not None else None
-            return table if table is not None else scaled
-        if self.package is None or basis == "package":
-            return self.package
-        unscaled = self.undone if self.undone is not None else self.package
+        if basis == "published" and self.result.published is not None:
+            return self.result.published
+        if self.mean is None:
+            return None
+        if basis in ("published", "expected"):
+            # Both scale the times as they stand in the logs, edited or not: so do the official tools.
+            return self.mean * ((self.scaling or 1) if basis == "published" else self.expected_scaling)
+        unscaled = self.undone if self.undone is not None else self.mean
         return unscaled * (self.rcp_factor or 1) if basis == "rcp_mean" else unscaled
 
 
@@ -112,21 +111,19 @@ def _of_entry(
     minutes = tuple(_minutes(log) if log.compliant else None for log in logs)
     edit, covered = _edit(logs, Path(report.root), old=get_round(result.usage, result.round).log_format == "mll")
     before = tuple(value if log.compliant else None for log, value in zip(logs, covered, strict=True)) if edit else None
-    scaling = read_scaling(folder, entry.path).factor
-    algorithm = algorithm_of(result.usage, result.round)
     below = 3 if entry.scaling_type else 2
     file = folder.parents[below] / "systems" / f"{entry.system}.json"
     return Facts(
         result=result,
         place=entry.path,
         minutes=minutes,
-        package=_package(result, entry, minutes),
+        mean=_olympic_mean(result, entry, minutes),
         edit=edit,
-        undone=_package(result, entry, before) if before is not None else None,
+        undone=_olympic_mean(result, entry, before) if before is not None else None,
         rcp_verdict=entry.rcp.verdict,
         rcp_factor=_rcp_factor(entry),
-        normalises=algorithm is not None and algorithm.normalise,
-        scaling=None if scaling is None else exact(scaling),
+        scaling=exact(entry.score.scaling) if entry.score.scaling_file else None,
+        expected_scaling=exact(entry.score.expected_scaling),
         division=division,
         logged=tuple(sorted({log.division for log in logs if log.division})),
         converged=entry.converged,
@@ -140,7 +137,7 @@ def _minutes(log: LogReport) -> Fraction | None:
     return None if duration is None else Fraction(duration) / 60_000
 
 
-def _package(result: Result, entry: EntryResult, minutes: Sequence[Fraction | None]) -> Fraction | None:
+def _olympic_mean(result: Result, entry: EntryResult, minutes: Sequence[Fraction | None]) -> Fraction | None:
     """The olympic mean as the official tool has it, but exact."""
     if entry.score.unscaled is None:
         return None

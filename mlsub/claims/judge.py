@@ -27,7 +27,7 @@ from mlsub.claims.names import labels, results_in
 from mlsub.claims.statements import contradicts, said, wording_differs
 from mlsub.claims.tree import Call
 from mlsub.claims.verdict import ClaimVerdict, Judged, Near, Outcome, Variant
-from mlsub.claims.wording import Interval, accepted, truncated, understated
+from mlsub.claims.wording import Interval, accepted, halfway, truncated, understated
 
 #: From minutes, or from a part of one, to the unit that is stated.
 _UNITS = {"%": Fraction(100), "h": Fraction(1, 60), "s": Fraction(60)}
@@ -174,7 +174,8 @@ def _outcome(basis: str, value: Band | bool | None, question: _Question) -> Outc
         number = value.low
         beyond = truncated(stated)
         cut = number not in window and beyond is not None and number in beyond
-        return Outcome(basis=basis, value=number, holds=number in window or cut, decides=decides, truncated=cut)
+        holds = cut or _fits(number, stated, window)
+        return Outcome(basis=basis, value=number, holds=holds, decides=decides, truncated=cut)
     if isinstance(value, Band) or isinstance(stated.value, Fraction):
         raise EvaluationError("a number is held against true or false")
     return Outcome(basis=basis, value=bool(value), holds=value == stated.value, decides=decides)
@@ -201,7 +202,14 @@ def _inside(spread: Band | bool | None, question: _Question) -> bool:
     if not isinstance(spread, Band) or question.window is None:
         return spread == question.stated.value
     beyond = truncated(question.stated)
-    return all(end in question.window or (beyond is not None and end in beyond) for end in (spread.low, spread.high))
+    return all(
+        _fits(end, question.stated, question.window) or (beyond is not None and end in beyond)
+        for end in (spread.low, spread.high)
+    )
+
+
+def _fits(number: Fraction, stated: Stated, window: Interval) -> bool:
+    return number in window or number == halfway(stated)
 
 
 def _transforms(expr: Expression, stated: Stated) -> list[tuple[str | None, _Transform]]:
@@ -258,7 +266,7 @@ def _nearest(claim: Claim, world: World) -> Iterator[Near]:
         value: Fraction | bool | str | None = None
         why = None
         try:
-            answer = evaluate(reading.expr.tree, world, "package")
+            answer = evaluate(reading.expr.tree, world, "published")
             value = answer.low if isinstance(answer, Band) else answer
         except (NotThereError, NothingSaidError, NoBasisError) as error:
             why = str(error.args[0])

@@ -11,8 +11,8 @@ from mlsub.claims.tree import Call, Name, Negated, Node, Number, Operation, Text
 from mlsub.rounds import known_rounds, normalise_round
 from mlsub.yamlfile import meant
 
-#: The scores a result may have; what each is, is told in bases.py.
-BASES = ("package", "unscaled", "rcp_mean", "published")
+#: The scores a result may have; bases.py says what each is.
+BASES = ("published", "unscaled", "expected", "rcp_mean")
 _SHOWN = {
     "any": "a number or text",
     "truth": "true or false",

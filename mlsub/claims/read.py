@@ -15,6 +15,7 @@ from mlsub.claims.model import Claim, ClaimsFile, Input, Reading, Result, Source
 from mlsub.claims.numbers import NumberError, number, plus_minus, stated
 from mlsub.claims.order import in_order
 from mlsub.claims.schema import claims_schema, unknown_words
+from mlsub.claims.units import Unit, check_stated, unit_named, unit_of
 from mlsub.rounds import known_rounds, normalise_round
 from mlsub.yamlfile import (
     FileProblemsError,
@@ -74,6 +75,7 @@ class _Reader:
         self.flaws: list[tuple[yaml.Node, str]] = []
         self._file, self._node = file, node
         self._scope = Scope((), (), {})
+        self._units: dict[str, Unit | None] = {}
 
     def file(self) -> ClaimsFile:
         source = self._source(child(self._node, "source"))
@@ -81,6 +83,7 @@ class _Reader:
         results = {result.name: result for result in self._results()}
         inputs = {one.name: one for one in self._inputs(results)}
         self._scope = Scope(tuple(results), tuple(inputs), {})
+        self._units = {name: unit_named(one.unit) for name, one in inputs.items()}
         values = self._values()
         claims = tuple(self._claims(source, documents))
         self._check_statements(claims)
@@ -176,7 +179,7 @@ class _Reader:
         values: dict[str, Value] = {}
         for name in order:
             key, expression = found[name]
-            kind = self._kind(expression, nodes[name])
+            kind, self._units[name] = self._kind(expression, nodes[name])
             self._scope = Scope(self._scope.results, self._scope.inputs, {**self._scope.values, name: kind})
             values[name] = Value(name, expression, line_of(key))
         return values
@@ -229,6 +232,7 @@ class _Reader:
             note=content.get("note"),
         )
         self._whole(node, claim, expr[1] if expr else None)
+        self._check_unit(node, claim)
         return claim
 
     def _whole(self, node: yaml.Node, claim: Claim, kind: str | None) -> None:
@@ -314,7 +318,7 @@ class _Reader:
         if expression is None or node is None:
             return None
         before = len(self.flaws)
-        kind = self._kind(expression, node)
+        kind, _ = self._kind(expression, node)
         return (expression, kind) if len(self.flaws) == before else None
 
     def _parsed(self, node: yaml.Node) -> Expression | None:
@@ -324,12 +328,24 @@ class _Reader:
             self._flaw(node, str(error))
             return None
 
-    def _kind(self, expression: Expression, node: yaml.Node) -> str:
+    def _kind(self, expression: Expression, node: yaml.Node) -> tuple[str, Unit | None]:
         try:
-            return kind_of(expression, self._scope)
+            return kind_of(expression, self._scope), unit_of(expression, self._units)
         except ExpressionError as error:
             self._flaw(node, str(error))
-            return "any"
+            return "any", None
+
+    def _check_unit(self, node: yaml.Node, claim: Claim) -> None:
+        """Whether each reading of a claim is measured in the unit that is stated."""
+        readings = child(node, "also")
+        items = readings.value if isinstance(readings, yaml.SequenceNode) else [readings]
+        places = [(claim.expr, child(node, "expr")), *zip((one.expr for one in claim.also), items, strict=False)]
+        for expression, where in places:
+            try:
+                if expression is not None and claim.stated is not None:
+                    check_stated(expression, claim.stated, self._units)
+            except ExpressionError as error:
+                self._flaw(where or node, str(error))
 
     def _flaw(self, node: yaml.Node, message: str) -> None:
         self.flaws.append((node, message))

@@ -21,7 +21,7 @@ from mlsub.claims.wording import Interval
 from mlsub.claims.words import remarks
 
 #: Raised where a field is renamed or goes; a field that comes does not raise it.
-SCHEMA = 1
+SCHEMA = 2
 
 
 def render(audit: Audit) -> str:

@@ -113,6 +113,11 @@ def truncated(stated: Stated) -> Interval | None:
     return Interval(stated.value + stated.step / 2, stated.value + stated.step)
 
 
+def halfway(stated: Stated) -> Fraction | None:
+    """The figure exactly between the written one and the next, which people who round half to even write so too."""
+    return None if isinstance(stated.value, bool) or stated.wording != "exact" else stated.value + stated.step / 2
+
+
 def understated(stated: Stated, value: Fraction) -> bool:
     """Whether a value lies so far beyond that the statement does not do it justice."""
     factor = wordings()[stated.wording].understated

@@ -81,7 +81,7 @@ def remarks(facts: Facts) -> Iterator[str]:
     if facts.result.published is not None:
         yield f"published: {facts.result.published_source}"
     elif facts.scaling is not None:
-        yield f"published: the package by the factor {fixed(facts.scaling)} of scaling.json"
+        yield f"published with the factor {fixed(facts.scaling)} of scaling.json"
     if facts.division is not None and facts.logged and facts.logged != (facts.division,):
         yield f"the logs say division {', '.join(facts.logged)}"
 
@@ -191,6 +191,6 @@ def basis_words(audit: Audit) -> str:
     if audit.asked:
         return "Verdicts rest on " + " and ".join(f"{basis} ({TITLES[basis]})" for basis in audit.asked) + "."
     return (
-        "Verdicts rest on the published scores where all are known, else on the olympic mean of the logs (package), "
-        "and on the same with edits of the logs undone (unscaled)."
+        "Verdicts rest on the published scores, and where logs were edited after the runs on the unscaled ones too, "
+        "with the edits undone."
     )

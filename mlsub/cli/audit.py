@@ -22,8 +22,8 @@ from mlsub.reference.output import could_not
 @click.option(
     "--basis",
     multiple=True,
-    type=click.Choice(["package", "unscaled", "rcp_mean", "published"]),
-    help="The score that decides; repeatable. Else published where known, or package, and unscaled.",
+    type=click.Choice(["published", "unscaled", "expected", "rcp_mean"]),
+    help="The score that decides; repeatable. Else published, and unscaled too where logs were edited.",
 )
 @click.option(
     "--format", "format_", type=click.Choice(["text", "json", "markdown", "html"]), default="text", show_default=True

@@ -53,7 +53,7 @@ EXPRESSIONS = {
     "minutes(pric)": "9: column 9: there is no result, input or value 'pric'. Did you mean price?",
     "minuts(a)": "9: column 1: no function 'minuts'. Did you mean minutes?",
     "minutes(price)": "9: column 1: a result is needed as an argument of minutes, not a number",
-    "minutes(a, 3)": "9: column 1: minutes takes a basis second; there are package, unscaled, rcp_mean, published",
+    "minutes(a, 3)": "9: column 1: minutes takes a basis second; there are published, unscaled, expected, rcp_mean",
     "ratio(a)": "9: column 1: ratio takes 2 arguments (result, result), not 1",
     "a * 2": "9: column 3: a number is needed beside '*', not a result; minutes(...) is its time",
     "a": "9: column 1: a is a result, not a number; minutes(a) is its time",
@@ -112,7 +112,7 @@ FLAWS = {
 
 @pytest.mark.parametrize("change", FLAWS, ids=lambda change: change[1][:30])
 def test_what_is_wrong_with_a_file(change: tuple[str, str], tmp_path: Path) -> None:
-    good = HEAD + CLAIM.format(expr="minutes(a) * (price)")
+    good = HEAD + CLAIM.format(expr="minutes(a) * (price) / (minutes(b) * price)")
     assert good.count(change[0]) == 1
     assert problems(tmp_path, good.replace(*change)) == FLAWS[change]
 
@@ -128,7 +128,7 @@ def test_a_circular_name_is_told_with_its_circle(tmp_path: Path) -> None:
 
 
 def test_a_value_may_use_one_that_stands_below(tmp_path: Path) -> None:
-    text = HEAD + "values:\n  x: y + 1\n  y: minutes(a)\n" + CLAIM.format(expr="x")
+    text = HEAD + "values:\n  x: y + 1\n  y: minutes(a)\n" + CLAIM.format(expr="x / y")
     assert list(read_claims(write(tmp_path, text)).values) == ["y", "x"]
 
 

@@ -35,14 +35,14 @@ TEXT = r"""Claims of A post, ACME, 2021-06-30
 time  holds
   It trains in 12 minutes
   stated    12 min, accepts [11.5, 12.5)
-  computed  12 (package): holds
+  computed  12 (published): holds
   edge      0.500000 above 11.5
   source    A post, ACME, 2021-06-30
 
 cost  holds-fragile
   A training costs 20 dollars
   stated      20 USD, accepts [19.5, 20.5)
-  computed    20 (package): holds
+  computed    20 (published): holds
   spread      18 to 22 with price +/- 10
   break-even  price 97.5 USD, 2.50% below 100, brings it to 19.5
               price 102.5 USD, 2.50% above 100, brings it to 20.5
@@ -55,8 +55,8 @@ lead  not-verifiable
 
 Results, in minutes:
   acme
-    round v1.0, submitter ACME, system rack1, benchmark resnet, division closed, package 12.000000,
-    unscaled 12.000000, rcp_mean 12.000000
+    round v1.0, submitter ACME, system rack1, benchmark resnet, division closed, published
+    12.000000, unscaled 12.000000, expected 12.000000, rcp_mean 12.000000
 
 Inputs:
   input  value  +/-  unit  source
@@ -73,8 +73,8 @@ Not looked at: R03 to R06 in A post: neither its text nor a footnote is given.
 Not looked at: R19, R20 in A post: its text is not given.
 mlsub explain claim.r17 says why, and how it is mended; so of every rule here.
 
-Verdicts rest on the published scores where all are known, else on the olympic mean of the logs
-(package), and on the same with edits of the logs undone (unscaled).
+Verdicts rest on the published scores, and where logs were edited after the runs on the unscaled
+ones too, with the edits undone.
 3 claims: 1 holds, 1 holds-fragile, 1 not-verifiable
 """
 
@@ -89,7 +89,7 @@ BASIS
 | claim | It trains in 12 minutes |
 | --- | --- |
 | stated | 12 min, accepts \[11.5, 12.5) |
-| computed | 12 (package): holds |
+| computed | 12 (published): holds |
 | edge | 0.500000 above 11.5 |
 | source | A post, ACME, 2021-06-30 |
 
@@ -98,7 +98,7 @@ BASIS
 | claim | A training costs 20 dollars |
 | --- | --- |
 | stated | 20 USD, accepts \[19.5, 20.5) |
-| computed | 20 (package): holds |
+| computed | 20 (published): holds |
 | spread | 18 to 22 with price +/- 10 |
 | break-even | price 97.5 USD, 2.50% below 100, brings it to 19.5 |
 | break-even | price 102.5 USD, 2.50% above 100, brings it to 20.5 |
@@ -113,9 +113,9 @@ BASIS
 
 ## Results, in minutes
 
-| result | round | submitter | system | benchmark | division | package | unscaled | rcp_mean | published | remarks |
+| result | round | submitter | system | benchmark | division | published | unscaled | expected | rcp_mean | remarks |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
-| acme | v1.0 | ACME | rack1 | resnet | closed | 12.000000 | 12.000000 | 12.000000 | - |  |
+| acme | v1.0 | ACME | rack1 | resnet | closed | 12.000000 | 12.000000 | 12.000000 | 12.000000 |  |
 
 ## Inputs
 
@@ -137,8 +137,8 @@ BASIS
 - mlsub explain claim.r17 says why, and how it is mended; so of every rule here.
 """
 BASIS = (
-    "Verdicts rest on the published scores where all are known, else on the olympic mean of the logs (package), "
-    "and on the same with edits of the logs undone (unscaled)."
+    "Verdicts rest on the published scores, and where logs were edited after the runs on the unscaled ones too, "
+    "with the edits undone."
 )
 
 
@@ -163,7 +163,7 @@ def test_markdown(place: Path) -> None:
 
 def test_json_has_doubles_beside_exact_fractions(place: Path) -> None:
     document = run("audit", place / "claims.yaml", "--results", place, "--format", "json").document
-    assert (document["kind"], document["schema"]) == ("claims-audit", 1)
+    assert (document["kind"], document["schema"]) == ("claims-audit", 2)
     assert document["verdicts"] == {"holds": 1, "holds-fragile": 1, "not-verifiable": 1}
     time, cost, lead = document["claims"]
     assert time["computed"] == {"value": 12.0, "exact": "12/1"}
@@ -172,7 +172,7 @@ def test_json_has_doubles_beside_exact_fractions(place: Path) -> None:
     assert [point["within_uncertainty"] for point in cost["break_even"]] == [True, True]
     assert cost["readings"][0]["fragile"] is True
     assert (lead["verdict"], lead["reason"], lead["computed"]) == ("not-verifiable", "no log of the other", None)
-    assert document["results"][0]["minutes"]["published"] is None
+    assert document["results"][0]["minutes"]["published"] == {"value": 12.0, "exact": "12/1"}
     assert [(one["claim"], one["rule"]) for one in document["findings"]] == [("cost", "claim.r17")]
 
 
