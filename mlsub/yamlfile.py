@@ -14,6 +14,8 @@ import yaml
 #: Such a file is some kilobytes; the bound keeps a hostile one from being read at all.
 MAX_BYTES = 4 << 20
 MAX_DEPTH = 100
+#: Characters of a message.
+_LONGEST = 600
 
 
 class Problem(msgspec.Struct, frozen=True):
@@ -31,11 +33,16 @@ class FileProblemsError(ValueError):
     """A file that cannot be used; ``problems`` says why, at least one."""
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:
-        self.problems = problems
-        super().__init__(problems)
+        self.problems = tuple(msgspec.structs.replace(one, message=_cut(one.message)) for one in problems)
+        super().__init__(self.problems)
 
     def __str__(self) -> str:
         return "\n".join(str(problem) for problem in self.problems)
+
+
+def _cut(message: str) -> str:
+    """A message without the middle of what it quotes: both ends say what is wrong."""
+    return message if len(message) <= _LONGEST else f"{message[: _LONGEST // 2]} … {message[-_LONGEST // 2 :]}"
 
 
 Flaws = Iterator[tuple[yaml.Node, str]]
@@ -43,6 +50,8 @@ Flaws = Iterator[tuple[yaml.Node, str]]
 
 def read(path: Path, name: str | None = None, *, kind: str, top: str) -> tuple[yaml.Node | None, tuple[Problem, ...]]:
     """The nodes of a YAML file, and what keeps it from being one.
+
+    Where there are nodes they are plain data: :func:`content_of` takes them, and every key is text.
 
     Args:
         path: the file.
@@ -62,24 +71,130 @@ def read(path: Path, name: str | None = None, *, kind: str, top: str) -> tuple[y
     except (OSError, UnicodeError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else "not UTF-8 text"
         return None, (Problem(shown, 1, f"cannot be read: {reason}"),)
-    depth = 0
-    try:
-        for event in yaml.parse(text, Loader=yaml.SafeLoader):
-            place: Any = event.start_mark
-            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-            if depth > MAX_DEPTH:
-                # Told here, for the reading itself becomes slow with the depth.
-                return None, (Problem(shown, place.line + 1, "no YAML: nested too deeply"),)
-            if isinstance(event, yaml.AliasEvent):
-                return None, (Problem(shown, place.line + 1, f"aliases (*name) are not for {kind}"),)
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-    except (yaml.YAMLError, RecursionError) as error:
-        mark: Any = getattr(error, "problem_mark", None)
-        line = mark.line + 1 if mark else 1
-        return None, (Problem(shown, line, f"no YAML: {getattr(error, 'problem', None) or 'nested too deeply'}"),)
+    node, problem = _composed(text, kind)
+    if problem is not None:
+        return None, (Problem(shown, *problem),)
     if not isinstance(node, yaml.MappingNode):
         return None, (Problem(shown, 1, f"a mapping is needed, with {top}"),)
-    return node, ()
+    flaws = tuple(Problem(shown, where.start_mark.line + 1, message) for where, message in not_plain(node, kind))
+    return (None, flaws) if flaws else (node, ())
+
+
+class _Refused(Exception):  # noqa: N818  (it never leaves this module)
+    """Something that YAML allows and such files do not; the arguments are a line and a message."""
+
+
+class _Composer(yaml.SafeLoader):
+    """Makes nodes, and stops at once where a file nests too deeply or refers to another place of it."""
+
+    kind = ""
+    _depth = 0
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        event: Any = self.peek_event()  # type: ignore[no-untyped-call]
+        line = event.start_mark.line + 1
+        if isinstance(event, yaml.AliasEvent):
+            raise _Refused(line, f"aliases (*name) are not for {self.kind}")
+        if self._depth > MAX_DEPTH:
+            # Reading itself becomes slow with the depth.
+            raise _Refused(line, "no YAML: nested too deeply")
+        self._depth += 1
+        node = super().compose_node(parent, index)
+        self._depth -= 1
+        return node
+
+
+def _composed(text: str, kind: str) -> tuple[yaml.Node | None, tuple[int, str] | None]:
+    """The nodes of a text, or the line and the reason why there are none."""
+    loader = None
+    try:
+        loader = _Composer(text)
+        loader.kind = kind
+        return loader.get_single_node(), None
+    except _Refused as refused:
+        return None, (refused.args[0], refused.args[1])
+    except RecursionError:
+        return None, (1, "no YAML: nested too deeply")
+    except yaml.YAMLError as error:
+        mark: Any = getattr(error, "problem_mark", None)
+        reason = getattr(error, "problem", None) or getattr(error, "reason", None) or "cannot be read"
+        if isinstance(error, yaml.reader.ReaderError):
+            return None, (text.count("\n", 0, int(error.position)) + 1, f"no YAML: {reason}")
+        return None, (mark.line + 1 if mark else 1, f"no YAML: {reason}")
+    except Exception as error:
+        # The scanner trusts numbers in escapes and directives, and stumbles over those that are out of range.
+        return None, (loader.line + 1 if loader is not None else 1, f"no YAML: {str(error)[:200]}")
+
+
+def not_plain(node: yaml.Node, kind: str) -> Flaws:
+    """What is not plain data in a tree of nodes: keys that are not text, tags, values that are not what they claim."""
+    if isinstance(node, yaml.ScalarNode):
+        try:
+            _scalar(node)
+        except ValueError as error:
+            yield node, str(error)
+    elif node.tag != _COLLECTIONS[type(node)]:
+        yield node, f"the tag {_tag(node)} is not for {kind}"
+    elif isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                yield key, "a key must be text, not a list or a mapping"
+            elif key.tag == "tag:yaml.org,2002:merge":
+                yield key, f"merge keys (<<) are not for {kind}"
+            elif not key.value.isascii() and _unwritable(key.value):
+                yield key, _NO_CHARACTER
+            yield from not_plain(value, kind)
+    else:
+        for item in node.value:
+            yield from not_plain(item, kind)
+
+
+_COLLECTIONS: dict[type[yaml.Node], str] = {
+    yaml.MappingNode: "tag:yaml.org,2002:map",
+    yaml.SequenceNode: "tag:yaml.org,2002:seq",
+}
+#: Longer ones are numbers of no document; some of them take seconds to read, and Python cannot show them.
+_MAX_NUMBER = 300
+_NO_CHARACTER = "a surrogate (\\ud800 to \\udfff) is not a character"
+
+
+def _tag(node: yaml.Node) -> str:
+    return str(node.tag).replace("tag:yaml.org,2002:", "!!")[:80]
+
+
+def _unwritable(text: str) -> bool:
+    return any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def _scalar(node: yaml.ScalarNode) -> Any:
+    """The value of a scalar: text, a number, a truth or null. Dates stay text: a schema knows them as such.
+
+    Raises:
+        ValueError: it is not what its tag says.
+    """
+    text, kind = str(node.value), _tag(node)
+    if kind in ("!!str", "!!timestamp"):
+        if not text.isascii() and _unwritable(text):
+            raise ValueError(_NO_CHARACTER)
+        return text
+    if kind not in _READS:
+        hint = "; put it in quotes" if kind == "!!value" else ""
+        raise ValueError(f"{text[:40]!r} with the tag {kind} is not plain data{hint}")
+    if len(text) > _MAX_NUMBER:
+        raise ValueError("a number of too many digits")
+    try:
+        return _READS[kind](_CONSTRUCTOR, node)
+    except Exception as error:
+        raise ValueError(f"{text[:40]!r} is not a value of the kind {kind}") from error
+
+
+_CONSTRUCTOR: Any = yaml.SafeLoader("")
+_READS: dict[str, Any] = {
+    "!!bool": yaml.SafeLoader.construct_yaml_bool,
+    "!!int": yaml.SafeLoader.construct_yaml_int,
+    "!!float": yaml.SafeLoader.construct_yaml_float,
+    "!!null": lambda _, node: None,
+}
 
 
 def child(node: yaml.Node, name: str) -> yaml.Node | None:
@@ -127,23 +242,41 @@ def keys(node: yaml.Node) -> Iterator[yaml.Node]:
             yield key
 
 
-class _Loader(yaml.SafeLoader):
-    """Dates stay text: a schema, and whoever writes a message, knows them as such."""
-
-
-_Loader.add_constructor("tag:yaml.org,2002:timestamp", _Loader.construct_yaml_str)  # type: ignore[type-var]
-
-
 def content_of(node: yaml.Node) -> Any:
-    """What a file holds, as plain data.
+    """What nodes hold, as plain data; keys are text, as they are written.
 
     Raises:
-        ValueError: a tag is not one of plain data, or a value not what its tag says.
+        ValueError: they do not come from :func:`read`, and a tag is not one of plain data.
     """
-    try:
-        return _Loader("").construct_document(node)
-    except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
-        raise ValueError(str(getattr(error, "problem", None) or error)[:200]) from error
+    if isinstance(node, yaml.MappingNode):
+        return {str(key.value): content_of(value) for key, value in node.value}
+    if isinstance(node, yaml.SequenceNode):
+        return [content_of(item) for item in node.value]
+    assert isinstance(node, yaml.ScalarNode)  # noqa: S101  (there is no other node)
+    return _scalar(node)
+
+
+def read_content(path: Path, *, kind: str, top: str) -> dict[str, Any]:
+    """What a file holds as plain data, checked by nobody yet.
+
+    Raises:
+        FileProblemsError: it cannot be read.
+    """
+    node, problems = read(path, kind=kind, top=top)
+    if node is None:
+        raise FileProblemsError(problems)
+    content: dict[str, Any] = content_of(node)
+    return content
+
+
+def node_at(node: yaml.Node, steps: Iterable[str | int]) -> yaml.Node:
+    """The node that a path of keys and positions leads to, or the last one on the way that there is."""
+    for step in steps:
+        if isinstance(node, yaml.MappingNode):
+            node = next((value for key, value in node.value if str(key.value) == str(step)), node)
+        elif isinstance(node, yaml.SequenceNode) and isinstance(step, int):
+            node = node.value[step]
+    return node
 
 
 def schema_problems(node: yaml.Node, shown: str, schema: dict[str, Any]) -> list[Problem]:
@@ -151,23 +284,10 @@ def schema_problems(node: yaml.Node, shown: str, schema: dict[str, Any]) -> list
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
 
-    try:
-        content = content_of(node)
-    except ValueError as reason:
-        return [Problem(shown, node.start_mark.line + 1, f"not plain data: {reason}")]
-    try:
-        error = best_match(Draft202012Validator(schema).iter_errors(content))
-    except ValueError:
-        # Python shows no whole number of thousands of digits, in a message either.
-        return [Problem(shown, node.start_mark.line + 1, "a number of too many digits")]
+    error = best_match(Draft202012Validator(schema).iter_errors(content_of(node)))
     if error is None:
         return []
-    at: yaml.Node = node
-    for step in error.absolute_path:
-        if isinstance(at, yaml.MappingNode):
-            at = next((value for key, value in at.value if str(key.value) == str(step)), at)
-        elif isinstance(at, yaml.SequenceNode) and isinstance(step, int):
-            at = at.value[step]
+    at = node_at(node, error.absolute_path)
     place = ".".join(str(step) for step in error.absolute_path) or "the file"
     message = error.message[:200]
     if error.validator == "pattern" and "patternErrorMessage" in error.schema:

@@ -25,6 +25,7 @@ from mlsub.claims.lookups import NothingSaidError
 from mlsub.claims.model import Claim, Stated
 from mlsub.claims.names import labels, results_in
 from mlsub.claims.statements import contradicts, said, wording_differs
+from mlsub.claims.subject import differences
 from mlsub.claims.tree import Call
 from mlsub.claims.verdict import ClaimVerdict, Judged, Near, Outcome, Variant
 from mlsub.claims.wording import Interval, accepted, halfway, truncated, understated
@@ -49,13 +50,18 @@ def judge(claim: Claim, world: World, asked: Collection[str] = ()) -> Judged:
     statements = said(claim, world.file)
     notes = [*judged.notes, *wording_differs(statements)]
     verdict, reason = judged.verdict, judged.reason
+    others = differences(claim, world) if verdict is not ClaimVerdict.NOT_CHECKED else ()
+    if others:
+        verdict, reason = ClaimVerdict.FAILS, "the words are about something else than the results"
     if contradicts(statements):
         verdict, reason = ClaimVerdict.CONTRADICTION, "no value fits all statements of it"
     return msgspec.structs.replace(
         judged,
         verdict=verdict,
+        only_for=None if others else judged.only_for,
         reason=reason,
         statements=statements,
+        differences=others,
         notes=tuple(notes),
         nearest=tuple(_nearest(claim, world)),
         changes=changes(claim, world),

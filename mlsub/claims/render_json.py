@@ -148,6 +148,7 @@ def _claim(judged: Judged) -> dict[str, Any]:
         ],
         "changed": [msgspec.to_builtins(change) for change in judged.changes],
         "statements": _statements(judged.statements),
+        "differences": [msgspec.to_builtins(one) for one in judged.differences],
         "says": claim.says,
         "notes": [*judged.notes, *((claim.note,) if claim.note else ())],
         "footnote": claim.footnote,

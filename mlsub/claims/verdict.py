@@ -105,10 +105,19 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
     accepted: Interval
 
 
+class Difference(msgspec.Struct, frozen=True, kw_only=True):
+    """A name in the words of a claim that none of its results has: what it is of, as written, and the results' own."""
+
+    what: str
+    said: str
+    results: tuple[str, ...]
+
+
 class Judged(msgspec.Struct, frozen=True, kw_only=True):
     """A claim and what came of it.
 
-    ``only_for`` names what it holds for, ``reason`` says why it cannot be verified or checked.
+    ``only_for`` names what it holds for, ``reason`` says why it cannot be verified or checked, or why it fails where
+    the figures do not; ``differences`` are names in its words that belong to none of its results.
     """
 
     claim: Claim
@@ -121,6 +130,7 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     nearest: tuple[Near, ...] = ()
     changes: tuple[Change, ...] = ()
     statements: tuple[Said, ...] = ()
+    differences: tuple[Difference, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property

@@ -118,6 +118,8 @@ def _rows(judged: Judged, audit: Audit) -> Iterator[tuple[str, str]]:
         yield "stated", f"{written(claim.stated)}{accepts}"
     if judged.reason:
         yield "why", judged.reason
+    for other in judged.differences:
+        yield "differs", f"{other.what}: {other.said} is said, the results have {', '.join(other.results) or 'none'}"
     for variant in judged.variants:
         for line in _figures(variant):
             yield "computed", line

@@ -36,7 +36,9 @@ def command(manifest: Path, output: Path, replace: bool) -> None:
         wanted = read_manifest(manifest)
         click.echo("Rehearsal: real training of a small network on this machine; not an MLPerf result.")
         folder = rehearse(wanted, output, replace=replace, progress=_tell)
-    except (ManifestError, OutputError) as error:
+    except ManifestError as error:
+        could_not("rehearse", *error.problems)
+    except OutputError as error:
         could_not("rehearse", error)
     except OutputExistsError as error:
         could_not("rehearse", f"{error} exists. Add --replace to train anew and replace it.")

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import msgspec
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+from mlsub.yamlfile import FileProblemsError, Problem, content_of, node_at, read, twice
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+#: A message that quotes a long value.
+_LONGEST = 300
 
 
-class ManifestError(ValueError):
-    """The manifest cannot be used; the text says what is wrong and where."""
+class ManifestError(FileProblemsError):
+    """A manifest that cannot be used."""
 
 
 class DigitsParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -89,27 +94,47 @@ def read_manifest(path: Path) -> Manifest:
     Raises:
         ManifestError: it cannot be read, is no YAML, lacks a field or has one that is not known.
     """
-    import yaml
+    node, problems = read(path, kind="manifests", top="organisation and entries")
+    if node is None:
+        raise ManifestError(problems)
+    doubled = [Problem(str(path), where.start_mark.line + 1, message) for where, message in twice(node)]
+    if doubled:
+        raise ManifestError(tuple(doubled))
+
+    def refuse(message: str, *steps: str | int) -> NoReturn:
+        raise ManifestError((Problem(str(path), node_at(node, steps).start_mark.line + 1, message),))
 
     try:
-        content: Any = yaml.safe_load(path.read_bytes())
-        written = msgspec.convert(content, _Manifest)
-        manifest = Manifest(written.organisation, tuple(map(_typed, written.entries)), written.status)
-    except OSError as error:
-        raise ManifestError(f"{path}: {error.strerror or error}") from error
-    except (yaml.YAMLError, msgspec.ValidationError) as error:
-        raise ManifestError(f"{path}: {error}") from error
-    for name in (manifest.organisation, *(entry.system for entry in manifest.entries)):
+        written = msgspec.convert(content_of(node), _Manifest)
+    except msgspec.ValidationError as error:
+        refuse(str(error)[:_LONGEST], *_steps(str(error)))
+    entries = []
+    for number, entry in enumerate(written.entries):
+        try:
+            entries.append(_typed(entry))
+        except msgspec.ValidationError as error:
+            refuse(str(error)[:_LONGEST], "entries", number, "hyperparameters", *_steps(str(error)))
+    manifest = Manifest(written.organisation, tuple(entries), written.status)
+    places: list[tuple[str, tuple[str | int, ...]]] = [(manifest.organisation, ("organisation",))]
+    places += [(entry.system, ("entries", number, "system")) for number, entry in enumerate(entries)]
+    for name, steps in places:
         if not _NAME.fullmatch(name):
-            raise ManifestError(f"{path}: {name!r} becomes a folder's name; use letters, digits, '.', '_' and '-'")
-    entries = [(entry.system, entry.benchmark) for entry in manifest.entries]
-    if not entries or len(set(entries)) != len(entries):
-        raise ManifestError(f"{path}: name at least one system, and each benchmark of a system once")
-    if len({(entry.system, entry.division) for entry in manifest.entries}) > len({system for system, _ in entries}):
-        raise ManifestError(f"{path}: a system has one division; name another system for the other")
+            refuse(f"{name[:80]!r} becomes a folder's name; use up to 100 letters, digits, '.', '_' and '-'", *steps)
+    named = [(entry.system, entry.benchmark) for entry in entries]
+    if not named or len(set(named)) != len(named):
+        refuse("name at least one system, and each benchmark of a system once", "entries")
+    if len({(entry.system, entry.division) for entry in entries}) > len({system for system, _ in named}):
+        refuse("a system has one division; name another system for the other", "entries")
     return manifest
 
 
 def _typed(entry: _Entry) -> RehearsalEntry:
     parameters = msgspec.convert(entry.hyperparameters, PARAMETERS[entry.benchmark])
     return RehearsalEntry(entry.system, entry.division, parameters, entry.benchmark)
+
+
+def _steps(message: str) -> Iterator[str | int]:
+    """The keys and positions of the place that a message of msgspec ends with, such as ``$.entries[0].system``."""
+    place = re.search(r"`\$([^`]*)`$", message)
+    for name, number in re.findall(r"\.([^.\[]+)|\[(\d+)\]", place[1] if place else ""):
+        yield name or int(number)

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from mlsub.data import load_yaml
+from mlsub.yamlfile import read_content
 
 _ROUND = re.compile(r"v?(\d+\.\d+)(?:\.0)?")
 
@@ -81,8 +82,7 @@ def usages() -> tuple[str, ...]:
 @lru_cache(maxsize=8)
 def overlay_content(overlay: str | None) -> dict[str, Any]:
     """What an overlay file holds (see docs/overlay.md), checked before by :mod:`mlsub.rules.overlay`."""
-    content = load_yaml(Path(overlay)) if overlay else {}
-    return content if isinstance(content, dict) else {}
+    return read_content(Path(overlay), kind="rule files", top="a title and rounds") if overlay else {}
 
 
 def overlay_rounds(usage: str, overlay: str | None) -> dict[str, Any]:

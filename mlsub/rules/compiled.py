@@ -109,8 +109,8 @@ def compile_rules(rules: RuleSet) -> Plan:
     every = [*rules.rules, *(rule for variant in rules.variants for rule in variant.rules)]
     named = frozenset(name for rule in every for name in _named(rule))
     return Plan(
-        tuple(_compile_key(rule) for rule in rules.rules),
-        tuple((v.key, v.value, tuple(_compile_key(rule) for rule in v.rules)) for v in rules.variants),
+        tuple(compile_key(rule) for rule in rules.rules),
+        tuple((v.key, v.value, tuple(compile_key(rule) for rule in v.rules)) for v in rules.variants),
         rules.alternatives,
         named,
         named.union(name for rule in every for name in _looked_back_on(rule)).union(v.key for v in rules.variants),
@@ -118,7 +118,8 @@ def compile_rules(rules: RuleSet) -> Plan:
     )
 
 
-def _compile_key(rule: KeyRule) -> CompiledKey:
+def compile_key(rule: KeyRule) -> CompiledKey:
+    """Compile the rule of one key."""
     entries = tuple(_compile_entries(rule.metadata, ""))
     target = None
     if rule.reaches:

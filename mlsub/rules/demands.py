@@ -105,7 +105,7 @@ def all_demands() -> dict[str, list[Demand]]:
         rules = rules_for(round_.usage, round_.name, division, benchmark)
         variants = [rule for variant in rules.variants for rule in variant.rules]
         for rule in (*rules.rules, *variants):
-            for aspect, words in _aspects(rule):
+            for aspect, words in aspects_of(rule):
                 add(round_, benchmark, division, rule, aspect, words, rule.origin)
         for group in rules.alternatives:
             rule = next(rule for rule in rules.rules if rule.key == group[0])
@@ -122,7 +122,7 @@ def _combinations() -> Iterator[tuple[Round, str, str]]:
                     yield round_, benchmark, division
 
 
-def _aspects(rule: KeyRule) -> Iterator[tuple[str, str]]:
+def aspects_of(rule: KeyRule) -> Iterator[tuple[str, str]]:
     """The aspects a rule demands, each with its words."""
     words: dict[str, list[str]] = {aspect: [] for aspect in ASPECTS}
     if rule.occurs.exactly_one or rule.occurs.at_least or rule.occurs.once_where:

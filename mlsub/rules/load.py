@@ -34,10 +34,16 @@ class Benchmark(msgspec.Struct, frozen=True):
     forgiven: int
 
 
+@lru_cache(maxsize=2)
+def _shipped(folder: Path) -> dict[str, Path]:
+    """The rule files, by name: a name that a user chose is looked up here, and never becomes that of a file."""
+    return {path.stem: path for path in folder.glob("*.yaml") if path.stem not in ("catalogue", "keys")}
+
+
 @lru_cache(maxsize=64)
 def _file(name: str) -> dict[str, Any]:
-    path = FOLDER / f"{name}.yaml"
-    content = load_yaml(path) if path.is_file() else {}
+    path = _shipped(FOLDER).get(name)
+    content = load_yaml(path) if path is not None else {}
     if not isinstance(content, dict):
         raise TypeError(f"{name}.yaml: a mapping is needed")
     return content
@@ -167,7 +173,8 @@ def _rule_set(
             variants.extend(_variants(key, choices, family, str(benchmark_name), round_))
         _add(rules, section, family, f"{_prefix(family)}{benchmark_name}.yaml", round_)
     for key, note in (content.get("notes") or {}).items():
-        rules[key] = msgspec.structs.replace(rules[key], note=note)
+        if key in rules:
+            rules[key] = msgspec.structs.replace(rules[key], note=note)
     return RuleSet(
         usage=round_.usage,
         round=round_.name,
@@ -212,9 +219,9 @@ def explained(usage: str, overlay: str | None, *names: str) -> Iterator[None]:
 
         if isinstance(error, RuleFileError):
             raise
-        files = [FOLDER / f"{name}.yaml" for name in names]
+        files = [path for path in map(_shipped(FOLDER).get, names) if path is not None]
         rounds = known_rounds(usage, overlay)
-        problems = [p for path in files if path.is_file() for p in rule_file_problems(path, rounds, path.name)]
+        problems = [p for path in files for p in rule_file_problems(path, rounds, path.name)]
         if not problems:
             raise
         raise RuleFileError(tuple(problems)) from error

@@ -8,13 +8,14 @@ from typing import Any
 
 import yaml
 
-from mlsub.data import load_yaml
 from mlsub.rounds import get_round, known_rounds, usages
 from mlsub.rules.load import rules_for
-from mlsub.rules.problems import RuleFileError, round_flaws
-from mlsub.yamlfile import Problem, child, meant, read, schema_problems, twice, unknown
+from mlsub.rules.problems import RuleFileError, placed, round_flaws, rule_flaws
+from mlsub.yamlfile import Problem, child, content_of, meant, read, schema_problems, twice, unknown
 
 _WORDS = ("title", "usage", "common", "benchmarks", "rounds")
+#: Of a benchmark: its folder, and the files of its code, are called so.
+_LONGEST_NAME = 100
 _ROUND_WORDS = ("ruleset", "checker", "benchmarks", "log_format", "empty_benchmark_folder", "seeds", "scaling")
 
 
@@ -28,11 +29,9 @@ def check_overlay(path: Path) -> str:
     if node is None:
         raise RuleFileError(problems)
     shown = str(path)
-    found = [Problem(shown, where.start_mark.line + 1, message) for where, message in _flaws(node)]
+    found = placed(shown, _flaws(node)) or schema_problems(node, shown, _schema()) or placed(shown, _rule_flaws(node))
     if not found:
-        found = schema_problems(node, shown, _schema())
-    if not found:
-        found = [Problem(shown, 1, message) for message in _unusable(path)]
+        found = [Problem(shown, 1, message) for message in _unusable(path, content_of(node))]
     if found:
         raise RuleFileError(tuple(sorted(found, key=lambda problem: problem.line)))
     return str(path.resolve())
@@ -61,11 +60,24 @@ def _flaws(node: yaml.Node) -> Iterator[tuple[yaml.Node, str]]:
     benchmarks = child(node, "benchmarks")
     every = {name for round_name in known for name in get_round(usage, round_name).benchmarks}
     for key, content in benchmarks.value if isinstance(benchmarks, yaml.MappingNode) else ():
-        if key.value not in every and not names:
+        if str(key.value).startswith("common"):
+            yield key, f"{str(key.value)[:40]} is not a benchmark; what binds all stands under common"
+        elif len(key.value) > _LONGEST_NAME:
+            yield key, f"a benchmark's name has up to {_LONGEST_NAME} characters, for a folder is called so"
+        elif key.value not in every and not names:
             yield key, f"unknown benchmark {key.value!r}{meant(str(key.value), sorted(every))}"
         if isinstance(content, yaml.MappingNode):
             kept = [(k, v) for k, v in content.value if k.value != "title"]
             yield from round_flaws(yaml.MappingNode(content.tag, kept), rounds)
+
+
+def _rule_flaws(node: yaml.Node) -> Iterator[tuple[yaml.Node, str]]:
+    """Demands that cannot be put into rules."""
+    yield from rule_flaws(child(node, "common"))
+    benchmarks = child(node, "benchmarks")
+    for _, content in benchmarks.value if isinstance(benchmarks, yaml.MappingNode) else ():
+        kept = [(k, v) for k, v in content.value if k.value != "title"]
+        yield from rule_flaws(yaml.MappingNode(content.tag, kept))
 
 
 def _schema() -> dict[str, Any]:
@@ -99,9 +111,8 @@ def _schema() -> dict[str, Any]:
     return schema
 
 
-def _unusable(path: Path) -> Iterator[str]:
+def _unusable(path: Path, content: dict[str, Any]) -> Iterator[str]:
     """What only shows when the rules are put together: a benchmark without a run count or rules, say."""
-    content = load_yaml(path)
     overlay = str(path.resolve())
     usage = content.get("usage", "training")
     for name in content.get("rounds") or {}:

@@ -13,10 +13,23 @@ from typing import Any
 
 import yaml
 
+from mlsub.findings import Blocks
 from mlsub.rules.constraints import OPERATORS
 from mlsub.rules.formula import FormulaError, is_formula, parse
-from mlsub.rules.parse import DEMANDS
-from mlsub.yamlfile import FileProblemsError, Flaws, Problem, child, keys, meant, read, schema_problems, twice, unknown
+from mlsub.rules.parse import DEMANDS, parse_rule
+from mlsub.yamlfile import (
+    FileProblemsError,
+    Flaws,
+    Problem,
+    child,
+    content_of,
+    keys,
+    meant,
+    read,
+    schema_problems,
+    twice,
+    unknown,
+)
 
 _SECTIONS = ("both", "closed", "open")
 _ROUND_WORDS = ("replaces", "runs", "forgiven", "notes", "at_least_one_of", *_SECTIONS)
@@ -44,8 +57,13 @@ def rule_file_problems(path: Path, rounds: Iterable[str], name: str | None = Non
     table = child(node, "rounds")
     if isinstance(table, yaml.MappingNode):
         flaws += round_flaws(table, tuple(rounds))
-    found = [Problem(shown, where.start_mark.line + 1, message) for where, message in flaws]
-    return tuple(sorted(found or schema_problems(node, shown, schema()), key=lambda problem: problem.line))
+    found = placed(shown, flaws) or schema_problems(node, shown, schema()) or placed(shown, rule_flaws(table))
+    return tuple(sorted(found, key=lambda problem: problem.line))
+
+
+def placed(shown: str, flaws: Iterable[tuple[yaml.Node, str]]) -> list[Problem]:
+    """Flaws as problems of a file."""
+    return [Problem(shown, where.start_mark.line + 1, message) for where, message in flaws]
 
 
 def round_flaws(table: yaml.MappingNode, rounds: tuple[str, ...]) -> Flaws:
@@ -76,27 +94,42 @@ def _demands(node: yaml.Node) -> Flaws:
         if node.tag != "tag:yaml.org,2002:null" and node.value not in _OCCURS:
             yield node, f"unknown occurrence {node.value!r}{meant(node.value, _OCCURS)}"
         return
-    yield from unknown(node, (*_DEMAND_WORDS, *sorted(OPERATORS)), "operator")
+    yield from _operators(node, _DEMAND_WORDS)
     occurs = child(node, "occurs")
     if isinstance(occurs, yaml.ScalarNode) and occurs.value not in _OCCURS:
         yield occurs, f"unknown occurrence {occurs.value!r}{meant(occurs.value, _OCCURS)}"
     first = child(node, "first")
     for metadata in (child(node, "metadata"), child(first, "metadata") if first else None):
         for _, tests in metadata.value if isinstance(metadata, yaml.MappingNode) else ():
-            yield from unknown(tests, ("optional", "when", *sorted(OPERATORS)), "operator")
+            yield from _operators(tests, ("optional", "when"))
     reaches = child(node, "reaches")
     if reaches is not None and all(str(key.value).isupper() for key in keys(reaches)):
         for _, tests in reaches.value if isinstance(reaches, yaml.MappingNode) else ():
-            yield from unknown(tests, sorted(OPERATORS), "operator")
+            yield from _operators(tests)
     elif reaches is not None:
-        yield from unknown(reaches, sorted(OPERATORS), "operator")
+        yield from _operators(reaches)
     yield from _formulas(node, False)
+
+
+def _operators(node: yaml.Node, others: Iterable[str] = ()) -> Flaws:
+    """Operators that there are not, at any depth; ``others`` are the words that may stand beside them."""
+    if not isinstance(node, yaml.MappingNode):
+        return
+    yield from unknown(node, (*others, *sorted(OPERATORS)), "operator")
+    for key, value in node.value:
+        if key.value in ("length", "whole_part"):
+            yield from _operators(value)
+        elif key.value == "item":
+            yield from _operators(value, ("index",))
+        elif key.value == "any_of" and isinstance(value, yaml.SequenceNode):
+            for choice in value.value:
+                yield from _operators(choice, ("where",))
 
 
 def _formulas(node: yaml.Node, bare: bool) -> Flaws:
     """Formulas that do not read as one; under ``satisfies`` they stand without the sign of equality."""
     if isinstance(node, yaml.ScalarNode):
-        if bare or (node.style in ("'", '"') and is_formula(node.value)):
+        if node.tag == "tag:yaml.org,2002:str" and (bare or is_formula(node.value)):
             try:
                 parse(node.value.removeprefix("=") if not bare else node.value)
             except FormulaError as error:
@@ -107,6 +140,32 @@ def _formulas(node: yaml.Node, bare: bool) -> Flaws:
     elif isinstance(node, yaml.SequenceNode):
         for item in node.value:
             yield from _formulas(item, bare)
+
+
+def rule_flaws(table: yaml.Node | None, benchmarks: tuple[str, ...] = ()) -> Flaws:
+    """Demands that fit the schema and still cannot be put into a rule, in a mapping of rounds to changes."""
+    for _, content in table.value if isinstance(table, yaml.MappingNode) else ():
+        for name in _SECTIONS:
+            yield from _unusable(child(content, name), benchmarks)
+
+
+def _unusable(section: yaml.Node | None, benchmarks: tuple[str, ...]) -> Flaws:
+    from mlsub.rules.compiled import compile_key
+    from mlsub.rules.demands import aspects_of
+
+    for key, demands in section.value if isinstance(section, yaml.MappingNode) else ():
+        if key.value == "variants":
+            for _, choices in demands.value:
+                for _, variant in choices.value:
+                    yield from _unusable(variant, benchmarks)
+            continue
+        try:
+            rule = parse_rule(str(key.value), content_of(demands), Blocks.BOTH, "", benchmarks)
+            compile_key(rule)
+            tuple(aspects_of(rule))
+        except Exception as error:
+            # Whatever a rule stumbles over here would keep every log from being judged.
+            yield demands, f"{key.value}: not a rule: {error!s:.200}"
 
 
 def schema() -> dict[str, Any]:

@@ -223,8 +223,9 @@ def test_the_examples_of_the_docs_are_what_is_printed() -> None:
     page = (REPOSITORY / "docs" / "claims.md").read_text()
     blocks = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
     printed = render(graphcore("v1.0"), "text")
-    assert len(blocks) == 2
-    assert all(block in printed for block in blocks)
+    assert len(blocks) == 3
+    # The third is of a claim that test_subject.py makes.
+    assert all(block in printed for block in blocks[:2])
 
 
 def test_the_docs_name_every_function_wording_and_verdict() -> None:

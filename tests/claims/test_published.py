@@ -44,7 +44,7 @@ def sentence(round_: str, path: str, minutes: str) -> str:
     count = int(description["number_of_nodes"]) * int(per_node) if per_node.isdigit() else 0
     name_ = description.get("accelerator_model_name")
     on = f"{count} {name_} accelerators" if count else description["system_name"]
-    title = benchmark("training", round_, name).title
+    title = benchmark("training", round_, name).title.partition(";")[0]
     who, when = description["submitter"], f"MLPerf Training v{round_}"
     return f"{who} trained {title} in {when} in {minutes} minutes on {on} ({division})"
 

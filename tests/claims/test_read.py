@@ -152,7 +152,7 @@ def test_statements_of_one_quantity_have_one_unit(tmp_path: Path) -> None:
     [
         (b"", "1: a mapping is needed, with claims_version, source, results, inputs and claims"),
         (b"\xff\xfe", "1: cannot be read: not UTF-8 text"),
-        (b"a: \0", "1: no YAML: nested too deeply"),
+        (b"a: \0", "1: no YAML: special characters are not allowed"),
         (b"a: &x 1\nb: *x\n", "2: aliases (*name) are not for claims files"),
         (b"[" * 1_000_000, "1: no YAML: nested too deeply"),
         (b"claims_version: 1\nclaims_version: 1\n", "2: 'claims_version' is there twice, first on line 1"),

@@ -149,8 +149,8 @@ def test_a_folder_that_is_no_rehearsal_is_never_replaced(tmp_path: Path) -> None
             "entries: [{system: a, division: open}, {system: a, division: closed, benchmark: verses}]\n",
             "one division",
         ),
-        ("- a list\n", "object"),
-        ("a: [\n", "line"),
+        ("- a list\n", ":1: a mapping is needed"),
+        ("a: [\n", ":2: no YAML"),
     ],
 )
 def test_a_bad_manifest_is_refused_in_one_line_and_exit_2(text: str, named: str, tmp_path: Path) -> None:

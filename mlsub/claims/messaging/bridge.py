@@ -73,7 +73,7 @@ def _message(judged: Judged, world: World, texts: Mapping[str, str]) -> Message:
         text=claim.text,
         line=claim.line,
         document=_document(claim.source, name_of(claim.source, claim.document), texts),
-        operands=tuple(_operand(world.file.results[name], world, reviewed=reviewed) for name in results),
+        operands=tuple(operand(world.file.results[name], world, reviewed=reviewed) for name in results),
         scored=tuple(name for name in results if name in scored),
         together=_together(expr.tree, world.file) if expr else (),
         submitters=_submitters([world.file.results[name] for name in results], world),
@@ -119,18 +119,18 @@ def _together(root: Node, file: ClaimsFile) -> tuple[tuple[str, ...], ...]:
 
 def _used(root: Node, file: ClaimsFile) -> tuple[frozenset[str], bool]:
     """The results whose scores an expression uses, and whether it uses more of them than that."""
-    calls = list(_calls(root, file))
+    used = list(calls(root, file))
     scored = {
         argument.name
-        for call in calls
+        for call in used
         if call.function in _SCORES
         for argument in call.arguments
         if isinstance(argument, Name) and argument.name in file.results
     }
-    return frozenset(scored), any(call.function in _BESIDES for call in calls)
+    return frozenset(scored), any(call.function in _BESIDES for call in used)
 
 
-def _calls(root: Node, file: ClaimsFile) -> Iterator[Call]:
+def calls(root: Node, file: ClaimsFile) -> Iterator[Call]:
     """Every call in an expression, those in the values it names too; without recursion, as values may be many."""
     todo, seen = [root], set[str]()
     while todo:
@@ -148,7 +148,7 @@ def _calls(root: Node, file: ClaimsFile) -> Iterator[Call]:
                 todo.append(file.values[node.name].expr.tree)
 
 
-def _operand(result: Result, world: World, *, reviewed: bool) -> Operand:
+def operand(result: Result, world: World, *, reviewed: bool = True) -> Operand:
     """A result with what its files say; what the claims file says stands where they are not there."""
     facts = world.facts.get(result.name)
     known = facts if isinstance(facts, Facts) else None
@@ -195,6 +195,8 @@ def _untrue(judged: Judged) -> str | None:
         return judged.reason or "its statements contradict each other"
     if judged.verdict is not ClaimVerdict.FAILS:
         return None
+    if judged.differences:
+        return "the results have no " + ", ".join(f"{one.what} {one.said}" for one in judged.differences)
     headline = judged.headline
     if headline is None or isinstance(headline.value, bool):
         return "the results say otherwise"

@@ -12,7 +12,7 @@ import msgspec
 from mlsub.data import load_yaml
 from mlsub.report.plain import plain
 
-_SIGNS = re.compile(r"[™®]|\(tm\)|\(r\)|&trade;|&reg;")
+_SIGNS = re.compile(r"[™®]|\(tm\)|\(r\)|&trade;|&reg;", re.I)
 _GAPS = re.compile(r"[\s\-‐‑–_]+")
 #: A quotation is no longer.
 _LONGEST = 60
@@ -33,7 +33,12 @@ def names() -> dict[str, Names]:
 
 def flat(text: str) -> str:
     """A text in small letters without trademark signs; hyphens are blanks and blanks single."""
-    return _GAPS.sub(" ", _SIGNS.sub("", text.lower().replace("’", "'"))).strip()
+    return spaced(text).lower()
+
+
+def spaced(text: str) -> str:
+    """The same in the letters that it is written in."""
+    return _GAPS.sub(" ", _SIGNS.sub("", text.replace("’", "'"))).strip()
 
 
 @lru_cache(maxsize=8)
