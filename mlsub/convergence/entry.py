@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from mlsub.audit.isolate import isolated, reviewed
 from mlsub.convergence import words
 from mlsub.convergence.algorithm import Algorithm, algorithm_of, is_tested, unit_of, unit_words
 from mlsub.convergence.point import paired_rule
@@ -80,8 +81,11 @@ def convergence_of(
     by_samples = found.needs.name == "bert" and (options.train_samples or flags.train_samples is not None)
     result, progress = _outcome(runs, found, samples=by_samples)
     rcp = _rcp(result, progress, found, by_samples, flags)
-    rcp = _with_other_count(rcp, runs, found, by_samples, flags)
-    findings = [*words.about(entry, rcp, progress), *_hull(entry, found, progress, result, rcp)]
+    rcp, uncounted = isolated(
+        "the other count of BERT", entry.path, lambda: _with_other_count(rcp, runs, found, by_samples, flags), rcp
+    )
+    hull = reviewed("rcp.hull", entry.path, lambda: _hull(entry, found, progress, result, rcp))
+    findings = [*words.about(entry, rcp, progress), *uncounted, *hull]
     if by_samples:
         findings.append(words.by_train_samples(entry, flags.train_samples))
     if flags.rcp_bypass is not None:

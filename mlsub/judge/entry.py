@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from mlsub.audit.cross import audit_entry
+from mlsub.audit.isolate import isolated, reviewed
 from mlsub.audit.seeds import audit_seeds
 from mlsub.convergence.entry import USUAL, Options, convergence_of
 from mlsub.divisions import division_of
-from mlsub.energy import energy_result, judge_power
+from mlsub.energy import Power, energy_result, judge_power
 from mlsub.findings import Finding
 from mlsub.judge.seeds import check_seeds
 from mlsub.log.report import LogReport
@@ -19,7 +20,7 @@ from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.load import Benchmark
 from mlsub.score.olympic import olympic_mean
-from mlsub.score.scaled import audit_scaling, read_scaling, score_of
+from mlsub.score.scaled import ScalingFile, audit_scaling, read_scaling, score_of
 from mlsub.score.weak import weak_minutes
 from mlsub.submission.model import Entry
 from mlsub.submission.params import NO_FLAGS, Flags
@@ -54,29 +55,55 @@ def judge_entry(
         flags: those of the submission.
         options: what the caller asks of the convergence test.
     """
-    power = judge_power(entry, round_)
+    power, unmeasured = _power(entry, round_)
     noncompliant = frozenset(_name(log) for log in entry.logs if not log.compliant)
     dropped = noncompliant | power.faulted if power else noncompliant
     convergence = convergence_of(entry, needs, round_, flags, options)
-    minutes = minutes_of(entry, needs)
-    file = read_scaling(entry.files.folder, entry.path)
-    score = score_of(minutes, convergence.result.scaling, file)
+    score, about_score = _score(entry, needs, convergence.result.scaling)
+    energy, uncounted = _energy(entry, needs, power, score)
     findings = [
         *_files(entry, needs, round_),
         *_compliance(entry, needs, dropped),
         *_seeds(entry, round_, flags),
         *convergence.findings,
-        *file.findings,
-        *audit_scaling(entry.path, convergence.result.scaling, file),
-        *audit_entry(entry),
+        *about_score,
+        *reviewed("cross", entry.path, lambda: audit_entry(entry)),
+        *unmeasured,
+        *uncounted,
     ]
-    counted = [log.minutes if log.compliant else None for log in entry.logs]
     return Judged(
         findings=tuple(findings),
         of_runs=power.findings if power else (),
         rcp=convergence.result,
         score=score,
-        energy=energy_result(power, counted, needs.forgiven, score.scaling) if power else None,
+        energy=energy,
+    )
+
+
+def _power(entry: Entry, round_: Round) -> tuple[Power | None, tuple[Finding, ...]]:
+    """The power measurements, which no official tool looks at before the round that checks them."""
+    if round_.power_checked:
+        return judge_power(entry, round_), ()
+    return isolated("power", entry.path, lambda: judge_power(entry, round_), None)
+
+
+def _score(entry: Entry, needs: Benchmark, computed: float) -> tuple[ScoreResult, tuple[Finding, ...]]:
+    minutes, untimed = isolated("the score", entry.path, lambda: minutes_of(entry, needs), None)
+    file, unread = isolated(
+        "score.scaling-file", entry.path, lambda: read_scaling(entry.files.folder, entry.path), ScalingFile()
+    )
+    differs = reviewed("score.scaling-differs", entry.path, lambda: audit_scaling(entry.path, computed, file))
+    return score_of(minutes, computed, file), (*file.findings, *differs, *untimed, *unread)
+
+
+def _energy(
+    entry: Entry, needs: Benchmark, power: Power | None, score: ScoreResult
+) -> tuple[EnergyResult | None, tuple[Finding, ...]]:
+    if power is None:
+        return None, ()
+    counted = [log.minutes if log.compliant else None for log in entry.logs]
+    return isolated(
+        "the energy", entry.path, lambda: energy_result(power, counted, needs.forgiven, score.scaling), None
     )
 
 
@@ -100,7 +127,8 @@ def _seeds(entry: Entry, round_: Round, flags: Flags) -> Iterator[Finding]:
         )
     else:
         yield from seeds
-    yield from audit_seeds(entry.logs, frozenset(f.path for f in seeds if f.rule == "seed.shared"))
+    shared = frozenset(f.path for f in seeds if f.rule == "seed.shared")
+    yield from reviewed("seed.reused", entry.path, lambda: audit_seeds(entry.logs, shared))
 
 
 def _files(entry: Entry, needs: Benchmark, round_: Round) -> Iterator[Finding]:
