@@ -9,6 +9,7 @@ import msgspec
 from mlsub.audit.cross import audit_entry
 from mlsub.audit.isolate import isolated, reviewed
 from mlsub.audit.seeds import audit_seeds
+from mlsub.convergence.algorithm import algorithm_of
 from mlsub.convergence.entry import USUAL, Options, convergence_of
 from mlsub.divisions import division_of
 from mlsub.energy import Power, energy_result, judge_power
@@ -20,8 +21,9 @@ from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.load import Benchmark
 from mlsub.score.olympic import olympic_mean
-from mlsub.score.scaled import ScalingFile, audit_scaling, read_scaling, score_of
+from mlsub.score.scaled import FILE, ScalingFile, audit_scaling, read_scaling, score_of
 from mlsub.score.weak import weak_minutes
+from mlsub.submission.locate import is_folder
 from mlsub.submission.model import Entry
 from mlsub.submission.params import NO_FLAGS, Flags
 
@@ -66,6 +68,7 @@ def judge_entry(
         *_compliance(entry, needs, dropped),
         *_seeds(entry, round_, flags),
         *convergence.findings,
+        *_scaling_place(entry, convergence.result, round_),
         *about_score,
         *reviewed("cross", entry.path, lambda: audit_entry(entry)),
         *unmeasured,
@@ -78,6 +81,21 @@ def judge_entry(
         score=score,
         energy=energy,
     )
+
+
+def _scaling_place(entry: Entry, rcp: RcpResult, round_: Round) -> Iterator[Finding]:
+    """Where a reference point applies, the official checker removes ``scaling.json``, which it cannot of a folder."""
+    algorithm = algorithm_of(round_.usage, round_.name, round_.overlay)
+    if algorithm is None or not algorithm.normalise or rcp.minimum is None:
+        return
+    if is_folder(entry.files.folder / FILE):
+        yield finding(
+            "official.crash",
+            f"{entry.path}/{FILE}" if entry.path not in ("", ".") else FILE,
+            "The official checker ends in a traceback on a scaling.json that is a folder",
+            expected="a file, or none",
+            actual="a folder",
+        )
 
 
 def _power(entry: Entry, round_: Round) -> tuple[Power | None, tuple[Finding, ...]]:
@@ -132,6 +150,14 @@ def _seeds(entry: Entry, round_: Round, flags: Flags) -> Iterator[Finding]:
 
 
 def _files(entry: Entry, needs: Benchmark, round_: Round) -> Iterator[Finding]:
+    if entry.files.elsewhere is not None:
+        yield finding(
+            "entry.glob-name",
+            entry.path,
+            "The official tools search for the logs by a pattern that finds others, or none",
+            expected="names without *, ? and brackets",
+            actual=entry.files.elsewhere,
+        )
     runs = len(entry.files.results)
     strays = [name for name in entry.files.strays if name not in KNOWN_COMPANIONS]
     weak = entry.files.scaling_type == "weak"

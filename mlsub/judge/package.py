@@ -144,7 +144,8 @@ def judge_package(package: Package, reports: Mapping[str, LogReport], round_: Ro
         logs.extend(log_result(log, entry_files.organisation) for log in entry.logs)
         findings.extend(f for log in entry.logs for f in log.findings)
         findings.extend(about)
-    findings.extend(flags.findings())
+    about_flags = flags.findings()
+    findings.extend(about_flags)
     findings.extend(reviewed("seed.not-random", _place(package), lambda: audit_organisation_seeds(read)))
     if not logs and not any(f.rejects for f in files.findings):
         findings.append(_without_logs(package))
@@ -152,7 +153,7 @@ def judge_package(package: Package, reports: Mapping[str, LogReport], round_: Ro
     if not logs:
         official = Verdict.NOT_CHECKED
     elif (
-        any(f.rejects for f in files.findings)
+        any(f.rejects for f in (*files.findings, *about_flags))
         or any(entry.official is Verdict.REJECTED for entry in entries)
         or any(system.official is Verdict.REJECTED for system in systems)
     ):

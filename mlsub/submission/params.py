@@ -91,19 +91,45 @@ def read_flags(folder: Path, path: str, round_: Round, *, root: bool) -> Flags:
         root: whether the folder is the organisation's.
     """
     name = FILE if path in ("", ".") else f"{path}/{FILE}"
+    by_checker = round_.checker_params == "folders" and not root
     try:
-        with (folder / FILE).open("rb") as stream:
-            content = stream.read(MAX_BYTES + 1)
+        content = _read(folder / FILE)
     except (FileNotFoundError, NotADirectoryError):
         return NO_FLAGS
     except OSError as error:
-        return Flags(findings=(finding("params.unreadable", name, f"It cannot be read: {error.strerror or error}"),))
+        crashes = by_checker and (folder / FILE).exists()
+        return Flags(findings=(_unreadable(name, str(error.strerror or error), crashes=crashes),))
     if len(content) > MAX_BYTES:
         return Flags(findings=(finding("params.unreadable", name, f"It is larger than {MAX_BYTES >> 10} KiB"),))
+    if by_checker and not _is_text(content):
+        return Flags(findings=(_unreadable(name, "it is not UTF-8 text", crashes=True),))
     place = "root" if root else "folders"
     if round_.checker_params != place:
         return Flags(findings=(_misplaced(name, round_),))
     return _flags(content.decode("utf-8", "replace"), name, either_spelling=root)
+
+
+def _read(file: Path) -> bytes:
+    if file.exists() and not file.is_file():
+        raise OSError("it is not a regular file")
+    with file.open("rb") as stream:
+        return stream.read(MAX_BYTES + 1)
+
+
+def _is_text(content: bytes) -> bool:
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _unreadable(name: str, why: str, *, crashes: bool) -> Finding:
+    """From v4.0 the official checker opens whatever has the name, and ends in a traceback where it cannot."""
+    if not crashes:
+        return finding("params.unreadable", name, f"It cannot be read: {why}")
+    message = "The official checker ends in a traceback on a file of flags that it cannot read"
+    return finding("official.crash", name, message, expected="a text file, or none", actual=why)
 
 
 def _misplaced(name: str, round_: Round) -> Finding:
