@@ -10,7 +10,7 @@ from mlsub.energy.audit import audit_copies, audit_run
 from mlsub.energy.model import NoEnergyError, RunPower
 from mlsub.energy.read import list_names, read_run
 from mlsub.energy.score import Power, run_joules
-from mlsub.energy.structure import faults, judge_structure
+from mlsub.energy.structure import crashes, faults, judge_structure
 from mlsub.findings import Finding
 from mlsub.log.reader import UnreadableLogError
 from mlsub.rounds import Round
@@ -55,6 +55,7 @@ def judge_power(entry: Entry, round_: Round) -> Power | None:
         ),
         faulted=frozenset(name for name, run in zip(names, runs, strict=True) if run.result in faulted),
         joules=joules,
+        crashes=tuple(crashes(runs, folder, path)) if round_.power_checked else (),
     )
 
 

@@ -71,6 +71,7 @@ def judge_entry(
         *_scaling_place(entry, convergence.result, round_),
         *about_score,
         *reviewed("cross", entry.path, lambda: audit_entry(entry)),
+        *(power.crashes if power else ()),
         *unmeasured,
         *uncounted,
     ]
@@ -88,7 +89,8 @@ def _scaling_place(entry: Entry, rcp: RcpResult, round_: Round) -> Iterator[Find
     algorithm = algorithm_of(round_.usage, round_.name, round_.overlay)
     if algorithm is None or not algorithm.normalise or rcp.minimum is None:
         return
-    if is_folder(entry.files.folder / FILE):
+    file = entry.files.folder / FILE
+    if is_folder(file) and not file.is_symlink():
         yield finding(
             "official.crash",
             f"{entry.path}/{FILE}" if entry.path not in ("", ".") else FILE,

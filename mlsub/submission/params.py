@@ -72,8 +72,12 @@ class FlagFiles:
             path = (
                 self._path if relative == "." else relative if self._path in ("", ".") else f"{self._path}/{relative}"
             )
-            root = self._in_tree and folder == self._top
-            self._read[folder] = read_flags(folder, path, self._round, root=root)
+            depth = len(folder.relative_to(self._top).parts)
+            if self._in_tree and depth == 1:
+                self._read[folder] = _in_results(folder, path, self._round)
+            else:
+                root = self._in_tree and depth == 0
+                self._read[folder] = read_flags(folder, path, self._round, root=root)
         return self._read[folder]
 
 
@@ -107,6 +111,12 @@ def read_flags(folder: Path, path: str, round_: Round, *, root: bool) -> Flags:
     if round_.checker_params != place:
         return Flags(findings=(_misplaced(name, round_),))
     return _flags(content.decode("utf-8", "replace"), name, either_spelling=root)
+
+
+def _in_results(folder: Path, path: str, round_: Round) -> Flags:
+    """``results/`` itself, in which no round reads the file."""
+    there = (folder / FILE).is_symlink() or (folder / FILE).exists()
+    return Flags(findings=(_misplaced(f"{path}/{FILE}", round_),)) if there else NO_FLAGS
 
 
 def _read(file: Path) -> bytes:

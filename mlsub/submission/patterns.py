@@ -34,10 +34,10 @@ def finds_others(organisation: Path, folder: Path) -> str | None:
         return None
     if not fnmatchcase(organisation.name, organisation.name):
         return f"{organisation.name} is a pattern that does not match itself, so it finds no log"
-    if system == _RECURSIVE:
-        return f"{system} is a pattern that finds the logs of every system"
     found = names_matching(system, _names(organisation / results)) if is_pattern(system) else [system]
     others = [other for other in found if other != system and _logs(organisation.joinpath(results, other, *below))]
+    if system == _RECURSIVE and _logs(organisation.joinpath(results, *below)):
+        others.append("/".join(below))
     if others:
         return f"{system} is a pattern that finds the logs of {', '.join(sorted(others)[:3])}"
     if system in found or not _logs(folder):

@@ -70,7 +70,7 @@ def official(file: Path, round_id: str, *, fast: bool = True) -> Answer:
     """The verdict of the installed checker on a log; a traceback is a rejection, as it is for a submitter."""
     usage, name = usage_and_round(round_id)
     ruleset = f"{name}.0"
-    with _prepared(round_id, fast) as (log, queue), warnings.catch_warnings():
+    with prepared(round_id, fast=fast) as (log, queue), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         checker = mlp_compliance.make_checker(usage, ruleset, True, False)
         try:
@@ -93,7 +93,7 @@ def _config(file: Path, usage: str, ruleset: str) -> str:
 
 
 @contextmanager
-def _prepared(round_id: str, fast: bool) -> Iterator[tuple[_Log, _Queue]]:
+def prepared(round_id: str, *, fast: bool = True) -> Iterator[tuple[_Log, _Queue]]:
     """The checker's module with a fresh queue (a crash leaves entries behind), cached rule files and no output."""
     log, queue = _Log(), _Queue()
     replaced = [

@@ -67,7 +67,11 @@ CASES: dict[str, Case] = {
     "a star that finds another": Case(lambda t: (_renamed(t, "rack*"), _another(t, "rack2")), {GLOB}),
     "a star that finds another without it": Case(lambda t: (_renamed(t, "rack*"), t.add_system("rack2")), set()),
     "brackets that find another": Case(lambda t: (_renamed(t, "rack[12]"), _another(t, "rack1")), {GLOB}),
-    "two stars": Case(lambda t: _renamed(t, "**"), {GLOB}),
+    "two stars": Case(lambda t: _renamed(t, "**"), set()),
+    "two stars that find another": Case(lambda t: (_renamed(t, "**"), _another(t, "rack2")), {GLOB}),
+    "two stars that find logs above": Case(
+        lambda t: (_renamed(t, "**"), _folder(t, "resnet"), (t.folder / "results/resnet/result_9.txt").touch()), {GLOB}
+    ),
     "a star does not find what is hidden": Case(lambda t: (_renamed(t, "*"), _another(t, ".old")), set()),
 }  # fmt: skip
 
