@@ -11,6 +11,7 @@ import msgspec
 
 import mlsub
 from mlsub.audit.cross import audit_same_runs
+from mlsub.audit.isolate import reviewed
 from mlsub.convergence.entry import USUAL, Options
 from mlsub.findings import Finding, Verdict
 from mlsub.judge.log import LogTask
@@ -227,7 +228,7 @@ def _run(job: _Job, settings: Settings) -> Checked:
     parts = [judge_package(package, by_path, job.round, settings.convergence) for package in packages]
     parts += [single_log(path, by_path[path.relative_to(root).as_posix()]) for path in singles]
     findings = [f for part in parts for f in part.findings]
-    findings += audit_same_runs(reports)
+    findings += reviewed("entry.same-log-twice", ".", lambda: audit_same_runs(reports))
     official = _official([part.official for part in parts])
     if official is Verdict.NOT_CHECKED and not any(f.rejects for f in findings):
         findings.append(_nothing_there(job.places))

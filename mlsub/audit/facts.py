@@ -71,9 +71,9 @@ def number(value: Any) -> float | int | None:
 
 
 def batch_size(run: Run) -> float | int | None:
-    """The run's global batch size; None where it is no number above zero."""
+    """The run's global batch size; None where it is not a number of at least one."""
     size = number(run.hyperparameters.get("global_batch_size"))
-    return size if size is not None and size > 0 else None
+    return size if size is not None and size >= 1 else None
 
 
 def amount(value: float | int | str, run: Run) -> float | None:
@@ -95,4 +95,6 @@ def in_words(value: float | int | str) -> str:
 
 def grouped(value: float) -> str:
     """A count with its thousands apart; whole numbers without a decimal point."""
+    if not math.isfinite(value):
+        return str(value)
     return f"{int(value):,}" if value == int(value) else f"{value:,.6g}" if value >= 1000 else f"{value:.6g}"

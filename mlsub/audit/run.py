@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from difflib import get_close_matches
 from typing import Any
 
 from mlsub.audit.cadence import audit_cadence
 from mlsub.audit.dataset import audit_dataset
 from mlsub.audit.ending import audit_ending
+from mlsub.audit.isolate import reviewed
 from mlsub.audit.progress import audit_progress
 from mlsub.findings import Finding
 from mlsub.log.run import Run, expected_event_type
@@ -27,9 +28,21 @@ def audit_run(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]
         usage: ``training`` or ``hpc``; the written rules are kept by usage and round.
         round_: the round whose rules hold, like ``1.0``.
     """
-    yield from _interval(run, path)
-    yield from _clock(run, path)
-    yield from _status(run, path)
+    review: dict[str, Callable[[], Iterator[Finding]]] = {
+        "run.interval-negative": lambda: _interval(run, path),
+        "run.clock-backwards": lambda: _clock(run, path),
+        "run.status-unknown": lambda: _status(run, path),
+        "run.event-type": lambda: _event_types(run, path),
+        "run.eval-missing": lambda: audit_ending(run, path),
+        "run.progress-backwards": lambda: audit_progress(run, path, usage, round_),
+        "run.eval-cadence": lambda: audit_cadence(run, path, usage, round_),
+        "run.train-samples": lambda: audit_dataset(run, path, usage, round_),
+    }
+    for rule, work in review.items():
+        yield from reviewed(rule, path, work)
+
+
+def _event_types(run: Run, path: str) -> Iterator[Finding]:
     for key, (found, line) in sorted(run.event_types.items(), key=lambda item: item[1][1]):
         yield finding(
             "run.event-type",
@@ -39,10 +52,6 @@ def audit_run(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]
             expected=expected_event_type(key),
             actual=found[:40],
         )
-    yield from audit_ending(run, path)
-    yield from audit_progress(run, path, usage, round_)
-    yield from audit_cadence(run, path, usage, round_)
-    yield from audit_dataset(run, path, usage, round_)
 
 
 def _interval(run: Run, path: str) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from mlsub.audit.isolate import isolated, reviewed
 from mlsub.convergence import words
 from mlsub.convergence.algorithm import Algorithm, algorithm_of, is_tested, unit_of, unit_words
 from mlsub.convergence.deadline import Which, points_at_deadline
@@ -87,12 +88,15 @@ def convergence_of(
     by_samples = found.needs.name == "bert" and (options.train_samples or flags.train_samples is not None)
     result, progress = _outcome(runs, found, samples=by_samples)
     rcp = _rcp(result, progress, found, by_samples, flags)
-    rcp = _with_other_count(rcp, runs, found, by_samples, flags)
+    rcp, uncounted = isolated(
+        "the other count of BERT", entry.path, lambda: _with_other_count(rcp, runs, found, by_samples, flags), rcp
+    )
     findings = [
         *words.about(entry, rcp, progress),
-        *_hull(entry, found, progress, result, rcp),
-        *_deadline(entry, found, progress, result, round_, rcp),
-        *_mixed(entry, found, progress, rcp),
+        *uncounted,
+        *reviewed("rcp.hull", entry.path, lambda: _hull(entry, found, progress, result, rcp)),
+        *reviewed("rcp.deadline-points", entry.path, lambda: _deadline(entry, found, progress, result, round_, rcp)),
+        *reviewed("rcp.mixed-batch-sizes", entry.path, lambda: _mixed(entry, found, progress, rcp)),
     ]
     if by_samples:
         findings.append(words.by_train_samples(entry, flags.train_samples))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath
 
+from mlsub.audit.isolate import isolated, reviewed
 from mlsub.energy.audit import audit_copies, audit_run
 from mlsub.energy.model import NoEnergyError, RunPower
 from mlsub.energy.read import list_names, read_run
 from mlsub.energy.score import Power, run_joules
-from mlsub.energy.structure import faults, judge_structure
+from mlsub.energy.structure import crashes, faults, judge_structure
 from mlsub.findings import Finding
 from mlsub.log.reader import UnreadableLogError
 from mlsub.rounds import Round
@@ -17,6 +18,8 @@ from mlsub.rules.catalogue import finding
 from mlsub.submission.model import Entry
 
 FOLDER = "power"
+#: The joules of each run, and why there are none.
+_Energies = tuple[tuple[float | None, ...], list[Finding]]
 
 
 def judge_power(entry: Entry, round_: Round) -> Power | None:
@@ -38,20 +41,28 @@ def judge_power(entry: Entry, round_: Round) -> Power | None:
         run if run.result == name.split(".")[0] else read_run(folder, path, name.split(".")[0])
         for run, name in zip(runs, names, strict=True)
     ]
-    joules, uncomputed = _energies(entry, runs, scored)
-    audits = [f for run, log in zip(scored, entry.logs, strict=True) for f in audit_run(run, log, _described(entry))]
+    nothing: _Energies = ((None,) * len(runs), [])
+    (joules, uncomputed), crashed = isolated("power.no-energy", path, lambda: _energies(entry, runs, scored), nothing)
     faulted = faults(runs) if round_.power_checked else frozenset()
     return Power(
         findings=(
             *judge_structure(runs, checked=round_.power_checked),
-            *_ownerless(entry, path, {run.result for run in (*runs, *scored)}),
+            *reviewed("power.strays", path, lambda: _ownerless(entry, path, {run.result for run in (*runs, *scored)})),
             *uncomputed,
-            *audits,
-            *audit_copies(scored),
+            *crashed,
+            *reviewed("power", path, lambda: _audits(entry, scored)),
+            *reviewed("power.same-readings", path, lambda: audit_copies(scored)),
         ),
         faulted=frozenset(name for name, run in zip(names, runs, strict=True) if run.result in faulted),
         joules=joules,
+        crashes=tuple(crashes(runs, folder, path)) if round_.power_checked else (),
     )
+
+
+def _audits(entry: Entry, scored: Sequence[RunPower]) -> Iterator[Finding]:
+    nodes = _described(entry)
+    for run, log in zip(scored, entry.logs, strict=True):
+        yield from audit_run(run, log, nodes)
 
 
 def _leads_somewhere(folder: Path) -> bool:
@@ -67,9 +78,7 @@ def _led_nowhere(path: str, runs: int) -> Power:
     return Power(findings=(told,), faulted=frozenset(), joules=(None,) * runs)
 
 
-def _energies(
-    entry: Entry, runs: Sequence[RunPower], scored: Sequence[RunPower]
-) -> tuple[tuple[float | None, ...], list[Finding]]:
+def _energies(entry: Entry, runs: Sequence[RunPower], scored: Sequence[RunPower]) -> _Energies:
     joules: list[float | None] = []
     findings = []
     for run, measured, log in zip(runs, scored, entry.logs, strict=True):

@@ -15,6 +15,7 @@ from mlsub.report.model import EnergyResult
 class Power(msgspec.Struct, frozen=True):
     """What an entry's power measurements come to.
 
+    ``crashes`` are the findings that decide of the entry, for the official checker has no verdict on it.
     ``faulted`` names the result files that the checker of the round counts as noncompliant for their power files;
     ``joules`` is the energy of each run in the order of the logs, None where it cannot be computed.
     """
@@ -22,6 +23,7 @@ class Power(msgspec.Struct, frozen=True):
     findings: tuple[Finding, ...]
     faulted: frozenset[str]
     joules: tuple[float | None, ...]
+    crashes: tuple[Finding, ...] = ()
 
 
 def run_joules(run: RunPower, duration_ms: float) -> float:

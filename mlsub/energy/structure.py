@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 import msgspec
 
@@ -11,6 +12,7 @@ from mlsub.energy.model import RunPower
 from mlsub.energy.read import is_measurement
 from mlsub.findings import Blocks, Finding, Kind, Severity
 from mlsub.rules.catalogue import finding
+from mlsub.submission.locate import is_folder
 
 _KINDS = (("node", "nodes"), ("sw", "switches"))
 
@@ -44,6 +46,23 @@ def faults(runs: Sequence[RunPower]) -> frozenset[str]:
     """The results that the official power checker of v5.0 and later counts as noncompliant, by name without ending."""
     found = {run.result for run in runs if not run.there or any(misnumbered(run, kind) for kind, _ in _KINDS)}
     return frozenset(found.union(*(blamed(runs, kind).values() for kind, _ in _KINDS)))
+
+
+def crashes(runs: Sequence[RunPower], folder: Path, path: str) -> Iterator[Finding]:
+    """What the official power checker of v5.0 and later ends in a traceback on, whatever run it is of."""
+    if not any(run.there for run in runs):
+        yield _crash(path, "It holds no folder of any run", "power/result_<n>/ for each run")
+    for run in runs:
+        names = [name for kind, _ in _KINDS for name in run.names if numbers_of((name,), kind) == [None]]
+        if not run.there and (folder / run.result).exists() and not is_folder(folder / run.result):
+            yield _crash(run.path, "It is not a folder", f"a folder power/{run.result}")
+        elif names:
+            yield _crash(run.path, f"{_list(names)}: no number in the name", "node_<j>.txt and sw_<k>.txt")
+
+
+def _crash(path: str, actual: str, expected: str) -> Finding:
+    message = "The official checker ends in a traceback on these power measurements"
+    return finding("official.crash", path, message, expected=expected, actual=actual)
 
 
 def blamed(runs: Sequence[RunPower], kind: str) -> dict[str, str]:

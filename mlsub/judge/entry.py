@@ -7,10 +7,12 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from mlsub.audit.cross import audit_entry
+from mlsub.audit.isolate import isolated, reviewed
 from mlsub.audit.seeds import audit_seeds
+from mlsub.convergence.algorithm import algorithm_of
 from mlsub.convergence.entry import USUAL, Options, convergence_of
 from mlsub.divisions import division_of
-from mlsub.energy import energy_result, judge_power
+from mlsub.energy import Power, energy_result, judge_power
 from mlsub.findings import Finding
 from mlsub.judge.seeds import check_seeds
 from mlsub.log.report import LogReport
@@ -19,8 +21,9 @@ from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.load import Benchmark
 from mlsub.score.olympic import olympic_mean
-from mlsub.score.scaled import audit_scaling, read_scaling, score_of
+from mlsub.score.scaled import FILE, ScalingFile, audit_scaling, read_scaling, score_of
 from mlsub.score.weak import weak_minutes
+from mlsub.submission.locate import is_folder
 from mlsub.submission.model import Entry
 from mlsub.submission.params import NO_FLAGS, Flags
 
@@ -54,29 +57,74 @@ def judge_entry(
         flags: those of the submission.
         options: what the caller asks of the convergence test.
     """
-    power = judge_power(entry, round_)
+    power, unmeasured = _power(entry, round_)
     noncompliant = frozenset(_name(log) for log in entry.logs if not log.compliant)
     dropped = noncompliant | power.faulted if power else noncompliant
     convergence = convergence_of(entry, needs, round_, flags, options)
-    minutes = minutes_of(entry, needs)
-    file = read_scaling(entry.files.folder, entry.path)
-    score = score_of(minutes, convergence.result.scaling, file)
+    score, about_score = _score(entry, needs, convergence.result.scaling)
+    energy, uncounted = _energy(entry, needs, power, score)
     findings = [
         *_files(entry, needs, round_),
         *_compliance(entry, needs, dropped),
         *_seeds(entry, round_, flags),
         *convergence.findings,
-        *file.findings,
-        *audit_scaling(entry.path, score),
-        *audit_entry(entry),
+        *_scaling_place(entry, convergence.result, round_),
+        *about_score,
+        *reviewed("cross", entry.path, lambda: audit_entry(entry)),
+        *(power.crashes if power else ()),
+        *unmeasured,
+        *uncounted,
     ]
-    counted = [log.minutes if log.compliant else None for log in entry.logs]
     return Judged(
         findings=tuple(findings),
         of_runs=power.findings if power else (),
         rcp=convergence.result,
         score=score,
-        energy=energy_result(power, counted, needs.forgiven, score.scaling) if power else None,
+        energy=energy,
+    )
+
+
+def _scaling_place(entry: Entry, rcp: RcpResult, round_: Round) -> Iterator[Finding]:
+    """Where a reference point applies, the official checker removes ``scaling.json``, which it cannot of a folder."""
+    algorithm = algorithm_of(round_.usage, round_.name, round_.overlay)
+    if algorithm is None or not algorithm.normalise or rcp.minimum is None:
+        return
+    file = entry.files.folder / FILE
+    if is_folder(file) and not file.is_symlink():
+        yield finding(
+            "official.crash",
+            f"{entry.path}/{FILE}" if entry.path not in ("", ".") else FILE,
+            "The official checker ends in a traceback on a scaling.json that is a folder",
+            expected="a file, or none",
+            actual="a folder",
+        )
+
+
+def _power(entry: Entry, round_: Round) -> tuple[Power | None, tuple[Finding, ...]]:
+    """The power measurements, which no official tool looks at before the round that checks them."""
+    if round_.power_checked:
+        return judge_power(entry, round_), ()
+    return isolated("power", entry.path, lambda: judge_power(entry, round_), None)
+
+
+def _score(entry: Entry, needs: Benchmark, computed: float) -> tuple[ScoreResult, tuple[Finding, ...]]:
+    minutes, untimed = isolated("the score", entry.path, lambda: minutes_of(entry, needs), None)
+    file, unread = isolated(
+        "score.scaling-file", entry.path, lambda: read_scaling(entry.files.folder, entry.path), ScalingFile()
+    )
+    score = score_of(minutes, computed, file)
+    differs = reviewed("score.scaling-differs", entry.path, lambda: audit_scaling(entry.path, score))
+    return score, (*file.findings, *differs, *untimed, *unread)
+
+
+def _energy(
+    entry: Entry, needs: Benchmark, power: Power | None, score: ScoreResult
+) -> tuple[EnergyResult | None, tuple[Finding, ...]]:
+    if power is None:
+        return None, ()
+    counted = [log.minutes if log.compliant else None for log in entry.logs]
+    return isolated(
+        "the energy", entry.path, lambda: energy_result(power, counted, needs.forgiven, score.scaling), None
     )
 
 
@@ -100,10 +148,19 @@ def _seeds(entry: Entry, round_: Round, flags: Flags) -> Iterator[Finding]:
         )
     else:
         yield from seeds
-    yield from audit_seeds(entry.logs, frozenset(f.path for f in seeds if f.rule == "seed.shared"))
+    shared = frozenset(f.path for f in seeds if f.rule == "seed.shared")
+    yield from reviewed("seed.reused", entry.path, lambda: audit_seeds(entry.logs, shared))
 
 
 def _files(entry: Entry, needs: Benchmark, round_: Round) -> Iterator[Finding]:
+    if entry.files.elsewhere is not None:
+        yield finding(
+            "entry.glob-name",
+            entry.path,
+            "The official tools search for the logs by a pattern that finds others, or none",
+            expected="names without *, ? and brackets",
+            actual=entry.files.elsewhere,
+        )
     runs = len(entry.files.results)
     strays = [name for name in entry.files.strays if name not in KNOWN_COMPANIONS]
     weak = entry.files.scaling_type == "weak"

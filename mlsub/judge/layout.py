@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from mlsub.audit.isolate import reviewed
 from mlsub.findings import Finding
 from mlsub.rounds import Round
 from mlsub.submission.layout import Place, audit_layout, list_tree
@@ -19,7 +20,8 @@ def with_layout(files: OrganisationFiles, prefix: str, round_: Round) -> Organis
     judged = {
         _inside(files, file) for file in (*files.descriptions, *(log for e in files.entries for log in e.results))
     }
-    found = [_placed(f, prefix) for f in audit_layout(list_tree(files.folder), places, round_.usage, judged)]
+    review = reviewed("layout", ".", lambda: audit_layout(list_tree(files.folder), places, round_.usage, judged))
+    found = [_placed(f, prefix) for f in review]
     # A link of results/ that leads nowhere, or a folder there that is closed, is an official finding already.
     fresh = [finding for finding in found if finding.path not in told]
     return msgspec.structs.replace(files, findings=(*files.findings, *fresh))

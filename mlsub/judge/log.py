@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from mlsub.audit.isolate import reviewed
 from mlsub.audit.run import audit_run
 from mlsub.divisions import division_of
 from mlsub.findings import Finding
@@ -180,7 +181,8 @@ class _Reading:
 
     def report(self, findings: tuple[Finding, ...], *, compliant: bool, undecodable: bool) -> LogReport:
         """The report with what the run itself shows."""
-        run = self.fold.finish()
+        run, task = self.fold.finish(), self.task
+        review = reviewed("runs", task.path, lambda: audit_run(run, task.path, task.usage, task.round))
         return LogReport(
             path=self.task.path,
             compliant=compliant,
@@ -190,7 +192,7 @@ class _Reading:
             status=readable(run.status[:_NAME_WIDTH]) if isinstance(run.status, str) else None,
             minutes=self._minutes(run),
             run=run,
-            findings=(*findings, *audit_run(run, self.task.path, self.task.usage, self.task.round)),
+            findings=(*findings, *review),
         )
 
     def _minutes(self, run: Run) -> float | None:

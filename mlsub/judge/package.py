@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from mlsub.audit.isolate import isolated, reviewed
 from mlsub.audit.seeds import audit_organisation_seeds
 from mlsub.convergence.entry import USUAL, Options
 from mlsub.findings import Finding, Verdict
@@ -121,9 +122,11 @@ def judge_package(package: Package, reports: Mapping[str, LogReport], round_: Ro
         for file in files.descriptions
     }
     findings: list[Finding] = list(files.findings)
-    systems = [_system_result(files, description) for description in descriptions.values()]
+    systems: list[SystemResult] = []
     for description in descriptions.values():
-        findings.extend(description.findings)
+        system, about_facts = _system_result(files, description)
+        systems.append(system)
+        findings.extend((*description.findings, *about_facts))
     logs: list[LogResult] = []
     entries: list[EntryResult] = []
     read: list[Entry] = []
@@ -141,15 +144,16 @@ def judge_package(package: Package, reports: Mapping[str, LogReport], round_: Ro
         logs.extend(log_result(log, entry_files.organisation) for log in entry.logs)
         findings.extend(f for log in entry.logs for f in log.findings)
         findings.extend(about)
-    findings.extend(flags.findings())
-    findings.extend(audit_organisation_seeds(read))
+    about_flags = flags.findings()
+    findings.extend(about_flags)
+    findings.extend(reviewed("seed.not-random", _place(package), lambda: audit_organisation_seeds(read)))
     if not logs and not any(f.rejects for f in files.findings):
         findings.append(_without_logs(package))
     official = Verdict.ACCEPTED
     if not logs:
         official = Verdict.NOT_CHECKED
     elif (
-        any(f.rejects for f in files.findings)
+        any(f.rejects for f in (*files.findings, *about_flags))
         or any(entry.official is Verdict.REJECTED for entry in entries)
         or any(system.official is Verdict.REJECTED for system in systems)
     ):
@@ -161,19 +165,28 @@ def _without_logs(package: Package) -> Finding:
     message = f"{package.files.name or 'The folder'} has no result log"
     return finding(
         "tree.no-logs",
-        package.prefix.rstrip("/") or ".",
+        _place(package),
         message,
         expected="results/<system>/<benchmark>/result_*.txt",
     )
 
 
-def _system_result(files: OrganisationFiles, description: SystemDescription) -> SystemResult:
-    return SystemResult(
-        path=description.path,
+def _place(package: Package) -> str:
+    return package.prefix.rstrip("/") or "."
+
+
+def _system_result(
+    files: OrganisationFiles, description: SystemDescription
+) -> tuple[SystemResult, tuple[Finding, ...]]:
+    path = description.path
+    facts, crashed = isolated("the facts of a description", path, lambda: facts_of(description.content), None)
+    result = SystemResult(
+        path=path,
         organisation=files.name,
         official=Verdict.ACCEPTED if description.accepted else Verdict.REJECTED,
-        facts=facts_of(description.content),
+        facts=facts,
     )
+    return result, crashed
 
 
 def _entry_result(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from mlsub.audit.isolate import review_crashed, reviewed
 from mlsub.divisions import Division
 from mlsub.findings import Finding, Kind
 from mlsub.log.event import Event
@@ -21,14 +22,24 @@ class LogRules:
         known = benchmark if benchmark in round_.benchmarks else None
         choice = (round_.usage, round_.name, division.name if division else None, known)
         self._official = Judge(plan_for(*choice, round_.overlay))
-        self._house = Judge(house_plan_for(*choice, round_.overlay)) if round_.overlay else None
+        self._house: Judge | None = None
+        self._broken: Exception | None = None
         self._round = round_
-        self.add = self._official.add if self._house is None else self._add_to_both
+        self.add = self._official.add
+        if round_.overlay:
+            try:
+                self._house = Judge(house_plan_for(*choice, round_.overlay))
+                self.add = self._add_to_both
+            except Exception as error:
+                self._broken = error
 
     def _add_to_both(self, event: Event) -> None:
         self._official.add(event)
         if self._house is not None:
-            self._house.add(event)
+            try:
+                self._house.add(event)
+            except Exception as error:
+                self._house, self._broken = None, error
 
     def in_trouble(self, key: str) -> bool:
         """Whether a record of this key may have broken a rule; :meth:`findings` says whether it did."""
@@ -42,6 +53,12 @@ class LogRules:
         """The findings; see :func:`mlsub.rules.phrases.findings_of`."""
         official, checker = self._official.finish(), self._round.checker
         yield from findings_of(official, path, checker, spoiled, cut_off=cut_off)
+        if self._broken is not None:
+            yield review_crashed("house", path, self._broken)
+        if self._house is not None:
+            yield from reviewed("house", path, lambda: self._house_findings(path, spoiled, cut_off))
+
+    def _house_findings(self, path: str, spoiled: frozenset[str], cut_off: bool) -> Iterator[Finding]:
         if self._house is not None and self._round.overlay:
             house, source = self._house.finish(), str(overlay_content(self._round.overlay)["title"])
             yield from findings_of(house, path, source, spoiled, cut_off=cut_off, kind=Kind.HOUSE)

@@ -7,9 +7,12 @@ from typing import Any
 
 from mlsub.findings import Finding
 from mlsub.log.report import LogReport
-from mlsub.log.run import Seed
+from mlsub.log.run import MAX_SEED_DIGESTS, MAX_SEEDS, SEED_DIGEST_BYTES, Run, Seed, seed_digest
 from mlsub.rules.catalogue import finding
 from mlsub.show import show
+
+#: Digests compared in one entry; what is beyond is refused, never passed.
+MAX_COMPARED = 2_000_000
 
 
 def check_seeds(logs: tuple[LogReport, ...], *, required: bool = False) -> Iterator[Finding]:
@@ -21,6 +24,7 @@ def check_seeds(logs: tuple[LogReport, ...], *, required: bool = False) -> Itera
     """
     users: dict[tuple[Any, Any, Any], tuple[LogReport, Seed]] = {}
     some_seed = False
+    digests = _Digests(logs)
     for log in logs:
         if log.without_run:
             continue  # The missing run has its own finding.
@@ -48,6 +52,7 @@ def check_seeds(logs: tuple[LogReport, ...], *, required: bool = False) -> Itera
             first = users.setdefault((seed.file, seed.lineno, seed.value), (log, seed))
             if first[1] is not seed:
                 again.append((seed, first[0]))
+        behind = digests.again(log.run)
         if again:
             seed, owner = again[0]
             more = f", and {len(again) - 1} more" if len(again) > 1 else ""
@@ -59,3 +64,51 @@ def check_seeds(logs: tuple[LogReport, ...], *, required: bool = False) -> Itera
                 expected="a seed of its own",
                 actual=f"seed {seed.value} of {show(seed.file)}:{show(seed.lineno)}, as in {owner.path}{more}",
             )
+        elif behind:
+            yield finding(
+                "seed.shared",
+                log.path,
+                "The run logs a seed that the same source line has logged before",
+                expected="a seed of its own",
+                actual=f"{behind:,} of more than {MAX_SEEDS:,} seeds, of which only digests are kept",
+            )
+        if log.run.seeds_left_out or digests.full:
+            yield finding(
+                "seed.too-many",
+                log.path,
+                "The run logs more seeds than can be compared",
+                expected=f"at most {MAX_SEED_DIGESTS:,} in a log and {MAX_COMPARED:,} in an entry",
+                actual=f"{len(log.run.seeds) + _kept_digests(log.run) + log.run.seeds_left_out:,}",
+            )
+
+
+class _Digests:
+    """Digests of the seeds of an entry's runs so far, kept where a run logs more seeds than are kept whole."""
+
+    def __init__(self, logs: tuple[LogReport, ...]) -> None:
+        self.full = False
+        self._needed = any(log.run.more_seeds for log in logs)
+        self._seen: set[bytes] = set()
+
+    def again(self, run: Run) -> int:
+        """How many of a run's seeds were seen before, in another run or in this one."""
+        again = 0
+        for digest in _all_digests(run) if self._needed else ():
+            if digest in self._seen:
+                again += 1
+            elif len(self._seen) < MAX_COMPARED:
+                self._seen.add(digest)
+            else:
+                self.full = True
+                break
+        return again
+
+
+def _all_digests(run: Run) -> Iterator[bytes]:
+    yield from map(seed_digest, run.seeds)
+    for start in range(0, len(run.more_seeds), SEED_DIGEST_BYTES):
+        yield run.more_seeds[start : start + SEED_DIGEST_BYTES]
+
+
+def _kept_digests(run: Run) -> int:
+    return len(run.more_seeds) // SEED_DIGEST_BYTES

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from hashlib import blake2b
 from typing import Any
 
 import msgspec
@@ -15,6 +16,9 @@ from mlsub.show import show
 MAX_EVALUATIONS = 10_000
 MAX_HYPERPARAMETERS = 512
 MAX_SEEDS = 10_000
+#: Of the seeds behind these only a digest each is kept; of those behind that nothing but their number.
+MAX_SEED_DIGESTS = 1_000_000
+SEED_DIGEST_BYTES = 8
 MAX_METRIC = 64
 
 
@@ -71,6 +75,8 @@ class Run(msgspec.Struct, frozen=True):
 
     ``identity`` holds the ``submission_*`` values, ``hyperparameters`` the first value of every other key that is
     neither timeline nor result. ``status`` is the status of ``run_stop``: normally ``success`` or ``aborted``.
+    ``more_seeds`` holds a digest of each seed that no longer fits in ``seeds``; ``seeds_left_out`` counts those that
+    do not fit there either.
     ``last_block`` is line and time (ms) of the last ``block_start`` before ``run_stop``.
     """
 
@@ -85,6 +91,8 @@ class Run(msgspec.Struct, frozen=True):
     clock: ClockStep | None
     event_types: dict[str, tuple[str, int]]
     last_block: tuple[int, float] | None = None
+    more_seeds: bytes = b""
+    seeds_left_out: int = 0
 
     @property
     def duration_ms(self) -> float | None:
@@ -144,6 +152,9 @@ class RunFold:
         self.lines: dict[str, int] = {}
         self.evaluations: list[Evaluation] = []
         self.seeds: list[Seed] = []
+        self._more_seeds = bytearray()
+        self._seed_unusable = False
+        self._seeds_left_out = 0
         self.status: Any = None
         self.status_line: int | None = None
         self.times: dict[str, float] = {}
@@ -227,6 +238,8 @@ class RunFold:
             clock=clock,
             event_types=self.event_types,
             last_block=(block.line, block.time_ms) if block is not None else None,
+            more_seeds=bytes(self._more_seeds),
+            seeds_left_out=self._seeds_left_out,
         )
 
     def _step_back(self, line: int, by_ms: float) -> None:
@@ -274,22 +287,47 @@ class RunFold:
             )
 
     def _seed(self, event: Event) -> None:
-        """Read a seed as the official seed checker does: an integer, and the source line that logged it."""
-        if len(self.seeds) >= MAX_SEEDS:
-            return
-        metadata = event.metadata
-        file, lineno = _get(metadata, "file"), _get(metadata, "lineno")
-        error = None
-        value: Any = event.value
-        if not isinstance(metadata, dict) or "file" not in metadata or "lineno" not in metadata:
-            error = "its metadata does not name file and lineno"
+        """Keep a seed, or what of it tells whether it was logged before."""
+        seed = _read_seed(event)
+        # The first that cannot be used decides of the log, so it is kept wherever it stands.
+        first_unusable = seed.error is not None and not self._seed_unusable
+        self._seed_unusable = self._seed_unusable or first_unusable
+        if len(self.seeds) < MAX_SEEDS or first_unusable:
+            self.seeds.append(seed)
+        elif seed.error is None and len(self._more_seeds) < MAX_SEED_DIGESTS * SEED_DIGEST_BYTES:
+            self._more_seeds += seed_digest(seed)
         else:
-            try:
-                value = int(event.value)
-                hash((file, lineno))
-            except (TypeError, ValueError, OverflowError) as problem:
-                error = str(problem)
-        self.seeds.append(Seed(event.line, value, file, lineno, error))
+            self._seeds_left_out += 1
+
+
+def _read_seed(event: Event) -> Seed:
+    """Read a seed as the official seed checker does: an integer, and the source line that logged it."""
+    metadata = event.metadata
+    file, lineno = _get(metadata, "file"), _get(metadata, "lineno")
+    error = None
+    value: Any = event.value
+    if not isinstance(metadata, dict) or "file" not in metadata or "lineno" not in metadata:
+        error = "its metadata does not name file and lineno"
+    else:
+        try:
+            value = int(event.value)
+            hash((file, lineno))
+        except (TypeError, ValueError, OverflowError) as problem:
+            error = str(problem)
+    return Seed(event.line, value, file, lineno, error)
+
+
+def seed_digest(seed: Seed) -> bytes:
+    """The same bytes for seeds that the official seed checker takes for equal; for others all but never."""
+    parts = "\0".join(_seed_part(part) for part in (seed.file, seed.lineno, seed.value))
+    return blake2b(parts.encode(errors="surrogatepass"), digest_size=SEED_DIGEST_BYTES).digest()
+
+
+def _seed_part(part: Any) -> str:
+    """A part of a seed's key as text, equal where Python finds the parts equal: 1, 1.0 and true are one number."""
+    if isinstance(part, float) and part.is_integer():
+        part = int(part)
+    return f"{part:x}" if isinstance(part, int) else repr(part)
 
 
 def _get(metadata: Any, name: str) -> Any:

@@ -15,7 +15,7 @@ from mlsub.rules.catalogue import finding
 from mlsub.submission.layout import Item, ItemKind
 from mlsub.submission.layout.links import escaping_links
 from mlsub.submission.layout.strays import is_stray_folder
-from mlsub.submission.tree import RESULT_PATTERN
+from mlsub.submission.patterns import RESULT_PATTERN
 from mlsub.systems.description import read_description
 
 #: (number of the source, what it has there), for each source that has something of a path.

@@ -45,7 +45,9 @@ _GROUPS = {
     "inspect": "Runs side by side: mlsub inspect",
     "claim": "How results are quoted",
     "check": "Why nothing was checked",
+    "official": "What the official tools cannot judge",
     "rule": "Defects of mlsub",
+    "review": "Defects of mlsub beside the official rules",
 }
 
 

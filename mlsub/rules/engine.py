@@ -197,13 +197,20 @@ class _KeyState:
 
     def _tensor(self, event: Event) -> None:
         tensors = self.compiled.rule.tensors
-        if tensors is not None and len(self.out.tensors) <= len(tensors):
+        if tensors is None:
+            return
+        try:
+            tensor = event.metadata["tensor"]
+        except Exception:
+            if ("metadata", "metadata with tensor") not in self.out.failures:
+                self.note("metadata", "metadata with tensor", event.line, event.metadata)
+            return
+        if isinstance(tensor, (list, dict)):
+            # Such names cannot be compared with those of the reference, which no checker took for another list.
+            self.note("metadata", "metadata with tensor as text", event.line, event.metadata)
+        elif len(self.out.tensors) <= len(tensors):
             # One name more than wanted already decides; the rest of a hostile log is not kept.
-            try:
-                self.out.tensors.append(event.metadata["tensor"])
-            except Exception:
-                if ("metadata", "metadata with tensor") not in self.out.failures:
-                    self.note("metadata", "metadata with tensor", event.line, event.metadata)
+            self.out.tensors.append(tensor)
 
     def _target(self, event: Event, target: Target, stated: Stated) -> None:
         out = self.out

@@ -37,6 +37,8 @@ def read_scaling(folder: Path, path: str) -> ScalingFile:
     """
     name = f"{path}/{FILE}" if path not in ("", ".") else FILE
     try:
+        if (folder / FILE).exists() and not (folder / FILE).is_file():
+            return ScalingFile(findings=(_unusable(name, "not a regular file"),))
         with (folder / FILE).open("rb") as stream:
             content = stream.read(MAX_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):

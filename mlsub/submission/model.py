@@ -14,7 +14,8 @@ from mlsub.systems.description import SystemDescription
 class EntryFiles(msgspec.Struct, frozen=True, kw_only=True):
     """One benchmark folder: result files in the order the official checker sorts them, and what else is there.
 
-    ``scaling_type`` is ``strong`` or ``weak`` in HPC.
+    ``scaling_type`` is ``strong`` or ``weak`` in HPC. ``elsewhere`` says what the official tools find in place of the
+    results, for names that they take for search patterns; None where they find these.
     """
 
     organisation: str
@@ -24,6 +25,7 @@ class EntryFiles(msgspec.Struct, frozen=True, kw_only=True):
     results: tuple[Path, ...]
     strays: tuple[str, ...]
     scaling_type: str | None = None
+    elsewhere: str | None = None
 
 
 class OrganisationFiles(msgspec.Struct, frozen=True, kw_only=True):

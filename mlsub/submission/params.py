@@ -76,8 +76,12 @@ class FlagFiles:
             path = (
                 self._path if relative == "." else relative if self._path in ("", ".") else f"{self._path}/{relative}"
             )
-            root = self._in_tree and folder == self._top
-            self._read[folder] = read_flags(folder, path, self._round, root=root)
+            depth = len(folder.relative_to(self._top).parts)
+            if self._in_tree and depth == 1:
+                self._read[folder] = _in_results(folder, path, self._round)
+            else:
+                root = self._in_tree and depth == 0
+                self._read[folder] = read_flags(folder, path, self._round, root=root)
         return self._read[folder]
 
 
@@ -95,19 +99,51 @@ def read_flags(folder: Path, path: str, round_: Round, *, root: bool) -> Flags:
         root: whether the folder is the organisation's.
     """
     name = FILE if path in ("", ".") else f"{path}/{FILE}"
+    by_checker = round_.checker_params == "folders" and not root
     try:
-        with (folder / FILE).open("rb") as stream:
-            content = stream.read(MAX_BYTES + 1)
+        content = _read(folder / FILE)
     except (FileNotFoundError, NotADirectoryError):
         return NO_FLAGS
     except OSError as error:
-        return Flags(findings=(finding("params.unreadable", name, f"It cannot be read: {error.strerror or error}"),))
+        crashes = by_checker and (folder / FILE).exists()
+        return Flags(findings=(_unreadable(name, str(error.strerror or error), crashes=crashes),))
     if len(content) > MAX_BYTES:
         return Flags(findings=(finding("params.unreadable", name, f"It is larger than {MAX_BYTES >> 10} KiB"),))
+    if by_checker and not _is_text(content):
+        return Flags(findings=(_unreadable(name, "it is not UTF-8 text", crashes=True),))
     place = "root" if root else "folders"
     if round_.checker_params != place:
         return Flags(findings=(_misplaced(name, round_),))
     return _flags(content.decode("utf-8", "replace"), name, round_, ended=root)
+
+
+def _in_results(folder: Path, path: str, round_: Round) -> Flags:
+    """``results/`` itself, in which no round reads the file."""
+    there = (folder / FILE).is_symlink() or (folder / FILE).exists()
+    return Flags(findings=(_misplaced(f"{path}/{FILE}", round_),)) if there else NO_FLAGS
+
+
+def _read(file: Path) -> bytes:
+    if file.exists() and not file.is_file():
+        raise OSError("it is not a regular file")
+    with file.open("rb") as stream:
+        return stream.read(MAX_BYTES + 1)
+
+
+def _is_text(content: bytes) -> bool:
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _unreadable(name: str, why: str, *, crashes: bool) -> Finding:
+    """From v4.0 the official checker opens whatever has the name, and ends in a traceback where it cannot."""
+    if not crashes:
+        return finding("params.unreadable", name, f"It cannot be read: {why}")
+    message = "The official checker ends in a traceback on a file of flags that it cannot read"
+    return finding("official.crash", name, message, expected="a text file, or none", actual=why)
 
 
 def _misplaced(name: str, round_: Round) -> Finding:

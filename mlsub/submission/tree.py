@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -12,8 +13,9 @@ from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.submission.locate import SCALING_FOLDERS, is_folder, is_organisation
 from mlsub.submission.model import EntryFiles, OrganisationFiles
+from mlsub.submission.params import read_flags
+from mlsub.submission.patterns import RESULT_PATTERN, finds_others
 
-RESULT_PATTERN = "result_*.txt"
 PRUNED_RESULTS = "pruned_results"
 #: Names of other rounds and of frameworks that people use for a benchmark.
 OTHER_NAMES = {
@@ -49,7 +51,7 @@ class TreeReader:
             for system in self._folders(self.folder / "results"):
                 entries.extend(self._system(system))
         self._look_for_descriptions({entry.system for entry in entries})
-        return self._files(entries, self._descriptions())
+        return self._files(entries, self._descriptions({entry.system for entry in entries}))
 
     def system(self, folder: Path) -> OrganisationFiles:
         """One folder under results/."""
@@ -68,7 +70,7 @@ class TreeReader:
         self._look_for_descriptions(wanted)
         return self._files(
             entries,
-            [file for file in self._descriptions() if file.name.removesuffix(".json") in wanted],
+            [file for file in self._descriptions(wanted) if file.name.removesuffix(".json") in wanted],
         )
 
     def _files(self, entries: list[EntryFiles], descriptions: list[Path]) -> OrganisationFiles:
@@ -80,19 +82,47 @@ class TreeReader:
             findings=tuple(self.findings),
         )
 
-    def _descriptions(self) -> list[Path]:
+    def _descriptions(self, systems: Collection[str] = ()) -> list[Path]:
+        """Those that the official checker lists, and those of systems with results, which it opens by name."""
         return [
             child
             for child in self._children(self.folder / "systems", quiet=True)
-            if child.name.endswith(".json") and not child.name.startswith(".")
+            if child.name.endswith(".json")
+            and (not child.name.startswith(".") or child.name.removesuffix(".json") in systems)
         ]
 
     def _system(self, folder: Path) -> list[EntryFiles]:
+        """A folder under results/, hidden or not: the official checker takes each for a system."""
         below = self._scaling if self.round.scaling_folders else self._benchmark
-        return [entry for child in self._folders(folder) for entry in below(child)]
+        known = len(self.findings)
+        entries = [entry for child in self._folders(folder) for entry in below(child)]
+        if not entries and not any(found.rejects for found in self.findings[known:]):
+            self._look_as_for_a_system(folder)
+        return entries
+
+    def _look_as_for_a_system(self, folder: Path) -> None:
+        """What the official checker opens of a system folder even where it then passes over all that lies in it."""
+        flags = read_flags(folder, self.prefix + self._relative(folder), self.round, root=False)
+        self.findings += [found for found in flags.findings if found.rejects]
+        if not self.round.descriptions_checked or _is_there(self.folder / "systems" / f"{folder.name}.json"):
+            return
+        inside = [child for child in self._children(folder, quiet=True) if is_folder(child)]
+        if self.round.scaling_folders:
+            inside = [below for child in inside for below in self._children(child, quiet=True) if is_folder(below)]
+        if inside:
+            self._add(
+                "official.crash",
+                self._relative(folder),
+                "The official checker takes every folder in results for a system, and ends in a traceback without its "
+                "description",
+                expected=f"systems/{folder.name}.json, or no folder of this name",
+                actual=f"it holds {inside[0].name}",
+            )
 
     def _scaling(self, folder: Path) -> list[EntryFiles]:
         """The benchmarks under ``strong`` or ``weak``."""
+        if folder.name.startswith(".") and not any(map(is_folder, self._children(folder, quiet=True))):
+            return []
         if folder.name not in SCALING_FOLDERS:
             self._add(
                 "tree.unknown-scaling",
@@ -126,7 +156,9 @@ class TreeReader:
 
     def _benchmark(self, folder: Path, scaling_type: str | None = None) -> list[EntryFiles]:
         if folder.name not in self.round.benchmarks:
-            self._add_unknown_benchmark(folder)
+            # The official checker passes over what is no benchmark; what is hidden nobody meant to be one.
+            if not any(part.startswith(".") for part in folder.relative_to(self.folder).parts):
+                self._add_unknown_benchmark(folder)
             return []
         children = self._children(folder)
         results = tuple(child for child in children if fnmatchcase(child.name, RESULT_PATTERN))
@@ -149,6 +181,7 @@ class TreeReader:
                 results=results,
                 strays=strays,
                 scaling_type=scaling_type,
+                elsewhere=finds_others(self.folder, folder),
             )
         ]
 
@@ -181,13 +214,12 @@ class TreeReader:
                     )
 
     def _folders(self, folder: Path) -> list[Path]:
+        """Folders, hidden ones among them, as the official checker lists them."""
         found = []
         for child in self._children(folder):
-            if child.name.startswith("."):
-                continue
             if is_folder(child):
                 found.append(child)
-            elif child.is_symlink():
+            elif child.is_symlink() and not child.name.startswith("."):
                 self._add("tree.unreadable", self._relative(child), "The link leads nowhere, or in a circle")
         return found
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from mlsub.audit.isolate import reviewed
 from mlsub.findings import Finding
 from mlsub.rounds import Round, Statuses
 from mlsub.rules.catalogue import finding
@@ -66,11 +67,11 @@ def read_description(file: Path, path: str, round_: Round | None = None) -> Syst
     content, duplicates, problems = _parse(text, path)
     if content is not None:
         lines = Lines(text)
-        problems = list(audit(content, path, lines, duplicates))
+        problems = list(reviewed("system", path, lambda: audit(content, path, lines, duplicates)))
         if round_ is None or round_.descriptions_checked:
             problems = [*_official(content, path, lines), *problems]
         if round_ is None or round_.statuses is None:
-            problems += audit_status(content, path, lines)
+            problems += reviewed("system.unknown-status", path, lambda: audit_status(content, path, lines))
         else:
             problems = [*_status(content, path, lines, round_.statuses), *problems]
     return SystemDescription(name=name, path=path, content=content, findings=tuple(problems))

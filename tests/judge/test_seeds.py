@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from mlsub.log.run import Seed, seed_digest
 from tests.cli.runner import Outcome, check
 from tests.make_tree import Tree, make_log, make_tree
 
@@ -138,3 +139,89 @@ def test_entries_do_not_share_their_seeds(tmp_path: Path) -> None:
     outcome = check(tree.folder)
     assert outcome.status == 0
     assert outcome.rules() == set()
+
+
+FULL_OF_SEEDS = "mlsub.log.run.MAX_SEEDS"
+
+
+def _crowded(*own: int) -> dict[str, list[Record] | Record]:
+    """Five runs of six seeds, of which the last is ``own``."""
+    return _runs(
+        *([((run + 1) * 1000 + n, "train.py", 7) for n in range(5)] + [(own[run], "train.py", 7)] for run in range(5))
+    )
+
+
+@pytest.mark.parametrize(
+    ("own", "expected"),
+    [
+        ((1, 2, 3, 4, 5), []),
+        ((7, 7, 7, 7, 7), ["1", "2", "3", "4"]),
+        ((1, 2, 1, 4, 5), ["2"]),
+        ((1, 2, 3, 1000, 5), ["3"]),
+    ],
+)
+def test_seeds_behind_those_that_are_kept_whole_are_compared(
+    own: tuple[int, ...], expected: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(FULL_OF_SEEDS, 3)
+    outcome = check(_tree(tmp_path, _crowded(*own)).folder)
+    assert _places(outcome, "seed.shared") == expected
+
+
+def test_a_seed_repeated_in_its_own_run_behind_those_that_are_kept_is_shared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(FULL_OF_SEEDS, 3)
+    assert _places(check(_tree(tmp_path, _crowded(1, 2, 3, 4, 5000)).folder), "seed.shared") == ["4"]
+
+
+def test_an_unusable_seed_behind_those_that_are_kept_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(FULL_OF_SEEDS, 3)
+    seeds = _crowded(1, 2, 3, 4, 5)
+    seeds["2"] = [*seeds["2"], ("none", "train.py", 7)]  # type: ignore[misc, list-item]
+    outcome = check(_tree(tmp_path, seeds).folder)
+    assert _places(outcome, "seed.unusable") == ["2"]
+    assert _places(outcome, "seed.shared") == []
+
+
+def test_a_seed_shared_behind_ten_thousand_others_is_found(tmp_path: Path) -> None:
+    outcome = check(
+        _tree(
+            tmp_path,
+            _runs(*([(n + run * 20_000, "train.py", 7) for n in range(100, 10_101)] + [A] for run in range(5))),
+        ).folder
+    )
+    assert _places(outcome, "seed.shared") == ["1", "2", "3", "4"]
+    assert outcome.status == 1
+
+
+@pytest.mark.parametrize(
+    ("bound", "value"), [("mlsub.log.run.MAX_SEED_DIGESTS", 2), ("mlsub.judge.seeds.MAX_COMPARED", 20)]
+)
+def test_more_seeds_than_can_be_compared_are_refused(
+    bound: str, value: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(FULL_OF_SEEDS, 3)
+    monkeypatch.setattr(bound, value)
+    outcome = check(_tree(tmp_path, _crowded(1, 2, 3, 4, 5)).folder)
+    assert outcome.of("seed.too-many")
+    assert outcome.status == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "equal"),
+    [
+        ((1, "a", 1), (1, "a", 1.0), True),
+        ((1, "a", 1), (1, "a", True), True),
+        ((1, "a", 1), (1, "a", "1"), False),
+        ((1, "a", 1.5), (1, "a", 1.25), False),
+        ((1, None, 0), (1, "None", 0), False),
+        ((1, "a\x00", 1), (1, "a", 1), False),
+        ((10**400, "a", 1), (10**400, "a", 1), True),
+        ((1, "\ud800", 1), (1, "\ud801", 1), False),
+    ],
+)
+def test_digests_are_equal_where_the_seeds_are(one: Any, other: Any, equal: bool) -> None:
+    first, second = (Seed(1, value, file, lineno) for value, file, lineno in (one, other))
+    assert (seed_digest(first) == seed_digest(second)) is equal
+    assert ((first.file, first.lineno, first.value) == (second.file, second.lineno, second.value)) is equal

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -176,7 +178,43 @@ def test_hostile_files_are_findings(content: bytes, tmp_path: Path) -> None:
     assert all(len(f.actual or "") < 400 for f in flags.findings)
 
 
-def test_a_folder_in_its_place_is_a_finding(tmp_path: Path) -> None:
-    (tmp_path / FILE).mkdir()
-    (finding,) = read_flags(tmp_path, "x", get_round("training", "5.1"), root=False).findings
-    assert finding.rule == "params.unreadable"
+#: What the official checker of v4.0 and later opens, and what it makes of it.
+ODD: dict[str, Callable[[Path], object]] = {
+    "a folder": Path.mkdir,
+    "no text": lambda file: file.write_bytes(b"rcp-bypass\xff"),
+    "a pipe": os.mkfifo,
+}
+
+
+@pytest.mark.parametrize("make", ODD.values(), ids=ODD)
+@pytest.mark.parametrize("where", [SYSTEM, BENCHMARK])
+@pytest.mark.parametrize("round_name", ["4.0", "5.1", "6.1"])
+def test_what_the_official_checker_cannot_read_rejects(
+    make: Callable[[Path], object], where: str, round_name: str, tmp_path: Path
+) -> None:
+    folder = tree(tmp_path, where, "")
+    (tmp_path / where / FILE).unlink()
+    make(tmp_path / where / FILE)
+    known = files(tmp_path, round_name)
+    assert known.of(folder).rcp_bypass is None
+    (found,) = known.findings()
+    assert (found.rule, found.path, found.rejects) == ("official.crash", f"ACME/{where}/{FILE}", True)
+
+
+@pytest.mark.parametrize("make", ODD.values(), ids=ODD)
+@pytest.mark.parametrize(("round_name", "where"), [("3.1", BENCHMARK), ("3.1", ROOT), ("5.1", ROOT), ("1.0", SYSTEM)])
+def test_where_no_official_checker_reads_it_nothing_rejects(
+    make: Callable[[Path], object], round_name: str, where: str, tmp_path: Path
+) -> None:
+    folder = tree(tmp_path, where, "")
+    (tmp_path / where / FILE).unlink()
+    make(tmp_path / where / FILE)
+    known = files(tmp_path, round_name)
+    known.of(folder)
+    assert [found for found in known.findings() if found.rejects] == []
+
+
+def test_a_link_that_leads_nowhere_is_no_file_to_the_official_checker(tmp_path: Path) -> None:
+    (tmp_path / FILE).symlink_to(FILE)
+    (found,) = read_flags(tmp_path, "x", get_round("training", "5.1"), root=False).findings
+    assert found.rule == "params.unreadable"

@@ -1,0 +1,98 @@
+"""Packages with faults, drawn by a seed, and where the two sides differ on them.
+
+Usage: python -m tests.differential.package_search [--seed TEXT] [--packages N]. Exit status 1 on any disagreement.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import NamedTuple
+
+from mlsub.report.model import Report
+from tests.differential.faults import listing, spoil
+from tests.differential.packages import COMBINATIONS, Answer, accepted, build, official, ours, rejecting
+
+#: Where mlsub rejects and the official tool accepts, the rule that does so and the reason (docs/deviations.md).
+STRICTER: dict[str, str] = {
+    "tree.unknown-benchmark": "the official tool passes over the folder, and the results in it count for nothing",
+    "tree.unknown-scaling": "the same of a folder beside strong and weak that holds no folder",
+    "tree.unreadable": "a link that leads nowhere is nothing to the official tool; what it stands for is missing",
+    "tree.no-logs": "the official tool calls a package without any result a success",
+    "log.empty": "the official tool may forgive the run, and then the official summarizer crashes on it",
+    "log.no-records": "the same of a log without records",
+    "log.wide-encoding": "the same of a log in UTF-16",
+    "entry.glob-name": "the official tool judges the logs of another system in place of the entry's",
+}
+
+
+class Tried(NamedTuple):
+    """A package with faults, what each side says of it, and in words what lies in it."""
+
+    description: str
+    report: Report
+    answer: Answer
+    listing: str
+
+    @property
+    def problem(self) -> str | None:
+        """Where the sides differ without a known reason, or a rule of mlsub crashed; None where neither is so."""
+        rules = rejecting(self.report)
+        crashed = [f.actual for f in self.report.findings if f.rule in ("rule.crashed", "review.crashed")]
+        if crashed:
+            return self._told(f"a rule of mlsub crashed: {crashed}")
+        if accepted(self.report) and not self.answer.accepted:
+            return self._told("mlsub accepts what the official checker does not")
+        if self.answer.accepted and not accepted(self.report) and not rules & STRICTER.keys():
+            return self._told("mlsub rejects what the official checker accepts")
+        return None
+
+    @property
+    def outcome(self) -> str:
+        """A word for the figures."""
+        side = "accepted" if self.answer.accepted else "crash" if self.answer.crash else "rejected"
+        return f"official {side}, mlsub {'accepted' if accepted(self.report) else 'rejected'}"
+
+    def _told(self, what: str) -> str:
+        return f"{self.description}: {what}\n  {sorted(rejecting(self.report))}\n  {self.answer}\n{self.listing}"
+
+
+def tried(seed: str, number: int, above: Path, fault: str | None = None) -> Tried:
+    """Build a package, put faults into it (or one, by name) and ask both sides."""
+    rng = random.Random(f"{seed} {number} {fault or ''}")
+    package = build(above, rng.choice(COMBINATIONS))
+    faulty = spoil(package, rng, rng.choice((1, 1, 2, 3)), fault)
+    package = faulty.package
+    # The official checker comes last, for it writes into the package.
+    report, content = ours(package), listing(package.folder)
+    description = f"{seed} {number}, {package.combination}, {', '.join(faulty.faults)}"
+    return Tried(description, report, official(package), content)
+
+
+def main() -> int:
+    """Print each disagreement as it is found, and figures at the end."""
+    parser = argparse.ArgumentParser(description="Search for packages on which mlsub and the official checker differ.")
+    parser.add_argument("--seed", default="ci-1", help="another seed gives other packages")
+    parser.add_argument("--packages", type=int, default=1000, metavar="N", help="how many packages to try")
+    options = parser.parse_args()
+    figures: Counter[str] = Counter()
+    problems = 0
+    for number in range(options.packages):
+        with tempfile.TemporaryDirectory() as folder:
+            one = tried(options.seed, number, Path(folder))
+        figures[one.outcome] += 1
+        if one.problem is not None:
+            problems += 1
+            print(one.problem, flush=True)
+    for outcome, count in sorted(figures.items()):
+        print(f"{count:8} {outcome}")
+    print(f"{options.packages} packages, {problems} disagreements without a known reason")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,155 @@
+"""What is no part of the official verdict never changes it: a review rule that raises is a finding of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+
+import mlsub
+from mlsub.findings import Kind, Verdict
+from mlsub.pipeline import Settings, check_paths
+from mlsub.report.model import Report
+from tests.make_tree import Tree, make_tree, spoil
+
+#: Everything that runs inside the judging and that no official tool of v1.0 does, by where its name is looked up.
+REVIEWS = (
+    "mlsub.audit.run._interval",
+    "mlsub.audit.run._clock",
+    "mlsub.audit.run._status",
+    "mlsub.audit.run._event_types",
+    "mlsub.audit.run.audit_ending",
+    "mlsub.audit.run.audit_progress",
+    "mlsub.audit.run.audit_cadence",
+    "mlsub.audit.run.audit_dataset",
+    "mlsub.judge.log.audit_run",
+    "mlsub.judge.layout.audit_layout",
+    "mlsub.judge.layout.list_tree",
+    "mlsub.judge.entry.audit_entry",
+    "mlsub.judge.entry.audit_seeds",
+    "mlsub.judge.entry.audit_scaling",
+    "mlsub.judge.entry.read_scaling",
+    "mlsub.judge.entry.minutes_of",
+    "mlsub.judge.entry.judge_power",
+    "mlsub.judge.entry.energy_result",
+    "mlsub.judge.package.audit_organisation_seeds",
+    "mlsub.judge.package.facts_of",
+    "mlsub.systems.description.audit",
+    "mlsub.systems.description.audit_status",
+    "mlsub.pipeline.audit_same_runs",
+    "mlsub.energy.judge.audit_run",
+    "mlsub.energy.judge.audit_copies",
+    "mlsub.energy.judge._ownerless",
+    "mlsub.energy.judge._energies",
+)
+#: The same of v5.0, which tests convergence by pruned points.
+HULL = "mlsub.convergence.entry._hull"
+#: Rules of the user's own run beside the official ones, event by event.
+HOUSE = ("add", "finish")
+OVERLAY = 'title: ours\ncommon:\n  "1.0":\n    both:\n      seed: {occurs: at_least_one, above: 0}\n'
+
+
+def _raises(*_: object, **__: object) -> NoReturn:
+    raise ZeroDivisionError("inside a review rule")
+
+
+def _raises_late(*_: object, **__: object) -> Iterator[Any]:
+    yield from ()
+    raise RecursionError("inside a review rule")
+
+
+def _tree(folder: Path) -> Tree:
+    tree = make_tree(folder)
+    power = tree.entry() / "power" / "result_0"
+    power.mkdir(parents=True)
+    (power / "node_0.txt").write_text("")
+    return tree
+
+
+def _official(report: Report) -> tuple[Any, ...]:
+    return (
+        report.official,
+        [entry.official for entry in report.entries],
+        [log.official for log in report.logs],
+        [system.official for system in report.systems],
+        [finding for finding in report.findings if finding.kind is Kind.OFFICIAL],
+    )
+
+
+def _crashes(report: Report) -> list[tuple[bool, str | None]]:
+    return [(f.rejects, f.actual) for f in report.findings if f.rule == "review.crashed"]
+
+
+@pytest.mark.parametrize("fault", ["none", "two spoiled runs"])
+@pytest.mark.parametrize(
+    ("name", "broken"),
+    [
+        (name, broken)
+        for name in REVIEWS
+        for broken in (_raises, _raises_late)
+        if broken is _raises or name.rpartition(".")[2].lstrip("_").startswith(("audit", "interval", "clock"))
+    ],
+)
+def test_a_review_rule_that_raises_changes_no_official_verdict(
+    name: str, broken: Any, fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = _tree(tmp_path)
+    if fault != "none":
+        spoil(tree, 0, 1)
+    before = mlsub.check(tree.folder)
+    assert before.official is (Verdict.ACCEPTED if fault == "none" else Verdict.REJECTED)
+    monkeypatch.setattr(name, broken)
+    after = mlsub.check(tree.folder)
+    assert _official(after) == _official(before)
+    crashes = _crashes(after)
+    assert crashes and not any(rejects for rejects, _ in crashes)
+    assert all("inside a review rule" in str(actual) for _, actual in crashes)
+
+
+@pytest.mark.parametrize("step", HOUSE)
+def test_a_rule_of_the_users_own_that_raises_changes_no_official_verdict(
+    step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    overlay = tmp_path / "house.yaml"
+    overlay.write_text(OVERLAY)
+    tree = _tree(tmp_path)
+    settings = Settings(jobs=1, overlay=str(overlay))
+    [before] = check_paths([tree.folder], settings)
+    real = mlsub.judge.rules.Judge
+
+    class Broken(real):  # type: ignore[misc, valid-type]
+        pass
+
+    setattr(Broken, step, _raises)
+    made: list[Any] = []
+    monkeypatch.setattr(
+        "mlsub.judge.rules.Judge", lambda plan: made.append(plan) or (Broken if len(made) % 2 == 0 else real)(plan)
+    )
+    [after] = check_paths([tree.folder], settings)
+    assert made and _official(after) == _official(before)
+    assert _crashes(after) == [(False, "ZeroDivisionError: inside a review rule")] * 5
+
+
+def test_rules_of_the_users_own_that_cannot_be_compiled_change_no_official_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    overlay = tmp_path / "house.yaml"
+    overlay.write_text(OVERLAY)
+    tree = _tree(tmp_path)
+    monkeypatch.setattr("mlsub.judge.rules.house_plan_for", _raises)
+    [report] = check_paths([tree.folder], Settings(jobs=1, overlay=str(overlay)))
+    assert report.official is Verdict.ACCEPTED
+    assert len(_crashes(report)) == 5
+
+
+def test_a_comparison_with_the_hull_that_raises_changes_no_official_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = make_tree(tmp_path, "v2.1")
+    before = mlsub.check(tree.folder)
+    monkeypatch.setattr(HULL, _raises)
+    after = mlsub.check(tree.folder)
+    assert _official(after) == _official(before)
+    assert _crashes(after)
