@@ -21,6 +21,7 @@ from mlsub.report.model import RcpResult
 from mlsub.rounds import Round, overlay_rounds
 from mlsub.rules.load import Benchmark, benchmark, rules_for
 from mlsub.rules.model import KeyRule
+from mlsub.show import readable
 from mlsub.submission.model import Entry
 from mlsub.submission.params import NO_FLAGS, Flags
 
@@ -109,8 +110,8 @@ def _setting(
     entry: Entry, needs: Benchmark, round_: Round, algorithm: Algorithm, options: Options
 ) -> _Setting | Finding:
     """The reference of the entry's benchmark: to v2.1 the folder's name counts, from v3.0 what the logs say."""
-    logged = next((log.benchmark for log in entry.logs if log.benchmark), None)
-    name = needs.name if algorithm.name == "folder" or logged is None else logged
+    logged = [name for log in entry.logs for name in log.run.reading.usual.names if isinstance(name, str)]
+    name = needs.name if algorithm.name == "folder" or not logged else readable(logged[0])
     own = Path(options.reference) if options.reference else None
     try:
         file = own if own and benchmark_in(own) == name else reference_file(round_.usage, round_.ruleset, name)
@@ -129,7 +130,7 @@ def _setting(
 
 def _outcome(runs: Sequence[Run], test: _Setting, *, samples: bool, by_hull: bool = False) -> tuple[Result, Progress]:
     name = test.needs.name
-    progress = progress_of(runs, name, test.algorithm, unit_of(name), test.paired, samples=samples)
+    progress = progress_of(runs, name, test.algorithm, test.paired, samples=samples)
     return _judged(progress, test, by_hull=by_hull), progress
 
 
@@ -139,8 +140,8 @@ def _judged(progress: Progress, test: _Setting, *, by_hull: bool = False) -> Res
 
 def _rcp(result: Result, progress: Progress, test: _Setting, samples: bool, flags: Flags) -> RcpResult:
     reference = result.reference
-    how = "no-point" if progress.untold else result.how
-    passed = result.passed and not progress.untold
+    how = _not_read(progress) or result.how
+    passed = result.passed and how == result.how
     verdict = "pass" if passed else "missing" if how == "missing" else "fail"
     bypass = flags.rcp_bypass if not passed and how in _BYPASSED else None
     counted = "train_samples" if samples else _counted(test)
@@ -159,6 +160,13 @@ def _rcp(result: Result, progress: Progress, test: _Setting, samples: bool, flag
         points=progress.by_run,
         bypass=bypass,
     )
+
+
+def _not_read(progress: Progress) -> str | None:
+    """Why the points of the runs are not known."""
+    if progress.crashes:
+        return "crash"
+    return "no-point" if progress.untold or progress.beyond else None
 
 
 def _counted(test: _Setting) -> str:
