@@ -24,13 +24,13 @@ class Algorithm(msgspec.Struct, frozen=True):
     earlier: tuple[tuple[str, float], ...] = ()
     evaluations: Literal["accuracy", "error_first", "either"] = "either"
     stop: Literal["text", "key"] = "key"
+    samples: tuple[str, ...] = ()
     step: str = "samples_count"
 
     @property
     def manner(self) -> Manner:
         """How the checker of the round reads a log."""
-        by_name = self.name == "logs"
-        return Manner(self.evaluations, self.stop, by_name, _IN_SAMPLES if by_name else frozenset(), self.step)
+        return Manner(self.evaluations, self.stop, self.name == "logs", frozenset(self.samples), self.step)
 
 
 @lru_cache(maxsize=32)

@@ -74,7 +74,8 @@ class Stop(msgspec.Struct, frozen=True):
 class Count(msgspec.Struct, frozen=True):
     """What one way of counting reads of a log.
 
-    ``sizes`` and ``names`` hold the last value mentioned, and are empty where there is none. ``last`` is the last
+    ``sizes`` and ``names`` hold the last value mentioned, and are empty where there is none (to v2.1 the checker reads
+    no name). ``last`` is the last
     evaluation, whatever came of it. ``crash`` is where the official reader stops; what follows was not read.
     ``beyond`` says what there was more of than is kept.
     """
@@ -144,7 +145,7 @@ class _Record:
         if self._event is not None:
             return getattr(self._event, name)
         if self._fields is None:
-            self._fields = json.loads(self.text.strip(_STRIPPED).decode("latin-1"))
+            self._fields = json.loads(self.text.rstrip(_STRIPPED).decode("latin-1"))
         return self._fields[name]
 
 
@@ -161,6 +162,8 @@ class _Counter:
         self._stops: list[Stop] = []
         self._steps: dict[Any, dict[Any, Any]] = {}
         self._crash: Crash | None = None
+        #: From v3.0 a success without an evaluation ends the official reader as well.
+        self._ended = False
         self._beyond: str | None = None
 
     def count(self) -> Count:
@@ -169,7 +172,7 @@ class _Counter:
 
     def take(self, record: _Record) -> None:
         """Take a record, and note where the official reader ends at it."""
-        if self._crash is not None:
+        if self._ended or self._crash is not None:
             return
         try:
             self._read(record)
@@ -180,14 +183,13 @@ class _Counter:
         text = record.text
         if _SIZE in text:
             self._sizes = (_kept(record.part("value")),)
-        if _NAME in text:
+        if _NAME in text and self._manner.by_name:
             self._names = (_kept(record.part("value")),)
-            if self._manner.by_name and self._names != ("bert",):
-                self._samples = False
+            self._samples = self._samples and self._names == ("bert",)
         evaluated = any(name in text for name in self._evaluations)
         if self._manner.by_name and evaluated and self._names == ("stable_diffusion",):
             self._measure(record)
-        elif self._manner.by_name and evaluated and self._is_in_samples():
+        elif self._is_in_samples() and evaluated:
             self._point = _stop_at(record.line, record.part("metadata")["samples_count"])
             record.part("value")
         elif self._samples and _SAMPLES in text:
@@ -198,7 +200,8 @@ class _Counter:
             self._stop(record)
 
     def _is_in_samples(self) -> bool:
-        return bool(self._names) and isinstance(self._names[0], str) and self._names[0] in self._manner.in_samples
+        # Looked up in a set, as there, so that a list for a name ends the reader.
+        return bool(self._names and self._manner.in_samples) and self._names[0] in self._manner.in_samples
 
     def _measure(self, record: _Record) -> None:
         """One of Stable Diffusion's measures, which are logged one by one."""
@@ -226,6 +229,7 @@ class _Counter:
             stop = Stop("failed", record.line)
         if self._manner.by_name:
             self._stops.clear()
+            self._ended = stop.kind == "none"
         if len(self._stops) < MAX_STOPS:
             self._stops.append(stop)
         else:
@@ -253,4 +257,5 @@ def _stop_at(line: int, value: Any) -> Stop:
         return Stop("unusable", line)
     if point != point or point == -float("inf"):
         return Stop("unordered", line)
-    return Stop("point", line, number if abs(point) < BEYOND else max(-BEYOND, min(BEYOND, point)), listed)
+    value = int(number) if isinstance(number, bool) else number
+    return Stop("point", line, value if abs(point) < BEYOND else max(-BEYOND, min(BEYOND, point)), listed)
