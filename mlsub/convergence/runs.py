@@ -68,15 +68,16 @@ def progress_of(
         stops = [(_of_rule(run, paired),) for run in runs]
     counted = [(n, stop) for n, some in enumerate(stops) for stop in some]
     names = [name for count in counts for name in count.names]
+    size = _last([count.sizes for count in counts]) if by_folder else _agreed(counts)
     return Progress(
         points=tuple(stop.value if stop and stop.kind == "point" else NEVER for _, stop in counted),
         failed=sum(stop is None or stop.kind == "failed" for _, stop in counted),
-        batch_size=_last([count.sizes for count in counts]) if by_folder else _agreed(counts),
+        batch_size=size[0] if size else None,
         benchmark=folder if by_folder else next((name for name in names if isinstance(name, str)), None),
         by_run=tuple(_point(some) for some in stops),
         untold=tuple(sorted({n for n, stop in counted if stop and stop.kind in ("none", "unordered")})),
         beyond=tuple((n, count.beyond) for n, count in enumerate(counts) if count.beyond),
-        crashes=tuple(_crashes(counts, counted)),
+        crashes=tuple(_crashes(counts, counted, size)),
     )
 
 
@@ -103,19 +104,19 @@ def _point(stops: Sequence[Stop | None]) -> float | None:
     return last.value if last is not None and last.kind == "point" else None
 
 
-def _last(stated: Sequence[tuple[Any, ...]]) -> Any:
+def _last(stated: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
     """To v2.1 the value of the last log that states one counts; the official tool's word for none is -1."""
-    size = next((some[0] for some in reversed(stated) if some), -1)
-    return None if size == -1 else size
+    size = next((some for some in reversed(stated) if some), ())
+    return () if size == (-1,) else size
 
 
-def _agreed(counts: Sequence[Count]) -> Any:
+def _agreed(counts: Sequence[Count]) -> tuple[Any, ...]:
     """The one batch size, where the runs agree on it and on the benchmark; else None.
 
     Runs that say nothing before the first that does are passed over, as in the official tool.
     """
     name, size = _one([count.names for count in counts], None), _one([count.sizes for count in counts], -1)
-    return size[0] if size and name and isinstance(name[0], str) else None
+    return size if name and isinstance(name[0], str) else ()
 
 
 def _one(stated: Sequence[tuple[Any, ...]], nothing: Any) -> tuple[Any, ...]:
@@ -125,10 +126,17 @@ def _one(stated: Sequence[tuple[Any, ...]], nothing: Any) -> tuple[Any, ...]:
     return (values[first],) if same and first < len(values) else ()
 
 
-def _crashes(counts: Sequence[Count], stops: Sequence[tuple[int, Stop | None]]) -> Iterator[CrashedRun]:
-    """Where the official checker ends in a traceback: at a record, or when it sorts and averages what it read."""
+def _crashes(
+    counts: Sequence[Count], stops: Sequence[tuple[int, Stop | None]], size: tuple[Any, ...]
+) -> Iterator[CrashedRun]:
+    """Where the official checker ends in a traceback: at a record, or when it computes with what it read."""
     read = {n: count.crash for n, count in enumerate(counts) if count.crash is not None}
     yield from (CrashedRun(n, crash.line, crash.error) for n, crash in read.items())
+    if size and not isinstance(size[0], (int, float)):
+        n = max(n for n, count in enumerate(counts) if count.sizes)
+        yield CrashedRun(
+            n, counts[n].size_line, "TypeError: the batch size cannot be compared with that of a reference"
+        )
     mixed = len({stop is not None and stop.listed for _, stop in stops}) > 1
     for n, stop in stops:
         if stop is not None and n not in read and (stop.kind == "unusable" or (mixed and stop.listed)):

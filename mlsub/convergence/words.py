@@ -49,7 +49,7 @@ def about(entry: Entry, rcp: RcpResult, progress: Progress) -> Iterator[Finding]
             "The run says success, and no evaluation before run_stop says at what point it converged",
             expected=f"{rcp.counted}, a number",
         )
-    if rcp.how == "no-batch-size":
+    if rcp.how == "no-batch-size" and not progress.crashes:
         yield _several(entry, names)
     elif rcp.how == "insufficient-convergence":
         failed = [name for name, point in zip(names, rcp.points, strict=True) if point is None]

@@ -75,12 +75,12 @@ class Count(msgspec.Struct, frozen=True):
     """What one way of counting reads of a log.
 
     ``sizes`` and ``names`` hold the last value mentioned, and are empty where there is none (to v2.1 the checker reads
-    no name). ``last`` is the last
-    evaluation, whatever came of it. ``crash`` is where the official reader stops; what follows was not read.
-    ``beyond`` says what there was more of than is kept.
+    no name); ``size_line`` is where the size stands. ``last`` is the last evaluation, whatever came of it. ``crash`` is
+    where the official reader stops; what follows was not read. ``beyond`` says what there was more of than is kept.
     """
 
     sizes: tuple[Any, ...] = ()
+    size_line: int = 0
     names: tuple[Any, ...] = ()
     stops: tuple[Stop, ...] = ()
     last: Stop | None = None
@@ -157,6 +157,7 @@ class _Counter:
         self._evaluations = evaluations
         self._samples = samples
         self._sizes: tuple[Any, ...] = ()
+        self._size_line = 0
         self._names: tuple[Any, ...] = ()
         self._point: Stop | None = None
         self._stops: list[Stop] = []
@@ -168,7 +169,15 @@ class _Counter:
 
     def count(self) -> Count:
         """What it has read so far."""
-        return Count(self._sizes, self._names, tuple(self._stops), self._point, self._crash, self._beyond)
+        return Count(
+            sizes=self._sizes,
+            size_line=self._size_line,
+            names=self._names,
+            stops=tuple(self._stops),
+            last=self._point,
+            crash=self._crash,
+            beyond=self._beyond,
+        )
 
     def take(self, record: _Record) -> None:
         """Take a record, and note where the official reader ends at it."""
@@ -182,7 +191,7 @@ class _Counter:
     def _read(self, record: _Record) -> None:
         text = record.text
         if _SIZE in text:
-            self._sizes = (_kept(record.part("value")),)
+            self._sizes, self._size_line = (_kept(record.part("value")),), record.line
         if _NAME in text and self._manner.by_name:
             self._names = (_kept(record.part("value")),)
             self._samples = self._samples and self._names == ("bert",)

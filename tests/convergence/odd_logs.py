@@ -1,4 +1,4 @@
-"""Logs with what the convergence checker stumbles over: repeated and missing records, names in other records, odd values."""
+"""Logs with what the convergence checker stumbles over: repeated, missing, misplaced and odd records."""
 
 from __future__ import annotations
 
