@@ -131,7 +131,11 @@ def _setting(
 def _outcome(runs: Sequence[Run], test: _Setting, *, samples: bool, by_hull: bool = False) -> tuple[Result, Progress]:
     name = test.needs.name
     progress = progress_of(runs, name, test.algorithm, test.paired, samples=samples)
-    return _judged(progress, test, by_hull=by_hull), progress
+    result = _judged(progress, test, by_hull=by_hull)
+    if result.reference is None:
+        read = tuple(crash for crash in progress.crashes if not crash.averaging)
+        progress = msgspec.structs.replace(progress, crashes=read)
+    return result, progress
 
 
 def _judged(progress: Progress, test: _Setting, *, by_hull: bool = False) -> Result:

@@ -21,11 +21,15 @@ _PAIRED = "stable_diffusion"
 
 
 class CrashedRun(msgspec.Struct, frozen=True):
-    """A run, by its number, at which the official checker ends in a traceback: where, and with what error."""
+    """A run, by its number, at which the official checker ends in a traceback: where, and with what error.
+
+    ``averaging``: not while it reads, but when it averages what it read, which it does where it has a reference.
+    """
 
     run: int
     line: int
     error: str
+    averaging: bool = False
 
 
 class Progress(msgspec.Struct, frozen=True):
@@ -140,4 +144,5 @@ def _crashes(
     mixed = len({stop is not None and stop.listed for _, stop in stops}) > 1
     for n, stop in stops:
         if stop is not None and n not in read and (stop.kind == "unusable" or (mixed and stop.listed)):
-            yield CrashedRun(n, stop.line, "TypeError: the points of convergence cannot be sorted and averaged")
+            error = "TypeError: the points of convergence cannot be sorted and averaged"
+            yield CrashedRun(n, stop.line, error, averaging=True)

@@ -10,6 +10,7 @@ Source: the official rcp_checker, ``get_submission_epochs`` (to v2.1) and ``read
 from __future__ import annotations
 
 import json
+import math
 from typing import Any, Literal
 
 import msgspec
@@ -264,7 +265,10 @@ def _stop_at(line: int, value: Any) -> Stop:
         point = float(number)
     except OverflowError:
         return Stop("unusable", line)
-    if point != point or point == -float("inf"):
+    if math.isnan(point):
         return Stop("unordered", line)
     value = int(number) if isinstance(number, bool) else number
-    return Stop("point", line, value if abs(point) < BEYOND else max(-BEYOND, min(BEYOND, point)), listed)
+    if abs(point) >= BEYOND:
+        # Infinity and its opposite have no mean, which fails the test as one below zero does.
+        value = min(BEYOND, point) if point > 0 else max(-(BEYOND**2), point)
+    return Stop("point", line, value, listed)

@@ -68,7 +68,9 @@ def change(chance: random.Random, lines: list[Line], times: int) -> None:
 
 
 def _records(lines: list[Line], *keys: str) -> list[Record]:
-    return [line for line in lines if isinstance(line, dict) and (not keys or line.get("key") in keys)]
+    # The division is the description's, and no concern of the convergence checker.
+    found = [line for line in lines if isinstance(line, dict) and line.get("key") != "submission_division"]
+    return [line for line in found if not keys or line.get("key") in keys]
 
 
 def _insert(chance: random.Random, lines: list[Line], line: Line) -> None:
