@@ -22,7 +22,7 @@ from mlsub.comparison.compare import compare_sides, side_of
 from mlsub.comparison.match import Pair, entry_name, match
 from mlsub.comparison.model import Comparison, PairComparison
 from mlsub.findings import Finding, Verdict
-from mlsub.log.report import NO_RUN
+from mlsub.log.report import DECIDING
 from mlsub.log.run import Run
 from mlsub.pipeline import Settings
 from mlsub.report.model import EntryResult
@@ -163,7 +163,7 @@ def _deciding(after: Reading, entry: EntryResult) -> Iterator[Finding]:
     rejects = [known for known in report.findings if known.rejects]
     too_many = any(known.path == entry.path and known.rule == "entry.noncompliant-runs" for known in rejects)
     for known in rejects:
-        of_run = known.path in logs and (too_many or known.rule in NO_RUN or known.rule.startswith("seed."))
+        of_run = known.path in logs and (too_many or known.rule in DECIDING or known.rule.startswith("seed."))
         if known.path in systems or (entry.official is Verdict.REJECTED and (of_run or known.path == entry.path)):
             yield known
 

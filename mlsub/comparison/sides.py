@@ -15,7 +15,7 @@ from mlsub.compare.values import agreed_values
 from mlsub.comparison.decompose import Measured
 from mlsub.comparison.model import Convergence, EntrySide, PhaseTime
 from mlsub.comparison.phases import TIMED, Intervals, Phases, phases_of, read_intervals
-from mlsub.convergence.algorithm import algorithm_of, newest_algorithm, unit_of, unit_words
+from mlsub.convergence.algorithm import algorithm_of, newest_algorithm, unit_words
 from mlsub.convergence.point import paired_rule
 from mlsub.convergence.runs import BEYOND, progress_of
 from mlsub.log.report import LogReport
@@ -155,7 +155,7 @@ def _points(logs: Sequence[LogReport], name: str, round_: Round) -> tuple[float 
     algorithm = algorithm_of(round_.usage, round_.name) or newest_algorithm()
     known = name in round_.benchmarks
     paired = paired_rule(rules_for(round_.usage, round_.name, "closed", name)) if known else None
-    return progress_of([log.run for log in logs], name, algorithm, unit_of(name), paired).by_run
+    return progress_of([log.run for log in logs], name, algorithm, paired).by_run
 
 
 def _samples(logs: Sequence[LogReport], entry: EntryResult, round_: Round) -> float | None:

@@ -9,6 +9,7 @@ from typing import Literal
 import msgspec
 
 from mlsub.data import load_yaml
+from mlsub.log.reading import Manner
 from mlsub.rounds import Round, known_rounds
 
 
@@ -21,6 +22,15 @@ class Algorithm(msgspec.Struct, frozen=True):
     name: Literal["folder", "logs"]
     unstopped: Literal["left_out", "counted"]
     earlier: tuple[tuple[str, float], ...] = ()
+    evaluations: Literal["accuracy", "error_first", "either"] = "either"
+    stop: Literal["text", "key"] = "key"
+    samples: tuple[str, ...] = ()
+    step: str = "samples_count"
+
+    @property
+    def manner(self) -> Manner:
+        """How the checker of the round reads a log."""
+        return Manner(self.evaluations, self.stop, self.name == "logs", frozenset(self.samples), self.step)
 
 
 @lru_cache(maxsize=32)
@@ -30,6 +40,12 @@ def algorithm_of(usage: str, round_name: str, overlay: str | None = None) -> Alg
     rounds = known_rounds(usage, overlay)
     earlier = [name for name in rounds[: rounds.index(round_name) + 1] if name in table]
     return msgspec.convert(table[earlier[-1]], Algorithm) if earlier else None
+
+
+@lru_cache(maxsize=32)
+def manner_of(usage: str, round_name: str, overlay: str | None = None) -> Manner:
+    """How the checker of a round reads a log; as that of the newest round does where the round had no such test."""
+    return (algorithm_of(usage, round_name, overlay) or newest_algorithm()).manner
 
 
 def newest_algorithm() -> Algorithm:

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from mlsub.audit.cross import audit_same_runs
-from mlsub.convergence.algorithm import Algorithm, algorithm_of, newest_algorithm, unit_of
+from mlsub.convergence.algorithm import Algorithm, algorithm_of, newest_algorithm
 from mlsub.convergence.filecheck import check_reference_file
 from mlsub.convergence.point import paired_rule
 from mlsub.convergence.reference import points_name, reference_file
@@ -111,7 +111,7 @@ def build_records(
 
 
 def _point(log: LogReport, name: str, round_: Round, rules: RuleSet) -> float | None:
-    progress = progress_of([log.run], name, algorithm_for(round_), unit_of(name), paired_rule(rules))
+    progress = progress_of([log.run], name, algorithm_for(round_), paired_rule(rules))
     return progress.by_run[0]
 
 

@@ -23,7 +23,7 @@ from mlsub.report.model import RcpResult
 from mlsub.rounds import Round, overlay_rounds
 from mlsub.rules.load import Benchmark, benchmark, rules_for
 from mlsub.rules.model import KeyRule
-from mlsub.show import show
+from mlsub.show import readable, show
 from mlsub.submission.model import Entry
 from mlsub.submission.params import NO_FLAGS, Flags
 
@@ -125,8 +125,8 @@ def _setting(
     entry: Entry, needs: Benchmark, round_: Round, algorithm: Algorithm, options: Options
 ) -> _Setting | Finding:
     """The reference of the entry's benchmark: to v2.1 the folder's name counts, from v3.0 what the logs say."""
-    logged = next((log.benchmark for log in entry.logs if log.benchmark), None)
-    name = needs.name if algorithm.name == "folder" or logged is None else logged
+    logged = [name for log in entry.logs for name in log.run.reading.usual.names if isinstance(name, str)]
+    name = needs.name if algorithm.name == "folder" or not logged else readable(logged[0])
     own = Path(options.reference) if options.reference else None
     try:
         file = own if own and benchmark_in(own) == name else reference_file(round_.usage, round_.ruleset, name)
@@ -148,8 +148,12 @@ def _setting(
 
 def _outcome(runs: Sequence[Run], test: _Setting, *, samples: bool, by_hull: bool = False) -> tuple[Result, Progress]:
     name = test.needs.name
-    progress = progress_of(runs, name, test.algorithm, unit_of(name), test.paired, samples=samples)
-    return _judged(progress, test, by_hull=by_hull), progress
+    progress = progress_of(runs, name, test.algorithm, test.paired, samples=samples)
+    result = _judged(progress, test, by_hull=by_hull)
+    if result.reference is None:
+        read = tuple(crash for crash in progress.crashes if not crash.averaging)
+        progress = msgspec.structs.replace(progress, crashes=read)
+    return result, progress
 
 
 def _judged(progress: Progress, test: _Setting, *, by_hull: bool = False) -> Result:
@@ -158,8 +162,8 @@ def _judged(progress: Progress, test: _Setting, *, by_hull: bool = False) -> Res
 
 def _rcp(result: Result, progress: Progress, test: _Setting, samples: bool, flags: Flags) -> RcpResult:
     reference = result.reference
-    how = "no-point" if progress.untold else result.how
-    passed = result.passed and not progress.untold
+    how = _not_read(progress) or result.how
+    passed = result.passed and how == result.how
     verdict = "pass" if passed else "missing" if how == "missing" else "fail"
     bypass = flags.rcp_bypass if not passed and how in _BYPASSED else None
     counted = "train_samples" if samples else _counted(test)
@@ -179,6 +183,13 @@ def _rcp(result: Result, progress: Progress, test: _Setting, samples: bool, flag
         bypass=bypass,
         reference_points=test.which,
     )
+
+
+def _not_read(progress: Progress) -> str | None:
+    """Why the points of the runs are not known."""
+    if progress.crashes:
+        return "crash"
+    return "no-point" if progress.untold or progress.beyond else None
 
 
 def _counted(test: _Setting) -> str:
@@ -226,8 +237,7 @@ def _mixed(entry: Entry, test: _Setting, progress: Progress, rcp: RcpResult) -> 
     sizes: dict[str, Any] = {}
     users: dict[str, list[str]] = {}
     for log in entry.logs:
-        size = log.run.hyperparameters.get("global_batch_size")
-        if size is not None:
+        for size in log.run.reading.usual.sizes:
             shown = show(size)
             sizes.setdefault(shown, size)
             users.setdefault(shown, []).append(log.path.rpartition("/")[2])

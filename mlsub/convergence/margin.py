@@ -137,7 +137,7 @@ def margin_of(
         mean = mean_of(converged)
     distance = None if mean is None or rcp.minimum is None else mean - rcp.minimum
     runs = needed if further is None else further
-    testable = usable and rcp.minimum is not None and rcp.how != "no-point"
+    testable = usable and rcp.minimum is not None and rcp.how not in _UNKNOWN
     chance = chance_of(rcp.points, rcp.minimum, runs, name, bootstrap) if testable and rcp.minimum is not None else None
     completion = None
     if verdict == "open" and chance is not None and rcp.minimum is not None:
@@ -174,7 +174,7 @@ def margin_of(
 
 def _with_reference(rcp: RcpResult, name: str, round_: Round, own: str | None) -> RcpResult:
     """The result with the reference of its batch size, also where the test ended before it came to that."""
-    if rcp.minimum is not None or rcp.batch_size is None or rcp.how not in ("insufficient-convergence", "no-point"):
+    if rcp.minimum is not None or rcp.batch_size is None or rcp.how not in ("insufficient-convergence", *_UNKNOWN):
         return rcp
     try:
         which: Which = "deadline" if rcp.reference_points == "deadline" else "final"
@@ -192,7 +192,7 @@ def verdict_of(entry: EntryResult, name: str, needed: int) -> str:
     """The verdict of the test, or ``open`` where runs of the ``needed`` ones are still to come that can turn it."""
     rcp = entry.rcp
     judged = rcp.minimum is not None or rcp.how == "insufficient-convergence"
-    turnable = judged and rcp.how != "no-point" and rcp.points.count(None) <= cut_of(name)
+    turnable = judged and rcp.how not in _UNKNOWN and rcp.points.count(None) <= cut_of(name)
     return "open" if entry.runs < needed and turnable and rcp.verdict != "bypassed" else rcp.verdict
 
 
@@ -219,11 +219,14 @@ _ENDED = {
     "no-reference": "there is no reference to hold it against; mlsub check says why",
     "no-batch-size": "the runs agree on no batch size and benchmark; mlsub check says which of them differ",
     "no-point": "a run says success and tells nowhere at what point; mlsub check says which",
+    "crash": "the official checker ends in a traceback; mlsub check says at which record",
 }
+#: Answers that leave the points of the runs unknown.
+_UNKNOWN = ("no-point", "crash")
 
 
 def _about_chance(rcp: RcpResult, name: str, runs: int, chance: Chance | None) -> Iterator[str]:
-    if rcp.minimum is None or rcp.how == "no-point":
+    if rcp.minimum is None or rcp.how in _UNKNOWN:
         return
     converged = [point for point in rcp.points if point is not None]
     distinct = len(set(rcp.points))

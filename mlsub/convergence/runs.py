@@ -2,29 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
 
 from mlsub.convergence.algorithm import Algorithm
 from mlsub.convergence.point import paired_convergence_point
+from mlsub.log.reading import BEYOND as BEYOND
+from mlsub.log.reading import Count, Stop
 from mlsub.log.run import Run
 from mlsub.rules.model import KeyRule
 
 #: What a run that never converged counts as; the official tool's own number.
 NEVER = 1e9
-#: What is larger is no count of epochs or samples, nor a batch size.
-BEYOND = 1e15
+#: The one benchmark whose measures the official checker itself puts together.
+_PAIRED = "stable_diffusion"
+
+
+class CrashedRun(msgspec.Struct, frozen=True):
+    """A run, by its number, at which the official checker ends in a traceback: where, and with what error.
+
+    ``averaging``: not while it reads, but when it averages what it read, which it does where it has a reference.
+    """
+
+    run: int
+    line: int
+    error: str
+    averaging: bool = False
 
 
 class Progress(msgspec.Struct, frozen=True):
     """What the runs of an entry came to.
 
     ``by_run`` are the convergence points (epochs, samples or steps) in the order of the runs, None for a run that did
-    not converge; ``points`` the list the round's test works on, with NEVER in their place. ``failed`` counts the runs
-    that did not converge, ``untold`` names (by number) those that say success and tell no point. ``batch_size`` and
-    ``benchmark`` are None where the logs state none, or several.
+    not converge; ``points`` the list the round's test works on, with NEVER in place of what did not converge.
+    ``failed`` counts the runs that did not, ``untold`` names (by number) those that say success and tell no point,
+    ``beyond`` those with more records than are read, ``crashes`` those that the official checker cannot read.
+    ``batch_size`` and ``benchmark`` are None where the logs state none, or several.
     """
 
     points: tuple[float, ...]
@@ -33,10 +48,12 @@ class Progress(msgspec.Struct, frozen=True):
     benchmark: str | None
     by_run: tuple[float | None, ...] = ()
     untold: tuple[int, ...] = ()
+    beyond: tuple[tuple[int, str], ...] = ()
+    crashes: tuple[CrashedRun, ...] = ()
 
 
 def progress_of(
-    runs: Sequence[Run], folder: str, algorithm: Algorithm, unit: str, paired: KeyRule | None, *, samples: bool = False
+    runs: Sequence[Run], folder: str, algorithm: Algorithm, paired: KeyRule | None = None, *, samples: bool = False
 ) -> Progress:
     """The convergence points of an entry's runs.
 
@@ -44,61 +61,88 @@ def progress_of(
         runs: in the order of their file names.
         folder: the name of the benchmark's folder.
         algorithm: that of the round.
-        unit: ``epoch_num`` or ``samples_count``: the metadata of evaluations that counts.
         paired: the rule that puts measures together, where the benchmark has several.
         samples: BERT by ``train_samples`` in place of epochs.
     """
-    by_run = tuple(_point(run, unit, paired, samples) for run in runs)
-    left_out = algorithm.unstopped == "left_out"
-    points = [
-        NEVER if point is None else point
-        for run, point in zip(runs, by_run, strict=True)
-        if point is not None or run.status_line is not None or not left_out
-    ]
-    sizes = [run.hyperparameters.get("global_batch_size") for run in runs]
-    names = [run.identity.get("submission_benchmark") for run in runs]
+    counts = [run.reading.by_samples if samples else run.reading.usual for run in runs]
     by_folder = algorithm.name == "folder"
+    stops: list[tuple[Stop | None, ...]]
+    stops = list(_carried(counts)) if by_folder else [count.stops or (None,) for count in counts]
+    if paired is not None and folder != _PAIRED:
+        stops = [(_of_rule(run, paired),) for run in runs]
+    counted = [(n, stop) for n, some in enumerate(stops) for stop in some]
+    names = [name for count in counts for name in count.names]
+    size = _last([count.sizes for count in counts]) if by_folder else _agreed(counts)
     return Progress(
-        points=tuple(points),
-        failed=by_run.count(None),
-        batch_size=(sizes[-1] if sizes else None) if by_folder else _agreed(sizes, names),
+        points=tuple(stop.value if stop and stop.kind == "point" else NEVER for _, stop in counted),
+        failed=sum(stop is None or stop.kind == "failed" for _, stop in counted),
+        batch_size=size[0] if size else None,
         benchmark=folder if by_folder else next((name for name in names if isinstance(name, str)), None),
-        by_run=by_run,
-        untold=tuple(n for n, run in enumerate(runs) if run.status == "success" and by_run[n] is None),
+        by_run=tuple(_point(some) for some in stops),
+        untold=tuple(sorted({n for n, stop in counted if stop and stop.kind in ("none", "unordered")})),
+        beyond=tuple((n, count.beyond) for n, count in enumerate(counts) if count.beyond),
+        crashes=tuple(_crashes(counts, counted, size)),
     )
 
 
-def _agreed(sizes: Sequence[Any], names: Sequence[Any]) -> Any:
+def _carried(counts: Sequence[Count]) -> Iterator[tuple[Stop, ...]]:
+    """To v2.1 each ``run_stop`` counts, and a log that stops without an evaluation goes on from the log before it."""
+    last: Stop | None = None
+    for count in counts:
+        yield tuple(last if stop.kind == "none" and last is not None else stop for stop in count.stops)
+        last = count.last or last
+
+
+def _of_rule(run: Run, paired: KeyRule) -> Stop | None:
+    """The same of a benchmark of the user's own whose measures a rule puts together."""
+    line = run.status_line or 0
+    if run.status != "success":
+        return Stop("failed", line)
+    point = paired_convergence_point(run.evaluations, paired)
+    return Stop("none", line) if point is None else Stop("point", line, point)
+
+
+def _point(stops: Sequence[Stop | None]) -> float | None:
+    """Where a run converged, by its last word."""
+    last = stops[-1] if stops else None
+    return last.value if last is not None and last.kind == "point" else None
+
+
+def _last(stated: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """To v2.1 the value of the last log that states one counts; the official tool's word for none is -1."""
+    size = next((some for some in reversed(stated) if some), ())
+    return () if size == (-1,) else size
+
+
+def _agreed(counts: Sequence[Count]) -> tuple[Any, ...]:
     """The one batch size, where the runs agree on it and on the benchmark; else None.
 
     Runs that say nothing before the first that does are passed over, as in the official tool.
     """
-    for told in (names, sizes):
-        first = next((n for n, value in enumerate(told) if value is not None), len(told))
-        if any(value != told[first] for value in told[first:]):
-            return None
-    return next((size for size in sizes if size is not None), None)
+    name, size = _one([count.names for count in counts], None), _one([count.sizes for count in counts], -1)
+    return size if name and isinstance(name[0], str) else ()
 
 
-def _point(run: Run, unit: str, paired: KeyRule | None, samples: bool) -> float | None:
-    """None where the run did not converge by its own word, or says nowhere at what point it did."""
-    if run.status != "success":
-        return None
-    if samples:
-        value = run.hyperparameters.get("train_samples")
-        # A list of one number is that number to the official tool, which leaves it to numpy.
-        return _number(value[0] if isinstance(value, list) and len(value) == 1 else value)
-    if paired is not None:
-        return paired_convergence_point(run.evaluations, paired)
-    before = [e for e in run.evaluations if run.status_line is None or e.line < run.status_line]
-    if not before:
-        return None
-    point = _number(getattr(before[-1], unit))
-    return round(point, 3) if point is not None and unit == "epoch_num" else point
+def _one(stated: Sequence[tuple[Any, ...]], nothing: Any) -> tuple[Any, ...]:
+    values = [some[0] if some else nothing for some in stated]
+    first = next((n for n, value in enumerate(values) if value != nothing), len(values))
+    same = not any(value != values[first] for value in values[first:])
+    return (values[first],) if same and first < len(values) else ()
 
 
-def _number(value: Any) -> float | None:
-    """A number that can be computed with, and no truth value; the largest reference counts 1.6e9."""
-    if not isinstance(value, (int, float)) or isinstance(value, bool) or not abs(value) < BEYOND:
-        return None
-    return value
+def _crashes(
+    counts: Sequence[Count], stops: Sequence[tuple[int, Stop | None]], size: tuple[Any, ...]
+) -> Iterator[CrashedRun]:
+    """Where the official checker ends in a traceback: at a record, or when it computes with what it read."""
+    read = {n: count.crash for n, count in enumerate(counts) if count.crash is not None}
+    yield from (CrashedRun(n, crash.line, crash.error) for n, crash in read.items())
+    if size and not isinstance(size[0], (int, float)):
+        n = max(n for n, count in enumerate(counts) if count.sizes)
+        yield CrashedRun(
+            n, counts[n].size_line, "TypeError: the batch size cannot be compared with that of a reference"
+        )
+    mixed = len({stop is not None and stop.listed for _, stop in stops}) > 1
+    for n, stop in stops:
+        if stop is not None and n not in read and (stop.kind == "unusable" or (mixed and stop.listed)):
+            error = "TypeError: the points of convergence cannot be sorted and averaged"
+            yield CrashedRun(n, stop.line, error, averaging=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mlsub.convergence.deadline import later_in, sizes_that_differ
-from mlsub.convergence.runs import Progress
+from mlsub.convergence.runs import CrashedRun, Progress
 from mlsub.convergence.verdict import Result
 from mlsub.findings import Finding
 from mlsub.report.model import RcpResult
@@ -22,6 +22,11 @@ _AGAINST = {
     "missing": "the smallest reference point, for batch size {}",
 }
 _SHOWN = 10
+_CRASH_FIX = (
+    "Leave global_batch_size, submission_benchmark, eval_accuracy, eval_error, train_samples and run_stop out of the "
+    "keys, values and metadata of all other records, and give those six what the checker reads: a value, epoch_num or "
+    "samples_count as a number, a status."
+)
 
 
 def about(entry: Entry, rcp: RcpResult, progress: Progress) -> Iterator[Finding]:
@@ -29,6 +34,15 @@ def about(entry: Entry, rcp: RcpResult, progress: Progress) -> Iterator[Finding]
     if any(log.without_run for log in entry.logs):
         return  # The missing run has its own finding, and the entry is rejected for it.
     names = [log.path.rpartition("/")[2] for log in entry.logs]
+    for crash in progress.crashes:
+        yield _crash(entry, crash)
+    for number, what in progress.beyond:
+        yield finding(
+            "rcp.no-point",
+            entry.logs[number].path,
+            "The log has more records of its convergence than mlsub reads",
+            expected=f"at most {what}",
+        )
     for number in progress.untold:
         yield finding(
             "rcp.no-point",
@@ -36,7 +50,7 @@ def about(entry: Entry, rcp: RcpResult, progress: Progress) -> Iterator[Finding]
             "The run says success, and no evaluation before run_stop says at what point it converged",
             expected=f"{rcp.counted}, a number",
         )
-    if rcp.how == "no-batch-size":
+    if rcp.how == "no-batch-size" and not progress.crashes:
         yield _several(entry, names)
     elif rcp.how == "insufficient-convergence":
         failed = [name for name, point in zip(names, rcp.points, strict=True) if point is None]
@@ -46,8 +60,20 @@ def about(entry: Entry, rcp: RcpResult, progress: Progress) -> Iterator[Finding]
             "Too few runs converged for a convergence test",
             actual=f"{len(failed)} of {len(names)} did not converge: {_listed(failed)}",
         )
-    elif rcp.bypass is None and rcp.how != "no-point":
+    elif rcp.bypass is None and rcp.how not in ("no-point", "crash"):
         yield from _held_against(entry, rcp)
+
+
+def _crash(entry: Entry, crash: CrashedRun) -> Finding:
+    return finding(
+        "official.crash",
+        entry.logs[crash.run].path,
+        "The official convergence checker ends in a traceback at this record, so the package cannot be checked",
+        line=crash.line,
+        expected="a record that it can read, in every run, also one that is forgiven",
+        actual=crash.error,
+        fix=_CRASH_FIX,
+    )
 
 
 def _held_against(entry: Entry, rcp: RcpResult) -> Iterator[Finding]:
@@ -104,8 +130,9 @@ def _measured(rcp: RcpResult) -> str:
 
 
 def _several(entry: Entry, names: Sequence[str]) -> Finding:
-    sizes = [log.run.hyperparameters.get("global_batch_size") for log in entry.logs]
-    called = [log.run.identity.get("submission_benchmark") for log in entry.logs]
+    counts = [log.run.reading.usual for log in entry.logs]
+    sizes = [next(iter(count.sizes), None) for count in counts]
+    called = [next(iter(count.names), None) for count in counts]
     key, values = ("submission_benchmark", called) if _differ(called) else ("global_batch_size", sizes)
     users: dict[str, list[str]] = {}
     for name, value in zip(names, values, strict=True):

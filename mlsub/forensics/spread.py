@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from mlsub.audit.facts import grouped
-from mlsub.convergence.algorithm import algorithm_of, is_tested, unit_of
+from mlsub.convergence.algorithm import algorithm_of, is_tested
 from mlsub.convergence.point import paired_rule
 from mlsub.convergence.reference import ReferenceFileError, reference_file, runs_of
 from mlsub.convergence.runs import progress_of
@@ -83,7 +83,7 @@ def _points(entry: Entry, name: str, usual: float) -> list[float]:
     runs = [trace.run for trace in entry.traces]
     # BERT counts samples, under either of two names.
     for samples in (False, True) if name == "bert" else (False,):
-        by_run = progress_of(runs, name, algorithm, unit_of(name), paired, samples=samples).by_run
+        by_run = progress_of(runs, name, algorithm, paired, samples=samples).by_run
         points = [point for point in by_run if point is not None]
         if points and usual / _SAME_UNIT < statistics.median(points) < usual * _SAME_UNIT:
             return points

@@ -13,10 +13,12 @@ from typing import Any
 
 import msgspec
 
+from mlsub.convergence.algorithm import manner_of
 from mlsub.judge.log import LogTask
 from mlsub.log.event import Event
 from mlsub.log.events import read_events
 from mlsub.log.reader import UnreadableLogError
+from mlsub.log.reading import ReadingFold
 from mlsub.log.run import Run, RunFold
 from mlsub.rounds import get_round
 
@@ -243,10 +245,12 @@ def read_trace(task: LogTask) -> Trace:
     Records that the official parser cannot use are passed over; ``mlsub check`` tells of them.
     """
     old = get_round(task.usage, task.round, task.overlay).log_format == "mll"
-    fold = TraceFold()
+    fold, reading = TraceFold(), ReadingFold(manner_of(task.usage, task.round, task.overlay))
     try:
-        for event in read_events(Path(task.file), old_format=old):
+        for event in read_events(Path(task.file), old_format=old, reading=reading):
             fold.add(event)
     except UnreadableLogError as error:
         return Trace(path=task.path, run=RunFold().finish(), unreadable=str(error))
-    return fold.finish(task.path)
+    trace = fold.finish(task.path)
+    run = msgspec.structs.replace(trace.run, reading=reading.finish())
+    return msgspec.structs.replace(trace, run=run)

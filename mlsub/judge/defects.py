@@ -8,6 +8,7 @@ import msgspec
 
 from mlsub.findings import Finding
 from mlsub.log.event import Defect, Event
+from mlsub.log.reading import Crash
 from mlsub.rules.catalogue import finding
 
 #: Findings of one rule in one log; what goes beyond is counted in the last of them.
@@ -24,6 +25,8 @@ class Defects:
         self.spoiled_keys: set[str] = set()
         self.times: dict[str, float] = {}
         self.hidden_count = 0
+        #: The first record at which the official parser ends in a traceback.
+        self.crash: Crash | None = None
         self.any = False
         #: Whether the last record so far is one that breaks off: where it stays so, the log was cut.
         self.last_is_broken = False
@@ -38,6 +41,8 @@ class Defects:
             self.spoiled_keys.add(defect.key)
         if defect.event is not None:
             self._recover(defect.event)
+        if defect.crash is not None and self.crash is None:
+            self.crash = Crash(defect.line, defect.crash)
         message, actual = _DEFECT_MESSAGES[defect.rule], defect.reason
         self._put(defect.rule, defect.line, message, actual)
 

@@ -30,6 +30,8 @@ from mlsub.submission.params import NO_FLAGS, Flags
 #: What rightly lies beside results: the committee's scaling factor, power measurements, flags of the package checker.
 KNOWN_COMPANIONS = frozenset(("scaling.json", "power", "package_checker_params"))
 
+_CRASH = "official.crash"
+
 
 class Judged(msgspec.Struct, frozen=True):
     """What there is to say of an entry beyond its single logs.
@@ -75,6 +77,7 @@ def judge_entry(
         *unmeasured,
         *uncounted,
     ]
+    findings = _crashes(entry, findings)
     return Judged(
         findings=tuple(findings),
         of_runs=power.findings if power else (),
@@ -180,6 +183,31 @@ def _files(entry: Entry, needs: Benchmark, round_: Round) -> Iterator[Finding]:
             "The folder holds files that are not named result_*.txt",
             actual=_list(strays),
         )
+
+
+def _crashes(entry: Entry, findings: list[Finding]) -> list[Finding]:
+    """The findings, with those on crashes of official tools where nothing else says that the run is not acceptable.
+
+    A run that would be forgiven is not, if the official tools cannot read it. A record that cannot be decoded has its
+    own finding, and in Closed the seed check fails on it.
+    """
+    broken = {log.path for log in entry.logs if log.undecodable}
+    others = [f for f in findings if f.rule != _CRASH or f.path not in broken]
+    if any(f.rejects for f in others):
+        return others
+    told = {f.path for f in findings if f.rule == _CRASH}
+    return findings + [
+        finding(
+            _CRASH,
+            log.path,
+            "The official compliance checker ends in a traceback at this record, so the package cannot be checked",
+            line=log.crash.line,
+            expected="runs that it can read, also those that are forgiven",
+            actual=log.crash.error,
+        )
+        for log in entry.logs
+        if log.crash is not None and log.path not in told
+    ]
 
 
 def _name(log: LogReport) -> str:

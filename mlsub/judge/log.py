@@ -10,6 +10,7 @@ import msgspec
 
 from mlsub.audit.isolate import reviewed
 from mlsub.audit.run import audit_run
+from mlsub.convergence.algorithm import manner_of
 from mlsub.divisions import division_of
 from mlsub.findings import Finding
 from mlsub.judge.defects import Defects
@@ -25,11 +26,12 @@ from mlsub.log.reader import (
     open_log,
     read_records,
 )
+from mlsub.log.reading import Crash, ReadingFold
 from mlsub.log.report import LogReport
 from mlsub.log.run import Run, RunFold
 from mlsub.rounds import Round, get_round
 from mlsub.rules.catalogue import finding
-from mlsub.show import readable
+from mlsub.show import readable, show
 
 #: Events held back until a log has said its division and benchmark, and their bytes. A log that takes longer is read
 #: once more.
@@ -72,8 +74,10 @@ class _Reading:
         old = round_.log_format == "mll"
         self.token, self.decode = (TOKEN_MLL, decode_mll) if old else (TOKEN, decode)
         self.fold = RunFold()
+        self.reading = ReadingFold(manner_of(task.usage, task.round, task.overlay))
         self.defects = Defects(task.path)
         self.identity: dict[str, Any] = {}
+        self.named: dict[str, int] = {}
         self.held: list[Event] | None = []
         self.held_bytes = 0
         self.judge: LogRules | None = None
@@ -89,6 +93,7 @@ class _Reading:
                 if hidden:
                     self.defects.hidden(event)
                 elif isinstance(event, Event):
+                    self.reading.add(line, text, event)
                     self.defects.last_is_broken = False
                     self.fold.add(event)
                     if self.judge is not None:
@@ -96,6 +101,7 @@ class _Reading:
                     else:
                         self._hold(event, len(text))
                 else:
+                    self.reading.add(line, text, None)
                     self.defects.add(event)
 
     def _batches(self, encoding: str | None = None) -> Iterator[list[RawRecord]]:
@@ -109,6 +115,7 @@ class _Reading:
             self.held_bytes += size
         if event.key in ("submission_division", "submission_benchmark"):
             self.identity.setdefault(event.key, event.value)
+            self.named.setdefault(event.key, event.line)
             if len(self.identity) == 2 and self.held is not None:
                 self._release(self.held)
         if self.held is not None and (len(self.held) > MAX_HELD or self.held_bytes > MAX_HELD_BYTES):
@@ -143,7 +150,25 @@ class _Reading:
         spoiled, cut_off = frozenset(self.defects.spoiled_keys), self.defects.last_is_broken
         found = [*self.defects.findings(), *self.judge.findings(self.task.path, spoiled, cut_off=cut_off)]
         compliant = not self.defects.any and not any(f.rejects for f in found)
-        return self.report(tuple(found), compliant=compliant, undecodable=self.defects.any)
+        report = self.report(tuple(found), compliant=compliant, undecodable=self.defects.any)
+        return report if compliant else msgspec.structs.replace(report, crash=self._crash())
+
+    def _crash(self) -> Crash | None:
+        """Where the official compliance checker ends in a traceback, which no other run makes good."""
+        if self.round.log_format == "mll" or self.judge is None:
+            return None
+        return self.defects.crash or self._unknown_name() or self.judge.crash()
+
+    def _unknown_name(self) -> Crash | None:
+        """A name whose rules the checker looks for in vain; without a division it looks for none."""
+        if "submission_division" not in self.named:
+            return None
+        division, name = self.identity["submission_division"], self.identity.get("submission_benchmark")
+        if division_of(division) is None:
+            return Crash(self.named["submission_division"], f"no rules of division {show(division, _NAME_WIDTH)}")
+        if "submission_benchmark" in self.named and name not in self.round.benchmarks:
+            return Crash(self.named["submission_benchmark"], f"no rules of benchmark {show(name, _NAME_WIDTH)}")
+        return None
 
     def _read_again(self) -> None:
         """A log that names itself too late to hold its events: go over it once more, knowing the rules."""
@@ -181,7 +206,8 @@ class _Reading:
 
     def report(self, findings: tuple[Finding, ...], *, compliant: bool, undecodable: bool) -> LogReport:
         """The report with what the run itself shows."""
-        run, task = self.fold.finish(), self.task
+        task = self.task
+        run = msgspec.structs.replace(self.fold.finish(), reading=self.reading.finish())
         review = reviewed("runs", task.path, lambda: audit_run(run, task.path, task.usage, task.round))
         return LogReport(
             path=self.task.path,

@@ -8,6 +8,7 @@ from mlsub.audit.isolate import review_crashed, reviewed
 from mlsub.divisions import Division
 from mlsub.findings import Finding, Kind
 from mlsub.log.event import Event
+from mlsub.log.reading import Crash
 from mlsub.rounds import Round, overlay_content
 from mlsub.rules.compiled import house_plan_for, plan_for
 from mlsub.rules.engine import Judge
@@ -48,6 +49,12 @@ class LogRules:
     def reached(self) -> bool:
         """Whether every quality target has been reached so far."""
         return self._official.reached()
+
+    def crash(self) -> Crash | None:
+        """The first record whose quality measure the official checker cannot compare with the target."""
+        broken = [out.incomparable for out in self._official.finish().keys if out.incomparable is not None]
+        first = min(broken, key=lambda failure: failure.first_line, default=None)
+        return Crash(first.first_line, f"{first.actual} cannot be compared with the quality target") if first else None
 
     def findings(self, path: str, spoiled: frozenset[str], *, cut_off: bool) -> Iterator[Finding]:
         """The findings; see :func:`mlsub.rules.phrases.findings_of`."""

@@ -37,7 +37,8 @@ class Defect(msgspec.Struct, frozen=True):
     """A record the official parser cannot use.
 
     ``rule`` is the id of the finding, ``reason`` the parser's own words, ``key`` the record's key where one can be
-    made out, and ``event`` the record itself where only text behind it is in the way.
+    made out, and ``event`` the record itself where only text behind it is in the way. ``crash`` is the error that the
+    parser ends with, None where it only notes that the record cannot be used.
     """
 
     rule: str
@@ -45,6 +46,7 @@ class Defect(msgspec.Struct, frozen=True):
     reason: str
     key: str | None = None
     event: Event | None = None
+    crash: str | None = None
 
 
 _decode = msgspec.json.Decoder(Event).decode
@@ -76,7 +78,7 @@ def _decode_slowly(line: int, raw: bytes) -> Event | Defect:
     try:
         fields = json.loads(text)
     except RecursionError:
-        return Defect("log.record-undecodable", line, "nested too deeply", key)
+        return Defect("log.record-undecodable", line, "nested too deeply", key, crash="RecursionError")
     except ValueError as error:
         return _defect_of_text(line, text, str(error), key)
     return _to_event(line, fields, key)
@@ -106,14 +108,18 @@ def _defect_of_text(line: int, text: str, reason: str, key: str | None) -> Defec
 
 def _to_event(line: int, fields: Any, key: str | None) -> Event | Defect:
     if not isinstance(fields, dict):
-        return Defect("log.record-undecodable", line, f"a JSON {_kind(fields)} where an object is needed", key)
+        # The parser takes null for a line without a record, which it can pass over.
+        reason, crash = f"a JSON {_kind(fields)} where an object is needed", None if fields is None else "TypeError"
+        return Defect("log.record-undecodable", line, reason, key, crash=crash)
     missing = [name for name in ("time_ms", "key", "value", "metadata") if name not in fields]
+    time_ms = _time(fields.get("time_ms", 0.0))
     if missing:
-        return Defect("log.record-incomplete", line, ", ".join(missing), key)
-    try:
-        time_ms = float(fields["time_ms"])
-    except (TypeError, ValueError, OverflowError):
-        return Defect("log.record-time", line, repr(fields["time_ms"])[:80], key)
+        # The parser comes to the time first, and only notes one that is text and no number.
+        crash = None if isinstance(time_ms, ValueError) else _name(time_ms) or f"KeyError: {missing[0]!r}"
+        return Defect("log.record-incomplete", line, ", ".join(missing), key, crash=crash)
+    if not isinstance(time_ms, float):
+        crash = None if isinstance(time_ms, ValueError) else _name(time_ms)
+        return Defect("log.record-time", line, repr(fields["time_ms"])[:80], key, crash=crash)
     return Event(
         line=line,
         time_ms=time_ms,
@@ -123,6 +129,17 @@ def _to_event(line: int, fields: Any, key: str | None) -> Event | Defect:
         event_type=fields.get("event_type"),
         namespace=fields.get("namespace"),
     )
+
+
+def _time(value: Any) -> float | Exception:
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError) as error:
+        return error
+
+
+def _name(error: float | Exception) -> str | None:
+    return type(error).__name__ if isinstance(error, Exception) else None
 
 
 def _kind(value: Any) -> str:

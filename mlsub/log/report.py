@@ -5,17 +5,21 @@ from __future__ import annotations
 import msgspec
 
 from mlsub.findings import Finding
+from mlsub.log.reading import Crash
 from mlsub.log.run import Run
 
 #: Findings on a file that holds no run at all.
 NO_RUN = frozenset(("log.unreadable", "log.empty", "log.no-records", "log.wide-encoding"))
+#: Findings on single runs, beside those on seeds, that reject an entry even where it may hold a noncompliant run.
+DECIDING = NO_RUN | {"official.crash", "rcp.no-point"}
 
 
 class LogReport(msgspec.Struct, frozen=True, kw_only=True):
     """One log, read and judged.
 
     ``compliant`` is the official verdict; ``undecodable`` whether a record stops the official parser; ``minutes``
-    the time to train, from records the official parser misses where it sees none.
+    the time to train, from records the official parser misses where it sees none. ``crash`` is where the official
+    compliance checker ends in a traceback, so that it comes to no verdict on the whole package.
     """
 
     path: str
@@ -27,6 +31,7 @@ class LogReport(msgspec.Struct, frozen=True, kw_only=True):
     minutes: float | None
     run: Run
     findings: tuple[Finding, ...]
+    crash: Crash | None = None
 
     @property
     def without_run(self) -> bool:

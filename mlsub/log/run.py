@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from mlsub.log.event import Event
+from mlsub.log.reading import Reading
 from mlsub.show import show
 
 #: Bounds that keep a run small on hostile input; published logs stay far below them.
@@ -77,7 +78,8 @@ class Run(msgspec.Struct, frozen=True):
     neither timeline nor result. ``status`` is the status of ``run_stop``: normally ``success`` or ``aborted``.
     ``more_seeds`` holds a digest of each seed that no longer fits in ``seeds``; ``seeds_left_out`` counts those that
     do not fit there either.
-    ``last_block`` is line and time (ms) of the last ``block_start`` before ``run_stop``.
+    ``last_block`` is line and time (ms) of the last ``block_start`` before ``run_stop``. ``reading`` is what the
+    convergence checker reads of the log, which follows rules of its own.
     """
 
     identity: dict[str, Any]
@@ -93,6 +95,7 @@ class Run(msgspec.Struct, frozen=True):
     last_block: tuple[int, float] | None = None
     more_seeds: bytes = b""
     seeds_left_out: int = 0
+    reading: Reading = Reading()
 
     @property
     def duration_ms(self) -> float | None:
@@ -135,6 +138,15 @@ _EXPECTED_TYPE = {
 #: Frequent keys whose records tell a run nothing beyond their number.
 _UNTOLD = frozenset(
     ("block_stop", "epoch_stop", "eval_start", "eval_stop", "staging_start", "staging_stop", "weights_initialization")
+)
+
+
+#: Keys that others compute with, kept whatever else a log states before them.
+_ALWAYS_KEPT = frozenset(
+    (
+        *(f"submission_{name}" for name in ("org", "division", "benchmark", "platform", "status")),
+        *("global_batch_size", "train_samples", "eval_samples", "number_of_nodes", "accelerators_per_node"),
+    )
 )
 
 
@@ -205,7 +217,7 @@ class RunFold:
                 return
             if key in _UNTOLD:
                 return
-        if key not in self.lines and len(self.lines) < MAX_HYPERPARAMETERS:
+        if key not in self.lines and (len(self.lines) < MAX_HYPERPARAMETERS or key in _ALWAYS_KEPT):
             self.lines[key] = event.line
             target = self.identity if key.startswith("submission_") else self.hyperparameters
             target[key] = event.value

@@ -12,7 +12,7 @@ from datetime import date
 import msgspec
 
 from mlsub.findings import Finding, Verdict
-from mlsub.log.report import NO_RUN
+from mlsub.log.report import DECIDING
 from mlsub.package.model import Waiver
 from mlsub.report.model import EntryResult, Report
 from mlsub.rules.catalogue import finding
@@ -73,7 +73,7 @@ def deciding(report: Report) -> list[Finding]:
 def _decides(found: Finding, entry: EntryResult) -> bool:
     """Whether a finding on a run decides of its entry: on seeds, which bind all runs together, or on no run at all."""
     inside = found.rejects and found.path.startswith(f"{entry.path}/")
-    return inside and (found.rule.startswith("seed.") or found.rule in NO_RUN)
+    return inside and (found.rule.startswith("seed.") or found.rule in DECIDING)
 
 
 def _covers(waiver: Waiver, found: Finding) -> bool:

@@ -50,7 +50,7 @@ def too_fast(run: Run, round_: Round, plan: Plan) -> TooFast | None:
         return None
     name = plan.benchmark
     paired = paired_rule(rules_for(round_.usage, round_.name, "closed", name, round_.overlay))
-    [point] = progress_of([run], name, algorithm, unit_of(name), paired).by_run
+    [point] = progress_of([run], name, algorithm, paired).by_run
     return TooFast(point, plan.minimum, plan.unit) if point is not None and point < plan.minimum else None
 
 

@@ -8,9 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from mlsub.convergence.algorithm import manner_of
 from mlsub.forensics.model import Entry
 from mlsub.forensics.trace import Trace, TraceFold
 from mlsub.log.event import Event
+from mlsub.log.reading import ReadingFold
 from mlsub.rounds import get_round
 
 Record = dict[str, Any]
@@ -72,10 +76,13 @@ def put(made: list[Record], key: str, value: Any, nth: int = 0) -> None:
 
 def trace_of(made: list[Record], path: str = "rack1/bert/result_0.txt") -> Trace:
     """The trace of some records, one a line."""
-    fold = TraceFold()
+    fold, reading = TraceFold(), ReadingFold(manner_of("training", "1.1"))
     for line, record in enumerate(made, 1):
-        fold.add(Event(line=line, **record))
-    return fold.finish(path)
+        event = Event(line=line, **record)
+        fold.add(event)
+        reading.add(line, json.dumps(record).encode(), event)
+    trace = fold.finish(path)
+    return msgspec.structs.replace(trace, run=msgspec.structs.replace(trace.run, reading=reading.finish()))
 
 
 def entry(

@@ -1,0 +1,274 @@
+"""What the official convergence (RCP) checker reads of one log.
+
+That checker has a reader of its own, apart from the compliance checker's: it searches the text of each record for six
+names and keeps what it found last. A record of another key that mentions a name therefore counts as well, and the order
+of records matters. :class:`ReadingFold` follows it state by state, and notes where it ends in a traceback.
+
+Source: the official rcp_checker, ``get_submission_epochs`` (to v2.1) and ``read_submission_file`` (from v3.0).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, Literal
+
+import msgspec
+
+from mlsub.log.event import Event
+
+#: What is larger than any count of epochs or samples is cut to it; the largest reference counts 1.6e9.
+BEYOND = 1e15
+#: Bounds that keep a reading small on hostile input; a log has one ``run_stop`` and tens of evaluated steps.
+MAX_STOPS = 1_000
+MAX_STEPS = 100_000
+_MAX_SHAPES, _MAX_SHAPE, _MAX_TEXT = 128, 1024, 200
+
+_SIZE, _NAME, _SAMPLES, _STOP = b"global_batch_size", b"submission_benchmark", b"train_samples", b"run_stop"
+_ERROR, _ACCURACY = b"eval_error", b"eval_accuracy"
+_NAMES = (_SIZE, _NAME, _SAMPLES, _STOP, _ERROR, _ACCURACY)
+#: Digits and signs tell no names apart, so that records which differ in nothing else have one shape.
+_NOT_IN_SHAPES = b"0123456789.-"
+_STRIPPED = b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0"
+_FAILURES = (KeyError, TypeError, ValueError, OverflowError, RecursionError)
+
+
+class Manner(msgspec.Struct, frozen=True):
+    """How the checker of a round reads.
+
+    ``evaluations`` are the records of ``eval_accuracy`` (``accuracy``), those of ``eval_error`` where the log has one
+    and else of ``eval_accuracy`` (``error_first``), or both (``either``). A run stops at a record that mentions
+    ``run_stop`` (``text``), or whose key it is as well (``key``). ``by_name``: the log's ``submission_benchmark``
+    decides what is counted; else each ``run_stop`` adds a point, and a log without an evaluation goes on from the log
+    before it. ``in_samples`` are the benchmarks counted by ``samples_count``, ``step`` the metadata that Stable
+    Diffusion's measures are put together by.
+    """
+
+    evaluations: Literal["accuracy", "error_first", "either"] = "either"
+    stop: Literal["text", "key"] = "key"
+    by_name: bool = True
+    in_samples: frozenset[str] = frozenset()
+    step: str = "samples_count"
+
+
+class Crash(msgspec.Struct, frozen=True):
+    """A record at which an official tool ends in a traceback, with its last line."""
+
+    line: int
+    error: str
+
+
+class Stop(msgspec.Struct, frozen=True):
+    """What one ``run_stop`` came to.
+
+    ``point``: it says success, at ``value`` (``listed`` where the log has it in a list). ``failed``: it says something
+    else. ``none``: it says success, and no evaluation came before it. ``unordered``: the value is no number that can be
+    put in order. ``unusable``: the value is none that can be computed with.
+    """
+
+    kind: Literal["point", "failed", "none", "unordered", "unusable"]
+    line: int
+    value: float = 0.0
+    listed: bool = False
+
+
+class Count(msgspec.Struct, frozen=True):
+    """What one way of counting reads of a log.
+
+    ``sizes`` and ``names`` hold the last value mentioned, and are empty where there is none (to v2.1 the checker reads
+    no name); ``size_line`` is where the size stands. ``last`` is the last evaluation, whatever came of it. ``crash`` is
+    where the official reader stops; what follows was not read. ``beyond`` says what there was more of than is kept.
+    """
+
+    sizes: tuple[Any, ...] = ()
+    size_line: int = 0
+    names: tuple[Any, ...] = ()
+    stops: tuple[Stop, ...] = ()
+    last: Stop | None = None
+    crash: Crash | None = None
+    beyond: str | None = None
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """What the checker reads of a log, by the evaluations and, as BERT may ask for, by ``train_samples``."""
+
+    usual: Count = Count()
+    by_samples: Count = Count()
+
+
+class ReadingFold:
+    """Collects the records of a log in file order; :meth:`finish` gives the reading.
+
+    A record that mentions none of the names costs a look-up of its shape.
+    """
+
+    def __init__(self, manner: Manner) -> None:
+        self._manner = manner
+        self._shapes: set[bytes] = set()
+        self._error_seen = False
+        keys = {"accuracy": ((_ACCURACY,),), "error_first": ((_ACCURACY,), (_ERROR,)), "either": ((_ERROR, _ACCURACY),)}
+        self._usual = [_Counter(manner, names) for names in keys[manner.evaluations]]
+        self._by_samples = _Counter(manner, keys["either"][0], samples=True)
+
+    def add(self, line: int, text: bytes, event: Event | None) -> None:
+        """Take the next record that the official reader sees: its text, and its event where it could be decoded."""
+        shape = text.translate(None, _NOT_IN_SHAPES) if len(text) < _MAX_SHAPE else b""
+        if shape and shape in self._shapes:
+            return
+        if any(name in text for name in _NAMES):
+            self._take(_Record(line, text, event))
+        elif shape and len(self._shapes) < _MAX_SHAPES:
+            self._shapes.add(shape)
+
+    def _take(self, record: _Record) -> None:
+        self._error_seen = self._error_seen or _ERROR in record.text
+        for counter in (*self._usual, self._by_samples):
+            counter.take(record)
+
+    def finish(self) -> Reading:
+        """The reading so far; more records may follow."""
+        return Reading(self._usual[-1 if self._error_seen else 0].count(), self._by_samples.count())
+
+
+class _Record:
+    """One record, its parts as the official reader gets at them: it decodes the whole record each time."""
+
+    __slots__ = ("_event", "_fields", "line", "text")
+
+    def __init__(self, line: int, text: bytes, event: Event | None) -> None:
+        self.line = line
+        self.text = text
+        self._event = event
+        self._fields: Any = None
+
+    def part(self, name: Literal["key", "value", "metadata"]) -> Any:
+        """A part of the record; raises what the official reader would."""
+        if self._event is not None:
+            return getattr(self._event, name)
+        if self._fields is None:
+            self._fields = json.loads(self.text.rstrip(_STRIPPED).decode("latin-1"))
+        return self._fields[name]
+
+
+class _Counter:
+    """The official reader's variables, for one way of counting."""
+
+    def __init__(self, manner: Manner, evaluations: tuple[bytes, ...], *, samples: bool = False) -> None:
+        self._manner = manner
+        self._evaluations = evaluations
+        self._samples = samples
+        self._sizes: tuple[Any, ...] = ()
+        self._size_line = 0
+        self._names: tuple[Any, ...] = ()
+        self._point: Stop | None = None
+        self._stops: list[Stop] = []
+        self._steps: dict[Any, dict[Any, Any]] = {}
+        self._crash: Crash | None = None
+        #: From v3.0 a success without an evaluation ends the official reader as well.
+        self._ended = False
+        self._beyond: str | None = None
+
+    def count(self) -> Count:
+        """What it has read so far."""
+        return Count(
+            sizes=self._sizes,
+            size_line=self._size_line,
+            names=self._names,
+            stops=tuple(self._stops),
+            last=self._point,
+            crash=self._crash,
+            beyond=self._beyond,
+        )
+
+    def take(self, record: _Record) -> None:
+        """Take a record, and note where the official reader ends at it."""
+        if self._ended or self._crash is not None:
+            return
+        try:
+            self._read(record)
+        except _FAILURES as error:
+            self._crash = Crash(record.line, f"{type(error).__name__}: {error}"[:_MAX_TEXT])
+
+    def _read(self, record: _Record) -> None:
+        text = record.text
+        if _SIZE in text:
+            self._sizes, self._size_line = (_kept(record.part("value")),), record.line
+        if _NAME in text and self._manner.by_name:
+            self._names = (_kept(record.part("value")),)
+            self._samples = self._samples and self._names == ("bert",)
+        evaluated = any(name in text for name in self._evaluations)
+        if self._manner.by_name and evaluated and self._names == ("stable_diffusion",):
+            self._measure(record)
+        elif self._is_in_samples() and evaluated:
+            self._point = _stop_at(record.line, record.part("metadata")["samples_count"])
+            record.part("value")
+        elif self._samples and _SAMPLES in text:
+            self._point = _stop_at(record.line, record.part("value"))
+        elif not self._samples and evaluated:
+            self._point = _stop_at(record.line, round(record.part("metadata")["epoch_num"], 3))
+        if _STOP in text and (self._manner.stop == "text" or record.part("key") == "run_stop"):
+            self._stop(record)
+
+    def _is_in_samples(self) -> bool:
+        # Looked up in a set, as there, so that a list for a name ends the reader.
+        return bool(self._names and self._manner.in_samples) and self._names[0] in self._manner.in_samples
+
+    def _measure(self, record: _Record) -> None:
+        """One of Stable Diffusion's measures, which are logged one by one."""
+        metadata = record.part("metadata")
+        step, metric, score = metadata[self._manner.step], metadata["metric"], record.part("value")
+        hash((step, metric))
+        if len(self._steps) >= MAX_STEPS and step not in self._steps:
+            self._beyond = f"{MAX_STEPS} evaluated steps"
+            return
+        measures = self._steps.setdefault(step[:_MAX_TEXT] if isinstance(step, str) else step, {})
+        if metric in ("FID", "CLIP"):
+            measures[metric] = score if isinstance(score, (int, float)) else ""
+
+    def _stop(self, record: _Record) -> None:
+        """The end of the run, by its own word; from v3.0 the last one counts, before each."""
+        if record.part("metadata")["status"] == "success":
+            if self._manner.by_name and self._names == ("stable_diffusion",):
+                # The checker has the measures in its code, whatever the rules of the round say.
+                passing = [
+                    step for step, score in self._steps.items() if score["FID"] <= 90.0 and score["CLIP"] >= 0.15
+                ]
+                self._point = _stop_at(record.line, min(passing)) if passing else None
+            stop = self._point if self._point is not None else Stop("none", record.line)
+        else:
+            stop = Stop("failed", record.line)
+        if self._manner.by_name:
+            self._stops.clear()
+            self._ended = stop.kind == "none"
+        if len(self._stops) < MAX_STOPS:
+            self._stops.append(stop)
+        else:
+            self._beyond = f"{MAX_STOPS} records of run_stop"
+
+
+def _kept(value: Any) -> Any:
+    """A value to be compared with that of other runs; of what is no number or short text only the words for it."""
+    if isinstance(value, bool):
+        return int(value)
+    if value is None or isinstance(value, (int, float)):
+        return value
+    return value[:_MAX_TEXT] if isinstance(value, str) else {"": type(value).__name__}
+
+
+def _stop_at(line: int, value: Any) -> Stop:
+    """The point that a value stands for. The official checker computes with true as 1, and leaves lists to numpy."""
+    listed = isinstance(value, list) and len(value) == 1
+    number = value[0] if listed else value
+    if not isinstance(number, (int, float)):
+        return Stop("unusable", line)
+    try:
+        point = float(number)
+    except OverflowError:
+        return Stop("unusable", line)
+    if math.isnan(point):
+        return Stop("unordered", line)
+    value = int(number) if isinstance(number, bool) else number
+    if abs(point) >= BEYOND:
+        # Infinity and its opposite have no mean, which fails the test as one below zero does.
+        value = min(BEYOND, point) if point > 0 else max(-(BEYOND**2), point)
+    return Stop("point", line, value, listed)
