@@ -149,6 +149,13 @@ def print_group(group: list[Finding], out: Console, *, forgiven: bool = False, l
 def print_summary(report: Report, out: Console) -> None:
     """Print the verdict, and how many findings there are."""
     line = Text(report.official.value, style=VERDICT_STYLES[report.official])
+    line.append(f": {', '.join(counts_of(report)) or 'nothing could be checked'}")
+    out.print(line)
+    print_beside(report, out)
+
+
+def counts_of(report: Report) -> list[str]:
+    """How many entries, logs and system descriptions are accepted, each in words."""
     counts = []
     if report.entries:
         good = sum(entry.official is Verdict.ACCEPTED for entry in report.entries)
@@ -159,8 +166,11 @@ def print_summary(report: Report, out: Console) -> None:
     if report.systems:
         good = sum(system.official is Verdict.ACCEPTED for system in report.systems)
         counts.append(f"{good} of {len(report.systems)} system descriptions accepted")
-    line.append(f": {', '.join(counts) or 'nothing could be checked'}")
-    out.print(line)
+    return counts
+
+
+def print_beside(report: Report, out: Console) -> None:
+    """Print how many findings there are that are no part of the official verdict."""
     house = [f for f in report.findings if f.kind is Kind.HOUSE and f.severity is Severity.ERROR]
     if house:
         files = len({finding.path for finding in house})

@@ -57,9 +57,13 @@ def test_the_rows_are_the_entries_of_the_document(name: str) -> None:
     assert len(table(name)) == len(entries) >= 2
     for row, entry in zip(table(name), entries, strict=True):
         assert row["path"] == entry["path"]
-        assert row["result_minutes"] == row["scaled_minutes"] == entry["score"]["scaled"]
-        assert row["unscaled_minutes"] == entry["score"]["unscaled"] == entry["minutes"]
-        assert (row["scaling"], row["scaling_basis"]) == (entry["score"]["scaling"], entry["score"]["basis"])
+        assert row["result_minutes"] == row["published_minutes"] == entry["score"]["published"] == entry["minutes"]
+        assert row["unscaled_minutes"] == entry["score"]["unscaled"]
+        assert row["expected_minutes"] == entry["score"]["expected"]
+        assert (row["scaling"], row["expected_scaling"]) == (
+            entry["score"]["scaling"],
+            entry["score"]["expected_scaling"],
+        )
         assert (row["rcp"], row["convergence"]) == (entry["rcp"]["verdict"], entry["rcp"]["mean"])
         assert (row["batch_size"], row["convergence_unit"]) == (entry["rcp"]["batch_size"], entry["rcp"]["unit"])
         assert row["energy_joules"] == (entry["energy"] or {"scaled": None})["scaled"]
@@ -93,7 +97,7 @@ def test_the_minutes_are_the_recorded_ones(name: str) -> None:
     compared = 0
     for row in table(name):
         score = recorded[row["path"]]["score"]
-        for column, key in (("unscaled_minutes", "unscaled"), ("scaled_minutes", "scaled")):
+        for column, key in (("unscaled_minutes", "unscaled"), ("published_minutes", "scaled")):
             assert row[column] == (None if score[key] is None else pytest.approx(score[key], abs=1e-9)), row["path"]
             compared += row[column] is not None
     assert compared > 4
