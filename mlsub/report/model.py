@@ -6,7 +6,7 @@ import msgspec
 
 from mlsub.findings import Finding, Kind, Severity, Verdict
 
-#: How far the factor of a file may lie from the expected one, in relation to it, and count as the same but for rounding.
+#: How far the factor of a file may lie from the expected one, in relation to it, and be the same but for rounding.
 SCALING_TOLERANCE = 1e-5
 #: The same without a file: what the arithmetic of doubles leaves of a factor of 1.
 _NO_SCALING = 1e-9

@@ -74,7 +74,7 @@ def _print_counts(report: Report, out: Console) -> None:
         print_summary(report, out)
         return
     out.print(Text(", ".join(counts), style="bold"))
-    parts = [part.official for part in (*report.entries, *report.systems)]
+    parts = {entry.official for entry in report.entries} | {system.official for system in report.systems}
     if report.entries and report.official is Verdict.REJECTED and Verdict.REJECTED not in parts:
         out.print("The package around them is rejected; mlsub check says why.")
     print_beside(report, out)
@@ -188,7 +188,7 @@ def _legend_of_minutes(entries: Sequence[EntryResult]) -> Iterator[str]:
     if any(entry.scaling_type == "weak" for entry in entries):
         yield "minutes of weak scaling: from the first run_start to the last run_stop"
     if not all(entry.score.as_expected for entry in entries):
-        yield "expected: minutes with the factor of the convergence test; a missing scaling.json is written by --write-scaling"
+        yield "expected: minutes with the factor of the convergence test; --write-scaling writes a missing scaling.json"
 
 
 def _legend(entries: Sequence[EntryResult]) -> Iterator[str]:

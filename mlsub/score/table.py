@@ -21,9 +21,9 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """One result; None is an empty cell. The columns are described in columns.yaml.
 
     ``result_minutes`` is the published score, unrounded; ``convergence`` is the mean the convergence test saw, in
-    ``convergence_unit``; ``rcp_also`` is the verdict on BERT by the other way of counting; ``energy_joules`` is scaled as
-    the time is. Fields of the system are empty where its description cannot be read or the benchmark's folder lies in
-    no organisation's tree.
+    ``convergence_unit``; ``rcp_also`` is the verdict on BERT by the other way of counting; ``energy_joules`` is scaled
+    as the time is. Fields of the system are empty where its description cannot be read or the benchmark's folder lies
+    in no organisation's tree.
     """
 
     division: str | None

@@ -103,7 +103,7 @@ def test_without_a_score_the_mean_of_the_runs_stands_in(tmp_path: Path) -> None:
     one, other = make_tree(tmp_path / "a"), make_tree(tmp_path / "b")
     spoil(other, 0, 1)
     (pair,) = document(one.folder, other.folder)["pairs"]
-    assert (pair["old"]["basis"], pair["new"]["basis"], pair["new"]["counted"]) == ("score", "mean", 5)
+    assert (pair["old"]["minutes_of"], pair["new"]["minutes_of"], pair["new"]["counted"]) == ("score", "mean", 5)
     assert "B has no score; its time is the mean of 5 runs." in run("compare", one.folder, other.folder).stdout
     for run_ in range(5):
         other.edit(lambda log: log.drop("run_start"), run_)

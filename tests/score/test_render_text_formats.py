@@ -229,7 +229,19 @@ def test_the_table_fits_120_columns_with_every_column_there_is() -> None:
 def test_no_figure_is_cut_off_at_any_width(width: int) -> None:
     text = table(variety(), organisations(), bases(), width=width)
     assert "…" not in text
-    for value in ("27.123", "27.216", "34.966", "1.5000", "fail*", "131072", "0.936", "18.500", "bypassed", "rejected", "4 of 10"):
+    for value in (
+        "27.123",
+        "27.216",
+        "34.966",
+        "1.5000",
+        "fail*",
+        "131072",
+        "0.936",
+        "18.500",
+        "bypassed",
+        "rejected",
+        "4 of 10",
+    ):
         assert value in text
 
 
@@ -241,7 +253,15 @@ def test_numbers_that_no_honest_log_could_come_to_are_kept_short() -> None:
         ),
     )
     report = make_report(absurd)
-    assert body(table(report))[0].split()[6:] == ["1e+300", "1.5e+299", "pass", "1e+308", "1e+300", "1e+299", "accepted"]
+    assert body(table(report))[0].split()[6:] == [
+        "1e+300",
+        "1.5e+299",
+        "pass",
+        "1e+308",
+        "1e+300",
+        "1e+299",
+        "accepted",
+    ]
     assert " 1e+300 | 1.5e+299 | samples | pass | 1e+308 | 1e+307 | " in render_markdown(rows_of([report])).decode()
 
 
