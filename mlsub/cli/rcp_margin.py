@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Group = tuple["Report", list["Margin"], list["Untested"]]
 
 #: Raised where a field is renamed or goes; a field that comes does not raise it.
-SCHEMA = 1
+SCHEMA = 2
 _HOW = {
     "exact": "a reference point",
     "interpolated": "between two reference points",

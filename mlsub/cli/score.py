@@ -68,7 +68,8 @@ def command(
     --select N applies the rules' median window to runs of one benchmark that need lie in no submission: each N that
     follow one another are a window, and the one whose score is nearest the median of all is the result.
 
-    Exit status: 0 all entries accepted, 1 an entry or the package rejected, 2 nothing could be checked or written; mlsub check says why.
+    Exit status: 0 all entries accepted, 1 an entry or the package rejected, 2 nothing could be checked or written;
+    mlsub check says why.
     """
     if select is not None:
         from mlsub.cli.score_select import run_selection

@@ -67,7 +67,7 @@ def overview(rounds: Sequence[RoundResults], title: str | None) -> Page:
     lead = (
         *((REHEARSAL,) if rehearsal else ()),
         count + " Closed and Open results are never ranked together: Open results may use another model.",
-        "All figures are computed from the logs; none is taken from a published table.",
+        "All figures are computed from the logs and the factors beside them; none is taken from a published table.",
     )
     sections = [Section(key="rounds", title="Rounds", tables=(rounds_table(rounds),))]
     fastest = fastest_table(rounds)
@@ -137,9 +137,7 @@ def of_round(one: RoundResults) -> Page:
         found = section_of_findings(one.rest, forgiven=False)
         sections.append(msgspec.structs.replace(found, title="Findings about none of the results"))
     ids = [result.id for result in one.results if result.id]
-    count = len(one.results)
-    lead = [f"{_count(count, 'result')}, of which {accepted_in(one):,} {'is' if count == 1 else 'are'} accepted."]
-    lead += bert_words(one.results)
+    lead = [f"{accepted_in(one):,} of {len(one.results):,} entries accepted.", *bert_words(one.results)]
     if ids:
         lead.append(f"{one.round.title} | MLPerf ID: {', '.join(dict.fromkeys(ids))}")
     if one.round.usage == "rehearsal":

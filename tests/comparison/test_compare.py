@@ -73,7 +73,7 @@ def test_what_people_read(format_: str, two: tuple[Tree, Tree]) -> None:
 
 def test_the_document(two: tuple[Tree, Tree]) -> None:
     found = document(two[0].folder, two[1].folder)
-    assert (found["kind"], found["schema"], found["purpose"], found["passed"]) == ("comparison", 1, "compare", True)
+    assert (found["kind"], found["schema"], found["purpose"], found["passed"]) == ("comparison", 2, "compare", True)
     (pair,) = found["pairs"]
     assert sum(part["minutes"] for part in pair["parts"]) == pytest.approx(
         pair["new"]["minutes"] - pair["old"]["minutes"]

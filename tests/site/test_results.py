@@ -206,7 +206,7 @@ def test_a_round_is_no_verdict_but_a_count(tmp_path: Path) -> None:
     (row,) = table.rows
     assert (row.cells[-1].text, row.cells[-1].sort, row.cells[-1].badge) == ("2 of 3", 2.0, None)
     page = of_round(found[0])
-    assert page.lead[0] == "3 results, of which 2 are accepted."
+    assert page.lead[0] == "2 of 3 entries accepted."
     assert "rejected" not in " ".join(page.lead)
     (bert,) = [result for result in found[0].results if not result.accepted]
     facts = {name: cell.text for name, cell in of_result(bert, found[0]).facts}
