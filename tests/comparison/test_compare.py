@@ -300,3 +300,22 @@ def test_the_phases_of_all_published_pairs_add_up_to_their_scores() -> None:
             difference = pair["new"]["minutes"] - pair["old"]["minutes"]
             assert sum(part["minutes"] for part in pair["parts"]) == pytest.approx(difference, rel=1e-9, abs=1e-9)
     assert compared >= 40
+
+
+def test_published_minutes_are_compared_and_expected_ones_stand_beside(tmp_path: Path) -> None:
+    one, other = make_tree(tmp_path / "a", "v4.0"), make_tree(tmp_path / "b", "v4.0")
+    assert "expected minutes" not in run("compare", one.folder, other.folder).stdout
+    for tree in (one, other):
+        tree.edit(lambda log: log.put("eval_accuracy", metadata={"epoch_num": 35}), *range(5))
+    (other.entry() / "scaling.json").write_text('{"scaling_factor": 1.5}')
+    (pair,) = document(one.folder, other.folder)["pairs"]
+    assert (pair["old"]["minutes"], pair["new"]["minutes"], pair["ratio"]) == (12.0, 18.0, pytest.approx(12 / 18))
+    assert pair["old"]["expected"] == pair["new"]["expected"] == pytest.approx(12.050679)
+    assert pair["answer"].startswith(
+        "B is 50.0 % longer (0.67x, 12.000000 -> 18.000000 min): scaling 1 -> 1.5 (+6.00 min)"
+    )
+    lines = run("compare", one.folder, other.folder).stdout.splitlines()
+    rows = [line.split() for line in lines if "minutes  " in line]
+    assert ["unscaled", "minutes", "12.000000", "12.000000"] in rows
+    assert ["minutes", "12.000000", "18.000000"] in rows
+    assert ["expected", "minutes", "12.050679", "12.050679"] in rows
