@@ -1,4 +1,4 @@
-"""mlsub score --write-scaling: the only way a scaling.json comes into a tree."""
+"""mlsub score: published and expected minutes, --write-scaling, and how the list ends."""
 
 from __future__ import annotations
 
@@ -81,3 +81,13 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     outcome = run("score", tree.folder, "--write-scaling")
     assert outcome.status == 2
     assert "scaling.json" in outcome.stderr and "Traceback" not in outcome.stderr
+
+
+def test_one_entry_rejects_the_package_and_not_the_list_of_results(tmp_path: Path) -> None:
+    tree = tree_with(tmp_path, 30)
+    tree.add_system("rack2")
+    tree.add_entry("resnet", "rack2")
+    checked, scored = run("check", tree.folder), run("score", tree.folder)
+    assert (checked.status, scored.status) == (1, 1)
+    assert "\nrejected: 1 of 2 entries accepted, 10 of 10 logs compliant" in checked.stdout
+    assert "\n1 of 2 entries accepted, 10 of 10 logs compliant" in scored.stdout

@@ -307,3 +307,13 @@ def test_single_logs_and_reports_of_nothing_read_as_before() -> None:
 
 def test_several_reports_are_parted_by_an_empty_line() -> None:
     assert table(variety(), organisations()) == f"{table(variety())}\n{table(organisations())}"
+
+
+def test_a_list_of_results_ends_with_counts_and_says_where_the_package_is_to_blame() -> None:
+    rejected = make_entry(path="results/rack2/llama2_70b_lora", system="rack2", official=Verdict.REJECTED)
+    counts = "1 of 2 entries accepted, 1 of 1 logs compliant, 1 of 1 system descriptions accepted\n"
+    one_of_two = table(make_report(make_entry(), rejected, official=Verdict.REJECTED))
+    assert one_of_two.endswith(counts)
+    around = table(make_report(official=Verdict.REJECTED))
+    assert around.endswith("The package around them is rejected; mlsub check says why.\n")
+    assert "The package" not in table(make_report())
