@@ -47,6 +47,7 @@ def render_text(reports: Sequence[Report], out: Console) -> None:
         print_heading(report, out)
         if report.entries:
             out.print(entries_table(report.entries))
+            print_counts_of_bert(report.entries, out)
         for group in grouped(report.findings):
             print_group(group, out, forgiven=report.official is Verdict.ACCEPTED)
         print_summary(report, out)
@@ -91,10 +92,18 @@ def entries_table(entries: Iterable[EntryResult]) -> Table:
         row.append(_minutes(entry.score.published))
         row += [f"{entry.score.scaling:.6f}"] * scaled
         row += ["" if entry.score.as_expected else _minutes(entry.score.expected)] * expected
-        row.append(_RCP[entry.rcp.verdict])
+        row.append(_RCP[entry.rcp.verdict] + "*" * (entry.rcp.otherwise is not None))
         cells: list[Text] = [Text(cell) for cell in row]
         table.add_row(*cells, Text(entry.official.value, style=VERDICT_STYLES[entry.official]))
     return table
+
+
+def print_counts_of_bert(entries: Iterable[EntryResult], out: Console) -> None:
+    """Print what the asterisk means beside a verdict of the convergence test, where one has it."""
+    tested = [entry.rcp for entry in entries if entry.rcp.otherwise is not None]
+    counts = dict.fromkeys((rcp.also.counted, rcp.also.verdict) for rcp in tested if rcp.also is not None)
+    if counts:
+        out.print(f"* {'; '.join(f'{verdict} if BERT is counted by {by}' for by, verdict in counts)}")
 
 
 def _minutes(value: float | None) -> str:

@@ -21,6 +21,7 @@ from mlsub.report.text import (
     counts_of,
     grouped,
     print_beside,
+    print_counts_of_bert,
     print_group,
     print_heading,
     print_summary,
@@ -55,6 +56,7 @@ def render_table(reports: Sequence[Report], out: Console) -> None:
         print_heading(report, out)
         if report.entries:
             out.print(results_table(report.entries, out.width))
+            print_counts_of_bert(report.entries, out)
             for line in _legend(report.entries):
                 out.print(line)
         elif report.logs:
@@ -192,7 +194,6 @@ def _legend_of_minutes(entries: Sequence[EntryResult]) -> Iterator[str]:
 
 
 def _legend(entries: Sequence[EntryResult]) -> Iterator[str]:
-    tested = [entry.rcp for entry in entries]
     units: dict[str, list[str]] = {}
     for entry in entries:
         if entry.rcp.unit is not None and entry.rcp.mean is not None:
@@ -200,9 +201,6 @@ def _legend(entries: Sequence[EntryResult]) -> Iterator[str]:
     if units:
         counted = "; ".join(f"{unit} ({', '.join(dict.fromkeys(names))})" for unit, names in units.items())
         yield f"convergence: olympic mean of the runs, in {counted}"
-    counts = {(also.counted, also.verdict): None for rcp in tested if (also := rcp.also) and rcp.otherwise}
-    if counts:
-        yield f"* {'; '.join(f'{verdict} if BERT is counted by {by}' for by, verdict in counts)}"
     yield from _legend_of_minutes(entries)
     if any(entry.energy for entry in entries):
         yield "energy: of the timed part, scaled as the minutes are"

@@ -131,3 +131,17 @@ def test_one_benchmark_folder_of_a_package_has_the_scores_of_its_entry() -> None
     (entry,) = (folder / "results").glob("*/*")
     (alone,) = csv.DictReader(io.StringIO(run("score", entry, "--format", "csv").stdout))
     assert alone == whole
+
+
+def test_check_says_the_same_minutes_to_people_and_in_json() -> None:
+    """AMD's result of v5.1 was published as 27.969 minutes, which are 27.875 unscaled."""
+    folder = shared.folder("5.1") / "AMD"
+    entries = {entry["system"]: entry for entry in run("check", folder, "--format", "json").document["entries"]}
+    entry = entries["MI300X_EPYC_9575F_pytorch_llama2_70b"]
+    assert entry["minutes"] == pytest.approx(27.968884483726146, abs=1e-9)
+    assert entry["score"]["unscaled"] == pytest.approx(27.875029166666668, abs=1e-9)
+    text = run("check", folder).stdout
+    heads, _, *rows = text.splitlines()[1:]
+    place = heads.split().index("minutes")
+    shown = {row.split()[0]: row.split()[place] for row in rows if row.split()[0] in entries}
+    assert shown == {system: f"{entry['minutes']:.6f}" for system, entry in entries.items()}

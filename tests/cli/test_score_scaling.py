@@ -91,3 +91,17 @@ def test_one_entry_rejects_the_package_and_not_the_list_of_results(tmp_path: Pat
     assert (checked.status, scored.status) == (1, 1)
     assert "\nrejected: 1 of 2 entries accepted, 10 of 10 logs compliant" in checked.stdout
     assert "\n1 of 2 entries accepted, 10 of 10 logs compliant" in scored.stdout
+
+
+def test_bert_that_another_count_judges_otherwise_is_marked(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path, "v1.1", benchmarks=["bert"])
+    told = "* pass if BERT is counted by train_samples"
+    for name in ("check", "score"):
+        usual = run(name, tree.folder).stdout
+        assert "pass*" not in usual and "fail*" not in usual and told not in usual
+    tree.edit(lambda log: log.put("eval_accuracy", metadata={"epoch_num": 1}), *range(10), benchmark="bert")
+    for name in ("check", "score"):
+        marked = run(name, tree.folder).stdout
+        assert " fail* " in marked and told in marked
+        turned = run(name, tree.folder, "--rcp-bert-train-samples").stdout
+        assert " pass* " in turned and "* fail if BERT is counted by epoch_num" in turned
