@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mlsub.cli.options import convergence_options
+
 if TYPE_CHECKING:
     from mlsub.db.build import Built
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 @click.option("--round", "round_", metavar="ROUND", help="The round of all of them; else read off the folders.")
 @click.option("--usage", metavar="USAGE", help="training, hpc or rehearsal; else read off the folders.")
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes that read logs.")
+@convergence_options
 @click.option("--force", is_flag=True, help="Build FILE anew, whatever is there.")
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def build(
@@ -30,20 +33,22 @@ def build(
     round_: str | None,
     usage: str | None,
     jobs: int | None,
+    rcp: str | None,
+    train_samples: bool,
     force: bool,
     format_: str,
 ) -> None:
     """Build a database of the submissions in DIR..., or bring one up to date.
 
     DIR is a folder of rounds, a round, or an organisation. Afterwards FILE holds what the DIRs and records hold, and no
-    more. A submission whose files are the same as before is not read again. Whoever reads FILE meanwhile sees the old
-    one or the new one.
+    more. A submission whose files are the same as before is not read again, unless the convergence test is asked for
+    something else. Whoever reads FILE meanwhile sees the old one or the new one.
 
     Exit status: 0 built, 1 built but submissions were left out, 2 not built.
     """
     if not folders and not records:
         raise click.UsageError("Name a folder of results, or --records FILE.")
-    from mlsub.cli.options import tell
+    from mlsub.cli.options import options_of, tell
     from mlsub.db.build import Ask
     from mlsub.db.build import build as build_database
     from mlsub.db.errors import DatabaseError
@@ -60,6 +65,7 @@ def build(
         usage=usage,
         jobs=jobs,
         fresh=force,
+        convergence=options_of("db build", rcp, train_samples=train_samples),
     )
     try:
         built = build_database(asked)

@@ -12,6 +12,7 @@ import click
 from mlsub.cli.ending import COULD_NOT
 
 if TYPE_CHECKING:
+    from mlsub.convergence.entry import Options
     from mlsub.pool import Progress
     from mlsub.report.model import Report
     from mlsub.rules.problems import RuleFileError
@@ -126,6 +127,17 @@ def _problems_of(rcp: str) -> list[Report]:
         if problem.severity == "error"
     ]
     return [not_checked(".", found)] if found else []
+
+
+def options_of(command: str, rcp: str | None, *, train_samples: bool) -> Options:
+    """What --rcp and --rcp-bert-train-samples ask for; the end of the command where the file cannot be used."""
+    from mlsub.convergence.entry import Options
+    from mlsub.reference.output import could_not
+
+    problems = _problems_of(rcp) if rcp is not None else []
+    if problems:
+        could_not(command, *(f"{found.path}: {found.message}" for report in problems for found in report.findings))
+    return Options(rcp, train_samples)
 
 
 def _broken(error: RuleFileError) -> list[Report]:

@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 Group = tuple["Report", list["Margin"], list["Untested"]]
 
 #: Raised where a field is renamed or goes; a field that comes does not raise it.
-SCHEMA = 1
+SCHEMA = 2
 _HOW = {
     "exact": "a reference point",
     "interpolated": "between two reference points",
     "smaller-batch": "below the smallest reference point, so that point counts",
 }
+_NO_FACTOR = "-"
 
 
 @click.command("margin", short_help="How near the limit runs at hand are.")
@@ -174,14 +175,15 @@ def _overview(report: Report, margins: Sequence[Margin]) -> list[str]:
     """One row an entry, those nearest to the limit first."""
     from mlsub.reference.columns import columns
 
-    heads = ("entry", "verdict", "to the limit", "scaling", "chance", "")
+    heads = ("entry", "verdict", "to the limit", "scaling", "expected", "chance", "")
     order = sorted(margins, key=lambda margin: (margin.percent is not None, margin.percent or 0.0))
     rows = [
         (
             _plain(_name(report, margin)),
             margin.verdict,
             "-" if margin.percent is None else f"{margin.percent:+.2f} %",
-            "-" if margin.scaling == 1 else f"{margin.scaling:.6f}",
+            _factor(margin.scaling),
+            _factor(margin.expected_scaling),
             "-" if margin.chance is None else _value(margin.chance),
             "" if margin.chance is None else _interval(margin.chance),
         )
@@ -207,7 +209,7 @@ def _block(report: Report, margin: Margin) -> Iterator[str]:
             f"stdev {number(margin.reference_stdev)}"
         )
         yield f"  limit:       {number(margin.limit)} {margin.unit}{_distance(margin)}"
-    if margin.unscaled is not None:
+    if margin.published is not None:
         yield f"  time:        {_time(margin)}"
     if margin.chance is not None:
         yield f"  chance:      {_chance(margin.chance)} that {_runs(margin.chance.runs)} pass"
@@ -232,14 +234,19 @@ def _distance(margin: Margin) -> str:
 
 def _time(margin: Margin) -> str:
     so_far = " so far" if margin.verdict == "open" else ""
-    text = f"{margin.unscaled:.4f} minutes{so_far}"
-    if margin.scaling == margin.expected_scaling == 1:
-        return f"{text}, not scaled"
-    if margin.scaling != 1 and margin.published is not None:
-        text += f", scaled by {margin.scaling:.6f} to {margin.published:.4f} (scaling.json)"
-    if margin.scaling != margin.expected_scaling and margin.expected is not None:
-        text += f", {margin.expected:.4f} expected (factor {margin.expected_scaling:.6f}, to the mean of the reference)"
+    text = f"{margin.published:.4f} minutes{so_far}"
+    factor, expected = _factor(margin.scaling), _factor(margin.expected_scaling)
+    text += (
+        ", not scaled" if factor == _NO_FACTOR else f", {margin.unscaled:.4f} unscaled times {factor} (scaling.json)"
+    )
+    if expected != factor and margin.expected is not None:
+        why = "no factor" if expected == _NO_FACTOR else f"a factor of {expected}"
+        text += f"; expected {margin.expected:.4f}, for the convergence test gives {why}"
     return text
+
+
+def _factor(factor: float) -> str:
+    return _NO_FACTOR if factor == 1 else f"{factor:.6f}"
 
 
 def _runs(count: int) -> str:

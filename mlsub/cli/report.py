@@ -8,13 +8,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.cli.options import exit_with, path_and_round, progress_bar, tell_unchecked
+from mlsub.cli.options import (
+    convergence_options,
+    exit_with,
+    options_of,
+    path_and_round,
+    progress_bar,
+    tell_unchecked,
+)
 from mlsub.reference.output import could_not
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mlsub.claims.audit import Audit
+    from mlsub.convergence.entry import Options
     from mlsub.pipeline import Checked
     from mlsub.site.build import Built
     from mlsub.site.pages import Page
@@ -22,6 +30,7 @@ if TYPE_CHECKING:
 
 @click.command("report")
 @path_and_round
+@convergence_options
 @click.option("--output", "-o", required=True, type=click.Path(), metavar="DIR", help="The folder of the site.")
 @click.option("--replace", "--force", "replace", is_flag=True, help="Replace an earlier site there.")
 @click.option("--ids", type=click.Path(), metavar="FILE", help="CSV of the IDs of results; see docs/site.md.")
@@ -35,6 +44,8 @@ def command(
     usage: str | None,
     rules: str | None,
     jobs: int | None,
+    rcp: str | None,
+    train_samples: bool,
     output: str,
     replace: bool,
     ids: str | None,
@@ -50,6 +61,8 @@ def command(
 
     --claims holds the claims of a file against the same results, as mlsub audit does, and shows what comes of it.
 
+    Results are ranked by their published minutes, whatever the verdict, which stands beside.
+
     Exit status: 0 all accepted and no claim against the logs, 1 else (the site says what), 2 a PATH could not be
     checked, there is nothing to show, or it cannot be written.
     """
@@ -64,11 +77,12 @@ def command(
     try:
         check_jinja()
         check_place(Path(output), paths, replace=replace)
-        wanted = Wanted(title=title, records=tuple(read_records(Path(file)) for file in records))
+        convergence = options_of("report", rcp, train_samples=train_samples)
+        wanted = Wanted(title=title, reference=rcp, records=tuple(read_records(Path(file)) for file in records))
         if ids is not None:
             wanted = replaced(wanted, naming=read_ids(Path(ids)))
         audits = _audit(claims, paths, jobs)
-        checked, overlay = _check(paths, round_, usage, jobs, rules)
+        checked, overlay = _check(paths, round_, usage, jobs, rules, convergence)
         if inspected:
             checked = _inspect(checked, paths, round_, usage, jobs)
         built = build_site(checked, Path(output), replaced(wanted, overlay=overlay, more=_pages(audits)))
@@ -83,7 +97,12 @@ def command(
 
 
 def _check(
-    paths: Sequence[str], round_: str | None, usage: str | None, jobs: int | None, rules: str | None
+    paths: Sequence[str],
+    round_: str | None,
+    usage: str | None,
+    jobs: int | None,
+    rules: str | None,
+    convergence: Options,
 ) -> tuple[list[Checked], str | None]:
     """Read and judge; the end of the command where there is no result to show."""
     from mlsub.pipeline import Settings, check_with_logs
@@ -97,7 +116,7 @@ def _check(
         except RuleFileError as error:
             could_not("report", *str(error).splitlines())
     with progress_bar() as progress:
-        checked = check_with_logs(paths, Settings(round_, usage, jobs, progress, overlay))
+        checked = check_with_logs(paths, Settings(round_, usage, jobs, progress, overlay, convergence))
     tell_unchecked([one.report for one in checked])
     if not any(one.report.entries for one in checked):
         if any(one.report.logs for one in checked):

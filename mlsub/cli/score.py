@@ -40,7 +40,7 @@ _FORMATS = ("table", "csv", "json", "markdown", "parquet", "xlsx")
 @click.option("--output", "-o", type=click.Path(), metavar="FILE", help="Write into FILE; - is standard output.")
 @click.option("--force", is_flag=True, help="Replace FILE if it exists.")
 @click.option("--select", type=click.IntRange(1), metavar="N", help="Of more runs than N, which to submit.")
-@click.option("--write-scaling", is_flag=True, help="Write scaling.json beside results that are to be scaled.")
+@click.option("--write-scaling", is_flag=True, help="Write a missing scaling.json with the expected factor.")
 def command(
     paths: tuple[str, ...],
     round_: str | None,
@@ -59,8 +59,9 @@ def command(
     """Print the results: the score of each entry in minutes, and what it rests on.
 
     The score of an entry is the olympic mean of its times to train: without the fastest and the slowest run (unet3d:
-    four and four), and scaled where it converged faster than the reference. A noncompliant run counts as slowest; where
-    more of them fall out than are forgiven there is no score.
+    four and four). A noncompliant run counts as slowest; where more of them fall out than are forgiven there is no
+    score. Minutes are the published score: times the factor of scaling.json, and 1 without one. Expected minutes, with
+    the factor that the convergence test gives, are shown where they differ; --write-scaling writes that factor.
 
     table is for reading. csv, markdown, parquet and xlsx have one row a result, with the columns of the official table;
     json is the document of mlsub check. parquet and xlsx need: pip install 'mlsub[tables]'.
@@ -68,7 +69,8 @@ def command(
     --select N applies the rules' median window to runs of one benchmark that need lie in no submission: each N that
     follow one another are a window, and the one whose score is nearest the median of all is the result.
 
-    Exit status: 0 accepted, 1 rejected, 2 something could not be checked or written; mlsub check says why.
+    Exit status: 0 all entries accepted, 1 an entry or the package rejected, 2 something could not be checked or
+    written; mlsub check says why.
     """
     if select is not None:
         from mlsub.cli.score_select import run_selection

@@ -92,7 +92,7 @@ def _entry(
     change = "added" if one is None else "removed" if other is None else "changed"
     if one and other and not differing and all(value.old == value.new for value in values):
         change = "same"
-    scaled = next(value for value in values if value.name == "published")
+    published = next(value for value in values if value.name == "published")
     alike = None
     if change in ("added", "removed"):
         there = (before if change == "added" else after).entries.keys()
@@ -106,7 +106,7 @@ def _entry(
         change=change,
         values=values,
         hyperparameters=differing,
-        percent=_percent(scaled.old, scaled.new),
+        percent=_percent(published.old, published.new),
         alike=alike,
     )
 

@@ -46,7 +46,7 @@ def _entries(diff: PackageDiff) -> Section:
     many = _many(diff)
     rows = []
     for entry in diff.entries:
-        scaled = entry.value("published")
+        published = entry.value("published")
         percent = "" if entry.percent is None else f"{entry.percent:+.2f} %"
         row = (
             MARKS[entry.change],
@@ -54,7 +54,7 @@ def _entries(diff: PackageDiff) -> Section:
             _pair(entry.value("division")),
             _pair(entry.value("runs")),
         )
-        rows.append((*row, _minutes(scaled.old), _minutes(scaled.new), percent, _pair(entry.value("verdict"))))
+        rows.append((*row, _minutes(published.old), _minutes(published.new), percent, _pair(entry.value("verdict"))))
     heads = ("", "entry", "division", "runs", "old min", "new min", "change", "verdict")
     notes = [*_scalings(diff, many=many), *_likely((name_of(e, many=many), e.change, e.alike) for e in diff.entries)]
     return Section(f"Entries: {_counted([entry.change for entry in diff.entries])}", heads, tuple(rows), tuple(notes))

@@ -14,7 +14,7 @@ from mlsub.reference.columns import GAP, WIDTH, columns, wrapped
 from mlsub.reference.markdown import escape, page, table
 
 #: Raised where a field is renamed or goes; a field that comes does not raise it.
-SCHEMA = 1
+SCHEMA = 2
 _LEAST, _LEAST_LAST = 12, 24
 _NO_DIFFERENCE = "No difference."
 

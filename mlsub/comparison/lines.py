@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from mlsub.compare.lines import Section
 from mlsub.comparison.model import Comparison, EntrySide, PairComparison
 from mlsub.comparison.words import amount, part_words, phase_words, rate, side_words
+from mlsub.report.model import SCALING_TOLERANCE
 from mlsub.report.plain import plain
 
 _NONE = "-"
@@ -87,16 +89,17 @@ def _facts(pair: PairComparison) -> Section:
     notes = [
         f"{name} has no score; its time is the mean of {side.counted} runs."
         for name, side in (("A", old), ("B", new))
-        if side.basis == "mean" and side.minutes is not None
+        if side.minutes_of == "mean" and side.minutes is not None
     ]
     ratio = [] if pair.ratio is None or pair.reduction is None else [("ratio A/B", "", f"{pair.ratio:.6f}")]
     ratio += [] if pair.reduction is None else [("reduction", "", f"{pair.reduction * 100:.3f} %")]
     rows = [
         ("verdict", old.official, new.official),
         ("runs (converged)", *(f"{side.runs} ({side.convergence.runs})" for side in (old, new))),
-        ("minutes", *(_minutes(side.unscaled) for side in (old, new))),
+        ("unscaled minutes", *(_minutes(side.unscaled) for side in (old, new))),
         ("scaling", *(f"{side.scaling:.6g}" for side in (old, new))),
-        ("minutes, scaled", *(_minutes(side.minutes) for side in (old, new))),
+        ("minutes", *(_minutes(side.minutes) for side in (old, new))),
+        *([("expected minutes", *(_minutes(side.expected) for side in (old, new)))] if _differs(old, new) else []),
         *ratio,
         ("accelerators", *(_accelerators(side) for side in (old, new))),
         ("accelerator-minutes", *(_minutes(side.accelerator_minutes) for side in (old, new))),
@@ -143,6 +146,11 @@ def _system(pair: PairComparison) -> Section:
 def _seconds(side: EntrySide, name: str) -> str:
     seconds = side.seconds(name)
     return "not logged" if seconds is None else f"{seconds:.3f}"
+
+
+def _differs(*sides: EntrySide) -> bool:
+    """Whether a side's expected minutes are others than it has, apart from rounding."""
+    return any(not math.isclose(side.scaling, side.expected_scaling, rel_tol=SCALING_TOLERANCE) for side in sides)
 
 
 def _minutes(value: float | None) -> str:

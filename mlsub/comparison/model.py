@@ -35,9 +35,10 @@ class PhaseTime(msgspec.Struct, frozen=True, kw_only=True):
 class EntrySide(msgspec.Struct, frozen=True, kw_only=True):
     """One side of a pair.
 
-    ``minutes`` are ``unscaled`` times ``scaling``; ``basis`` is ``score``, or ``mean`` where there is no score and the
-    mean of the runs that have a time stands in. ``counted`` runs are in it. ``work`` is how far those trained, in the
-    unit of ``convergence``; ``throughput`` samples a second of training.
+    ``minutes`` are compared: ``unscaled`` times ``scaling``, the published score. ``minutes_of`` is ``score``, or
+    ``mean`` where there is no score and the mean of the runs that have a time stands in for ``unscaled``. ``counted``
+    runs are in it. ``expected`` is ``unscaled`` times ``expected_scaling``, the factor of the convergence test.
+    ``work`` is how far those runs trained, in the unit of ``convergence``; ``throughput`` samples a second of training.
     """
 
     organisation: str
@@ -50,10 +51,12 @@ class EntrySide(msgspec.Struct, frozen=True, kw_only=True):
     official: str
     runs: int
     counted: int
-    basis: str
+    minutes_of: str
     unscaled: float | None
     scaling: float
     minutes: float | None
+    expected_scaling: float
+    expected: float | None
     accelerator: str | None
     accelerators: int | None
     accelerator_minutes: float | None

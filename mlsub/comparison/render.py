@@ -17,7 +17,7 @@ from mlsub.reference.markdown import escape, page
 from mlsub.report.plain import plain
 
 #: Raised where a field is renamed or goes; a field that comes does not raise it.
-SCHEMA = 1
+SCHEMA = 2
 _NO_FINDING = {
     "borrow": "Nothing speaks against borrowing, as far as files can tell.",
     "resubmit": "Nothing speaks against submitting it again, as far as files can tell.",

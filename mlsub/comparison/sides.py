@@ -40,8 +40,10 @@ def know(reading: Reading, entry: EntryResult) -> Known:
     report = reading.checked.report
     round_ = get_round(report.usage or "training", str(report.round))
     logs = reading.logs(entry)
-    counted, basis = counting(logs, entry, round_)
-    unscaled = _sane(entry.score.unscaled if basis == "score" else _mean([logs[n].minutes or 0.0 for n in counted]))
+    counted, minutes_of = counting(logs, entry, round_)
+    unscaled = _sane(
+        entry.score.unscaled if minutes_of == "score" else _mean([logs[n].minutes or 0.0 for n in counted])
+    )
     points = _points(logs, entry.benchmark, round_)
     phases = _phases_of(reading, [logs[n] for n in counted], round_)
     work = [float(point) for n in counted if (point := points[n]) is not None]
@@ -56,7 +58,7 @@ def know(reading: Reading, entry: EntryResult) -> Known:
     why = None if phases else "no run has a time that counts, or its log cannot be read again"
     if entry.scaling_type == "weak":
         why = "models of weak scaling train side by side"
-    side = _side(reading, entry, round_, _Time(basis, unscaled, len(counted)), points, measured)
+    side = _side(reading, entry, round_, _Time(minutes_of, unscaled, len(counted)), points, measured)
     runs = tuple(log.run for log in logs)
     return Known(side, runs, _content(reading, entry), None if why else measured, why)
 
@@ -79,9 +81,13 @@ def counting(logs: Sequence[LogReport], entry: EntryResult, round_: Round) -> tu
 class _Time(msgspec.Struct, frozen=True):
     """The time of an entry before scaling, where it is from, and how many runs are in it."""
 
-    basis: str
+    minutes_of: str
     unscaled: float | None
     counted: int
+
+
+def _scaled(time: _Time, factor: float) -> float | None:
+    return None if time.unscaled is None else _sane(time.unscaled * factor)
 
 
 def _side(
@@ -94,7 +100,8 @@ def _side(
 ) -> EntrySide:
     facts = facts_of_entry(reading, entry)
     accelerators, samples = measured.accelerators, measured.samples
-    minutes = None if time.unscaled is None else _sane(time.unscaled * entry.score.scaling)
+    score = entry.score
+    minutes = _scaled(time, score.scaling)
     work = _mean(measured.work) if measured.work else None
     phases = phase_times(measured.phases)
     training = next((phase.seconds for phase in phases if phase.name == "training"), None)
@@ -110,10 +117,12 @@ def _side(
         official=entry.official.value,
         runs=entry.runs,
         counted=time.counted,
-        basis=time.basis,
+        minutes_of=time.minutes_of,
         unscaled=time.unscaled,
-        scaling=entry.score.scaling,
+        scaling=score.scaling,
         minutes=minutes,
+        expected_scaling=score.expected_scaling,
+        expected=_scaled(time, score.expected_scaling),
         accelerator=facts.accelerator_model_name if facts else None,
         accelerators=accelerators,
         accelerator_minutes=minutes * accelerators if minutes is not None and accelerators else None,

@@ -198,13 +198,11 @@ def _counted(test: _Setting) -> str:
 
 
 def _with_other_count(rcp: RcpResult, runs: Sequence[Run], test: _Setting, samples: bool, flags: Flags) -> RcpResult:
-    """BERT's answer by the other way of counting beside the one that counts, where the two differ."""
+    """BERT's answer by the other way of counting beside the one that counts."""
     if test.needs.name != "bert":
         return rcp
     result, progress = _outcome(runs, test, samples=not samples)
-    other = _rcp(result, progress, test, not samples, flags)
-    same = (other.verdict, other.mean) == (rcp.verdict, rcp.mean)
-    return rcp if same else msgspec.structs.replace(rcp, also=other)
+    return msgspec.structs.replace(rcp, also=_rcp(result, progress, test, not samples, flags))
 
 
 def _hull(entry: Entry, test: _Setting, progress: Progress, result: Result, rcp: RcpResult) -> tuple[Finding, ...]:

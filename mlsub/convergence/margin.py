@@ -209,7 +209,7 @@ def _notes(
         yield "no reference point is as large: a new one has to be submitted"
     if rcp.bypass is not None:
         yield f"{rcp.bypass} asks to let it pass"
-    if rcp.also is not None:
+    if rcp.also is not None and (rcp.also.verdict, rcp.also.mean) != (rcp.verdict, rcp.mean):
         yield f"counted by {rcp.also.counted} the mean is {number(rcp.also.mean)}: {rcp.also.verdict}"
     yield from _about_chance(rcp, name, runs, chance)
 

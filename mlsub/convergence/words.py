@@ -100,7 +100,7 @@ def _held_against(entry: Entry, rcp: RcpResult) -> Iterator[Finding]:
         yield finding(
             "rcp.normalised",
             entry.path,
-            "The runs converge faster than the mean of the reference, so the time is scaled to it",
+            "The runs converge faster than the mean of the reference, so the expected score is scaled to it",
             expected=f"a mean of {number(rcp.reference_mean)} {rcp.unit} for no scaling",
             actual=f"{number(rcp.mean)} {rcp.unit}: factor {rcp.scaling:.6f}",
         )

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 import mlsub
+from mlsub.convergence.entry import USUAL, Options
 from mlsub.db.discover import Found, Package, discover
 from mlsub.db.errors import DatabaseError, check_library, check_name
-from mlsub.db.fingerprint import fingerprint
+from mlsub.db.fingerprint import fingerprint, option_words
 from mlsub.db.record_rows import TABLES as RECORD_TABLES
 from mlsub.db.record_rows import read_record_rows
 from mlsub.db.rows import Rows, rows_of
@@ -29,7 +30,11 @@ if TYPE_CHECKING:
 
 
 class Ask(msgspec.Struct, frozen=True, kw_only=True):
-    """What to build. ``fresh`` builds anew what is there already; ``parquet`` is a folder for one file a table."""
+    """What to build.
+
+    ``fresh`` builds anew what is there already; ``parquet`` is a folder for one file a table; ``convergence`` is what
+    the convergence test is to do.
+    """
 
     folders: tuple[Path, ...]
     output: Path
@@ -39,6 +44,7 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True):
     usage: str | None = None
     jobs: int | None = None
     fresh: bool = False
+    convergence: Options = USUAL
 
 
 class Built(msgspec.Struct, frozen=True, kw_only=True):
@@ -210,27 +216,35 @@ def _update(
         ).fetchall()
     }
     read, kept = [], []
+    options = _options(ask.convergence)
     for package in packages:
         key = (package.round_key, package.organisation)
         name = "/".join(key)
         try:
-            print_ = fingerprint(package.folder, mlsub.__version__, *key)
+            print_ = fingerprint(package.folder, mlsub.__version__, *key, options)
         except OSError as error:
             raise DatabaseError(f"{package.folder} cannot be read: {error.strerror or error}") from error
         if known.pop(key, None) == print_.digest:
             kept.append(name)
         else:
-            settings = Settings(package.round.name, package.round.usage, ask.jobs)
+            settings = Settings(package.round.name, package.round.usage, ask.jobs, convergence=ask.convergence)
             [checked] = check_with_logs([package.folder], settings)
             with _whole(connection):
                 remove(connection, *key)
-                for rows in rows_of(package, checked, print_):
+                for rows in rows_of(package, checked, print_, options):
                     insert(connection, rows)
             read.append(name)
     for key in known:
         with _whole(connection):
             remove(connection, *key)
     return read, kept, ["/".join(key) for key in sorted(known)]
+
+
+def _options(convergence: Options) -> str:
+    try:
+        return option_words(convergence)
+    except OSError as error:
+        raise DatabaseError(f"{convergence.reference} cannot be read: {error.strerror or error}") from error
 
 
 def _round_rows(packages: Sequence[Package]) -> Rows:

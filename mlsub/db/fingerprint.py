@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
+
+from mlsub.convergence.entry import USUAL, Options
 
 _BLOCK = 1 << 20
 
@@ -45,6 +48,20 @@ def fingerprint(folder: Path, *also: str) -> Fingerprint:
     for part in (*also, *(f"{path}\0{mark.mode} {mark.sha256}" for path, mark in files.items())):
         digest.update(part.encode("utf-8", "surrogateescape") + b"\n")
     return Fingerprint(digest.hexdigest(), files)
+
+
+def option_words(options: Options) -> str:
+    """What differs from the usual options of the convergence test as JSON, a file by its name and content.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    asked = msgspec.structs.asdict(options)
+    different = {name: value for name, value in asked.items() if value != getattr(USUAL, name)}
+    if options.reference is not None:
+        file = Path(options.reference)
+        different["reference"] = {"file": file.name, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
+    return json.dumps(different)
 
 
 def _marks(folder: Path) -> Iterator[tuple[str, FileMark]]:

@@ -8,7 +8,7 @@ from typing import Any
 from mlsub.db.cells import as_json, as_text, integer, minutes, moment, number, text
 from mlsub.db.discover import Package
 from mlsub.db.fingerprint import FileMark, Fingerprint
-from mlsub.findings import Finding
+from mlsub.findings import Finding, Verdict
 from mlsub.log.report import LogReport
 from mlsub.pipeline import Checked
 from mlsub.report.model import EntryResult, SystemFacts, SystemResult
@@ -19,22 +19,24 @@ Rows = dict[str, list[dict[str, Any]]]
 _NO_FILE = FileMark("", 0, "")
 
 
-def rows_of(package: Package, checked: Checked, print_: Fingerprint) -> Iterator[Rows]:
+def rows_of(package: Package, checked: Checked, print_: Fingerprint, options: str = "{}") -> Iterator[Rows]:
     """The rows of a submission: its own first, then those of one entry after the other, so that few are in memory.
 
     Args:
         package: where it is.
         checked: what came of checking its whole tree: paths are relative to the organisation's folder.
         print_: of its files.
+        options: what the convergence test was asked for, as JSON.
     """
     report = checked.report
     of = {"round": package.round_key, "organisation": package.organisation}
     keys = {entry.path: _entry_key(of, entry) for entry in report.entries}
-    counts = {"systems": len(report.systems), "entries": len(report.entries), "runs": len(report.logs)}
+    accepted = sum(entry.official is Verdict.ACCEPTED for entry in report.entries)
+    counts = {"systems": len(report.systems), "entries": len(report.entries), "accepted": accepted}
     files = [path for path in print_.files if not path.endswith("/")]
-    seen = {"files": len(files), "bytes": print_.bytes, "fingerprint": print_.digest}
+    seen = {"runs": len(report.logs), "files": len(files), "bytes": print_.bytes, "fingerprint": print_.digest}
     yield {
-        "submissions": [{**of, "verdict": report.official.value, **counts, **seen}],
+        "submissions": [{**of, **counts, **seen, "options": text(options)}],
         "systems": [{**of, **_system(package, system, print_.files)} for system in report.systems],
         "findings": [{**of, **_finding(finding, keys)} for finding in report.findings],
     }
@@ -87,11 +89,15 @@ def _entry(entry: EntryResult, logs: list[LogReport]) -> dict[str, Any]:
         "scaling": number(score.scaling),
         "expected_scaling": number(score.expected_scaling),
         "rcp_verdict": rcp.verdict,
+        "rcp_counted": rcp.counted,
         "rcp_how": rcp.how,
         "rcp_unit": rcp.unit,
         "rcp_mean": number(rcp.mean),
         "rcp_reference_mean": number(rcp.reference_mean),
         "rcp_minimum": number(rcp.minimum),
+        "rcp_also_verdict": rcp.also.verdict if rcp.also else None,
+        "rcp_also_counted": rcp.also.counted if rcp.also else None,
+        "rcp_also_mean": number(rcp.also.mean) if rcp.also else None,
         "energy_joules": number(entry.energy.scaled) if entry.energy else None,
     }
 

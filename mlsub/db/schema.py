@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 #: Changes whenever tables do: a database of another number is built anew.
-FORMAT = 1
+FORMAT = 2
 #: Where a database says what it is.
 ABOUT = "mlsub_database"
 

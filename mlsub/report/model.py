@@ -6,8 +6,10 @@ import msgspec
 
 from mlsub.findings import Finding, Kind, Severity, Verdict
 
-#: How far a published factor may lie from the expected one, in relation to it, and still count as the same.
+#: How far the factor of a file may lie from the expected one, in relation to it, and be the same but for rounding.
 SCALING_TOLERANCE = 1e-5
+#: The same without a file: what the arithmetic of doubles leaves of a factor of 1.
+_NO_SCALING = 1e-9
 
 
 class LogResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,8 +32,9 @@ class RcpResult(msgspec.Struct, frozen=True, kw_only=True):
     last. Means, stdev, minimum and ``points`` are in ``unit``; ``counted`` is the metadata or key they are read from.
     ``points`` are the convergence points of the runs in the order of their files, None for a run that did not converge.
     ``minimum`` is the least mean that is accepted; ``scaling`` the factor by which the result's time is normalised.
-    ``also`` is BERT's answer by the other way of counting, where the two differ; ``reference_points`` says which points
-    count: the round's ``final`` ones, those of the release at the ``deadline``, or the caller's ``own``.
+    ``also`` is BERT's answer by the other way of counting (``epoch_num`` or ``train_samples``). ``reference_points``
+    says which points count: the round's ``final`` ones, those of the release at the ``deadline``, or the caller's
+    ``own``.
     """
 
     verdict: str
@@ -49,6 +52,11 @@ class RcpResult(msgspec.Struct, frozen=True, kw_only=True):
     bypass: str | None = None
     also: RcpResult | None = None
     reference_points: str | None = None
+
+    @property
+    def otherwise(self) -> str | None:
+        """The verdict by the other way of counting, where that is another."""
+        return self.also.verdict if self.also is not None and self.also.verdict != self.verdict else None
 
 
 class ScoreResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,7 +78,8 @@ class ScoreResult(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def as_expected(self) -> bool:
         """Whether the published factor is the one that the convergence test gives, apart from rounding."""
-        return abs(self.scaling - self.expected_scaling) <= SCALING_TOLERANCE * self.expected_scaling
+        tolerance = SCALING_TOLERANCE if self.scaling_file else _NO_SCALING
+        return abs(self.scaling - self.expected_scaling) <= tolerance * self.expected_scaling
 
 
 class EnergyResult(msgspec.Struct, frozen=True, kw_only=True):

@@ -55,6 +55,7 @@ def render_text(reports: Sequence[Report], out: Console) -> None:
         print_heading(report, out)
         if report.entries:
             out.print(entries_table(report.entries))
+            print_counts_of_bert(report.entries, out)
         for group in grouped(report.findings):
             print_group(group, out, forgiven=report.official is Verdict.ACCEPTED)
         print_summary(report, out, alone=len(reports) == 1)
@@ -116,10 +117,18 @@ def entries_table(entries: Iterable[EntryResult]) -> Table:
         row.append(_minutes(entry.score.published))
         row += [f"{entry.score.scaling:.6f}"] * scaled
         row += ["" if entry.score.as_expected else _minutes(entry.score.expected)] * expected
-        row.append(_RCP[entry.rcp.verdict])
+        row.append(_RCP[entry.rcp.verdict] + "*" * (entry.rcp.otherwise is not None))
         cells: list[Text] = [Text(cell) for cell in row]
         table.add_row(*cells, Text(entry.official.value, style=VERDICT_STYLES[entry.official]))
     return table
+
+
+def print_counts_of_bert(entries: Iterable[EntryResult], out: Console) -> None:
+    """Print what the asterisk means beside a verdict of the convergence test, where one has it."""
+    tested = [entry.rcp for entry in entries if entry.rcp.otherwise is not None]
+    counts = dict.fromkeys((rcp.also.counted, rcp.also.verdict) for rcp in tested if rcp.also is not None)
+    if counts:
+        out.print(f"* {'; '.join(f'{verdict} if BERT is counted by {by}' for by, verdict in counts)}")
 
 
 def _minutes(value: float | None) -> str:
@@ -175,6 +184,13 @@ def print_summary(report: Report, out: Console, *, alone: bool = True) -> None:
     """Print the verdict, and how many findings there are; ``alone`` says that nothing else was asked for."""
     line = Text(report.official.value, style=VERDICT_STYLES[report.official])
     unchecked = "nothing could be checked" if alone else "this part could not be checked"
+    line.append(f": {', '.join(counts_of(report)) or unchecked}")
+    out.print(line)
+    print_beside(report, out)
+
+
+def counts_of(report: Report) -> list[str]:
+    """How many entries, logs and system descriptions are accepted, each in words."""
     counts = []
     if report.entries:
         good = sum(entry.official is Verdict.ACCEPTED for entry in report.entries)
@@ -185,8 +201,11 @@ def print_summary(report: Report, out: Console, *, alone: bool = True) -> None:
     if report.systems:
         good = sum(system.official is Verdict.ACCEPTED for system in report.systems)
         counts.append(f"{good} of {len(report.systems)} system descriptions accepted")
-    line.append(f": {', '.join(counts) or unchecked}")
-    out.print(line)
+    return counts
+
+
+def print_beside(report: Report, out: Console) -> None:
+    """Print how many findings there are that are no part of the official verdict."""
     house = [f for f in report.findings if f.kind is Kind.HOUSE and f.severity is Severity.ERROR]
     if house:
         files = len({finding.path for finding in house})

@@ -24,7 +24,7 @@ def put_scaling(reports: Sequence[Report]) -> Iterator[str]:
     """
     for report in reports:
         for entry in report.entries:
-            if not entry.score.scaling_file and entry.score.expected_scaling != 1:
+            if not entry.score.scaling_file and not entry.score.as_expected:
                 file = Path(report.root) / entry.path / FILE
                 write_file(file, json.dumps({"scaling_factor": entry.score.expected_scaling}).encode(), force=False)
                 yield f"{file}: {entry.score.expected_scaling!r}"

@@ -13,9 +13,20 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from mlsub.findings import Verdict
 from mlsub.report.model import EntryResult, Report
 from mlsub.report.plain import plain
-from mlsub.report.text import VERDICT_STYLES, grouped, print_group, print_heading, print_summary, print_unchecked
+from mlsub.report.text import (
+    VERDICT_STYLES,
+    counts_of,
+    grouped,
+    print_beside,
+    print_counts_of_bert,
+    print_group,
+    print_heading,
+    print_summary,
+    print_unchecked,
+)
 from mlsub.score.cells import rounded
 
 #: Bypasses that are told one by one; JSON has them all.
@@ -23,7 +34,7 @@ MAX_BYPASSES = 10
 #: Characters shown of a benchmark or a division, which may be any text; no real one is longer.
 _LONGEST = 20
 #: Columns of the terminal: for the system, between columns, and before a system below its organisation.
-_LEAST_SYSTEM, _GAP, _INDENT = 12, 2, 2
+_LEAST_SYSTEM, _GAP, _INDENT = 10, 2, 2
 _JOULES_IN_MJ = 1e6
 _NONE = "-"
 _UNTESTED = "not-required"
@@ -46,6 +57,7 @@ def render_table(reports: Sequence[Report], out: Console) -> None:
         print_heading(report, out)
         if report.entries:
             out.print(results_table(report.entries, out.width))
+            print_counts_of_bert(report.entries, out)
             for line in _legend(report.entries):
                 out.print(line)
         elif report.logs:
@@ -55,8 +67,21 @@ def render_table(reports: Sequence[Report], out: Console) -> None:
         else:
             for group in grouped(report.findings):
                 print_group(group, out)
-        print_summary(report, out, alone=len(reports) == 1)
+        _print_counts(report, out, alone=len(reports) == 1)
     print_unchecked(reports, out)
+
+
+def _print_counts(report: Report, out: Console, *, alone: bool) -> None:
+    """Print how much is accepted: in a list of results one entry does not reject the others."""
+    counts = counts_of(report)
+    if not counts:
+        print_summary(report, out, alone=alone)
+        return
+    out.print(Text(", ".join(counts), style="bold"))
+    parts = {entry.official for entry in report.entries} | {system.official for system in report.systems}
+    if report.entries and report.official is Verdict.REJECTED and Verdict.REJECTED not in parts:
+        out.print("The package around them is rejected; mlsub check says why.")
+    print_beside(report, out)
 
 
 def results_table(entries: Sequence[EntryResult], width: int) -> Table:
@@ -102,12 +127,15 @@ def _columns(entries: Sequence[EntryResult]) -> list[_Column]:
             _Column("convergence", lambda entry: Text(_short(entry.rcp.mean)), number=True),
             _Column("RCP", _rcp),
         ]
-    if any(entry.score.scaling != 1 for entry in entries):
+    expected = not all(entry.score.as_expected for entry in entries)
+    energy = any(entry.energy for entry in entries)
+    # Beside both there is no room in 120 columns; CSV and JSON have the factor too.
+    if any(entry.score.scaling != 1 for entry in entries) and not (expected and energy):
         shown.append(_Column("scaling", _scaling, number=True))
     shown.append(_Column("minutes", lambda entry: Text(_fixed(entry.score.published)), number=True))
-    if not all(entry.score.as_expected for entry in entries):
+    if expected:
         shown.append(_Column("expected", _expected, number=True))
-    if any(entry.energy for entry in entries):
+    if energy:
         shown.append(_Column("energy\nin MJ", _energy, number=True))
     shown.append(_Column("verdict", _verdict))
     return shown
@@ -125,13 +153,12 @@ def _bounded(text: str) -> str:
 
 def _rcp(entry: EntryResult) -> Text:
     verdict = entry.rcp.verdict
-    return Text(_NONE if verdict == _UNTESTED else verdict, style=_RCP_STYLES.get(verdict, ""))
+    mark = "*" if entry.rcp.otherwise else ""
+    return Text(_NONE if verdict == _UNTESTED else f"{verdict}{mark}", style=_RCP_STYLES.get(verdict, ""))
 
 
 def _scaling(entry: EntryResult) -> Text:
-    if entry.score.scaling == 1:
-        return Text(_NONE)
-    return Text(rounded(entry.score.scaling, 4))
+    return Text(_NONE if entry.score.scaling == 1 else rounded(entry.score.scaling, 4))
 
 
 def _expected(entry: EntryResult) -> Text:
@@ -158,6 +185,16 @@ def _short(value: float | None) -> str:
     return rounded(value, 3).rstrip("0").rstrip(".") if abs(value) < 1e5 else rounded(value, 0)
 
 
+def _legend_of_minutes(entries: Sequence[EntryResult]) -> Iterator[str]:
+    scaled = any(entry.score.scaling != 1 for entry in entries)
+    times = " times the factor of scaling.json" if scaled else ""
+    yield f"minutes: published, the olympic mean of the times to train{times}; a noncompliant run counts as slowest"
+    if any(entry.scaling_type == "weak" for entry in entries):
+        yield "minutes of weak scaling: from the first run_start to the last run_stop"
+    if not all(entry.score.as_expected for entry in entries):
+        yield "expected: minutes with the factor of the convergence test; --write-scaling writes a missing scaling.json"
+
+
 def _legend(entries: Sequence[EntryResult]) -> Iterator[str]:
     units: dict[str, list[str]] = {}
     for entry in entries:
@@ -166,16 +203,7 @@ def _legend(entries: Sequence[EntryResult]) -> Iterator[str]:
     if units:
         counted = "; ".join(f"{unit} ({', '.join(dict.fromkeys(names))})" for unit, names in units.items())
         yield f"convergence: olympic mean of the runs, in {counted}"
-    yield "minutes: the published score, the olympic mean of the times to train; a noncompliant run counts as slowest"
-    if any(entry.scaling_type == "weak" for entry in entries):
-        yield "minutes of weak scaling: from the first run_start to the last run_stop"
-    if any(entry.score.scaling != 1 for entry in entries):
-        yield "scaling: the factor of scaling.json, by which minutes are scaled"
-    if not all(entry.score.as_expected for entry in entries):
-        yield (
-            "expected: minutes with the factor that the convergence test gives; "
-            "mlsub score --write-scaling writes a missing scaling.json"
-        )
+    yield from _legend_of_minutes(entries)
     if any(entry.energy for entry in entries):
         yield "energy: of the timed part, scaled as the minutes are"
     bypassed = [entry for entry in entries if entry.rcp.bypass is not None]

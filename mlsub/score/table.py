@@ -21,8 +21,9 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """One result; None is an empty cell. The columns are described in columns.yaml.
 
     ``result_minutes`` is the published score, unrounded; ``convergence`` is the mean the convergence test saw, in
-    ``convergence_unit``; ``energy_joules`` is scaled as the time is. Fields of the system are empty where its
-    description cannot be read or the benchmark's folder lies in no organisation's tree.
+    ``convergence_unit``; ``rcp_also`` is the verdict on BERT by the other way of counting; ``energy_joules`` is scaled
+    as the time is. Fields of the system are empty where its description cannot be read or the benchmark's folder lies
+    in no organisation's tree.
     """
 
     division: str | None
@@ -54,6 +55,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     convergence: float | None
     convergence_unit: str | None
     rcp: str
+    rcp_counted: str | None
+    rcp_also: str | None
     scaling: float
     expected_scaling: float
     unscaled_minutes: float | None
@@ -116,6 +119,8 @@ def _row(report: Report, entry: EntryResult, facts: SystemFacts, *, in_tree: boo
         convergence=_finite(entry.rcp.mean),
         convergence_unit=entry.rcp.unit,
         rcp=entry.rcp.verdict,
+        rcp_counted=entry.rcp.counted,
+        rcp_also=entry.rcp.also.verdict if entry.rcp.also else None,
         scaling=entry.score.scaling,
         expected_scaling=entry.score.expected_scaling,
         unscaled_minutes=_finite(entry.score.unscaled),

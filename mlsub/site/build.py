@@ -31,12 +31,14 @@ def _nameless(row: Row) -> str | None:
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """What a site is to hold beside the results: its title (None for the usual one), and files of the caller's own.
 
-    ``overlay`` is a checked overlay file; ``naming`` knows the identifiers that results have in the official tables;
-    ``records`` are figures of other sources, ``more`` further pages.
+    ``overlay`` is a checked overlay file; ``reference`` a file of reference points that the results were tested by;
+    ``naming`` knows the identifiers that results have in the official tables; ``records`` are figures of other
+    sources, ``more`` further pages.
     """
 
     title: str | None = None
     overlay: str | None = None
+    reference: str | None = None
     naming: Naming = _nameless
     records: tuple[Records, ...] = ()
     more: tuple[Page, ...] = ()
@@ -115,7 +117,7 @@ def build_site(checked: Sequence[Checked], output: Path, wanted: Wanted) -> Buil
         for one in rounds:
             yield of_round(one)
             for result in one.results:
-                yield of_result(result, one)
+                yield of_result(result, one, wanted.reference)
 
     # Of "." the folder beside is not in it; links in the path keep the names people gave them.
     final = Path(os.path.abspath(output))  # noqa: PTH100

@@ -30,13 +30,14 @@ _HEADS = (
 )
 
 
-def section_of_convergence(report: Report, entry: EntryResult, round_: Round) -> Section:
+def section_of_convergence(report: Report, entry: EntryResult, round_: Round, own: str | None = None) -> Section:
     """The convergence test of one entry: in words, as a picture, and in figures.
 
     Args:
         report: the report the entry is of.
         entry: what was tested.
         round_: the round of the report.
+        own: a file of reference points that counted in place of the installed ones, if it is for this benchmark.
     """
     title = "Convergence against the reference (RCP)"
     rcp = entry.rcp
@@ -44,7 +45,7 @@ def section_of_convergence(report: Report, entry: EntryResult, round_: Round) ->
         return Section(key="rcp", title=title, words=(f"{_sentence(untested(entry, round_).why)}",))
     words = _words(rcp)
     try:
-        reference = _reference(round_, benchmark_held(report, entry, round_))
+        reference = _reference(round_, benchmark_held(report, entry, round_), own)
     except (NoReferenceError, ReferenceFileError) as error:
         return Section(key="rcp", title=title, words=(*words, _sentence(text_of(str(error)))))
     size = number(rcp.batch_size)
@@ -54,9 +55,9 @@ def section_of_convergence(report: Report, entry: EntryResult, round_: Round) ->
 
 
 @lru_cache(maxsize=64)
-def _reference(round_: Round, name: str) -> Reference:
+def _reference(round_: Round, name: str, own: str | None) -> Reference:
     """The results of a round share their references, and each takes a while to compute."""
-    return reference_of(round_, name)
+    return reference_of(round_, name, own)
 
 
 @lru_cache(maxsize=64)
@@ -78,7 +79,10 @@ def _words(rcp: RcpResult) -> tuple[str, ...]:
             line += f"; mean of the reference {number_of(rcp.reference_mean)}"
         told.append(f"{line}.")
     if rcp.scaling != 1:
-        told.append(f"The convergence test asks to scale the time by {rcp.scaling:.6f}.")
+        told.append(f"The convergence test gives a factor of {rcp.scaling:.6f} for the expected score.")
+    if rcp.also is not None:
+        other = f"{rcp.also.verdict}, olympic mean {number_of(rcp.also.mean)} {rcp.also.unit}"
+        told.append(f"BERT counted by {rcp.also.counted} in place of {rcp.counted}: {other}.")
     return tuple(told)
 
 

@@ -14,9 +14,13 @@ from mlsub.site.model import Cell, Section, minutes_of, number_of, text_of
 from mlsub.site.results import Result, RoundResults
 from mlsub.site.tables import (
     FILTERS,
+    accepted_in,
     benchmark_chart,
+    bert_words,
     division_of,
     fastest_table,
+    history_table,
+    rcp_cell,
     results_table,
     round_name,
     rounds_table,
@@ -24,6 +28,11 @@ from mlsub.site.tables import (
 )
 from mlsub.site.timeline import section_of_runs
 
+#: What the word means on every page.
+MINUTES = (
+    "Minutes are the published score: the olympic mean of the times to train, times the factor of scaling.json, and "
+    "results are ranked by it whatever their verdict. Expected minutes have the factor that the convergence test gives."
+)
 REHEARSAL = "A rehearsal: real training, but not an MLPerf result."
 DIVISIONS = {
     "closed": "Closed division",
@@ -58,13 +67,18 @@ def overview(rounds: Sequence[RoundResults], title: str | None) -> Page:
     lead = (
         *((REHEARSAL,) if rehearsal else ()),
         count + " Closed and Open results are never ranked together: Open results may use another model.",
-        "All figures are computed from the logs; none is taken from a published table.",
+        "All figures are computed from the logs and the factors beside them; none is taken from a published table.",
     )
     sections = [Section(key="rounds", title="Rounds", tables=(rounds_table(rounds),))]
     fastest = fastest_table(rounds)
     if fastest.rows:
-        words = ("Systems of any size; rounds differ in rules, and results of different rounds do not simply compare.",)
-        sections.append(Section(key="fastest", title="Fastest Closed results", words=words, tables=(fastest,)))
+        words = (
+            "Published scores of systems of any size, whatever their verdict; rounds differ in rules, and results of "
+            "different rounds do not simply compare.",
+            *bert_words(results),
+        )
+        tables = (fastest, history_table(rounds))
+        sections.append(Section(key="fastest", title="Fastest Closed results", words=words, tables=tables))
     return Page(
         path="index.html",
         title=text_of(title, 200) if title else "Results" if rehearsal else "MLPerf results",
@@ -86,7 +100,10 @@ def all_results(rounds: Sequence[RoundResults]) -> Page:
     return Page(
         path="results.html",
         title="Results",
-        lead=("Minutes are the score of the round's rules. Press the head of a column to sort by it.",),
+        lead=(
+            f"{MINUTES} Press the head of a column to sort by it.",
+            *bert_words(results),
+        ),
         sections=tuple(_by_division(results)),
         filters=tuple(filters),
     )
@@ -120,7 +137,7 @@ def of_round(one: RoundResults) -> Page:
         found = section_of_findings(one.rest, forgiven=False)
         sections.append(msgspec.structs.replace(found, title="Findings about none of the results"))
     ids = [result.id for result in one.results if result.id]
-    lead = [f"{_count(len(one.results), 'result')}. The package as a whole: {one.report.official.value}."]
+    lead = [f"{accepted_in(one):,} of {len(one.results):,} entries accepted.", *bert_words(one.results)]
     if ids:
         lead.append(f"{one.round.title} | MLPerf ID: {', '.join(dict.fromkeys(ids))}")
     if one.round.usage == "rehearsal":
@@ -131,14 +148,17 @@ def of_round(one: RoundResults) -> Page:
 _OVERVIEW = (("Overview", "index.html"),)
 
 
-def of_result(result: Result, parent: RoundResults) -> Page:
-    """The page of one result, which is one of the results of ``parent``."""
+def of_result(result: Result, parent: RoundResults, reference: str | None = None) -> Page:
+    """The page of one result, which is one of the results of ``parent``.
+
+    ``reference`` is a file of reference points that the convergence test used in place of the installed ones.
+    """
     entry = result.entry
     benchmark = benchmark_held(result.report, entry, result.round)
     sections = (
         section_of_curves(result.logs, benchmark, result.round),
         section_of_runs(result.logs),
-        section_of_convergence(result.report, entry, result.round),
+        section_of_convergence(result.report, entry, result.round, reference),
         section_of_hyperparameters(result.logs),
         section_of_system(result.report, result.description, result.round),
         section_of_findings(result.findings, forgiven=result.accepted),
@@ -163,6 +183,9 @@ def _facts(result: Result) -> Iterator[tuple[str, Cell]]:
         expected = minutes_of(entry.score.expected)
         yield "Expected", Cell(f"{expected.text}, × {entry.score.expected_scaling:.6f} (convergence test)")
     yield "Verdict", verdict_cell(entry.official)
+    if entry.rcp.also is not None:
+        for rcp in (msgspec.structs.replace(entry.rcp, also=None), entry.rcp.also):
+            yield f"Convergence by {rcp.counted}", rcp_cell(rcp)
     yield "Division", Cell(text_of(entry.division or "not said", 40))
     yield "Organisation", Cell(text_of(entry.organisation, 100))
     if result.id:

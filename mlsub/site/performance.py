@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from mlsub.records import Configuration, Record, Records, Source
 from mlsub.site.model import Cell, Head, Row, Section, Table, cell_of, minutes_of, number_of, text_of
-from mlsub.site.pages import DIVISIONS, Page
+from mlsub.site.pages import DIVISIONS, MINUTES, Page
 from mlsub.site.results import Result, RoundResults
-from mlsub.site.tables import division_of, in_order
+from mlsub.site.tables import division_of, in_order, verdict_cell
 
 _MLPERF_HEADS = (
     Head("benchmark"),
@@ -17,6 +17,7 @@ _MLPERF_HEADS = (
     Head("framework"),
     Head("batch size", True),
     Head("minutes", True),
+    Head("verdict"),
     Head("MLPerf ID"),
 )
 _HEADS = (
@@ -66,7 +67,7 @@ def performance(rounds: Sequence[RoundResults], records: Iterable[Records] = ())
     """The page.
 
     Args:
-        rounds: whose accepted results are shown.
+        rounds: whose results are shown, if they have a score.
         records: figures of other sources.
     """
     sections = [*_mlperf(rounds)]
@@ -75,9 +76,7 @@ def performance(rounds: Sequence[RoundResults], records: Iterable[Records] = ())
     return Page(
         path="performance.html",
         title="Performance",
-        lead=("Results that the official checker accepts, and beside them what other sources state.",)
-        if figures
-        else ("Results that the official checker accepts.",),
+        lead=(f"{MINUTES} Beside them stands what other sources state." if figures else MINUTES,),
         sections=(*sections, *cited, *figures),
     )
 
@@ -85,7 +84,11 @@ def performance(rounds: Sequence[RoundResults], records: Iterable[Records] = ())
 def _mlperf(rounds: Sequence[RoundResults]) -> Iterator[Section]:
     for place, one in enumerate(rounds):
         for division, title in DIVISIONS.items():
-            some = [result for result in one.results if result.accepted and division_of(result) == division]
+            some = [
+                result
+                for result in one.results
+                if result.row.result_minutes is not None and division_of(result) == division
+            ]
             if not some:
                 continue
             ids = list(dict.fromkeys(result.id for result in in_order(some) if result.id))
@@ -108,6 +111,7 @@ def _result(result: Result, *, with_id: bool) -> Iterator[Cell]:
     yield Cell(text_of(row.framework, 200) if row.framework else "–")
     yield cell_of(row.batch_size)
     yield minutes_of(row.result_minutes)
+    yield verdict_cell(result.entry.official)
     if with_id:
         yield Cell(result.id or "–")
 

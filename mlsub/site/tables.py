@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from mlsub.findings import Verdict
-from mlsub.report.model import ScoreResult
+from mlsub.report.model import RcpResult, ScoreResult
 from mlsub.site.facts import count_cell
 from mlsub.site.model import Axis, Cell, Chart, Head, Row, Series, Table, cell_of, minutes_of, text_of
 from mlsub.site.results import Result, RoundResults, age_of
@@ -19,6 +19,10 @@ _VERDICTS = {
     Verdict.NOT_CHECKED: "warn",
 }
 _RCP = {"pass": "good", "fail": "bad", "missing": "warn", "bypassed": "warn", "not-required": None}
+_BERT = (
+    "* BERT is counted by epoch_num and by train_samples. The verdict shown is that of one count; by the other it is "
+    "another one, which the page of the result has too."
+)
 #: What a table of results can be filtered by.
 FILTERS = ("round", "benchmark", "organisation", "verdict")
 
@@ -35,12 +39,16 @@ def division_of(result: Result) -> str:
 
 
 def results_table(results: Sequence[Result], caption: str) -> Table:
-    """One row a result. The identifier has a column where any result has one."""
+    """One row a result. Identifiers and expected minutes have a column where any result has them."""
     with_id = any(result.id for result in results)
-    heads = [Head("benchmark"), Head("minutes", True), Head("verdict"), Head("organisation"), Head("system")]
-    heads += [Head("accelerators"), Head("round", True), *([Head("MLPerf ID")] if with_id else []), Head("runs", True)]
+    expected = not all(result.entry.score.as_expected for result in results)
+    heads = [Head("benchmark"), Head("minutes", True), *([Head("expected", True)] if expected else [])]
+    heads += [Head("verdict"), Head("organisation"), Head("system"), Head("accelerators"), Head("round", True)]
+    heads += [*([Head("MLPerf ID")] if with_id else []), Head("runs", True)]
     heads += [Head("scaling", True), Head("RCP"), Head("findings", True)]
-    rows = tuple(Row(_cells(result, with_id=with_id), _about(result)) for result in in_order(results))
+    rows = tuple(
+        Row(_cells(result, with_id=with_id, expected=expected), _about(result)) for result in in_order(results)
+    )
     return Table(caption=caption, heads=tuple(heads), rows=rows)
 
 
@@ -69,30 +77,56 @@ def _about(result: Result) -> dict[str, str]:
     }
 
 
-def _cells(result: Result, *, with_id: bool) -> tuple[Cell, ...]:
-    entry, row = result.entry, result.row
-    major, _, minor = result.round.name.partition(".")
-    age = float(major) * 100 + float(minor) if major.isdigit() and minor.isdigit() else None
+def _cells(result: Result, *, with_id: bool, expected: bool) -> tuple[Cell, ...]:
+    entry = result.entry
     return (
         Cell(text_of(entry.benchmark, 100), href=result.href),
         minutes_of(entry.score.published),
+        *((_expected(entry.score),) if expected else ()),
         verdict_cell(entry.official),
         Cell(text_of(entry.organisation, 100)),
-        Cell(text_of(row.system or entry.system, 200), note=text_of(entry.system, 200)),
+        _system_cell(result),
         _accelerators(result),
-        Cell(round_name(result), age),
+        _round_cell(result),
         *((Cell(result.id or "–"),) if with_id else ()),
         cell_of(entry.runs),
-        _scaling(entry.score),
-        Cell("–" if entry.rcp.verdict == "not-required" else entry.rcp.verdict, badge=_RCP.get(entry.rcp.verdict)),
+        cell_of(entry.score.scaling, "–" if entry.score.scaling == 1 else f"{entry.score.scaling:.6f}"),
+        rcp_cell(entry.rcp),
         count_cell(result.findings),
     )
 
 
-def _scaling(score: ScoreResult) -> Cell:
-    cell = cell_of(score.scaling, "–" if score.scaling == 1 else f"{score.scaling:.6f}")
-    note = None if score.as_expected else f"the convergence test gives {score.expected_scaling:.6f}"
-    return Cell(cell.text, cell.sort, note=note)
+def _system_cell(result: Result) -> Cell:
+    return Cell(text_of(result.row.system or result.entry.system, 200), note=text_of(result.entry.system, 200))
+
+
+def _round_cell(result: Result) -> Cell:
+    major, _, minor = result.round.name.partition(".")
+    age = float(major) * 100 + float(minor) if major.isdigit() and minor.isdigit() else None
+    return Cell(round_name(result), age)
+
+
+def _expected(score: ScoreResult) -> Cell:
+    if score.as_expected:
+        return Cell("")
+    cell = minutes_of(score.expected)
+    return Cell(cell.text, cell.sort, note=f"the convergence test gives a factor of {score.expected_scaling:.6f}")
+
+
+def rcp_cell(rcp: RcpResult) -> Cell:
+    """The verdict of the convergence test; an asterisk marks BERT that has another one by the other count."""
+    if rcp.verdict == "not-required":
+        return Cell("–")
+    badge = _RCP.get(rcp.verdict)
+    if rcp.also is None or rcp.otherwise is None:
+        return Cell(rcp.verdict, badge=badge)
+    return Cell(f"{rcp.verdict}*", badge=badge, note=f"{rcp.otherwise} if counted by {rcp.also.counted}")
+
+
+def bert_words(results: Iterable[Result]) -> tuple[str, ...]:
+    """What the asterisk of :func:`rcp_cell` means, where a result has one."""
+    marked = any(result.entry.rcp.otherwise for result in results)
+    return (_BERT,) if marked else ()
 
 
 def verdict_cell(verdict: Verdict) -> Cell:
@@ -110,8 +144,8 @@ def _accelerators(result: Result) -> Cell:
 
 def rounds_table(rounds: Sequence[RoundResults]) -> Table:
     """One row a round: how much of what there is."""
-    numbers = ("organisations", "systems", "closed", "open", "runs", "accepted", "rejected")
-    heads = (Head("round"), *(Head(name, True) for name in numbers), Head("verdict"))
+    numbers = ("organisations", "systems", "closed", "open", "runs", "accepted")
+    heads = (Head("round"), *(Head(name, True) for name in numbers))
     rows = []
     for one in rounds:
         divisions = [division_of(result) for result in one.results]
@@ -122,16 +156,19 @@ def rounds_table(rounds: Sequence[RoundResults]) -> Table:
             cell_of(divisions.count("closed")),
             cell_of(divisions.count("open")),
             cell_of(sum(result.entry.runs for result in one.results)),
-            cell_of(sum(result.accepted for result in one.results)),
-            cell_of(sum(not result.accepted for result in one.results)),
-            verdict_cell(one.report.official),
+            cell_of(accepted_in(one), f"{accepted_in(one):,} of {len(one.results):,}"),
         )
         rows.append(Row(cells))
     return Table(caption="Rounds", heads=heads, rows=tuple(rows))
 
 
+def accepted_in(one: RoundResults) -> int:
+    """How many results of a round the official checker accepts."""
+    return sum(result.accepted for result in one.results)
+
+
 def fastest_table(rounds: Sequence[RoundResults]) -> Table:
-    """The fastest accepted Closed result of each benchmark and round, in minutes."""
+    """The fastest published Closed result of each benchmark and round, in minutes, whatever its verdict."""
     best = _fastest(rounds)
     names = sorted({name for name, _ in best})
     heads = (Head("benchmark"), *(Head(round_name(one), True) for one in rounds))
@@ -139,21 +176,48 @@ def fastest_table(rounds: Sequence[RoundResults]) -> Table:
         Row((Cell(text_of(name, 100)), *(_fastest_cell(best.get((name, place))) for place in range(len(rounds)))))
         for name in names
     ]
-    return Table(caption="Fastest accepted Closed result of each benchmark, in minutes", heads=heads, rows=tuple(rows))
+    return Table(caption="Fastest published Closed result of each benchmark, in minutes", heads=heads, rows=tuple(rows))
+
+
+def history_table(rounds: Sequence[RoundResults]) -> Table:
+    """The same one below the other, each with its verdict beside."""
+    best = sorted(_fastest(rounds).items(), key=lambda item: item[0])
+    heads = (
+        *(Head("benchmark"), Head("round", True), Head("minutes", True), Head("verdict"), Head("RCP")),
+        *(Head("organisation"), Head("system"), Head("accelerators")),
+    )
+    rows = [
+        Row(
+            (
+                Cell(text_of(name, 100), href=result.href),
+                _round_cell(result),
+                minutes_of(result.entry.score.published),
+                verdict_cell(result.entry.official),
+                rcp_cell(result.entry.rcp),
+                Cell(text_of(result.entry.organisation, 100)),
+                _system_cell(result),
+                _accelerators(result),
+            ),
+            _about(result),
+        )
+        for (name, _), result in best
+    ]
+    return Table(caption="The same with their verdicts", heads=heads, rows=tuple(rows))
 
 
 def _fastest_cell(result: Result | None) -> Cell:
     if result is None:
         return Cell("")
     minutes = result.entry.score.published
-    return Cell(f"{minutes:.3f}", minutes, href=result.href, note=text_of(result.entry.organisation, 100))
+    note = f"{text_of(result.entry.organisation, 100)}, {result.entry.official.value}"
+    return Cell(f"{minutes:.3f}", minutes, href=result.href, note=note)
 
 
 def _fastest(rounds: Sequence[RoundResults]) -> dict[tuple[str, int], Result]:
     best: dict[tuple[str, int], Result] = {}
     for place, one in enumerate(rounds):
         for result in _timed(one.results):
-            if result.accepted and division_of(result) == "closed":
+            if division_of(result) == "closed":
                 best.setdefault((result.entry.benchmark, place), result)
     return best
 

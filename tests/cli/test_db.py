@@ -107,31 +107,31 @@ def test_nothing_to_build_from_is_a_usage_error(place: Place) -> None:
     assert "Name a folder of results, or --records FILE." in outcome.stderr
 
 
-QUESTION = "SELECT entry, scaled_minutes, division FROM entries ORDER BY entry"
+QUESTION = "SELECT entry, published_minutes, division FROM entries ORDER BY entry"
 
 
 def test_an_answer_in_every_format(place: Place) -> None:
     run("db", "build", "rounds")
     assert run("db", "query", QUESTION) == (
         0,
-        "entry                    scaled_minutes   division\n"
-        "──────────────────────────────────────────────────\n"
-        "v1.0/ACME/rack1/resnet               12   closed  \n"
-        "v1.1/Bolt/rack1/resnet               12   closed  \n",
+        "entry                    published_minutes   division\n"
+        "─────────────────────────────────────────────────────\n"
+        "v1.0/ACME/rack1/resnet                  12   closed  \n"
+        "v1.1/Bolt/rack1/resnet                  12   closed  \n",
         "",
     )
     assert run("db", "query", QUESTION, "--format", "csv").stdout == (
-        "entry,scaled_minutes,division\nv1.0/ACME/rack1/resnet,12.0,closed\nv1.1/Bolt/rack1/resnet,12.0,closed\n"
+        "entry,published_minutes,division\nv1.0/ACME/rack1/resnet,12.0,closed\nv1.1/Bolt/rack1/resnet,12.0,closed\n"
     )
     assert run("db", "query", QUESTION, "--format", "markdown").stdout == (
-        "| entry | scaled_minutes | division |\n| --- | ---: | --- |\n"
+        "| entry | published_minutes | division |\n| --- | ---: | --- |\n"
         "| v1.0/ACME/rack1/resnet | 12 | closed |\n| v1.1/Bolt/rack1/resnet | 12 | closed |\n"
     )
     document = json.loads(run("db", "query", QUESTION, "--format", "json", "--limit", "1").stdout)
     assert document == {
         "columns": [
             {"name": "entry", "type": "VARCHAR"},
-            {"name": "scaled_minutes", "type": "DOUBLE"},
+            {"name": "published_minutes", "type": "DOUBLE"},
             {"name": "division", "type": "VARCHAR"},
         ],
         "rows": [["v1.0/ACME/rack1/resnet", 12.0, "closed"]],

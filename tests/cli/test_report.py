@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 from pathlib import Path
 
 import pytest
 
+from mlsub.convergence.reference import reference_file
 from tests.cli.runner import call, run
 from tests.make_tree import make_tree, snapshot
 from tests.site.sites import Html, two_rounds
@@ -112,3 +114,39 @@ def test_a_closed_folder_is_told(here: Path) -> None:
     assert outcome.returncode == 2
     assert outcome.stderr.startswith("mlsub report: /proc/site cannot be written: ")
     assert len(outcome.stderr.splitlines()) == 1
+
+
+def test_the_options_of_the_convergence_test_count(here: Path) -> None:
+    tree = make_tree(here, "v1.1", benchmarks=["bert"])
+    tree.edit(lambda log: log.put("eval_accuracy", metadata={"epoch_num": 1}), *range(10), benchmark="bert")
+    assert run("report", "v1.1", "-o", "by-epochs").status == 1
+    assert run("report", "v1.1", "-o", "by-samples", "--rcp-bert-train-samples").status == 0
+    page = "results/training_1.1_acme_rack1_bert.html"
+    for site, words in (
+        ("by-epochs", "BERT counted by train_samples in place of epoch_num: pass"),
+        ("by-samples", "BERT counted by epoch_num in place of train_samples: fail"),
+    ):
+        text = " ".join(Html((here / site / page).read_bytes()).text)
+        assert words in text
+        assert "Convergence by epoch_num" in text and "Convergence by train_samples" in text
+
+
+def test_a_file_of_reference_points_counts_and_is_drawn(here: Path) -> None:
+    make_tree(here)
+    installed = reference_file("training", "1.0.0", "resnet")
+    assert installed is not None
+    records = json.loads(installed.read_bytes())
+    for record in records.values():
+        record["Epochs to converge"] = [3 * epochs for epochs in record["Epochs to converge"]]
+    (here / "slower.json").write_text(json.dumps(records))
+    assert run("report", "v1.0", "-o", "usual").status == 0
+    assert run("report", "v1.0", "-o", "slower", "--rcp", "slower.json").status == 1
+    page = "results/training_1.0_acme_rack1_resnet.html"
+    usual, slower = (" ".join(Html((here / site / page).read_bytes()).text) for site in ("usual", "slower"))
+    assert "The runs pass the convergence test." in usual
+    assert "The runs fail the convergence test" in slower
+    (here / "slower.json").write_text("{}")
+    outcome = run("report", "v1.0", "-o", "broken", "--rcp", "slower.json")
+    assert (outcome.status, outcome.stdout) == (2, "")
+    assert outcome.stderr.startswith("mlsub report: slower.json: ")
+    assert not (here / "broken").exists()

@@ -91,7 +91,7 @@ def test_the_other_way_round_what_was_new_is_gone(two: tuple[Tree, Tree]) -> Non
 
 def test_the_document(two: tuple[Tree, Tree]) -> None:
     found = document(two[0].folder, two[1].folder)
-    assert (found["kind"], found["schema"], found["different"]) == ("package-diff", 1, True)
+    assert (found["kind"], found["schema"], found["different"]) == ("package-diff", 2, True)
     assert found["files"]["moved"][0] == [
         "results/rack2-2021/resnet/result_0.txt",
         "results/rack2-2022/resnet/result_0.txt",
@@ -275,3 +275,18 @@ def test_a_defect_that_expects_something_else_in_each_system_is_one_line(tmp_pat
         other.edit(lambda log: log.put("submission_platform", value="elsewhere"), 0, system=system)
     (finding,) = document(one.folder, other.folder)["findings"]
     assert (finding["rule"], finding["old"], finding["new"]) == ("cross.platform", 0, 2)
+
+
+def test_a_factor_in_one_package_changes_the_published_minutes_and_not_the_expected_ones(tmp_path: Path) -> None:
+    old, new = make_tree(tmp_path / "a", "v4.0"), make_tree(tmp_path / "b", "v4.0")
+    for tree in (old, new):
+        tree.edit(lambda log: log.put("eval_accuracy", metadata={"epoch_num": 35}), *range(5))
+    (new.entry() / "scaling.json").write_text('{"scaling_factor": 1.5}')
+    (entry,) = document(old.folder, new.folder)["entries"]
+    values = {value["name"]: (value["old"], value["new"]) for value in entry["values"]}
+    assert (values["unscaled"], values["scaling"], values["published"]) == ((12.0, 12.0), (1.0, 1.5), (12.0, 18.0))
+    assert values["expected"] == (pytest.approx(12.050679), pytest.approx(12.050679))
+    assert (entry["change"], entry["percent"]) == ("changed", 50.0)
+    text = diff(old.folder, new.folder)
+    assert "12.000000  18.000000  +50.00 %" in text
+    assert "rack1 resnet: scaling 1.000000 -> 1.500000\n" in text

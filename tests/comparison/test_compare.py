@@ -73,7 +73,7 @@ def test_what_people_read(format_: str, two: tuple[Tree, Tree]) -> None:
 
 def test_the_document(two: tuple[Tree, Tree]) -> None:
     found = document(two[0].folder, two[1].folder)
-    assert (found["kind"], found["schema"], found["purpose"], found["passed"]) == ("comparison", 1, "compare", True)
+    assert (found["kind"], found["schema"], found["purpose"], found["passed"]) == ("comparison", 2, "compare", True)
     (pair,) = found["pairs"]
     assert sum(part["minutes"] for part in pair["parts"]) == pytest.approx(
         pair["new"]["minutes"] - pair["old"]["minutes"]
@@ -103,7 +103,7 @@ def test_without_a_score_the_mean_of_the_runs_stands_in(tmp_path: Path) -> None:
     one, other = make_tree(tmp_path / "a"), make_tree(tmp_path / "b")
     spoil(other, 0, 1)
     (pair,) = document(one.folder, other.folder)["pairs"]
-    assert (pair["old"]["basis"], pair["new"]["basis"], pair["new"]["counted"]) == ("score", "mean", 5)
+    assert (pair["old"]["minutes_of"], pair["new"]["minutes_of"], pair["new"]["counted"]) == ("score", "mean", 5)
     assert "B has no score; its time is the mean of 5 runs." in run("compare", one.folder, other.folder).stdout
     for run_ in range(5):
         other.edit(lambda log: log.drop("run_start"), run_)
@@ -300,3 +300,22 @@ def test_the_phases_of_all_published_pairs_add_up_to_their_scores() -> None:
             difference = pair["new"]["minutes"] - pair["old"]["minutes"]
             assert sum(part["minutes"] for part in pair["parts"]) == pytest.approx(difference, rel=1e-9, abs=1e-9)
     assert compared >= 40
+
+
+def test_published_minutes_are_compared_and_expected_ones_stand_beside(tmp_path: Path) -> None:
+    one, other = make_tree(tmp_path / "a", "v4.0"), make_tree(tmp_path / "b", "v4.0")
+    assert "expected minutes" not in run("compare", one.folder, other.folder).stdout
+    for tree in (one, other):
+        tree.edit(lambda log: log.put("eval_accuracy", metadata={"epoch_num": 35}), *range(5))
+    (other.entry() / "scaling.json").write_text('{"scaling_factor": 1.5}')
+    (pair,) = document(one.folder, other.folder)["pairs"]
+    assert (pair["old"]["minutes"], pair["new"]["minutes"], pair["ratio"]) == (12.0, 18.0, pytest.approx(12 / 18))
+    assert pair["old"]["expected"] == pair["new"]["expected"] == pytest.approx(12.050679)
+    assert pair["answer"].startswith(
+        "B is 50.0 % longer (0.67x, 12.000000 -> 18.000000 min): scaling 1 -> 1.5 (+6.00 min)"
+    )
+    lines = run("compare", one.folder, other.folder).stdout.splitlines()
+    rows = [line.split() for line in lines if "minutes  " in line]
+    assert ["unscaled", "minutes", "12.000000", "12.000000"] in rows
+    assert ["minutes", "12.000000", "18.000000"] in rows
+    assert ["expected", "minutes", "12.050679", "12.050679"] in rows

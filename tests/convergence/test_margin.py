@@ -41,9 +41,11 @@ def entry(points: tuple[float | None, ...], *, runs: int | None = None, **rcp: A
         runs=len(points) if runs is None else runs,
         compliant=len(points),
         converged=len(points),
-        minutes=20.0,
+        minutes=21.0,
         rcp=RcpResult(points=points, **{**usual, **REFERENCE, **rcp}),
-        score=ScoreResult(unscaled=20.0, scaling=1.01, scaled=20.2, basis="rcp"),
+        score=ScoreResult(
+            unscaled=20.0, published=21.0, expected=20.2, scaling=1.05, expected_scaling=1.01, scaling_file=True
+        ),
     )
 
 
@@ -53,7 +55,8 @@ def test_the_distance_to_the_limit_by_hand() -> None:
     assert (found.mean, found.limit) == (36.0, 34.5)
     assert (found.distance, found.percent) == (1.5, pytest.approx(100 * 1.5 / 34.5))
     assert (found.runs, found.needed, found.converged) == (5, 5, 5)
-    assert (found.minutes, found.scaling, found.scaled_minutes, found.basis) == (20.0, 1.01, 20.2, "rcp")
+    assert (found.unscaled, found.published, found.expected) == (20.0, 21.0, 20.2)
+    assert (found.scaling, found.expected_scaling) == (1.05, 1.01)
     assert found.chance is not None and found.chance.runs == 5
     assert found.completion is None and found.notes == ()
 
@@ -118,6 +121,8 @@ def test_a_bypass_and_the_other_way_of_counting_are_told() -> None:
     assert found.stands
     assert "package_checker_params asks to let it pass" in found.notes
     assert "counted by train_samples the mean is 3000000: pass" in found.notes
+    same = RcpResult(verdict="pass", counted="train_samples", mean=36.0)
+    assert margin_of(entry((36.0,) * 5, also=same), "resnet", ROUND, SMALL).notes[1:] == ()
 
 
 def test_points_beyond_any_real_one_cost_the_chance_and_nothing_else() -> None:

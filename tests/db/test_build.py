@@ -36,9 +36,9 @@ def test_rows_of_two_submissions(place: Place) -> None:
         ("v1.0", "training", "1.0", "MLPerf Training v1.0"),
         ("v1.1", "training", "1.1", "MLPerf Training v1.1"),
     ]
-    assert place.select("SELECT round, organisation, verdict, systems, entries, runs FROM submissions") == [
-        ("v1.0", "ACME", "accepted", 1, 1, 5),
-        ("v1.1", "Bolt", "accepted", 1, 1, 5),
+    assert place.select("SELECT round, organisation, systems, entries, accepted, runs, options FROM submissions") == [
+        ("v1.0", "ACME", 1, 1, 1, 5, "{}"),
+        ("v1.1", "Bolt", 1, 1, 1, 5, "{}"),
     ]
     assert (
         place.select("SELECT system, nodes, accelerators, description->>'division' FROM systems")
@@ -48,10 +48,10 @@ def test_rows_of_two_submissions(place: Place) -> None:
         * 2
     )
     [first, _] = place.select(
-        "SELECT entry, division, verdict, runs, compliant, converged, batch_size, unscaled_minutes, basis FROM entries "
-        "ORDER BY entry"
+        "SELECT entry, division, verdict, runs, compliant, converged, batch_size, unscaled_minutes, published_minutes "
+        "FROM entries ORDER BY entry"
     )
-    assert first == ("v1.0/ACME/rack1/resnet", "closed", "accepted", 5, 5, 5, 3200.0, 12.0, "none")
+    assert first == ("v1.0/ACME/rack1/resnet", "closed", "accepted", 5, 5, 5, 3200.0, 12.0, 12.0)
     runs = place.select("SELECT run, minutes, init_minutes, seed, status, converged FROM runs ORDER BY run LIMIT 2")
     assert [run[0] for run in runs] == [f"v1.0/ACME/rack1/resnet/result_{n}.txt" for n in (0, 1)]
     assert [run[1] for run in runs] == [10.0, 11.0]
@@ -292,12 +292,13 @@ def test_all_published_rounds_agree_with_the_report_and_are_quick(tmp_path: Path
     assert time.monotonic() - started < 20
     reports = check_paths([CORPUS / "v1.0", CORPUS / "v2.0", CORPUS / "v4.0"], Settings())
     expected = sorted(
-        (f"v{report.round}/{entry.path.replace('/results/', '/')}", entry.official.value, entry.score.scaled)
+        (f"v{report.round}/{entry.path.replace('/results/', '/')}", entry.official.value, entry.score.published)
         for report in reports
         for entry in report.entries
     )
     with duckdb.connect(output, read_only=True) as connection:
         found = connection.execute(
-            "SELECT entry, verdict, scaled_minutes FROM entries WHERE round IN ('v1.0', 'v2.0', 'v4.0') ORDER BY entry"
+            "SELECT entry, verdict, published_minutes FROM entries "
+            "WHERE round IN ('v1.0', 'v2.0', 'v4.0') ORDER BY entry"
         ).fetchall()
     assert [tuple(row) for row in found] == expected

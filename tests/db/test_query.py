@@ -21,8 +21,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
 
 
 def test_an_answer_has_columns_types_and_rows(place: Place) -> None:
-    answer = ask(place.database, "SELECT entry, runs, scaled_minutes FROM entries ORDER BY entry", 10)
-    assert answer.columns == ("entry", "runs", "scaled_minutes")
+    answer = ask(place.database, "SELECT entry, runs, published_minutes FROM entries ORDER BY entry", 10)
+    assert answer.columns == ("entry", "runs", "published_minutes")
     assert answer.types == ("VARCHAR", "BIGINT", "DOUBLE")
     assert answer.rows == (("v1.0/ACME/rack1/resnet", 5, 12.0), ("v1.1/Bolt/rack1/resnet", 5, 12.0))
     assert (answer.more, answer.notes) == (False, ())
@@ -94,7 +94,7 @@ def test_a_sum_that_would_not_fit_the_memory_ends_in_an_error_and_spills_nothing
 @pytest.mark.parametrize(
     "statement",
     [
-        "SELECT r.value / e.scaled_minutes FROM records r, entries e",
+        "SELECT r.value / e.published_minutes FROM records r, entries e",
         "SELECT * FROM figures",
         "SELECT (SELECT max(value) FROM record_facts) / minutes FROM results",
         "WITH a AS (SELECT value FROM RECORDS) SELECT a.value, minutes FROM a, runs",

@@ -132,7 +132,7 @@ def compared_scores(round_name: str, report: Report) -> Iterator[Compared]:
             ours = entries[path]
             pairs = {"unscaled": (ours.unscaled, then["unscaled"])}
             factor = then["scaling"] if then["scaling"] is not None else 1.0
-            pairs |= {"scaling": (ours.scaling, factor), "published": (ours.published, then["unscaled"] * factor)}
+            pairs |= {"scaling": (ours.scaling, factor), "published": (ours.published, then["scaled"])}
             wrong = [f"{n}: {a} for {b}" for n, (a, b) in pairs.items() if a is None or abs(a - b) > _MINUTES]
             if (then["scaling"] is not None) != ours.scaling_file:
                 wrong.append(f"scaling.json: {ours.scaling_file} for a factor of {then['scaling']}")

@@ -20,6 +20,20 @@ from mlsub.score.table import Row, rows_of
 UNTESTED = RcpResult(verdict="not-required", how="open-division")
 
 
+def make_score(
+    unscaled: float | None, scaling: float = 1.0, expected_scaling: float = 1.0, *, file: bool | None = None
+) -> ScoreResult:
+    """A score on its three bases; it has a scaling.json where a factor is not 1, unless ``file`` says otherwise."""
+    return ScoreResult(
+        unscaled=unscaled,
+        published=None if unscaled is None else unscaled * scaling,
+        expected=None if unscaled is None else unscaled * expected_scaling,
+        scaling=scaling,
+        expected_scaling=expected_scaling,
+        scaling_file=scaling != 1 if file is None else file,
+    )
+
+
 def make_facts(**changes: Any) -> SystemFacts:
     """A description with every field filled in."""
     content: dict[str, Any] = {
@@ -39,7 +53,7 @@ def make_facts(**changes: Any) -> SystemFacts:
 
 
 def make_entry(**changes: Any) -> EntryResult:
-    """An accepted entry of Closed whose score is scaled by what its convergence comes to."""
+    """An accepted entry of Closed that has no scaling.json, though the convergence test gives a factor."""
     content: dict[str, Any] = {
         "path": "results/rack1/llama2_70b_lora",
         "organisation": "ACME",
@@ -65,7 +79,7 @@ def make_entry(**changes: Any) -> EntryResult:
             minimum=3000.0,
             scaling=1.0034,
         ),
-        "score": ScoreResult(unscaled=27.123456789012345, scaling=1.0034, scaled=27.215676542094986, basis="rcp"),
+        "score": make_score(27.123456789012345, expected_scaling=1.0034),
     }
     return EntryResult(**content | changes)
 
@@ -113,7 +127,7 @@ def make_row(report: Report | None = None) -> Row:
 
 
 def variety() -> Report:
-    """Entries of every verdict and basis, with energy, and one that has no score."""
+    """Entries of every verdict and kind of scaling, with energy, and one that has no score."""
     power = EnergyResult(unscaled=18_000_000.5, scaled=18_500_000.25, runs=(18e6, None))
     epochs: dict[str, Any] = {"counted": "epoch_num", "unit": "epochs"}
     return make_report(
@@ -125,7 +139,7 @@ def variety() -> Report:
             compliant=5,
             converged=5,
             rcp=RcpResult(verdict="pass", how="interpolated", batch_size=256.0, mean=3.6666666666666665, **epochs),
-            score=ScoreResult(unscaled=34.0, scaling=1.0284, scaled=34.9656, basis="scaling.json"),
+            score=make_score(34.0, 1.0284, 1.0284),
         ),
         make_entry(
             path="results/rack1-open/retinanet",
@@ -133,7 +147,7 @@ def variety() -> Report:
             benchmark="retinanet",
             division="open",
             rcp=UNTESTED,
-            score=ScoreResult(unscaled=30.0, scaling=1.0, scaled=30.0, basis="none"),
+            score=make_score(30.0),
         ),
         make_entry(
             path="results/rack2/bert",
@@ -143,7 +157,7 @@ def variety() -> Report:
             converged=4,
             compliant=4,
             rcp=RcpResult(verdict="fail", how="insufficient-convergence", **epochs),
-            score=ScoreResult(unscaled=None, scaling=1.0, scaled=None, basis="none"),
+            score=make_score(None),
         ),
         make_entry(
             path="results/rack2/rgat",
@@ -157,7 +171,7 @@ def variety() -> Report:
                 bypass="results/rack2/package_checker_params",
                 **epochs,
             ),
-            score=ScoreResult(unscaled=2.5, scaling=1.0, scaled=2.5, basis="none"),
+            score=make_score(2.5),
         ),
         systems=(
             make_system(),
@@ -165,6 +179,37 @@ def variety() -> Report:
             make_system(
                 "rack2", make_facts(status="onprems", number_of_nodes=None, hw_notes="", sw_notes="two\nlines")
             ),
+        ),
+        official=Verdict.REJECTED,
+    )
+
+
+def bases() -> Report:
+    """Every way in which the factor of scaling.json and the expected one meet, and BERT counted in two ways."""
+    expected = RcpResult(verdict="pass", how="exact", counted="samples_count", unit="samples", mean=3168.0)
+    samples = RcpResult(verdict="pass", how="exact", counted="train_samples", unit="samples", mean=2775192.0)
+    epochs = RcpResult(verdict="fail", how="exact", counted="epoch_num", unit="samples", mean=1.0, also=samples)
+    scores = {
+        "no-factor": make_score(20.0),
+        "missing-file": make_score(20.0, expected_scaling=1.25),
+        "as-expected": make_score(20.0, 1.25, 1.25),
+        "other-factor": make_score(20.0, 1.5, 1.25),
+        "needless-file": make_score(20.0, 1.25),
+        "one-in-file": make_score(20.0, 1.0, 1.25, file=True),
+        "no-score": make_score(None, expected_scaling=1.25),
+    }
+    return make_report(
+        *(
+            make_entry(path=f"results/{name}/llama2_70b_lora", system=name, rcp=expected, score=score)
+            for name, score in scores.items()
+        ),
+        make_entry(
+            path="results/mlm/bert",
+            system="mlm",
+            benchmark="bert",
+            official=Verdict.REJECTED,
+            rcp=epochs,
+            score=make_score(0.25),
         ),
         official=Verdict.REJECTED,
     )

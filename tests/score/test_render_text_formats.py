@@ -25,7 +25,7 @@ from mlsub.score.render_csv import render_csv
 from mlsub.score.render_markdown import escape, render_markdown
 from mlsub.score.render_table import MAX_BYPASSES, render_table
 from mlsub.score.table import Row, rows_of
-from tests.score.reports import make_entry, make_log, make_report, make_row, organisations, variety
+from tests.score.reports import bases, make_entry, make_log, make_report, make_row, make_score, organisations, variety
 
 EXPECTED = Path(__file__).with_name("expected")
 #: Any text that JSON or a file name can hold, halves of surrogate pairs among it.
@@ -56,6 +56,8 @@ DOCUMENTS = {
     "variety.csv": lambda: render_csv(rows_of([variety()])).decode("utf-8"),
     "variety.md": lambda: render_markdown(rows_of([variety()])).decode("utf-8"),
     "variety.txt": lambda: table(variety()),
+    "bases.txt": lambda: table(bases()),
+    "bases.md": lambda: render_markdown(rows_of([bases()])).decode("utf-8"),
     "organisations.txt": lambda: table(organisations()),
     "organisations-narrow.txt": lambda: table(organisations(), width=60),
     "two-rounds.md": lambda: render_markdown(rows_of([variety(), organisations()])).decode("utf-8"),
@@ -206,34 +208,61 @@ def test_the_table_fits_120_columns_with_every_column_there_is() -> None:
         energy=variety().entries[0].energy,
         benchmark="deepseekv3_671b",
         rcp=RcpResult(verdict="bypassed", unit="samples", batch_size=131072.0, mean=1409286144.0),
-        score=ScoreResult(unscaled=12345.678, scaling=1.0284, scaled=12345.678, basis="scaling.json"),
+        score=make_score(10000.0, 1.2345678, 1.3345678),
     )
-    lines = body(table(make_report(entry, make_entry())))
-    assert max(map(len, lines)) <= 120
-    assert lines[0].split()[1:] == [
-        *("deepseekv3_671b", "closed", "9", "of", "10", "131072", "1409286144", "bypassed"),
-        *("1.0284*", "12345.678", "18.500", "accepted"),
-    ]
-    whole = "".join(line[:14].strip() for line in lines)
-    assert whole.startswith(entry.system)
+    for energy, end in (
+        (entry.energy, ("12345.678", "13345.678", "18.500", "accepted")),
+        (None, ("1.2346", "12345.678", "13345.678", "accepted")),
+    ):
+        shown = msgspec.structs.replace(entry, energy=energy)
+        lines = body(table(make_report(shown, make_entry())))
+        assert max(map(len, lines)) <= 120
+        assert lines[0].split()[1:] == [
+            *("deepseekv3_671b", "closed", "9", "of", "10", "131072", "1409286144", "bypassed"),
+            *end,
+        ]
+        whole = "".join(line[:12].strip() for line in lines)
+        assert whole.startswith(entry.system)
 
 
 @pytest.mark.parametrize("width", [20, 60, 80, 100, 120, 1000])
 def test_no_figure_is_cut_off_at_any_width(width: int) -> None:
-    text = table(variety(), organisations(), width=width)
+    text = table(variety(), organisations(), bases(), width=width)
     assert "…" not in text
-    for value in ("27.216", "34.966", "1.0284*", "131072", "0.936", "18.500", "bypassed", "rejected", "4 of 10"):
+    for value in (
+        "27.123",
+        "27.216",
+        "34.966",
+        "1.5000",
+        "fail*",
+        "131072",
+        "0.936",
+        "18.500",
+        "bypassed",
+        "rejected",
+        "4 of 10",
+    ):
         assert value in text
 
 
 def test_numbers_that_no_honest_log_could_come_to_are_kept_short() -> None:
     absurd = make_entry(
         rcp=RcpResult(verdict="pass", unit="samples", batch_size=1e300, mean=1.5e299),
-        score=ScoreResult(unscaled=1e300, scaling=1e308, scaled=1e300, basis="scaling.json"),
+        score=ScoreResult(
+            unscaled=1e300, published=1e300, expected=1e299, scaling=1e308, expected_scaling=1e307, scaling_file=True
+        ),
     )
     report = make_report(absurd)
-    assert body(table(report))[0].split()[6:] == ["1e+300", "1.5e+299", "pass", "1e+308*", "1e+300", "accepted"]
-    assert " 1e+300 | 1.5e+299 | samples | pass | 1e+308 | " in render_markdown(rows_of([report])).decode()
+    assert body(table(report))[0].split()[6:] == [
+        "1e+300",
+        "1.5e+299",
+        "pass",
+        "1e+308",
+        "1e+300",
+        "1e+299",
+        "accepted",
+    ]
+    assert " 1e+300 | 1.5e+299 | samples | pass | 1e+308 | 1e+307 | " in render_markdown(rows_of([report])).decode()
 
 
 def test_columns_without_anything_to_show_are_left_out() -> None:
@@ -278,3 +307,13 @@ def test_single_logs_and_reports_of_nothing_read_as_before() -> None:
 
 def test_several_reports_are_parted_by_an_empty_line() -> None:
     assert table(variety(), organisations()) == f"{table(variety())}\n{table(organisations())}"
+
+
+def test_a_list_of_results_ends_with_counts_and_says_where_the_package_is_to_blame() -> None:
+    rejected = make_entry(path="results/rack2/llama2_70b_lora", system="rack2", official=Verdict.REJECTED)
+    counts = "1 of 2 entries accepted, 1 of 1 logs compliant, 1 of 1 system descriptions accepted\n"
+    one_of_two = table(make_report(make_entry(), rejected, official=Verdict.REJECTED))
+    assert one_of_two.endswith(counts)
+    around = table(make_report(official=Verdict.REJECTED))
+    assert around.endswith("The package around them is rejected; mlsub check says why.\n")
+    assert "The package" not in table(make_report())

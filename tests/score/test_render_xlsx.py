@@ -57,7 +57,7 @@ def test_the_head_is_bold_filled_frozen_and_filters() -> None:
     assert [cell.value for cell in sheet[1]] == [column.title for column in columns()]
     assert all(cell.font.bold and cell.fill.fill_type == "solid" for cell in sheet[1])
     assert sheet.freeze_panes == "A2"
-    assert sheet.auto_filter.ref == sheet.dimensions == "A1:AH5"
+    assert sheet.auto_filter.ref == sheet.dimensions == "A1:AK5"
     assert all(2 < sheet.column_dimensions[cell.column_letter].width <= 52 for cell in sheet[1])
 
 
@@ -76,7 +76,7 @@ def test_values_come_back_as_they_were() -> None:
 def test_numbers_are_rounded_by_their_format_alone() -> None:
     row = make_row()
     assert one_cell(row, "result_minutes").number_format == "0.000"
-    assert one_cell(row, "result_minutes").value == pytest.approx(27.215676542094986, rel=1e-15)
+    assert one_cell(row, "result_minutes").value == pytest.approx(27.123456789012345, rel=1e-15)
     assert one_cell(row, "scaling").number_format == "0.0000"
     assert one_cell(row, "runs").number_format == "0"
 

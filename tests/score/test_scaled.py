@@ -1,4 +1,4 @@
-"""The scaled score: the committee's factor wins, and one that cannot be used is told."""
+"""The three bases of a score, and the factor in scaling.json; one that cannot be used is told."""
 
 from __future__ import annotations
 
@@ -11,24 +11,37 @@ from mlsub.score.scaled import FILE, ScalingFile, audit_scaling, read_scaling, s
 from mlsub.score.weak import weak_minutes
 
 
-@pytest.mark.parametrize(
-    ("computed", "file", "scaling", "basis"),
-    [
-        (1.0, None, 1.0, "none"),
-        (1.25, None, 1.25, "rcp"),
-        (1.25, 1.5, 1.5, "scaling.json"),
-        (1.25, 1.0, 1.0, "scaling.json"),
-    ],
-)
-def test_the_committees_factor_wins(computed: float, file: float | None, scaling: float, basis: str) -> None:
-    score = score_of(10.0, computed, ScalingFile(file))
-    assert (score.unscaled, score.scaling, score.scaled, score.basis) == (10.0, scaling, 10.0 * scaling, basis)
+@pytest.mark.parametrize("expected", [1.0, 1.25])
+@pytest.mark.parametrize(("file", "scaling"), [(None, 1.0), (1.0, 1.0), (1.5, 1.5)])
+def test_the_published_score_has_the_factor_of_the_file_alone(
+    expected: float, file: float | None, scaling: float
+) -> None:
+    score = score_of(10.0, expected, ScalingFile(file))
+    assert (score.unscaled, score.published, score.expected) == (10.0, 10.0 * scaling, 10.0 * expected)
+    assert (score.scaling, score.expected_scaling, score.scaling_file) == (scaling, expected, file is not None)
 
 
 def test_without_a_mean_there_is_no_score() -> None:
     score = score_of(None, 1.25, ScalingFile())
-    assert (score.unscaled, score.scaled) == (None, None)
-    assert score_of(1.7e308, 1.0, ScalingFile(2.0)).scaled is None
+    assert (score.unscaled, score.published, score.expected) == (None, None, None)
+
+
+def test_a_product_beyond_all_numbers_is_no_score() -> None:
+    published = score_of(1.7e308, 1.0, ScalingFile(2.0))
+    assert (published.unscaled, published.published, published.expected) == (1.7e308, None, 1.7e308)
+    expected = score_of(1.7e308, 2.0, ScalingFile())
+    assert (expected.unscaled, expected.published, expected.expected) == (1.7e308, 1.7e308, None)
+
+
+@pytest.mark.parametrize(
+    ("file", "expected", "same"),
+    [
+        *((None, 1.0, True), (None, 1.0 + 2**-52, True), (None, 1.000001, False), (None, 1.25, False)),
+        *((1.25, 1.25, True), (1.250001, 1.25, True), (1.2501, 1.25, False), (1.0, 1.25, False), (1.25, 1.0, False)),
+    ],
+)
+def test_rounding_in_a_file_makes_no_difference(file: float | None, expected: float, same: bool) -> None:
+    assert score_of(10.0, expected, ScalingFile(file)).as_expected is same
 
 
 @pytest.mark.parametrize(
@@ -76,9 +89,11 @@ def test_bytes_that_are_no_text_are_a_finding(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("file", "told"), [(1.0238, False), (1.0238001, False), (1.0284, True), (None, False)])
-def test_a_published_factor_that_is_not_the_computed_one_is_told(file: float | None, told: bool) -> None:
-    found = list(audit_scaling("x", 1.0238, ScalingFile(file)))
-    assert [f.rule for f in found] == (["score.scaling-differs"] if told else [])
+def test_a_published_factor_that_is_not_the_expected_one_is_told(file: float | None, told: bool) -> None:
+    found = list(audit_scaling("x", score_of(10.0, 1.0238, ScalingFile(file))))
+    assert [(f.rule, f.expected, f.actual) for f in found] == (
+        [("score.scaling-differs", "1.023800", "1.028400 in scaling.json")] if told else []
+    )
 
 
 def test_weak_scaling_counts_from_the_first_start_to_the_last_stop() -> None:

@@ -9,11 +9,20 @@ import msgspec
 import pytest
 
 from mlsub.findings import Verdict
-from mlsub.report.model import EnergyResult, Report, ScoreResult, SystemResult
+from mlsub.report.model import EnergyResult, Report, SystemResult
 from mlsub.score.columns import ColumnKind, columns
 from mlsub.score.links import code_url, details_url
 from mlsub.score.table import Row, rows_of, status_notes
-from tests.score.reports import make_entry, make_facts, make_report, make_row, make_system, organisations, variety
+from tests.score.reports import (
+    make_entry,
+    make_facts,
+    make_report,
+    make_row,
+    make_score,
+    make_system,
+    organisations,
+    variety,
+)
 
 TYPES = {ColumnKind.TEXT: str, ColumnKind.COUNT: int, ColumnKind.NUMBER: float}
 OF_THE_SYSTEM = (
@@ -74,7 +83,7 @@ def test_a_row_joins_the_entry_and_its_system() -> None:
         accelerators_count=32,
         framework="PyTorch 2.5",
         benchmark="llama2_70b_lora",
-        result_minutes=27.215676542094986,
+        result_minutes=27.123456789012345,
         notes="air cooled;nightly",
         details_url="https://github.com/mlcommons/training_results_v5.1/blob/main/ACME/systems/rack1.json",
         code_url="https://github.com/mlcommons/training_results_v5.1/blob/main/ACME/benchmarks",
@@ -92,10 +101,13 @@ def test_a_row_joins_the_entry_and_its_system() -> None:
         convergence=3168.0,
         convergence_unit="samples",
         rcp="pass",
-        scaling=1.0034,
-        scaling_basis="rcp",
+        rcp_counted="samples_count",
+        rcp_also=None,
+        scaling=1.0,
+        expected_scaling=1.0034,
         unscaled_minutes=27.123456789012345,
-        scaled_minutes=27.215676542094986,
+        published_minutes=27.123456789012345,
+        expected_minutes=27.123456789012345 * 1.0034,
         energy_joules=1.0034,
     )
 
@@ -136,7 +148,7 @@ def test_a_lone_benchmark_folder_has_empty_cells_for_the_system(path: str) -> No
     row = make_row(make_report(make_entry(path=path), systems=(make_system(),)))
     assert [getattr(row, name) for name in OF_THE_SYSTEM] == [None] * len(OF_THE_SYSTEM)
     assert (row.details_url, row.code_url) == (None, None)
-    assert (row.result_minutes, row.runs, row.rcp) == (27.215676542094986, 10, "pass")
+    assert (row.result_minutes, row.runs, row.rcp) == (27.123456789012345, 10, "pass")
 
 
 def test_an_unreadable_description_leaves_its_cells_empty_and_the_links() -> None:
@@ -181,9 +193,15 @@ def test_a_count_of_the_largest_system_fits_64_bits() -> None:
 
 
 def test_a_score_that_is_no_number_is_an_empty_cell() -> None:
-    score = ScoreResult(unscaled=math.nan, scaling=1.0, scaled=math.inf, basis="none")
-    row = make_row(make_report(make_entry(score=score)))
-    assert (row.result_minutes, row.scaled_minutes, row.unscaled_minutes) == (None, None, None)
+    row = make_row(make_report(make_entry(score=make_score(math.nan, math.inf, math.inf))))
+    assert (row.result_minutes, row.published_minutes, row.unscaled_minutes) == (None, None, None)
+    assert row.expected_minutes is None
+
+
+def test_the_result_is_the_published_score_whatever_is_expected() -> None:
+    row = make_row(make_report(make_entry(score=make_score(30.0, 1.5, 1.25))))
+    assert (row.result_minutes, row.published_minutes, row.expected_minutes) == (45.0, 45.0, 37.5)
+    assert (row.unscaled_minutes, row.scaling, row.expected_scaling) == (30.0, 1.5, 1.25)
 
 
 def test_a_report_that_checked_nothing_has_no_rows() -> None:

@@ -247,7 +247,7 @@ def test_records_stand_beside_mlperf_results_with_their_footnotes(tmp_path: Path
     assert list(dict.fromkeys(headings)) == ["Training: throughput", "Training: time to result", "Inference: latency"]
     assert any("trademarks of MLCommons" in line for line in text)
     assert any("not verified by MLCommons" in line for line in text)
-    assert "ZETA" not in "".join(text), "a rejected result is no result to show"
+    assert "ZETA" not in "".join(text), "a result without a score is none to show"
 
 
 @pytest.mark.skipif(not present(), reason=ABSENT)

@@ -5,12 +5,22 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mlsub.site.pages import of_result, of_round
 from mlsub.site.results import age_of, slug_of
-from mlsub.site.tables import division_of, fastest_table, in_order, results_table
-from tests.make_tree import Tree, make_tree
+from mlsub.site.tables import (
+    bert_words,
+    division_of,
+    fastest_table,
+    history_table,
+    in_order,
+    results_table,
+    rounds_table,
+)
+from tests.make_tree import RUNS, Tree, make_tree
 from tests.site.sites import one_round, rounds, two_rounds
 
 
@@ -121,9 +131,84 @@ def test_a_table_has_a_row_a_result_the_fastest_first(tmp_path: Path) -> None:
     assert [result.round.name for result in in_order([*second.results, *first.results])] == ["1.0", "1.0", "1.0", "1.1"]
 
 
-def test_the_fastest_are_closed_and_accepted(tmp_path: Path) -> None:
+def test_the_fastest_are_closed_and_have_a_score(tmp_path: Path) -> None:
     table = fastest_table(rounds(*two_rounds(tmp_path)))
     assert [[cell.text for cell in row.cells] for row in table.rows] == [
         ["bert", "14.500", ""],
         ["resnet", "12.000", ""],
     ]
+
+
+def published(above: Path, round_folder: str, benchmark: str, progress: float) -> Path:
+    """A round with a result that is too fast for the convergence test, a slower accepted one, and a fast Open one."""
+    for org, division, minutes in (("NVIDIA", "closed", 0.25), ("Graphcore", "closed", 6.75), ("Zeta", "open", 0.125)):
+        tree = make_tree(above, round_folder, org, (benchmark,), division)
+        for run in range(RUNS[benchmark]):
+            tree.edit(lambda log, minutes=minutes: log.last(minutes), run, benchmark=benchmark)  # type: ignore[misc]
+            if org == "NVIDIA":
+                fast = {"epoch_num": progress}
+                tree.edit(lambda log, fast=fast: log.put("eval_accuracy", metadata=fast), run, benchmark=benchmark)  # type: ignore[misc]
+    return above / round_folder
+
+
+@pytest.mark.parametrize(
+    ("round_folder", "benchmark", "progress", "rcp", "note"),
+    [
+        ("v1.1", "bert", 1.0, "fail*", "pass if counted by train_samples"),
+        ("v3.1", "resnet", 30, "fail", None),
+    ],
+)
+def test_the_fastest_is_the_fastest_that_was_published_with_its_verdict_beside(
+    round_folder: str, benchmark: str, progress: float, rcp: str, note: str | None, tmp_path: Path
+) -> None:
+    """So are the fastest BERT of v1.1 (NVIDIA's 0.226 minutes) and the fastest SSD of v3.1 (0.919)."""
+    (one,) = rounds(published(tmp_path, round_folder, benchmark, progress))
+    (row,) = fastest_table([one]).rows
+    assert [cell.text for cell in row.cells] == [benchmark, "0.250"]
+    assert row.cells[1].note == "NVIDIA, rejected"
+    table = history_table([one])
+    heads = [head.title for head in table.heads]
+    assert heads == ["benchmark", "round", "minutes", "verdict", "RCP", "organisation", "system", "accelerators"]
+    (row,) = table.rows
+    assert [cell.text for cell in row.cells[:7]] == [
+        *(benchmark, round_folder, "0.250000", "rejected", rcp, "NVIDIA", "rack1"),
+    ]
+    assert row.cells[4].note == note
+    ranked = results_table([result for result in one.results if division_of(result) == "closed"], "Closed")
+    assert [[cell.text for cell in row.cells[:4]] for row in ranked.rows] == [
+        [benchmark, "0.250000", "rejected", "NVIDIA"],
+        [benchmark, "6.750000", "accepted", "Graphcore"],
+    ]
+    assert bert_words(one.results) == bert_words(one.results[:2]) != () if note else bert_words(one.results) == ()
+
+
+def test_expected_minutes_stand_beside_where_they_differ(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path, "v4.0")
+    tree.edit(lambda log: log.put("eval_accuracy", metadata={"epoch_num": 35}), *range(5))
+    tree.add_system("rack2")
+    tree.add_entry("resnet", "rack2")
+    table = results_table(one_round(tree).results, "all")
+    assert [head.title for head in table.heads][1:4] == ["minutes", "expected", "verdict"]
+    assert [[cell.text for cell in row.cells[1:3]] for row in table.rows] == [
+        ["12.000000", "12.050679"],
+        ["12.000000", ""],
+    ]
+    assert table.rows[0].cells[2].note == "the convergence test gives a factor of 1.004223"
+
+
+def test_a_round_is_no_verdict_but_a_count(tmp_path: Path) -> None:
+    """One rejected result of a list rejects neither its round nor its organisation."""
+    found = rounds(published(tmp_path, "v1.1", "bert", 1.0))
+    table = rounds_table(found)
+    assert [head.title for head in table.heads] == [
+        *("round", "organisations", "systems", "closed", "open", "runs", "accepted"),
+    ]
+    (row,) = table.rows
+    assert (row.cells[-1].text, row.cells[-1].sort, row.cells[-1].badge) == ("2 of 3", 2.0, None)
+    page = of_round(found[0])
+    assert page.lead[0] == "2 of 3 entries accepted."
+    assert "rejected" not in " ".join(page.lead)
+    (bert,) = [result for result in found[0].results if not result.accepted]
+    facts = {name: cell.text for name, cell in of_result(bert, found[0]).facts}
+    assert (facts["Convergence by epoch_num"], facts["Convergence by train_samples"]) == ("fail", "pass")
+    assert (facts["Verdict"], facts["Minutes to train"]) == ("rejected", "0.250000")

@@ -1,0 +1,81 @@
+"""The published score is what the official summarizer prints for the tree as it stands."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import pytest
+
+import mlsub
+from mlsub.report.model import ScoreResult
+from tests.cli.runner import run
+from tests.make_tree import Tree, make_tree
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    from mlperf_logging.result_summarizer import result_summarizer
+
+
+def nvidia(tmp_path: Path) -> Tree:
+    """ResNet of v3.0 on 64 H100: 2.664 minutes, batch size 3,264, 35 epochs where the reference needs 35.154."""
+    tree = make_tree(tmp_path, "v3.0", "NVIDIA")
+    for number, minutes in enumerate((2.5, 2.662, 2.664, 2.666, 3.0)):
+        tree.edit(lambda log: log.put("global_batch_size", value=3264), number)
+        tree.edit(lambda log: log.put("eval_accuracy", metadata={"epoch_num": 35.0}), number)
+        tree.edit(lambda log, minutes=minutes: log.last(minutes), number)  # type: ignore[misc]
+    return tree
+
+
+def official(tree: Tree) -> float:
+    """The score that the official summarizer prints."""
+    found = result_summarizer._compute_strong_score_standalone(
+        "resnet", "rack1", False, str(tree.entry()), "training", "3.0.0"
+    )
+    return float(found[0])
+
+
+def score(tree: Tree) -> ScoreResult:
+    (entry,) = mlsub.check(tree.folder, jobs=1).entries
+    assert entry.minutes == entry.score.published
+    return entry.score
+
+
+def test_an_entry_that_was_published_without_a_factor_has_none(tmp_path: Path) -> None:
+    """The results table of v3.0 has 2.664 minutes for the entry with ID 3.0-2071; its test gives 2.676."""
+    tree = nvidia(tmp_path)
+    found = score(tree)
+    assert found.published == found.unscaled == pytest.approx(2.664, abs=1e-9)
+    assert found.published == pytest.approx(official(tree), abs=1e-9)
+    assert found.expected_scaling == pytest.approx(35.15384615384615 / 35, rel=1e-12)
+    assert found.expected == pytest.approx(2.675709890, abs=1e-9)
+    table = run("score", tree.folder).stdout
+    assert "  2.664     2.676  accepted" in table
+    (line,) = (line for line in run("check", tree.folder).stdout.splitlines() if line.startswith("rack1"))
+    assert line.split()[6:8] == ["2.664000", "2.675710"]
+
+
+@pytest.mark.parametrize("factor", [1.0, 1.0043956043956044, 1.05])
+def test_a_factor_in_the_package_counts_whatever_the_test_gives(factor: float, tmp_path: Path) -> None:
+    tree = nvidia(tmp_path)
+    (tree.entry() / "scaling.json").write_text(f'{{"scaling_factor": {factor!r}}}')
+    found = score(tree)
+    assert found.published == pytest.approx(2.664 * factor, abs=1e-9)
+    assert found.published == pytest.approx(official(tree), abs=1e-9)
+    assert (found.scaling, found.scaling_file) == (factor, True)
+    assert found.expected == pytest.approx(2.675709890, abs=1e-9)
+
+
+def test_every_command_has_the_same_minutes(tmp_path: Path) -> None:
+    tree = nvidia(tmp_path)
+    checked, scored = (run(name, tree.folder, "--format", "json").document["entries"][0] for name in ("check", "score"))
+    assert checked == scored
+    assert checked["minutes"] == pytest.approx(2.664, abs=1e-9)
+    margin = run("rcp", "margin", tree.folder, "--format", "json").document["reports"][0]["entries"][0]
+    compared = run("compare", tree.folder, tree.folder, "--format", "json").document["pairs"][0]["old"]
+    difference = run("diff", tree.folder, tree.folder, "--format", "json").document["entries"][0]["values"]
+    published, expected = checked["score"]["published"], checked["score"]["expected"]
+    assert (margin["published"], margin["expected"]) == (published, expected)
+    assert (compared["minutes"], compared["expected"]) == (published, expected)
+    values = {value["name"]: value["new"] for value in difference}
+    assert (values["published"], values["expected"]) == (published, expected)
