@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from mlsub.output import OutputError
-from mlsub.output_folder import put_folder, staging_beside
+from mlsub.output_folder import staging_beside
 from mlsub.pipeline import Checked
 from mlsub.records import Records
 from mlsub.rounds import get_round
@@ -19,6 +19,7 @@ from mlsub.site.pages import Page, all_results, of_result, of_round, overview
 from mlsub.site.performance import performance
 from mlsub.site.render import STATIC, Renderer
 from mlsub.site.results import Naming, rounds_of
+from mlsub.written import check_free, replace_folder
 
 #: By this file a folder is known as a site, which may be replaced.
 MARKER = ".mlsub-site"
@@ -84,6 +85,7 @@ def _check_replaceable(output: Path, *, replace: bool) -> None:
         raise OutputError(f"{output} holds something else than a site. Name another folder.")
     if not replace:
         raise OutputError(f"{output} exists. Add --replace to replace it.")
+    check_free(output)
 
 
 def build_site(checked: Sequence[Checked], output: Path, wanted: Wanted) -> Built:
@@ -122,7 +124,7 @@ def build_site(checked: Sequence[Checked], output: Path, wanted: Wanted) -> Buil
     with staging_beside(final) as staging:
         site = staging / "site"
         count = _write(site, renderer, pages(), output)
-        put_folder(site, final)
+        replace_folder(site, final)
     return Built(len(rounds), len(results), sum(result.entry.runs for result in results), count)
 
 
