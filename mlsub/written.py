@@ -71,7 +71,9 @@ def somebodys(place: Path, found: Digests, new: Digests | None = None) -> tuple[
         new: what comes in its place.
     """
     ours, new = _read(place).files, new or {}
-    return tuple(path for path, has in found.items() if not has or (has not in ours.get(path, ()) and new.get(path) != has))
+    return tuple(
+        path for path, has in found.items() if not has or (has not in ours.get(path, ()) and new.get(path) != has)
+    )
 
 
 def record(place: Path, new: Digests, *, besides: bool = False) -> None:

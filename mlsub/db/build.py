@@ -45,8 +45,8 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True):
 class Built(msgspec.Struct, frozen=True, kw_only=True):
     """What came of it: submissions read, kept and gone (``round/organisation``), rows by table, and what was left out.
 
-    ``written`` is False where nothing had changed: then the file is as it was. ``aside`` is the name under which a file is
-    kept that was replaced, and that this program had not written as it was.
+    ``written`` is False where nothing had changed: then the file is as it was. ``aside`` is the name under which a file
+    is kept that was replaced, and that this program had not written as it was.
     """
 
     output: str

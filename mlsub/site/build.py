@@ -56,7 +56,8 @@ def check_place(output: Path, paths: Sequence[str], *, replace: bool) -> None:
     """Find out before reading anything whether the site may be put there.
 
     Raises:
-        OutputError: something is there that is not to be replaced, or the site and what is read lie in one another.
+        OutputError: something is there that is not to be replaced, or the site and what is read lie in one another;
+            or the site holds what somebody wrote or changed.
     """
     try:
         if os.path.lexists(output):
@@ -74,6 +75,7 @@ def check_place(output: Path, paths: Sequence[str], *, replace: bool) -> None:
     except (OSError, ValueError, RuntimeError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise OutputError(f"{output} cannot be written: {reason}") from error
+    check_free(output)
 
 
 def _check_replaceable(output: Path, *, replace: bool) -> None:
@@ -85,7 +87,6 @@ def _check_replaceable(output: Path, *, replace: bool) -> None:
         raise OutputError(f"{output} holds something else than a site. Name another folder.")
     if not replace:
         raise OutputError(f"{output} exists. Add --replace to replace it.")
-    check_free(output)
 
 
 def build_site(checked: Sequence[Checked], output: Path, wanted: Wanted) -> Built:

@@ -41,8 +41,10 @@ class Case(NamedTuple):
 
 PACK: Call = ("pack", "submission.yaml", "-o", "out/ACME", "--jobs", "1", "--write")
 SCAFFOLDED = "out/ACME/benchmarks/resnet/rack1/README.md"
-INIT: Call = ("init", "new.yaml", "--organisation", "ACME", "--round", "5.1", "--division", "closed", "--system", "rack1",
-              "--benchmark", "llama31_8b")  # fmt: skip
+INIT: Call = (
+    *("init", "new.yaml", "--organisation", "ACME", "--round", "5.1"),
+    *("--division", "closed", "--system", "rack1", "--benchmark", "llama31_8b"),
+)
 REPORT: Call = ("report", "v1.0", "-o", "site", "--jobs", "1")
 MERGE: Call = ("merge", "a/v1.0/ACME", "b/v1.0/ACME", "-o", "merged/ACME", "--jobs", "1", "--write")
 REHEARSE: Call = ("rehearse", "rehearsal.yaml", "--output", "demo")
@@ -173,7 +175,7 @@ def test_what_nobody_changed_is_replaced_and_nothing_is_kept_of_it(first: Call, 
     """Sealing, a database and folders differ each time, and are known again; the others come out the same."""
     assert run(*first).status == 0
     assert run(*again).status == 0
-    assert [path for path in here.rglob("*~")] == []
+    assert list(here.rglob("*~")) == []
 
 
 def test_a_template_that_was_filled_in_is_in_the_package_and_shown(here: Path) -> None:
@@ -183,7 +185,9 @@ def test_a_template_that_was_filled_in_is_in_the_package_and_shown(here: Path) -
     (here / SCAFFOLDED).with_name("setup.sh").chmod(0o755)
     before = files(here / "out")
     done = run(*PACK, "--scaffold")
-    assert "kept as it is there:\n  benchmarks/resnet/rack1/README.md\n  benchmarks/resnet/rack1/setup.sh\n" in done.stdout
+    assert (
+        "kept as it is there:\n  benchmarks/resnet/rack1/README.md\n  benchmarks/resnet/rack1/setup.sh\n" in done.stdout
+    )
     assert "is as planned: nothing to write" in done.stdout
     # Another plan puts another tree in place, with what was filled in.
     Workplace.save(_reversed(here))
