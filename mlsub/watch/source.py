@@ -28,8 +28,8 @@ class Look(msgspec.Struct, frozen=True):
 
     ``data`` are the bytes that are new, of a new log where ``restart`` says so; ``cut`` says that the last line, which
     had not ended, was taken away before they came, as a recorder does with a torn record; ``more`` whether there are
-    further ones already; ``modified`` when the file was last written, in seconds since the Unix epoch; ``problem`` why it
-    cannot be read.
+    further ones already; ``modified`` when the file was last written, in seconds since the Unix epoch; ``problem`` why
+    it cannot be read.
     """
 
     state: State
