@@ -1,11 +1,17 @@
-"""Write a file, whole or not at all."""
+"""Write a file, whole or not at all; what it replaces is kept."""
 
 from __future__ import annotations
 
 import errno
+import filecmp
 import os
 import secrets
+import shutil
+from itertools import count
 from pathlib import Path
+
+#: What a file system without hard links answers.
+_NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES)
 
 
 class OutputError(Exception):
@@ -32,24 +38,53 @@ def check_output(file: Path, *, force: bool) -> None:
         raise _cannot(file, error) from error
 
 
-def write_file(file: Path, content: bytes, *, force: bool) -> None:
+def write_file(file: Path, content: bytes, *, force: bool) -> Path | None:
     """Write a file; whoever reads it meanwhile sees the old one or the new one, never a part.
+
+    Args:
+        file: where to.
+        content: all of it.
+        force: replace a file that is there, and keep it under another name unless it is the same.
+
+    Returns:
+        The name under which what was there is kept; None where nothing else was there.
 
     Raises:
         OutputError: see :func:`check_output`; also where the disk is full or closed to writing.
     """
     check_output(file, force=force)
+    kept = None
     part = file.with_name(f".mlsub-{secrets.token_hex(8)}.part")
     try:
         with part.open("xb") as stream:
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
+        if force and _is_there(file) and not filecmp.cmp(part, file, shallow=False):
+            kept = set_aside(file)
         put_in_place(part, file, force=force)
     except OSError as error:
         raise _cannot(file, error) from error
     finally:
         part.unlink(missing_ok=True)
+    return kept
+
+
+def set_aside(file: Path) -> Path:
+    """Give a file that is going to be replaced a further name, ``FILE.~1~`` or the next that is free.
+
+    Raises:
+        OSError: the system refuses.
+    """
+    names = (file.with_name(f"{file.name}.~{number}~") for number in count(1))
+    aside = next(name for name in names if not _is_there(name))
+    try:
+        os.link(file, aside, follow_symlinks=False)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        shutil.copy2(file, aside, follow_symlinks=False)
+    return aside
 
 
 def put_in_place(part: Path, file: Path, *, force: bool) -> None:
@@ -73,7 +108,7 @@ def _link_in_place(part: Path, file: Path) -> None:
         raise _exists(file) from error
     except OSError as error:
         # A file system without hard links: what is left is a moment between looking and writing.
-        if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES):
+        if error.errno not in _NO_LINKS:
             raise
         check_output(file, force=False)
         part.replace(file)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @click.option("--usage", metavar="USAGE", help="training, hpc or rehearsal; else read off the folders.")
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes that read logs.")
 @convergence_options
-@click.option("--force", is_flag=True, help="Build FILE anew, whatever is there.")
+@click.option("--force", is_flag=True, help="Build FILE anew; what mlsub did not write there is kept as FILE.~1~.")
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def build(
     folders: tuple[str, ...],
@@ -75,6 +75,8 @@ def build(
         for problem in error.problems[:-1]:
             tell(str(problem))
         could_not("db build", ValueError(str(error.problems[-1])))
+    if built.aside is not None:
+        tell(f"what {output} held before is kept as {built.aside}")
     for left_out in built.passed_over:
         tell(f"left out: {left_out}")
     write_text(_as_json(built) if format_ == "json" else _as_text(built))

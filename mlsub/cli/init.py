@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.option("--scaling", type=click.Choice(["strong", "weak"]), help="HPC: of all entries.")
 @click.option("--implementation", metavar="NAME", help="The name of the code's folder.")
 @click.option("--runs", metavar="DIR", default="runs", show_default=True, help="DIR/<system>/<benchmark> holds logs.")
-@click.option("--force", is_flag=True, help="Replace FILE if it exists.")
+@click.option("--force", is_flag=True, help="Replace FILE; what it held is kept as FILE.~1~.")
 @click.option("--ask/--no-ask", default=None, help="Ask for what no flag says; as it is: on a terminal only.")
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of manifests, for editors, and do nothing else.")
 def command(
@@ -117,7 +117,7 @@ def _write(draft: Draft, file: Path, *, force: bool) -> None:
     """
     import tempfile
 
-    from mlsub.output import write_file
+    from mlsub.cli.options import write_output
     from mlsub.package.draft import manifest_text
     from mlsub.package.read import ManifestError, read_manifest
 
@@ -129,7 +129,7 @@ def _write(draft: Draft, file: Path, *, force: bool) -> None:
             read_manifest(trial, {})
         except ManifestError as error:
             raise ValueError(error.problems[0].message) from error
-    write_file(file, text.encode(), force=force)
+    write_output(file, text.encode(), force=force)
 
 
 def _print_tree(draft: Draft, file: Path) -> None:

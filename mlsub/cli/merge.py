@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @click.argument("paths", metavar="A B...", nargs=-1, required=True, type=click.Path())
 @click.option("-o", "--output", required=True, metavar="OUT", type=click.Path(path_type=Path), help="The folder to be.")
 @click.option("--write", is_flag=True, help="Write it; without this only the plan is shown.")
-@click.option("--replace", is_flag=True, help="Replace OUT where it is an organisation's tree.")
+@click.option("--replace", is_flag=True, help="Replace OUT where mlsub wrote all that is in it.")
 @click.option("--even-rejected", is_flag=True, help="Put the result in place even if mlsub check rejects it.")
 @click.option("--round", "round_", metavar="ROUND", help="1.0, 1.0.0 or v1.0; else read off the folders.")
 @click.option("--usage", metavar="USAGE", help="training, hpc or rehearsal; else read off the folders.")
@@ -77,11 +77,13 @@ def _merge(
     from mlsub.merge.sources import check_place, read_sources, round_of
     from mlsub.merge.write import write_merge
     from mlsub.pipeline import Settings
+    from mlsub.written import check_free
 
     sources = read_sources(paths)
     rules = round_of(sources, round_, usage)
     check_place(output, sources, replace=replace)
     plan = plan_merge(sources, rules)
+    check_free(output, {step.item.path: sources[step.source].folder / step.item.path for step in plan.steps})
     outcome = Outcome(plan=plan, round=rules, output=output)
     if plan.findings or not write:
         return outcome

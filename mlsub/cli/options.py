@@ -12,6 +12,8 @@ import click
 from mlsub.cli.ending import COULD_NOT
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from mlsub.convergence.entry import Options
     from mlsub.pool import Progress
     from mlsub.report.model import Report
@@ -179,6 +181,23 @@ def tell(message: str) -> None:
     from mlsub.report.plain import plain
 
     click.echo(plain(f"mlsub: {message}"), err=True)
+
+
+def write_output(file: Path, content: bytes, *, force: bool) -> None:
+    """Write a file that -o names, and say where what it replaces is kept.
+
+    Raises:
+        OutputError: see :func:`mlsub.output.write_file`.
+    """
+    from mlsub.output import write_file
+
+    tell_kept(file, write_file(file, content, force=force))
+
+
+def tell_kept(file: Path, kept: Path | None) -> None:
+    """Say under which name a file is kept that was replaced."""
+    if kept is not None:
+        tell(f"what {file} held before is kept as {kept.name}")
 
 
 def exit_with(reports: Sequence[Report], *, strict: bool = False) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     help="The organisation's folder, such as training_v5.1/ACME.",
 )
 @click.option("--write/--dry-run", "write", default=False, help="Write it; else show what would be written.")
-@click.option("--replace", is_flag=True, help="Files of DIR that the manifest does not name may go.")
+@click.option("--replace", is_flag=True, help="Let files go that pack wrote and the manifest no longer names.")
 @click.option("--link", is_flag=True, help="Hard links where possible, not copies.")
 @click.option("--scaffold", is_flag=True, help="Make what is missing beside the code from templates.")
 @click.option("--allow", multiple=True, metavar="RULE", help="Write it though this rule rejects; needs a reason.")
@@ -48,7 +48,8 @@ def command(
     """Assemble the submission that MANIFEST describes, check it, and put it in place.
 
     Without --write nothing is written: the plan is shown, and the package is checked as it would be. A package that is
-    rejected leaves DIR as it was, unless what rejects it is waived. Sources are never changed.
+    rejected leaves DIR as it was, unless what rejects it is waived. Sources are never changed. Files of DIR that pack
+    did not write, or that were changed since, are kept or named, never replaced or removed.
 
     Exit status: 0 written or fit to be, 1 something is in the way, 2 the manifest or DIR cannot be used.
     """

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mlsub.cli.options import progress_bar, tell
+from mlsub.cli.options import progress_bar, tell, write_output
 
 if TYPE_CHECKING:
     from mlsub.convergence.build import Built
@@ -36,7 +36,7 @@ _MAX_PROBLEMS = 20
 )
 @click.option("--append", metavar="FILE", type=click.Path(), help="Add to the records of this reference file.")
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes that read logs.")
-@click.option("--force", is_flag=True, help="Replace the output file if it exists.")
+@click.option("--force", is_flag=True, help="Replace FILE; what it held is kept as FILE.~1~.")
 def command(
     runs: tuple[str, ...],
     output: str,
@@ -114,7 +114,7 @@ def _write(file: Path, built: Built, known: dict[str, Any], name: str, round_: R
     from mlsub.convergence.build import against_schema
     from mlsub.convergence.build_text import summary
     from mlsub.convergence.filecheck import check_records
-    from mlsub.output import OutputError, write_file
+    from mlsub.output import OutputError
     from mlsub.reference.output import could_not
 
     twice = [f"{record} is in the file already" for record in built.records if record in known]
@@ -130,7 +130,7 @@ def _write(file: Path, built: Built, known: dict[str, Any], name: str, round_: R
         tell("no file was written" + (f"; {more} more problems" if more > 0 else ""))
         sys.exit(1)
     try:
-        write_file(file, (json.dumps(records, indent=2) + "\n").encode("ascii"), force=force)
+        write_output(file, (json.dumps(records, indent=2) + "\n").encode("ascii"), force=force)
     except OutputError as error:
         could_not("rcp build", error)
     sys.stdout.write(summary(file, built, name, round_))

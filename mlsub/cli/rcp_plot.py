@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.cli.options import convergence_options, run_check
+from mlsub.cli.options import convergence_options, run_check, write_output
 from mlsub.reference.output import could_not
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _SUFFIXES = (".svg", ".png", ".html")
 @click.option("--usage", metavar="USAGE", help="training or hpc; else read off the folders.")
 @click.option("--benchmark", "benchmarks", metavar="NAME", multiple=True, help="Draw only this one; may be repeated.")
 @click.option("--output", "-o", required=True, type=click.Path(), metavar="FILE", help="ends in .svg, .png or .html.")
-@click.option("--force", is_flag=True, help="Replace FILE if it exists.")
+@click.option("--force", is_flag=True, help="Replace FILE; what it held is kept as FILE.~1~.")
 @click.option("--rules", metavar="FILE", help="Rules of your own that bind as well; see docs/overlay.md.")
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes that read logs.")
 @convergence_options
@@ -53,7 +53,7 @@ def command(
     from mlsub.convergence.picture.draw import MissingMatplotlibError
     from mlsub.convergence.reference import ReferenceFileError
     from mlsub.convergence.table import NoReferenceError
-    from mlsub.output import OutputError, write_file
+    from mlsub.output import OutputError
     from mlsub.reference.names import UnknownNameError
     from mlsub.reference.output import overlay_of
 
@@ -68,7 +68,7 @@ def command(
             pictures = _of_entries(reports, wanted, overlay, rcp, which)
         else:
             pictures = _of_references(wanted, round_, usage, overlay, rcp, which)
-        write_file(Path(output), _content(pictures, suffix), force=force)
+        write_output(Path(output), _content(pictures, suffix), force=force)
     except (UnknownNameError, NoReferenceError, ReferenceFileError, OutputError, MissingMatplotlibError) as error:
         could_not("rcp plot", error)
     for picture in pictures:

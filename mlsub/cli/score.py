@@ -17,6 +17,7 @@ from mlsub.cli.options import (
     run_check,
     tell,
     tell_unchecked,
+    write_output,
 )
 from mlsub.reference.output import could_not
 
@@ -38,7 +39,7 @@ _FORMATS = ("table", "csv", "json", "markdown", "parquet", "xlsx")
     help="Else what the ending of FILE says; else table.",
 )
 @click.option("--output", "-o", type=click.Path(), metavar="FILE", help="Write into FILE; - is standard output.")
-@click.option("--force", is_flag=True, help="Replace FILE if it exists.")
+@click.option("--force", is_flag=True, help="Replace FILE; what it held is kept as FILE.~1~.")
 @click.option("--select", type=click.IntRange(1), metavar="N", help="Of more runs than N, which to submit.")
 @click.option("--write-scaling", is_flag=True, help="Write a missing scaling.json with the expected factor.")
 def command(
@@ -167,10 +168,9 @@ def _as_rows(reports: Sequence[Report], name: str) -> bytes:
 
 
 def _put(content: bytes, file: str | None, force: bool) -> None:
-    from mlsub.output import write_file
 
     if file is not None:
-        write_file(Path(file), content, force=force)
+        write_output(Path(file), content, force=force)
         return
     sys.stdout.buffer.write(content)
     sys.stdout.buffer.flush()

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @click.option("--no-encryption", is_flag=True, help="Only the archive.")
 @click.option("--legacy-openssl", is_flag=True, help="openssl enc and a SHA-1 file; not authenticated.")
 @click.option("--dry-run", is_flag=True, help="Look whether it can be sealed; write nothing.")
-@click.option("--force", is_flag=True, help="Replace FILE, and what lies beside it.")
+@click.option("--force", is_flag=True, help="Replace FILE and what lies beside it; what sealing did not write is kept.")
 @format_option
 def command(
     tree: str,
@@ -65,11 +65,14 @@ def command(
         if dry_run:
             _tell_plan(scanned, file, format_)
             return
-        receipt = seal_tree(Path(tree), file, key, force=force, scanned=scanned)
+        aside: list[Path] = []
+        receipt = seal_tree(Path(tree), file, key, force=force, scanned=scanned, kept=aside.append)
     except RefusedError as error:
         refused(error.findings, format_, "not sealed: nothing was written")
     except SealError as error:
         could_not("seal", error)
+    for kept in aside:
+        tell(f"what was there and sealing did not write is kept as {kept}")
     if format_ == "json":
         print_document(receipt=receipt, findings=scanned.warnings)
     else:

@@ -84,7 +84,7 @@ def show(name: str, hosts: int | None, framework: str | None, sources: bool, for
 @click.option("--status", metavar="S", help="onprem, cloud, preview or rdi; written as every round takes it.")
 @click.option("--set", "changes", multiple=True, metavar="FIELD=VALUE", help="Any other field.")
 @click.option("-o", "--output", type=click.Path(), metavar="FILE", help="Write it there; else to standard output.")
-@click.option("--force", is_flag=True, help="Replace FILE.")
+@click.option("--force", is_flag=True, help="Replace FILE; what it held is kept as FILE.~1~.")
 def new(
     from_: str,
     hosts: int | None,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     help="json is this host's capture with sources, for --merge.",
 )
 @click.option("-o", "--output", metavar="FILE", help="Write it there. With {rank} in it: a capture of each process.")
-@click.option("--force", is_flag=True, help="Replace FILE.")
+@click.option("--force", is_flag=True, help="Replace FILE; what it held is kept as FILE.~1~.")
 def capture(
     files: tuple[str, ...],
     merge: bool,
@@ -101,9 +101,9 @@ def _put_capture(captures: list[tuple[str, Capture]], output: str | None, *, for
     """Write this host's capture, its file named after the process that wrote it."""
     from pathlib import Path
 
+    from mlsub.cli.options import write_output
     from mlsub.cli.system_output import write
     from mlsub.emit.ranks import Detected
-    from mlsub.output import write_file
     from mlsub.systems.capture.machine import CaptureError, to_json
 
     if len(captures) > 1:
@@ -112,7 +112,7 @@ def _put_capture(captures: list[tuple[str, Capture]], output: str | None, *, for
     if output is None:
         write(content)
     else:
-        write_file(Path(output.replace("{rank}", str(Detected().rank))), content.encode(), force=force)
+        write_output(Path(output.replace("{rank}", str(Detected().rank))), content.encode(), force=force)
 
 
 def _put_draft(draft: Draft, output: str | None, *, sources: bool, force: bool) -> None:

@@ -44,9 +44,9 @@ def put(draft: Draft, output: str | None, *, force: bool) -> None:
     if output is None:
         write(content)
     else:
-        from mlsub.output import write_file
+        from mlsub.cli.options import write_output
 
-        write_file(Path(output), content.encode(), force=force)
+        write_output(Path(output), content.encode(), force=force)
     for line in open_text(draft, width_of_terminal()):
         click.echo(line, err=output is None)
 

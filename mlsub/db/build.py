@@ -22,8 +22,9 @@ from mlsub.db.rows import Rows, rows_of
 from mlsub.db.schema import ABOUT, FORMAT, create, stored
 from mlsub.db.store import insert, remove, replace
 from mlsub.output import OutputError, check_output, put_in_place
-from mlsub.output_folder import put_folder, recover_folder, staging_beside
+from mlsub.output_folder import recover_folder, staging_beside
 from mlsub.pipeline import Settings, check_with_logs
+from mlsub.written import check_free, digest, record, replace_folder, set_aside_foreign, somebodys
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -50,7 +51,8 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True):
 class Built(msgspec.Struct, frozen=True, kw_only=True):
     """What came of it: submissions read, kept and gone (``round/organisation``), rows by table, and what was left out.
 
-    ``written`` is False where nothing had changed: then the file is as it was.
+    ``written`` is False where nothing had changed: then the file is as it was. ``aside`` is the name under which a file
+    is kept that was replaced, and that this program had not written as it was.
     """
 
     output: str
@@ -60,6 +62,7 @@ class Built(msgspec.Struct, frozen=True, kw_only=True):
     passed_over: tuple[str, ...]
     rows: dict[str, int]
     written: bool
+    aside: str | None = None
 
 
 def build(ask: Ask) -> Built:
@@ -85,12 +88,24 @@ def build(ask: Ask) -> Built:
             if built.written:
                 with part.open("rb") as stream:
                     os.fsync(stream.fileno())
-                put_in_place(part, ask.output, force=True)
+                built = msgspec.structs.replace(built, aside=_put(part, ask.output, fresh=not old))
         except OSError as error:
             raise OutputError(f"{ask.output} cannot be written: {error.strerror or error}") from error
     if ask.parquet is not None:
         export(ask.output, ask.parquet)
     return built
+
+
+def _put(part: Path, output: Path, *, fresh: bool) -> str | None:
+    """Put a database in place, and keep what was there if it is not brought up to date and was not written here."""
+    aside = set_aside_foreign(output, [output]) if fresh else ()
+    # What somebody added to a database stays somebody's when it is brought up to date.
+    ours = fresh or not somebodys(output, {output.name: digest(output)})
+    new = {output.name: digest(part)} if ours else {}
+    record(output, new, besides=True)
+    put_in_place(part, output, force=True)
+    record(output, new)
+    return aside[0].name if aside else None
 
 
 def is_ours(file: Path) -> bool:
@@ -129,7 +144,7 @@ def export(database: Path, folder: Path) -> None:
                     connection.table(table.name).write_parquet(str(new / f"{table.name}.parquet"))
         except duckdb.Error as error:
             raise OutputError(f"{folder} cannot be written: {_first_line(error)}") from error
-        put_folder(new, folder)
+        replace_folder(new, folder)
 
 
 def _check_places(ask: Ask, packages: Sequence[Package]) -> None:
@@ -156,6 +171,7 @@ def _check_parquet(folder: Path) -> None:
         foreign = True
     if foreign:
         raise OutputError(f"{folder} is there and holds other things. Name a new folder.")
+    check_free(folder)
 
 
 def _copy(ask: Ask, part: Path) -> bool:

@@ -13,6 +13,7 @@ from mlsub.emit.errors import EmitError
 from mlsub.emit.intervals import Block, Evaluation, TimedRun
 from mlsub.emit.recorder import Recorder
 from mlsub.emit.units import NAMES
+from mlsub.emit.values import samples
 
 #: Hyperparameters by their keys in a log, or a function of the framework's trainer or model that makes them.
 Hyperparameters = Mapping[str, Any] | Callable[[Any], Mapping[str, Any]]
@@ -183,9 +184,8 @@ class Session:
         done: Callable[[Any], bool] | None = None,
         progress: Callable[[Position], Mapping[str, Any]] | None = None,
     ) -> None:
-        for name, number in (("train_samples", train_samples), ("batch_size", batch_size)):
-            if number <= 0:
-                raise EmitError(f"{name} is {number}: give a number of samples above 0")
+        train_samples, batch_size = samples("train_samples", train_samples), samples("batch_size", batch_size)
+        evaluation_samples = samples("evaluation_samples", evaluation_samples)
         self.recorder, self.course = recorder, Course(train_samples, batch_size)
         self.block_epochs: float = 1
         self._language = Language(recorder, progress)

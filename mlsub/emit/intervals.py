@@ -7,7 +7,8 @@ from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from mlsub.emit.errors import DoomedRunError, EmitError
+from mlsub.emit.errors import EmitError
+from mlsub.emit.values import measure
 
 if TYPE_CHECKING:
     from mlsub.emit.recorder import Recorder
@@ -72,12 +73,13 @@ class Evaluation(_Interval):
 
         Raises:
             DoomedRunError: the rules forbid the value for good.
-            EmitError: the benchmark wants several measures, and one was given, or the other way round.
+            EmitError: it is not a number; or the benchmark wants several measures, and one was given, or the other way
+                round.
         """
-        refused: DoomedRunError | None = None
+        refused: EmitError | None = None
         try:
             self._log(value)
-        except DoomedRunError as error:
+        except EmitError as error:
             refused = error
         return self.recorder.settle(refused)
 
@@ -89,7 +91,10 @@ class Evaluation(_Interval):
             if wanted and not isinstance(value, Mapping):
                 raise EmitError(f"{key} has several measures: give a mapping of {', '.join(map(str, wanted))}")
             metadata = self.recorder.units().metadata(key, self._progress)
-            self.recorder.record(key, dict(value) if isinstance(value, Mapping) else value, metadata)
+            if isinstance(value, Mapping):
+                self.recorder.record(key, {name: self._measure(name, each) for name, each in value.items()}, metadata)
+            else:
+                self.recorder.record(key, self._measure(key, value), metadata)
             return
         gathers = target.gathers
         if not isinstance(value, Mapping):
@@ -98,8 +103,12 @@ class Evaluation(_Interval):
         metadata = self.recorder.units().metadata(gathers.key, self._progress)
         if gathers.by not in metadata:
             raise EmitError(f"{gathers.key} has to say {gathers.by}, by which its measures are put together")
-        for name, measure in value.items():
-            self.recorder.record(gathers.key, measure, {**metadata, gathers.field: name})
+        for name, each in value.items():
+            self.recorder.record(gathers.key, self._measure(name, each), {**metadata, gathers.field: name})
+
+    def _measure(self, name: str, value: Any) -> Any:
+        """The number; of a process that does not write nobody asks for one."""
+        return measure(name, value) if self.recorder.writes else value
 
 
 class Init:

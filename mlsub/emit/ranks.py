@@ -16,7 +16,7 @@ _SIZE = ("WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE"
 
 
 class Ranks(Protocol):
-    """The processes of a run."""
+    """The processes of a run, connected with one another: what one shares reaches all."""
 
     @property
     def rank(self) -> int:
@@ -37,7 +37,8 @@ class Detected:
     """Ranks as far as they can be found out: by torch.distributed, by mpi4py, by the launcher's variables.
 
     What is running is looked up each time, for a training may start it after the recorder is made. Without a framework
-    that is running there is nothing to wait with, and each process goes on at its own pace.
+    that is running there is nothing to wait with, each process goes on at its own pace, and only process 0 may draw a
+    seed.
     """
 
     @property
@@ -60,6 +61,11 @@ class Detected:
         if world is not None:
             return int(world.Get_size())
         return max(1, _number(_SIZE, 1))
+
+    @property
+    def connected(self) -> bool:
+        """Whether :meth:`share` reaches the other processes."""
+        return _torch() is not None or _mpi() is not None
 
     def barrier(self) -> None:
         """Wait for all, where there is something to wait with."""

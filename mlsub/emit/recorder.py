@@ -17,6 +17,7 @@ from mlsub.emit.ranks import Detected, Ranks
 from mlsub.emit.seeds import draw_seed, earlier_seeds
 from mlsub.emit.sink import LogFile
 from mlsub.emit.units import Units
+from mlsub.emit.values import samples, whole_number
 from mlsub.emit.writer import EmitWarning, Writer
 from mlsub.rounds import Round, UnknownRoundError, get_round, known_rounds
 from mlsub.rules.catalogue import finding
@@ -121,7 +122,12 @@ class Recorder:
             self.log(key, value)
 
     def samples(self, *, train: int, evaluation: int) -> None:
-        """Log how many samples the data sets have."""
+        """Log how many samples the data sets have.
+
+        Raises:
+            EmitError: one is not a whole number above 0; then neither is logged.
+        """
+        train, evaluation = samples("train", train), samples("evaluation", evaluation)
         self.log("train_samples", train)
         self.log("eval_samples", evaluation)
 
@@ -130,8 +136,9 @@ class Recorder:
 
         Raises:
             DoomedRunError: another result in the folder has it: two runs of one seed are one run.
+            EmitError: it is not a whole number.
         """
-        value = int(value)
+        value = whole_number("the seed", value)
         other = self._earlier.get(value)
         if other is not None and self.division == "closed":
             found = finding(
@@ -146,13 +153,34 @@ class Recorder:
         return value
 
     def fresh_seed(self) -> int:
-        """Draw a seed from the system's source of randomness, log it and return it: the same in every process."""
+        """Draw a seed from the system's source of randomness, log it and return it: the same in every process.
+
+        Where a launcher has started several processes and nothing connects them (see :class:`~mlsub.emit.Ranks`), only
+        process 0 can draw, and is warned.
+
+        Raises:
+            EmitError: this is another process, which could not learn the seed that is logged.
+        """
+        self._check_connected()
         drawn = draw_seed()
         while drawn in self._earlier:
             drawn = draw_seed()
         drawn = int(self.ranks.share(drawn))
         self.log("seed", drawn)
         return drawn
+
+    def _check_connected(self) -> None:
+        """Refuse or warn where the processes of a run would draw seeds of their own."""
+        rank, size = self.ranks.rank, self.ranks.size
+        if getattr(self.ranks, "connected", True) or (rank == 0 and size == 1):
+            return
+        remedy = (
+            "start torch.distributed or mpi4py before the recorder, give ranks=..., "
+            "or draw a seed in the launcher and log it in all processes with seed(...)"
+        )
+        if rank > 0:
+            raise EmitError(f"process {rank} cannot learn the seed that process 0 draws, and needs the same: {remedy}")
+        self.warn(f"the launcher started {size} processes, and the others cannot learn the seed drawn here: {remedy}")
 
     def cache_clear(self) -> str | None:
         """Drop the page cache of this machine, and log that it was done.
@@ -192,11 +220,18 @@ class Recorder:
         return Epoch(self, {"epoch": epoch, "samples": samples, **metadata})
 
     def evaluation(self, **progress: Any) -> Evaluation:
-        """An evaluation that takes time: a context manager, to which its result is given."""
+        """An evaluation: a context manager around it while it runs, to which its result is given.
+
+        Args:
+            progress: how far the training has come: ``epoch``, ``samples`` or ``step``, and more metadata.
+        """
         return Evaluation(self, progress)
 
     def evaluate(self, value: float | Mapping[str, float], **progress: Any) -> bool:
-        """Log an evaluation that is done, and say whether the target is reached.
+        """Log an evaluation after the fact, and say whether the target is reached.
+
+        Its start, its quality and its end get the time of this call. Use :meth:`evaluation` where the evaluation runs
+        in this process, so that the log has the times at which it began and ended.
 
         Args:
             value: the quality; where a benchmark has several measures, all of them by name.
@@ -209,7 +244,7 @@ class Recorder:
         """Whether the quality target is reached; in every process what the writer knows, where they can share it."""
         return bool(self.ranks.share(self._writer.foresight.reached()))
 
-    def settle(self, refused: DoomedRunError | None) -> bool:
+    def settle(self, refused: EmitError | None) -> bool:
         """Whether the target is reached, or in every process the refusal of an evaluation."""
         told, reached = self.ranks.share((None if refused is None else str(refused), self._writer.foresight.reached()))
         _raise(refused, told)
@@ -265,7 +300,7 @@ class Recorder:
         self.close()
 
 
-def _raise(refused: DoomedRunError | None, told: str | None) -> None:
+def _raise(refused: EmitError | None, told: str | None) -> None:
     """Refuse with the findings in the process that has them, with their text in the others."""
     if refused is not None:
         raise refused

@@ -1,4 +1,4 @@
-"""The file a run is logged to: one writer, whole lines, nothing held back."""
+"""The file a run is logged to: one writer, a write a record, nothing held back."""
 
 from __future__ import annotations
 
@@ -11,19 +11,25 @@ import sys
 from pathlib import Path
 
 from mlsub.emit.errors import EmitError, LogInUseError
+from mlsub.report.plain import plain
 
 #: What a lock says of its holder.
 _MAX_HOLDER = 200
+#: Far above what a first record has.
+_MAX_TORN = 1 << 20
+_TOKEN = b":::MLLOG "
 
 
 class LogFile(logging.Handler):
     """A log open for this process alone.
 
-    Each record is one write of a whole line at the end of the file, so that a process killed at any moment leaves
-    whole lines; a lock beside the file keeps every other process from writing it.
+    Each record is one write of a whole line at the end of the file. A process killed at any moment leaves whole
+    records and at most one more, the last, that is torn: the system may end a write at any page of memory. A write that
+    fails is taken back, so that the next record does not follow half of one. A lock beside the file keeps every other
+    process from writing it.
 
     Args:
-        path: the log; it must not hold an earlier run.
+        path: the log; it must not hold an earlier run. Nothing but a torn first record is no run, and is taken away.
         overwrite: start over where it does.
 
     Raises:
@@ -32,10 +38,10 @@ class LogFile(logging.Handler):
     """
 
     def __init__(self, path: Path, *, overwrite: bool = False) -> None:
-        super().__init__(logging.NOTSET)
         self.path = path
         self.lines = 0
         self.failed: str | None = None
+        self._shown = plain(str(path))
         self._lock_path = path.with_name(f".{path.name}.lock")
         self._lock = self._take_lock()
         try:
@@ -43,22 +49,28 @@ class LogFile(logging.Handler):
         except EmitError:
             self._release()
             raise
+        # Only now: the logging module closes at exit whatever it knows, be it made or not.
+        super().__init__(logging.NOTSET)
 
     def _take_lock(self) -> int:
         me = f"process {os.getpid()} on {socket.gethostname()} ({Path(sys.argv[0] or 'python').name})"
         try:
+            if not self.path.parent.is_dir():
+                folder = plain(str(self.path.parent))
+                raise EmitError(f"{self._shown} cannot be opened: there is no folder {folder}. Make it first.")
             lock = os.open(self._lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        except OSError as error:
-            raise EmitError(f"{self._lock_path} cannot be opened: {error.strerror or error}") from error
+        except (OSError, ValueError) as error:
+            lock_path = plain(str(self._lock_path))
+            raise EmitError(f"{lock_path} cannot be opened: {_reason(error)}") from None
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+        except OSError:
             holder = os.pread(lock, _MAX_HOLDER, 0).decode("utf-8", "replace").strip() or "another process"
             os.close(lock)
             raise LogInUseError(
-                f"{self.path} is being written by {holder}, and {me} wants to write it too. "
+                f"{self._shown} is being written by {holder}, and {me} wants to write it too. "
                 "Give each run a log of its own, and let one process of a run write it."
-            ) from error
+            ) from None
         os.ftruncate(lock, 0)
         os.pwrite(lock, me.encode("utf-8", "replace")[:_MAX_HOLDER], 0)
         return lock
@@ -67,22 +79,37 @@ class LogFile(logging.Handler):
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | (os.O_TRUNC if overwrite else 0)
         try:
             file = os.open(self.path, flags, 0o644)
-        except OSError as error:
-            raise EmitError(f"{self.path} cannot be opened: {error.strerror or error}") from error
-        if os.fstat(file).st_size:
+        except (OSError, ValueError) as error:
+            raise EmitError(f"{self._shown} cannot be opened: {_reason(error)}") from None
+        if os.fstat(file).st_size and not self._is_torn_start():
             os.close(file)
             raise EmitError(
-                f"{self.path} holds a run already, and one file is one run. Name another, or say overwrite=True."
+                f"{self._shown} holds a run already, and one file is one run. Name another, or say overwrite=True."
             )
+        with contextlib.suppress(OSError):  # A device or a pipe holds nothing.
+            os.ftruncate(file, 0)
         return file
+
+    def _is_torn_start(self) -> bool:
+        """Whether all there is in the file is the first record of a recorder that was killed, or a part of it."""
+        try:
+            with self.path.open("rb") as stream:
+                content = stream.read(_MAX_TORN + 1)
+        except OSError:
+            return False
+        return len(content) <= _MAX_TORN and content.startswith(_TOKEN) and b"\n" not in content
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write one record as a line."""
         if record.levelno > logging.INFO:
             # The official logger tells so that it could not encode a record, and would go on.
-            self.failed = record.getMessage().strip()
+            self.failed = self.failed or record.getMessage().strip()
             return
-        self.write(record.getMessage())
+        try:
+            self.write(record.getMessage())
+        except EmitError as error:
+            # The official logger would take it for its own defect.
+            self.failed = str(error)
 
     def write(self, text: str) -> None:
         """Write one line.
@@ -90,14 +117,31 @@ class LogFile(logging.Handler):
         Raises:
             EmitError: the disk is full, or the file has gone bad.
         """
+        if self._file < 0:
+            raise EmitError(f"{self._shown} is closed: the recorder that wrote it has ended")
         line = text.encode("utf-8", "backslashreplace") + b"\n"
+        before = os.fstat(self._file).st_size
         try:
             written = os.write(self._file, line)
             while written < len(line):
                 written += os.write(self._file, line[written:])
         except OSError as error:
-            raise EmitError(f"{self.path} cannot be written: {error.strerror or error}") from error
+            self._take_back(before, line)
+            raise EmitError(f"{self._shown} cannot be written: {_reason(error)}") from None
+        except BaseException:
+            self._take_back(before, line)
+            raise
         self.lines += 1
+
+    def _take_back(self, before: int, line: bytes) -> None:
+        """Cut a record off that was not written whole, unless something else follows it by now."""
+        with contextlib.suppress(OSError):
+            torn = os.fstat(self._file).st_size - before
+            if 0 < torn < len(line):
+                with self.path.open("rb") as stream:
+                    stream.seek(before)
+                    if stream.read(torn + 1) == line[:torn]:
+                        os.ftruncate(self._file, before)
 
     def close(self) -> None:
         """Put everything on the disk and let the file go."""
@@ -113,3 +157,7 @@ class LogFile(logging.Handler):
     def _release(self) -> None:
         self._lock_path.unlink(missing_ok=True)
         os.close(self._lock)
+
+
+def _reason(error: OSError | ValueError) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -13,6 +13,7 @@ from typing import Any
 from mlsub.emit.errors import DoomedRunError, EmitError, tell
 from mlsub.emit.foresight import Foresight, dooms
 from mlsub.emit.sink import LogFile
+from mlsub.emit.values import plain_value
 from mlsub.findings import Finding
 from mlsub.log.event import Event
 from mlsub.rules.steps import event_type
@@ -106,22 +107,3 @@ def _official_logger(file: LogFile, namespace: str, root: Path | None) -> Any:
     logger = logging.Logger(f"mlsub.emit.{file.path}", level=logging.INFO)
     logger.addHandler(file)
     return MLLogger(logger, default_namespace=namespace, root_dir=re.escape(str(root)) if root is not None else None)
-
-
-def plain_value(value: Any) -> Any:
-    """A value as JSON has it: numbers and arrays of numeric libraries become plain ones.
-
-    Raises:
-        EmitError: it is nothing a log can hold.
-    """
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    if isinstance(value, dict):
-        return {str(key): plain_value(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain_value(item) for item in value]
-    for name in ("tolist", "item"):
-        convert = getattr(value, name, None)
-        if callable(convert):
-            return plain_value(convert())
-    raise EmitError(f"{type(value).__name__} cannot be logged: log a number, a text, or a list or mapping of them")

@@ -13,10 +13,11 @@ import msgspec
 from mlsub.findings import Verdict
 from mlsub.merge.model import Plan, Source, Step
 from mlsub.output import OutputError
-from mlsub.output_folder import put_folder, staging_beside
+from mlsub.output_folder import staging_beside
 from mlsub.pipeline import Settings, check_paths
 from mlsub.report.model import Report
 from mlsub.submission.layout import ItemKind
+from mlsub.written import replace_folder
 
 
 def write_merge(
@@ -35,7 +36,8 @@ def write_merge(
         The report of the check, with the paths it will have, and whether the package is in place.
 
     Raises:
-        OutputError: something cannot be read or written; then nothing has changed.
+        OutputError: something cannot be read or written, or ``output`` holds what somebody wrote or changed; then
+            nothing has changed.
     """
     with staging_beside(output) as staging:
         # By its own name, for the check holds the folder against the organisation in the logs.
@@ -46,7 +48,7 @@ def write_merge(
         (report,) = check_paths([folder], settings)
         good = report.official is Verdict.ACCEPTED or (rejected_too and report.official is Verdict.REJECTED)
         if good:
-            put_folder(folder, output)
+            replace_folder(folder, output)
     return msgspec.structs.replace(report, root=str(output)), good
 
 

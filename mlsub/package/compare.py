@@ -15,12 +15,16 @@ _CHUNK = 1 << 20
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """Places of files, sorted: ``extra`` are there and not planned."""
+    """Places of files, sorted: ``extra`` are there and not planned.
+
+    ``foreign`` are those of ``changed`` and ``extra`` that pack did not write, or that were changed since.
+    """
 
     new: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     same: tuple[str, ...] = ()
     extra: tuple[str, ...] = ()
+    foreign: tuple[str, ...] = ()
 
     @property
     def none(self) -> bool:

@@ -21,6 +21,7 @@ class PlanItem(msgspec.Struct, frozen=True, kw_only=True):
     """One file of the submission: ``to`` is its place, relative to the organisation's folder.
 
     It is copied from ``source``, or it is made of ``content`` (``made`` says how), or it is a link that says ``link``.
+    A ``template`` is there to be filled in; one that was is ``kept``, and ``content`` is what is there.
     """
 
     to: str
@@ -29,6 +30,8 @@ class PlanItem(msgspec.Struct, frozen=True, kw_only=True):
     made: str | None = None
     link: str | None = None
     executable: bool = False
+    template: bool = False
+    kept: bool = False
 
 
 class Source(msgspec.Struct, frozen=True):

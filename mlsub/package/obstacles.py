@@ -13,6 +13,7 @@ from mlsub.package.model import Manifest
 from mlsub.package.plan import Plan
 from mlsub.rules.catalogue import finding
 from mlsub.submission.locate import is_organisation
+from mlsub.written import named
 
 _SHOWN = 5
 
@@ -50,9 +51,15 @@ def in_the_way(plan: Plan, out: Path, difference: Difference, *, replace: bool) 
     if around:
         message = "The folder lies in one that is packed"
         yield finding("package.out-in-source", place, message, actual=str(around[0]))
-    if difference.extra and not replace and not inside:
+    if inside:
+        return
+    if difference.extra and not replace:
         message = "The folder holds files that the manifest does not name"
         yield finding("package.out-has-more", place, message, actual=_listing(difference.extra))
+    lost = difference.foreign if replace else tuple(p for p in difference.foreign if p not in set(difference.extra))
+    if lost:
+        message = "The folder holds files that pack did not write, or that were changed since"
+        yield finding("package.out-changed", place, message, actual=f"{len(lost)}: {named(lost)}")
 
 
 def _lies_in(path: Path, folder: Path) -> bool:

@@ -12,9 +12,10 @@ import msgspec
 
 from mlsub.findings import Finding, Severity
 from mlsub.output import OutputError
-from mlsub.output_folder import put_folder, staging_beside
+from mlsub.output_folder import staging_beside
 from mlsub.package.compare import Difference, compare
 from mlsub.package.folder import PlanItem
+from mlsub.package.keep import keep_filled, kept_places, with_foreign
 from mlsub.package.model import Manifest, Waiver
 from mlsub.package.obstacles import in_the_way, suits
 from mlsub.package.plan import Plan, make_plan
@@ -27,10 +28,15 @@ from mlsub.submission.layout.audit import audit_layout
 from mlsub.submission.layout.model import Item, ItemKind, Listing, Place
 from mlsub.submission.layout.templates import is_unfilled
 from mlsub.submission.layout.walk import begins_as_template, may_be_template
+from mlsub.written import adopt, replace_folder
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What to do: ``waivers`` are those beyond the manifest's, ``replace`` allows that files of OUT go."""
+    """What to do.
+
+    ``waivers`` are those beyond the manifest's; ``replace`` lets files of OUT go that pack wrote and the manifest no
+    longer names.
+    """
 
     today: date
     write: bool = False
@@ -78,7 +84,8 @@ def pack(manifest: Manifest, out: Path, request: Request) -> Packed:
     suits(out)
     plan = make_plan(manifest, templates=request.templates, jobs=request.jobs)
     try:
-        difference = compare(plan, out) if plan.sound else Difference()
+        plan = keep_filled(plan, out)
+        difference = with_foreign(compare(plan, out), out) if plan.sound else Difference()
     except OSError as error:
         raise OutputError(f"{error.filename or out} cannot be read: {error.strerror or error}.") from error
     findings = (*plan.findings, *in_the_way(plan, out, difference, replace=request.replace))
@@ -88,6 +95,8 @@ def pack(manifest: Manifest, out: Path, request: Request) -> Packed:
     stopped = any(found.severity is Severity.ERROR for found in findings)
     if not request.write or difference.none or stopped:
         report = _check_links(plan, request)
+        if request.write and difference.none:
+            adopt(out, [item.to for item in plan.items if not item.kept])
     else:
         with staging_beside(out) as staging:
             tree = staging / manifest.organisation
@@ -95,7 +104,7 @@ def pack(manifest: Manifest, out: Path, request: Request) -> Packed:
             report = _check(tree, plan, request)
             outcome = weigh(report, waivers, request.today, str(manifest.file))
             if not outcome.blocking:
-                put_folder(tree, out)
+                replace_folder(tree, out, kept=kept_places(plan))
                 return _packed(plan, out, difference, findings, report, outcome, written=True)
     outcome = weigh(report, waivers, request.today, str(manifest.file))
     return _packed(plan, out, difference, findings, report, outcome, written=False)

@@ -27,7 +27,9 @@ def scaffold(manifest: Manifest, there: Collection[str]) -> Iterator[PlanItem]:
                 taken.add(template.path)
                 content = template.content.encode()
                 made = "a template, to be filled in"
-                yield PlanItem(to=template.path, content=content, made=made, executable=template.executable)
+                yield PlanItem(
+                    to=template.path, content=content, made=made, executable=template.executable, template=True
+                )
 
 
 def planned_entries(manifest: Manifest) -> list[PlannedEntry]:

@@ -67,6 +67,7 @@ def plan_lines(plan: Plan) -> Iterator[str]:
         yield from columns(rows, width=_WIDTH)
     for how in dict.fromkeys(item.made for item in rest if item.made is not None):
         yield from _named(f"made of {how}", [item.to for item in rest if item.made == how])
+    yield from _named("kept as it is there", [item.to for item in rest if item.kept])
     yield from _named("left out", [f"{near(left.path)}: {left.why}" for left in plan.left_out])
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
-from mlsub.output_folder import put_folder, staging_beside
+from mlsub.output_folder import staging_beside
 from mlsub.rehearsal.machine import describe_machine
 from mlsub.rehearsal.manifest import Manifest, RehearsalEntry
 from mlsub.rehearsal.train import Result, train_run
 from mlsub.rules.load import benchmark
+from mlsub.written import check_free, replace_folder
 
 ROUND_FOLDER = "rehearsal-v1.0"
 _NOTE = "A rehearsal made with mlsub: real training of a small network, but not an MLPerf result.\n"
@@ -36,7 +38,7 @@ def rehearse(manifest: Manifest, output: Path, *, replace: bool, progress: Progr
 
     Raises:
         OutputExistsError: the folder exists and ``replace`` is False, or it is no rehearsal.
-        OutputError: the organisation's folder cannot be written.
+        OutputError: the organisation's folder cannot be written, or holds what somebody wrote or changed.
         OSError: something else cannot be written.
         ImportError: scikit-learn is not installed.
         DoomedRunError: the rules forbid what the manifest asks for.
@@ -44,10 +46,13 @@ def rehearse(manifest: Manifest, output: Path, *, replace: bool, progress: Progr
     final = output / ROUND_FOLDER / manifest.organisation
     if final.exists() and not (replace and (final / "systems").is_dir() and (final / "results").is_dir()):
         raise OutputExistsError(str(final))
+    check_free(final)
     with staging_beside(final) as work:
         _fill(work, manifest, progress)
-        put_folder(work, final)
-    (final.parent / "README.txt").write_text(_NOTE, encoding="utf-8")
+        replace_folder(work, final)
+    note = final.parent / "README.txt"
+    if not os.path.lexists(note):
+        note.write_text(_NOTE, encoding="utf-8")
     return final
 
 

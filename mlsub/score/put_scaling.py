@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from mlsub.output import write_file
+from mlsub.output import OutputError, write_file
 from mlsub.report.model import Report
 from mlsub.score.scaled import FILE
 
@@ -26,5 +27,7 @@ def put_scaling(reports: Sequence[Report]) -> Iterator[str]:
         for entry in report.entries:
             if not entry.score.scaling_file and not entry.score.as_expected:
                 file = Path(report.root) / entry.path / FILE
+                if os.path.lexists(file):
+                    raise OutputError(f"{file} is there and is never replaced. Move it away to have it written.")
                 write_file(file, json.dumps({"scaling_factor": entry.score.expected_scaling}).encode(), force=False)
                 yield f"{file}: {entry.score.expected_scaling!r}"

@@ -2,13 +2,14 @@
 
 What is written: FILE, and beside it ``FILE.receipt.txt``, ``FILE.MANIFEST.sha256`` and, for openssl, ``FILE.sha1``.
 FILE is the state: it gets its name in one step, and holds all there is to know. What lies beside it is removed before
-and written after, so that it is never that of another FILE, whenever the process is killed.
+and written after, so that it is never that of another FILE, whenever the process is killed. What is replaced or removed
+and was not written by sealing, or was changed since, is kept under another name.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
@@ -26,6 +27,7 @@ from mlsub.seal.names import MANIFEST, name_problem
 from mlsub.seal.place import finish, new_file, settle
 from mlsub.seal.receipt import Receipt, encryption_words, recipient_words, render
 from mlsub.seal.tree import Tree, scan
+from mlsub.written import digest_of, record, set_aside_foreign
 
 RECEIPT_SUFFIX = ".receipt.txt"
 MANIFEST_SUFFIX = f".{MANIFEST}"
@@ -91,6 +93,7 @@ def seal_tree(
     force: bool = False,
     now: datetime | None = None,
     scanned: Tree | None = None,
+    kept: Callable[[Path], None] | None = None,
 ) -> Receipt:
     """Seal a tree into a file.
 
@@ -101,6 +104,7 @@ def seal_tree(
         force: replace a sealed file that is there.
         now: the time of the receipt.
         scanned: what :func:`prepare` gave, where it was asked before.
+        kept: called with each name under which something is kept that is replaced.
 
     Raises:
         SealError: it cannot be done; nothing was written.
@@ -114,6 +118,9 @@ def seal_tree(
             _encrypt_into(archive, stream, key)
             finish(stream)
             receipt = _receipt(scanned, out, key, writer, archive, digests_of(part), now or datetime.now(UTC))
+            for aside in set_aside_foreign(out, (out, *_beside(out))) if force else ():
+                if kept is not None:
+                    kept(aside)
             _commit(part, out, receipt, writer.manifest, force=force)
     except OutputError as error:
         raise SealError(str(error)) from error
@@ -200,16 +207,21 @@ def _beside(out: Path) -> tuple[Path, ...]:
 def _commit(part: Path, out: Path, receipt: Receipt, manifest: Manifest, *, force: bool) -> None:
     """The step from the old state to the new one; see the module."""
     receipt_file, manifest_file, sha1_file = _beside(out)
+    beside = {manifest_file: manifest.render()}
+    if receipt.sha1:
+        beside[sha1_file] = f"{receipt.sha1}  {out.name}\n".encode()
+    beside[receipt_file] = render(receipt).encode("utf-8", "backslashreplace")
+    ours = {file.name: digest_of(content) for file, content in beside.items()} | {out.name: f"sha256:{receipt.sha256}"}
+    record(out, ours, besides=True)
     if force:
         for file in _beside(out):
             file.unlink(missing_ok=True)
         settle(out.parent)
     put_in_place(part, out, force=force)
     settle(out.parent)
-    _put_beside(manifest_file, manifest.render(), force=force)
-    if receipt.sha1:
-        _put_beside(sha1_file, f"{receipt.sha1}  {out.name}\n".encode(), force=force)
-    _put_beside(receipt_file, render(receipt).encode("utf-8", "backslashreplace"), force=force)
+    for file, content in beside.items():
+        _put_beside(file, content, force=force)
+    record(out, ours)
     settle(out.parent)
 
 

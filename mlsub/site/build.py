@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from mlsub.output import OutputError
-from mlsub.output_folder import put_folder, staging_beside
+from mlsub.output_folder import staging_beside
 from mlsub.pipeline import Checked
 from mlsub.records import Records
 from mlsub.rounds import get_round
@@ -19,6 +19,7 @@ from mlsub.site.pages import Page, all_results, of_result, of_round, overview
 from mlsub.site.performance import performance
 from mlsub.site.render import STATIC, Renderer
 from mlsub.site.results import Naming, rounds_of
+from mlsub.written import check_free, replace_folder
 
 #: By this file a folder is known as a site, which may be replaced.
 MARKER = ".mlsub-site"
@@ -57,7 +58,8 @@ def check_place(output: Path, paths: Sequence[str], *, replace: bool) -> None:
     """Find out before reading anything whether the site may be put there.
 
     Raises:
-        OutputError: something is there that is not to be replaced, or the site and what is read lie in one another.
+        OutputError: something is there that is not to be replaced, or the site and what is read lie in one another;
+            or the site holds what somebody wrote or changed.
     """
     try:
         if os.path.lexists(output):
@@ -75,6 +77,7 @@ def check_place(output: Path, paths: Sequence[str], *, replace: bool) -> None:
     except (OSError, ValueError, RuntimeError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise OutputError(f"{output} cannot be written: {reason}") from error
+    check_free(output)
 
 
 def _check_replaceable(output: Path, *, replace: bool) -> None:
@@ -124,7 +127,7 @@ def build_site(checked: Sequence[Checked], output: Path, wanted: Wanted) -> Buil
     with staging_beside(final) as staging:
         site = staging / "site"
         count = _write(site, renderer, pages(), output)
-        put_folder(site, final)
+        replace_folder(site, final)
     return Built(len(rounds), len(results), sum(result.entry.runs for result in results), count)
 
 

@@ -21,6 +21,7 @@ from mlsub.rules.catalogue import finding
 from mlsub.show import readable
 from mlsub.watch.blocks import Blocks
 from mlsub.watch.certain import certain_defects, certain_findings
+from mlsub.watch.source import UNFINISHED
 
 See = Callable[[Event], None]
 #: Bytes that tell a wide encoding, and what is shown of a name a log gives itself.
@@ -42,12 +43,23 @@ class GrowingLog:
         self._blocks = Blocks()
         self._records = _Records(self._reading.token)
         self._line = b""
+        self._held = b""
         self._finished = False
 
     def feed(self, data: bytes) -> None:
-        """Take the next bytes."""
+        """Take the next bytes; those of a line that has not ended wait for its end, unless it is a very long one."""
         end = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
         self._line = (data[end:] if end else self._line + data)[-_MAX_LINE:]
+        ready, self._held = (self._held + data[:end], data[end:]) if end else (b"", self._held + data)
+        if len(self._held) > UNFINISHED:
+            ready, self._held = ready + self._held, b""
+        self._read(ready)
+
+    def forget_line(self) -> None:
+        """The line that has not ended was taken away; see :class:`mlsub.watch.source.Look`."""
+        self._line = self._held = b""
+
+    def _read(self, data: bytes) -> None:
         for piece in self._blocks.cut(data):
             self._reading.take(self._records.feed(piece), piece)
 
@@ -66,6 +78,7 @@ class GrowingLog:
         if self._finished:
             return
         self._finished = True
+        self._read(self._held)
         rest = self._blocks.rest()
         if rest:
             self._reading.take(self._records.feed(rest), rest)

@@ -98,6 +98,8 @@ class WatchedRun:
             self._sofar = RunSoFar(self.task, self.round)
             self.report, self.grew_at = None, at.steady
             yield Restarted(at_ms=at.ms, path=self.task.path, reason=look.restart)
+        if look.cut:
+            self._sofar.log.forget_line()
         yield from self._presence(look, at)
         if look.data:
             self.report, self.grew_at = None, at.steady

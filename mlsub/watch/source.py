@@ -14,6 +14,8 @@ import msgspec
 LIMIT = 4 << 20
 #: Bytes at both ends of what was read that are compared, to notice another log. Times are in both.
 _MARK = 1024
+#: Bytes up to which a line that has not ended can be taken back: whoever reads must not have judged it yet.
+UNFINISHED = 1 << 16
 _PIPE_CHUNK = 1 << 16
 
 State = Literal["there", "absent", "unreadable", "closed"]
@@ -24,14 +26,16 @@ Restart = Literal["truncated", "replaced", "rewritten"]
 class Look(msgspec.Struct, frozen=True):
     """What one look at a source gave.
 
-    ``data`` are the bytes that are new, of a new log where ``restart`` says so; ``more`` whether there are further
-    ones already; ``modified`` when the file was last written, in seconds since the Unix epoch; ``problem`` why it
-    cannot be read.
+    ``data`` are the bytes that are new, of a new log where ``restart`` says so; ``cut`` says that the last line, which
+    had not ended, was taken away before they came, as a recorder does with a torn record; ``more`` whether there are
+    further ones already; ``modified`` when the file was last written, in seconds since the Unix epoch; ``problem`` why
+    it cannot be read.
     """
 
     state: State
     data: bytes = b""
     restart: Restart | None = None
+    cut: bool = False
     more: bool = False
     modified: float | None = None
     problem: str | None = None
@@ -59,6 +63,7 @@ class FileSource:
     def __init__(self, path: str) -> None:
         self.path = path
         self._position = 0
+        self._whole = 0
         self._identity: tuple[int, int] | None = None
         self._written: tuple[int, int] | None = None
         self._head = b""
@@ -84,17 +89,25 @@ class FileSource:
             what = "a folder" if stat.S_ISDIR(found.st_mode) else "not a regular file"
             return Look(state="unreadable", problem=what)
         restart = self._restart(opened, found)
+        cut = restart is not None and self._is_cut(opened, found)
+        if cut:
+            restart = None
+            self._tail = self._tail[: len(self._tail) - (self._position - self._whole)]
+            self._position, self._head = self._whole, self._head[: self._whole]
         if restart is not None:
-            self._position, self._head, self._tail = 0, b"", b""
+            self._position, self._whole, self._head, self._tail = 0, 0, b"", b""
         self._identity = (found.st_dev, found.st_ino)
         self._written = (found.st_size, found.st_mtime_ns)
         data = os.pread(opened, LIMIT, self._position)
+        end = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
+        if end:
+            self._whole = self._position + end
         self._position += len(data)
         if len(self._head) < _MARK:
             self._head = (self._head + data[:_MARK])[:_MARK]
-        self._tail = (self._tail + data[-_MARK:])[-_MARK:]
+        self._tail = (self._tail + data)[-(_MARK + UNFINISHED) :]
         more = bool(data) and self._position < found.st_size
-        return Look(state="there", data=data, restart=restart, more=more, modified=found.st_mtime)
+        return Look(state="there", data=data, restart=restart, cut=cut, more=more, modified=found.st_mtime)
 
     def _restart(self, opened: int, found: os.stat_result) -> Restart | None:
         if not self._position:
@@ -106,10 +119,21 @@ class FileSource:
             return None
         # Another file may hold the same log: that is how copies of a remote one come.
         head = os.pread(opened, len(self._head), 0)
-        tail = os.pread(opened, len(self._tail), self._position - len(self._tail))
-        if (head, tail) == (self._head, self._tail):
+        mark = self._tail[-_MARK:]
+        tail = os.pread(opened, len(mark), self._position - len(mark))
+        if (head, tail) == (self._head, mark):
             return None
         return "rewritten" if same_file else "replaced"
+
+    def _is_cut(self, opened: int, found: os.stat_result) -> bool:
+        """Whether all is as it was up to the last line, which had not ended."""
+        unfinished = self._position - self._whole
+        same_file = self._identity == (found.st_dev, found.st_ino)
+        if not same_file or not 0 < unfinished <= UNFINISHED or not 0 < self._whole <= found.st_size:
+            return False
+        mark = self._tail[:-unfinished][-_MARK:]
+        head = self._head[: self._whole]
+        return (os.pread(opened, len(head), 0), os.pread(opened, len(mark), self._whole - len(mark))) == (head, mark)
 
 
 def _cannot(error: OSError | ValueError) -> Look:

@@ -109,8 +109,10 @@ def test_what_is_allowed_is_a_rule_with_a_reason(workplace: Workplace, options: 
 
 
 def test_files_that_would_go_are_told(workplace: Workplace) -> None:
+    (workplace.folder / "notes.txt").write_text("")
+    workplace.save(files=[{"from": "notes.txt", "to": "notes.txt"}])
     pack("--write")
-    (workplace.folder / "out/ACME/notes.txt").write_text("")
+    workplace.save(files=[])
     done = pack("--write")
     assert done.status == 1
     assert done.stdout.endswith("Not written: see the errors above.\n\nnot in the plan, but there:\n  notes.txt\n")

@@ -56,7 +56,7 @@ def test_an_empty_folder_can_be_made_a_site_from_within(here: Path, monkeypatch:
     outcome = run("report", here / "in" / "v1.0", "-o", ".")
     assert (outcome.status, outcome.stderr) == (0, "")
     assert (here / "empty" / "index.html").is_file()
-    assert sorted(path.name for path in here.iterdir()) == ["empty", "in"]
+    assert sorted(path.name for path in here.iterdir()) == [".empty.mlsub-written", "empty", "in"]
 
 
 @pytest.mark.parametrize(

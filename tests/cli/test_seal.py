@@ -69,7 +69,11 @@ def test_the_receipt(place: Path) -> None:
     assert (done.status, done.stderr) == (0, "")
     assert text == RECEIPT
     beside = sorted(path.name for path in tree(place).parent.iterdir())
-    assert beside == ["ACME", *(f"ACME.tar.gz.age{end}" for end in ("", ".MANIFEST.sha256", ".receipt.txt"))]
+    assert beside == [
+        ".ACME.tar.gz.age.mlsub-written",
+        "ACME",
+        *(f"ACME.tar.gz.age{end}" for end in ("", ".MANIFEST.sha256", ".receipt.txt")),
+    ]
     assert (tree(place).parent / "ACME.tar.gz.age.receipt.txt").read_text() == done.stdout
 
 

@@ -302,3 +302,22 @@ def test_all_published_rounds_agree_with_the_report_and_are_quick(tmp_path: Path
             "WHERE round IN ('v1.0', 'v2.0', 'v4.0') ORDER BY entry"
         ).fetchall()
     assert [tuple(row) for row in found] == expected
+
+
+def test_what_somebody_added_to_a_database_is_never_lost(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    place.build()
+    with duckdb.connect(place.database) as connection:
+        connection.execute("CREATE TABLE mine AS SELECT 42 AS x")
+    make_tree(place.rounds, "v1.0", "Third")
+    updated = place.build()
+    assert (updated.written, updated.aside) == (True, None)
+    assert place.select("SELECT x FROM mine") == [(42,)]
+    # Another version of mlsub builds anew what it cannot bring up to date.
+    monkeypatch.setattr(mlsub, "__version__", "0.0.0")
+    rebuilt = place.build()
+    assert rebuilt.aside == "results.duckdb.~1~"
+    with duckdb.connect(place.folder / "results.duckdb.~1~", read_only=True) as connection:
+        assert connection.execute("SELECT x FROM mine").fetchall() == [(42,)]
+    monkeypatch.setattr(mlsub, "__version__", "0.0.1")
+    assert (place.build().aside, place.build(fresh=True).aside) == (None, None)
+    assert sorted(path.name for path in place.folder.glob("*~")) == ["results.duckdb.~1~"]

@@ -79,7 +79,11 @@ def test_everything_else_is_refused_in_one_line(statement: str, told: str, place
     assert told in str(raised.value)
     assert "\n" not in str(raised.value)
     assert place.database.read_bytes() == before
-    assert sorted(child.name for child in place.folder.iterdir()) == ["results.duckdb", "rounds"]
+    assert sorted(child.name for child in place.folder.iterdir()) == [
+        ".results.duckdb.mlsub-written",
+        "results.duckdb",
+        "rounds",
+    ]
 
 
 def test_a_sum_that_would_not_fit_the_memory_ends_in_an_error_and_spills_nothing(
@@ -88,7 +92,11 @@ def test_a_sum_that_would_not_fit_the_memory_ends_in_an_error_and_spills_nothing
     monkeypatch.setitem(query._CLOSED, "memory_limit", "50MB")
     with pytest.raises(DatabaseError, match="Out of Memory"):
         ask(place.database, "SELECT count(*) FROM (SELECT DISTINCT range, md5(range::VARCHAR) FROM range(2000000))", 1)
-    assert sorted(child.name for child in place.folder.iterdir()) == ["results.duckdb", "rounds"]
+    assert sorted(child.name for child in place.folder.iterdir()) == [
+        ".results.duckdb.mlsub-written",
+        "results.duckdb",
+        "rounds",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -16,6 +17,12 @@ from mlsub.emit import DoomedRunError, EmitError
 from mlsub.emit.ranks import Detected
 from mlsub.judge.log import LogTask, judge_log
 from tests.emit.digits import initialise, recorder, train
+from tests.emit.test_kill import ROOT
+
+LAUNCHER_VARIABLES = (
+    *("RANK", "WORLD_SIZE", "LOCAL_RANK", "NODE_RANK", "SLURM_PROCID", "SLURM_NTASKS"),
+    *("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_SIZE", "MV2_COMM_WORLD_RANK"),
+)
 
 
 class Group:
@@ -129,16 +136,7 @@ def test_a_refusal_reaches_every_process(tmp_path: Path) -> None:
 def test_launchers_say_which_process_this_is(
     variables: dict[str, str], rank: int, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in (
-        "RANK",
-        "WORLD_SIZE",
-        "SLURM_PROCID",
-        "SLURM_NTASKS",
-        "OMPI_COMM_WORLD_RANK",
-        "PMI_RANK",
-        "LOCAL_RANK",
-        "NODE_RANK",
-    ):
+    for name in LAUNCHER_VARIABLES:
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
@@ -152,12 +150,68 @@ def test_a_process_that_does_not_write_leaves_no_file(tmp_path: Path, monkeypatc
     monkeypatch.setenv("RANK", "1")
     with recorder(tmp_path / "result_0.txt") as rec:
         assert not rec.writes
-        initialise(rec)
+        initialise(rec, seed=7)
         with rec.run() as run:
             # Without a framework to share by, a process goes by its own evaluations.
             assert [rec.evaluate(quality, epoch=1) for quality in (0.5, 0.97)] == [False, True]
         assert run.status == "success"
     assert list(tmp_path.iterdir()) == []
+
+
+LAUNCHED = {
+    "srun": ("SLURM_PROCID", "SLURM_NTASKS"),
+    "torchrun": ("RANK", "WORLD_SIZE"),
+    "mpirun": ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
+}
+SEED = """
+import sys, warnings
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])
+from tests.emit.digits import initialise, recorder
+warnings.simplefilter("always")
+with recorder(Path(sys.argv[1])) as rec:
+    print(initialise(rec, seed=int(sys.argv[3]) if len(sys.argv) > 3 else None))
+"""
+
+
+@pytest.mark.parametrize("launcher", LAUNCHED)
+def test_processes_that_nothing_connects_do_not_draw_seeds_of_their_own(launcher: str, tmp_path: Path) -> None:
+    ranks, sizes = LAUNCHED[launcher]
+    clean = {name: value for name, value in os.environ.items() if name not in LAUNCHER_VARIABLES}
+
+    def launched(rank: int, *seed: str) -> subprocess.CompletedProcess[str]:
+        environment = {**clean, ranks: str(rank), sizes: "2"}
+        command = [sys.executable, "-c", SEED, str(tmp_path / f"result_{len(seed)}.txt"), str(ROOT), *seed]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+    first, second = launched(0), launched(1)
+    assert first.returncode == 0
+    assert "EmitWarning: the launcher started 2 processes, and the others cannot learn the seed" in first.stderr
+    assert (second.returncode, second.stdout) == (1, "")
+    assert "EmitError: process 1 cannot learn the seed that process 0 draws" in second.stderr
+    assert "seed(...)" in second.stderr
+    # One seed for all, drawn by the launcher, is what such processes can have.
+    assert [launched(rank, "77").stdout for rank in (0, 1)] == ["77\n", "77\n"]
+    assert "EmitWarning" not in launched(1, "77").stderr
+
+
+def test_ranks_of_the_callers_own_are_connected(tmp_path: Path) -> None:
+    ranks = SimpleNamespace(rank=1, size=2, barrier=lambda: None, share=lambda value: 5)
+    with recorder(tmp_path / "result_0.txt", ranks=ranks) as rec:
+        assert rec.fresh_seed() == 5
+
+
+def test_a_quality_that_is_none_is_refused_in_every_process(tmp_path: Path) -> None:
+    def work(rank: int, ranks: Any) -> None:
+        with recorder(tmp_path / "result_0.txt", ranks=ranks) as rec:
+            initialise(rec)
+            with rec.run(), rec.evaluation(epoch=1) as evaluation:
+                evaluation.result(None)  # type: ignore[arg-type]
+
+    first, *others = together(3, work)
+    assert all(type(error) is EmitError for error in (first, *others))
+    assert "eval_accuracy is None: the quality of an evaluation is a number" in str(first)
+    assert all("eval_accuracy is None" in str(error) for error in others)
 
 
 def test_torch_distributed_is_used_where_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -314,7 +314,7 @@ def test_an_earlier_run_is_not_written_over(log: Path) -> None:
 
 
 def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
-    with pytest.raises(EmitError, match="No such file or directory"):
+    with pytest.raises(EmitError, match=r"there is no folder .*gone\. Make it first\."):
         recorder(tmp_path / "gone" / "result_0.txt")
 
 
@@ -374,3 +374,54 @@ def test_one_number_is_not_enough_where_there_are_several_measures(
         pytest.raises(EmitError, match=said),
     ):
         rec.evaluate(value, epoch=1, step=1)
+
+
+#: What is not a number of samples, as it is told.
+NO_SAMPLES = {
+    "None": None,
+    "'1437'": "1437",
+    "1437.0": 1437.0,
+    "True": True,
+    "0": 0,
+    "-1": -1,
+    "[1437]": [1437],
+    "nan": float("nan"),
+}
+
+
+@pytest.mark.parametrize("shown", NO_SAMPLES)
+@pytest.mark.parametrize("which", ["train", "evaluation"])
+def test_what_is_no_number_of_samples_is_refused_and_nothing_is_logged(which: str, shown: str, log: Path) -> None:
+    counts: dict[str, Any] = {"train": 1437, "evaluation": 360, which: NO_SAMPLES[shown]}
+    with recorder(log) as rec:
+        with pytest.raises(EmitError) as refused:
+            rec.samples(**counts)
+        assert str(refused.value) == f"{which} is {shown}: give a number of samples above 0"
+    assert records(log) == []
+
+
+def test_numbers_of_numeric_libraries_are_numbers(log: Path) -> None:
+    numpy = pytest.importorskip("numpy")
+    with recorder(log) as rec:
+        rec.samples(train=numpy.int64(1437), evaluation=numpy.array(360))
+        assert rec.seed(numpy.int32(5)) == 5
+        rec.evaluate(numpy.float32(0.5), epoch=1)
+    values = {record["key"]: record["value"] for record in records(log)}
+    assert (values["train_samples"], values["eval_samples"], values["seed"]) == (1437, 360, 5)
+    assert values["eval_accuracy"] == 0.5
+
+
+@pytest.mark.parametrize("seed", [None, "5", 5.5, True])
+def test_what_is_no_seed_is_refused(seed: Any, log: Path) -> None:
+    with recorder(log) as rec, pytest.raises(EmitError, match=r"^the seed is .*: give a whole number$"):
+        rec.seed(seed)
+    assert records(log) == []
+
+
+@pytest.mark.parametrize("quality", [None, "0.99", True, [0.99]])
+def test_a_quality_that_would_never_reach_the_target_is_refused(quality: Any, log: Path) -> None:
+    with recorder(log) as rec:
+        initialise(rec)
+        with rec.run(), pytest.raises(EmitError, match="the quality of an evaluation is a number"):
+            rec.evaluate(quality, epoch=1)
+    assert "eval_accuracy" not in [record["key"] for record in records(log)]

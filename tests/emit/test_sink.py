@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import json
 import os
 import subprocess
 import sys
@@ -71,6 +73,124 @@ def test_a_full_disk_is_told(tmp_path: Path) -> None:
     with pytest.raises(EmitError, match="No space left on device"):
         file.write("x")
     file.close()
+
+
+def test_a_full_disk_is_told_by_the_recorder_too(tmp_path: Path) -> None:
+    log = tmp_path / "result_0.txt"
+    log.symlink_to("/dev/full")
+    rec = recorder(log)
+    with pytest.raises(EmitError, match=r"^notice cannot be logged: .*cannot be written: No space left on device$"):
+        rec.log("notice", 1)
+
+
+class Disk:
+    """A disk that is full from some byte on, for one write."""
+
+    def __init__(self, room: int, error: BaseException) -> None:
+        self.room, self.error, self.write = room, error, os.write
+
+    def __call__(self, file: int, line: bytes) -> int:
+        if self.room < 0:
+            return self.write(file, line)
+        room, self.room = self.room, 0 if self.room else -1
+        if not room:
+            raise self.error
+        return self.write(file, line[:room])
+
+
+@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()])
+@pytest.mark.parametrize("room", [0, 1, 30])
+def test_a_record_that_cannot_be_written_whole_is_taken_back(
+    room: int, error: BaseException, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "result_0.txt"
+    with recorder(log) as rec:
+        rec.log("notice", "before")
+        before = log.read_bytes()
+        monkeypatch.setattr(os, "write", Disk(room, error))
+        with pytest.raises((EmitError, KeyboardInterrupt)):
+            rec.log("notice", "lost")
+        assert log.read_bytes() == before
+        rec.log("notice", "after")
+    values = [json.loads(line.removeprefix(":::MLLOG "))["value"] for line in log.read_text().splitlines()]
+    assert values == ["before", "after"]
+
+
+def test_what_somebody_else_appended_meanwhile_is_not_taken_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "result_0.txt"
+    with recorder(log) as rec:
+
+        def torn(file: int, line: bytes) -> int:
+            with log.open("ab") as stream:
+                stream.write(line[:20] + b"\nsomebody else\n")
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr(os, "write", torn)
+        with pytest.raises(EmitError):
+            rec.log("notice", "lost")
+        monkeypatch.undo()
+    assert log.read_bytes().endswith(b"\nsomebody else\n")
+
+
+def test_nothing_is_logged_after_the_end(tmp_path: Path) -> None:
+    with recorder(tmp_path / "result_0.txt") as rec:
+        pass
+    with pytest.raises(EmitError, match=r"result_0\.txt is closed"):
+        rec.log("notice", 1)
+
+
+OPEN = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])
+from tests.emit.digits import recorder
+recorder(Path(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("there.txt", "there.txt holds a run already, and one file is one run. Name another, or say overwrite=True."),
+        ("none/result_0.txt", "result_0.txt cannot be opened: there is no folder {place}/none. Make it first."),
+        (
+            "there.txt/result_0.txt",
+            "result_0.txt cannot be opened: there is no folder {place}/there.txt. Make it first.",
+        ),
+        ("", "{place} cannot be opened: Is a directory"),
+        ("x" * 300, "cannot be opened: File name too long"),
+        ("a\x1b[2Jb/c", "there is no folder {place}/a\\x1b[2Jb. Make it first."),
+    ],
+    ids=[
+        "an existing file",
+        "a missing folder",
+        "a file for a folder",
+        "a folder",
+        "a long name",
+        "a steered terminal",
+    ],
+)
+def test_a_log_that_cannot_be_opened_ends_in_one_traceback_with_one_line_that_says_why(
+    name: str, told: str, tmp_path: Path
+) -> None:
+    (tmp_path / "there.txt").write_text("a run\n")
+    before = sorted(tmp_path.iterdir())
+    done = subprocess.run(
+        [sys.executable, "-c", OPEN, str(tmp_path / name), str(ROOT)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr.count("Traceback (most recent call last)") == 1, done.stderr
+    assert "Exception ignored" not in done.stderr
+    assert done.stderr.splitlines()[-1].startswith("mlsub.emit.errors.EmitError: ")
+    assert done.stderr.splitlines()[-1].endswith(told.format(place=tmp_path))
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_name_that_cannot_be_is_an_error_of_the_recorder(tmp_path: Path) -> None:
+    with pytest.raises(EmitError, match="cannot be opened: embedded null byte"):
+        recorder(tmp_path / "a\0b")
 
 
 def test_lines_are_there_as_soon_as_they_are_logged(tmp_path: Path) -> None:

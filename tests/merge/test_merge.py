@@ -19,6 +19,7 @@ from mlsub.merge.plan import plan_merge
 from mlsub.merge.sources import read_sources
 from mlsub.output import OutputError
 from mlsub.rounds import get_round
+from mlsub.written import digests, record
 from tests.cli.runner import REPOSITORY, run, schema
 from tests.make_tree import Tree, make_tree, snapshot, spoil
 
@@ -79,7 +80,7 @@ def test_parts_become_one_package(parts: tuple[Tree, Tree], tmp_path: Path) -> N
     assert os.access(out / "benchmarks/bert/rack1/setup.sh", os.X_OK)
     assert not os.access(out / "README.md", os.X_OK)
     assert (snapshot(one), snapshot(other)) == before
-    assert [path.name for path in out.parent.iterdir()] == ["ACME"]
+    assert sorted(path.name for path in out.parent.iterdir()) == [".ACME.mlsub-written", "ACME"]
     assert run("check", out, "--round", "1.0").status == 0
 
 
@@ -220,8 +221,7 @@ def test_a_rejected_result_is_not_put_in_place_unasked(parts: tuple[Tree, Tree],
 
 
 def test_an_older_result_is_replaced_only_when_asked(parts: tuple[Tree, Tree], tmp_path: Path) -> None:
-    out = make_tree(tmp_path / "out", "here").folder
-    (out / "old.txt").write_text("")
+    out = older(tmp_path)
     paths = [tree.folder for tree in parts]
     refused = run("merge", *paths, "-o", out, "--write")
     assert (refused.status, refused.stderr) == (2, f"mlsub merge: {out} exists; add --replace to replace it\n")
@@ -230,11 +230,19 @@ def test_an_older_result_is_replaced_only_when_asked(parts: tuple[Tree, Tree], t
     assert files(out) == files(paths[0]) | files(paths[1])
 
 
-@pytest.mark.parametrize("moment", ["check_paths", "_copy", "put_folder"])
+def older(tmp_path: Path) -> Path:
+    """A package in the place of the result, as mlsub would have put it there."""
+    out = make_tree(tmp_path / "out", "here").folder
+    (out / "old.txt").write_text("")
+    record(out, digests(out))
+    return out
+
+
+@pytest.mark.parametrize("moment", ["check_paths", "_copy", "replace_folder"])
 def test_whatever_stops_it_leaves_the_old_package(
     moment: str, parts: tuple[Tree, Tree], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    out = make_tree(tmp_path / "out", "here").folder
+    out = older(tmp_path)
     before = files(out)
 
     def stop(*arguments: object) -> None:
@@ -244,14 +252,14 @@ def test_whatever_stops_it_leaves_the_old_package(
     outcome = run("merge", *(tree.folder for tree in parts), "-o", out, "--write", "--replace")
     assert (outcome.status, outcome.stderr) == (2, "mlsub merge: the disk is full\n")
     assert files(out) == before
-    assert [path.name for path in out.parent.iterdir()] == ["ACME"]
+    assert sorted(path.name for path in out.parent.iterdir()) == [".ACME.mlsub-written", "ACME"]
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.02, 0.05, 0.1, 0.2])
 def test_after_a_kill_there_is_the_old_package_or_the_new_one(
     delay: float, parts: tuple[Tree, Tree], tmp_path: Path
 ) -> None:
-    out = make_tree(tmp_path / "out", "here").folder
+    out = older(tmp_path)
     old, new = files(out), files(parts[0].folder) | files(parts[1].folder)
     arguments = [str(tree.folder) for tree in parts] + ["-o", str(out), "--write", "--replace"]
     process = subprocess.Popen(
@@ -263,7 +271,8 @@ def test_after_a_kill_there_is_the_old_package_or_the_new_one(
         time.sleep(delay)
         process.kill()
     assert files(out) in (old, new)
-    assert all(path.name == "ACME" or path.name.startswith(".mlsub-") for path in out.parent.iterdir())
+    known = ("ACME", ".ACME.mlsub-written", ".ACME.mlsub-written.part")
+    assert all(path.name in known or path.name.startswith(".mlsub-") for path in out.parent.iterdir())
 
 
 WHEN_STAGED = """

@@ -85,4 +85,4 @@ def test_a_killed_pack_leaves_the_old_tree_or_the_new_one(worker: int, tmp_path:
     assert workplace.pack().written
     # What killed processes left beside it goes with the next pack.
     left = sorted(os.listdir(workplace.out.parent))  # noqa: PTH208
-    assert left == [workplace.out.name]
+    assert left == [f".{workplace.out.name}.mlsub-written", workplace.out.name]

@@ -101,7 +101,8 @@ def test_a_change_replaces_the_tree_and_leaves_nothing_beside_it(workplace: Work
     changed = workplace.pack()
     assert changed.written
     assert changed.difference.changed == tuple(f"results/rack1/resnet/result_{n}.txt" for n in (0, 1, 3, 4))
-    assert [path.name for path in workplace.out.parent.iterdir()] == [workplace.out.name]
+    beside = sorted(path.name for path in workplace.out.parent.iterdir())
+    assert beside == [f".{workplace.out.name}.mlsub-written", workplace.out.name]
 
 
 def test_a_rejected_package_leaves_what_was_there(workplace: Workplace) -> None:
@@ -184,10 +185,24 @@ def test_files_that_are_not_in_the_manifest_do_not_go_unasked(workplace: Workpla
     assert rules(kept) == ["package.out-has-more"]
     assert kept.refused
     assert note.exists()
+    refused = workplace.pack(replace=True)
+    assert rules(refused) == ["package.out-changed"]
+    assert refused.difference.extra == refused.difference.foreign == ("notes.txt",)
+    assert note.read_text() == "my only copy"
+
+
+def test_files_that_pack_wrote_go_when_asked(tmp_path: Path) -> None:
+    workplace = Workplace(tmp_path, "resnet", "bert")
+    workplace.pack()
+    workplace.save(entries=workplace.content["entries"][:1])
+    kept = workplace.pack()
+    assert rules(kept) == ["package.out-has-more"]
+    assert (workplace.out / "results/rack1/bert").exists()
     gone = workplace.pack(replace=True)
     assert gone.written
-    assert gone.difference.extra == ("notes.txt",)
-    assert not note.exists()
+    assert gone.difference.extra == tuple(f"results/rack1/bert/result_{n}.txt" for n in range(10))
+    assert gone.difference.foreign == ()
+    assert not (workplace.out / "results/rack1/bert").exists()
 
 
 def test_sources_in_the_output_are_never_replaced(workplace: Workplace) -> None:

@@ -119,7 +119,7 @@ def test_an_existing_rehearsal_is_replaced_only_on_request(submission: Path, tmp
     assert (first / "results/here/digits/result_0.txt").read_bytes() == before
     assert rehearse(manifest, tmp_path, replace=True) == first
     assert (first / "results/here/digits/result_0.txt").read_bytes() != before
-    assert sorted(p.name for p in first.parent.iterdir()) == ["Org", "README.txt"]
+    assert sorted(p.name for p in first.parent.iterdir()) == [".Org.mlsub-written", "Org", "README.txt"]
 
 
 def test_a_folder_that_is_no_rehearsal_is_never_replaced(tmp_path: Path) -> None:

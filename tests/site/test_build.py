@@ -142,7 +142,8 @@ def test_what_is_read_is_left_as_it_is(tmp_path: Path) -> None:
     before = snapshot(tree.folder)
     build_site(checked(tree.folder), tmp_path / "out" / "site", Wanted())
     assert snapshot(tree.folder) == before
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["site"], "nothing is left beside it"
+    beside = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert beside == [".site.mlsub-written", "site"], "nothing else is left beside it"
 
 
 def test_a_site_is_replaced_as_a_whole(site: Path, tmp_path: Path) -> None:
@@ -172,7 +173,7 @@ def test_a_build_that_fails_leaves_the_old_site(site: Path, tmp_path: Path, monk
         build_site(checked(tmp_path / "v1.1"), site, Wanted())
     monkeypatch.undo()
     assert snapshot(site) == before
-    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == [".site.mlsub-written"]
 
 
 def test_what_is_no_site_is_never_replaced(tmp_path: Path) -> None:

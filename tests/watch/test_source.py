@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.watch.source import LIMIT, FileSource, PipeSource
+from mlsub.watch.source import LIMIT, UNFINISHED, FileSource, PipeSource
 
 
 @pytest.fixture
@@ -113,7 +113,56 @@ def test_bytes_that_a_network_file_system_fills_in_later(file: Path) -> None:
         stream.write(b"one\ntwo\nthree\n")
     touch(file)
     look = source.look()
-    assert (look.restart, look.data) == ("rewritten", b"one\ntwo\nthree\n")
+    assert (look.restart, look.cut, look.data) == (None, True, b"two\nthree\n")
+
+
+def test_whole_lines_that_a_network_file_system_fills_in_later(file: Path) -> None:
+    file.write_bytes(b"one\n\0\0\0\n")
+    source = FileSource(str(file))
+    source.look()
+    with file.open("r+b") as stream:
+        stream.write(b"one\ntwo\nthree\n")
+    touch(file)
+    look = source.look()
+    assert (look.restart, look.cut, look.data) == ("rewritten", False, b"one\ntwo\nthree\n")
+
+
+@pytest.mark.parametrize("after", [b"", b"tw", b"two\n", b"two and much more than was there before\n"])
+def test_an_unfinished_last_line_that_is_taken_away(after: bytes, file: Path) -> None:
+    file.write_bytes(b"zero\none\ntorn rec")
+    source = FileSource(str(file))
+    source.look()
+    os.truncate(file, len(b"zero\none\n"))
+    with file.open("ab") as stream:
+        stream.write(after)
+    touch(file)
+    look = source.look()
+    assert (look.restart, look.cut, look.data) == (None, True, after)
+    with file.open("ab") as stream:
+        stream.write(b"end\n")
+    look = source.look()
+    assert (look.restart, look.cut, look.data) == (None, False, b"end\n")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b"one\ntorn", b"on"),
+        (b"one\ntorn", b"own\ntorn"),
+        (b"torn", b"tor"),
+        (b"one\n" + b"x" * (UNFINISHED + 1), b"one\n"),
+        (b"one\ntwo\n", b"one\n"),
+    ],
+    ids=["into a whole line", "another line", "the only line", "a very long line", "a whole line"],
+)
+def test_anything_more_than_that_starts_over(before: bytes, after: bytes, file: Path) -> None:
+    file.write_bytes(before)
+    source = FileSource(str(file))
+    source.look()
+    file.write_bytes(after)
+    touch(file)
+    look = source.look()
+    assert (look.restart is not None, look.cut, look.data) == (True, False, after)
 
 
 def test_a_file_that_goes_and_comes_back(file: Path) -> None:

@@ -142,6 +142,59 @@ def test_each_finding_is_told_once_and_all_of_check_are(file: Path) -> None:
         assert verdict(kept).exit_status == (0 if report.compliant else 1)
 
 
+def torn(line: bytes) -> bytes:
+    """What a recorder that was killed may leave of a line."""
+    return line[: len(line) // 2]
+
+
+def test_a_torn_record_that_a_recorder_takes_away_is_forgotten(file: Path) -> None:
+    lines = lines_of()
+    whole, half = b"".join(lines[:20]), torn(lines[20])
+
+    def repaired() -> None:
+        os.truncate(file, len(whole))
+
+    status, kept = watched(
+        [file], [append(file, whole, half), wait, repaired, append(file, *lines[20:40]), append(file, *lines[40:])]
+    )
+    assert status == 0
+    assert kept.of(Restarted) == kept.of(Warned) == []
+    assert verdict(kept).official == "accepted"
+    assert len(kept.of(Evaluated)) == len([line for line in lines if b'"eval_accuracy"' in line])
+
+
+def test_a_torn_record_that_is_taken_away_between_two_looks_is_forgotten(file: Path) -> None:
+    lines = lines_of()
+    whole = b"".join(lines[:20])
+
+    def repaired() -> None:
+        os.truncate(file, len(whole))
+        append(file, *lines[20:])()
+
+    status, kept = watched([file], [append(file, whole, torn(lines[20])), wait, repaired])
+    assert (status, kept.of(Restarted)) == (0, [])
+
+
+def test_a_torn_record_that_another_writer_goes_on_after_is_judged_as_check_does(file: Path) -> None:
+    """The official parser reads the last record of a line, so the torn one before it is lost without a word."""
+    lines = lines_of()
+    status, kept = watched([file], [append(file, *lines[:20], torn(lines[20])), wait, append(file, *lines[20:])])
+    assert status == 0
+    assert {found.finding.rule for found in kept.of(Found)} >= {"log.hidden-record"}
+
+
+def test_a_log_that_ends_in_a_torn_record_is_judged_as_check_does(file: Path) -> None:
+    lines = lines_of()
+    status, kept = watched([file], [append(file, *lines[:20], torn(lines[20]))], settings=Settings(idle_s=60.0))
+    assert status == 1
+    report = judge_log(LogTask(str(file), "result_0.txt", "training", "1.0"))
+    assert [f for f in report.findings if f.rejects]
+    told = {(found.finding.rule, found.finding.message) for found in kept.of(Found)}
+    assert told >= {(f.rule, f.message) for f in report.findings if f.rejects}
+    # Nothing is said of the torn record as long as it may still be finished.
+    assert all(found.final for found in kept.of(Found) if found.finding.rule == "log.record-undecodable")
+
+
 def test_a_file_that_is_cut_starts_over(file: Path) -> None:
     lines = lines_of()
     bad = [line.replace(b'"lars_epsilon", "value": 0.0', b'"lars_epsilon", "value": 0.5') for line in lines]

@@ -1,0 +1,75 @@
+"""What a training code hands over, as a log can have it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mlsub.emit.errors import EmitError
+
+
+def plain_value(value: Any) -> Any:
+    """A value as JSON has it: numbers and arrays of numeric libraries become plain ones.
+
+    Raises:
+        EmitError: it is nothing a log can hold.
+    """
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, dict):
+        return {str(key): plain_value(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain_value(item) for item in value]
+    for name in ("tolist", "item"):
+        convert = getattr(value, name, None)
+        if callable(convert):
+            return plain_value(convert())
+    raise EmitError(f"{type(value).__name__} cannot be logged: log a number, a text, or a list or mapping of them")
+
+
+def samples(name: str, value: Any) -> int:
+    """A number of samples, 1 or more.
+
+    Raises:
+        EmitError: it is something else, such as None.
+    """
+    found = whole_number(name, value, "a number of samples above 0")
+    if found < 1:
+        raise EmitError(f"{name} is {found}: give a number of samples above 0")
+    return found
+
+
+def whole_number(name: str, value: Any, wanted: str = "a whole number") -> int:
+    """A count or a seed.
+
+    Args:
+        name: what the caller knows it as.
+        value: a whole number, be it one of a numeric library.
+        wanted: what is asked for where it is none.
+
+    Raises:
+        EmitError: it is something else, such as None.
+    """
+    found = plain_value(value)
+    if isinstance(found, bool) or not isinstance(found, int):
+        raise EmitError(f"{name} is {_shown(found)}: give {wanted}")
+    return found
+
+
+def measure(name: str, value: Any) -> float:
+    """The quality that an evaluation found.
+
+    Args:
+        name: the key or the measure.
+        value: a number, be it one of a numeric library, or NaN where the training has diverged.
+
+    Raises:
+        EmitError: it is something else, which would never reach the target.
+    """
+    found = plain_value(value)
+    if isinstance(found, bool) or not isinstance(found, (int, float)):
+        raise EmitError(f"{name} is {_shown(found)}: the quality of an evaluation is a number")
+    return found
+
+
+def _shown(value: Any) -> str:
+    return repr(value)[:80]
