@@ -253,9 +253,10 @@ def mixed_sizes(
 def _decision(result: Result, unit: str | None) -> str:
     if result.minimum is None:
         return "no reference covers the batch size"
-    verdict = "passes" if result.passed else "fails"
+    if not result.passed:
+        return f"fails, for a mean of {number(result.minimum)} {unit} or more is accepted"
     scaled = f", scaled by {result.scaling:.6f}" if result.scaling != 1 else ""
-    return f"{verdict} from {number(result.minimum)} {unit} on{scaled}"
+    return f"passes from {number(result.minimum)} {unit} on{scaled}"
 
 
 def number(value: float | None) -> str:

@@ -244,7 +244,7 @@ def test_to_v21_an_answer_that_depends_on_the_order_of_the_logs_is_named(
     assert finding.actual is not None
     assert f"{others} in result_0.txt, result_1.txt" in finding.actual
     assert (
-        f"{last} in result_{by_name_last}.txt (counts here): {'fails' if slower_last else 'passes'} from"
+        f"{last} in result_{by_name_last}.txt (counts here): {'fails, for' if slower_last else 'passes from'}"
         in finding.actual
     )
 

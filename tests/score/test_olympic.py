@@ -7,6 +7,7 @@ import math
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mlperf_logging.result_summarizer.result_summarizer import _compute_olympic_average
 
 from mlsub.score.olympic import olympic_mean
 
@@ -81,6 +82,13 @@ def test_a_failed_run_is_worth_as_much_as_the_slowest(minutes: list[float]) -> N
 def test_there_is_a_score_exactly_while_no_more_runs_fail_than_fall_out(minutes: list[float], failed: int) -> None:
     runs = [*minutes[failed:], *[None] * failed]
     assert (olympic_mean(runs, 4) is not None) is (failed <= 4)
+
+
+@exactly
+@given(st.lists(TIMES, max_size=60), st.integers(min_value=0, max_value=5), st.sampled_from([1, 4]))
+def test_it_is_that_of_the_official_summarizer_to_the_last_bit(minutes: list[float], failed: int, most: int) -> None:
+    official = _compute_olympic_average(list(minutes), failed, most) if failed <= most else None
+    assert olympic_mean([*minutes, *[None] * failed], most) == official
 
 
 @exactly
