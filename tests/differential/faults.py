@@ -100,7 +100,9 @@ def _described(package: Package, rng: random.Random) -> dict[str, Any]:
 def _field(package: Package, rng: random.Random) -> None:
     fields = _described(package, rng)
     name = rng.choice(("division", "division", "status", "submitter", "system_name", "framework", "cooling", *fields))
-    value = rng.choice((1, None, True, [], {}, "", "Closed", "open", "closed", "x", float("nan"), 10**400, ["closed"]))
+    value: Any = rng.choice(
+        (1, None, True, [], {}, "", "Closed", "open", "closed", "x", float("nan"), 10**400, ["closed"])
+    )
     if rng.random() < 0.3:
         fields.pop(name, None)
     else:
