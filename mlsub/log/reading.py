@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import math
+from functools import lru_cache
 from typing import Any, Literal
 
 import msgspec
@@ -22,7 +23,7 @@ BEYOND = 1e15
 #: Bounds that keep a reading small on hostile input; a log has one ``run_stop`` and tens of evaluated steps.
 MAX_STOPS = 1_000
 MAX_STEPS = 100_000
-_MAX_SHAPES, _MAX_SHAPE, _MAX_TEXT = 128, 1024, 200
+_MAX_SHAPES, _MAX_SHAPE, _MAX_TEXT = 1024, 1024, 200
 
 _SIZE, _NAME, _SAMPLES, _STOP = b"global_batch_size", b"submission_benchmark", b"train_samples", b"run_stop"
 _ERROR, _ACCURACY = b"eval_error", b"eval_accuracy"
@@ -103,41 +104,52 @@ class ReadingFold:
     """
 
     def __init__(self, manner: Manner) -> None:
-        self._manner = manner
-        self._shapes: set[bytes] = set()
         self._error_seen = False
         keys = {"accuracy": ((_ACCURACY,),), "error_first": ((_ACCURACY,), (_ERROR,)), "either": ((_ERROR, _ACCURACY),)}
         self._usual = [_Counter(manner, names) for names in keys[manner.evaluations]]
-        self._by_samples = _Counter(manner, keys["either"][0], samples=True)
+        #: None once it can read nothing else than the usual one: the log is of another benchmark than BERT.
+        self._by_samples: _Counter | None = _Counter(manner, keys["either"][0], samples=True)
 
     def add(self, line: int, text: bytes, event: Event | None) -> None:
         """Take the next record that the official reader sees: its text, and its event where it could be decoded."""
-        shape = text.translate(None, _NOT_IN_SHAPES) if len(text) < _MAX_SHAPE else b""
-        if shape and shape in self._shapes:
+        if len(text) < _MAX_SHAPE and not _in_shape(text.translate(None, _NOT_IN_SHAPES)):
             return
-        if any(name in text for name in _NAMES):
-            self._take(_Record(line, text, event))
-        elif shape and len(self._shapes) < _MAX_SHAPES:
-            self._shapes.add(shape)
+        names = _in_text(text)
+        if names:
+            self._take(_Record(line, text, names, event))
 
     def _take(self, record: _Record) -> None:
-        self._error_seen = self._error_seen or _ERROR in record.text
-        for counter in (*self._usual, self._by_samples):
+        self._error_seen = self._error_seen or _ERROR in record.names
+        for counter in self._usual:
             counter.take(record)
+        if self._by_samples is not None:
+            self._by_samples.take(record)
+            if self._by_samples.is_like(self._usual[0]):
+                self._by_samples = None
 
     def finish(self) -> Reading:
         """The reading so far; more records may follow."""
-        return Reading(self._usual[-1 if self._error_seen else 0].count(), self._by_samples.count())
+        usual = self._usual[-1 if self._error_seen else 0].count()
+        return Reading(usual, usual if self._by_samples is None else self._by_samples.count())
+
+
+def _in_text(text: bytes) -> frozenset[bytes]:
+    return frozenset([name for name in _NAMES if name in text])
+
+
+#: Whether a shape mentions a name. What it does not mention, no record of that shape does.
+_in_shape = lru_cache(maxsize=_MAX_SHAPES)(_in_text)
 
 
 class _Record:
-    """One record, its parts as the official reader gets at them: it decodes the whole record each time."""
+    """One record, the names it mentions, and its parts: the official reader decodes the record for each of them."""
 
-    __slots__ = ("_event", "_fields", "line", "text")
+    __slots__ = ("_event", "_fields", "_text", "line", "names")
 
-    def __init__(self, line: int, text: bytes, event: Event | None) -> None:
+    def __init__(self, line: int, text: bytes, names: frozenset[bytes], event: Event | None) -> None:
         self.line = line
-        self.text = text
+        self.names = names
+        self._text = text
         self._event = event
         self._fields: Any = None
 
@@ -146,7 +158,7 @@ class _Record:
         if self._event is not None:
             return getattr(self._event, name)
         if self._fields is None:
-            self._fields = json.loads(self.text.rstrip(_STRIPPED).decode("latin-1"))
+            self._fields = json.loads(self._text.rstrip(_STRIPPED).decode("latin-1"))
         return self._fields[name]
 
 
@@ -180,6 +192,11 @@ class _Counter:
             beyond=self._beyond,
         )
 
+    def is_like(self, usual: _Counter) -> bool:
+        """Whether it counts as the usual one does from here on, and neither has counted anything yet."""
+        counted = self._point or usual._point or self._stops or self._crash or usual._crash
+        return not (self._samples or counted) and self._manner.by_name
+
     def take(self, record: _Record) -> None:
         """Take a record, and note where the official reader ends at it."""
         if self._ended or self._crash is not None:
@@ -190,23 +207,23 @@ class _Counter:
             self._crash = Crash(record.line, f"{type(error).__name__}: {error}"[:_MAX_TEXT])
 
     def _read(self, record: _Record) -> None:
-        text = record.text
-        if _SIZE in text:
+        names, by_name = record.names, self._manner.by_name
+        if _SIZE in names:
             self._sizes, self._size_line = (_kept(record.part("value")),), record.line
-        if _NAME in text and self._manner.by_name:
+        if by_name and _NAME in names:
             self._names = (_kept(record.part("value")),)
             self._samples = self._samples and self._names == ("bert",)
-        evaluated = any(name in text for name in self._evaluations)
-        if self._manner.by_name and evaluated and self._names == ("stable_diffusion",):
+        evaluated = not names.isdisjoint(self._evaluations)
+        if by_name and evaluated and self._names == ("stable_diffusion",):
             self._measure(record)
         elif self._is_in_samples() and evaluated:
             self._point = _stop_at(record.line, record.part("metadata")["samples_count"])
             record.part("value")
-        elif self._samples and _SAMPLES in text:
+        elif self._samples and _SAMPLES in names:
             self._point = _stop_at(record.line, record.part("value"))
         elif not self._samples and evaluated:
             self._point = _stop_at(record.line, round(record.part("metadata")["epoch_num"], 3))
-        if _STOP in text and (self._manner.stop == "text" or record.part("key") == "run_stop"):
+        if _STOP in names and (self._manner.stop == "text" or record.part("key") == "run_stop"):
             self._stop(record)
 
     def _is_in_samples(self) -> bool:

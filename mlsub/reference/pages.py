@@ -29,6 +29,7 @@ _GROUPS = {
     "seed": "Seeds of an entry",
     "entry": "An entry",
     "rcp": "The convergence of an entry",
+    "official": "What the official tools cannot read",
     "score": "The score of an entry",
     "power": "The power measurements of an entry",
     "params": "Flags of the package checker",
