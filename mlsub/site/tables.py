@@ -217,7 +217,8 @@ def _fastest(rounds: Sequence[RoundResults]) -> dict[tuple[str, int], Result]:
     best: dict[tuple[str, int], Result] = {}
     for place, one in enumerate(rounds):
         for result in _timed(one.results):
-            if division_of(result) == "closed":
+            # Broken clocks give times below 0, which nobody published.
+            if division_of(result) == "closed" and (result.row.result_minutes or 0) > 0:
                 best.setdefault((result.entry.benchmark, place), result)
     return best
 

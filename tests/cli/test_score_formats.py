@@ -77,7 +77,7 @@ def test_text_is_the_old_name_of_table_and_the_default(tmp_path: Path) -> None:
     folder = _tree(tmp_path).folder
     texts = {run("score", folder, *format_).stdout for format_ in ((), ("--format", "text"), ("--format", "table"))}
     assert len(texts) == 1
-    assert "olympic mean of the time to train" in texts.pop()
+    assert "olympic mean of the times to train" in texts.pop()
 
 
 @pytest.mark.parametrize(("name", "format_"), [("a.csv", "csv"), ("a.XLSX", "xlsx"), ("a.b.md", "markdown")])

@@ -151,6 +151,17 @@ def published(above: Path, round_folder: str, benchmark: str, progress: float) -
     return above / round_folder
 
 
+def test_a_time_that_no_clock_can_show_is_not_the_fastest(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    tree.add_system("rack2")
+    tree.add_entry("resnet", "rack2")
+    tree.edit(lambda log: log.put("run_stop", time_ms=0), *range(5))
+    (one,) = rounds(tree.folder.parent)
+    assert [result.row.result_minutes is not None for result in one.results] == [True, True]
+    (row,) = history_table([one]).rows
+    assert row.cells[6].note == "rack2"
+
+
 @pytest.mark.parametrize(
     ("round_folder", "benchmark", "progress", "rcp", "note"),
     [
