@@ -47,8 +47,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def division(self) -> str | None:
-        """The division the description states; where there is none to read, what the logs agree on."""
-        if self.description is not None and self.description.content is not None:
+        """The division the description states; where there is none, what the logs agree on."""
+        if self.description is not None:
             return self.description.division
         named = {log.division for log in self.logs}
         return named.pop() if len(named) == 1 else None
