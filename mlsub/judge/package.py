@@ -20,7 +20,7 @@ from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.load import Benchmark, benchmark
 from mlsub.score.facts import facts_of
-from mlsub.submission.locate import Place, Target, is_folder
+from mlsub.submission.locate import Place, Target, is_folder, too_deep
 from mlsub.submission.model import Entry, EntryFiles, OrganisationFiles
 from mlsub.submission.params import FlagFiles, Flags
 from mlsub.submission.tree import TreeReader
@@ -52,8 +52,17 @@ class Part(msgspec.Struct, frozen=True):
 def list_packages(place: Place, root: Path, round_: Round) -> list[Package]:
     """The packages a place holds. ``root`` is the folder the report's paths are relative to."""
     if place.target is Target.ORGANISATIONS:
+        if deep := too_deep(place.path):
+            return [_too_deep(child, root, round_) for child in deep]
         children = [child for child in sorted(place.path.iterdir()) if not child.name.startswith(".")]
-        return [_organisation(child, root, round_) for child in children if is_folder(child) or child.is_symlink()]
+        return [
+            package
+            for child in children
+            if is_folder(child) or child.is_symlink()
+            for package in (
+                [_too_deep(inner, root, round_) for inner in too_deep(child)] or [_organisation(child, root, round_)]
+            )
+        ]
     if place.organisation is None:
         return [_lone_benchmark(place.path, root, round_)] if place.target is Target.BENCHMARK else []
     prefix = _prefix(place.organisation, root)
@@ -77,6 +86,21 @@ def _organisation(folder: Path, root: Path, round_: Round) -> Package:
     dangling = finding("tree.unreadable", prefix.rstrip("/"), "The link leads nowhere, or in a circle")
     files = OrganisationFiles(name=folder.name, folder=folder, entries=(), descriptions=(), findings=(dangling,))
     return _package(files, prefix, round_)
+
+
+def _too_deep(folder: Path, root: Path, round_: Round) -> Package:
+    """An organisation whose tree lies in another folder of an organisation: judged all the same, and rejected."""
+    package = _organisation(folder, root, round_)
+    problem = finding(
+        "tree.too-deep",
+        package.prefix.rstrip("/") or ".",
+        f"The tree of {folder.name} lies one folder too deep",
+        expected=f"{folder.parent.name}/results",
+        actual=f"{folder.parent.name}/{folder.name}/results",
+        fix=f"Move what {folder.parent.name}/{folder.name} holds one folder up.",
+    )
+    files = msgspec.structs.replace(package.files, findings=(problem, *package.files.findings))
+    return msgspec.structs.replace(package, files=files)
 
 
 def _prefix(folder: Path, root: Path) -> str:

@@ -4,11 +4,13 @@ from mlsub.rounds.loader import (
     Round,
     Statuses,
     UnknownRoundError,
+    every_benchmark,
     get_round,
     known_rounds,
     normalise_round,
     overlay_content,
     overlay_rounds,
+    rounds_with,
     usages,
 )
 
@@ -16,10 +18,12 @@ __all__ = [
     "Round",
     "Statuses",
     "UnknownRoundError",
+    "every_benchmark",
     "get_round",
     "known_rounds",
     "normalise_round",
     "overlay_content",
     "overlay_rounds",
+    "rounds_with",
     "usages",
 ]

@@ -145,6 +145,22 @@ def get_round(usage: str, name: str, overlay: str | None = None) -> Round:
     )
 
 
+def rounds_with(benchmark: str) -> str:
+    """The rounds that have a benchmark, such as ``MLPerf Training v4.0 to v5.1``; empty where none has it."""
+    found = []
+    for usage in usages():
+        names = [name for name in known_rounds(usage) if benchmark in get_round(usage, name).benchmarks]
+        if names:
+            found.append(get_round(usage, names[0]).title + (f" to v{names[-1]}" if len(names) > 1 else ""))
+    return ", and of ".join(found)
+
+
+def every_benchmark(usage: str) -> tuple[str, ...]:
+    """The benchmarks of all rounds of a usage."""
+    names = (name for round_ in known_rounds(usage) for name in get_round(usage, round_).benchmarks)
+    return tuple(dict.fromkeys(names))
+
+
 def _close(text: str, names: tuple[str, ...]) -> str:
     close = get_close_matches(text, names, n=1)
     return f". Did you mean {close[0]}?" if close else ""

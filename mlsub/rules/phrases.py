@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 
 from mlsub.findings import Blocks, Finding, Kind, Severity
+from mlsub.rounds import rounds_with
 from mlsub.rules.engine import Failure, KeyOutcome, Outcome
 from mlsub.rules.model import KeyRule
 from mlsub.show import show
@@ -326,8 +327,12 @@ def _name(rule: KeyRule) -> str:
 
 def _did_you_mean(rule: KeyRule, actual: str) -> str | None:
     """A hint where a name of a closed list was misspelled."""
+    stated = actual.strip('"')
+    rounds = rounds_with(stated) if rule.key == "submission_benchmark" else ""
+    if rounds:
+        return f"{stated} is a benchmark of {rounds}: check that the round is right (--round)."
     names = [name for c in rule.value if c.operator == "one_of" for name in c.operand if isinstance(name, str)]
-    close = get_close_matches(actual.strip('"').lower(), names, n=1)
+    close = get_close_matches(stated.lower(), names, n=1)
     return f"Did you mean {close[0]}?" if close else None
 
 

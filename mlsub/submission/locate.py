@@ -65,6 +65,20 @@ def is_organisation(folder: Path) -> bool:
     return is_folder(folder / "results") or is_folder(folder / "systems")
 
 
+def too_deep(folder: Path) -> list[Path]:
+    """The organisations' folders in a folder that is one itself by its name or its place; as a rule none.
+
+    It has the name of one of them, or lies in a round's folder beside organisations.
+    """
+    if is_organisation(folder) or names_round(folder.name):
+        return []
+    inside = [child for child in _folders(folder) if is_organisation(child)]
+    named = any(child.name.lower() == folder.name.lower() for child in inside)
+    if inside and (named or (names_round(folder.parent.name) and any(map(is_organisation, _folders(folder.parent))))):
+        return inside
+    return []
+
+
 def locate(path: Path) -> Place:
     """What a path is, by the layout around it: an organisation's folder is the one that holds ``results``."""
     # Without "..", or the folders above would not be those the path lies in.

@@ -49,8 +49,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def division(self) -> str | None:
-        """The division the description states; where there is no tree to hold one, what the logs agree on."""
-        if self.in_tree:
-            return self.description.division if self.description else None
+        """The division the description states; where there is none, what the logs agree on."""
+        if self.description is not None:
+            return self.description.division
         named = {log.division for log in self.logs}
         return named.pop() if len(named) == 1 else None

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from mlsub.findings import Finding
-from mlsub.rounds import Round
+from mlsub.rounds import Round, every_benchmark, rounds_with
 from mlsub.rules.catalogue import finding
 from mlsub.submission.locate import SCALING_FOLDERS, is_folder, is_organisation
 from mlsub.submission.model import EntryFiles, OrganisationFiles
@@ -187,16 +187,29 @@ class TreeReader:
 
     def _add_unknown_benchmark(self, folder: Path) -> None:
         known = self.round.benchmarks
-        plain = re.sub(r"[-_ ]", "", folder.name.lower())
-        close = [OTHER_NAMES[plain]] if OTHER_NAMES.get(plain) in known else get_close_matches(plain, known, n=1)
         self._add(
             "tree.unknown-benchmark",
             self._relative(folder),
             f"{folder.name} is not a benchmark of {self.round.title}",
             expected=f"one of {', '.join(known)}",
             actual=folder.name,
-            fix=f"Did you mean {close[0]}? Rename the folder." if close else None,
+            fix=self._remedy(folder.name),
         )
+
+    def _remedy(self, name: str) -> str | None:
+        """A benchmark of another round is more likely to be checked by the wrong round than to have the wrong name."""
+        known = self.round.benchmarks
+        plain = re.sub(r"[-_ ]", "", name.lower())
+        every = tuple(dict.fromkeys((*known, *every_benchmark(self.round.usage))))
+        meant = (
+            name
+            if rounds_with(name)
+            else OTHER_NAMES.get(plain) or next(iter(get_close_matches(plain, every, n=1)), "")
+        )
+        if meant in known:
+            return f"Did you mean {meant}? Rename the folder."
+        rounds = rounds_with(meant)
+        return f"{meant} is a benchmark of {rounds}: check that the round is right (--round)." if rounds else None
 
     def _look_for_stray_logs(self, folder: Path, strays: list[Path]) -> None:
         for stray in strays:

@@ -230,7 +230,7 @@ BROKEN = {
         "8: column 1: an expression of 2001 characters; 2000 are the limit"
     ),
     ("claims:", "claims: ["): "8: no YAML: did not find expected ',' or ']'",
-    ("text: It", "text: 0x" + "F" * 9999 + ", where: It"): "1: a number of too many digits",
+    ("text: It", "text: 0x" + "F" * 9999 + ", where: It"): "8: a number of too many digits",
 }
 
 

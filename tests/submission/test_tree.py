@@ -289,7 +289,7 @@ def test_an_undescribed_entry_is_rejected_itself(tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
     tree.description().unlink()
     entry = check(tree.folder).document["entries"][0]
-    assert (entry["official"], entry["division"], entry["compliant"]) == ("rejected", None, 5)
+    assert (entry["official"], entry["division"], entry["compliant"]) == ("rejected", "closed", 5)
 
 
 def test_logs_one_folder_too_deep_are_pointed_at(tmp_path: Path) -> None:
