@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 
 from mlsub.compare.files import compare_files
 from mlsub.compare.model import Change, EntryChange, FindingChange, PackageDiff, Side, SystemChange
 from mlsub.compare.reading import KINDS, Key, NotComparableError, Reading, content_of, read_side
+from mlsub.compare.renamed import Machine, machine_of, renamed
 from mlsub.compare.values import fields, hyperparameters
 from mlsub.findings import Finding, Kind
 from mlsub.pipeline import Settings
 from mlsub.report.model import EntryResult
 from mlsub.submission.locate import Target
 
-#: Names compared with each other to tell which are alike.
-_COMPARED = 100
 #: What is compared of an entry, in the order of the JSON document.
 _VALUES = (
     *("verdict", "division", "runs", "compliant"),
@@ -68,8 +66,28 @@ def _entries(before: Reading, after: Reading) -> Iterable[EntryChange]:
         # An organisation whose folder was renamed is still itself.
         (name,) = {key[0] for key in theirs}
         ours = {(name, *key[1:]): entry for key, entry in ours.items()}
+    alike = _alike_entries(ours.keys(), theirs.keys(), before, after)
     for key in sorted(ours.keys() | theirs.keys(), key=_order):
-        yield _entry(key, ours.get(key), theirs.get(key), before, after)
+        yield _entry(key, ours.get(key), theirs.get(key), before, after, alike.get(key))
+
+
+def _alike_entries(ours: Iterable[Key], theirs: Iterable[Key], before: Reading, after: Reading) -> dict[Key, str]:
+    """The other side's likely system of each entry that one side alone has, benchmark by benchmark."""
+    gone, new = set(ours) - set(theirs), set(theirs) - set(ours)
+    found: dict[Key, str] = {}
+    for what in {(key[0], key[2], key[3]) for key in gone | new}:
+        old_names, new_names = ({k[1] for k in keys if (k[0], k[2], k[3]) == what} for keys in (gone, new))
+        pairs = renamed(old_names, new_names, _machines(before, what[0]), _machines(after, what[0]))
+        found |= {(what[0], old, *what[1:]): name for old, name in pairs.items()}
+        found |= {(what[0], name, *what[1:]): old for old, name in pairs.items()}
+    return found
+
+
+def _machines(read: Reading, organisation: str) -> dict[str, Machine | None]:
+    """The hardware of an organisation's systems, by name; that of the only one where its folder was renamed."""
+    systems = read.checked.report.systems
+    own = [system for system in systems if system.organisation == organisation] or systems
+    return {Path(system.path).name.removesuffix(".json"): machine_of(content_of(read, system.path)) for system in own}
 
 
 def _both(old: str, new: str) -> str:
@@ -85,7 +103,12 @@ def _order(key: Key) -> tuple[str, ...]:
 
 
 def _entry(
-    key: Key, one: EntryResult | None, other: EntryResult | None, before: Reading, after: Reading
+    key: Key,
+    one: EntryResult | None,
+    other: EntryResult | None,
+    before: Reading,
+    after: Reading,
+    alike: str | None = None,
 ) -> EntryChange:
     values = tuple(Change(name=name, old=_value(one, name), new=_value(other, name)) for name in _VALUES)
     differing = hyperparameters(before.runs(one), after.runs(other)) if one and other else ()
@@ -93,11 +116,6 @@ def _entry(
     if one and other and not differing and all(value.old == value.new for value in values):
         change = "same"
     published = next(value for value in values if value.name == "published")
-    alike = None
-    if change in ("added", "removed"):
-        there = (before if change == "added" else after).entries.keys()
-        here = (after if change == "added" else before).entries.keys()
-        alike = _alike(key[1], {k[1] for k in there if k[2:] == key[2:]} - {k[1] for k in here})
     return EntryChange(
         organisation=key[0],
         system=key[1],
@@ -142,11 +160,18 @@ def _systems(before: Reading, after: Reading) -> Iterable[SystemChange]:
     if before.place.target is Target.BENCHMARK and len(ours) == len(theirs) == 1 and ours.keys() != theirs.keys():
         ((old, one),), ((new, other),) = ours.items(), theirs.items()
         ours, theirs = {_both(old, new): one}, {_both(old, new): other}
+    pairs = renamed(
+        ours.keys() - theirs.keys(),
+        theirs.keys() - ours.keys(),
+        {name: machine_of(content_of(before, path)) for name, path in ours.items() if name not in theirs},
+        {name: machine_of(content_of(after, path)) for name, path in theirs.items() if name not in ours},
+    )
+    back = {new: old for old, new in pairs.items()}
     for name in sorted(ours.keys() | theirs.keys()):
         if name not in theirs:
-            yield SystemChange(system=name, change="removed", alike=_alike(name, theirs.keys() - ours.keys()))
+            yield SystemChange(system=name, change="removed", alike=pairs.get(name))
         elif name not in ours:
-            yield SystemChange(system=name, change="added", alike=_alike(name, ours.keys() - theirs.keys()))
+            yield SystemChange(system=name, change="added", alike=back.get(name))
         else:
             changes = fields(content_of(before, ours[name]), content_of(after, theirs[name]))
             if changes:
@@ -160,11 +185,6 @@ def _descriptions(read: Reading) -> dict[str, str]:
         (f"{system.organisation}/" if many else "") + Path(system.path).name.removesuffix(".json"): system.path
         for system in read.checked.report.systems
     }
-
-
-def _alike(name: str, others: Iterable[str]) -> str | None:
-    """The one of the other side's own names that is most like a name."""
-    return next(iter(get_close_matches(name, sorted(others)[:_COMPARED], 1, 0.8)), None)
 
 
 def _findings(old: Sequence[Finding], new: Sequence[Finding]) -> Iterable[FindingChange]:

@@ -1,14 +1,16 @@
-"""Logs that agree where independent runs cannot: evaluations, times, or seed and samples. By hash, hence quick."""
+"""Logs that agree where independent runs cannot: in evaluations, times, or seed and samples. By hash, hence quick."""
 
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mlsub.audit.facts import number
 from mlsub.forensics.model import Entry
 from mlsub.forensics.observation import Observation, listed, name_of, observe
+from mlsub.forensics.same_run import changes, is_same_run, is_told_by_check
 from mlsub.forensics.thresholds import thresholds
 from mlsub.forensics.trace import Trace
 from mlsub.show import show
@@ -27,12 +29,16 @@ Pairs = dict[tuple[int, int], list[tuple[_Log, _Log]]]
 def find_copies(entries: Sequence[Entry]) -> Iterator[Observation]:
     """Logs that agree with a log of the same entry, or of an entry named before."""
     logs = [_Log(entry, trace) for entry in entries for trace in entry.traces]
+    for pairs in _alike(logs, lambda log: _edges(log.trace)).values():
+        yield from _same_runs([pair for pair in pairs if _one_run(pair)])
     by_evaluations = _alike(logs, lambda log: _evaluations(log.trace))
     by_times = _alike(logs, lambda log: _times(log.trace))
     for pairs in by_evaluations.values():
-        yield from _same_evaluations(pairs)
+        yield from _same_evaluations([pair for pair in pairs if not _one_run(pair)])
     for pairs in by_times.values():
-        other = [pair for pair in pairs if _evaluations(pair[0].trace) != _evaluations(pair[1].trace)]
+        other = [
+            pair for pair in pairs if _evaluations(pair[0].trace) != _evaluations(pair[1].trace) and not _one_run(pair)
+        ]
         if other:
             yield _told("inspect.same-times", "Records have the same distances in time as those of other logs", other)
     yield from _same_samples(entries)
@@ -71,19 +77,53 @@ def _times(trace: Trace) -> str | None:
     return trace.times if trace.marks >= thresholds().copy_marks else None
 
 
+def _edges(trace: Trace) -> tuple[float, float] | None:
+    start, stop = trace.run.timeline.run_start, trace.run.timeline.run_stop
+    return None if start is None or stop is None else (start, stop)
+
+
+def _one_run(pair: tuple[_Log, _Log]) -> bool:
+    return is_same_run(pair[0].trace, pair[1].trace)
+
+
+def _same_runs(pairs: Sequence[tuple[_Log, _Log]]) -> Iterator[Observation]:
+    """One run published twice; equal logs of a round are left to mlsub check."""
+    told = [
+        (log, original)
+        for log, original in pairs
+        if log.entry.round != original.entry.round or not is_told_by_check(log.trace, original.trace)
+    ]
+    if not told:
+        return
+    made = {log.trace.path: list(changes(log.trace, original.trace)) for log, original in told}
+    counted = Counter(change for of in made.values() for change in of)
+    words = [f"{change} in {count}" for change, count in counted.items()]
+    yield _told(
+        "inspect.same-run",
+        "Logs tell of the same runs as another entry: one run, published twice",
+        told,
+        f"; {listed(words)} of them" if words else "; no record added or removed",
+        changes=made,
+    )
+
+
 def _same_evaluations(pairs: Sequence[tuple[_Log, _Log]]) -> Iterator[Observation]:
-    """The same evaluations: at the same times it is the same run, which mlsub check tells of within a round."""
-    same = [pair for pair in pairs if pair[0].trace.run.timeline == pair[1].trace.run.timeline]
-    other = [pair for pair in pairs if pair not in same]
-    if same and same[0][0].entry.round != same[0][1].entry.round:
-        yield _told("inspect.same-run", "Logs tell of the same runs as an entry of another round", same)
-    if other:
-        yield _told(
-            "inspect.same-evaluations", "Runs at other times have the same evaluations to the last digit", other
-        )
+    """The same evaluations at other times; equal seeds would explain it, and are offered only where they are equal."""
+    if not pairs:
+        return
+    equal = sum(_equal_seeds(*pair) for pair in pairs)
+    some = "" if equal == len(pairs) else f" of {equal} of them"
+    more = f"; the seeds{some} are equal, which explains it where the software is deterministic" if equal else ""
+    message = "Runs at other times have the same evaluations to the last digit"
+    yield _told("inspect.same-evaluations", message, pairs, more, equal_seeds=equal)
 
 
-def _told(rule: str, message: str, pairs: Sequence[tuple[_Log, _Log]]) -> Observation:
+def _equal_seeds(log: _Log, original: _Log) -> bool:
+    seeds = [{seed.value for seed in of.trace.run.seeds if not seed.error} for of in (log, original)]
+    return bool(seeds[0] & seeds[1])
+
+
+def _told(rule: str, message: str, pairs: Sequence[tuple[_Log, _Log]], more: str = "", **numbers: Any) -> Observation:
     entry, other = pairs[0][0].entry, pairs[0][1].entry
     names = [f"{name_of(a.trace)} = {name_of(b.trace)}" for a, b in pairs]
     where = "of the same entry" if entry is other else f"of {other.path}"
@@ -91,10 +131,11 @@ def _told(rule: str, message: str, pairs: Sequence[tuple[_Log, _Log]]) -> Observ
         rule,
         entry,
         message,
-        f"{len(pairs)} of {len(entry.traces)} logs equal to logs {where}: {listed(names, 3)}",
+        f"{len(pairs)} of {len(entry.traces)} logs equal to logs {where}: {listed(names, 3)}{more}",
         expected="runs of their own",
         other=other.path,
         logs=[[a.trace.path, b.trace.path] for a, b in pairs],
+        **numbers,
     )
 
 
@@ -105,7 +146,8 @@ def _same_samples(entries: Sequence[Entry]) -> Iterator[Observation]:
         found: dict[int, list[tuple[Trace, Entry, Trace, tuple[str, int, float]]]] = {}
         for trace, pair in _pairs(entry):
             owner, original = first.setdefault(pair, (entry, trace))
-            if owner is not entry and _evaluations(trace) != _evaluations(original):
+            copied = _evaluations(trace) == _evaluations(original) or is_same_run(trace, original)
+            if owner is not entry and not copied:
                 found.setdefault(id(owner), []).append((trace, owner, original, pair))
         for alike in found.values():
             if len(alike) < thresholds().copy_pairs:

@@ -21,6 +21,7 @@ from mlsub.log.reader import UnreadableLogError
 from mlsub.log.reading import ReadingFold
 from mlsub.log.run import Run, RunFold
 from mlsub.rounds import get_round
+from mlsub.show import show
 
 #: Gaps below this (ms) are no pauses; the table of gaps stays small without them.
 LEAST_GAP_MS = 1_000.0
@@ -29,6 +30,9 @@ MAX_GAPS = 200
 MAX_INTERVALS = 10_000
 MAX_RATES = 10_000
 MAX_KEY = 100
+#: Published logs have some hundred keys; values are compared by so much of them.
+MAX_KEYS = 1_000
+MAX_VALUE = 2_000
 #: Shorter steps in time, and those of clocks that count seconds, may be repeated to the millisecond by chance.
 _LEAST_MARK_MS = 100
 #: Times (ms) beyond this are no times; Infinity and NaN are none either.
@@ -67,6 +71,14 @@ class Rate(msgspec.Struct, frozen=True):
     value: float
 
 
+class KeyMark(msgspec.Struct, frozen=True):
+    """All records of one key in a log: how many, and fingerprints of their times and of their values."""
+
+    count: int
+    times: str
+    values: str
+
+
 class Trace(msgspec.Struct, frozen=True, kw_only=True):
     """One log read for forensics.
 
@@ -74,7 +86,7 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     run in seconds as ``run_stop`` itself states it (TTT), with ``told_as`` naming the field. ``jump`` is line and size
     (ms) of the largest step back in the timed region. ``times`` is a fingerprint of when each record of the timed
     region was written, counted from ``run_start``; ``marks`` how many steps in it chance
-    does not repeat.
+    does not repeat. ``keys`` has the records of the whole log by their keys.
     """
 
     path: str
@@ -91,7 +103,20 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     rates: tuple[Rate, ...] = ()
     times: str = ""
     marks: int = 0
+    keys: dict[str, KeyMark] = {}
     unreadable: str | None = None
+
+
+class _Marking:
+    """A :class:`KeyMark` in the making."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.times = hashlib.blake2b(digest_size=16)
+        self.values = hashlib.blake2b(digest_size=16)
+
+    def finish(self) -> KeyMark:
+        return KeyMark(self.count, self.times.hexdigest(), self.values.hexdigest())
 
 
 class TraceFold:
@@ -103,6 +128,7 @@ class TraceFold:
         self._stopped = False
         self._rates: list[Rate] = []
         self._told: tuple[float | None, str] = (None, "")
+        self._keys: dict[str, _Marking] = {}
         self._begin(0.0)
 
     def _begin(self, time_ms: float) -> None:
@@ -124,6 +150,7 @@ class TraceFold:
         time_ms, key = event.time_ms, event.key
         if not -MAX_TIME_MS < time_ms < MAX_TIME_MS or not isinstance(key, str):
             return
+        self._mark(event, time_ms, key)
         if self._stopped:
             return
         if key == "run_start":
@@ -138,6 +165,16 @@ class TraceFold:
             self._gap(time_ms, key, event.line)
             return
         self._inside(event, time_ms, key)
+
+    def _mark(self, event: Event, time_ms: float, key: str) -> None:
+        marking = self._keys.get(key[:MAX_KEY])
+        if marking is None:
+            if len(self._keys) == MAX_KEYS:
+                return
+            marking = self._keys[key[:MAX_KEY]] = _Marking()
+        marking.count += 1
+        marking.times.update(struct.pack("<d", time_ms))
+        marking.values.update(show(event.value, limit=MAX_VALUE).encode("utf-8", "surrogatepass") + b"\n")
 
     def _inside(self, event: Event, time_ms: float, key: str) -> None:
         """A record of the timed region."""
@@ -209,6 +246,7 @@ class TraceFold:
             rates=tuple(self._rates),
             times=self._hash.hexdigest(),
             marks=self._marks,
+            keys={key: marking.finish() for key, marking in self._keys.items()},
         )
 
 

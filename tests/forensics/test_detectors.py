@@ -14,6 +14,7 @@ from mlsub.forensics.inspect import inspect
 from mlsub.forensics.model import Entry
 from mlsub.forensics.observation import Observation
 from mlsub.forensics.stretch import stretch_of
+from mlsub.rules.catalogue import catalogue
 from tests.forensics.build import Record, at, delay, entry, every, put, records
 
 
@@ -262,6 +263,65 @@ def test_the_same_runs_in_two_rounds() -> None:
     found = the_one("inspect.same-run", entry(), entry(round_="2.0"))
     assert found.entry == "v2.0/ACME/results/rack1/bert"
     assert str(found.finding.actual).startswith("10 of 10 logs equal to logs of v1.1/ACME/results/rack1/bert")
+
+
+def test_a_seed_that_was_added_to_every_log_makes_no_new_runs() -> None:
+    def seeded(made: list[Record]) -> None:
+        seed = made[at(made, "seed")]
+        made.insert(at(made, "seed"), seed | {"value": 4711, "time_ms": seed["time_ms"]})
+
+    found = the_one("inspect.same-run", entry(system="rack0"), entry(every(seeded), system="rack1", org="ACME"))
+    assert found.entry == "v1.1/ACME/results/rack1/bert"
+    assert "published twice" in found.finding.message
+    assert str(found.finding.actual).startswith("10 of 10 logs equal to logs of v1.1/ACME/results/rack0/bert")
+    assert str(found.finding.actual).endswith("; 1 seed record added in 10 of them")
+    assert found.numbers["changes"]["v1.1/ACME/results/rack1/bert/result_0.txt"] == ["1 seed record added"]
+
+
+def _later(made: list[Record], key: str, value: object, after_ms: float) -> None:
+    made.append(made[-1] | {"key": key, "value": value, "time_ms": made[-1]["time_ms"] + after_ms, "metadata": {}})
+
+
+#: What is done to a log that is published again -> what is told of it.
+REPUBLISHED: dict[str, tuple[Any, str]] = {
+    "a line behind run_stop": (lambda made: _later(made, "power_note", "none", 5), "1 power_note record added"),
+    "run_stop once more": (lambda made: made.append(dict(made[-1])), "1 run_stop record added"),
+    "no seed": (lambda made: made.pop(at(made, "seed")), "1 seed record removed"),
+    "another seed, and a note": (
+        lambda made: (put(made, "seed", 4711), _later(made, "note", 1, 5)),
+        "1 note record added in 1, other values of seed",
+    ),
+    "other evaluations": (lambda made: put(made, "eval_accuracy", 0.5), "other values of eval_accuracy"),
+    "no evaluation once": (lambda made: made.pop(at(made, "eval_accuracy", 1)), "1 eval_accuracy record removed"),
+}
+
+
+@pytest.mark.parametrize("what", REPUBLISHED)
+def test_one_run_that_is_published_twice_is_told_as_that(what: str) -> None:
+    change, told = REPUBLISHED[what]
+    found = observed(entry(system="rack0"), entry({3: change}, system="rack1"))
+    assert found.keys() == {"inspect.same-run"}
+    [one] = found["inspect.same-run"]
+    assert str(one.finding.actual) == (
+        f"1 of 10 logs equal to logs of v1.1/ACME/results/rack0/bert: result_3.txt = result_3.txt; {told} in 1 of them"
+    )
+
+
+def test_equal_seeds_explain_equal_evaluations_and_other_seeds_do_not() -> None:
+    def shift(made: list[Record], seed: int | None) -> None:
+        made[:] = [dict(record) for record in records(0)]
+        for n, record in enumerate(made):
+            record["time_ms"] += 77_000_000_000 + n * 11
+        put(made, "train_samples", 1)
+        if seed is not None:
+            put(made, "seed", seed)
+
+    for seed, explained in ((None, True), (4711, False)):
+        again = entry({0: lambda made, seed=seed: shift(made, seed)}, runs=1, org="Other")
+        [found] = observed(entry(), again)["inspect.same-evaluations"]
+        assert ("the seeds are equal" in str(found.finding.actual)) is explained
+        assert found.numbers["equal_seeds"] == explained
+    assert "equal seed" not in catalogue()["inspect.same-evaluations"].fix
 
 
 def test_the_same_logs_twice_in_a_round_are_left_to_check() -> None:

@@ -8,7 +8,7 @@ from itertools import combinations
 
 from mlsub.claims.messaging.model import Case, Hit, Message, Operand, Untold
 from mlsub.claims.messaging.rounds import Compatible, compatible, group_of, same_benchmark
-from mlsub.claims.messaging.says import noted, tells, texts
+from mlsub.claims.messaging.says import noted, noted_as, tells, texts
 from mlsub.claims.messaging.words import enumerated, flat, mentions
 from mlsub.findings import Severity
 
@@ -137,7 +137,7 @@ def _unlabelled(case: Case) -> Iterator[Hit | Untold]:
     if len(own) != 1 or not others or said or tells(message, "division", own):
         return
     if said is None:
-        yield Untold("R11", "whether the division is said: note it under says: division", message.id)
+        yield Untold("R11", f"whether the division is said: note it under says: {noted_as('division')}", message.id)
         return
     yield Hit(
         rule="R11",

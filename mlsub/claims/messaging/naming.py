@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from mlsub.claims.messaging.model import Case, Hit, Message, Operand, Untold
-from mlsub.claims.messaging.says import noted
+from mlsub.claims.messaging.says import noted, noted_as
 from mlsub.claims.messaging.texts import Text
 from mlsub.claims.messaging.words import (
     benchmark_words,
@@ -39,7 +39,7 @@ def naming_hits(case: Case, text: Text) -> Iterator[Hit | Untold]:
     if missing:
         yield Hit(rule="R01", message=f"the text does not name {enumerated(missing, 'or')}")
     for what in unknown:
-        yield Untold("R01", f"whether the {what} is named: note it under says: {what}", message.id)
+        yield Untold("R01", f"whether the {what} is named: note it under says: {noted_as(what)}", message.id)
     yield from _model_names(message)
 
 

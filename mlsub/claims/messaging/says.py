@@ -7,6 +7,7 @@ from typing import Any
 
 from mlsub.claims.messaging.model import Message
 from mlsub.claims.messaging.words import flat, mentions
+from mlsub.claims.schema import claims_schema
 
 #: The names under which a claims file may note a thing.
 _ALSO = {
@@ -19,6 +20,12 @@ _ALSO = {
     "benchmark": ("benchmark",),
     "system": ("system",),
 }
+
+
+def noted_as(what: str) -> str:
+    """The word under which a claims file notes a thing: the one of its names that the format has."""
+    words = claims_schema()["$defs"]["says"]["properties"]
+    return next(name for name in _ALSO.get(what, (what,)) if name in words)
 
 
 def noted(message: Message, what: str) -> tuple[str, ...] | None:
