@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from mlsub.output import OutputError, set_aside
-from mlsub.output_folder import put_folder
+from mlsub.output_folder import put_folder, recover_folder
 
 _SUFFIX = ".mlsub-written"
 #: Far above what a record of the largest package needs.
@@ -145,6 +145,7 @@ def replace_folder(staging: Path, final: Path, *, kept: Collection[str] = ()) ->
         OutputError: ``final`` holds what somebody wrote or changed, and what it is called; or it cannot be written.
     """
     try:
+        recover_folder(final)
         new = digests(staging)
         lost = somebodys(final, digests(final), new)
     except (OSError, ValueError) as error:

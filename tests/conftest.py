@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes says how busy the machine is, and nothing about the program.
+settings.register_profile("mlsub", deadline=None)
+settings.load_profile("mlsub")
 
 #: What tests record by record_property, in the order of the line. Workers of pytest-xdist send it along.
 COUNTED = ("mutants", "published mutants", "demands", "demands hit")

@@ -29,7 +29,7 @@ _GROUPS = {
     "seed": "Seeds of an entry",
     "entry": "An entry",
     "rcp": "The convergence of an entry",
-    "official": "What the official tools cannot read",
+    "official": "What the official tools crash on",
     "score": "The score of an entry",
     "power": "The power measurements of an entry",
     "params": "Flags of the package checker",
@@ -46,7 +46,6 @@ _GROUPS = {
     "inspect": "Runs side by side: mlsub inspect",
     "claim": "How results are quoted",
     "check": "Why nothing was checked",
-    "official": "What the official tools cannot judge",
     "rule": "Defects of mlsub",
     "review": "Defects of mlsub beside the official rules",
 }

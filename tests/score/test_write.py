@@ -27,8 +27,16 @@ def test_a_file_that_exists_is_replaced_only_by_force(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match=r"out\.csv exists\. Add --force to replace it\.$"):
         write_file(file, b"new", force=False)
     assert file.read_bytes() == b"old"
-    write_file(file, b"new", force=True)
-    assert file.read_bytes() == b"new"
+    aside = write_file(file, b"new", force=True)
+    assert (file.read_bytes(), aside) == (b"new", tmp_path / "out.csv.~1~")
+    assert aside is not None and aside.read_bytes() == b"old"
+    assert sorted(tmp_path.iterdir()) == [file, aside]
+
+
+def test_the_same_content_is_kept_once(tmp_path: Path) -> None:
+    file = tmp_path / "out.csv"
+    assert write_file(file, b"content", force=True) is None
+    assert write_file(file, b"content", force=True) is None
     assert list(tmp_path.iterdir()) == [file]
 
 
@@ -100,7 +108,7 @@ def test_a_file_that_comes_meanwhile_is_left(tmp_path: Path, monkeypatch: pytest
 
 
 def test_a_file_system_without_hard_links_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(source: Path, target: Path) -> None:
+    def refuse(source: Path, target: Path, **options: bool) -> None:
         raise OSError(errno.EPERM, "Operation not permitted")
 
     monkeypatch.setattr(os, "link", refuse)
@@ -110,6 +118,8 @@ def test_a_file_system_without_hard_links_does(tmp_path: Path, monkeypatch: pyte
     with pytest.raises(OutputError, match="exists"):
         write_file(file, b"other", force=False)
     assert list(tmp_path.iterdir()) == [file]
+    aside = write_file(file, b"other", force=True)
+    assert aside is not None and aside.read_bytes() == b"content"
 
 
 @pytest.mark.parametrize("force", [False, True])
