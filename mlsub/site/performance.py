@@ -179,9 +179,20 @@ def _cells(file: Records, record: Record, marks: Sequence[str]) -> tuple[Cell, .
         Cell(_or_dash(" ".join(filter(None, (own.data, own.dataset))))),
         Cell(value + mark, record.value, note=text_of(record.stated, 200)),
         Cell(text_of(record.unit, 40)),
-        Cell(_or_dash(" ".join(filter(None, (other.system, other.precision, other.origin))) if other else None)),
+        Cell(_or_dash(_other_side(other) if other else None)),
         _source(file, record.source),
     )
+
+
+def _other_side(other: Configuration) -> str:
+    """All that is told of the other side of a ratio: of two releases of one software the system alone tells nothing."""
+    batch = _batch(other).text
+    parts = (
+        *(other.system, ", ".join(other.frameworks), other.software, other.precision),
+        "" if batch == "–" else f"batch size {batch}",
+        *(" ".join(filter(None, (other.data, other.dataset))), other.origin),
+    )
+    return "; ".join(part for part in parts if part)
 
 
 def _or_dash(text: str | None) -> str:
