@@ -244,4 +244,6 @@ def _tensors(log: Log, rule: KeyRule) -> Iterator[Aimed]:
     yield _aim(key, "tensors", "one tensor twice", [*log[: last + 1], log[last], *log[last + 1 :]])
     for name in ("another", None, 1, ["a"], {"a": 1}, str(metadata["tensor"]).upper()):
         changed = altered(log, last, metadata={**metadata, "tensor": name})
-        yield _aim(key, "tensors", f"a tensor named {show(name)}", changed)
+        # What is no name at all is a defect of the metadata, and an error even where other names are only warned of.
+        aspect = "metadata" if isinstance(name, (list, dict)) else "tensors"
+        yield _aim(key, aspect, f"a tensor named {show(name)}", changed)
