@@ -34,6 +34,7 @@ def build(
     usage: str | None,
     jobs: int | None,
     rcp: str | None,
+    rcp_points: str,
     train_samples: bool,
     force: bool,
     format_: str,
@@ -65,7 +66,7 @@ def build(
         usage=usage,
         jobs=jobs,
         fresh=force,
-        convergence=options_of("db build", rcp, train_samples=train_samples),
+        convergence=options_of("db build", rcp, points=rcp_points, train_samples=train_samples),
     )
     try:
         built = build_database(asked)

@@ -131,15 +131,15 @@ def _problems_of(rcp: str) -> list[Report]:
     return [not_checked(".", found)] if found else []
 
 
-def options_of(command: str, rcp: str | None, *, train_samples: bool) -> Options:
-    """What --rcp and --rcp-bert-train-samples ask for; the end of the command where the file cannot be used."""
+def options_of(command: str, rcp: str | None, *, points: str, train_samples: bool) -> Options:
+    """What the options of the convergence test ask for; the end of the command where the file cannot be used."""
     from mlsub.convergence.entry import Options
     from mlsub.reference.output import could_not
 
     problems = _problems_of(rcp) if rcp is not None else []
     if problems:
         could_not(command, *(f"{found.path}: {found.message}" for report in problems for found in report.findings))
-    return Options(rcp, train_samples)
+    return Options(rcp, train_samples, "deadline" if points == "deadline" else "final")
 
 
 def _broken(error: RuleFileError) -> list[Report]:

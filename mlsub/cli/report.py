@@ -45,6 +45,7 @@ def command(
     rules: str | None,
     jobs: int | None,
     rcp: str | None,
+    rcp_points: str,
     train_samples: bool,
     output: str,
     replace: bool,
@@ -77,7 +78,7 @@ def command(
     try:
         check_jinja()
         check_place(Path(output), paths, replace=replace)
-        convergence = options_of("report", rcp, train_samples=train_samples)
+        convergence = options_of("report", rcp, points=rcp_points, train_samples=train_samples)
         wanted = Wanted(title=title, reference=rcp, records=tuple(read_records(Path(file)) for file in records))
         if ids is not None:
             wanted = replaced(wanted, naming=read_ids(Path(ids)))

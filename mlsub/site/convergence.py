@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
+from mlsub.convergence.deadline import Which
 from mlsub.convergence.margin import benchmark_held, untested
 from mlsub.convergence.picture.curves import Line, Reference, limit_lines, mean_line, reference_of, spans_a_decade
 from mlsub.convergence.reference import ReferenceFileError
@@ -45,7 +46,8 @@ def section_of_convergence(report: Report, entry: EntryResult, round_: Round, ow
         return Section(key="rcp", title=title, words=(f"{_sentence(untested(entry, round_).why)}",))
     words = _words(rcp)
     try:
-        reference = _reference(round_, benchmark_held(report, entry, round_), own)
+        which: Which = "deadline" if rcp.reference_points == "deadline" else "final"
+        reference = _reference(round_, benchmark_held(report, entry, round_), own, which)
     except (NoReferenceError, ReferenceFileError) as error:
         return Section(key="rcp", title=title, words=(*words, _sentence(text_of(str(error)))))
     size = number(rcp.batch_size)
@@ -55,9 +57,9 @@ def section_of_convergence(report: Report, entry: EntryResult, round_: Round, ow
 
 
 @lru_cache(maxsize=64)
-def _reference(round_: Round, name: str, own: str | None) -> Reference:
+def _reference(round_: Round, name: str, own: str | None, which: Which) -> Reference:
     """The results of a round share their references, and each takes a while to compute."""
-    return reference_of(round_, name, own)
+    return reference_of(round_, name, own, which)
 
 
 @lru_cache(maxsize=64)
