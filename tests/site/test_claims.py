@@ -39,7 +39,7 @@ def test_each_claim_has_a_row_with_its_verdict_and_figures(tmp_path: Path) -> No
     found = Html((tmp_path / "site" / "claims.html").read_bytes())
     at = found.text.index("fast")
     assert found.text[at : at + 3] == ["fast", "holds", "It trains in <script>alert(1)</script> 12 minutes"]
-    assert "computed: 12 (package): holds" in found.text[at + 3]
+    assert "computed: 12 (published): holds" in found.text[at + 3]
     at = found.text.index("faster")
     assert found.text[at : at + 3] == ["faster", "fails", "It trains in 9 minutes"]
     assert "A <b>page</b>, ACME, 2021-06-30" in found.text

@@ -94,7 +94,7 @@ def test_a_package_without_descriptions_is_put_where_all_its_logs_say(tmp_path: 
     tree = make_tree(tmp_path)
     tree.description().unlink()
     (result,) = one_round(tree).results
-    assert (result.entry.division, division_of(result)) == (None, "closed")
+    assert (result.entry.division, division_of(result)) == ("closed", "closed")
     tree.edit(lambda log: log.put("submission_division", value="open"))
     (result,) = one_round(tree).results
     assert division_of(result) == "other"
