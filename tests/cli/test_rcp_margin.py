@@ -165,7 +165,8 @@ def test_more_further_runs_are_surer_of_what_they_average(tmp_path: Path) -> Non
 def test_the_exit_status_is_that_of_the_worst(
     points: tuple[Any, ...], size: Any, status: int, line: str, tmp_path: Path
 ) -> None:
-    found = margin(resnet(tmp_path, *points, size=size), "--round", "1.0")
+    # To v2.1 a run that logs no evaluation counts as the one before it.
+    found = margin(resnet(tmp_path, *points, size=size), "--round", "1.0" if None not in points else "3.0")
     assert found.status == status
     assert line in found.stdout
 
