@@ -105,9 +105,10 @@ def _refused(error: OSError, name: str) -> int:
 
 def _interrupted(error: BaseException, name: str) -> int:
     """Ctrl-C, or the end of the input at a question: click makes the same exception of both."""
-    while error is not None and not isinstance(error, (KeyboardInterrupt, EOFError)):
-        error = error.__cause__ or error.__context__  # type: ignore[assignment]
-    if isinstance(error, EOFError):
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, (KeyboardInterrupt, EOFError)):
+        cause = cause.__cause__ or cause.__context__
+    if isinstance(cause, EOFError):
         _tell(name, "the input ended before the last question")
         return COULD_NOT
     return INTERRUPTED

@@ -87,7 +87,6 @@ def run_check(
         train_samples: whether BERT's convergence is counted by ``train_samples``.
         points: ``final`` or ``deadline``: which reference points of the round count.
     """
-    from mlsub.convergence.entry import Options
     from mlsub.pipeline import Settings, check_paths
 
     if rules is not None:
@@ -104,7 +103,7 @@ def run_check(
         problems = _problems_of(rcp)
         if problems:
             return problems
-    convergence = Options(rcp, train_samples, "deadline" if points == "deadline" else "final")
+    convergence = _options(rcp, train_samples, points)
     with progress_bar() as progress:
         return check_paths(paths, Settings(round_, usage, jobs, progress, rules, convergence))
 
@@ -133,12 +132,17 @@ def _problems_of(rcp: str) -> list[Report]:
 
 def options_of(command: str, rcp: str | None, *, points: str, train_samples: bool) -> Options:
     """What the options of the convergence test ask for; the end of the command where the file cannot be used."""
-    from mlsub.convergence.entry import Options
     from mlsub.reference.output import could_not
 
     problems = _problems_of(rcp) if rcp is not None else []
     if problems:
         could_not(command, *(f"{found.path}: {found.message}" for report in problems for found in report.findings))
+    return _options(rcp, train_samples, points)
+
+
+def _options(rcp: str | None, train_samples: bool, points: str) -> Options:
+    from mlsub.convergence.entry import Options
+
     return Options(rcp, train_samples, "deadline" if points == "deadline" else "final")
 
 
