@@ -54,7 +54,7 @@ $(BROWSER): $(STAMP)
 
 # Chromium itself comes from the system; .ci/run installs it.
 test-browser: $(BROWSER)
-	MLSUB_BROWSER=required MLSUB_SCREENSHOTS=$(SCREENSHOTS) $(BIN)/python -m pytest tests/site/test_browser.py
+	MLSUB_BROWSER=required MLSUB_SCREENSHOTS=$(SCREENSHOTS) $(BIN)/python -m pytest tests/commands/site/test_browser.py
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -66,7 +66,7 @@ format: $(STAMP)
 	$(BIN)/ruff format .
 
 docs: $(STAMP)
-	$(BIN)/python -m mlsub.reference docs
+	$(BIN)/python -m mlsub.commands.rules docs
 
 bench: $(STAMP)
 	$(BIN)/python bench/run.py

@@ -1,6 +1,6 @@
 """mlsub: check, score and audit MLPerf-style training submissions.
 
-The two things most callers want are :func:`check` and the :class:`~mlsub.report.model.Report` it returns.
+The two things most callers want are :func:`check` and the :class:`~mlsub.submission.report.Report` it returns.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mlsub.report.model import Report
+    from mlsub.submission.report import Report
 
 __all__ = ["__version__", "check"]
 
@@ -35,6 +35,6 @@ def check(
         The report. Where nothing could be checked its ``official`` is ``"not-checked"`` and a finding says why;
         bad input never raises.
     """
-    from mlsub.pipeline import check_path
+    from mlsub.workspace import check_path
 
     return check_path(path, round=round, usage=usage, jobs=jobs)

@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from mlsub.data import load_yaml
+from mlsub.io.data import load_yaml
 from mlsub.log.reading import Manner
 from mlsub.rounds import Round, known_rounds
 

@@ -11,7 +11,7 @@ import msgspec
 
 from mlsub.convergence.algorithm import Algorithm
 from mlsub.convergence.reference import Point, points_of, reference_file
-from mlsub.data import load_yaml
+from mlsub.io.data import load_yaml
 from mlsub.rounds import Round, get_round
 
 #: The round's points as they are now, or those of the release that submitters had.

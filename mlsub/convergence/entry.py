@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 import msgspec
 
-from mlsub.audit.isolate import isolated, reviewed
 from mlsub.convergence import words
 from mlsub.convergence.algorithm import Algorithm, algorithm_of, is_tested, unit_of, unit_words
 from mlsub.convergence.deadline import Which, points_at_deadline
@@ -18,14 +17,15 @@ from mlsub.convergence.runs import Progress, progress_of
 from mlsub.convergence.verdict import Result, judge_convergence
 from mlsub.divisions import division_of
 from mlsub.findings import Finding
+from mlsub.io.show import readable, show
 from mlsub.log.run import Run
-from mlsub.report.model import RcpResult
 from mlsub.rounds import Round, overlay_rounds
+from mlsub.rules.isolate import isolated, reviewed
 from mlsub.rules.load import Benchmark, benchmark, rules_for
 from mlsub.rules.model import KeyRule
-from mlsub.show import readable, show
 from mlsub.submission.model import Entry
 from mlsub.submission.params import NO_FLAGS, Flags
+from mlsub.submission.report import RcpResult
 
 #: So many batch sizes of one entry are each tested.
 _MOST_SIZES = 10

@@ -6,19 +6,19 @@ from collections.abc import Iterator
 
 import msgspec
 
+from mlsub.commands.rcp.picture.curves import reference_of
 from mlsub.convergence.algorithm import algorithm_of
 from mlsub.convergence.chance import LEAST_RUNS, USUAL, Bootstrap, Chance, chance_of, completion_of
 from mlsub.convergence.deadline import Which
-from mlsub.convergence.picture.curves import reference_of
 from mlsub.convergence.reference import ReferenceFileError
 from mlsub.convergence.runs import BEYOND
 from mlsub.convergence.statistics import cut_of, mean_of
 from mlsub.convergence.table import NoReferenceError
 from mlsub.convergence.words import number
-from mlsub.report.model import EntryResult, RcpResult, Report
+from mlsub.io.show import show
 from mlsub.rounds import Round
 from mlsub.rules.load import benchmark
-from mlsub.show import show
+from mlsub.submission.report import EntryResult, RcpResult, Report
 
 #: So few distinct convergence points tell little of how runs spread.
 _FEW = 2

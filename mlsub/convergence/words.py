@@ -9,11 +9,11 @@ from mlsub.convergence.deadline import later_in, sizes_that_differ
 from mlsub.convergence.runs import CrashedRun, Progress
 from mlsub.convergence.verdict import Result
 from mlsub.findings import Finding
-from mlsub.report.model import RcpResult
+from mlsub.io.show import show
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
-from mlsub.show import show
 from mlsub.submission.model import Entry
+from mlsub.submission.report import RcpResult
 
 _AGAINST = {
     "exact": "the reference point of batch size {}",

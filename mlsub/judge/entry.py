@@ -6,26 +6,26 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from mlsub.audit.cross import audit_entry
-from mlsub.audit.isolate import isolated, reviewed
-from mlsub.audit.seeds import audit_seeds
 from mlsub.convergence.algorithm import algorithm_of
 from mlsub.convergence.entry import USUAL, Options, convergence_of
 from mlsub.divisions import division_of
-from mlsub.energy import Power, energy_result, judge_power
 from mlsub.findings import Finding
 from mlsub.judge.seeds import check_seeds
 from mlsub.log.report import LogReport
-from mlsub.report.model import EnergyResult, RcpResult, ScoreResult
+from mlsub.review.cross import audit_entry
+from mlsub.review.seeds import audit_seeds
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
+from mlsub.rules.isolate import isolated, reviewed
 from mlsub.rules.load import Benchmark
+from mlsub.score.energy import Power, energy_result, judge_power
 from mlsub.score.olympic import olympic_mean
 from mlsub.score.scaled import FILE, ScalingFile, audit_scaling, read_scaling, score_of
 from mlsub.score.weak import weak_minutes
 from mlsub.submission.locate import is_folder
 from mlsub.submission.model import Entry
 from mlsub.submission.params import NO_FLAGS, Flags
+from mlsub.submission.report import EnergyResult, RcpResult, ScoreResult
 
 #: What rightly lies beside results: the committee's scaling factor, power measurements, flags of the package checker.
 KNOWN_COMPANIONS = frozenset(("scaling.json", "power", "package_checker_params"))

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import msgspec
 
-from mlsub.audit.isolate import reviewed
 from mlsub.findings import Finding
 from mlsub.rounds import Round
+from mlsub.rules.isolate import reviewed
 from mlsub.submission.layout import Place, audit_layout, list_tree
 from mlsub.submission.model import OrganisationFiles
 

@@ -8,11 +8,10 @@ from typing import Any
 
 import msgspec
 
-from mlsub.audit.isolate import reviewed
-from mlsub.audit.run import audit_run
 from mlsub.convergence.algorithm import manner_of
 from mlsub.divisions import division_of
 from mlsub.findings import Finding
+from mlsub.io.show import readable, show
 from mlsub.judge.defects import Defects
 from mlsub.judge.rules import LogRules
 from mlsub.log.event import Event, decode
@@ -29,9 +28,10 @@ from mlsub.log.reader import (
 from mlsub.log.reading import Crash, ReadingFold
 from mlsub.log.report import LogReport
 from mlsub.log.run import Run, RunFold
+from mlsub.review.run import audit_run
 from mlsub.rounds import Round, get_round
 from mlsub.rules.catalogue import finding
-from mlsub.show import readable, show
+from mlsub.rules.isolate import reviewed
 
 #: Events held back until a log has said its division and benchmark, and their bytes. A log that takes longer is read
 #: once more.

@@ -7,24 +7,24 @@ from pathlib import Path
 
 import msgspec
 
-from mlsub.audit.isolate import isolated, reviewed
-from mlsub.audit.seeds import audit_organisation_seeds
 from mlsub.convergence.entry import USUAL, Options
 from mlsub.findings import Finding, Verdict
 from mlsub.judge.entry import judge_entry
 from mlsub.judge.layout import with_layout
 from mlsub.judge.log import LogTask
 from mlsub.log.report import LogReport
-from mlsub.report.model import EntryResult, LogResult, SystemResult
+from mlsub.review.seeds import audit_organisation_seeds
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
+from mlsub.rules.isolate import isolated, reviewed
 from mlsub.rules.load import Benchmark, benchmark
-from mlsub.score.facts import facts_of
 from mlsub.submission.locate import Place, Target, is_folder, too_deep
 from mlsub.submission.model import Entry, EntryFiles, OrganisationFiles
 from mlsub.submission.params import FlagFiles, Flags
+from mlsub.submission.report import EntryResult, LogResult, SystemResult
 from mlsub.submission.tree import TreeReader
 from mlsub.systems.description import SystemDescription, read_description
+from mlsub.systems.facts import facts_of
 
 
 class Package(msgspec.Struct, frozen=True):

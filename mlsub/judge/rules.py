@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mlsub.audit.isolate import review_crashed, reviewed
 from mlsub.divisions import Division
 from mlsub.findings import Finding, Kind
 from mlsub.log.event import Event
@@ -12,6 +11,7 @@ from mlsub.log.reading import Crash
 from mlsub.rounds import Round, overlay_content
 from mlsub.rules.compiled import house_plan_for, plan_for
 from mlsub.rules.engine import Judge
+from mlsub.rules.isolate import review_crashed, reviewed
 from mlsub.rules.phrases import findings_of
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import msgspec
 
 from mlsub.judge.log import LogTask
+from mlsub.judge.pool import Progress, judge_logs
 from mlsub.log.report import LogReport
-from mlsub.pool import Progress, judge_logs
 from mlsub.rounds import Round, UnknownRoundError, get_round, known_rounds, normalise_round, usages
 from mlsub.submission.locate import infer_round, is_folder, locate
 

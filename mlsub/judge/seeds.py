@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from mlsub.findings import Finding
+from mlsub.io.show import show
 from mlsub.log.report import LogReport
 from mlsub.log.run import MAX_SEED_DIGESTS, MAX_SEEDS, SEED_DIGEST_BYTES, Run, Seed, seed_digest
 from mlsub.rules.catalogue import finding
-from mlsub.show import show
 
 #: Digests compared in one entry; what is beyond is refused, never passed.
 MAX_COMPARED = 2_000_000

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from mlsub.findings import Verdict
+from mlsub.io.show import readable
 from mlsub.judge.package import Part, log_result
 from mlsub.log.report import LogReport
-from mlsub.show import readable
 from mlsub.submission.locate import locate
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from mlsub.show import readable
+from mlsub.io.show import readable
 
 #: What ``str.strip`` removes from the right of a line that was read as Latin-1.
 _STRIPPED = b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0"
@@ -20,7 +20,7 @@ class Event(msgspec.Struct, kw_only=True, gc=False, forbid_unknown_fields=True, 
     """One decoded record. ``line`` is the 1-based line of the file, ``time_ms`` milliseconds since the Unix epoch.
 
     ``value`` and ``metadata`` are whatever JSON held there, text that is not ASCII in the official parser's reading
-    (see :func:`mlsub.show.readable`); ``event_type`` is None where the record has none. Records are decoded straight
+    (see :func:`mlsub.io.show.readable`); ``event_type`` is None where the record has none. Records are decoded straight
     into events, so ``line`` goes by a name that no log uses.
     """
 

@@ -9,8 +9,8 @@ import json
 import re
 from typing import Any
 
+from mlsub.io.show import readable
 from mlsub.log.event import Defect, Event
-from mlsub.show import readable
 
 _RECORD = re.compile(r" ([\d.]+) ([A-Za-z0-9_]+) ?:\s+(.+)")
 _KEY = re.compile(r" ([A-Za-z0-9_]{1,100}) ?:\s")

@@ -9,9 +9,9 @@ from typing import Any
 
 import msgspec
 
+from mlsub.io.show import show
 from mlsub.log.event import Event
 from mlsub.log.reading import Reading
-from mlsub.show import show
 
 #: Bounds that keep a run small on hostile input; published logs stay far below them.
 MAX_EVALUATIONS = 10_000

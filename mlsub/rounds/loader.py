@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
-from mlsub.data import load_yaml
-from mlsub.yamlfile import read_content
+from mlsub.io.data import load_yaml
+from mlsub.io.yamlfile import read_content
 
 _ROUND = re.compile(r"v?(\d+\.\d+)(?:\.0)?")
 

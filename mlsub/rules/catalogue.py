@@ -7,8 +7,8 @@ from pathlib import Path
 
 import msgspec
 
-from mlsub.data import load_yaml
 from mlsub.findings import Blocks, Finding, Kind, Severity
+from mlsub.io.data import load_yaml
 
 
 class RuleInfo(msgspec.Struct, frozen=True):

@@ -14,8 +14,8 @@ from typing import Any
 
 import msgspec
 
+from mlsub.io.show import show
 from mlsub.rules.formula import Formula, UnknownValueError, Values, is_formula, parse
-from mlsub.show import show
 
 Test = Callable[[Any, Values], bool]
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import msgspec
 
+from mlsub.io.show import show
 from mlsub.log.event import Event
 from mlsub.rules.compiled import Check, CompiledKey, Plan, Target
 from mlsub.rules.gather import Gatherer
 from mlsub.rules.model import KeyRule
 from mlsub.rules.nesting import Nesting
 from mlsub.rules.values import Stated
-from mlsub.show import show
 
 #: What `first start so far` holds before there is one; the official checker's own number.
 _NO_START = 9e99

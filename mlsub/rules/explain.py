@@ -7,8 +7,8 @@ from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 
-from mlsub.data import load_yaml
 from mlsub.findings import Blocks
+from mlsub.io.data import load_yaml
 from mlsub.rules.catalogue import RuleInfo, catalogue
 from mlsub.rules.demands import ASPECT_FIX, ASPECT_TITLES, ASPECT_WHY, Demand, all_demands, rules_out
 

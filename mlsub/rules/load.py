@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from mlsub.data import load_yaml
 from mlsub.divisions import rule_families
 from mlsub.findings import Blocks
+from mlsub.io.data import load_yaml
 from mlsub.rounds import Round, get_round, known_rounds, overlay_content, overlay_rounds
 from mlsub.rules.model import KeyRule, RuleSet, Variant
 from mlsub.rules.parse import parse_rule

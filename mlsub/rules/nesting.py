@@ -10,8 +10,8 @@ from array import array
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from mlsub.io.show import show
 from mlsub.log.event import Event
-from mlsub.show import show
 
 #: How far the time of minigo's result may lie behind that of the model it names, in ms. The official checker meant the
 #: distance, but a misplaced bracket lets any earlier time pass.

@@ -8,10 +8,10 @@ from typing import Any
 
 import yaml
 
+from mlsub.io.yamlfile import Problem, child, content_of, meant, read, schema_problems, twice, unknown
 from mlsub.rounds import get_round, known_rounds, usages
 from mlsub.rules.load import rules_for
 from mlsub.rules.problems import RuleFileError, placed, round_flaws, rule_flaws
-from mlsub.yamlfile import Problem, child, content_of, meant, read, schema_problems, twice, unknown
 
 _WORDS = ("title", "usage", "common", "benchmarks", "rounds")
 #: Of a benchmark: its folder, and the files of its code, are called so.

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 
 from mlsub.findings import Blocks, Finding, Kind, Severity
+from mlsub.io.show import show
 from mlsub.rounds import rounds_with
 from mlsub.rules.engine import Failure, KeyOutcome, Outcome
 from mlsub.rules.model import KeyRule
-from mlsub.show import show
 
 #: The aspects of a key's rule; the rule id is ``key.<key>.<aspect>``.
 ASPECTS = ("count", "repeated", "value", "metadata", "order", "nesting", "time", "target", "tensors", "any-of")

@@ -14,10 +14,7 @@ from typing import Any
 import yaml
 
 from mlsub.findings import Blocks
-from mlsub.rules.constraints import OPERATORS
-from mlsub.rules.formula import FormulaError, is_formula, parse
-from mlsub.rules.parse import DEMANDS, parse_rule
-from mlsub.yamlfile import (
+from mlsub.io.yamlfile import (
     FileProblemsError,
     Flaws,
     Problem,
@@ -30,6 +27,9 @@ from mlsub.yamlfile import (
     twice,
     unknown,
 )
+from mlsub.rules.constraints import OPERATORS
+from mlsub.rules.formula import FormulaError, is_formula, parse
+from mlsub.rules.parse import DEMANDS, parse_rule
 
 _SECTIONS = ("both", "closed", "open")
 _ROUND_WORDS = ("replaces", "runs", "forgiven", "notes", "at_least_one_of", *_SECTIONS)

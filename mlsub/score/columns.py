@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from mlsub.data import load_yaml
+from mlsub.io.data import load_yaml
 
 
 class ColumnKind(StrEnum):

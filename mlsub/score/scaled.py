@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 
 from mlsub.findings import Finding
-from mlsub.report.model import ScoreResult
+from mlsub.io.show import show
 from mlsub.rules.catalogue import finding
-from mlsub.show import show
+from mlsub.submission.report import ScoreResult
 
 FILE = "scaling.json"
 MAX_BYTES = 1 << 16

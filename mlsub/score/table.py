@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from mlsub.report.model import EntryResult, Report, SystemFacts
-from mlsub.score.availability import aliases, category, close_category, shown
 from mlsub.score.links import code_url, details_url
+from mlsub.submission.report import EntryResult, Report, SystemFacts
+from mlsub.systems.availability import aliases, category, close_category, shown
 
 #: Unknown statuses that are told one by one.
 _MAX_NOTES = 10

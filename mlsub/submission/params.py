@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 
 from mlsub.findings import Finding
+from mlsub.io.show import readable
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
-from mlsub.show import readable
 
 FILE = "package_checker_params"
 #: Real files hold one short line.

@@ -8,10 +8,10 @@ from typing import Any
 
 from mlsub.divisions import DIVISIONS, division_of
 from mlsub.findings import Finding
+from mlsub.io.show import show
 from mlsub.rules.catalogue import finding
-from mlsub.score.availability import category, close_category
-from mlsub.score.facts import count
-from mlsub.show import show
+from mlsub.systems.availability import category, close_category
+from mlsub.systems.facts import count
 from mlsub.systems.fields import fields
 from mlsub.systems.lines import Lines
 from mlsub.systems.names import find, registry, slips, spellings

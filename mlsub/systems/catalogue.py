@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from mlsub.data import load_yaml
+from mlsub.io.data import load_yaml
 
 _FOLDER = Path(__file__).with_name("catalogue")
 

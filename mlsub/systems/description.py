@@ -10,11 +10,11 @@ from typing import Any
 
 import msgspec
 
-from mlsub.audit.isolate import reviewed
 from mlsub.findings import Finding
+from mlsub.io.show import show
 from mlsub.rounds import Round, Statuses
 from mlsub.rules.catalogue import finding
-from mlsub.show import show
+from mlsub.rules.isolate import reviewed
 from mlsub.systems.audit import audit, audit_status
 from mlsub.systems.fields import fields
 from mlsub.systems.lines import Lines

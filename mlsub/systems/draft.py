@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from mlsub.score.availability import category, close_category
+from mlsub.systems.availability import category, close_category
 from mlsub.systems.catalogue import Software, System, Value, find_software
 from mlsub.systems.fields import fields
 from mlsub.systems.names import find, registry, suggestion

@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from mlsub.data import load_yaml
+from mlsub.io.data import load_yaml
 
 
 class Field(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

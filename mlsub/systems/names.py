@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from mlsub.data import load_yaml
+from mlsub.io.data import load_yaml
 
 #: No name is longer; what is cut off could make no difference.
 _LONGEST = 200

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mlsub.rounds import Round, Statuses
-from mlsub.score.availability import aliases
+from mlsub.systems.availability import aliases
 from mlsub.systems.fields import Field, fields
 from mlsub.systems.values import BLANK, insensitive, one_of, pattern_of
 

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mlperf_logging.rcp_checker.rcp_checker import RCP_Checker
 
+from mlsub.commands.rcp.build import against_schema
 from mlsub.convergence.algorithm import newest_algorithm
-from mlsub.convergence.build import against_schema
 from mlsub.convergence.filecheck import check_records, check_reference_file, needed_runs
 from mlsub.convergence.reference import EPOCHS, SAMPLES, ReferenceFileError, points_of
 

@@ -16,8 +16,8 @@ from mlsub.convergence.margin import benchmark_held, margin_of, untested
 from mlsub.convergence.student import t_distribution
 from mlsub.convergence.table import plan_of
 from mlsub.findings import Verdict
-from mlsub.report.model import EntryResult, LogResult, RcpResult, Report, ScoreResult
 from mlsub.rounds import get_round
+from mlsub.submission.report import EntryResult, LogResult, RcpResult, Report, ScoreResult
 
 SMALL = Bootstrap(resamples=800, worlds=400)
 #: ResNet in v2.1 at batch size 3264: mean 35.1538, stdev 0.5329, accepted from 34.5526.

@@ -13,7 +13,7 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
-from mlsub.report.model import Report
+from mlsub.submission.report import Report
 from tests.differential.faults import listing, spoil
 from tests.differential.packages import COMBINATIONS, Answer, accepted, build, official, ours, rejecting
 

@@ -15,8 +15,8 @@ from unittest.mock import patch
 
 import mlsub
 from mlsub.findings import Verdict
-from mlsub.report.model import Report
 from mlsub.rounds import Round, get_round
+from mlsub.submission.report import Report
 from tests.differential.generate import Combination, usage_and_round
 from tests.differential.log import Line, Log, altered, content, generated, places_of, record_line
 from tests.differential.oracle import prepared

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import mlsub
 from mlsub.judge.log import LogTask, judge_log
 from mlsub.log.report import LogReport
-from mlsub.report.model import RcpResult, Report
+from mlsub.submission.report import RcpResult, Report
 from tests.differential.generate import usage_and_round
 from tests.differential.shared import folder, recorded_entries, recorded_logs
 

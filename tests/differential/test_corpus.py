@@ -10,7 +10,7 @@ import pytest
 
 import mlsub
 from mlsub.findings import Verdict
-from mlsub.report.model import Report
+from mlsub.submission.report import Report
 from tests.differential.generate import ROUNDS as ALL_ROUNDS
 from tests.differential.generate import usage_and_round
 from tests.differential.oracle import official

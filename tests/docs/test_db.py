@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.records import read_records
+from mlsub.commands.db.records import read_records
 from tests.corpus import CORPUS
 from tests.docs.test_commands import REPOSITORY, run
 

@@ -128,7 +128,7 @@ def _evaluate(rec: Recorder, records: list[Record]) -> None:
 
 def required_before_clock(combination: Combination) -> list[str]:
     """The keys that a compliant log of this kind has to have before the clock starts."""
-    from mlsub.reference.keys import key_list
+    from mlsub.commands.rules.keys import key_list
 
     usage, name = usage_and_round(combination.round)
     lines = key_list(get_round(usage, name), combination.division, combination.benchmark).keys

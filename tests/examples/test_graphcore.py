@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from mlsub.findings import Verdict
-from mlsub.pipeline import check_path
-from mlsub.report.model import Report
+from mlsub.submission.report import Report
+from mlsub.workspace import check_path
 from tests.corpus import CORPUS, SHARED
 from tests.make_tree import snapshot
 

@@ -19,12 +19,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mlperf_logging.compliance_checker.mlp_parser import ruleset_100 as official
 
+from mlsub.io.show import readable
 from mlsub.judge import log as judge
 from mlsub.judge.log import LogTask, judge_log
 from mlsub.log import reader
 from mlsub.log.reader import UnreadableLogError, open_log
 from mlsub.log.report import LogReport
-from mlsub.show import readable
 
 FEW = settings(derandomize=True, deadline=None, max_examples=150)
 MIB = 1 << 20

@@ -10,7 +10,7 @@ import pytest
 
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark
-from tests.cli.runner import check
+from tests.commands.runner import check
 from tests.make_tree import FORGIVEN, RUNS, Log, Tree, make_log, make_tree, spoil
 
 _TARGET = "key.eval_accuracy.target"

@@ -10,20 +10,20 @@ import pytest
 
 import mlsub
 from mlsub.findings import Kind, Verdict
-from mlsub.pipeline import Settings, check_paths
-from mlsub.report.model import Report
+from mlsub.submission.report import Report
+from mlsub.workspace import Settings, check_paths
 from tests.make_tree import Tree, make_tree, spoil
 
 #: Everything that runs inside the judging and that no official tool of v1.0 does, by where its name is looked up.
 REVIEWS = (
-    "mlsub.audit.run._interval",
-    "mlsub.audit.run._clock",
-    "mlsub.audit.run._status",
-    "mlsub.audit.run._event_types",
-    "mlsub.audit.run.audit_ending",
-    "mlsub.audit.run.audit_progress",
-    "mlsub.audit.run.audit_cadence",
-    "mlsub.audit.run.audit_dataset",
+    "mlsub.review.run._interval",
+    "mlsub.review.run._clock",
+    "mlsub.review.run._status",
+    "mlsub.review.run._event_types",
+    "mlsub.review.run.audit_ending",
+    "mlsub.review.run.audit_progress",
+    "mlsub.review.run.audit_cadence",
+    "mlsub.review.run.audit_dataset",
     "mlsub.judge.log.audit_run",
     "mlsub.judge.layout.audit_layout",
     "mlsub.judge.layout.list_tree",
@@ -38,11 +38,11 @@ REVIEWS = (
     "mlsub.judge.package.facts_of",
     "mlsub.systems.description.audit",
     "mlsub.systems.description.audit_status",
-    "mlsub.pipeline.audit_same_runs",
-    "mlsub.energy.judge.audit_run",
-    "mlsub.energy.judge.audit_copies",
-    "mlsub.energy.judge._ownerless",
-    "mlsub.energy.judge._energies",
+    "mlsub.workspace.audit_same_runs",
+    "mlsub.score.energy.judge.audit_run",
+    "mlsub.score.energy.judge.audit_copies",
+    "mlsub.score.energy.judge._ownerless",
+    "mlsub.score.energy.judge._energies",
 )
 #: The same of v5.0, which tests convergence by pruned points.
 HULL = "mlsub.convergence.entry._hull"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import mlsub
 from mlsub.findings import Verdict
-from mlsub.report.model import Report
-from tests.cli.runner import call, check
+from mlsub.submission.report import Report
+from tests.commands.runner import call, check
 from tests.judge.test_package_rounds import make_round
 from tests.make_tree import make_tree, snapshot
 

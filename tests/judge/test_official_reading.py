@@ -18,7 +18,7 @@ from mlperf_logging.package_checker import package_checker
 
 import mlsub
 from mlsub.findings import Finding, Verdict
-from mlsub.report.model import Report
+from mlsub.submission.report import Report
 from tests.differential.log import Line, Log, content, record_line
 from tests.judge.test_package_rounds import make_round, rejecting
 

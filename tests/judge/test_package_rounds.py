@@ -14,10 +14,10 @@ import mlsub
 from mlsub.convergence.algorithm import algorithm_of, unit_of
 from mlsub.convergence.reference import points_of, reference_file
 from mlsub.findings import Verdict
-from mlsub.report.model import Report
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark as needs
 from mlsub.submission.locate import Target, infer_round, locate
+from mlsub.submission.report import Report
 from tests.differential.generate import Combination
 from tests.differential.log import Line, Log, content, generated, record_line
 from tests.make_tree import make_description

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import mlsub
+from mlsub.commands.merge.sources import CannotMergeError, read_sources
 from mlsub.findings import Verdict
-from mlsub.merge.sources import CannotMergeError, read_sources
-from mlsub.report.model import Report
+from mlsub.submission.report import Report
 from tests.make_tree import Tree, make_tree
 
 NOBODY = 65534

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from mlsub.log.run import Seed, seed_digest
-from tests.cli.runner import Outcome, check
+from tests.commands.runner import Outcome, check
 from tests.make_tree import Tree, make_log, make_tree
 
 #: One seed record: value, file, lineno. None stands for a run without a seed.

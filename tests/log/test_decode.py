@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mlperf_logging.compliance_checker.mlp_parser import ruleset_100 as official
 
+from mlsub.io.show import readable
 from mlsub.log.event import Defect, Event, decode
 from mlsub.log.reader import TOKEN, read_records
-from mlsub.show import readable
 
 FEW = settings(derandomize=True, deadline=None, max_examples=400)
 

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlsub.findings import Blocks
+from mlsub.io.show import show
 from mlsub.rules.constraints import OPERATORS, Constraint, is_whole
 from mlsub.rules.expand import expand
 from mlsub.rules.parse import parse_rule
 from mlsub.rules.values import Stated
-from mlsub.show import show
 
 INF = math.inf
 CASES: list[tuple[str, Any, list[Any], list[Any]]] = [

@@ -11,7 +11,7 @@ from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark, rules_for
 from mlsub.rules.overlay import check_overlay
 from mlsub.rules.problems import RuleFileError
-from tests.cli.runner import run
+from tests.commands.runner import run
 from tests.differential.generate import Combination
 from tests.differential.log import content, generated, record_line
 from tests.make_tree import make_description, make_tree

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from mlsub.io.yamlfile import MAX_BYTES
 from mlsub.rounds import known_rounds, usages
 from mlsub.rules import load
 from mlsub.rules.compiled import plan_for
 from mlsub.rules.problems import RuleFileError, rule_file_problems
-from mlsub.yamlfile import MAX_BYTES
 
 ROUNDS = known_rounds("training")
 HEAD = 'title: x\nrounds:\n  "1.0":\n    closed:\n'

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from mlsub.findings import Verdict
-from mlsub.report.model import (
+from mlsub.score.table import Row, rows_of
+from mlsub.submission.report import (
     EnergyResult,
     EntryResult,
     LogResult,
@@ -15,7 +16,6 @@ from mlsub.report.model import (
     SystemFacts,
     SystemResult,
 )
-from mlsub.score.table import Row, rows_of
 
 UNTESTED = RcpResult(verdict="not-required", how="open-division")
 

@@ -14,8 +14,8 @@ from unittest.mock import patch
 import pytest
 
 from mlsub.findings import Verdict
-from mlsub.report.model import SystemResult
-from mlsub.score.facts import facts_of
+from mlsub.submission.report import SystemResult
+from mlsub.systems.facts import facts_of
 from tests.differential import shared
 from tests.score.reports import make_entry, make_report, make_row
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import mlsub
-from mlsub.report.model import ScoreResult
-from tests.cli.runner import run
+from mlsub.submission.report import ScoreResult
+from tests.commands.runner import run
 from tests.make_tree import Tree, make_tree
 
 with warnings.catch_warnings():

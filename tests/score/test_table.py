@@ -9,10 +9,10 @@ import msgspec
 import pytest
 
 from mlsub.findings import Verdict
-from mlsub.report.model import EnergyResult, Report, SystemResult
 from mlsub.score.columns import ColumnKind, columns
 from mlsub.score.links import code_url, details_url
 from mlsub.score.table import Row, rows_of, status_notes
+from mlsub.submission.report import EnergyResult, Report, SystemResult
 from tests.score.reports import (
     make_entry,
     make_facts,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.output import OutputError, check_output, write_file
+from mlsub.io.output import OutputError, check_output, write_file
 
 
 def test_a_new_file_is_written_with_the_usual_permissions(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from mlsub.submission.patterns import finds_others
-from tests.cli.runner import check
+from tests.commands.runner import check
 from tests.make_tree import SYSTEM, Tree, make_description, make_tree
 
 CRASH, MISSING, GLOB = "official.crash", "tree.system-description-missing", "entry.glob-name"

@@ -8,7 +8,7 @@ import pytest
 
 import mlsub
 from mlsub.submission.locate import Target, infer_round, locate
-from tests.cli.runner import check
+from tests.commands.runner import check
 from tests.corpus import CORPUS
 from tests.make_tree import ORG, SYSTEM, make_tree
 

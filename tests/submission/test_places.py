@@ -8,7 +8,7 @@ import pytest
 
 from mlsub.rounds import every_benchmark, rounds_with
 from mlsub.submission.locate import too_deep
-from tests.cli.runner import check, run
+from tests.commands.runner import check, run
 from tests.make_tree import Tree, make_tree, spoil
 from tests.submission.test_locate import CORPUS
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.runner import check
+from tests.commands.runner import check
 from tests.make_tree import Log, Tree, make_log, make_tree, snapshot, spoil
 
 

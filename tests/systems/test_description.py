@@ -12,7 +12,7 @@ import pytest
 
 from mlsub.systems.description import read_description
 from mlsub.systems.fields import fields
-from tests.cli.runner import check
+from tests.commands.runner import check
 from tests.make_tree import SYSTEM, make_description, make_tree
 
 PATH = f"systems/{SYSTEM}.json"

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from mlsub.findings import Finding
+from mlsub.io.show import show
 from mlsub.rules.catalogue import finding
-from mlsub.show import show
 from mlsub.systems.capture.found import Found
 from mlsub.systems.capture.machine import Capture
 from mlsub.systems.catalogue import Value

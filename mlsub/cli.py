@@ -1,0 +1,108 @@
+"""The ``mlsub`` command: one module a subcommand, imported only when it is called."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+import click
+
+import mlsub
+
+_COMMANDS = {
+    "audit": "Hold claims about published results against the logs.",
+    "check": "Check logs, benchmark folders or organisations.",
+    "compare": "Compare two trainings: what makes one of them faster.",
+    "db": "A database of results and records: build, query, tables.",
+    "diff": "Show what changes between two packages.",
+    "explain": "Explain a rule: reason, source, example and remedy.",
+    "fix": "Propose mechanical repairs as a diff, and make them.",
+    "init": "Write the manifest of a submission.",
+    "inspect": "Ask of runs side by side what a careful reviewer would.",
+    "keys": "Show what a training code must log for a benchmark.",
+    "merge": "Join packages that teams have prepared apart.",
+    "pack": "Assemble a submission from its manifest, and check it.",
+    "rcp": "Reference convergence: show, plan, margin, plot, build.",
+    "redact": "Take private names, paths and secrets out of logs.",
+    "rehearse": "Train and lay out a rehearsal submission on this machine.",
+    "report": "Write the results as a site to look at: tables, curves, findings.",
+    "rules": "Look rules up, and what changes between rounds.",
+    "score": "Print the scores: time to train of each entry.",
+    "seal": "Seal a submission: one encrypted archive, manifest and receipt.",
+    "system": "System descriptions: known systems, new ones, this machine, check.",
+    "truncate": "Shorten logs above 100 MiB, every record kept.",
+    "unseal": "Open a sealed submission, safely, and verify it.",
+    "verify": "Hold a sealed submission or a tree against its manifest.",
+    "watch": "Follow the logs of runs under way.",
+}
+
+
+class _Commands(click.Group):
+    """Knows its commands by name, and loads the one that is called."""
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """As click's, but every call ends in :mod:`mlsub.commands.ending`."""
+        from mlsub.commands.ending import end
+
+        if not standalone_mode:
+            return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
+        words = sys.argv[1:] if args is None else args
+        command = next((word for word in words if word in _COMMANDS), "")
+        return end(lambda: super(_Commands, self).main(args, prog_name, complete_var, False, **extra), command)
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        from mlsub.commands.ending import closed_pipe_passed_on
+
+        with closed_pipe_passed_on():
+            return super().make_context(info_name, args, parent, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        from mlsub.commands.ending import closed_pipe_passed_on
+
+        with closed_pipe_passed_on():
+            return super().invoke(ctx)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        command = import_module(f"mlsub.cli.{cmd_name}").command
+        assert isinstance(command, click.Command)  # noqa: S101  (our own modules)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
+            close = get_close_matches(args[0], _COMMANDS, n=1)
+            ctx.fail(f"no command {args[0]!r}." + (f" Did you mean {close[0]}?" if close else ""))
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(mlsub.__version__, prog_name="mlsub")
+def main() -> None:
+    """Check, score and audit MLPerf-style training submissions.
+
+    Exit status of every command: 0 clean, 1 findings, 2 could not check or write; 130 after Ctrl-C, 141 where nobody
+    reads the answer any more.
+    """

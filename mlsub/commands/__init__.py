@@ -1,0 +1,1 @@
+"""The commands, one room each, named as the command."""

@@ -1,0 +1,93 @@
+"""``mlsub audit``: are the claims true?"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from mlsub.commands.output import could_not
+
+
+@click.command("audit")
+@click.argument("claims", metavar="CLAIMS.yaml", type=click.Path(path_type=Path))
+@click.option(
+    "--results",
+    required=True,
+    multiple=True,
+    metavar="DIR",
+    help="A folder of rounds (DIR/v1.0/ORGANISATION/results), a round's, or an organisation's; repeatable.",
+)
+@click.option(
+    "--basis",
+    multiple=True,
+    type=click.Choice(["published", "unscaled", "expected", "rcp_mean"]),
+    help="The score that decides; repeatable. Else published, and unscaled too where logs were edited.",
+)
+@click.option(
+    "--format", "format_", type=click.Choice(["text", "json", "markdown", "html"]), default="text", show_default=True
+)
+@click.option(
+    "--rules",
+    type=click.Choice(["auto", "2021-06", "2025-07"]),
+    default="auto",
+    show_default=True,
+    help="The text of the rules on quoting results; auto takes the one in force on each document's day.",
+)
+@click.option(
+    "--documents",
+    multiple=True,
+    metavar="DIR",
+    help="Where the documents' texts lie, besides the folder of the claims file; repeatable.",
+)
+@click.option("--footnote", is_flag=True, help="Write the footnote that the rules want for each claim.")
+@click.option("--strict", is_flag=True, help="Fragile, partly true and unverifiable claims, and findings, count too.")
+@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes that read logs.")
+def command(
+    claims: Path,
+    results: tuple[str, ...],
+    basis: tuple[str, ...],
+    format_: str,
+    rules: str,
+    documents: tuple[str, ...],
+    footnote: bool,
+    strict: bool,
+    jobs: int | None,
+) -> None:
+    """Hold the claims of a file against the logs of published results.
+
+    Each claim gets a verdict: holds, holds-fragile, holds-only-for, fails, depends-on-basis, not-verifiable or
+    contradiction, with the figure on every basis and what would change it. Apart from the verdicts stands how results
+    are quoted: the rules of MLCommons (R01 to R22; mlsub explain claim.r05). Nothing is written.
+
+    Exit status: 0 all hold, 1 some fail, contradict or depend on the basis, 2 something could not be checked.
+    """
+    from mlsub.commands.audit.audit import audit
+    from mlsub.commands.audit.places import PlaceError
+    from mlsub.commands.audit.read import ClaimsError
+    from mlsub.commands.audit.render import render
+    from mlsub.commands.audit.verdict import ClaimVerdict
+    from mlsub.commands.options import progress_bar
+    from mlsub.commands.output import terminal_width, write_text
+
+    try:
+        with progress_bar() as progress:
+            found = audit(
+                claims,
+                results,
+                bases=dict.fromkeys(basis),
+                documents=documents,
+                rules=rules,
+                jobs=jobs,
+                progress=progress,
+            )
+    except (ClaimsError, PlaceError) as error:
+        could_not("audit", *str(error).splitlines())
+    write_text(render(found, format_, terminal_width(), footnotes=footnote))
+    status = found.exit_status(strict=strict)
+    if status == 2:
+        lost = [one for one in found.claims if one.verdict is ClaimVerdict.NOT_CHECKED]
+        first = f"{lost[0].claim.id}: {lost[0].reason}"
+        could_not("audit", f"{len(lost)} of {len(found.claims)} claims could not be checked; {first}")
+    sys.exit(status)

@@ -1,0 +1,257 @@
+"""Whether the words of a claim are about the results that it names: who, on what, benchmark, round, division, count.
+
+Only names that vocabulary.py recognises are compared. A name that belongs to any of the claim's results is fine, and so
+is a name that may belong to a figure from outside that the claim compares them with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from mlsub.commands.audit.evaluate import World
+from mlsub.commands.audit.facts import Facts, whole
+from mlsub.commands.audit.messaging.bridge import calls, operand
+from mlsub.commands.audit.messaging.rounds import same_benchmark
+from mlsub.commands.audit.messaging.says import texts
+from mlsub.commands.audit.messaging.words import flat, mentions, spaced, squashed
+from mlsub.commands.audit.model import Claim
+from mlsub.commands.audit.names import inputs_in, results_in
+from mlsub.commands.audit.tree import Text
+from mlsub.commands.audit.verdict import Difference
+from mlsub.commands.audit.vocabulary import (
+    Named,
+    accelerators,
+    accelerators_in,
+    benchmarks_in,
+    divisions_in,
+    named,
+    organisations_in,
+    rounds_in,
+    vocabulary,
+)
+from mlsub.rounds import normalise_round
+
+#: Fields of a description that name accelerators.
+_ACCELERATORS = ("accelerator_model_name", "system_name", "host_processor_model_name")
+_COUNTS = ("chips", "nodes", "pod")
+_EACH = ("per_chip", "chips", "nodes", "hosts", "cpus")
+#: Letters and digits of an accelerator's name that a folder's name cannot have by chance.
+_TELLING = 4
+
+
+class _Subject(msgspec.Struct, frozen=True, kw_only=True):
+    """One result, or what a count asks for, as names; None where that cannot be told.
+
+    ``shown`` is how each is called in a message, ``everybody`` all organisations that its files mention.
+    """
+
+    submitters: frozenset[str] | None
+    makers: frozenset[str] = frozenset()
+    everybody: frozenset[str] = frozenset()
+    accelerators: frozenset[str] | None = None
+    benchmark: tuple[str, str] | None = None
+    round: str
+    division: str | None = None
+    chips: frozenset[int] | None = None
+    nodes: int | None = None
+    shown: dict[str, str]
+
+
+def differences(claim: Claim, world: World) -> tuple[Difference, ...]:
+    """What the words of a claim name and none of its results is; nothing where it names no results."""
+    readings = [expression for expression in (claim.expr, *(one.expr for one in claim.also)) if expression is not None]
+    used = [call for expression in readings for call in calls(expression.tree, world.file)]
+    results = dict.fromkeys(name for expression in readings for name in results_in(expression, world.file))
+    known = {name: fact for name in results if isinstance(fact := world.facts.get(name), Facts)}
+    subjects = [_with_operand(_of_result(fact), fact, world) for fact in known.values()]
+    subjects += [
+        _of_count(call.arguments, dict(call.named))
+        for call in used
+        if call.function in ("count", "systems", "benchmarks")
+    ]
+    if not subjects or len(known) < len(results):
+        return ()
+    said = [(one, False) for one in named(claim.text)] + [(one, True) for one in _noted(claim.says)]
+    outside = any(world.file.inputs[name].kind != "price" for one in readings for name in inputs_in(one, world.file))
+    compares = mentions(flat(claim.text), vocabulary()["comparing"])
+    # What is counted a chip or a node may speak of one of them.
+    each = any(call.function in _EACH for call in used)
+    found: dict[tuple[str, frozenset[str]], Difference] = {}
+    for one, strict in said:
+        if _fits(one, subjects, strict=strict):
+            continue
+        matched = any(other.what == one.what and _fits(other, subjects, strict=strict) for other, _ in said)
+        if outside and (compares or matched):
+            continue
+        if each and one.values == {"1"}:
+            continue
+        key = (one.what, one.values)
+        found.setdefault(key, Difference(what=_WHAT[one.what], said=one.written, results=_shown(one.what, subjects)))
+    return tuple(found.values())
+
+
+_WHAT = {
+    "organisation": "organisation",
+    "accelerator": "accelerator",
+    "benchmark": "benchmark",
+    "round": "round",
+    "division": "division",
+    "chips": "count",
+    "nodes": "count",
+    "pod": "count",
+}
+
+
+def _noted(says: dict[str, Any]) -> Iterator[Named]:
+    """What the claims file notes that the sentence says."""
+    for value in texts(says.get("submitter")):
+        yield from organisations_in(spaced(value))
+    for value in texts(says.get("benchmark")):
+        yield from benchmarks_in(spaced(value), vague=True)
+    for value in texts(says.get("round")):
+        name = normalise_round(value)
+        if name is not None:
+            yield Named(what="round", written=value, values=frozenset({name}))
+        else:
+            yield from rounds_in(spaced(value), bare=True)
+    for value in texts(says.get("division")):
+        yield from divisions_in(spaced(value), bare=True)
+    for value in texts(says.get("system")):
+        yield from (one for one in named(value) if one.what in ("accelerator", *_COUNTS))
+
+
+def _fits(said: Named, subjects: Sequence[_Subject], *, strict: bool) -> bool:
+    """Whether a name belongs to any of the results; a count may be that of all together.
+
+    ``strict`` says that an organisation is meant as the submitter: what a text calls NVIDIA may be the chip's maker.
+    """
+    if said.what in _COUNTS:
+        return _counts(said, subjects)
+    return any(_belongs(said, subject, strict=strict) for subject in subjects)
+
+
+def _belongs(said: Named, of: _Subject, *, strict: bool) -> bool:
+    if said.what == "organisation":
+        if of.submitters is None:
+            return True
+        known = of.submitters if strict else of.submitters | of.makers
+        return bool(said.values & (known if strict or said.of_product else known | of.everybody)) or said.of_host
+    if said.what == "accelerator":
+        return of.accelerators is None or bool(said.values & of.accelerators)
+    if said.what == "benchmark":
+        benchmark = of.benchmark
+        return benchmark is None or any(same_benchmark(benchmark[0], benchmark[1], one) for one in said.values)
+    known_value = of.round if said.what == "round" else of.division
+    return known_value is None or known_value in said.values
+
+
+def _counts(said: Named, subjects: Sequence[_Subject]) -> bool:
+    number = int(next(iter(said.values)))
+    if said.what == "nodes":
+        nodes = [subject.nodes for subject in subjects]
+        return None in nodes or number in (*nodes, sum(one or 0 for one in nodes))
+    if any(subject.chips is None for subject in subjects):
+        return True
+    if said.what == "pod" and not any(
+        "Bow IPU" in (s.accelerators or ()) or "GC200" in (s.accelerators or ()) for s in subjects
+    ):
+        return True
+    chips = [subject.chips or frozenset() for subject in subjects]
+    return any(number in one for one in chips) or number == sum(max(one, default=0) for one in chips)
+
+
+def _shown(what: str, subjects: Iterable[_Subject]) -> tuple[str, ...]:
+    kind = {"nodes": "nodes", "pod": "chips"}.get(what, what)
+    return tuple(dict.fromkeys(subject.shown[kind] for subject in subjects if kind in subject.shown))
+
+
+def _of_result(facts: Facts) -> _Subject:
+    """A result by its description."""
+    description = facts.description
+    said = {name: value for name, value in description.items() if isinstance(value, str)}
+    accelerated = frozenset().union(*_specific(accelerators_in(spaced(said.get(field, ""))) for field in _ACCELERATORS))
+    per_node, nodes = whole(description, "accelerators_per_node"), whole(description, "number_of_nodes")
+    cpus = whole(description, "host_processors_per_node")
+    counted = {nodes * each for each in (per_node, cpus) if nodes and each} | {one for one in (per_node,) if one}
+    model = said.get("accelerator_model_name", "")
+    shown = {
+        "round": f"v{facts.result.round}",
+        "accelerator": model or "no accelerator named",
+        "chips": f"{nodes * per_node} accelerators" if nodes and per_node else "no accelerators counted",
+        "nodes": f"{nodes} nodes",
+    }
+    everybody = {one for value in said.values() for found in organisations_in(spaced(value)) for one in found.values}
+    return _Subject(
+        submitters=frozenset(),
+        makers=frozenset(
+            {one for found in organisations_in(spaced(model)) for one in found.values}
+            | {maker for name in accelerated if name in accelerators() for maker in accelerators()[name].maker}
+        ),
+        everybody=frozenset(everybody),
+        accelerators=accelerated if accelerated or description else None,
+        round=facts.result.round,
+        chips=frozenset(counted) if counted else None,
+        nodes=nodes,
+        shown=shown,
+    )
+
+
+def _with_operand(of: _Subject, facts: Facts, world: World) -> _Subject:
+    """The same with what folders say: submitter, system, benchmark and division."""
+    known = operand(facts.result, world)
+    submitter = known.submitter or ""
+    called = [submitter, str(facts.description.get("submitter", ""))[:200]]
+    found = of.accelerators
+    if not found and known.system:
+        folder = squashed(known.system)
+        spelled = {name: [squashed(text) for text in one.spelled] for name, one in accelerators().items()}
+        found = (
+            frozenset(n for n, all_ in spelled.items() if any(len(t) >= _TELLING and t in folder for t in all_))
+            or found
+        )
+    names = {
+        "organisation": submitter,
+        "benchmark": known.benchmark or "",
+        "division": known.division or "",
+    }
+    return msgspec.structs.replace(
+        of,
+        submitters=_organisations(called) if submitter else None,
+        accelerators=found,
+        benchmark=(known.usage, known.benchmark) if known.benchmark else None,
+        division=known.division,
+        shown={**of.shown, **{what: text for what, text in names.items() if text}},
+    )
+
+
+def _organisations(called: Iterable[str]) -> frozenset[str]:
+    # Folders run names together: Quanta_Cloud_Technology, smc-ac-power, Intel-HabanaLabs.
+    return frozenset(
+        one for text in called for found in organisations_in(spaced(text.replace("+", " "))) for one in found.values
+    )
+
+
+def _of_count(arguments: Sequence[Any], only: dict[str, Text]) -> _Subject:
+    """What ``count('v1.0', 'ACME', benchmark='bert')`` asks for."""
+    round_, submitter = (one.value if isinstance(one, Text) else "" for one in arguments[:2])
+    benchmark, division = only.get("benchmark"), only.get("division")
+    shown = {"organisation": submitter, "round": round_}
+    shown |= {what: one.value for what, one in (("benchmark", benchmark), ("division", division)) if one is not None}
+    return _Subject(
+        submitters=_organisations([submitter]),
+        everybody=_organisations([submitter]),
+        benchmark=("training", benchmark.value) if benchmark is not None else None,
+        round=normalise_round(round_) or round_,
+        division=division.value if division is not None else None,
+        shown=shown,
+    )
+
+
+def _specific(found: Iterable[Iterable[Named]]) -> Iterator[frozenset[str]]:
+    """What accelerators are named; the name of a family counts where no member is named."""
+    values = [one.values for names in found for one in names]
+    single = [one for one in values if len(one) == 1]
+    yield from single or values

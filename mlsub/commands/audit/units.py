@@ -1,0 +1,215 @@
+"""Units: what an expression is measured in, so that chips are not stated in minutes, nor minutes added to chips.
+
+A number that is written out may stand for anything: ``minutes(a) / 11.69`` is minutes, or the ratio to 11.69 minutes.
+What has no known unit (fields, hyperparameters, inputs without one) fits everywhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import lru_cache
+from pathlib import Path
+
+import msgspec
+
+from mlsub.commands.audit.expression import Expression, ExpressionError, functions
+from mlsub.commands.audit.model import Stated
+from mlsub.commands.audit.tree import Call, Name, Negated, Node, Number, Operation, Text, Truth
+from mlsub.io.data import load_yaml
+
+#: Quantities and their exponents, sorted: minutes a chip is ``(("chips", -1), ("time", 1))``. Nothing is a plain ratio.
+Powers = tuple[tuple[str, int], ...]
+
+#: More meanings than this an expression does not need; it is then compared with nothing.
+_MOST = 16
+#: Stated units that a value in minutes is converted to.
+_CONVERTED = ("min", "s", "h")
+_PLAIN = ("x", "%")
+_VERBS = {"+": "added to", "-": "subtracted from"}
+
+
+class Quantity(msgspec.Struct, frozen=True, rename={"own": "in"}):
+    """One quantity of units.yaml."""
+
+    own: str
+    units: dict[str, str | int]
+    count: bool = False
+
+
+class Unit(msgspec.Struct, frozen=True):
+    """What a value may be measured in.
+
+    ``choices`` are its possible powers; ``scale`` says how many of the quantities' own units one is, None where a
+    number that is written out came in; ``bare`` is such a number by itself.
+    """
+
+    choices: frozenset[Powers]
+    scale: Fraction | None = Fraction(1)
+    bare: bool = False
+
+
+_BARE = Unit(frozenset({()}), None, bare=True)
+_RATIO = Unit(frozenset({()}))
+
+
+@lru_cache(maxsize=1)
+def quantities() -> dict[str, Quantity]:
+    """Every quantity by its name."""
+    content = load_yaml(Path(__file__).with_name("units.yaml"))
+    return {name: msgspec.convert(fields, Quantity) for name, fields in content.items()}
+
+
+@lru_cache(maxsize=1)
+def _words() -> dict[str, Unit]:
+    return {
+        word: Unit(frozenset({((name, 1),)}), Fraction(scale))
+        for name, quantity in quantities().items()
+        for word, scale in quantity.units.items()
+    } | {
+        "w": Unit(frozenset({(("energy", 1), ("time", -1))}), Fraction(60)),
+        "kw": Unit(frozenset({(("energy", 1), ("time", -1))}), Fraction(60_000)),
+    }
+
+
+def unit_named(text: str | None) -> Unit | None:
+    """The unit that people write so; None for one that is not known."""
+    if text is None:
+        return None
+    above, *below = re.split(r"\s*/\s*|\s+per\s+", text.strip().lower())
+    found: Unit | None = _RATIO
+    for part, sign in ((above, "*"), *((part, "/") for part in below)):
+        for word in re.split(r"[-*·\s]+", part):
+            if word != "1":
+                found = _combined(sign, found, _words().get(word))
+    return found
+
+
+def unit_of(expression: Expression, units: Mapping[str, Unit | None]) -> Unit | None:
+    """The unit of an expression's value, None where it is not known.
+
+    Args:
+        expression: checked before, see kinds.py.
+        units: those of inputs and values, by name.
+
+    Raises:
+        ExpressionError: it adds or compares what is measured in different units.
+    """
+    return _unit(expression.tree, units)
+
+
+def check_stated(expression: Expression, stated: Stated, units: Mapping[str, Unit | None]) -> None:
+    """Whether an expression is measured in the unit that is stated.
+
+    Raises:
+        ExpressionError: it is measured in another.
+    """
+    unit = unit_of(expression, units)
+    due = _RATIO if stated.unit in _PLAIN else unit_named(stated.unit)
+    if unit is None or unit.bare or due is None or isinstance(stated.value, bool):
+        return
+    common = {powers for powers in unit.choices if powers in due.choices or (due is _RATIO and _cancels(powers))}
+    if not common:
+        raise ExpressionError(f"the expression is {_measured(unit)}, and what is stated in {stated.unit}")
+    scale = Fraction(1) if stated.unit in (*_PLAIN, *_CONVERTED) else due.scale or Fraction(1)
+    if unit.scale is not None and unit.scale != scale:
+        own = "minutes" if stated.unit in _CONVERTED else stated.unit
+        raise ExpressionError(f"the expression is {_measured(unit)}; convert it to {own}: times {unit.scale / scale}")
+
+
+def _unit(node: Node, units: Mapping[str, Unit | None]) -> Unit | None:
+    match node:
+        case Number():
+            return _BARE
+        case Text() | Truth():
+            return None
+        case Name():
+            return units.get(node.name)
+        case Negated():
+            return _unit(node.of, units)
+        case Operation():
+            left, right = _unit(node.left, units), _unit(node.right, units)
+            if node.sign in ("*", "/"):
+                return _combined(node.sign, left, right)
+            same = _same(node.sign, left, right, node.column)
+            return same if node.sign in ("+", "-") else None
+        case Call():
+            return _of_call(node, [_unit(argument, units) for argument in node.arguments])
+
+
+def _of_call(node: Call, arguments: list[Unit | None]) -> Unit | None:
+    gives = functions()[node.function].unit
+    if gives == "same":
+        found = arguments[0]
+        for argument in arguments[1:]:
+            found = _same("beside", found, argument, node.column)
+        return found
+    if gives == "trainings/price":
+        return _combined("/", _combined("/", _RATIO, unit_named("min")), arguments[1])
+    return _RATIO if gives == "x" else unit_named(gives)
+
+
+def _same(sign: str, left: Unit | None, right: Unit | None, column: int) -> Unit | None:
+    """What two values that are added or compared are measured in."""
+    if left is None or right is None:
+        return None
+    if left.bare or right.bare:
+        return right if left.bare else left
+    common = left.choices & right.choices
+    scales = {one.scale for one in (left, right)} - {None}
+    if not common or len(scales) > 1:
+        verb = _VERBS.get(sign, "compared with" if sign != "beside" else "taken beside")
+        first, second = (right, left) if sign == "-" else (left, right)
+        raise ExpressionError(f"what is {_measured(first)} cannot be {verb} what is {_measured(second)}", column)
+    return Unit(common, left.scale if left.scale == right.scale else None)
+
+
+def _combined(sign: str, left: Unit | None, right: Unit | None) -> Unit | None:
+    if left is None or right is None:
+        return None
+    if left.bare and right.bare:
+        return _BARE
+    turn = 1 if sign == "*" else -1
+    choices = {_product(one, other, turn) for one in left.choices for other in right.choices}
+    if sign == "/" and (left.bare or right.bare):
+        # A number that is written out may be measured in the other's unit: then this is a plain ratio.
+        choices.add(())
+    if len(choices) > _MOST:
+        return None
+    scale = left.scale * right.scale**turn if left.scale is not None and right.scale is not None else None
+    return Unit(frozenset(choices), scale)
+
+
+def _product(one: Powers, other: Powers, turn: int) -> Powers:
+    powers = dict(one)
+    for name, power in other:
+        powers[name] = powers.get(name, 0) + turn * power
+    return tuple(sorted((name, power) for name, power in powers.items() if power))
+
+
+def _cancels(powers: Powers) -> bool:
+    """Whether it is a ratio of counts: chips to processors, runs to epochs."""
+    return all(quantities()[name].count for name, _ in powers) and not sum(power for _, power in powers)
+
+
+def _measured(unit: Unit) -> str:
+    """The unit in words."""
+    powers = min(unit.choices, key=lambda one: (-len(one), one))
+    if not powers:
+        return "a plain ratio" if unit.scale in (None, 1) else f"a plain ratio times {1 / unit.scale}"
+    if len(powers) == 1 and powers[0][1] == 1:
+        return f"in {_name(powers[0][0], unit.scale)}"
+    above = "*".join(_power(name, power) for name, power in powers if power > 0) or "1"
+    return f"in {above}{''.join(f'/{_power(name, -power)}' for name, power in powers if power < 0)}"
+
+
+def _power(name: str, power: int) -> str:
+    return quantities()[name].own + (f"^{power}" if power > 1 else "")
+
+
+def _name(name: str, scale: Fraction | None) -> str:
+    quantity = quantities()[name]
+    if scale in (None, 1):
+        return quantity.own
+    return next((word for word, own in quantity.units.items() if Fraction(own) == scale), quantity.own)

@@ -1,0 +1,235 @@
+"""Names in a sentence about results: organisations, accelerators, benchmarks, rounds, divisions, counts of chips."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from mlsub.commands.audit.messaging.words import flat, mentions, names, spaced
+from mlsub.io.data import load_yaml
+from mlsub.rounds import known_rounds
+
+_NUMBER = r"\d{1,3}(?:,\d{3})+|\d{1,9}"
+#: So many words at most stand between a number and what it counts.
+_BETWEEN = 12
+#: No word that leads to a version is longer.
+_WORD = 40
+_POD = re.compile(r"(?<!\w)pod ?(\d{1,5})(?!\w)")
+_MEMORY = re.compile(r"\d+ ?gb(?!\w)")
+
+
+class Named(msgspec.Struct, frozen=True, kw_only=True):
+    """One name in a text: what it is of, as it is written there, and everything that it may mean.
+
+    ``of_product`` says of an organisation that an accelerator's name follows, ``of_host`` that a part of a host does.
+    """
+
+    what: str
+    written: str
+    values: frozenset[str]
+    of_product: bool = False
+    of_host: bool = False
+
+
+class Accelerator(msgspec.Struct, frozen=True):
+    """One accelerator of vocabulary.yaml."""
+
+    maker: tuple[str, ...]
+    spelled: tuple[str, ...]
+
+
+@lru_cache(maxsize=1)
+def vocabulary() -> dict[str, Any]:
+    """The table, vocabulary.yaml."""
+    content: dict[str, Any] = load_yaml(Path(__file__).with_name("vocabulary.yaml"))
+    return content
+
+
+@lru_cache(maxsize=1)
+def accelerators() -> dict[str, Accelerator]:
+    """Every accelerator by its name."""
+    return msgspec.convert(vocabulary()["accelerators"], dict[str, Accelerator])
+
+
+def named(text: str) -> tuple[Named, ...]:
+    """Every name in a sentence that is recognised, in the order of what they are of."""
+    shown = spaced(text)
+    return tuple(
+        found
+        for of in (organisations_in, accelerators_in, benchmarks_in, rounds_in, divisions_in, counts_in)
+        for found in of(shown)
+    )
+
+
+def organisations_in(text: str) -> Iterator[Named]:
+    """Organisations; a maker's name before a product of its may be the product's."""
+    said = flat(text)
+    for match, values in _matches(text, _organisations()):
+        rest = said[match.end() :].lstrip()
+        yield Named(
+            what="organisation",
+            written=text[match.start() : match.end()],
+            values=values,
+            of_product=_accelerators().pattern.match(rest) is not None,
+            of_host=_starts(rest, vocabulary()["host_parts"]),
+        )
+
+
+def accelerators_in(text: str) -> Iterator[Named]:
+    """Accelerators, and families of them, which mean every member."""
+    for match, values in _matches(text, _accelerators()):
+        yield Named(what="accelerator", written=text[match.start() : match.end()], values=values)
+
+
+def benchmarks_in(text: str, *, vague: bool = False) -> Iterator[Named]:
+    """Benchmarks by the folders that they may have; ``vague`` takes names too that also mean something else."""
+    for match, values in _matches(text, _benchmarks(vague)):
+        yield Named(what="benchmark", written=text[match.start() : match.end()], values=values)
+
+
+def rounds_in(text: str, *, bare: bool = False) -> Iterator[Named]:
+    """Rounds: versions that stand where a round does; ``bare`` takes every known version."""
+    words = vocabulary()["rounds"]
+    known = {*known_rounds("training"), *known_rounds("hpc")}
+    said = flat(text)
+    software = mentions(said, words["software"])
+    for match in re.finditer(r"(?<![\w.])(v ?)?(\d\.\d)(?!\w|\.\d)", said):
+        # Behind a sign (a bracket, a comma) or at the start stands no word.
+        before = re.search(r"\w+$", said[max(0, match.start() - _WORD) : match.start()].rstrip())
+        word = before[0] if before else ""
+        leads = word in words["always"] or (not software and match[1] is not None and word in words["before"])
+        follows = _starts(said[match.end() :].lstrip(), words["not_followed_by"])
+        if match[2] in known and (bare or (leads and not follows)):
+            yield Named(what="round", written=text[match.start() : match.end()], values=frozenset({match[2]}))
+
+
+def divisions_in(text: str, *, bare: bool = False) -> Iterator[Named]:
+    """Divisions: Open and Closed where they are names; ``bare`` takes the words alone."""
+    words = vocabulary()["divisions"]
+    for match in re.finditer(r"(?<![\w-])(open|closed)(?!\w)", text, re.IGNORECASE):
+        before, rest = flat(text[: match.start()]), flat(text[match.end() :])
+        capital = match[1][0].isupper()
+        ends = re.match(r"\s*(?:$|[.,;:)\]])", text[match.end() :]) is not None
+        placed = ends or _starts(rest, words["after"]) or any(before.split()[-1:] == [word] for word in words["before"])
+        if (
+            bare
+            or _starts(rest, words["always"])
+            or (capital and placed and not _starts(rest, words["not_followed_by"]))
+        ):
+            yield Named(what="division", written=match[1], values=frozenset({match[1].lower()}))
+
+
+def counts_in(text: str) -> Iterator[Named]:
+    """Numbers of accelerators and of nodes, also those in names of systems such as IPU-POD64."""
+    said = flat(text)
+    for match in _POD.finditer(said):
+        yield Named(what="pod", written=text[match.start() : match.end()], values=frozenset({match[1]}))
+    words: Mapping[str, int] = vocabulary()["counts"]["words"]
+    taken = [found.span() for of in (_accelerators(), _benchmarks(True)) for found in of.pattern.finditer(said)]
+    numbers = rf"(?<![\w.,$€£%/])({_NUMBER}|{'|'.join(sorted(words, key=len, reverse=True))})(?= |x )(?: ?[x×])?"
+    for match in re.finditer(numbers, said):
+        inside = any(start < match.end(1) and match.start(1) < end for start, end in taken)
+        if inside or _rough(said[: match.start()]):
+            continue
+        counted = _counted(said[match.end() :])
+        if counted is not None:
+            unit, length = counted
+            number = words.get(match[1]) or int(match[1].replace(",", ""))
+            written = text[match.start() : match.end() + length]
+            yield Named(what=unit, written=written, values=frozenset({str(number)}))
+
+
+def _rough(before: str) -> bool:
+    return any(before.rstrip().endswith(word) for word in vocabulary()["counts"]["rough"] if not word.isalpha()) or (
+        _ends(before, vocabulary()["counts"]["rough"])
+    )
+
+
+def _counted(rest: str) -> tuple[str, int] | None:
+    """What a number counts, by what stands behind it, and how far that reaches; None for anything else."""
+    words = vocabulary()["counts"]
+    units = {unit: what for what in ("chips", "nodes") for unit in words[what]}
+    at, named_at = 0, 0
+    for _ in range(_BETWEEN):
+        at += len(rest[at:]) - len(rest[at:].lstrip())
+        if (unit := _word_at(rest, at, units)) is not None:
+            end = at + len(unit)
+            return None if _starts(rest[end:].lstrip(), words["not_followed_by"]) else (units[unit], end)
+        if (found := _accelerators().pattern.match(rest, at)) is not None:
+            at = named_at = found.end()
+        elif (found := _MEMORY.match(rest, at)) is not None:
+            at = found.end()
+        elif (filler := _word_at(rest, at, words["between"])) is not None:
+            at += len(filler)
+        else:
+            break
+    systems = named_at and _starts(rest[named_at:].lstrip(), words["systems"])
+    return ("chips", named_at) if named_at and not systems else None
+
+
+class _Names(msgspec.Struct, frozen=True):
+    """Spellings as one pattern, and what each may mean."""
+
+    pattern: re.Pattern[str]
+    meanings: dict[str, frozenset[str]]
+
+
+def _matches(text: str, of: _Names) -> Iterator[tuple[re.Match[str], frozenset[str]]]:
+    for match in of.pattern.finditer(flat(text)):
+        yield match, of.meanings[match[1]]
+
+
+def _names(pairs: Iterable[tuple[str, Iterable[str]]]) -> _Names:
+    meanings: dict[str, frozenset[str]] = {}
+    for spelled, values in pairs:
+        meanings[flat(spelled)] = meanings.get(flat(spelled), frozenset()) | frozenset(values)
+    longest = sorted(meanings, key=lambda one: (-len(one), one))
+    return _Names(re.compile(rf"(?<!\w)({'|'.join(map(re.escape, longest))})s?(?!\w)"), meanings)
+
+
+@lru_cache(maxsize=1)
+def _organisations() -> _Names:
+    table: dict[str, list[str]] = vocabulary()["organisations"]
+    return _names((spelled, [name]) for name, spellings in table.items() for spelled in spellings)
+
+
+@lru_cache(maxsize=1)
+def _accelerators() -> _Names:
+    families: dict[str, dict[str, list[str]]] = vocabulary()["families"]
+    return _names(
+        [
+            *((spelled, [name]) for name, one in accelerators().items() for spelled in one.spelled),
+            *((spelled, [name, *one["of"]]) for name, one in families.items() for spelled in one["spelled"]),
+        ]
+    )
+
+
+@lru_cache(maxsize=2)
+def _benchmarks(vague: bool) -> _Names:
+    table = vocabulary()["benchmarks"]
+    left_out = set() if vague else {flat(word) for word in table["vague"]}
+    pairs = [
+        (spelled, [folder]) for folder, known in names().items() for spelled in (*known.task, *known.model, folder)
+    ]
+    pairs += [(spelled, [folder]) for folder, spellings in table["also"].items() for spelled in spellings]
+    return _names((spelled, values) for spelled, values in pairs if flat(spelled) not in left_out)
+
+
+def _word_at(text: str, at: int, words: Iterable[str]) -> str | None:
+    """The longest of some words that stands at a place."""
+    fitting = (word for word in words if text.startswith(word, at) and not text[at + len(word) :][:1].isalnum())
+    return max(fitting, key=len, default=None)
+
+
+def _starts(text: str, words: Iterable[str]) -> bool:
+    return _word_at(text, 0, words) is not None
+
+
+def _ends(text: str, words: Iterable[str]) -> bool:
+    padded = f" {text.rstrip()}"
+    return any(padded.endswith(f" {word}") for word in words)

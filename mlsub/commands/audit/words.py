@@ -1,0 +1,198 @@
+"""The words of an audit: the same rows for text, Markdown and HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import msgspec
+
+from mlsub.commands.audit.audit import Audit
+from mlsub.commands.audit.bases import TITLES
+from mlsub.commands.audit.facts import Facts, Missing
+from mlsub.commands.audit.judge import tally
+from mlsub.commands.audit.kinds import BASES
+from mlsub.commands.audit.model import Input, Source
+from mlsub.commands.audit.names import inputs_in
+from mlsub.commands.audit.statements import written
+from mlsub.commands.audit.verdict import BreakEven, ClaimVerdict, Judged, Variant
+from mlsub.commands.audit.wording import decimal, fixed
+from mlsub.io.plain import plain
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """One claim in words: its id, its verdict, what it says, and rows of a label and a text."""
+
+    id: str
+    verdict: ClaimVerdict
+    headline: str
+    text: str
+    rows: tuple[tuple[str, str], ...]
+
+
+def title(audit: Audit) -> str:
+    """What is audited."""
+    return plain(source_words(audit.world.file.source) or audit.world.file.file.name)
+
+
+def source_words(source: Source) -> str:
+    """A source in one line: title, publisher, date."""
+    return ", ".join(part for part in (source.title, source.publisher, source.date) if part)
+
+
+def figure(value: Fraction | bool | str | None) -> str:
+    """A figure: six decimals, but no more than it has where these are up to three."""
+    if value is None or isinstance(value, (bool, str)):
+        return "unknown" if value is None else plain(str(value)).lower() if isinstance(value, bool) else plain(value)
+    return decimal(value) if (1000 * value).denominator == 1 else fixed(value)
+
+
+RESULT_HEADS = ("result", "round", "submitter", "system", "benchmark", "division", *BASES, "remarks")
+
+
+def result_rows(audit: Audit) -> list[tuple[str, ...]]:
+    """A row for each result: what it is, its minutes on every basis, and what is odd about it."""
+    return [tuple(plain(cell) for cell in _result(facts)) for facts in audit.world.facts.values()]
+
+
+def _result(facts: Facts | Missing) -> Iterator[str]:
+    result = facts.result
+    yield from (result.name, f"v{result.round}", result.submitter or "-", result.system or result.path or "-")
+    yield result.benchmark or "-"
+    if isinstance(facts, Missing):
+        yield from (result.division or "-", *("-" for _ in BASES), facts.reason)
+        return
+    yield facts.division or "-"
+    for basis in BASES:
+        score = facts.score(basis)
+        yield "-" if score is None else fixed(score)
+    yield "; ".join(remarks(facts))
+
+
+def remarks(facts: Facts) -> Iterator[str]:
+    """What a reader of its figures should know of a result."""
+    if facts.edit is not None:
+        yield f"all its times were multiplied by {fixed(facts.edit)} after the runs"
+    if facts.rcp_verdict == "fail":
+        factor = "" if facts.rcp_factor is None else f", factor to the mean {fixed(facts.rcp_factor)}"
+        yield f"converges faster than its reference allows{factor}"
+    if facts.converged < len(facts.logs):
+        yield f"{facts.converged} of {len(facts.logs)} runs converged"
+    if facts.result.published is not None:
+        yield f"published: {facts.result.published_source}"
+    elif facts.scaling is not None:
+        yield f"published with the factor {fixed(facts.scaling)} of scaling.json"
+    if facts.division is not None and facts.logged and facts.logged != (facts.division,):
+        yield f"the logs say division {', '.join(facts.logged)}"
+
+
+def input_rows(audit: Audit) -> list[tuple[str, ...]]:
+    """A row for each input: value, uncertainty, source."""
+    return [tuple(plain(cell) for cell in _input(given)) for given in audit.world.file.inputs.values()]
+
+
+INPUT_HEADS = ("input", "value", "+/-", "unit", "source")
+
+
+def _input(given: Input) -> tuple[str, ...]:
+    source = ", ".join(part for part in (given.source, given.date) if part)
+    return (given.name, decimal(given.value), decimal(given.plus_minus), given.unit or "-", source)
+
+
+def entries(audit: Audit) -> list[Entry]:
+    """Every claim in words, in the order of the file."""
+    return [_entry(judged, audit) for judged in audit.claims]
+
+
+def _entry(judged: Judged, audit: Audit) -> Entry:
+    claim = judged.claim
+    headline = judged.verdict.value + (f": {plain(judged.only_for)}" if judged.only_for else "")
+    rows = tuple((label, plain(text)) for label, text in _rows(judged, audit))
+    return Entry(plain(claim.id), judged.verdict, headline, plain(claim.text), rows)
+
+
+def _rows(judged: Judged, audit: Audit) -> Iterator[tuple[str, str]]:
+    claim = judged.claim
+    if claim.stated is not None:
+        accepts = f", accepts {judged.accepted.words()}" if judged.accepted else ""
+        yield "stated", f"{written(claim.stated)}{accepts}"
+    if judged.reason:
+        yield "why", judged.reason
+    for other in judged.differences:
+        yield "differs", f"{other.what}: {other.said} is said, the results have {', '.join(other.results) or 'none'}"
+    for variant in judged.variants:
+        for line in _figures(variant):
+            yield "computed", line
+    yield from (("spread", line) for line in _spread(judged, audit))
+    yield from (("break-even", _break_even(one)) for one in judged.break_evens)
+    if (edge := nearest_edge(judged)) is not None:
+        yield "edge", edge
+    for said in judged.statements:
+        yield "said", f"{said.written} ({said.where}), accepts {said.accepted.words()}"
+    for change in judged.changes:
+        yield "changed too", f"{change.name}: {change.first} -> {change.second}"
+    for near in judged.nearest:
+        name = f"{near.label}: " if near.label else f"{near.expr}: "
+        yield "nearest", f"{name}{figure(near.value) if near.why is None else near.why}"
+    yield from (("note", note) for note in (*judged.notes, *((claim.note,) if claim.note else ())))
+    where = ", ".join(part for part in (source_words(claim.source), claim.where) if part)
+    yield "source", where or "not told"
+
+
+def _figures(variant: Variant) -> Iterator[str]:
+    for outcome in variant.outcomes:
+        answer = "holds" if outcome.holds else "fails"
+        counts = variant.decides and outcome.decides
+        of = ", ".join(part for part in (variant.label, outcome.basis) if part)
+        yield f"{figure(outcome.value)} ({of}): {answer}{'' if counts else ', for comparison'}"
+
+
+def _spread(judged: Judged, audit: Audit) -> Iterator[str]:
+    for variant in judged.variants:
+        expr = next((one for one in judged.claim.expressions if one.text == variant.expr), None)
+        if variant.low is None or variant.high is None or expr is None:
+            continue
+        given = [audit.world.file.inputs[name] for name in inputs_in(expr, audit.world.file)]
+        names = ", ".join(f"{one.name} +/- {decimal(one.plus_minus)}" for one in given if one.plus_minus)
+        yield f"{figure(variant.low)} to {figure(variant.high)} with {names}"
+
+
+def _break_even(one: BreakEven) -> str:
+    unit = f" {one.unit}" if one.unit else ""
+    part = (one.at / one.stated - 1) * 100
+    side = f"{fixed(abs(part), 2)}% {'above' if part > 0 else 'below'} {decimal(one.stated)}"
+    return f"{one.input} {rounded(one.at)}{unit}, {side}, brings it to {decimal(one.bound)}"
+
+
+def rounded(value: Fraction) -> str:
+    """A break-even value: whole from a thousand on, else six decimals."""
+    return fixed(value, 0) if abs(value) >= 1000 else decimal(value)
+
+
+def nearest_edge(judged: Judged) -> str | None:
+    """How far the figure is from the nearer end of what is accepted; None where inputs tell that better."""
+    headline, window = judged.headline, judged.accepted
+    if headline is None or window is None or isinstance(headline.value, bool) or judged.break_evens:
+        return None
+    value = headline.value
+    ends = [end for end in (window.low, window.high) if end is not None]
+    if not ends:
+        return None
+    end = min(ends, key=lambda one: abs(one - value))
+    return f"{fixed(abs(value - end))} {'above' if value >= end else 'below'} {decimal(end)}"
+
+
+def summary(audit: Audit) -> str:
+    """How many claims have which verdict."""
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in tally(audit.claims).items())
+    return f"{len(audit.claims)} claim{'s' * (len(audit.claims) != 1)}: {counts}"
+
+
+def basis_words(audit: Audit) -> str:
+    """Which scores the verdicts rest on."""
+    if audit.asked:
+        return "Verdicts rest on " + " and ".join(f"{basis} ({TITLES[basis]})" for basis in audit.asked) + "."
+    return (
+        "Verdicts rest on the published scores, and where logs were edited after the runs on the unscaled ones too, "
+        "with the edits undone."
+    )

@@ -1,0 +1,75 @@
+"""``mlsub check``: the verdict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from mlsub.commands.options import convergence_options, exit_with, path_and_round, print_json, run_check
+
+if TYPE_CHECKING:
+    from mlsub.submission.report import Report
+
+
+@click.command("check")
+@path_and_round
+@convergence_options
+@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--strict", is_flag=True, help="Audit findings count too: exit status 1 if there are any.")
+@click.option("--select", multiple=True, metavar="RULE", help="Show only findings of this rule or prefix.")
+@click.option("--ignore", multiple=True, metavar="RULE", help="Do not show findings of this rule or prefix.")
+def command(
+    paths: tuple[str, ...],
+    round_: str | None,
+    usage: str | None,
+    rules: str | None,
+    jobs: int | None,
+    rcp: str | None,
+    rcp_points: str,
+    train_samples: bool,
+    format_: str,
+    strict: bool,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+) -> None:
+    """Check logs, benchmark folders, organisations' trees or folders of organisations.
+
+    Nothing is written into what is checked. The verdict is that of the official checker of the round's day;
+    --select and --ignore choose what is shown and what --strict counts, never the verdict.
+
+    Exit status: 0 accepted, 1 rejected or against --rules, 2 something could not be checked.
+    """
+    reports = _unknown_rules((*select, *ignore), format_)
+    if not reports:
+        reports = run_check(paths, round_, usage, jobs, rules, rcp, train_samples=train_samples, points=rcp_points)
+        if select or ignore:
+            from mlsub.submission.report import select as choose
+
+            reports = [choose(report, select, ignore) for report in reports]
+    if format_ == "json":
+        print_json(reports)
+    else:
+        from mlsub.present.report import console, render_text
+
+        render_text(reports, console())
+    exit_with(reports, strict=strict)
+
+
+def _unknown_rules(prefixes: tuple[str, ...], format_: str) -> list[Report]:
+    """A report that says so where a rule to select or ignore does not exist; else nothing.
+
+    Raises:
+        click.UsageError: the same for people, who need no document.
+    """
+    if not prefixes:
+        return []
+    from mlsub.rules.catalogue import finding
+    from mlsub.rules.explain import suggestion
+    from mlsub.workspace import not_checked
+
+    hints = [hint for hint in map(suggestion, prefixes) if hint is not None]
+    if hints and format_ == "text":
+        raise click.UsageError(hints[0])
+    problems = [finding("check.unknown-rule", ".", f"There is {hint}") for hint in hints]
+    return [not_checked(".", problems)] if problems else []

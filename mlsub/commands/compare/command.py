@@ -1,0 +1,90 @@
+"""``mlsub compare``: what is different about two trainings, and why one is faster."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from mlsub.commands.compare.trainings.model import Comparison
+    from mlsub.workspace import Settings
+
+
+@click.command("compare")
+@click.argument("old", metavar="A", type=click.Path())
+@click.argument("new", metavar="[B]", required=False, type=click.Path())
+@click.option("--pair", "pairs", metavar="A_ENTRY=B_ENTRY", multiple=True, help="Compare these two; repeatable.")
+@click.option("--borrow", is_flag=True, help="Check B, a resubmission of A, by the rules on borrowed hyperparameters.")
+@click.option("--from", "source", metavar="C", type=click.Path(), help="The entry that --borrow borrows from.")
+@click.option("--resubmit", is_flag=True, help="Check A, an old result, for a new round; B may be left out.")
+@click.option("--round", "round_", metavar="ROUND", help="Judge both by this round; with --resubmit, the new one.")
+@click.option("--usage", metavar="USAGE", help="training, hpc or rehearsal; else read off the folders.")
+@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes that read logs.")
+@click.option("--format", "format_", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True)
+def command(
+    old: str,
+    new: str | None,
+    pairs: tuple[str, ...],
+    borrow: bool,
+    source: str | None,
+    resubmit: bool,
+    round_: str | None,
+    usage: str | None,
+    jobs: int | None,
+    format_: str,
+) -> None:
+    """Show what is different about two trainings, and what makes one of them faster.
+
+    A and B are benchmark folders, systems, organisations' trees, or rounds' folders of organisations. Entries are
+    paired by benchmark, division, name and number of accelerators. The difference in time is shared out among the
+    length of the training, its speed, and the phases of a run. Nothing is written.
+
+    Exit status: 0 compared, and nothing found against --borrow or --resubmit; 1 findings; 2 could not compare.
+    """
+    from mlsub.commands.compare.packages.reading import NotComparableError
+    from mlsub.commands.compare.trainings.render import render
+    from mlsub.commands.options import progress_bar
+    from mlsub.commands.output import could_not, terminal_width, write_text
+    from mlsub.workspace import Settings
+
+    try:
+        with progress_bar() as progress:
+            asked = Settings(round_, usage, jobs, progress)
+            found = _compare(old, new, source, asked, pairs, borrow=borrow, resubmit=resubmit)
+    except NotComparableError as error:
+        could_not("compare", error)
+    write_text(render(found, format_, terminal_width()))
+    sys.exit(0 if found.passed else 1)
+
+
+def _compare(
+    old: str,
+    new: str | None,
+    source: str | None,
+    settings: Settings,
+    pairs: tuple[str, ...],
+    *,
+    borrow: bool,
+    resubmit: bool,
+) -> Comparison:
+    """Do what is asked for."""
+    from mlsub.commands.compare.packages.reading import NotComparableError
+    from mlsub.commands.compare.trainings.borrow import check_borrowing
+    from mlsub.commands.compare.trainings.compare import compare
+    from mlsub.commands.compare.trainings.resubmit import check_resubmission
+
+    if borrow and resubmit:
+        raise NotComparableError("--borrow is about this round, --resubmit about a later one. Ask for one of them.")
+    if borrow != (source is not None):
+        raise NotComparableError("--borrow and --from belong together: A as submitted, B resubmitted, --from C.")
+    if resubmit:
+        if new is None and settings.round is None:
+            raise NotComparableError("--resubmit needs the new round, as --round, or B that lies in it.")
+        return check_resubmission(old, old if new is None else new, settings, pairs)
+    if new is None:
+        raise NotComparableError("Two trainings are compared: name A and B.")
+    if source is not None:
+        return check_borrowing(old, new, source, settings, pairs)
+    return compare(old, new, settings, pairs)

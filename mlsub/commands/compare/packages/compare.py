@@ -1,0 +1,219 @@
+"""Compare two packages: check both, and say what differs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from mlsub.commands.compare.packages.files import compare_files
+from mlsub.commands.compare.packages.model import Change, EntryChange, FindingChange, PackageDiff, Side, SystemChange
+from mlsub.commands.compare.packages.reading import KINDS, Key, NotComparableError, Reading, content_of, read_side
+from mlsub.commands.compare.packages.renamed import Machine, machine_of, renamed
+from mlsub.commands.compare.packages.values import fields, hyperparameters
+from mlsub.findings import Finding, Kind
+from mlsub.submission.locate import Target
+from mlsub.submission.report import EntryResult
+from mlsub.workspace import Settings
+
+#: What is compared of an entry, in the order of the JSON document.
+_VALUES = (
+    *("verdict", "division", "runs", "compliant"),
+    *("unscaled", "scaling", "published", "expected", "energy", "rcp"),
+)
+
+
+def compare(old: str, new: str, settings: Settings) -> PackageDiff:
+    """What differs between two packages, or two benchmark folders.
+
+    Args:
+        old: an organisation's tree, a part of one, or a folder of organisations.
+        new: another one.
+        settings: with the round to judge both by, None for each side's own.
+
+    Raises:
+        NotComparableError: a side holds nothing to compare, or is no folder.
+    """
+    before, after = read_side(old, settings), read_side(new, settings)
+    kinds = before.place.target, after.place.target
+    for kind in (Target.ORGANISATIONS, Target.BENCHMARK):
+        if (kinds[0] is kind) != (kinds[1] is kind):
+            raise NotComparableError(f"{old} is {KINDS[kinds[0]]}, {new} is {KINDS[kinds[1]]}. Name two of a kind.")
+    return PackageDiff(
+        old=_side(before),
+        new=_side(after),
+        files=compare_files(before.place.path, after.place.path),
+        systems=tuple(_systems(before, after)),
+        entries=tuple(_entries(before, after)),
+        findings=tuple(_findings(before.findings, after.findings)),
+    )
+
+
+def _side(read: Reading) -> Side:
+    report = read.checked.report
+    return Side(path=read.path, usage=report.usage, round=report.round, official=report.official.value)
+
+
+def _entries(before: Reading, after: Reading) -> Iterable[EntryChange]:
+    ours, theirs = before.entries, after.entries
+    if before.place.target is Target.BENCHMARK:
+        # Two benchmark folders are compared whatever their systems are called.
+        ((key, one),) = ours.items()
+        ((new, other),) = theirs.items()
+        yield _entry((key[0], _both(key[1], new[1]), _both(key[2], new[2]), key[3]), one, other, before, after)
+        return
+    if {key[0] for key in ours}.isdisjoint(key[0] for key in theirs) and _one_organisation(ours, theirs):
+        # An organisation whose folder was renamed is still itself.
+        (name,) = {key[0] for key in theirs}
+        ours = {(name, *key[1:]): entry for key, entry in ours.items()}
+    alike = _alike_entries(ours.keys(), theirs.keys(), before, after)
+    for key in sorted(ours.keys() | theirs.keys(), key=_order):
+        yield _entry(key, ours.get(key), theirs.get(key), before, after, alike.get(key))
+
+
+def _alike_entries(ours: Iterable[Key], theirs: Iterable[Key], before: Reading, after: Reading) -> dict[Key, str]:
+    """The other side's likely system of each entry that one side alone has, benchmark by benchmark."""
+    gone, new = set(ours) - set(theirs), set(theirs) - set(ours)
+    found: dict[Key, str] = {}
+    for what in {(key[0], key[2], key[3]) for key in gone | new}:
+        old_names, new_names = ({k[1] for k in keys if (k[0], k[2], k[3]) == what} for keys in (gone, new))
+        pairs = renamed(old_names, new_names, _machines(before, what[0]), _machines(after, what[0]))
+        found |= {(what[0], old, *what[1:]): name for old, name in pairs.items()}
+        found |= {(what[0], name, *what[1:]): old for old, name in pairs.items()}
+    return found
+
+
+def _machines(read: Reading, organisation: str) -> dict[str, Machine | None]:
+    """The hardware of an organisation's systems, by name; that of the only one where its folder was renamed."""
+    systems = read.checked.report.systems
+    own = [system for system in systems if system.organisation == organisation] or systems
+    return {Path(system.path).name.removesuffix(".json"): machine_of(content_of(read, system.path)) for system in own}
+
+
+def _both(old: str, new: str) -> str:
+    return old if old == new else f"{old} -> {new}"
+
+
+def _one_organisation(ours: dict[Key, EntryResult], theirs: dict[Key, EntryResult]) -> bool:
+    return len({key[0] for key in ours}) == len({key[0] for key in theirs}) == 1
+
+
+def _order(key: Key) -> tuple[str, ...]:
+    return tuple(part or "" for part in key)
+
+
+def _entry(
+    key: Key,
+    one: EntryResult | None,
+    other: EntryResult | None,
+    before: Reading,
+    after: Reading,
+    alike: str | None = None,
+) -> EntryChange:
+    values = tuple(Change(name=name, old=_value(one, name), new=_value(other, name)) for name in _VALUES)
+    differing = hyperparameters(before.runs(one), after.runs(other)) if one and other else ()
+    change = "added" if one is None else "removed" if other is None else "changed"
+    if one and other and not differing and all(value.old == value.new for value in values):
+        change = "same"
+    published = next(value for value in values if value.name == "published")
+    return EntryChange(
+        organisation=key[0],
+        system=key[1],
+        benchmark=key[2],
+        scaling_type=key[3],
+        change=change,
+        values=values,
+        hyperparameters=differing,
+        percent=_percent(published.old, published.new),
+        alike=alike,
+    )
+
+
+def _value(entry: EntryResult | None, name: str) -> str | int | float | None:
+    if entry is None:
+        return None
+    values: dict[str, str | int | float | None] = {
+        "verdict": entry.official.value,
+        "division": entry.division,
+        "runs": entry.runs,
+        "compliant": entry.compliant,
+        "unscaled": entry.score.unscaled,
+        "scaling": entry.score.scaling,
+        "published": entry.score.published,
+        "expected": entry.score.expected,
+        "energy": entry.energy.scaled if entry.energy else None,
+        "rcp": entry.rcp.verdict,
+    }
+    return values[name]
+
+
+def _percent(old: float | None, new: float | None) -> float | None:
+    """By how many per cent the new one is longer; negative where it is shorter."""
+    if not old or new is None:
+        return None
+    percent = (new - old) / old * 100
+    return percent if math.isfinite(percent) else None
+
+
+def _systems(before: Reading, after: Reading) -> Iterable[SystemChange]:
+    ours, theirs = _descriptions(before), _descriptions(after)
+    if before.place.target is Target.BENCHMARK and len(ours) == len(theirs) == 1 and ours.keys() != theirs.keys():
+        ((old, one),), ((new, other),) = ours.items(), theirs.items()
+        ours, theirs = {_both(old, new): one}, {_both(old, new): other}
+    pairs = renamed(
+        ours.keys() - theirs.keys(),
+        theirs.keys() - ours.keys(),
+        {name: machine_of(content_of(before, path)) for name, path in ours.items() if name not in theirs},
+        {name: machine_of(content_of(after, path)) for name, path in theirs.items() if name not in ours},
+    )
+    back = {new: old for old, new in pairs.items()}
+    for name in sorted(ours.keys() | theirs.keys()):
+        if name not in theirs:
+            yield SystemChange(system=name, change="removed", alike=pairs.get(name))
+        elif name not in ours:
+            yield SystemChange(system=name, change="added", alike=back.get(name))
+        else:
+            changes = fields(content_of(before, ours[name]), content_of(after, theirs[name]))
+            if changes:
+                yield SystemChange(system=name, change="changed", fields=changes)
+
+
+def _descriptions(read: Reading) -> dict[str, str]:
+    """Paths of descriptions by their system; among several organisations the name has both."""
+    many = read.place.target is Target.ORGANISATIONS
+    return {
+        (f"{system.organisation}/" if many else "") + Path(system.path).name.removesuffix(".json"): system.path
+        for system in read.checked.report.systems
+    }
+
+
+def _findings(old: Sequence[Finding], new: Sequence[Finding]) -> Iterable[FindingChange]:
+    """Defects with another number of places, those that reject first."""
+    before, after = _places(old), _places(new)
+    kinds: dict[tuple[str, ...], Finding] = {_defect(finding): finding for finding in (*old, *new)}
+    for defect in sorted(kinds, key=lambda key: (not kinds[key].rejects, list(Kind).index(kinds[key].kind), key)):
+        was, now = before.get(defect, []), after.get(defect, [])
+        own = [place for place in now if place not in was] or [place for place in was if place not in now]
+        if own:
+            finding = kinds[defect]
+            yield FindingChange(
+                rule=finding.rule,
+                kind=finding.kind.value,
+                severity=finding.severity.value,
+                message=finding.message,
+                old=len(was),
+                new=len(now),
+                place=own[0],
+            )
+
+
+def _defect(finding: Finding) -> tuple[str, ...]:
+    """The same defect for a reader: what was expected in its place may differ from system to system."""
+    return finding.rule, finding.message
+
+
+def _places(findings: Sequence[Finding]) -> dict[tuple[str, ...], list[str]]:
+    places: dict[tuple[str, ...], list[str]] = {}
+    for finding in findings:
+        places.setdefault(_defect(finding), []).append(finding.path)
+    return places

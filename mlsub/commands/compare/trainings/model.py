@@ -1,0 +1,134 @@
+"""The comparison of two trainings; the fields are those of the JSON document."""
+
+from __future__ import annotations
+
+import msgspec
+
+from mlsub.commands.compare.packages.model import Change, Side
+from mlsub.findings import Finding, Severity
+
+
+class Convergence(msgspec.Struct, frozen=True, kw_only=True):
+    """How far the runs had to train, in ``unit`` (epochs, samples, steps or tokens).
+
+    ``mean``, ``minimum`` and ``maximum`` are over the ``runs`` that converged and say where; None without any.
+    ``verdict`` and ``scaling`` are those of the convergence test, ``minimum_accepted`` its limit for the mean.
+    """
+
+    unit: str
+    runs: int
+    minimum: float | None = None
+    mean: float | None = None
+    maximum: float | None = None
+    verdict: str
+    scaling: float = 1.0
+    minimum_accepted: float | None = None
+
+
+class PhaseTime(msgspec.Struct, frozen=True, kw_only=True):
+    """A phase in seconds, the mean over the runs that count; None where its intervals are not logged."""
+
+    name: str
+    seconds: float | None
+
+
+class EntrySide(msgspec.Struct, frozen=True, kw_only=True):
+    """One side of a pair.
+
+    ``minutes`` are compared: ``unscaled`` times ``scaling``, the published score. ``minutes_of`` is ``score``, or
+    ``mean`` where there is no score and the mean of the runs that have a time stands in for ``unscaled``. ``counted``
+    runs are in it. ``expected`` is ``unscaled`` times ``expected_scaling``, the factor of the convergence test.
+    ``work`` is how far those runs trained, in the unit of ``convergence``; ``throughput`` samples a second of training.
+    """
+
+    organisation: str
+    system: str
+    benchmark: str
+    division: str | None
+    path: str
+    usage: str
+    round: str
+    official: str
+    runs: int
+    counted: int
+    minutes_of: str
+    unscaled: float | None
+    scaling: float
+    minutes: float | None
+    expected_scaling: float
+    expected: float | None
+    accelerator: str | None
+    accelerators: int | None
+    accelerator_minutes: float | None
+    convergence: Convergence
+    work: float | None
+    throughput: float | None
+    batch_size: float | None
+    phases: tuple[PhaseTime, ...]
+
+    @property
+    def name(self) -> str:
+        """System and benchmark."""
+        return f"{self.system} {self.benchmark}"
+
+    def seconds(self, phase: str) -> float | None:
+        """The time of a phase."""
+        return next((known.seconds for known in self.phases if known.name == phase), None)
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of the difference in time: ``minutes`` more (or less, where negative) because ``old`` became ``new``.
+
+    ``name`` is ``work``, ``pace``, ``accelerators``, ``scaling`` or a phase; ``unit`` that of the two values. ``of``
+    says what a pace is the pace of: ``training``, or where logs do not tell that apart ``inside``, training with
+    evaluations and pauses, or ``run``.
+    """
+
+    name: str
+    old: float
+    new: float
+    unit: str
+    minutes: float
+    of: str | None = None
+
+
+class PairComparison(msgspec.Struct, frozen=True, kw_only=True):
+    """Two entries side by side.
+
+    ``ratio`` is old time by new time (above 1: the new one is faster), ``reduction`` the share of the old time that is
+    saved. ``parts`` add up to the difference in minutes; where there are none, ``undivided`` says why.
+    ``hyperparameters`` and ``fields`` (of the system description) are those that differ, ``same`` the number of
+    hyperparameters that do not. ``answer`` is the whole in words.
+    """
+
+    old: EntrySide
+    new: EntrySide
+    ratio: float | None
+    reduction: float | None
+    parts: tuple[Part, ...]
+    undivided: str | None
+    same: int
+    hyperparameters: tuple[Change, ...]
+    fields: tuple[Change, ...]
+    answer: str
+
+
+class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything ``mlsub compare`` tells.
+
+    ``purpose`` is ``compare``, ``borrow`` or ``resubmit``; only the latter two have findings. ``only_old`` and
+    ``only_new`` are the entries without a counterpart.
+    """
+
+    purpose: str
+    old: Side
+    new: Side
+    pairs: tuple[PairComparison, ...]
+    only_old: tuple[str, ...] = ()
+    only_new: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether no finding speaks against it."""
+        return all(finding.severity is Severity.INFO for finding in self.findings)

@@ -1,0 +1,238 @@
+"""What there is to know of an entry when it is compared: score, convergence, phases, machine."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from mlsub.commands.compare.packages.reading import Reading, content_of
+from mlsub.commands.compare.packages.values import agreed_values
+from mlsub.commands.compare.trainings.decompose import Measured
+from mlsub.commands.compare.trainings.model import Convergence, EntrySide, PhaseTime
+from mlsub.commands.compare.trainings.phases import TIMED, Intervals, Phases, phases_of, read_intervals
+from mlsub.convergence.algorithm import algorithm_of, newest_algorithm, unit_words
+from mlsub.convergence.point import paired_rule
+from mlsub.convergence.runs import BEYOND, progress_of
+from mlsub.log.report import LogReport
+from mlsub.log.run import Run, Timeline
+from mlsub.rounds import Round, get_round
+from mlsub.rules.load import benchmark, rules_for
+from mlsub.submission.report import EntryResult, SystemFacts
+
+
+class Known(msgspec.Struct, frozen=True):
+    """An entry with all that it is compared by; ``measured`` is None, and ``why`` says it, where time has no parts."""
+
+    side: EntrySide
+    runs: tuple[Run, ...]
+    content: Mapping[str, Any] | None
+    measured: Measured | None
+    why: str | None = None
+
+
+def know(reading: Reading, entry: EntryResult) -> Known:
+    """Gather what an entry is compared by; the logs of the runs that count are read for their intervals."""
+    report = reading.checked.report
+    round_ = get_round(report.usage or "training", str(report.round))
+    logs = reading.logs(entry)
+    counted, minutes_of = counting(logs, entry, round_)
+    unscaled = _sane(
+        entry.score.unscaled if minutes_of == "score" else _mean([logs[n].minutes or 0.0 for n in counted])
+    )
+    points = _points(logs, entry.benchmark, round_)
+    phases = _phases_of(reading, [logs[n] for n in counted], round_)
+    work = [float(point) for n in counted if (point := points[n]) is not None]
+    measured = Measured(
+        phases=phases or (),
+        scaling=entry.score.scaling,
+        work=tuple(work) if len(work) == len(counted) else None,
+        unit=unit_words(entry.benchmark, round_),
+        samples=_samples(logs, entry, round_),
+        accelerators=accelerators_of(facts_of_entry(reading, entry)),
+    )
+    why = None if phases else "no run has a time that counts, or its log cannot be read again"
+    if entry.scaling_type == "weak":
+        why = "models of weak scaling train side by side"
+    side = _side(reading, entry, round_, _Time(minutes_of, unscaled, len(counted)), points, measured)
+    runs = tuple(log.run for log in logs)
+    return Known(side, runs, _content(reading, entry), None if why else measured, why)
+
+
+def counting(logs: Sequence[LogReport], entry: EntryResult, round_: Round) -> tuple[list[int], str]:
+    """The runs behind the entry's time, by their place; and whether it is its ``score``, or the ``mean`` of them.
+
+    The olympic mean drops the fastest and the slowest.
+    """
+    timed = [n for n, log in enumerate(logs) if log.minutes is not None and math.isfinite(log.minutes)]
+    if entry.score.unscaled is None or entry.scaling_type == "weak":
+        return timed, "mean" if entry.score.unscaled is None else "score"
+    known = entry.benchmark in round_.benchmarks
+    dropped = benchmark(round_.usage, round_.name, entry.benchmark).forgiven if known else 0
+    minutes = [log.minutes if log.compliant and log.minutes is not None else math.inf for log in logs]
+    ordered = sorted(range(len(logs)), key=lambda n: minutes[n])
+    return ordered[dropped : len(ordered) - dropped], "score"
+
+
+class _Time(msgspec.Struct, frozen=True):
+    """The time of an entry before scaling, where it is from, and how many runs are in it."""
+
+    minutes_of: str
+    unscaled: float | None
+    counted: int
+
+
+def _scaled(time: _Time, factor: float) -> float | None:
+    return None if time.unscaled is None else _sane(time.unscaled * factor)
+
+
+def _side(
+    reading: Reading,
+    entry: EntryResult,
+    round_: Round,
+    time: _Time,
+    points: Sequence[float | None],
+    measured: Measured,
+) -> EntrySide:
+    facts = facts_of_entry(reading, entry)
+    accelerators, samples = measured.accelerators, measured.samples
+    score = entry.score
+    minutes = _scaled(time, score.scaling)
+    work = _mean(measured.work) if measured.work else None
+    phases = phase_times(measured.phases)
+    training = next((phase.seconds for phase in phases if phase.name == "training"), None)
+    logs = reading.logs(entry)
+    return EntrySide(
+        organisation=entry.organisation,
+        system=entry.system,
+        benchmark=entry.benchmark,
+        division=entry.division,
+        path=entry.path,
+        usage=round_.usage,
+        round=round_.name,
+        official=entry.official.value,
+        runs=entry.runs,
+        counted=time.counted,
+        minutes_of=time.minutes_of,
+        unscaled=time.unscaled,
+        scaling=score.scaling,
+        minutes=minutes,
+        expected_scaling=score.expected_scaling,
+        expected=_scaled(time, score.expected_scaling),
+        accelerator=facts.accelerator_model_name if facts else None,
+        accelerators=accelerators,
+        accelerator_minutes=minutes * accelerators if minutes is not None and accelerators else None,
+        convergence=_convergence(entry, round_, points),
+        work=work,
+        throughput=work * samples / training if work and samples and training else None,
+        batch_size=_number(logs, "global_batch_size"),
+        phases=phases,
+    )
+
+
+def phase_times(runs: Sequence[Phases]) -> tuple[PhaseTime, ...]:
+    """The mean of each phase over the runs; None where one of them does not log it."""
+    names = ("init", *(name for name in TIMED if name != "untold" or any(run.untold is not None for run in runs)))
+    return tuple(PhaseTime(name=name, seconds=_mean_seconds([getattr(run, name) for run in runs])) for name in names)
+
+
+def _mean_seconds(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) / 1000 if known and len(known) == len(values) else None
+
+
+def _convergence(entry: EntryResult, round_: Round, points: Sequence[float | None]) -> Convergence:
+    told = [float(point) for point in points if point is not None]
+    return Convergence(
+        unit=unit_words(entry.benchmark, round_),
+        runs=len(told),
+        minimum=min(told, default=None),
+        mean=_mean(told),
+        maximum=max(told, default=None),
+        verdict=entry.rcp.verdict,
+        scaling=entry.rcp.scaling,
+        minimum_accepted=entry.rcp.minimum,
+    )
+
+
+def _points(logs: Sequence[LogReport], name: str, round_: Round) -> tuple[float | None, ...]:
+    """How far each run trained until it converged: as the convergence test counts, in Open too."""
+    algorithm = algorithm_of(round_.usage, round_.name) or newest_algorithm()
+    known = name in round_.benchmarks
+    paired = paired_rule(rules_for(round_.usage, round_.name, "closed", name)) if known else None
+    return progress_of([log.run for log in logs], name, algorithm, paired).by_run
+
+
+def _samples(logs: Sequence[LogReport], entry: EntryResult, round_: Round) -> float | None:
+    """How many samples make one unit of progress."""
+    unit = unit_words(entry.benchmark, round_)
+    if unit != "epochs":
+        return 1.0 if unit == "samples" else None
+    return _number(logs, "train_samples")
+
+
+def _number(logs: Sequence[LogReport], key: str) -> float | None:
+    """What most runs logged of a key, if it is a number that counts something."""
+    value = json.loads(agreed_values([log.run for log in logs]).get(key, "null"))
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 1e-9 < value < BEYOND:
+        return None
+    return float(value)
+
+
+def _sane(value: float | None) -> float | None:
+    """A time that can be computed with; what is beyond comes from broken clocks."""
+    return value if value is not None and abs(value) < BEYOND else None
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def _phases_of(reading: Reading, logs: Sequence[LogReport], round_: Round) -> tuple[Phases, ...] | None:
+    """The phases of runs; None where one cannot be read again."""
+    root = Path(reading.checked.report.root)
+    phases = []
+    for log in logs:
+        timeline = log.run.timeline
+        start, stop = _sane(timeline.run_start), _sane(timeline.run_stop)
+        if start is None or stop is None:
+            return None
+        intervals = read_intervals(root / log.path, old_format=round_.log_format == "mll")
+        if intervals is None:
+            return None
+        phases.append(_phases(intervals, timeline, (start, stop)))
+    return tuple(phases)
+
+
+def _phases(intervals: Intervals, timeline: Timeline, run: tuple[float, float]) -> Phases:
+    start, stop = _sane(timeline.init_start), _sane(timeline.init_stop)
+    return phases_of(intervals, run, None if start is None or stop is None else stop - start)
+
+
+def facts_of_entry(reading: Reading, entry: EntryResult) -> SystemFacts | None:
+    """What the description of the entry's system says; None where there is none."""
+    path = _description(reading, entry)
+    return next((system.facts for system in reading.checked.report.systems if system.path == path), None)
+
+
+def accelerators_of(facts: SystemFacts | None) -> int | None:
+    """The number of accelerators; None where the description does not say, or there are none."""
+    if facts is None or not facts.number_of_nodes or not facts.accelerators_per_node:
+        return None
+    return facts.number_of_nodes * facts.accelerators_per_node
+
+
+def _description(reading: Reading, entry: EntryResult) -> str | None:
+    for system in reading.checked.report.systems:
+        if system.organisation == entry.organisation and Path(system.path).name == f"{entry.system}.json":
+            return system.path
+    return None
+
+
+def _content(reading: Reading, entry: EntryResult) -> Mapping[str, Any] | None:
+    path = _description(reading, entry)
+    return content_of(reading, path) if path else None

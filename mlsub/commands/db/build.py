@@ -1,0 +1,289 @@
+"""Build a database, or bring one up to date: only what changed is read, and the file is put in place whole."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+import mlsub
+from mlsub.commands.db.discover import Found, Package, discover
+from mlsub.commands.db.errors import DatabaseError, check_library, check_name
+from mlsub.commands.db.fingerprint import fingerprint, option_words
+from mlsub.commands.db.record_rows import TABLES as RECORD_TABLES
+from mlsub.commands.db.record_rows import read_record_rows
+from mlsub.commands.db.rows import Rows, rows_of
+from mlsub.commands.db.schema import ABOUT, FORMAT, create, stored
+from mlsub.commands.db.store import insert, remove, replace
+from mlsub.convergence.entry import USUAL, Options
+from mlsub.io.output import OutputError, check_output, put_in_place
+from mlsub.io.output_folder import recover_folder, staging_beside
+from mlsub.io.written import check_free, digest, record, replace_folder, set_aside_foreign, somebodys
+from mlsub.workspace import Settings, check_with_logs
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+
+class Ask(msgspec.Struct, frozen=True, kw_only=True):
+    """What to build.
+
+    ``fresh`` builds anew what is there already; ``parquet`` is a folder for one file a table; ``convergence`` is what
+    the convergence test is to do.
+    """
+
+    folders: tuple[Path, ...]
+    output: Path
+    records: tuple[Path, ...] = ()
+    parquet: Path | None = None
+    round: str | None = None
+    usage: str | None = None
+    jobs: int | None = None
+    fresh: bool = False
+    convergence: Options = USUAL
+
+
+class Built(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of it: submissions read, kept and gone (``round/organisation``), rows by table, and what was left out.
+
+    ``written`` is False where nothing had changed: then the file is as it was. ``aside`` is the name under which a file
+    is kept that was replaced, and that this program had not written as it was.
+    """
+
+    output: str
+    read: tuple[str, ...]
+    kept: tuple[str, ...]
+    gone: tuple[str, ...]
+    passed_over: tuple[str, ...]
+    rows: dict[str, int]
+    written: bool
+    aside: str | None = None
+
+
+def build(ask: Ask) -> Built:
+    """Build the database: afterwards it holds what the folders and files of records hold, and no more.
+
+    Raises:
+        DatabaseError: there is nothing to build it from, or what is there is no database of this program.
+        RecordsError: a file of records cannot be read.
+        OutputError: it cannot be written.
+    """
+    check_library()
+    for place in (ask.output, ask.parquet):
+        if place is not None:
+            check_name(place)
+    found = discover(ask.folders, ask.round, ask.usage) if ask.folders else Found((), ())
+    records = read_record_rows(ask.records)
+    _check_places(ask, found.packages)
+    with staging_beside(ask.output) as staging:
+        part = staging / "results.duckdb"
+        old = _copy(ask, part)
+        built = _fill(part, ask, found, records, fresh=not old)
+        try:
+            if built.written:
+                with part.open("rb") as stream:
+                    os.fsync(stream.fileno())
+                built = msgspec.structs.replace(built, aside=_put(part, ask.output, fresh=not old))
+        except OSError as error:
+            raise OutputError(f"{ask.output} cannot be written: {error.strerror or error}") from error
+    if ask.parquet is not None:
+        export(ask.output, ask.parquet)
+    return built
+
+
+def _put(part: Path, output: Path, *, fresh: bool) -> str | None:
+    """Put a database in place, and keep what was there if it is not brought up to date and was not written here."""
+    aside = set_aside_foreign(output, [output]) if fresh else ()
+    # What somebody added to a database stays somebody's when it is brought up to date.
+    ours = fresh or not somebodys(output, {output.name: digest(output)})
+    new = {output.name: digest(part)} if ours else {}
+    record(output, new, besides=True)
+    put_in_place(part, output, force=True)
+    record(output, new)
+    return aside[0].name if aside else None
+
+
+def is_ours(file: Path) -> bool:
+    """Whether a file is a database that this version can bring up to date.
+
+    Raises:
+        DatabaseError: it is no database of this program at all.
+    """
+    import duckdb
+
+    try:
+        with closing(duckdb.connect(file, read_only=True, config={"threads": 1})) as connection:
+            row = connection.execute(f"SELECT format, mlsub FROM {ABOUT}").fetchone()  # noqa: S608  (our own name)
+    except duckdb.Error as error:
+        raise DatabaseError(
+            f"{file} is no database of mlsub db, or is in use. Name another file, or add --force to replace it."
+        ) from error
+    return row == (FORMAT, mlsub.__version__)
+
+
+def export(database: Path, folder: Path) -> None:
+    """Write one Parquet file a table; the folder is put in place whole.
+
+    Raises:
+        OutputError: it cannot be written.
+    """
+    import duckdb
+
+    with staging_beside(folder) as staging:
+        recover_folder(folder)
+        new = staging / "tables"
+        new.mkdir()
+        try:
+            with closing(duckdb.connect(database, read_only=True)) as connection:
+                for table in stored():
+                    connection.table(table.name).write_parquet(str(new / f"{table.name}.parquet"))
+        except duckdb.Error as error:
+            raise OutputError(f"{folder} cannot be written: {_first_line(error)}") from error
+        replace_folder(new, folder)
+
+
+def _check_places(ask: Ask, packages: Sequence[Package]) -> None:
+    """Refuse, before any reading, what cannot be written or lies where it must not."""
+    check_output(ask.output, force=True)
+    journal = ask.output.with_name(f"{ask.output.name}.wal")
+    if os.path.lexists(journal):
+        # DuckDB would replay it into whatever file has the name.
+        raise DatabaseError(f"{journal} is there: {ask.output} is open for writing. Close it, or remove {journal}.")
+    for place in (ask.output, ask.parquet):
+        for package in packages:
+            if place is not None and place.resolve().is_relative_to(package.folder.resolve()):
+                raise OutputError(f"{place} lies in a submission, {package.folder}. Name a place beside it.")
+    if ask.parquet is not None and os.path.lexists(ask.parquet):
+        _check_parquet(ask.parquet)
+
+
+def _check_parquet(folder: Path) -> None:
+    """A folder that is replaced must be one that this program has written."""
+    names = {f"{table.name}.parquet" for table in stored()}
+    try:
+        foreign = folder.is_symlink() or any(child.name not in names for child in folder.iterdir())
+    except OSError:
+        foreign = True
+    if foreign:
+        raise OutputError(f"{folder} is there and holds other things. Name a new folder.")
+    check_free(folder)
+
+
+def _copy(ask: Ask, part: Path) -> bool:
+    """Copy the database that is there, if it can be brought up to date; whether there was one."""
+    if ask.fresh or not ask.output.exists() or not is_ours(ask.output):
+        return False
+    try:
+        shutil.copyfile(ask.output, part)
+    except OSError as error:
+        raise OutputError(f"{ask.output} cannot be copied: {error.strerror or error}") from error
+    return True
+
+
+def _fill(part: Path, ask: Ask, found: Found, records: Rows, *, fresh: bool) -> Built:
+    import duckdb
+
+    try:
+        # One thread: reading logs forks, and nothing may run beside it then.
+        with closing(duckdb.connect(part, config={"threads": 1})) as connection:
+            if fresh:
+                create(connection, mlsub.__version__)
+            read, kept, gone = _update(connection, ask, found.packages)
+            other = _records_differ(connection, records)
+            if other:
+                with _whole(connection):
+                    replace(connection, records, RECORD_TABLES)
+            if read or gone:
+                with _whole(connection):
+                    replace(connection, _round_rows(found.packages), ["rounds"])
+            rows = {
+                table.name: connection.table(table.name).count("*").fetchall()[0][0]  # One row, one cell.
+                for table in stored()
+            }
+            # All of it in the one file that takes the name.
+            connection.execute("CHECKPOINT")
+    except duckdb.Error as error:
+        remedy = "" if fresh else " Add --force to build it anew."
+        raise OutputError(f"{ask.output} cannot be built: {_first_line(error)}{remedy}") from error
+    return Built(
+        output=str(ask.output),
+        read=tuple(read),
+        kept=tuple(kept),
+        gone=tuple(gone),
+        passed_over=found.passed_over,
+        rows=rows,
+        written=bool(fresh or read or gone or other),
+    )
+
+
+def _update(
+    connection: DuckDBPyConnection, ask: Ask, packages: Sequence[Package]
+) -> tuple[list[str], list[str], list[str]]:
+    """Bring submissions up to date, one after the other, so that one alone is in memory: read, kept, gone."""
+    known = {
+        (round_, organisation): digest
+        for round_, organisation, digest in connection.execute(
+            "SELECT round, organisation, fingerprint FROM submissions"
+        ).fetchall()
+    }
+    read, kept = [], []
+    options = _options(ask.convergence)
+    for package in packages:
+        key = (package.round_key, package.organisation)
+        name = "/".join(key)
+        try:
+            print_ = fingerprint(package.folder, mlsub.__version__, *key, options)
+        except OSError as error:
+            raise DatabaseError(f"{package.folder} cannot be read: {error.strerror or error}") from error
+        if known.pop(key, None) == print_.digest:
+            kept.append(name)
+        else:
+            settings = Settings(package.round.name, package.round.usage, ask.jobs, convergence=ask.convergence)
+            [checked] = check_with_logs([package.folder], settings)
+            with _whole(connection):
+                remove(connection, *key)
+                for rows in rows_of(package, checked, print_, options):
+                    insert(connection, rows)
+            read.append(name)
+    for key in known:
+        with _whole(connection):
+            remove(connection, *key)
+    return read, kept, ["/".join(key) for key in sorted(known)]
+
+
+def _options(convergence: Options) -> str:
+    try:
+        return option_words(convergence)
+    except OSError as error:
+        raise DatabaseError(f"{convergence.reference} cannot be read: {error.strerror or error}") from error
+
+
+def _round_rows(packages: Sequence[Package]) -> Rows:
+    rounds = {package.round_key: package.round for package in packages}
+    rows = [
+        {"round": key, "usage": r.usage, "number": r.name, "title": r.title, "benchmarks": list(r.benchmarks)}
+        for key, r in sorted(rounds.items())
+    ]
+    return {"rounds": rows}
+
+
+def _records_differ(connection: DuckDBPyConnection, records: Rows) -> bool:
+    there = connection.execute("SELECT file, sha256 FROM record_files").fetchall()
+    return sorted(there) != sorted((row["file"], row["sha256"]) for row in records["record_files"])
+
+
+@contextmanager
+def _whole(connection: DuckDBPyConnection) -> Iterator[None]:
+    """What is done inside is done whole; an error throws the copy away, so nothing needs to be undone."""
+    connection.begin()
+    yield
+    connection.commit()
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().split("\n", 1)[0]

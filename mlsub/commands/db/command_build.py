@@ -1,0 +1,106 @@
+"""``mlsub db build``: results and records as a database."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from mlsub.commands.options import convergence_options
+
+if TYPE_CHECKING:
+    from mlsub.commands.db.build import Built
+
+
+@click.command("build")
+@click.argument("folders", metavar="DIR...", nargs=-1, type=click.Path())
+@click.option("--output", "-o", type=click.Path(), metavar="FILE", default="results.duckdb", show_default=True)
+@click.option("--records", type=click.Path(), metavar="FILE", multiple=True, help="Benchmark records; may be repeated.")
+@click.option("--parquet", type=click.Path(), metavar="DIR", help="Write the tables there as well, one file each.")
+@click.option("--round", "round_", metavar="ROUND", help="The round of all of them; else read off the folders.")
+@click.option("--usage", metavar="USAGE", help="training, hpc or rehearsal; else read off the folders.")
+@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes that read logs.")
+@convergence_options
+@click.option("--force", is_flag=True, help="Build FILE anew; what mlsub did not write there is kept as FILE.~1~.")
+@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def build(
+    folders: tuple[str, ...],
+    output: str,
+    records: tuple[str, ...],
+    parquet: str | None,
+    round_: str | None,
+    usage: str | None,
+    jobs: int | None,
+    rcp: str | None,
+    rcp_points: str,
+    train_samples: bool,
+    force: bool,
+    format_: str,
+) -> None:
+    """Build a database of the submissions in DIR..., or bring one up to date.
+
+    DIR is a folder of rounds, a round, or an organisation. Afterwards FILE holds what the DIRs and records hold, and no
+    more. A submission whose files are the same as before is not read again, unless the convergence test is asked for
+    something else. Whoever reads FILE meanwhile sees the old one or the new one.
+
+    Exit status: 0 built, 1 built but submissions were left out, 2 not built.
+    """
+    if not folders and not records:
+        raise click.UsageError("Name a folder of results, or --records FILE.")
+    from mlsub.commands.db.build import Ask
+    from mlsub.commands.db.build import build as build_database
+    from mlsub.commands.db.errors import DatabaseError
+    from mlsub.commands.options import options_of, tell
+    from mlsub.commands.output import could_not, write_text
+    from mlsub.io.output import OutputError
+    from mlsub.io.yamlfile import FileProblemsError
+
+    asked = Ask(
+        folders=tuple(map(Path, folders)),
+        output=Path(output),
+        records=tuple(map(Path, records)),
+        parquet=Path(parquet) if parquet else None,
+        round=round_,
+        usage=usage,
+        jobs=jobs,
+        fresh=force,
+        convergence=options_of("db build", rcp, points=rcp_points, train_samples=train_samples),
+    )
+    try:
+        built = build_database(asked)
+    except (DatabaseError, OutputError) as error:
+        could_not("db build", error)
+    except FileProblemsError as error:
+        for problem in error.problems[:-1]:
+            tell(str(problem))
+        could_not("db build", ValueError(str(error.problems[-1])))
+    if built.aside is not None:
+        tell(f"what {output} held before is kept as {built.aside}")
+    for left_out in built.passed_over:
+        tell(f"left out: {left_out}")
+    write_text(_as_json(built) if format_ == "json" else _as_text(built))
+    sys.exit(1 if built.passed_over else 0)
+
+
+def _as_json(built: Built) -> str:
+    import json
+
+    import msgspec
+
+    return json.dumps(msgspec.to_builtins(built), indent=2) + "\n"
+
+
+def _as_text(built: Built) -> str:
+    from mlsub.io.plain import plain
+
+    done = "written" if built.written else "nothing has changed"
+    rows = built.rows
+    counts = ", ".join(f"{rows[name]} {name}" for name in ("rounds", "submissions", "entries", "runs", "findings"))
+    lines = [
+        f"{built.output}: {done}",
+        f"  submissions: {len(built.read)} read, {len(built.kept)} kept, {len(built.gone)} gone",
+        f"  rows: {counts}, {rows['records']} records",
+    ]
+    return "".join(f"{plain(line)}\n" for line in lines)

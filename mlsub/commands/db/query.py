@@ -1,0 +1,147 @@
+"""Ask a database: read only, and with no way out of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from mlsub.commands.db.errors import DatabaseError, check_library, check_name
+from mlsub.commands.db.schema import tables
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+#: Brackets open at once; DuckDB takes ever longer for more of them before it refuses.
+_MAX_DEPTH = 200
+#: No files, no network, no extensions, no look at this program's variables, nothing spilled, and no way to change that.
+_CLOSED: dict[str, str | bool | int | float | list[str]] = {
+    "enable_external_access": "false",
+    "autoload_known_extensions": "false",
+    "autoinstall_known_extensions": "false",
+    "allow_community_extensions": "false",
+    "python_enable_replacements": "false",
+    "temp_directory": "",
+    "memory_limit": "2GB",
+    "lock_configuration": "true",
+}
+MIXED = (
+    "this touches MLPerf results and benchmark records: other models, data, rules and proof. A ratio of the two "
+    "compares what nobody measured alike; say so where you show it"
+)
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """Columns with their types, rows of plain values, whether there are more, and what is to be said beside them."""
+
+    columns: tuple[str, ...]
+    types: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    more: bool
+    notes: tuple[str, ...]
+
+
+def ask(database: Path, statement: str, limit: int) -> Answer:
+    """The answer to one SELECT (or DESCRIBE, SHOW, SUMMARIZE, EXPLAIN), at most ``limit`` rows of it.
+
+    Raises:
+        DatabaseError: there is no database, or it is no such statement, or DuckDB refuses it.
+    """
+    check_library()
+    import duckdb
+
+    check_name(database)
+    _check_text(statement)
+    try:
+        with closing(_open(database)) as connection:
+            _check_kind(connection, statement)
+            touched = _touched(connection, statement)
+            found = connection.execute(statement)
+            heads = [(str(head[0]), str(head[1])) for head in found.description or ()]
+            rows = found.fetchmany(limit + 1)
+    except duckdb.Error as error:
+        raise DatabaseError(_told(error)) from error
+    notes = (MIXED,) if {"mlperf", "records"} <= touched else ()
+    return Answer(
+        tuple(name for name, _ in heads),
+        tuple(kind for _, kind in heads),
+        tuple(tuple(row) for row in rows[:limit]),
+        len(rows) > limit,
+        notes,
+    )
+
+
+def _open(database: Path) -> DuckDBPyConnection:
+    import duckdb
+
+    if not database.is_file():
+        raise DatabaseError(f"There is no database {database}. Make it with mlsub db build DIR... -o {database}")
+    try:
+        return duckdb.connect(database, read_only=True, config=_CLOSED)
+    except duckdb.Error as error:
+        raise DatabaseError(f"{database} is no database, or is in use: {_told(error)}") from error
+
+
+def _check_text(statement: str) -> None:
+    """Refuse what would not even be parsed in good time."""
+    try:
+        statement.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise DatabaseError("The question is no UTF-8 text") from error
+    depth = 0
+    for bracket in re.findall(r"[()\[\]{}]", statement):
+        depth += 1 if bracket in "([{" else -1
+        if depth > _MAX_DEPTH:
+            raise DatabaseError(f"The question has more than {_MAX_DEPTH} brackets open at once")
+
+
+def _check_kind(connection: DuckDBPyConnection, statement: str) -> None:
+    kinds = [found.type.name for found in connection.extract_statements(statement)]
+    if len(kinds) != 1:
+        raise DatabaseError(f"One statement is asked for, not {len(kinds)}")
+    if kinds[0] not in ("SELECT", "EXPLAIN"):
+        raise DatabaseError(f"Only SELECT is answered, not {kinds[0]}; the database is never changed by a question")
+
+
+def _touched(connection: DuckDBPyConnection, statement: str) -> set[str]:
+    """Whether a statement reads MLPerf results, records or both; in doubt, by the words that stand in it."""
+    import duckdb
+
+    try:
+        [(tree,)] = connection.execute("SELECT json_serialize_sql(?)", [statement]).fetchall()
+        names = {name.lower() for name in _table_names(json.loads(tree))}
+    except (duckdb.Error, RecursionError):
+        names = set()
+    # query() and query_table() take names as texts; and what DuckDB cannot take apart has no names here.
+    if not names or re.search(r"\bquery(_table)?\s*\(", statement, re.IGNORECASE):
+        names |= set(re.findall(r"\w+", statement.lower()))
+    return {kind for table in tables() if table.name in names for kind in table.touches}
+
+
+def _table_names(tree: Any) -> Iterator[str]:
+    """The tables that a parsed statement names, at any depth."""
+    left = [tree]
+    while left:
+        node = left.pop()
+        if isinstance(node, dict):
+            if isinstance(node.get("table_name"), str) and node.get("type") in ("BASE_TABLE", "SHOW_REF"):
+                yield node["table_name"]
+            left.extend(node.values())
+        elif isinstance(node, list):
+            left.extend(node)
+
+
+def _told(error: Exception) -> str:
+    """DuckDB's message in one line, without the picture of the place."""
+    lines = []
+    for line in str(error).strip().split("\n"):
+        if line.startswith("LINE "):
+            break
+        if line.strip():
+            lines.append(line.strip())
+    return " ".join(lines)

@@ -1,0 +1,169 @@
+"""``mlsub init``: a manifest to begin with."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from mlsub.commands.output import could_not
+
+if TYPE_CHECKING:
+    from mlsub.commands.pack.draft import Draft
+    from mlsub.rounds import Round
+    from mlsub.submission.layout.expected import ExpectedPath
+
+
+@click.command("init")
+@click.argument("file", metavar="[FILE]", default="submission.yaml", type=click.Path(path_type=Path))
+@click.option("--from", "tree", metavar="TREE", type=click.Path(path_type=Path), help="Read it off this submission.")
+@click.option("--organisation", metavar="NAME", help="The submitter.")
+@click.option("--usage", metavar="USAGE", help="training, hpc or rehearsal.")
+@click.option("--round", "round_", metavar="ROUND", help="5.1, 5.1.0 or v5.1.")
+@click.option("--division", type=click.Choice(["closed", "open"]), help="Of all entries.")
+@click.option("--system", "systems", metavar="NAME", multiple=True, help="A system; may be given again.")
+@click.option("--benchmark", "benchmarks", metavar="NAME", multiple=True, help="A benchmark; may be given again.")
+@click.option("--scaling", type=click.Choice(["strong", "weak"]), help="HPC: of all entries.")
+@click.option("--implementation", metavar="NAME", help="The name of the code's folder.")
+@click.option("--runs", metavar="DIR", default="runs", show_default=True, help="DIR/<system>/<benchmark> holds logs.")
+@click.option("--force", is_flag=True, help="Replace FILE; what it held is kept as FILE.~1~.")
+@click.option("--ask/--no-ask", default=None, help="Ask for what no flag says; as it is: on a terminal only.")
+@click.option("--schema", is_flag=True, help="Print the JSON Schema of manifests, for editors, and do nothing else.")
+def command(
+    file: Path,
+    tree: Path | None,
+    organisation: str | None,
+    usage: str | None,
+    round_: str | None,
+    division: str | None,
+    systems: tuple[str, ...],
+    benchmarks: tuple[str, ...],
+    scaling: str | None,
+    implementation: str | None,
+    runs: str,
+    force: bool,
+    ask: bool | None,
+    schema: bool,
+) -> None:
+    """Write the manifest of a submission: from flags, by asking, or read off a submission that exists.
+
+    It also prints the files that the submission rules expect. FILE is submission.yaml unless you name another.
+
+    Exit status: 0 written, 2 not.
+    """
+    from mlsub.io.output import OutputError, check_output
+
+    if schema:
+        _print_schema()
+        return
+    try:
+        check_output(file, force=force)
+        if tree is not None:
+            draft = _of_tree(tree, file, round_, usage)
+        else:
+            from mlsub.commands.pack.questions import Given, draft_from
+
+            given = Given(organisation, usage, round_, division, systems, benchmarks, scaling, implementation, runs)
+            draft = draft_from(given, ask=sys.stdin.isatty() if ask is None else ask)
+        _write(draft, file, force=force)
+    except (OutputError, ValueError) as error:
+        could_not("init", error)
+    _print_tree(draft, file)
+
+
+def _print_schema() -> None:
+    import json
+
+    from mlsub.commands.pack.read import manifest_schema
+
+    click.echo(json.dumps(manifest_schema(), indent=2))
+
+
+def _of_tree(tree: Path, file: Path, round_: str | None, usage: str | None) -> Draft:
+    """The draft of a submission that exists.
+
+    Raises:
+        ValueError: it is none, or its round is not known.
+    """
+    import os
+
+    from mlsub.commands.pack.from_tree import draft_of
+    from mlsub.submission.locate import infer_round, is_organisation, locate
+
+    if not is_organisation(tree):
+        raise ValueError(f"{tree} holds neither results nor systems. Name an organisation's folder.")
+    inferred = infer_round(locate(tree))
+    if round_ is None and inferred is None:
+        raise ValueError("No folder above is named like a round. Say --round, such as --round 5.1.")
+    usage = usage or (inferred.usage if inferred else "training")
+    found = _round(usage, round_ or (inferred.round if inferred else ""))
+    return draft_of(tree, found, Path(os.path.abspath(file)).parent)  # noqa: PTH100
+
+
+def _round(usage: str, name: str) -> Round:
+    from mlsub.rounds import get_round, normalise_round
+
+    return get_round(usage, normalise_round(name) or name[:40])
+
+
+def _write(draft: Draft, file: Path, *, force: bool) -> None:
+    """Write the draft, unless it is no manifest (a name in it that no folder can have).
+
+    Raises:
+        ValueError: it is none; says why.
+    """
+    import tempfile
+
+    from mlsub.commands.options import write_output
+    from mlsub.commands.pack.draft import manifest_text
+    from mlsub.commands.pack.read import ManifestError, read_manifest
+
+    text = manifest_text(draft)
+    with tempfile.TemporaryDirectory(prefix="mlsub-init-") as folder:
+        trial = Path(folder, file.name)
+        trial.write_text(text, "utf-8")
+        try:
+            read_manifest(trial, {})
+        except ManifestError as error:
+            raise ValueError(error.problems[0].message) from error
+    write_output(file, text.encode(), force=force)
+
+
+def _print_tree(draft: Draft, file: Path) -> None:
+    """Say what was written, and print the files that the rules expect."""
+    from mlsub.commands.pack.read import read_manifest
+    from mlsub.commands.pack.scaffold import planned_entries
+    from mlsub.io.plain import plain
+    from mlsub.present.columns import columns
+    from mlsub.submission.layout.expected import expected_tree
+
+    manifest = read_manifest(file)
+    entries = len(manifest.entries)
+    click.echo(plain(f"Written to {file}: {draft.organisation}, {manifest.round.title}, {entries} entries."))
+    click.echo(f"The submission rules expect in {plain(draft.organisation)}/:")
+    expected = expected_tree(manifest.round.usage, manifest.round.name, planned_entries(manifest))
+    for line in columns([(plain(path), word) for path, word in _results_together(expected)], width=1000, indent=2):
+        click.echo(line)
+    absent = next(
+        (system for system in manifest.systems if system.description and not system.description.exists()), None
+    )
+    if absent is not None:
+        click.echo(plain(f"Describe a system: mlsub system capture -o {draft.systems[0][1]}, or mlsub system new"))
+    click.echo(plain(f"See what it makes of your files with: mlsub pack {file} -o {draft.organisation}"))
+
+
+def _results_together(expected: Iterable[ExpectedPath]) -> Iterator[tuple[str, str]]:
+    """Paths and words, the results of an entry in one line."""
+    rows: dict[str, list[ExpectedPath]] = {}
+    for each in expected:
+        folder, _, name = each.path.rpartition("/")
+        rows.setdefault(f"{folder}/result_" if name.startswith("result_") else each.path, []).append(each)
+    for row in rows.values():
+        first, last = row[0], row[-1]
+        if len(row) == 1:
+            yield first.path, first.word
+        else:
+            yield f"{first.path} to {last.path.rpartition('/')[2]}", f"logs of {len(row)} runs"

@@ -1,0 +1,171 @@
+"""All detectors over all entries, the worst entry first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+import mlsub
+from mlsub.findings import Severity
+from mlsub.review.runs.changes import find_changes
+from mlsub.review.runs.clock import find_jumps
+from mlsub.review.runs.copies import find_copies
+from mlsub.review.runs.model import Entry
+from mlsub.review.runs.numbering import find_holes, find_order
+from mlsub.review.runs.observation import Observation
+from mlsub.review.runs.overlap import find_overlap
+from mlsub.review.runs.pace import find_long_init, find_pace, find_slow_intervals
+from mlsub.review.runs.pauses import find_gaps, find_pauses
+from mlsub.review.runs.seeds import find_shared_seeds
+from mlsub.review.runs.spread import find_small_spread
+from mlsub.review.runs.stretch import find_stretch
+from mlsub.review.runs.target import find_met_earlier
+from mlsub.review.runs.throughput import find_throughput
+from mlsub.review.runs.told_time import find_told_time
+from mlsub.rules.catalogue import catalogue
+
+OF_ENTRY: tuple[Callable[[Entry], Iterator[Observation]], ...] = (
+    find_stretch,
+    find_told_time,
+    find_jumps,
+    find_gaps,
+    find_pauses,
+    find_small_spread,
+    find_holes,
+    find_order,
+    find_throughput,
+    find_slow_intervals,
+    find_pace,
+    find_long_init,
+    find_met_earlier,
+)
+ACROSS: tuple[Callable[[Sequence[Entry]], Iterator[Observation]], ...] = (
+    find_overlap,
+    find_copies,
+    find_shared_seeds,
+    find_changes,
+)
+_WEIGHT = {Severity.ERROR: 100, Severity.WARNING: 10, Severity.INFO: 1}
+
+
+class Inspected(msgspec.Struct, frozen=True, kw_only=True):
+    """One entry and what was found of it.
+
+    ``with_records`` counts logs that tell anything; ``unreadable`` has those that do not open, with the reason.
+    """
+
+    path: str
+    round: str
+    organisation: str
+    system: str
+    benchmark: str
+    division: str | None
+    runs: int
+    with_records: int
+    observations: tuple[Observation, ...]
+    unreadable: dict[str, str]
+
+    @property
+    def weight(self) -> int:
+        """A warning weighs more than any number of notes there are rules for."""
+        rules = {o.finding.rule: o.finding.severity for o in self.observations}
+        return sum(_WEIGHT[severity] for severity in rules.values())
+
+
+class Inspection(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything one inspection found, the worst entry first."""
+
+    mlsub: str
+    entries: tuple[Inspected, ...]
+
+    @property
+    def found(self) -> bool:
+        """Whether any detector spoke."""
+        return any(entry.observations for entry in self.entries)
+
+    @property
+    def read(self) -> int:
+        """How many logs hold a record."""
+        return sum(entry.with_records for entry in self.entries)
+
+
+def inspect(entries: Sequence[Entry], against: Sequence[Entry] = ()) -> Inspection:
+    """Inspect entries.
+
+    Args:
+        entries: those to speak of.
+        against: those to hold them against besides; of these alone nothing is told.
+    """
+    found: dict[str, list[Observation]] = {entry.path: [] for entry in entries}
+    for entry in entries:
+        for of_entry in OF_ENTRY:
+            found[entry.path].extend(of_entry(entry))
+    # What is held against comes first, so that what agrees with it is told of the entries in question.
+    together = [*(entry for entry in against if entry.path not in found), *entries]
+    for across in ACROSS:
+        for observation in across(together):
+            if observation.entry in found:
+                found[observation.entry].append(observation)
+    inspected = [_inspected(entry, found[entry.path]) for entry in entries]
+    return Inspection(
+        mlsub=mlsub.__version__, entries=tuple(sorted(inspected, key=lambda entry: (-entry.weight, entry.path)))
+    )
+
+
+def _inspected(entry: Entry, observations: Sequence[Observation]) -> Inspected:
+    order = list(catalogue())
+    return Inspected(
+        path=entry.path,
+        round=entry.round.name,
+        organisation=entry.organisation,
+        system=entry.system,
+        benchmark=entry.benchmark,
+        division=entry.division,
+        runs=len(entry.traces),
+        with_records=sum(trace.run.timeline.events > 0 for trace in entry.traces),
+        observations=tuple(sorted(observations, key=lambda o: (order.index(o.finding.rule), o.finding.path))),
+        unreadable={trace.path: trace.unreadable for trace in entry.traces if trace.unreadable is not None},
+    )
+
+
+def select(inspection: Inspection, wanted: tuple[str, ...], unwanted: tuple[str, ...]) -> Inspection:
+    """The inspection with only the findings asked for, by rule or the start of one."""
+
+    def keep(rule: str) -> bool:
+        return (not wanted or rule.startswith(wanted)) and not (unwanted and rule.startswith(unwanted))
+
+    entries = [
+        msgspec.structs.replace(e, observations=tuple(o for o in e.observations if keep(o.finding.rule)))
+        for e in inspection.entries
+    ]
+    entries.sort(key=lambda entry: (-entry.weight, entry.path))
+    return msgspec.structs.replace(inspection, entries=tuple(entries))
+
+
+class Frequency(msgspec.Struct, frozen=True):
+    """How often a detector spoke: entries it spoke of, of all, and findings."""
+
+    rule: str
+    title: str
+    entries: int
+    of: int
+    findings: int
+
+
+def rates(inspection: Inspection) -> list[Frequency]:
+    """How often each detector speaks."""
+    found = []
+    for rule, info in catalogue().items():
+        if rule.startswith("inspect."):
+            counts = [sum(o.finding.rule == rule for o in entry.observations) for entry in inspection.entries]
+            found.append(Frequency(rule, info.title, sum(map(bool, counts)), len(counts), sum(counts)))
+    return found
+
+
+def to_document(inspection: Inspection) -> dict[str, Any]:
+    """The inspection as plain data for JSON."""
+    document = msgspec.to_builtins(inspection)
+    assert isinstance(document, dict)  # noqa: S101  (a struct is an object)
+    return document

@@ -1,0 +1,175 @@
+"""Plan a merge: which file comes from where, and which conflict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from mlsub.commands.compare.packages.files import digest
+from mlsub.commands.compare.packages.values import fields
+from mlsub.commands.merge.model import Part, Plan, Source, Step
+from mlsub.findings import Finding
+from mlsub.rounds import Round
+from mlsub.rules.catalogue import finding
+from mlsub.submission.layout import Item, ItemKind
+from mlsub.submission.layout.links import escaping_links
+from mlsub.submission.layout.strays import is_stray_folder
+from mlsub.submission.patterns import RESULT_PATTERN
+from mlsub.systems.description import read_description
+
+#: (number of the source, what it has there), for each source that has something of a path.
+Found = list[tuple[int, Item]]
+
+
+def plan_merge(sources: Sequence[Source], round_: Round) -> Plan:
+    """The plan for joining packages; reads files that several of them have, and writes nothing."""
+    found: dict[str, Found] = {}
+    for number, source in enumerate(sources):
+        for item in source.listing.items:
+            if not is_stray_folder(item):
+                found.setdefault(item.path, []).append((number, item))
+    conflicts = _Conflicts(sources, round_, found)
+    findings = list(conflicts.all())
+    files = {path: some for path, some in found.items() if some[0][1].kind is not ItemKind.FOLDER}
+    return Plan(
+        organisation=sources[0].folder.name,
+        parts=tuple(_part(number, source, files, conflicts) for number, source in enumerate(sources)),
+        steps=tuple(_step(some) for some in files.values()),
+        joined=sum(len(some) > 1 for some in files.values()),
+        left_out=tuple(
+            sorted({item.path for source in sources for item in source.listing.items if is_stray_folder(item)})
+        ),
+        findings=tuple(findings),
+    )
+
+
+def _step(some: Found) -> Step:
+    """The first source's file; one that can be executed, where only the modes differ."""
+    return Step(*next(((number, item) for number, item in some if item.executable), some[0]))
+
+
+def _part(number: int, source: Source, files: dict[str, Found], conflicts: _Conflicts) -> Part:
+    mine = [some for some in files.values() if any(who == number for who, _ in some)]
+    entries = {entry for entry, logs in conflicts.logs.items() if number in logs}
+    return Part(
+        path=source.path,
+        files=len(mine),
+        own=sum(len(some) == 1 for some in mine),
+        entries=tuple(sorted(entry.removeprefix("results/") for entry in entries)),
+    )
+
+
+class _Conflicts:
+    """What several sources have and do not have alike, and what cannot be copied at all."""
+
+    def __init__(self, sources: Sequence[Source], round_: Round, found: dict[str, Found]) -> None:
+        self.sources = sources
+        self.depth = 4 if round_.scaling_folders else 3
+        self.found = found
+        #: Result logs by entry, source and path.
+        self.logs: dict[str, dict[int, dict[str, Item]]] = {}
+        for path, some in found.items():
+            if (entry := self.entry_of(path)) is not None:
+                for number, item in some:
+                    self.logs.setdefault(entry, {}).setdefault(number, {})[path] = item
+
+    def all(self) -> Iterator[Finding]:
+        """Every conflict, one a defect."""
+        yield from self._organisations()
+        in_conflict = set()
+        for entry in sorted(self.logs):
+            for problem in self._entry(entry):
+                in_conflict.add(entry)
+                yield problem
+        for path, some in sorted(self.found.items()):
+            if len(some) > 1 and self.entry_of(path) not in in_conflict:
+                yield from self._path(path, some)
+        for source in self.sources:
+            yield from self._uncopyable(source)
+
+    def entry_of(self, path: str) -> str | None:
+        """The entry's folder that a result log belongs to; None for any other path."""
+        parts = path.split("/")
+        if parts[0] == "results" and len(parts) == self.depth + 1 and fnmatchcase(parts[-1], RESULT_PATTERN):
+            return "/".join(parts[:-1])
+        return None
+
+    def _organisations(self) -> Iterator[Finding]:
+        names = [source.folder.name for source in self.sources]
+        if len(set(names)) > 1:
+            yield finding(
+                "merge.organisation",
+                ".",
+                "The packages are of several organisations",
+                expected=names[0],
+                actual=", ".join(dict.fromkeys(names)),
+            )
+
+    def _entry(self, entry: str) -> Iterator[Finding]:
+        """An entry of several sources must have the same logs in each."""
+        logs = self.logs[entry]
+        if len(logs) < 2:
+            return
+        first, *others = sorted(logs)
+        for other in others:
+            shared = logs[first].keys() & logs[other].keys()
+            differing = sum(not self._alike((first, logs[first][path]), (other, logs[other][path])) for path in shared)
+            if differing or logs[first].keys() != logs[other].keys():
+                told = f"{differing} of {len(shared)} logs of the same name differ" if differing else "other logs"
+                yield finding(
+                    "merge.entry",
+                    entry,
+                    "An entry has other runs in another package",
+                    actual=f"{self._name(first)} has {len(logs[first])} logs, "
+                    f"{self._name(other)} has {len(logs[other])}; {told}",
+                )
+                return
+
+    def _path(self, path: str, some: Found) -> Iterator[Finding]:
+        first, *others = some
+        for other in others:
+            if {first[1].kind, other[1].kind} == {ItemKind.FOLDER}:
+                continue
+            if ItemKind.FOLDER in (first[1].kind, other[1].kind):
+                rule, message, detail = "merge.file", "A path is a folder in one package and none in another", None
+            elif self._alike(first, other):
+                continue
+            elif path.startswith("systems/") and path.endswith(".json"):
+                rule, message = "merge.system", "A system is described differently"
+                detail = self._differing_fields(path, first[0], other[0])
+            else:
+                rule, message, detail = "merge.file", "A file differs between packages", None
+            names = f"{self._name(first[0])} and {self._name(other[0])}"
+            yield finding(rule, path, message, actual=f"{names}: {detail}" if detail else names)
+            return
+
+    def _differing_fields(self, path: str, one: int, other: int) -> str:
+        contents = [read_description(self._file(number, path), path).content for number in (one, other)]
+        names = [change.name for change in fields(*contents)]
+        return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "") or "layout alone"
+
+    def _uncopyable(self, source: Source) -> Iterator[Finding]:
+        for path in escaping_links(source.listing):
+            yield finding("merge.link", path, "A link leads out of its package", actual=source.path)
+        for item in source.listing.items:
+            if item.kind is ItemKind.OTHER:
+                yield finding("merge.special-file", item.path, "A pipe, socket or device", actual=source.path)
+
+    def _alike(self, one: tuple[int, Item], other: tuple[int, Item]) -> bool:
+        """Whether two sources have the same there; what cannot be read is not."""
+        ours, theirs = one[1], other[1]
+        if ours.kind is not theirs.kind:
+            return False
+        if ours.kind is ItemKind.LINK:
+            return ours.target == theirs.target
+        if ours.size != theirs.size:
+            return False
+        content = digest(self._file(one[0], ours.path))
+        return content is not None and content == digest(self._file(other[0], theirs.path))
+
+    def _file(self, number: int, path: str) -> Path:
+        return self.sources[number].folder / path
+
+    def _name(self, number: int) -> str:
+        return self.sources[number].path

@@ -1,0 +1,110 @@
+"""``mlsub pack``: from loose runs to a submission."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from mlsub.commands.options import progress_bar
+from mlsub.commands.output import could_not
+
+if TYPE_CHECKING:
+    from mlsub.commands.pack.model import Waiver
+
+
+@click.command("pack")
+@click.argument("manifest", type=click.Path(path_type=Path))
+@click.option(
+    "--output",
+    "-o",
+    metavar="DIR",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="The organisation's folder, such as training_v5.1/ACME.",
+)
+@click.option("--write/--dry-run", "write", default=False, help="Write it; else show what would be written.")
+@click.option("--replace", is_flag=True, help="Let files go that pack wrote and the manifest no longer names.")
+@click.option("--link", is_flag=True, help="Hard links where possible, not copies.")
+@click.option("--scaffold", is_flag=True, help="Make what is missing beside the code from templates.")
+@click.option("--allow", multiple=True, metavar="RULE", help="Write it though this rule rejects; needs a reason.")
+@click.option("--reason", multiple=True, metavar="TEXT", help="Why; one for all, or one for each --allow.")
+@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes that read logs.")
+@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def command(
+    manifest: Path,
+    output: Path,
+    write: bool,
+    replace: bool,
+    link: bool,
+    scaffold: bool,
+    allow: tuple[str, ...],
+    reason: tuple[str, ...],
+    jobs: int | None,
+    format_: str,
+) -> None:
+    """Assemble the submission that MANIFEST describes, check it, and put it in place.
+
+    Without --write nothing is written: the plan is shown, and the package is checked as it would be. A package that is
+    rejected leaves DIR as it was, unless what rejects it is waived. Sources are never changed. Files of DIR that pack
+    did not write, or that were changed since, are kept or named, never replaced or removed.
+
+    Exit status: 0 written or fit to be, 1 something is in the way, 2 the manifest or DIR cannot be used.
+    """
+    from datetime import UTC, datetime
+
+    from mlsub.commands.pack.pack import Request, pack
+    from mlsub.commands.pack.read import ManifestError, read_manifest
+    from mlsub.commands.pack.stage import Way
+    from mlsub.io.output import OutputError
+
+    waivers = _allowed(allow, reason)
+    try:
+        wanted = read_manifest(manifest)
+        with progress_bar() as progress:
+            request = Request(
+                today=datetime.now(UTC).date(),
+                write=write,
+                replace=replace,
+                way=Way.HARD_LINK if link else Way.COPY,
+                templates=scaffold,
+                waivers=waivers,
+                jobs=jobs,
+                progress=progress,
+            )
+            packed = pack(wanted, output, request)
+    except ManifestError as error:
+        could_not("pack", *error.problems)
+    except OutputError as error:
+        could_not("pack", error)
+    if format_ == "json":
+        from mlsub.commands.pack.json import render_json
+
+        sys.stdout.write(render_json(packed))
+    else:
+        from mlsub.commands.pack.text import render_text
+        from mlsub.present.report import console
+
+        render_text(packed, console(), wanted=write)
+    sys.exit(1 if packed.refused else 0)
+
+
+def _allowed(rules: tuple[str, ...], reasons: tuple[str, ...]) -> tuple[Waiver, ...]:
+    """The waivers of the command line, for the whole package and this once.
+
+    Raises:
+        click.UsageError: a rule does not exist, or it is not told why.
+    """
+    from mlsub.commands.pack.model import Waiver
+    from mlsub.rules.explain import suggestion
+
+    for rule in rules:
+        if hint := suggestion(rule, whole=True):
+            raise click.UsageError(f"there is {hint}")
+    if len(reasons) not in {len(rules), 1 if rules else 0} or not all(text.strip() for text in reasons):
+        raise click.UsageError("say why with --reason TEXT: one for all that is allowed, or one for each --allow")
+    if len(reasons) == 1:
+        reasons *= len(rules)
+    return tuple(Waiver(rule, None, text, None) for rule, text in zip(rules, reasons, strict=True))

@@ -1,0 +1,171 @@
+"""Plan, assemble, check, and put in place."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from datetime import date
+from pathlib import Path
+
+import msgspec
+
+from mlsub.commands.pack.compare import Difference, compare
+from mlsub.commands.pack.folder import PlanItem
+from mlsub.commands.pack.keep import keep_filled, kept_places, with_foreign
+from mlsub.commands.pack.model import Manifest, Waiver
+from mlsub.commands.pack.obstacles import in_the_way, suits
+from mlsub.commands.pack.plan import Plan, make_plan
+from mlsub.commands.pack.stage import Way, assemble
+from mlsub.commands.pack.waive import Outcome, weigh
+from mlsub.findings import Finding, Severity
+from mlsub.io.output import OutputError
+from mlsub.io.output_folder import staging_beside
+from mlsub.io.written import adopt, replace_folder
+from mlsub.judge.pool import Progress
+from mlsub.submission.layout.audit import audit_layout
+from mlsub.submission.layout.model import Item, ItemKind, Listing, Place
+from mlsub.submission.layout.templates import is_unfilled
+from mlsub.submission.layout.walk import begins_as_template, may_be_template
+from mlsub.submission.report import Report
+from mlsub.workspace import Settings, check_paths
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What to do.
+
+    ``waivers`` are those beyond the manifest's; ``replace`` lets files of OUT go that pack wrote and the manifest no
+    longer names.
+    """
+
+    today: date
+    write: bool = False
+    replace: bool = False
+    way: Way = Way.COPY
+    templates: bool = False
+    waivers: tuple[Waiver, ...] = ()
+    jobs: int | None = None
+    progress: Progress | None = None
+
+
+class Packed(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of it.
+
+    ``findings`` are those of packing, and on waivers; those of the check are in ``report``, which is None where the
+    plan is not sound. ``written`` says that OUT is new, ``difference`` how it differed before.
+    """
+
+    plan: Plan
+    out: Path
+    difference: Difference
+    findings: tuple[Finding, ...]
+    report: Report | None = None
+    outcome: Outcome | None = None
+    written: bool = False
+
+    @property
+    def refused(self) -> bool:
+        """Whether something keeps the package from being written."""
+        blocked = self.outcome is None or bool(self.outcome.blocking)
+        return blocked or any(found.severity is Severity.ERROR for found in self.findings)
+
+
+def pack(manifest: Manifest, out: Path, request: Request) -> Packed:
+    """Plan and check a submission, and write it where that is asked for and nothing is in the way.
+
+    Args:
+        manifest: the submission.
+        out: the organisation's folder; it is the old tree or the new one, whole, whatever happens.
+        request: what to do.
+
+    Raises:
+        OutputError: ``out`` is no folder for a submission, or cannot be written.
+    """
+    suits(out)
+    plan = make_plan(manifest, templates=request.templates, jobs=request.jobs)
+    try:
+        plan = keep_filled(plan, out)
+        difference = with_foreign(compare(plan, out), out) if plan.sound else Difference()
+    except OSError as error:
+        raise OutputError(f"{error.filename or out} cannot be read: {error.strerror or error}.") from error
+    findings = (*plan.findings, *in_the_way(plan, out, difference, replace=request.replace))
+    if not plan.sound:
+        return Packed(plan=plan, out=out, difference=difference, findings=findings)
+    waivers = (*manifest.waivers, *request.waivers)
+    stopped = any(found.severity is Severity.ERROR for found in findings)
+    if not request.write or difference.none or stopped:
+        report = _check_links(plan, request)
+        if request.write and difference.none:
+            adopt(out, [item.to for item in plan.items if not item.kept])
+    else:
+        with staging_beside(out) as staging:
+            tree = staging / manifest.organisation
+            assemble(plan, tree, request.way)
+            report = _check(tree, plan, request)
+            outcome = weigh(report, waivers, request.today, str(manifest.file))
+            if not outcome.blocking:
+                replace_folder(tree, out, kept=kept_places(plan))
+                return _packed(plan, out, difference, findings, report, outcome, written=True)
+    outcome = weigh(report, waivers, request.today, str(manifest.file))
+    return _packed(plan, out, difference, findings, report, outcome, written=False)
+
+
+def _packed(
+    plan: Plan,
+    out: Path,
+    difference: Difference,
+    findings: tuple[Finding, ...],
+    report: Report,
+    outcome: Outcome,
+    *,
+    written: bool,
+) -> Packed:
+    return Packed(
+        plan=plan,
+        out=out,
+        difference=difference,
+        findings=(*findings, *outcome.notes),
+        report=msgspec.structs.replace(report, root=str(out), round_from=None),
+        outcome=outcome,
+        written=written,
+    )
+
+
+def _check_links(plan: Plan, request: Request) -> Report:
+    """Check the package as it would be, without copying it."""
+    with tempfile.TemporaryDirectory(prefix="mlsub-pack-") as folder:
+        tree = Path(folder, plan.manifest.organisation)
+        assemble(plan, tree, Way.LINK)
+        report = _check(tree, plan, request)
+    # The links are of this check alone; what the layout will be is told from the plan.
+    kept = [found for found in report.findings if not found.rule.startswith("layout.")]
+    return msgspec.structs.replace(report, findings=(*kept, *_audit_planned(plan)))
+
+
+def _audit_planned(plan: Plan) -> Iterator[Finding]:
+    round_ = plan.manifest.round
+    places = [Place(planned.entry.system, planned.entry.benchmark) for planned in plan.runs]
+    unfilled = tuple(item.to for item in plan.items if may_be_template(item.to) and _is_template(item))
+    yield from audit_layout(Listing(items=tuple(_items(plan)), unfilled=unfilled), places, round_.usage)
+
+
+def _is_template(item: PlanItem) -> bool:
+    if item.source is None:
+        return item.content is not None and is_unfilled(item.content)
+    return begins_as_template(Path(os.path.realpath(item.source)))
+
+
+def _items(plan: Plan) -> Iterator[Item]:
+    for item in plan.items:
+        if item.link is not None:
+            yield Item(item.to, ItemKind.LINK, target=item.link)
+        else:
+            size = len(item.content or b"") if item.source is None else item.source.stat().st_size
+            yield Item(item.to, size=size, executable=item.executable)
+
+
+def _check(tree: Path, plan: Plan, request: Request) -> Report:
+    round_ = plan.manifest.round
+    settings = Settings(round_.name, round_.usage, request.jobs, request.progress)
+    reports: Sequence[Report] = check_paths([tree], settings)
+    return reports[0]

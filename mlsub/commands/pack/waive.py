@@ -1,0 +1,101 @@
+"""Which rejections keep a package from being written, and which of them somebody has waived.
+
+A waiver changes nothing about the verdict: it says who knew of the rejection, and why the package is wanted all the
+same, for a resubmission, an appeal, or a record of what was once published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+
+import msgspec
+
+from mlsub.commands.pack.model import Waiver
+from mlsub.findings import Finding, Verdict
+from mlsub.log.report import DECIDING
+from mlsub.rules.catalogue import finding
+from mlsub.submission.locate import SCALING_FOLDERS
+from mlsub.submission.report import EntryResult, Report
+
+
+class Waived(msgspec.Struct, frozen=True):
+    """A rejecting finding and the waiver that covers it."""
+
+    finding: Finding
+    waiver: Waiver
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """The rejections that stand in the way, those that are waived, and what is wrong with the waivers themselves."""
+
+    blocking: tuple[Finding, ...]
+    waived: tuple[Waived, ...]
+    notes: tuple[Finding, ...]
+
+
+def weigh(report: Report, waivers: Sequence[Waiver], today: date, where: str) -> Outcome:
+    """Hold the rejections of a report against the waivers.
+
+    Args:
+        report: of the package's check.
+        waivers: those of the manifest and of the command line.
+        today: an expired waiver covers nothing.
+        where: what findings on waivers call their file.
+    """
+    valid = [waiver for waiver in waivers if waiver.expires is None or waiver.expires >= today]
+    blocking, waived = [], []
+    for found in deciding(report):
+        waiver = next((waiver for waiver in valid if _covers(waiver, found)), None)
+        if waiver is None:
+            blocking.append(found)
+        else:
+            waived.append(Waived(found, waiver))
+    used = {id(each.waiver) for each in waived}
+    notes = [_expired(waiver, where) for waiver in waivers if waiver not in valid]
+    notes += [_unused(waiver, where) for waiver in valid if id(waiver) not in used]
+    return Outcome(tuple(blocking), tuple(waived), tuple(notes))
+
+
+def deciding(report: Report) -> list[Finding]:
+    """The findings for which the package is rejected; those of single runs that an entry may hold are not."""
+    logs = {log.path for log in report.logs}
+    rejected = [entry for entry in report.entries if entry.official is Verdict.REJECTED]
+    found = [f for f in report.findings if f.rejects and f.path not in logs]
+    for entry in rejected:
+        found += [f for f in report.findings if f.path in logs and _decides(f, entry)]
+    if report.official is Verdict.NOT_CHECKED or (report.official is Verdict.REJECTED and not found):
+        # Whatever is not accepted has a reason; none may pass because it is of a kind nobody thought of here.
+        found += [f for f in report.findings if f.rejects]
+    return list(dict.fromkeys(found))
+
+
+def _decides(found: Finding, entry: EntryResult) -> bool:
+    """Whether a finding on a run decides of its entry: on seeds, which bind all runs together, or on no run at all."""
+    inside = found.rejects and found.path.startswith(f"{entry.path}/")
+    return inside and (found.rule.startswith("seed.") or found.rule in DECIDING)
+
+
+def _covers(waiver: Waiver, found: Finding) -> bool:
+    return waiver.rule == found.rule and (waiver.entry is None or waiver.entry in _names(found.path))
+
+
+def _names(path: str) -> tuple[str, ...]:
+    """The names by which a waiver may mean a place: its entry and its system."""
+    parts = path.split("/")
+    if parts[0] == "systems" and len(parts) > 1:
+        return (parts[1].removesuffix(".json"),)
+    if parts[0] != "results" or len(parts) < 3:
+        return (parts[1],) if parts[0] == "results" and len(parts) == 2 else ()
+    depth = 4 if parts[2] in SCALING_FOLDERS else 3
+    return parts[1], "/".join(parts[1:depth])
+
+
+def _expired(waiver: Waiver, where: str) -> Finding:
+    message = f"The waiver of {waiver.rule} for {waiver.entry or 'the whole package'} has expired"
+    return finding("package.waiver-expired", where, message, line=waiver.line, actual=str(waiver.expires))
+
+
+def _unused(waiver: Waiver, where: str) -> Finding:
+    message = f"There is no {waiver.rule} to waive for {waiver.entry or 'the package'}"
+    return finding("package.waiver-unused", where, message, line=waiver.line)

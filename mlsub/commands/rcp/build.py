@@ -1,0 +1,231 @@
+"""Build reference convergence points from runs of the reference implementation."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from difflib import get_close_matches
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from mlsub.convergence.algorithm import Algorithm, algorithm_of, newest_algorithm
+from mlsub.convergence.filecheck import check_reference_file
+from mlsub.convergence.point import paired_rule
+from mlsub.convergence.reference import points_name, reference_file
+from mlsub.convergence.runs import BEYOND, progress_of
+from mlsub.io.show import show
+from mlsub.log.report import LogReport
+from mlsub.review.cross import audit_same_runs
+from mlsub.rounds import Round
+from mlsub.rules.load import benchmark, rules_for
+from mlsub.rules.model import RuleSet
+
+#: Logged with every run, and no choice of whoever trains.
+_NO_CHOICE = frozenset(("global_batch_size", "train_samples", "eval_samples", "seed", "cache_clear"))
+#: Characters of a hyperparameter; also a bound on how deep it is nested.
+_MAX_VALUE = 1000
+
+
+class Provenance(msgspec.Struct, frozen=True):
+    """Who ran the reference, when and on what; None to read it off the logs."""
+
+    creator: str | None = None
+    when: str | None = None
+    platform: str | None = None
+
+
+_FROM_LOGS = Provenance()
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """What the caller wants of the records.
+
+    ``name`` stands in the name of each before its batch size; ``hyperparameters`` are logged keys to write besides the
+    usual ones.
+    """
+
+    name: str | None = None
+    hyperparameters: tuple[str, ...] = ()
+
+
+_USUAL = Choice()
+
+
+class Built(msgspec.Struct, frozen=True):
+    """Records in the official format by their names, what forbids to use them, and what a reader should know."""
+
+    records: dict[str, dict[str, Any]]
+    problems: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def algorithm_for(round_: Round) -> Algorithm:
+    """The algorithm of a round; the newest where it has none yet."""
+    return algorithm_of(round_.usage, round_.name, round_.overlay) or newest_algorithm()
+
+
+def build_records(
+    logs: Sequence[LogReport],
+    name: str,
+    round_: Round,
+    provenance: Provenance = _FROM_LOGS,
+    choice: Choice = _USUAL,
+) -> Built:
+    """One record a batch size.
+
+    Args:
+        logs: judged logs of one benchmark, each a run of the reference implementation.
+        name: the benchmark.
+        round_: whose rules hold.
+        provenance: what the caller knows better than the logs.
+        choice: names and hyperparameters.
+    """
+    needs = benchmark(round_.usage, round_.name, name, round_.overlay)
+    rules = rules_for(round_.usage, round_.name, "closed", name, round_.overlay)
+    problems = [*_of_runs(logs, name, round_, rules), *_copies(logs), *_never_logged(logs, choice)]
+    keys = [*_usual_keys(name, round_, rules), *choice.hyperparameters]
+    notes: list[str] = []
+    records: dict[str, dict[str, Any]] = {}
+    groups = _by_batch_size(logs)
+    for size in sorted(groups):
+        runs = groups[size]
+        if len(runs) < 2 * needs.runs:
+            problems.append(
+                f"batch size {show(size)} has {len(runs)} runs, {2 * needs.runs - len(runs)} too few: "
+                f"a reference needs {2 * needs.runs}, twice those of an entry"
+            )
+        hyperparameters, left_out = _hyperparameters(runs, keys)
+        notes += [f"batch size {show(size)}: {why}, which is left out" for why in left_out]
+        records[f"{choice.name or f'{name}_ref'}_{show(size)}"] = {
+            "Benchmark": name,
+            **_provenance(runs, provenance),
+            "BS": size,
+            "Hyperparams": hyperparameters,
+            points_name(name): [point for log in runs if (point := _point(log, name, round_, rules)) is not None],
+        }
+    return Built(records, tuple(problems), tuple(notes))
+
+
+def _point(log: LogReport, name: str, round_: Round, rules: RuleSet) -> float | None:
+    progress = progress_of([log.run], name, algorithm_for(round_), paired_rule(rules))
+    return progress.by_run[0]
+
+
+def _of_runs(logs: Sequence[LogReport], name: str, round_: Round, rules: RuleSet) -> Iterator[str]:
+    """Why a run is none of the reference."""
+    for log in logs:
+        if not log.compliant:
+            why = next((finding.message for finding in log.findings if finding.rejects), "see mlsub check")
+            yield f"{log.path} is noncompliant: {why}"
+        elif not log.run.converged:
+            yield f"{log.path} did not converge: its status is {show(log.status)}"
+        elif _point(log, name, round_, rules) is None:
+            yield f"{log.path} says nowhere at what point it converged"
+        elif _size_of(log) is None:
+            yield f"{log.path} has no global_batch_size that is a number"
+
+
+def _copies(logs: Sequence[LogReport]) -> Iterator[str]:
+    for finding in audit_same_runs(logs):
+        yield f"{finding.path}: {finding.message} ({finding.actual})"
+
+
+def _size_of(log: LogReport) -> int | float | None:
+    """The batch size, a whole one as such however it was logged; None where the log has none that is a number."""
+    size = log.run.hyperparameters.get("global_batch_size")
+    if not isinstance(size, (int, float)) or isinstance(size, bool) or not 0 < size < BEYOND:
+        return None
+    return int(size) if size == int(size) else size
+
+
+def _by_batch_size(logs: Sequence[LogReport]) -> dict[int | float, list[LogReport]]:
+    groups: dict[int | float, list[LogReport]] = {}
+    for log in logs:
+        size = _size_of(log)
+        if size is not None:
+            groups.setdefault(size, []).append(log)
+    return groups
+
+
+def _usual_keys(name: str, round_: Round, rules: RuleSet) -> list[str]:
+    """The hyperparameters that the rules of the benchmark ask for, and those that its installed reference names.
+
+    They keep the names of the logs: files of earlier rounds have others here and there (optimizer for opt_name), and
+    the official tool reads none of them.
+    """
+    keys = [rule.key for rule in rules.rules]
+    keys += [rule.key for variant in rules.variants for rule in variant.rules]
+    file = reference_file(round_.usage, round_.ruleset, name)
+    if file is not None and not any(problem.severity == "error" for problem in check_reference_file(file)):
+        keys += [key for record in json.loads(file.read_bytes()).values() for key in record["Hyperparams"]]
+    return [key for key in dict.fromkeys(keys) if key not in _NO_CHOICE]
+
+
+def _never_logged(logs: Sequence[LogReport], choice: Choice) -> Iterator[str]:
+    logged = set().union(*(log.run.hyperparameters for log in logs))
+    for key in choice.hyperparameters:
+        if key not in logged:
+            close = get_close_matches(key, sorted(logged), n=1)
+            yield f"no log has the hyperparameter {show(key)}" + (f"; did you mean {close[0]}?" if close else "")
+
+
+def _hyperparameters(runs: Sequence[LogReport], keys: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
+    """What all runs have set alike; and why a key is left out, that only some have or have otherwise."""
+    same: dict[str, Any] = {}
+    left_out = []
+    for key in dict.fromkeys(keys):
+        values = [log.run.hyperparameters[key] for log in runs if log.run.hyperparameters.get(key) is not None]
+        if not values:
+            continue
+        texts = {_text(value) for value in values}
+        if len(values) < len(runs):
+            left_out.append(f"{len(values)} of {len(runs)} runs have {key}")
+        elif len(texts) > 1:
+            left_out.append(f"the runs differ in {key}")
+        elif None in texts:
+            left_out.append(f"{key} is infinite, no number or too long")
+        else:
+            same[key] = values[0]
+    return same, left_out
+
+
+def _text(value: Any) -> str | None:
+    """A value as JSON, numbers alike however they are written; None where it cannot be, or is too long to be one."""
+    plain = float(value) if isinstance(value, int) and not isinstance(value, bool) and abs(value) < BEYOND else value
+    try:
+        text = json.dumps(plain, allow_nan=False, sort_keys=True)
+    except (TypeError, ValueError, RecursionError):
+        return None
+    return text if len(text) <= _MAX_VALUE else None
+
+
+def _provenance(runs: Sequence[LogReport], told: Provenance) -> dict[str, str]:
+    started = min((log.run.timeline.run_start or 0 for log in runs), default=0)
+    day = datetime.fromtimestamp(started / 1000, UTC).date().isoformat() if 0 < started < 1e14 else "unknown"
+    return {
+        "Creator": told.creator or _agreed(runs, "submission_org"),
+        "When": told.when or day,
+        "Platform": told.platform or _agreed(runs, "submission_platform"),
+    }
+
+
+def _agreed(runs: Sequence[LogReport], key: str) -> str:
+    values = {str(log.run.identity.get(key)) for log in runs if log.run.identity.get(key)}
+    return ", ".join(sorted(values))[:200] or "unknown"
+
+
+@lru_cache(maxsize=1)
+def _schema() -> Any:
+    return json.loads(Path(__file__).with_name("rcp_schema.json").read_text("utf-8"))
+
+
+def against_schema(records: dict[str, Any]) -> list[str]:
+    """In words, where records are not of the official format."""
+    from jsonschema import Draft202012Validator
+
+    found = Draft202012Validator(_schema()).iter_errors(records)
+    return [f"{'/'.join(map(str, error.absolute_path))}: {error.message}"[:200] for error in found]

@@ -1,0 +1,136 @@
+"""``mlsub rcp build``: a file of reference points from runs of the reference implementation."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mlsub.commands.options import progress_bar, tell, write_output
+
+if TYPE_CHECKING:
+    from mlsub.commands.rcp.build import Built
+    from mlsub.rounds import Round
+
+_MAX_PROBLEMS = 20
+
+
+@click.command("build", short_help="A reference file from reference logs.")
+@click.argument("runs", metavar="RUNS...", nargs=-1, required=True, type=click.Path())
+@click.option("--output", "-o", metavar="FILE", required=True, type=click.Path(), help="rcps_<benchmark>.json")
+@click.option("--round", "round_", metavar="ROUND", help="Whose rules the runs follow; else read off the folders.")
+@click.option("--usage", metavar="USAGE", help="training, hpc or rehearsal; else read off the folders.")
+@click.option("--rules", metavar="FILE", help="Rules of your own, or a round to come; see docs/overlay.md.")
+@click.option("--name", metavar="NAME", help="Records are called NAME_<batch size>; else <benchmark>_ref_<batch size>.")
+@click.option("--creator", metavar="TEXT", help="Who ran the reference; else submission_org of the logs.")
+@click.option("--when", metavar="TEXT", help="When; else the day of the first run.")
+@click.option("--platform", metavar="TEXT", help="On what; else submission_platform of the logs.")
+@click.option(
+    "--hyperparameter",
+    "hyperparameters",
+    metavar="KEY",
+    multiple=True,
+    help="Also write what the logs say of KEY; may be given again.",
+)
+@click.option("--append", metavar="FILE", type=click.Path(), help="Add to the records of this reference file.")
+@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes that read logs.")
+@click.option("--force", is_flag=True, help="Replace FILE; what it held is kept as FILE.~1~.")
+def command(
+    runs: tuple[str, ...],
+    output: str,
+    round_: str | None,
+    usage: str | None,
+    rules: str | None,
+    name: str | None,
+    creator: str | None,
+    when: str | None,
+    platform: str | None,
+    hyperparameters: tuple[str, ...],
+    append: str | None,
+    jobs: int | None,
+    force: bool,
+) -> None:
+    """Build a file of reference points from RUNS: logs of the reference implementation, or folders of them.
+
+    Each batch size becomes a record and needs twice as many runs as an entry of the benchmark. The file is in the
+    format of the official rcp_checker, and checked before it is written.
+
+    Exit status: 0 written, 1 the runs are no reference yet, 2 could not be read or written.
+    """
+    from mlsub.commands.output import could_not, overlay_of
+    from mlsub.commands.rcp.build import Choice, Provenance, build_records
+    from mlsub.io.output import OutputError, check_output
+    from mlsub.judge.runs import Asked, RunsError, find_runs, one_benchmark, read_runs, round_of
+
+    file = Path(output)
+    overlay = overlay_of("rcp build", rules)
+    try:
+        check_output(file, force=force)
+        known = _known(append)
+        files = find_runs(runs)
+        with progress_bar() as progress:
+            asked = Asked(round_, usage, overlay, jobs, progress)
+            found = round_of(files, asked)
+            logs = read_runs(files, found, asked)
+        _end_if_mixed({str(log.benchmark) for log in logs if log.benchmark})
+        benchmark = one_benchmark(logs, found)
+    except (RunsError, OutputError) as error:
+        could_not("rcp build", error)
+    choice = Choice(name, hyperparameters)
+    built = build_records(logs, benchmark, found, Provenance(creator, when, platform), choice)
+    _write(file, built, known, benchmark, found, force=force)
+
+
+def _end_if_mixed(benchmarks: set[str]) -> None:
+    """End with status 1 where the runs, all of which could be read, are of several benchmarks."""
+    if len(benchmarks) > 1:
+        tell(f"the runs are of {len(benchmarks)} benchmarks ({', '.join(sorted(benchmarks)[:5])}); name those of one")
+        tell("no file was written")
+        sys.exit(1)
+
+
+def _known(append: str | None) -> dict[str, Any]:
+    """The records of the file to add to."""
+    if append is None:
+        return {}
+    import json
+
+    from mlsub.convergence.filecheck import check_reference_file
+    from mlsub.judge.runs import RunsError
+
+    problems = [problem for problem in check_reference_file(Path(append)) if problem.severity == "error"]
+    if problems:
+        where = f"{append}: {problems[0].record}" if problems[0].record else append
+        raise RunsError(f"{where}: {problems[0].message}. Only a whole reference file can be added to.")
+    content = json.loads(Path(append).read_bytes())
+    return dict(content)
+
+
+def _write(file: Path, built: Built, known: dict[str, Any], name: str, round_: Round, *, force: bool) -> None:
+    import json
+
+    from mlsub.commands.output import could_not
+    from mlsub.commands.rcp.build import against_schema
+    from mlsub.commands.rcp.build_text import summary
+    from mlsub.convergence.filecheck import check_records
+    from mlsub.io.output import OutputError
+
+    twice = [f"{record} is in the file already" for record in built.records if record in known]
+    records = {**known, **built.records}
+    problems = [*built.problems, *twice]
+    if not problems:
+        broken = [f"{p.record or 'the file'}: {p.message}" for p in check_records(records) if p.severity == "error"]
+        problems = broken or against_schema(records)
+    for problem in problems[:_MAX_PROBLEMS]:
+        tell(problem)
+    if problems:
+        more = len(problems) - _MAX_PROBLEMS
+        tell("no file was written" + (f"; {more} more problems" if more > 0 else ""))
+        sys.exit(1)
+    try:
+        write_output(file, (json.dumps(records, indent=2) + "\n").encode("ascii"), force=force)
+    except OutputError as error:
+        could_not("rcp build", error)
+    sys.stdout.write(summary(file, built, name, round_))

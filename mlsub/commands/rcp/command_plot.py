@@ -1,0 +1,211 @@
+"""``mlsub rcp plot``: a picture of the reference points and of the runs that are held against them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from mlsub.commands.options import convergence_options, run_check, write_output
+from mlsub.commands.output import could_not
+
+if TYPE_CHECKING:
+    from mlsub.commands.rcp.picture.collect import Picture
+    from mlsub.convergence.deadline import Which
+    from mlsub.submission.report import Report
+
+_SUFFIXES = (".svg", ".png", ".html")
+
+
+@click.command("plot", short_help="A picture of the reference and of runs.")
+@click.argument("what", metavar="BENCHMARK|PATH...", nargs=-1, required=True, type=click.Path())
+@click.option("--round", "round_", metavar="ROUND", help="1.0 or v1.0; else read off the folders, or the newest.")
+@click.option("--usage", metavar="USAGE", help="training or hpc; else read off the folders.")
+@click.option("--benchmark", "benchmarks", metavar="NAME", multiple=True, help="Draw only this one; may be repeated.")
+@click.option("--output", "-o", required=True, type=click.Path(), metavar="FILE", help="ends in .svg, .png or .html.")
+@click.option("--force", is_flag=True, help="Replace FILE; what it held is kept as FILE.~1~.")
+@click.option("--rules", metavar="FILE", help="Rules of your own that bind as well; see docs/overlay.md.")
+@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes that read logs.")
+@convergence_options
+def command(
+    what: tuple[str, ...],
+    round_: str | None,
+    usage: str | None,
+    benchmarks: tuple[str, ...],
+    output: str,
+    force: bool,
+    rules: str | None,
+    jobs: int | None,
+    rcp: str | None,
+    rcp_points: str,
+    train_samples: bool,
+) -> None:
+    """Draw the reference points of a benchmark, the acceptance limit, and the runs below PATH.
+
+    The name of a benchmark is taken as such; write ./bert for a folder of that name. With paths, names and --benchmark
+    choose among their entries. .svg and .png hold one picture, .html one for each benchmark, and tables. Drawing needs
+    matplotlib: pip install 'mlsub[plot]'.
+
+    Exit status: 0, or 2 where there is nothing to draw or it cannot be written.
+    """
+    from mlsub.commands.output import overlay_of
+    from mlsub.commands.rcp.picture.draw import MissingMatplotlibError
+    from mlsub.convergence.reference import ReferenceFileError
+    from mlsub.convergence.table import NoReferenceError
+    from mlsub.io.output import OutputError
+    from mlsub.rounds.names import UnknownNameError
+
+    overlay = overlay_of("rcp plot", rules)
+    which: Which = "deadline" if rcp_points == "deadline" else "final"
+    try:
+        suffix = _check_before(output, force)
+        names, paths = _sorted_out(what, round_, usage, overlay)
+        wanted = (*names, *(_benchmark(name, round_, usage, overlay) for name in benchmarks))
+        if paths:
+            reports = run_check(paths, round_, usage, jobs, rules, rcp, train_samples=train_samples, points=rcp_points)
+            pictures = _of_entries(reports, wanted, overlay, rcp, which)
+        else:
+            pictures = _of_references(wanted, round_, usage, overlay, rcp, which)
+        write_output(Path(output), _content(pictures, suffix), force=force)
+    except (UnknownNameError, NoReferenceError, ReferenceFileError, OutputError, MissingMatplotlibError) as error:
+        could_not("rcp plot", error)
+    for picture in pictures:
+        _tell(picture, output)
+
+
+def _check_before(output: str, force: bool) -> str:
+    """Refuse what cannot come to a good end before reading gigabytes of logs; returns the file's suffix."""
+    from mlsub.commands.rcp.picture.draw import check_matplotlib
+    from mlsub.io.output import check_output
+
+    suffix = Path(output).suffix.lower()
+    if suffix not in _SUFFIXES:
+        endings = f"{', '.join(_SUFFIXES[:-1])} or {_SUFFIXES[-1]}"
+        could_not("rcp plot", f"{output} can be no picture. Name a file that ends in {endings}.")
+    check_output(Path(output), force=force)
+    check_matplotlib()
+    return suffix
+
+
+def _sorted_out(
+    what: Sequence[str], round_: str | None, usage: str | None, overlay: str | None
+) -> tuple[list[str], list[str]]:
+    """Names of benchmarks, and paths. What is neither is taken for a name, so that the answer knows what was meant."""
+    import os
+
+    from mlsub.rounds.names import UnknownNameError
+
+    names, paths = [], []
+    for text in what:
+        if os.sep in text or text in ("", ".", ".."):
+            paths.append(text)
+            continue
+        try:
+            names.append(_benchmark(text, None, usage, overlay))
+        except UnknownNameError:
+            if not os.path.lexists(text):
+                raise
+            paths.append(text)
+    return names, paths
+
+
+def _benchmark(name: str, round_: str | None, usage: str | None, overlay: str | None) -> str:
+    from mlsub.rounds.names import find_benchmark
+
+    return find_benchmark(name, round_, usage, overlay)[1]
+
+
+def _of_references(
+    names: Sequence[str], round_: str | None, usage: str | None, overlay: str | None, own: str | None, which: Which
+) -> tuple[Picture, ...]:
+    from mlsub.commands.rcp.picture.collect import picture_of_reference
+    from mlsub.rounds.names import find_benchmark
+
+    return tuple(
+        picture_of_reference(*find_benchmark(name, round_, usage, overlay), own, which) for name in dict.fromkeys(names)
+    )
+
+
+def _of_entries(
+    reports: Sequence[Report], wanted: Sequence[str], overlay: str | None, own: str | None, which: Which
+) -> tuple[Picture, ...]:
+    """The pictures of benchmarks with an entry to draw, or the end of the command."""
+    from mlsub.commands.rcp.picture.collect import pictures_of
+    from mlsub.io.plain import plain
+    from mlsub.rounds import get_round
+
+    _tell_unchecked(reports)
+    checked = [report for report in reports if report.entries]
+    pictures, problems = pictures_of(
+        checked, lambda report: get_round(str(report.usage), str(report.round), overlay), wanted, own, which
+    )
+    drawn = tuple(picture for picture in pictures if picture.entries)
+    if not drawn:
+        could_not("rcp plot", _why_none(pictures, problems, checked, wanted))
+    empty = [f"{path}: {why}" for picture in pictures if not picture.entries for path, why in picture.left_out]
+    for line in (*problems, *empty):
+        click.echo(plain(f"mlsub rcp plot: not drawn: {line}"), err=True)
+    return drawn
+
+
+def _why_none(
+    pictures: Sequence[Picture], problems: Sequence[str], checked: Sequence[Report], wanted: Sequence[str]
+) -> str:
+    if pictures:
+        path, why = pictures[0].left_out[0]
+        return f"no entry can be drawn. {path}: {why}"
+    if problems:
+        return "; ".join(problems)
+    there = dict.fromkeys(entry.benchmark for report in checked for entry in report.entries)
+    if wanted and there:
+        return f"there is no entry of {' or '.join(wanted)}, but of {', '.join(there)}"
+    return "there is no entry to draw. Name a folder of results, or a benchmark for its reference alone."
+
+
+def _tell_unchecked(reports: Sequence[Report]) -> None:
+    from mlsub.findings import Verdict
+    from mlsub.io.plain import plain
+
+    for report in reports:
+        if report.official is Verdict.NOT_CHECKED:
+            for finding in report.findings:
+                if finding.rejects:
+                    parts = (finding.message, finding.expected and f"expected {finding.expected}", finding.fix)
+                    click.echo(plain(f"mlsub rcp plot: {'; '.join(part for part in parts if part)}"), err=True)
+
+
+def _content(pictures: Sequence[Picture], suffix: str) -> bytes:
+    from mlsub.commands.rcp.picture.draw import draw
+
+    if suffix == ".html":
+        from mlsub.commands.rcp.picture.page import page
+
+        return page([(picture, draw(picture, "svg")) for picture in pictures])
+    if len(pictures) > 1:
+        there = ", ".join(f"{picture.reference.benchmark} v{picture.round}" for picture in pictures)
+        could_not(
+            "rcp plot",
+            f"there are {len(pictures)} pictures to draw ({there}). "
+            f"Choose one with --benchmark and --round, or write them all into one .html.",
+        )
+    return draw(pictures[0], suffix.removeprefix("."))
+
+
+def _tell(picture: Picture, output: str) -> None:
+    from mlsub.io.plain import plain
+
+    reference = picture.reference
+    told = f"{reference.benchmark}, {picture.round_title}: {_count(len(reference.points), 'reference point')}"
+    if picture.entries:
+        runs = sum(len(entry.points) + entry.failed for entry in picture.entries)
+        told += f", {_count(len(picture.entries), 'entry')} of {_count(runs, 'run')}"
+    click.echo(plain(f"{output}: {told}"))
+    for path, why in picture.left_out:
+        click.echo(plain(f"  not drawn: {path}: {why}"))
+
+
+def _count(count: int, word: str) -> str:
+    plural = f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
+    return f"{count} {word if count == 1 else plural}"

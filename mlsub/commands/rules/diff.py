@@ -1,0 +1,242 @@
+"""What changes from one round to another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from mlsub.commands.rules.overview import BenchmarkLine, benchmark_line
+from mlsub.commands.rules.package import package_facts
+from mlsub.commands.rules.table import Condition
+from mlsub.commands.rules.words import Part, describe, parts
+from mlsub.divisions import DIVISIONS
+from mlsub.rounds import Round
+from mlsub.rules.load import rules_for
+from mlsub.rules.model import KeyRule, RuleSet
+
+#: The benchmark key's closed list says again which benchmarks a round has.
+_NAMES_BENCHMARKS = "submission_benchmark"
+
+
+class Fact(msgspec.Struct, frozen=True):
+    """Something that is said once of a round or benchmark, before and after."""
+
+    name: str
+    old: str
+    new: str
+
+
+class KeyChange(msgspec.Struct, frozen=True, kw_only=True):
+    """A key whose demands change. ``change`` is added, removed or changed.
+
+    ``old`` and ``new`` are all demands before and after, ``lines`` only what is different.
+    """
+
+    key: str
+    where: Condition | None
+    divisions: tuple[str, ...]
+    change: str
+    old: str | None
+    new: str | None
+    lines: tuple[str, ...]
+
+
+class BenchmarkDiff(msgspec.Struct, frozen=True):
+    """A benchmark of both rounds: what changes beyond what changes for every log."""
+
+    name: str
+    facts: tuple[Fact, ...]
+    keys: tuple[KeyChange, ...]
+
+
+class RoundDiff(msgspec.Struct, frozen=True, kw_only=True):
+    """What changes from one round to another."""
+
+    usage: str
+    old: str
+    new: str
+    divisions: tuple[str, ...]
+    facts: tuple[Fact, ...]
+    benchmarks_added: tuple[BenchmarkLine, ...]
+    benchmarks_removed: tuple[str, ...]
+    common: tuple[KeyChange, ...]
+    benchmarks: tuple[BenchmarkDiff, ...]
+    unchanged: tuple[str, ...]
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing changes at all."""
+        return not (self.facts or self.benchmarks_added or self.benchmarks_removed or self.common or self.benchmarks)
+
+
+#: A key's rule under the condition that it hangs on.
+Keyed = dict[tuple[str, Condition | None], KeyRule]
+
+
+def round_diff(
+    old: Round, new: Round, benchmarks: tuple[str, ...] | None = None, divisions: tuple[str, ...] = tuple(DIVISIONS)
+) -> RoundDiff:
+    """The difference, of all benchmarks and divisions or of those asked for."""
+    wanted = dict.fromkeys((*new.benchmarks, *old.benchmarks))
+    names = [name for name in wanted if benchmarks is None or name in benchmarks]
+    both = [name for name in names if name in old.benchmarks and name in new.benchmarks]
+    per_division = {of: _common_changes(old, new, of) for of in divisions}
+    diffs = [benchmark_diff(old, new, name, per_division) for name in both]
+    return RoundDiff(
+        usage=new.usage,
+        old=old.name,
+        new=new.name,
+        divisions=divisions,
+        facts=tuple(round_facts(old, new)),
+        benchmarks_added=tuple(benchmark_line(new, name) for name in names if name not in old.benchmarks),
+        benchmarks_removed=tuple(name for name in names if name not in new.benchmarks),
+        common=merged(per_division),
+        benchmarks=tuple(diff for diff in diffs if diff.facts or diff.keys),
+        unchanged=tuple(diff.name for diff in diffs if not (diff.facts or diff.keys)),
+    )
+
+
+def round_facts(old: Round, new: Round) -> Iterator[Fact]:
+    """What changes for whole packages."""
+    before, after = package_facts(old), package_facts(new)
+    for name, now in after.items():
+        if before[name] != now:
+            yield Fact(name, before[name], now)
+
+
+def benchmark_diff(old: Round, new: Round, name: str, common: dict[str, list[KeyChange]]) -> BenchmarkDiff:
+    """What changes for a benchmark beyond what changes for every log."""
+    before, after = benchmark_line(old, name), benchmark_line(new, name)
+    facts = [
+        Fact("runs of an entry", str(before.runs), str(after.runs)),
+        Fact("runs that may be noncompliant", str(before.forgiven), str(after.forgiven)),
+        *_target_facts(before, after, tuple(common)),
+    ]
+    changes = {}
+    for division, known in common.items():
+        found = key_changes(
+            keyed(rules_for(old.usage, old.name, division, name, old.overlay)),
+            keyed(rules_for(new.usage, new.name, division, name, new.overlay)),
+            division,
+        )
+        said = {(change.key, change.old, change.new) for change in known}
+        changes[division] = [
+            change
+            for change in found
+            if (change.key, change.old, change.new) not in said and change.key != _NAMES_BENCHMARKS
+        ]
+    return BenchmarkDiff(name, tuple(fact for fact in facts if fact.old != fact.new), merged(changes))
+
+
+def _target_facts(old: BenchmarkLine, new: BenchmarkLine, divisions: tuple[str, ...]) -> Iterator[Fact]:
+    """The quality targets, those of two divisions together where they are the same."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for of in divisions:
+        before, after = ("; ".join(line.targets[of]) or "none" for line in (old, new))
+        found.setdefault((before, after), []).append(of)
+    for (before, after), some in found.items():
+        name = "quality target" if len(some) == len(divisions) else f"quality target ({', '.join(some)})"
+        yield Fact(name, before, after)
+
+
+def keyed(rules: RuleSet) -> Keyed:
+    """The rules by key and condition."""
+    found: Keyed = {(rule.key, None): rule for rule in rules.rules}
+    for variant in rules.variants:
+        where = Condition(variant.key, variant.value)
+        found.update({(rule.key, where): rule for rule in variant.rules})
+    return found
+
+
+def key_changes(before: Keyed, after: Keyed, division: str) -> list[KeyChange]:
+    """The keys whose demands differ: those that stay in the order of the rules, then those that go."""
+    changes = []
+    for key, where in dict.fromkeys((*after, *before)):
+        change = _change(key, where, division, before.get((key, where)), after.get((key, where)))
+        if change is not None:
+            changes.append(change)
+    return changes
+
+
+def merged(changes: dict[str, list[KeyChange]]) -> tuple[KeyChange, ...]:
+    """The same change in several divisions is one."""
+    found: dict[KeyChange, tuple[str, ...]] = {}
+    for division, some in changes.items():
+        for change in some:
+            bare = msgspec.structs.replace(change, divisions=())
+            found[bare] = (*found.get(bare, ()), division)
+    return tuple(msgspec.structs.replace(change, divisions=of) for change, of in found.items())
+
+
+def _common_changes(old: Round, new: Round, division: str) -> list[KeyChange]:
+    before, after = (keyed(rules_for(of.usage, of.name, division, None, of.overlay)) for of in (old, new))
+    return [
+        change
+        for change in key_changes(before, after, division)
+        if change.key != _NAMES_BENCHMARKS or not (_all_of(before, old) and _all_of(after, new))
+    ]
+
+
+def _all_of(rules: Keyed, round_: Round) -> bool:
+    """Whether the list of benchmarks is that of the round: its change is told once, by the benchmarks."""
+    rule = rules.get((_NAMES_BENCHMARKS, None))
+    return rule is None or any(constraint.operand == list(round_.benchmarks) for constraint in rule.value)
+
+
+def _change(
+    key: str, where: Condition | None, division: str, before: KeyRule | None, after: KeyRule | None
+) -> KeyChange | None:
+    old = parts(before, division) if before else ()
+    new = parts(after, division) if after else ()
+    warned = (before.warn_only if before else (), after.warn_only if after else ())
+    if before and after and _but_target(old) == _but_target(new) and warned[0] == warned[1]:
+        return None  # A target that changes is told of the benchmark.
+    was = "; ".join(describe(old, warned[0])) if before else None
+    now = "; ".join(describe(new, warned[1])) if after else None
+    kind = "changed" if before and after else "added" if after else "removed"
+    lines = tuple(_lines(old, new, *warned)) if kind == "changed" else (now if after else f"was: {was}",)
+    return KeyChange(
+        key=key, where=where, divisions=(division,), change=kind, old=was, new=now, lines=tuple(filter(None, lines))
+    )
+
+
+def _but_target(found: tuple[Part, ...]) -> set[Part]:
+    return {part for part in found if part.aspect != "target"}
+
+
+def _lines(
+    old: tuple[Part, ...], new: tuple[Part, ...], warned: tuple[str, ...], warns: tuple[str, ...]
+) -> Iterator[str]:
+    """Only what is different between two rules of one key."""
+    gone = [part for part in old if part not in new and part.aspect != "target"]
+    come = [part for part in new if part not in old and part.aspect != "target"]
+    lists = [part for part in (*gone, *come) if part.options and part.aspect == "value"]
+    if len(lists) == 2 and lists[0] in gone and lists[1] in come:
+        gone.remove(lists[0])
+        come.remove(lists[1])
+        yield from _options(*lists)
+    tensors = {part.words for part in gone if part.aspect == "tensors"} & {part.words for part in come}
+    if tensors:
+        yield "other names of tensors"
+        gone = [part for part in gone if part.words not in tensors]
+        come = [part for part in come if part.words not in tensors]
+    was, now = "; ".join(describe(gone)), "; ".join(describe(come))
+    if was:
+        yield f"was: {was}" if now else f"no longer: {was}"
+    if now:
+        yield f"now: {now}" if was else f"now also: {now}"
+    for aspect in dict.fromkeys((*warned, *warns)):
+        if aspect in warned and aspect not in warns:
+            yield f"{aspect}: an error, no longer a mere warning"
+        elif aspect not in warned:
+            yield f"{aspect}: only a warning"
+
+
+def _options(old: Part, new: Part) -> Iterator[str]:
+    more = [name for name in new.options if name not in old.options]
+    fewer = [name for name in old.options if name not in new.options]
+    if more:
+        yield f"now also allowed: {', '.join(more)}"
+    if fewer:
+        yield f"no longer allowed: {', '.join(fewer)}"

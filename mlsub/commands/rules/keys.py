@@ -1,0 +1,144 @@
+"""What a training code must log and may log, in the order in which it would."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+import msgspec
+
+import mlsub.rules
+from mlsub.commands.rules.table import targets
+from mlsub.commands.rules.words import Part, describe, is_required, occurs_words, parts
+from mlsub.divisions import DIVISIONS
+from mlsub.io.data import load_yaml
+from mlsub.rounds import Round
+from mlsub.rules.load import benchmark, rules_for
+from mlsub.rules.model import KeyRule, RuleSet
+from mlsub.rules.steps import PLACE, STEPS, event_type, step_of
+
+_SEED_METADATA = ("file", "lineno")
+_ONCE_A_SEED = "must be in every run of the entry that sorts after one with a seed"
+
+
+class KeyLine(msgspec.Struct, frozen=True, kw_only=True):
+    """One key of a log.
+
+    ``need`` is must or may, ``where`` the condition under which it is asked for, ``when`` how often; ``event_type``
+    is as the event logger calls it; ``value`` and ``metadata`` say what must stand there; ``virtual`` means that no
+    record has this key: it is put together from those of another one.
+    """
+
+    key: str
+    step: str
+    need: str
+    where: str | None
+    when: str
+    event_type: str
+    value: tuple[str, ...]
+    metadata: tuple[str, ...]
+    description: str
+    source: str
+    virtual: bool = False
+
+
+class KeyList(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything a training code of one benchmark logs."""
+
+    usage: str
+    round: str
+    division: str
+    benchmark: str
+    title: str
+    log_format: str
+    targets: tuple[str, ...]
+    keys: tuple[KeyLine, ...]
+
+
+@lru_cache(maxsize=1)
+def descriptions() -> dict[str, str]:
+    """What each key means, in one line."""
+    content = load_yaml(Path(mlsub.rules.__file__).with_name("keys.yaml"))
+    return {str(key): str(text) for key, text in content.items()}
+
+
+def key_list(round_: Round, division: str, name: str) -> KeyList:
+    """The keys of one benchmark's logs.
+
+    Raises:
+        KeyError: the round has no such benchmark.
+    """
+    title = benchmark(round_.usage, round_.name, name, round_.overlay).title
+    rules = rules_for(round_.usage, round_.name, division, name, round_.overlay)
+    lines = [_line(rule, rules, division) for rule in rules.rules]
+    lines += _seeds(round_, division, {line.key for line in lines})
+    for variant in rules.variants:
+        where = f"where {variant.key} is {variant.value}"
+        lines += [_line(rule, rules, division, where) for rule in variant.rules]
+    steps, conditions = list(STEPS), list(dict.fromkeys([None, *(line.where for line in lines)]))
+    return KeyList(
+        usage=round_.usage,
+        round=round_.name,
+        division=division,
+        benchmark=name,
+        title=title,
+        log_format=round_.log_format,
+        targets=targets(rules),
+        keys=tuple(
+            sorted(
+                lines,
+                key=lambda line: (steps.index(line.step), conditions.index(line.where), PLACE.get(line.key, 0)),
+            )
+        ),
+    )
+
+
+def _line(rule: KeyRule, rules: RuleSet, division: str, where: str | None = None) -> KeyLine:
+    found = _narrowed(rule, rules, parts(rule, division))
+    others = [key for group in rules.alternatives if rule.key in group for key in group if key != rule.key]
+    need = "must" if is_required(rule.occurs) else "may"
+    if others and need == "may":
+        need = f"must, unless {' and '.join(others)} {'are' if len(others) > 1 else 'is'} logged"
+    once = rule.occurs.once_where
+    if once is not None:
+        where = "where {} is {}".format(*once)
+    return KeyLine(
+        key=rule.key,
+        step=step_of(rule.key),
+        need=need,
+        where=where,
+        when="exactly once" if once else occurs_words(rule.occurs) if is_required(rule.occurs) else "any number",
+        event_type=event_type(rule.key),
+        value=tuple(describe(part for part in found if part.aspect not in ("count", "metadata"))),
+        metadata=tuple(part.words for part in found if part.aspect == "metadata"),
+        description=descriptions().get(rule.key, ""),
+        source=rule.origin,
+        virtual=rule.gathers is not None,
+    )
+
+
+def _narrowed(rule: KeyRule, rules: RuleSet, found: tuple[Part, ...]) -> list[Part]:
+    """The demands with what this one benchmark and division must say where the rule lists all of them."""
+    names = {"submission_benchmark": rules.benchmark, "submission_division": rules.division}
+    name = names.get(rule.key)
+    return [Part("value", f'exactly "{name}"') if name and part.options else part for part in found]
+
+
+def _seeds(round_: Round, division: str, known: set[str]) -> Iterator[KeyLine]:
+    """The seed of a Closed run: not a demand on one log, but on the runs of an entry together."""
+    if round_.seeds == "unchecked" or not DIVISIONS[division].seeds or "seed" in known:
+        return
+    required = round_.seeds == "required"
+    yield KeyLine(
+        key="seed",
+        step="hyperparameters",
+        need="must" if required else "may",
+        where=None,
+        when="at least once" if required else "any number",
+        event_type=event_type("seed"),
+        value=("a whole number, another one in each run", *(() if required else (_ONCE_A_SEED,))),
+        metadata=_SEED_METADATA,
+        description=descriptions()["seed"],
+        source="seed checker",
+    )

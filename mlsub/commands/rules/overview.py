@@ -1,0 +1,125 @@
+"""Which rounds, benchmarks and rule ids there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from mlsub.commands.rules.package import package_facts
+from mlsub.commands.rules.table import targets
+from mlsub.commands.rules.words import describe, is_required, parts
+from mlsub.divisions import DIVISIONS
+from mlsub.rounds import Round
+from mlsub.rounds.names import all_rounds
+from mlsub.rules.catalogue import catalogue
+from mlsub.rules.load import benchmark, rules_for
+from mlsub.rules.model import KeyRule
+from mlsub.rules.phrases import rule_id
+
+
+class BenchmarkLine(msgspec.Struct, frozen=True, kw_only=True):
+    """A benchmark of a round; ``targets`` are the quality targets in words, by division."""
+
+    name: str
+    title: str
+    runs: int
+    forgiven: int
+    targets: dict[str, tuple[str, ...]]
+
+
+class RoundLine(msgspec.Struct, frozen=True, kw_only=True):
+    """A round; ``package`` says what it asks of whole packages, in words."""
+
+    usage: str
+    round: str
+    title: str
+    ruleset: str
+    checker: str
+    package: dict[str, str]
+    benchmarks: tuple[BenchmarkLine, ...]
+
+
+class Overview(msgspec.Struct, frozen=True):
+    """Rounds: all of them, one with its benchmarks, or those of one benchmark. ``division`` is that of the targets."""
+
+    view: str
+    division: str
+    rounds: tuple[RoundLine, ...]
+
+
+class RuleLine(msgspec.Struct, frozen=True):
+    """A rule id and what it demands."""
+
+    id: str
+    demand: str
+
+
+class RuleIds(msgspec.Struct, frozen=True, kw_only=True):
+    """The rule ids of one benchmark's logs, and those that are not about one key."""
+
+    usage: str
+    round: str
+    division: str
+    benchmark: str
+    rules: tuple[RuleLine, ...]
+    general: tuple[RuleLine, ...]
+
+
+def round_line(round_: Round, only: str | None = None) -> RoundLine:
+    """A round with its benchmarks, or with the one asked for."""
+    names = [name for name in round_.benchmarks if only in (None, name)]
+    return RoundLine(
+        usage=round_.usage,
+        round=round_.name,
+        title=round_.title,
+        ruleset=round_.ruleset,
+        checker=round_.checker,
+        package=package_facts(round_),
+        benchmarks=tuple(benchmark_line(round_, name) for name in names),
+    )
+
+
+def round_lines(usages: tuple[str, ...], only: str | None = None, overlay: str | None = None) -> tuple[RoundLine, ...]:
+    """The rounds of usages, oldest first; with ``only`` those that have this benchmark."""
+    rounds = [round_ for usage in usages for round_ in all_rounds(usage, overlay)]
+    return tuple(round_line(round_, only) for round_ in rounds if only is None or only in round_.benchmarks)
+
+
+def benchmark_line(round_: Round, name: str) -> BenchmarkLine:
+    """What an entry of the benchmark needs."""
+    needs = benchmark(round_.usage, round_.name, name, round_.overlay)
+    reached = {of: targets(rules_for(round_.usage, round_.name, of, name, round_.overlay)) for of in DIVISIONS}
+    return BenchmarkLine(name=name, title=needs.title, runs=needs.runs, forgiven=needs.forgiven, targets=reached)
+
+
+def rule_ids_of(round_: Round, division: str, name: str) -> RuleIds:
+    """Every rule id that a log of this benchmark, or the package around it, may run into."""
+    rules = rules_for(round_.usage, round_.name, division, name, round_.overlay)
+    lines = [line for rule in rules.rules for line in _lines(rule, division, "")]
+    for variant in rules.variants:
+        where = f"where {variant.key} is {variant.value}: "
+        lines += [line for rule in variant.rules for line in _lines(rule, division, where)]
+    lines += [RuleLine(rule_id(group[0], "any-of"), f"one of {', '.join(group)}") for group in rules.alternatives]
+    general = [RuleLine(info.id, info.title) for info in catalogue().values() if not info.id.startswith("check.")]
+    return RuleIds(
+        usage=round_.usage,
+        round=round_.name,
+        division=division,
+        benchmark=name,
+        rules=tuple(lines),
+        general=tuple(general),
+    )
+
+
+def _lines(rule: KeyRule, division: str, where: str) -> Iterator[RuleLine]:
+    """One line an aspect of a key."""
+    found = parts(rule, division)
+    for aspect in dict.fromkeys(part.aspect for part in found):
+        if aspect == "count" and not is_required(rule.occurs):
+            continue
+        words = describe(part for part in found if part.aspect == aspect)[0]
+        warning = " (only a warning)" if aspect in rule.warn_only else ""
+        yield RuleLine(rule_id(rule.key, aspect), f"{where}{words}{warning}")
+        if aspect == "count" and rule.occurs.exactly_one:
+            yield RuleLine(rule_id(rule.key, "repeated"), f"{where}a repeat of the very same value only warns")

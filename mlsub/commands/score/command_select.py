@@ -1,0 +1,79 @@
+"""``mlsub score --select N``: which of more runs than needed to submit."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NoReturn
+
+from mlsub.commands.options import progress_bar, tell
+
+if TYPE_CHECKING:
+    from mlsub.commands.score.select import Selection
+
+#: Copies, and runs without a start, that are told one by one.
+_MAX_TOLD = 5
+
+
+def run_selection(
+    paths: Sequence[str],
+    size: int,
+    round_: str | None,
+    usage: str | None,
+    rules: str | None,
+    jobs: int | None,
+    format_: str,
+) -> NoReturn:
+    """Select the runs, print the answer and end: 0 selected, 1 no result possible, 2 could not be read."""
+    from mlsub.commands.output import could_not, overlay_of
+    from mlsub.commands.score.select import select_window
+    from mlsub.commands.score.select_runs import (
+        Selected,
+        no_experiment,
+        no_window,
+        notes_on,
+        of_several_benchmarks,
+        timed,
+    )
+    from mlsub.commands.score.select_text import render_json, render_text
+    from mlsub.judge.runs import Asked, RunsError, find_runs, one_benchmark, read_runs, round_of
+    from mlsub.rules.load import benchmark
+
+    overlay = overlay_of("score", rules)
+    try:
+        files = find_runs(paths)
+        with progress_bar() as progress:
+            asked = Asked(round_, usage, overlay, jobs, progress)
+            found = round_of(files, asked)
+            logs = read_runs(files, found, asked)
+        _end_with(list(of_several_benchmarks(logs)))
+        name = one_benchmark(logs, found)
+    except RunsError as error:
+        could_not("score", error)
+    needs = benchmark(found.usage, found.name, name, found.overlay)
+    runs = [run for log in logs if (run := timed(log)) is not None]
+    _end_with([*no_experiment(logs), *no_window(len(logs), size, needs.forgiven)])
+    selection = select_window(runs, size, needs.forgiven)
+    notes = (*notes_on(selection, needs), *_on_order(selection))
+    answer = Selected(found.usage, found.name, name, selection, notes)
+    sys.stdout.write(render_json(answer) if format_ == "json" else render_text(answer))
+    sys.exit(1 if selection.chosen is None else 0)
+
+
+def _end_with(problems: Sequence[str]) -> None:
+    """End with status 1 where there are problems, and tell them."""
+    for problem in problems:
+        tell(f"nothing is selected: {problem}")
+    if problems:
+        sys.exit(1)
+
+
+def _on_order(selection: Selection) -> Iterator[str]:
+    """Runs whose order the clock does not tell."""
+    from mlsub.commands.score.select import starting_together
+
+    pairs = [f"{first + 1} and {second + 1}" for first, second in starting_together(selection.runs)]
+    more = len(pairs) - _MAX_TOLD
+    if pairs:
+        shown = ", ".join(pairs[:_MAX_TOLD]) + (f", and {more} more" if more > 0 else "")
+        yield f"runs start in the same millisecond, so that only their file names order them: {shown}"

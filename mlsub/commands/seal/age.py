@@ -1,0 +1,192 @@
+"""age's format v1 with a passphrase, streaming, upon the primitives of ``cryptography``.
+
+The library for recipients has passphrases too, but holds the whole file in memory. The format is that of
+https://age-encryption.org/v1: a file key of 16 bytes, wrapped by scrypt and ChaCha20-Poly1305; a header under
+HMAC-SHA-256; the payload in chunks of 64 KiB, each under ChaCha20-Poly1305 with a nonce of its number and whether it is
+the last.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import os
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, BinaryIO
+
+from mlsub.commands.seal.errors import SealError
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+
+VERSION = b"age-encryption.org/v1\n"
+#: log2 of scrypt's N: what is written (256 MiB and about a second), and the most that is worked on (1 GiB).
+WORK_FACTOR = 18
+MAX_WORK_FACTOR = 20
+_SALT_LABEL = b"age-encryption.org/v1/scrypt"
+_CHUNK = 64 * 1024
+_TAG = 16
+_MAX_LINE = 256
+
+
+class AgeError(Exception):
+    """The bytes are damaged, or no file of this kind."""
+
+
+class WrongPassphraseError(AgeError):
+    """The passphrase does not open the header (or the header is damaged; the two look alike)."""
+
+
+def encrypt(chunks: Iterable[bytes], passphrase: bytes, work_factor: int = WORK_FACTOR) -> Iterator[bytes]:
+    """Seal chunks of any size.
+
+    Args:
+        chunks: what to seal.
+        passphrase: any bytes.
+        work_factor: log2 of scrypt's N.
+    """
+    file_key, salt, nonce = os.urandom(16), os.urandom(16), os.urandom(16)
+    body = _cipher(_scrypt(passphrase, salt, work_factor)).encrypt(bytes(12), file_key, None)
+    header = VERSION + b"-> scrypt %s %d\n%s\n---" % (_encode(salt), work_factor, _encode(body))
+    yield header + b" " + _encode(_mac(file_key, header)) + b"\n" + nonce
+    cipher = _cipher(_derive(file_key, nonce, b"payload"))
+    number = 0
+    block = b""
+    for following in _blocks(chunks):
+        if number or block:
+            yield cipher.encrypt(_nonce(number, last=False), block, None)
+            number += 1
+        block = following
+    yield cipher.encrypt(_nonce(number, last=True), block, None)
+
+
+def is_passphrase_file(start: bytes) -> bool:
+    """Whether the first bytes are those of a file sealed with a passphrase."""
+    return start.startswith(VERSION + b"-> scrypt ")
+
+
+def decrypt(stream: BinaryIO, passphrase: bytes) -> Iterator[bytes]:
+    """Open a file sealed with a passphrase; each chunk is authentic, and the last says that it was the last.
+
+    Raises:
+        AgeError: damaged, also after chunks were given; WrongPassphraseError before any is.
+        SealError: it asks for more work than is reasonable.
+    """
+    file_key = _open_header(stream, passphrase)
+    nonce = stream.read(16)
+    if len(nonce) != 16:
+        raise AgeError("it is cut short")
+    cipher = _cipher(_derive(file_key, nonce, b"payload"))
+    block = stream.read(_CHUNK + _TAG)
+    number = 0
+    while True:
+        following = stream.read(_CHUNK + _TAG)
+        plain = _open_block(cipher, number, block, last=not following)
+        if not following and not plain and number:
+            raise AgeError("its last part is empty")
+        yield plain
+        if not following:
+            return
+        block = following
+        number += 1
+
+
+def _open_header(stream: BinaryIO, passphrase: bytes) -> bytes:
+    """Read and authenticate the header; the file key."""
+    lines = [stream.readline(_MAX_LINE) for _ in range(4)]
+    version, stanza, body, end = lines
+    words = stanza.removesuffix(b"\n").split(b" ")
+    if version != VERSION or words[:2] != [b"->", b"scrypt"] or len(words) != 4 or not end.startswith(b"--- "):
+        raise AgeError("its header is damaged")
+    salt, wrapped, mac = _decode(words[2], 16), _decode(body.removesuffix(b"\n"), 32), _decode(end[4:-1], 32)
+    if not (words[3].isdigit() and len(words[3]) <= 2 and words[3][:1] != b"0") or end[-1:] != b"\n":
+        raise AgeError("its header is damaged")
+    work_factor = int(words[3])
+    if work_factor > MAX_WORK_FACTOR:
+        raise SealError(
+            f"its passphrase has the work factor 2^{work_factor}; more than 2^{MAX_WORK_FACTOR} is refused, "
+            "for it takes that many KiB of memory. Open it with age."
+        )
+    from cryptography.exceptions import InvalidTag
+
+    try:
+        file_key = _cipher(_scrypt(passphrase, salt, work_factor)).decrypt(bytes(12), wrapped, None)
+    except InvalidTag as error:
+        raise WrongPassphraseError("the passphrase does not fit, or the header is damaged") from error
+    if not hmac.compare_digest(mac, _mac(file_key, b"".join(lines[:3]) + b"---")):
+        raise AgeError("its header is damaged")
+    return file_key
+
+
+def _open_block(cipher: ChaCha20Poly1305, number: int, block: bytes, *, last: bool) -> bytes:
+    from cryptography.exceptions import InvalidTag
+
+    try:
+        return cipher.decrypt(_nonce(number, last=last), block, None)
+    except InvalidTag as error:
+        raise AgeError("its content is damaged or cut short") from error
+
+
+def _blocks(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """The same bytes, 64 KiB at a time; the last as long as it comes."""
+    rest = bytearray()
+    for chunk in chunks:
+        rest += chunk
+        whole = len(rest) - len(rest) % _CHUNK
+        for start in range(0, whole, _CHUNK):
+            yield bytes(rest[start : start + _CHUNK])
+        del rest[:whole]
+    if rest:
+        yield bytes(rest)
+
+
+def _nonce(number: int, *, last: bool) -> bytes:
+    return number.to_bytes(11, "big") + bytes([last])
+
+
+def _scrypt(passphrase: bytes, salt: bytes, work_factor: int) -> bytes:
+    """N = 2^work_factor, r = 8, p = 1; needs 2^work_factor KiB of memory."""
+    memory = (1 << work_factor) * 1024
+    try:
+        return hashlib.scrypt(
+            passphrase, salt=_SALT_LABEL + salt, n=1 << work_factor, r=8, p=1, maxmem=memory + (1 << 20), dklen=32
+        )
+    except (MemoryError, ValueError) as error:
+        raise SealError(
+            f"a passphrase of work factor 2^{work_factor} needs {max(memory >> 20, 1)} MiB of memory."
+        ) from error
+
+
+def _cipher(key: bytes) -> ChaCha20Poly1305:
+    try:
+        from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+    except ImportError as error:
+        raise SealError("a passphrase needs the package cryptography: pip install cryptography") from error
+    return ChaCha20Poly1305(key)
+
+
+def _derive(key: bytes, salt: bytes | None, info: bytes) -> bytes:
+    from cryptography.hazmat.primitives.hashes import SHA256
+    from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+    return HKDF(SHA256(), 32, salt, info).derive(key)
+
+
+def _mac(file_key: bytes, header: bytes) -> bytes:
+    return hmac.digest(_derive(file_key, None, b"header"), header, "sha256")
+
+
+def _encode(content: bytes) -> bytes:
+    return base64.b64encode(content).rstrip(b"=")
+
+
+def _decode(text: bytes, size: int) -> bytes:
+    """Base64 without padding, in the one way it can be written."""
+    try:
+        content = base64.b64decode(text + b"=" * (-len(text) % 4), validate=True)
+    except ValueError as error:
+        raise AgeError("its header is damaged") from error
+    if len(content) != size or _encode(content) != text:
+        raise AgeError("its header is damaged")
+    return content

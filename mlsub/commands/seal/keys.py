@@ -1,0 +1,117 @@
+"""What a submission is sealed for and opened with, and the files that secrets are read from."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import msgspec
+
+from mlsub.commands.seal.age import WORK_FACTOR
+from mlsub.commands.seal.errors import SealError, reason_of
+from mlsub.commands.seal.reading import open_regular
+
+#: Characters of the shortest passphrase that is taken.
+MIN_PASSPHRASE = 12
+#: Bytes of the longest; more is cut off by openssl without a word.
+MAX_PASSPHRASE = 1000
+_MAX_FILE = 64 * 1024
+
+
+class Recipients(msgspec.Struct, frozen=True):
+    """Public keys, each of which can open it alone: ``age1...``, ``ssh-ed25519 ...`` or ``ssh-rsa ...``."""
+
+    keys: tuple[str, ...]
+
+
+class Identities(msgspec.Struct, frozen=True):
+    """The content of a file of secret keys: of age-keygen, or an SSH key that has no passphrase."""
+
+    content: bytes
+
+    def __repr__(self) -> str:
+        return "Identities(...)"
+
+
+class Passphrase(msgspec.Struct, frozen=True):
+    """A passphrase, for age's format; ``work_factor`` is log2 of scrypt's N."""
+
+    secret: bytes
+    work_factor: int = WORK_FACTOR
+
+    def __repr__(self) -> str:
+        return "Passphrase(...)"
+
+
+class OpenSSL(msgspec.Struct, frozen=True):
+    """A passphrase, for ``openssl enc``."""
+
+    secret: bytes
+
+    def __repr__(self) -> str:
+        return "OpenSSL(...)"
+
+
+class Unencrypted(msgspec.Struct, frozen=True):
+    """No encryption."""
+
+
+SealKey = Recipients | Passphrase | OpenSSL | Unencrypted
+OpenKey = Identities | Passphrase | None
+
+
+def read_passphrase(file: Path) -> bytes:
+    """The first line of a file, without its line end.
+
+    Raises:
+        SealError: no such file, others may read it, or the line is no passphrase.
+    """
+    line = _content(file, "passphrase").split(b"\n", 1)[0].removesuffix(b"\r")
+    if len(line.decode("utf-8", "replace")) < MIN_PASSPHRASE:
+        raise SealError(
+            f"the first line of {file} has less than {MIN_PASSPHRASE} characters. Take a longer passphrase."
+        )
+    if len(line) > MAX_PASSPHRASE or b"\x00" in line:
+        raise SealError(f"the first line of {file} is no passphrase: more than {MAX_PASSPHRASE} bytes, or NUL in it.")
+    return line
+
+
+def read_identities(file: Path) -> Identities:
+    """The content of a key file; whether it is one shows when it is used.
+
+    Raises:
+        SealError: no such file, or others may read it.
+    """
+    return Identities(_content(file, "key"))
+
+
+def read_recipients(file: Path) -> tuple[str, ...]:
+    """The public keys of a file, one a line; empty lines and comments (#) do not count.
+
+    Raises:
+        SealError: it cannot be read, or holds none.
+    """
+    try:
+        lines = _content(file).decode().splitlines()
+    except UnicodeDecodeError as error:
+        raise SealError(f"{file} is no file of recipients: not UTF-8") from error
+    keys = tuple(line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#"))
+    if not keys:
+        raise SealError(f"{file} names no recipient. One public key a line is expected.")
+    return keys
+
+
+def _content(file: Path, secret: str | None = None) -> bytes:
+    """A small regular file, opened in a way that never waits."""
+    try:
+        with open_regular(file) as stream:
+            mode = os.fstat(stream.fileno()).st_mode
+            if secret and os.name == "posix" and mode & (stat.S_IROTH | stat.S_IWOTH):
+                raise SealError(f"others may read the {secret} in {file}: chmod 600 it first.")
+            content = stream.read(_MAX_FILE + 1)
+    except OSError as error:
+        raise SealError(f"{file} cannot be read: {reason_of(error)}") from error
+    if len(content) > _MAX_FILE:
+        raise SealError(f"{file} is too long for what it should hold.")
+    return content

@@ -1,0 +1,105 @@
+"""The manifest: one line a file, as ``sha256sum -c`` reads it; links and empty folders in comments.
+
+    <64 hexadecimal digits>  ACME/systems/rack1.json
+    # link<TAB>ACME/latest<TAB>results
+    # folder<TAB>ACME/empty
+
+Paths never hold control characters (:mod:`mlsub.commands.seal.names`), so nothing in it needs escaping.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from mlsub.commands.seal.errors import SealError
+from mlsub.commands.seal.names import name_problem
+from mlsub.findings import Finding
+from mlsub.rules.catalogue import finding
+
+#: Bytes of a manifest that is read: more than a million lines.
+MAX_MANIFEST = 128 << 20
+_FILE = re.compile(r"([0-9a-f]{64}) [ *](.+)")
+_LINK = re.compile(r"# link\t([^\t]+)\t([^\t]+)")
+_FOLDER = re.compile(r"# folder\t([^\t]+)")
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """What a tree holds: SHA-256 of each file by path, target of each link, and the empty folders."""
+
+    files: Mapping[str, str]
+    links: Mapping[str, str] = {}
+    folders: tuple[str, ...] = ()
+
+    def render(self) -> bytes:
+        """The text, sorted, in UTF-8, each line ended by a line feed."""
+        lines = [f"{self.files[path]}  {path}" for path in sorted(self.files)]
+        lines += [f"# link\t{path}\t{self.links[path]}" for path in sorted(self.links)]
+        lines += [f"# folder\t{path}" for path in sorted(self.folders)]
+        return "".join(f"{line}\n" for line in lines).encode()
+
+    @property
+    def top(self) -> str:
+        """The name of the tree."""
+        return next(iter(self.files)).split("/")[0]
+
+
+def parse_manifest(content: bytes, where: str) -> Manifest:
+    """Read a manifest, of ``seal`` or of ``sha256sum``.
+
+    Raises:
+        SealError: a line is none of a manifest; ``where`` is what the message calls it.
+    """
+    files: dict[str, str] = {}
+    links: dict[str, str] = {}
+    folders: list[str] = []
+    try:
+        lines = content.decode().split("\n")
+    except UnicodeDecodeError as error:
+        raise SealError(f"{where} is no manifest: not UTF-8") from error
+    for number, line in enumerate(lines, 1):
+        if match := _FILE.fullmatch(line):
+            path = match[2]
+            if path in files:
+                raise SealError(f"{where}:{number}: {path} for the second time")
+            files[path] = match[1]
+        elif match := _LINK.fullmatch(line):
+            path = match[1]
+            links[path] = match[2]
+        elif match := _FOLDER.fullmatch(line):
+            path = match[1]
+            folders.append(path)
+        elif not line or line.startswith("#"):
+            continue
+        else:
+            raise SealError(f"{where}:{number}: no line of a manifest. Expected 64 hexadecimal digits and a path.")
+        if name_problem(path):
+            raise SealError(f"{where}:{number}: {name_problem(path)}")
+    if not files:
+        raise SealError(f"{where} is no manifest: it names no file.")
+    if len({path.split("/")[0] for path in files}) > 1:
+        raise SealError(f"{where} names files of more than one tree.")
+    return Manifest(files=files, links=links, folders=tuple(folders))
+
+
+def differences(listed: Manifest, found: Manifest) -> Iterator[Finding]:
+    """What is there against what the manifest lists, sorted by path; nothing where they agree."""
+    pairs = (("file", listed.files, found.files), ("link", listed.links, found.links))
+    changes = []
+    for kind, old, new in pairs:
+        for path in {*old, *new}:
+            if path not in new:
+                changes.append(finding("seal.missing", path, f"a {kind} of the manifest is not there"))
+            elif path not in old:
+                changes.append(finding("seal.extra", path, f"a {kind} is there that the manifest does not list"))
+            elif old[path] != new[path]:
+                aspect = "SHA-256" if kind == "file" else "target"
+                message = f"a {kind} has another {aspect} than the manifest"
+                changes.append(finding("seal.differs", path, message, expected=old[path], actual=new[path]))
+    for path in {*listed.folders} - {*found.folders}:
+        changes.append(finding("seal.missing", path, "an empty folder of the manifest is not there"))
+    for path in {*found.folders} - {*listed.folders}:
+        changes.append(finding("seal.extra", path, "an empty folder is there that the manifest does not list"))
+    yield from sorted(changes, key=lambda change: (change.path, change.rule))

@@ -1,0 +1,137 @@
+"""From a sealed file to the tar in it, whichever form it has."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import BinaryIO
+
+from mlsub.commands.seal import age, openssl, recipients
+from mlsub.commands.seal.errors import RefusedError, SealError, reason_of
+from mlsub.commands.seal.gzip import GzipError, decompress
+from mlsub.commands.seal.keys import Identities, OpenKey, Passphrase
+from mlsub.commands.seal.reading import open_regular
+from mlsub.commands.seal.untar import TarError, UnsafeError
+from mlsub.findings import Finding
+from mlsub.rules.catalogue import finding
+
+_CHUNK = 1 << 16
+
+
+class Form(StrEnum):
+    """The forms of a sealed file."""
+
+    RECIPIENTS = "age v1, for recipients"
+    PASSPHRASE = "age v1, with a passphrase"  # noqa: S105  (words, not a secret)
+    OPENSSL = "openssl enc, not authenticated"
+    ARCHIVE = "archive, not encrypted"
+
+
+def form_of(file: Path) -> Form:
+    """What the first bytes say; whether the rest fits, opening shows.
+
+    Raises:
+        SealError: it cannot be read, or is none of the forms.
+    """
+    with _opened(file) as stream:
+        start = stream.read(256)
+    if age.is_passphrase_file(start):
+        return Form.PASSPHRASE
+    if start.startswith(age.VERSION):
+        return Form.RECIPIENTS
+    if start.startswith(openssl.MAGIC):
+        return Form.OPENSSL
+    if start.startswith(b"\x1f\x8b"):
+        return Form.ARCHIVE
+    if start.startswith(b"-----BEGIN AGE ENCRYPTED FILE-----"):
+        raise SealError(f"{file} is age's text form (armor). Open it with age -d, and give the archive.")
+    raise SealError(f"{file} is no sealed file: it begins like no age file, no openssl enc file and no archive.")
+
+
+def check_key(file: Path, form: Form, key: OpenKey) -> None:
+    """Whether the key is of the kind the file needs.
+
+    A key for a file that is not encrypted is refused, not ignored: whoever gives one expects
+    that nobody else wrote the file.
+
+    Raises:
+        SealError: it is not.
+    """
+    if form is Form.RECIPIENTS and not isinstance(key, Identities):
+        raise SealError(f"{file} is sealed for recipients. Give the secret key of one with --identity.")
+    if form in (Form.PASSPHRASE, Form.OPENSSL) and not isinstance(key, Passphrase):
+        raise SealError(f"{file} is sealed with a passphrase. Give it with --passphrase-file.")
+    if form is Form.ARCHIVE and key is not None:
+        raise SealError(f"{file} is not encrypted, so no key says who made it. Leave the key out if that is expected.")
+
+
+@contextmanager
+def opened(file: Path, key: OpenKey) -> Iterator[Iterator[bytes]]:
+    """The tar in a sealed file, in chunks; what the block raises of damage becomes a finding.
+
+    Raises:
+        SealError: it cannot be read, or the key does not fit.
+        RefusedError: damaged, cut short, or holding what is never unpacked.
+    """
+    form = form_of(file)
+    check_key(file, form, key)
+    with _opened(file) as stream:
+        chunks = _begun(file, form, _archive(stream, form, key))
+        try:
+            yield chunks
+        except UnsafeError as error:
+            raise RefusedError([finding("seal.unsafe", error.path, f"a member is {error}")]) from error
+        except (age.AgeError, openssl.OpenSSLError, GzipError, TarError) as error:
+            raise RefusedError([damaged(file, str(error))]) from error
+        finally:
+            chunks.close()
+
+
+def damaged(file: Path, why: str) -> Finding:
+    """The finding for a file that is not as it was sealed."""
+    return finding("seal.damaged", file.name, f"the file is not as it was sealed: {why}")
+
+
+def _archive(stream: BinaryIO, form: Form, key: OpenKey) -> Iterator[bytes]:
+    """The tar.gz."""
+    if form is Form.RECIPIENTS:
+        assert isinstance(key, Identities)  # noqa: S101  (check_key)
+        return recipients.decrypt(stream, key)
+    if form is Form.ARCHIVE:
+        return iter(lambda: stream.read(_CHUNK), b"")
+    assert isinstance(key, Passphrase)  # noqa: S101  (check_key)
+    return age.decrypt(stream, key.secret) if form is Form.PASSPHRASE else openssl.decrypt(stream, key.secret)
+
+
+def _begun(file: Path, form: Form, archive: Iterator[bytes]) -> Generator[bytes, None, None]:
+    """Unpack; where not even the beginning can be had, it may well be the wrong key."""
+    begun = False
+    try:
+        for chunk in decompress(archive):
+            begun = True
+            yield chunk
+    except (age.WrongPassphraseError, recipients.NoKeyError) as error:
+        what = "passphrase" if form is Form.PASSPHRASE else "key"
+        raise SealError(f"{file} is not opened by this {what}, or its beginning is damaged.") from error
+    except (openssl.OpenSSLError, GzipError) as error:
+        if form is Form.OPENSSL and not begun:
+            raise SealError(f"{file} is not opened by this passphrase, or it is damaged.") from error
+        raise
+    except OSError as error:
+        raise SealError(f"{file} cannot be read: {reason_of(error)}") from error
+    finally:
+        if isinstance(archive, Generator):
+            archive.close()
+
+
+@contextmanager
+def _opened(file: Path) -> Iterator[BinaryIO]:
+    """A regular file, opened in a way that never waits."""
+    try:
+        stream = open_regular(file)
+    except OSError as error:
+        raise SealError(f"{file} cannot be read: {reason_of(error)}. Name a sealed file.") from error
+    with stream:
+        yield stream

@@ -1,0 +1,151 @@
+"""What lies in the tree that is to be sealed; looked at, never opened and never followed."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+
+from mlsub.commands.seal.errors import RefusedError, SealError, reason_of
+from mlsub.commands.seal.names import MANIFEST, folded_twice, link_problem, name_problem
+from mlsub.findings import Finding
+from mlsub.rules.catalogue import finding
+
+#: More files, folders and links than this are neither sealed nor opened.
+MAX_MEMBERS = 500_000
+
+
+class MemberKind(StrEnum):
+    """What can be sealed."""
+
+    FILE = "file"
+    FOLDER = "folder"
+    LINK = "link"
+
+
+class Member(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing in a tree.
+
+    ``path`` begins with the tree's own name; ``size`` is in bytes (0 of no file), ``target`` is the text of a link.
+    ``stamp`` is what would show a change: device, inode, modification and status change in nanoseconds.
+    """
+
+    path: str
+    kind: MemberKind
+    size: int = 0
+    executable: bool = False
+    target: str = ""
+    stamp: tuple[int, ...] = ()
+
+
+class Tree(msgspec.Struct, frozen=True):
+    """A tree that can be sealed: its folder, its members sorted by path, and warnings."""
+
+    folder: Path
+    members: tuple[Member, ...]
+    warnings: tuple[Finding, ...]
+
+    @property
+    def files(self) -> int:
+        """How many files there are."""
+        return sum(member.kind is MemberKind.FILE for member in self.members)
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files together."""
+        return sum(member.size for member in self.members)
+
+
+def scan(folder: Path) -> Tree:
+    """Look at a tree.
+
+    Raises:
+        SealError: it is no folder, or holds no file.
+        RefusedError: it holds what cannot be sealed.
+    """
+    try:
+        folder = folder.resolve(strict=True)
+        if not folder.is_dir():
+            raise SealError(f"{folder} is no folder. Name the folder of a submission.")
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = reason_of(error) if isinstance(error, OSError) else str(error)
+        raise SealError(f"{folder} cannot be read: {reason}") from error
+    if not folder.name:
+        raise SealError(f"{folder} has no name of its own. Name the folder of a submission.")
+    problems: list[Finding] = []
+    members = sorted(walk(folder, folder.name, problems), key=lambda member: member.path.split("/"))
+    problems += _problems(folder.name, members)
+    if problems:
+        raise RefusedError(problems)
+    if not any(member.kind is MemberKind.FILE for member in members):
+        raise SealError(f"{folder} holds no file: there is nothing to seal.")
+    if len(members) > MAX_MEMBERS:
+        raise SealError(f"{folder} holds more than {MAX_MEMBERS} files, folders and links. Seal parts of it.")
+    pairs = folded_twice([member.path for member in members])
+    return Tree(folder, tuple(members), tuple(_same(first, second) for first, second in pairs))
+
+
+def walk(folder: Path, path: str, problems: list[Finding]) -> Iterator[Member]:
+    """The folder and everything below it; what cannot be looked at becomes a finding."""
+    waiting = [(folder, path)]
+    while waiting:
+        folder, path = waiting.pop()
+        if name_problem(path):
+            yield Member(path=path, kind=MemberKind.FOLDER)
+            continue  # Nothing below a bad name is worth a finding of its own.
+        try:
+            with os.scandir(folder) as entries:
+                found = list(entries)
+            yield Member(path=path, kind=MemberKind.FOLDER)
+            for entry in found:
+                below = f"{path}/{entry.name}"
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append((folder / entry.name, below))
+                else:
+                    member = _member(folder / entry.name, below)
+                    if member is None:
+                        problems.append(finding("seal.special-file", below, "neither a file, a folder nor a link"))
+                    else:
+                        yield member
+        except OSError as error:
+            problems.append(finding("seal.unreadable", path, f"it cannot be read: {reason_of(error)}"))
+
+
+def _member(file: Path, path: str) -> Member | None:
+    """A file or a link; None if it is anything else."""
+    found = file.lstat()
+    if stat.S_ISLNK(found.st_mode):
+        return Member(path=path, kind=MemberKind.LINK, target=str(file.readlink()), stamp=stamp_of(found))
+    if not stat.S_ISREG(found.st_mode):
+        return None
+    if not os.access(file, os.R_OK):
+        raise PermissionError(13, f"no right to read {file.name}")
+    executable = bool(found.st_mode & stat.S_IXUSR)
+    return Member(path=path, kind=MemberKind.FILE, size=found.st_size, executable=executable, stamp=stamp_of(found))
+
+
+def stamp_of(found: os.stat_result) -> tuple[int, ...]:
+    """What changes with a file's content or place."""
+    return (found.st_dev, found.st_ino, found.st_mtime_ns, found.st_ctime_ns)
+
+
+def _problems(name: str, members: list[Member]) -> Iterator[Finding]:
+    if name == MANIFEST:
+        yield finding("seal.name", name, f"no tree can be called {MANIFEST}: the manifest is")
+    links = {member.path: member.target for member in members if member.kind is MemberKind.LINK}
+    for member in members:
+        problem = name_problem(member.path)
+        if problem:
+            yield finding("seal.name", member.path, problem)
+        elif member.kind is MemberKind.LINK:
+            problem = link_problem(member.path, links)
+            if problem:
+                yield finding("seal.link", member.path, problem, actual=member.target)
+
+
+def _same(first: str, second: str) -> Finding:
+    return finding("seal.case", second, "two names differ in nothing but upper and lower case", actual=first)

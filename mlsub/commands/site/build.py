@@ -1,0 +1,147 @@
+"""Build a site: read and judge what is named, make the pages in a folder beside, and put it in place in one step."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from mlsub.commands.db.records import Records
+from mlsub.commands.site.pages import Page, all_results, of_result, of_round, overview
+from mlsub.commands.site.performance import performance
+from mlsub.commands.site.render import STATIC, Renderer
+from mlsub.commands.site.results import Naming, rounds_of
+from mlsub.io.output import OutputError
+from mlsub.io.output_folder import staging_beside
+from mlsub.io.written import check_free, replace_folder
+from mlsub.rounds import get_round
+from mlsub.score.table import Row
+from mlsub.workspace import Checked
+
+#: By this file a folder is known as a site, which may be replaced.
+MARKER = ".mlsub-site"
+
+
+def _nameless(row: Row) -> str | None:
+    return None
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """What a site is to hold beside the results: its title (None for the usual one), and files of the caller's own.
+
+    ``overlay`` is a checked overlay file; ``reference`` a file of reference points that the results were tested by;
+    ``naming`` knows the identifiers that results have in the official tables; ``records`` are figures of other
+    sources, ``more`` further pages.
+    """
+
+    title: str | None = None
+    overlay: str | None = None
+    reference: str | None = None
+    naming: Naming = _nameless
+    records: tuple[Records, ...] = ()
+    more: tuple[Page, ...] = ()
+
+
+class Built(msgspec.Struct, frozen=True):
+    """What a site holds."""
+
+    rounds: int
+    results: int
+    runs: int
+    pages: int
+
+
+def check_place(output: Path, paths: Sequence[str], *, replace: bool) -> None:
+    """Find out before reading anything whether the site may be put there.
+
+    Raises:
+        OutputError: something is there that is not to be replaced, or the site and what is read lie in one another;
+            or the site holds what somebody wrote or changed.
+    """
+    try:
+        if os.path.lexists(output):
+            _check_replaceable(output, replace=replace)
+        above = next(folder for folder in output.absolute().parents if folder.exists())
+        if not above.is_dir():
+            raise OutputError(f"{output} cannot be written: {above} is no folder. Name another.")
+        final = output.resolve()
+        for name in paths:
+            read = Path(name).resolve()
+            if final == read or final in read.parents:
+                raise OutputError(f"{output} holds {name}, which is to be read. Name another folder.")
+            if read in final.parents and read.is_dir():
+                raise OutputError(f"{output} lies in {name}, which is only read. Name a folder outside of it.")
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise OutputError(f"{output} cannot be written: {reason}") from error
+    check_free(output)
+
+
+def _check_replaceable(output: Path, *, replace: bool) -> None:
+    if output.is_symlink() or not output.is_dir():
+        raise OutputError(f"{output} is no folder of its own. Name another, or move it away.")
+    if not any(output.iterdir()):
+        return
+    if not (output / MARKER).is_file():
+        raise OutputError(f"{output} holds something else than a site. Name another folder.")
+    if not replace:
+        raise OutputError(f"{output} exists. Add --replace to replace it.")
+
+
+def build_site(checked: Sequence[Checked], output: Path, wanted: Wanted) -> Built:
+    """Write the site of some reports.
+
+    Args:
+        checked: reports and the logs they rest on.
+        output: the folder; see :func:`check_place`.
+        wanted: what it is to hold.
+
+    Raises:
+        OutputError: it cannot be written. Then what was there before is there.
+        MissingJinjaError: see :func:`mlsub.commands.site.render.check_jinja`.
+    """
+    rounds = rounds_of(
+        checked, lambda report: get_round(str(report.usage), str(report.round), wanted.overlay), wanted.naming
+    )
+    results = [result for one in rounds for result in one.results]
+    first = (
+        overview(rounds, wanted.title),
+        all_results(rounds),
+        performance(rounds, wanted.records),
+        *wanted.more,
+    )
+    renderer = Renderer([("Overview", "index.html"), *((page.title, page.path) for page in first[1:])])
+
+    def pages() -> Iterator[Page]:
+        yield from first
+        for one in rounds:
+            yield of_round(one)
+            for result in one.results:
+                yield of_result(result, one, wanted.reference)
+
+    # Of "." the folder beside is not in it; links in the path keep the names people gave them.
+    final = Path(os.path.abspath(output))  # noqa: PTH100
+    with staging_beside(final) as staging:
+        site = staging / "site"
+        count = _write(site, renderer, pages(), output)
+        replace_folder(site, final)
+    return Built(len(rounds), len(results), sum(result.entry.runs for result in results), count)
+
+
+def _write(site: Path, renderer: Renderer, pages: Iterator[Page], output: Path) -> int:
+    try:
+        site.mkdir()
+        shutil.copytree(STATIC, site / "static", copy_function=shutil.copyfile)
+        (site / MARKER).write_text("A site made by mlsub; it may be replaced as a whole.\n", "utf-8")
+        for folder in ("results", "rounds"):
+            (site / folder).mkdir()
+        count = 0
+        for page in pages:
+            (site / page.path).write_bytes(renderer.render(page))
+            count += 1
+    except OSError as error:
+        raise OutputError(f"{output} cannot be written: {error.strerror or error}") from error
+    return count

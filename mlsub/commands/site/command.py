@@ -1,0 +1,174 @@
+"""``mlsub report``: the results page."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from mlsub.commands.options import (
+    convergence_options,
+    exit_with,
+    options_of,
+    path_and_round,
+    progress_bar,
+    tell_unchecked,
+)
+from mlsub.commands.output import could_not
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mlsub.commands.audit.audit import Audit
+    from mlsub.commands.site.build import Built
+    from mlsub.commands.site.pages import Page
+    from mlsub.convergence.entry import Options
+    from mlsub.workspace import Checked
+
+
+@click.command("report")
+@path_and_round
+@convergence_options
+@click.option("--output", "-o", required=True, type=click.Path(), metavar="DIR", help="The folder of the site.")
+@click.option("--replace", "--force", "replace", is_flag=True, help="Replace an earlier site there.")
+@click.option("--ids", type=click.Path(), metavar="FILE", help="CSV of the IDs of results; see docs/site.md.")
+@click.option("--records", multiple=True, type=click.Path(), metavar="FILE", help="Figures beyond MLPerf; repeatable.")
+@click.option("--claims", multiple=True, type=click.Path(), metavar="FILE", help="Claims to audit; repeatable.")
+@click.option("--inspect", "inspected", is_flag=True, help="Tell what mlsub inspect finds of each result, too.")
+@click.option("--title", metavar="TEXT", help="What it is called.")
+def command(
+    paths: tuple[str, ...],
+    round_: str | None,
+    usage: str | None,
+    rules: str | None,
+    jobs: int | None,
+    rcp: str | None,
+    rcp_points: str,
+    train_samples: bool,
+    output: str,
+    replace: bool,
+    ids: str | None,
+    records: tuple[str, ...],
+    claims: tuple[str, ...],
+    inspected: bool,
+    title: str | None,
+) -> None:
+    """Write the results below PATH as a site that opens in any browser, without a network.
+
+    Tables to sort and to filter, and for each result its training curves, run timeline, convergence, hyperparameters,
+    system and findings. Nothing is written into what is read. Needs Jinja2: pip install 'mlsub[report]'.
+
+    --claims holds the claims of a file against the same results, as mlsub audit does, and shows what comes of it.
+
+    Results are ranked by their published minutes, whatever the verdict, which stands beside.
+
+    Exit status: 0 all accepted and no claim against the logs, 1 else (the site says what), 2 a PATH could not be
+    checked, there is nothing to show, or it cannot be written.
+    """
+    from msgspec.structs import replace as replaced
+
+    from mlsub.commands.db.records import RecordsError, read_records
+    from mlsub.commands.site.build import Wanted, build_site, check_place
+    from mlsub.commands.site.ids import IdsError, read_ids
+    from mlsub.commands.site.render import MissingJinjaError, check_jinja
+    from mlsub.io.output import OutputError
+
+    try:
+        check_jinja()
+        check_place(Path(output), paths, replace=replace)
+        convergence = options_of("report", rcp, points=rcp_points, train_samples=train_samples)
+        wanted = Wanted(title=title, reference=rcp, records=tuple(read_records(Path(file)) for file in records))
+        if ids is not None:
+            wanted = replaced(wanted, naming=read_ids(Path(ids)))
+        audits = _audit(claims, paths, jobs)
+        checked, overlay = _check(paths, round_, usage, jobs, rules, convergence)
+        if inspected:
+            checked = _inspect(checked, paths, round_, usage, jobs)
+        built = build_site(checked, Path(output), replaced(wanted, overlay=overlay, more=_pages(audits)))
+    except (OutputError, MissingJinjaError, IdsError) as error:
+        could_not("report", error)
+    except RecordsError as error:
+        could_not("report", *str(error).splitlines())
+    _tell(built, output)
+    if any(found.exit_status() for found in audits) and all(one.report.exit_status() < 2 for one in checked):
+        sys.exit(1)
+    exit_with([one.report for one in checked])
+
+
+def _check(
+    paths: Sequence[str],
+    round_: str | None,
+    usage: str | None,
+    jobs: int | None,
+    rules: str | None,
+    convergence: Options,
+) -> tuple[list[Checked], str | None]:
+    """Read and judge; the end of the command where there is no result to show."""
+    from mlsub.rules.overlay import check_overlay
+    from mlsub.rules.problems import RuleFileError
+    from mlsub.workspace import Settings, check_with_logs
+
+    overlay = None
+    if rules is not None:
+        try:
+            overlay = check_overlay(Path(rules))
+        except RuleFileError as error:
+            could_not("report", *str(error).splitlines())
+    with progress_bar() as progress:
+        checked = check_with_logs(paths, Settings(round_, usage, jobs, progress, overlay, convergence))
+    tell_unchecked([one.report for one in checked])
+    if not any(one.report.entries for one in checked):
+        if any(one.report.logs for one in checked):
+            could_not("report", "a log alone is no result. Name the folder of its benchmark.")
+        could_not("report", "there is no result to show, and no site was written.")
+    return checked, overlay
+
+
+def _inspect(
+    checked: list[Checked], paths: Sequence[str], round_: str | None, usage: str | None, jobs: int | None
+) -> list[Checked]:
+    """The same with forensic findings; the end of the command where a path cannot be inspected."""
+    from mlsub.commands.inspect.gather import Asked, NothingToInspectError
+    from mlsub.commands.site.forensics import with_forensics
+
+    try:
+        with progress_bar() as progress:
+            return with_forensics(checked, paths, Asked(round_, usage, jobs, progress))
+    except NothingToInspectError as error:
+        could_not("report", error)
+
+
+def _audit(files: Sequence[str], paths: Sequence[str], jobs: int | None) -> list[Audit]:
+    """Audit claims files against what lies below the paths; the end of the command where one cannot be used."""
+    if not files:
+        return []
+    from mlsub.commands.audit.audit import audit
+    from mlsub.commands.audit.places import PlaceError
+    from mlsub.commands.audit.read import ClaimsError
+
+    try:
+        with progress_bar() as progress:
+            return [audit(Path(file), paths, jobs=jobs, progress=progress) for file in files]
+    except (ClaimsError, PlaceError) as error:
+        could_not("report", *str(error).splitlines())
+
+
+def _pages(audits: Sequence[Audit]) -> tuple[Page, ...]:
+    if not audits:
+        return ()
+    from mlsub.commands.site.claims import claims_page
+
+    return (claims_page(audits),)
+
+
+def _tell(built: Built, output: str) -> None:
+    from mlsub.io.plain import plain
+
+    told = f"{_count(built.results, 'result')} of {_count(built.rounds, 'round')}, {_count(built.runs, 'run')}"
+    click.echo(plain(f"{output}: {told}, on {_count(built.pages, 'page')}. Open {Path(output) / 'index.html'}"))
+
+
+def _count(count: int, word: str) -> str:
+    return f"{count:,} {word}{'s' * (count != 1)}"

@@ -1,0 +1,150 @@
+"""The convergence of an entry beside the reference: the points of its runs, their mean, and what is accepted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from mlsub.commands.rcp.picture.curves import Line, Reference, limit_lines, mean_line, reference_of, spans_a_decade
+from mlsub.commands.site.model import Axis, Cell, Chart, Head, Row, Section, Series, Table, cell_of, number_of, text_of
+from mlsub.commands.watch.reference import number
+from mlsub.convergence.deadline import Which
+from mlsub.convergence.margin import benchmark_held, untested
+from mlsub.convergence.reference import ReferenceFileError
+from mlsub.convergence.table import NoReferenceError
+from mlsub.rounds import Round
+from mlsub.submission.report import EntryResult, RcpResult, Report
+
+_VERDICTS = {
+    "pass": "The runs pass the convergence test.",
+    "fail": "The runs fail the convergence test: they converge faster than the reference allows.",
+    "missing": "There is no verdict: no reference point covers this batch size, or the runs give no mean.",
+    "bypassed": "The runs did not pass the convergence test; a file in the package asked to let that pass.",
+}
+_HEADS = (
+    Head("point"),
+    Head("batch size", True),
+    Head("runs", True),
+    Head("mean", True),
+    Head("stdev", True),
+    Head("accepted from", True),
+)
+
+
+def section_of_convergence(report: Report, entry: EntryResult, round_: Round, own: str | None = None) -> Section:
+    """The convergence test of one entry: in words, as a picture, and in figures.
+
+    Args:
+        report: the report the entry is of.
+        entry: what was tested.
+        round_: the round of the report.
+        own: a file of reference points that counted in place of the installed ones, if it is for this benchmark.
+    """
+    title = "Convergence against the reference (RCP)"
+    rcp = entry.rcp
+    if rcp.verdict == "not-required":
+        return Section(key="rcp", title=title, words=(f"{_sentence(untested(entry, round_).why)}",))
+    words = _words(rcp)
+    try:
+        which: Which = "deadline" if rcp.reference_points == "deadline" else "final"
+        reference = _reference(round_, benchmark_held(report, entry, round_), own, which)
+    except (NoReferenceError, ReferenceFileError) as error:
+        return Section(key="rcp", title=title, words=(*words, _sentence(text_of(str(error)))))
+    size = number(rcp.batch_size)
+    drawable = size is not None and size > 0 and bool(reference.kept)
+    charts = (_chart(reference, rcp, float(size)),) if drawable and size is not None else ()
+    return Section(key="rcp", title=title, words=words, charts=charts, tables=(_table(reference, rcp),))
+
+
+@lru_cache(maxsize=64)
+def _reference(round_: Round, name: str, own: str | None, which: Which) -> Reference:
+    """The results of a round share their references, and each takes a while to compute."""
+    return reference_of(round_, name, own, which)
+
+
+@lru_cache(maxsize=64)
+def _limits(reference: Reference, smallest: float, log: bool) -> tuple[Line, ...]:
+    return limit_lines(reference, smallest, log=log)
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
+
+
+def _words(rcp: RcpResult) -> tuple[str, ...]:
+    told = [_VERDICTS.get(rcp.verdict, rcp.verdict)]
+    if rcp.mean is not None and rcp.unit:
+        line = f"Olympic mean {number_of(rcp.mean)} {rcp.unit} at batch size {number_of(rcp.batch_size)}"
+        if rcp.minimum is not None:
+            line += f"; accepted from {number_of(rcp.minimum)}"
+        if rcp.reference_mean is not None:
+            line += f"; mean of the reference {number_of(rcp.reference_mean)}"
+        told.append(f"{line}.")
+    if rcp.scaling != 1:
+        told.append(f"The convergence test gives a factor of {rcp.scaling:.6f} for the expected score.")
+    if rcp.also is not None:
+        other = f"{rcp.also.verdict}, olympic mean {number_of(rcp.also.mean)} {rcp.also.unit}"
+        told.append(f"BERT counted by {rcp.also.counted} in place of {rcp.counted}: {other}.")
+    return tuple(told)
+
+
+def _chart(reference: Reference, rcp: RcpResult, size: float) -> Chart:
+    sizes = [size, *(point.batch_size for point in reference.kept)]
+    log = spans_a_decade(sizes)
+    pieces = _limits(reference, min(sizes), log)
+    runs = tuple((size, float(point)) for point in rcp.points if number(point) is not None and point is not None)
+    series = [
+        Series(name="mean of the reference", style="line", points=mean_line(reference.kept, log=log), colour=7),
+        *(Series(name="accepted from", style="rule", points=piece, colour=5) for piece in pieces),
+        Series(
+            name="reference points",
+            style="marks",
+            points=tuple((point.batch_size, point.mean) for point in reference.points),
+            colour=7,
+        ),
+        Series(name="runs", style="marks", points=runs, colour=0),
+    ]
+    if rcp.mean is not None and number(rcp.mean) is not None:
+        series.append(Series(name="olympic mean", style="large", points=((size, rcp.mean),), colour=0))
+    unit = rcp.unit or reference.unit
+    return Chart(
+        key="rcp",
+        title=f"Points of convergence, {unit}",
+        about=" ".join(_words(rcp)),
+        x=Axis("Global batch size", log=log),
+        y=Axis(f"{unit[:1].upper()}{unit[1:]} to converge"),
+        series=tuple(one for one in series if one.points),
+    )
+
+
+def _table(reference: Reference, rcp: RcpResult) -> Table:
+    rows = [
+        Row(
+            (
+                Cell("reference" if point in reference.kept else "reference, pruned"),
+                cell_of(point.batch_size),
+                cell_of(point.runs),
+                cell_of(point.mean),
+                cell_of(point.stdev),
+                cell_of(reference.allowed(point).minimum),
+            )
+        )
+        for point in reference.points
+    ]
+    converged = sum(point is not None for point in rcp.points)
+    this = (cell_of(rcp.batch_size), cell_of(converged), cell_of(rcp.mean), Cell("–"), cell_of(rcp.minimum))
+    rows.append(Row((Cell("this result"), *this)))
+    points = tuple(
+        Row((Cell("run that did not converge" if point is None else "run"), cell_of(rcp.batch_size), *_run(point)))
+        for point in _sorted(rcp.points)
+    )
+    caption = f"Reference points, this result and its runs, in {rcp.unit or reference.unit}"
+    return Table(caption=caption, heads=_HEADS, rows=(*rows, *points))
+
+
+def _sorted(points: Sequence[float | None]) -> list[float | None]:
+    return [*sorted(point for point in points if point is not None), *(point for point in points if point is None)]
+
+
+def _run(point: float | None) -> tuple[Cell, ...]:
+    return (cell_of(1), cell_of(point), Cell("–"), Cell("–"))

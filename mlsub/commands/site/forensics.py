@@ -1,0 +1,48 @@
+"""What ``mlsub inspect`` finds of the results, told beside the findings of the check."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from mlsub.commands.inspect.gather import Asked, gather
+from mlsub.commands.inspect.run import inspect
+from mlsub.findings import Finding
+from mlsub.submission.report import Report
+from mlsub.workspace import Checked
+
+#: Round, organisation, and the place below ``results/``.
+_Key = tuple[str, str, str]
+
+
+def with_forensics(checked: Sequence[Checked], paths: Sequence[str], asked: Asked) -> list[Checked]:
+    """The reports with the forensic findings on each of their entries; verdicts stay what they are.
+
+    Args:
+        checked: reports of what lies below the paths.
+        paths: what is inspected, all of it held side by side.
+        asked: what the caller knows better than the folders.
+
+    Raises:
+        NothingToInspectError: there is nothing to inspect below a path.
+    """
+    entries, _ = gather(paths, asked)
+    found: dict[_Key, list[Finding]] = {}
+    for one in inspect(entries).entries:
+        of_entry = found.setdefault(_key(one.round, one.organisation, one.path), [])
+        of_entry += [observation.finding for observation in one.observations]
+    return [msgspec.structs.replace(one, report=_told(one.report, found)) for one in checked]
+
+
+def _told(report: Report, found: dict[_Key, list[Finding]]) -> Report:
+    more = [
+        msgspec.structs.replace(finding, path=entry.path, line=None)
+        for entry in report.entries
+        for finding in found.get(_key(report.round or "", entry.organisation, entry.path), ())
+    ]
+    return msgspec.structs.replace(report, findings=(*report.findings, *more))
+
+
+def _key(round_: str, organisation: str, path: str) -> _Key:
+    return round_.removeprefix("v"), organisation, path.rpartition("results/")[2]

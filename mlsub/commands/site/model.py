@@ -1,0 +1,122 @@
+"""What pages are made of: tables and charts as plain data. They know nothing of HTML, nor of how a chart is drawn."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import msgspec
+
+from mlsub.io.plain import plain
+from mlsub.io.show import readable
+
+#: What is shown of one text from outside; notes of published systems stay below it.
+MAX_TEXT = 2000
+
+
+class Head(msgspec.Struct, frozen=True):
+    """The head of a column; ``numeric`` columns are set right and sort by value."""
+
+    title: str
+    numeric: bool = False
+
+
+class Cell(msgspec.Struct, frozen=True):
+    """One cell: what it says, what it sorts by where that is something else, where it leads, and what it means.
+
+    ``badge`` colours a word that is a verdict: ``good``, ``bad``, ``warn`` or ``calm``.
+    """
+
+    text: str
+    sort: float | None = None
+    href: str | None = None
+    badge: str | None = None
+    note: str | None = None
+
+
+class Row(msgspec.Struct, frozen=True):
+    """One row; ``about`` are the values that filters look at, by the name of the filter."""
+
+    cells: tuple[Cell, ...]
+    about: dict[str, str] = {}
+
+
+class Table(msgspec.Struct, frozen=True, kw_only=True):
+    """A table; the first cell of each row is its head."""
+
+    caption: str
+    heads: tuple[Head, ...]
+    rows: tuple[Row, ...]
+
+
+class Axis(msgspec.Struct, frozen=True):
+    """An axis, its title with the unit."""
+
+    title: str
+    log: bool = False
+
+
+class Series(msgspec.Struct, frozen=True, kw_only=True):
+    """Data that belong together.
+
+    ``points`` are x and y; in a chart of spans x from and to, and the number of the category. ``colour`` is a number in
+    the palette; a ``line`` joins its points, ``marks`` do not, a ``rule`` is a line that nothing was measured on,
+    ``spans`` and ``bars`` are what they are called.
+    """
+
+    name: str
+    style: Literal["line", "marks", "large", "rule", "spans", "bars"]
+    points: tuple[tuple[float, ...], ...]
+    colour: int = 0
+
+
+class Chart(msgspec.Struct, frozen=True, kw_only=True):
+    """A chart; ``about`` says in words what it shows, for those who do not see it."""
+
+    key: str
+    title: str
+    about: str
+    x: Axis
+    y: Axis
+    series: tuple[Series, ...]
+    categories: tuple[str, ...] = ()
+
+
+class Section(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of a page: what there is to say, charts, and tables; ``data`` are the tables behind the charts."""
+
+    key: str
+    title: str
+    words: tuple[str, ...] = ()
+    charts: tuple[Chart, ...] = ()
+    tables: tuple[Table, ...] = ()
+    data: tuple[Table, ...] = ()
+
+
+def text_of(value: str, limit: int = MAX_TEXT) -> str:
+    """Text from outside as a page may show it: no control characters, and not without end."""
+    shown = plain(readable(value[: limit + 1]))
+    return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+
+
+def number_of(value: float | None, digits: int = 6) -> str:
+    """A number for people, to some significant digits, with a dash for none."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    size = abs(value)
+    if size >= 1e15 or 0 < size < 1e-4:
+        return f"{value:.{digits}g}"
+    decimals = 0 if float(value).is_integer() else max(0, digits - 1 - math.floor(math.log10(size)))
+    shown = f"{value:,.{decimals}f}"
+    return shown.rstrip("0").rstrip(".") if decimals else shown
+
+
+def cell_of(value: float | None, shown: str | None = None) -> Cell:
+    """A number as a cell that sorts by its value."""
+    finite = value is not None and math.isfinite(value)
+    return Cell(number_of(value) if shown is None else shown, value if finite else None)
+
+
+def minutes_of(value: float | None) -> Cell:
+    """Minutes as the tables of mlsub print them, to the sixth decimal."""
+    return cell_of(value, "–" if value is None or not math.isfinite(value) else f"{value:.6f}")

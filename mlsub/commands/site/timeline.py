@@ -1,0 +1,96 @@
+"""The timeline of an entry's runs: initialisation, the timed part, and the evaluations in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from mlsub.commands.site.curves import MAX_POINTS, name_of
+from mlsub.commands.site.model import Axis, Cell, Chart, Head, Row, Section, Series, Table, cell_of, minutes_of, text_of
+from mlsub.commands.watch.reference import number
+from mlsub.log.report import LogReport
+
+#: Runs in one chart; the largest entries have forty.
+MAX_RUNS = 100
+_HEADS = (
+    Head("run"),
+    Head("status"),
+    Head("checked"),
+    Head("init_start (UTC)"),
+    Head("run_start (UTC)"),
+    Head("run_stop (UTC)"),
+    Head("initialisation, minutes", True),
+    Head("time to train, minutes", True),
+    Head("evaluations", True),
+)
+
+
+def section_of_runs(logs: Sequence[LogReport]) -> Section:
+    """The runs of one entry side by side, each from its own run_start, and their times as a table."""
+    shown = logs[:MAX_RUNS]
+    spans = [(place, log, _span(log)) for place, log in enumerate(shown)]
+    init = tuple((span[0], 0.0, float(place)) for place, _, span in spans if span[0] is not None)
+    timed = tuple((0.0, span[1], float(place)) for place, _, span in spans if span[1] is not None)
+    marks = tuple((minutes, float(place)) for place, log, _ in spans for minutes in _evaluations(log))
+    series = (
+        Series(name="initialisation", style="spans", points=init, colour=7),
+        Series(name="timed, run_start to run_stop", style="spans", points=timed, colour=0),
+        Series(name="evaluation", style="marks", points=marks, colour=1),
+    )
+    chart = Chart(
+        key="timeline",
+        title="Runs, each from its own run_start",
+        about=f"{len(timed)} of {len(shown)} runs have a timed part; the table below has their times.",
+        x=Axis("Minutes since run_start"),
+        y=Axis("Run"),
+        series=tuple(one for one in series if one.points),
+        categories=tuple(name_of(log) for log in shown),
+    )
+    more = (f"The first {MAX_RUNS} of {len(logs)} runs are drawn.",) if len(logs) > MAX_RUNS else ()
+    table = Table(caption="Runs and their times", heads=_HEADS, rows=tuple(Row(_cells(log)) for log in logs))
+    return Section(
+        key="runs", title="Run timeline", words=more, charts=(chart,) if timed or init else (), tables=(table,)
+    )
+
+
+def _span(log: LogReport) -> tuple[float | None, float | None]:
+    """Minutes from run_start to init_start (negative) and to run_stop."""
+    timeline = log.run.timeline
+    start, stop, before = (number(time) for time in (timeline.run_start, timeline.run_stop, timeline.init_start))
+    return (
+        None if start is None or before is None or before > start else (before - start) / 60_000,
+        None if start is None or stop is None else (stop - start) / 60_000,
+    )
+
+
+def _evaluations(log: LogReport) -> list[float]:
+    start = number(log.run.timeline.run_start)
+    times = [number(evaluation.time_ms) for evaluation in log.run.evaluations[:MAX_POINTS]]
+    return [] if start is None else [(time - start) / 60_000 for time in times if time is not None]
+
+
+def _cells(log: LogReport) -> tuple[Cell, ...]:
+    timeline = log.run.timeline
+    before, _ = _span(log)
+    status = text_of(log.status, 40) if isinstance(log.status, str) else "–"
+    return (
+        Cell(name_of(log)),
+        Cell(status),
+        Cell("compliant", badge="good") if log.compliant else Cell("not compliant", badge="bad"),
+        *(_when(time) for time in (timeline.init_start, timeline.run_start, timeline.run_stop)),
+        minutes_of(None if before is None else -before),
+        minutes_of(log.minutes),
+        cell_of(len(log.run.evaluations)),
+    )
+
+
+def _when(time_ms: float | None) -> Cell:
+    """A time of a log for people; a number that is no time of any calendar is left as it is."""
+    time = number(time_ms)
+    if time is None:
+        return Cell("–")
+    try:
+        told = datetime.fromtimestamp(time / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    except (OverflowError, ValueError, OSError):
+        told = f"{time:g} ms"
+    return Cell(told, time)

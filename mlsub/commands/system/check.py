@@ -1,0 +1,100 @@
+"""Check system descriptions by themselves, each by the rules of its round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from mlsub.findings import Finding, Kind, Verdict
+from mlsub.rounds import Round, get_round, known_rounds
+from mlsub.rounds.names import find_round, find_usage
+from mlsub.submission.locate import Place, Target, infer_round
+from mlsub.systems.description import read_description
+
+
+class NothingToCheckError(ValueError):
+    """There is no such file, or no description in a folder; the text says so in one line."""
+
+
+class Checked(msgspec.Struct, frozen=True, kw_only=True):
+    """One description: by which round it was judged and how that is known (given, folder, newest), and what came of it.
+
+    ``round_from`` is the folder the round was read off, None where it was not.
+    """
+
+    path: str
+    usage: str
+    round: str
+    how: str
+    round_from: str | None
+    official: Verdict
+    findings: tuple[Finding, ...]
+
+
+def files_in(paths: Iterable[str]) -> list[Path]:
+    """The descriptions that are meant: files as they are, of a folder every ``*.json`` in it.
+
+    Raises:
+        NothingToCheckError: a path is not there, or a folder holds none.
+    """
+    files: list[Path] = []
+    for text in paths:
+        path = Path(text)
+        try:
+            if not path.is_dir():
+                path.lstat()
+                files.append(path)
+                continue
+            inside = sorted(child for child in path.glob("*.json") if not child.name.startswith("."))
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise NothingToCheckError(f"{text}: {reason}. Name a system description, or a folder of them.") from error
+        if not inside:
+            raise NothingToCheckError(f"{text} holds no system description (*.json).")
+        files.extend(inside)
+    return list(dict.fromkeys(files))
+
+
+def check_file(file: Path, round_text: str | None = None, usage: str | None = None) -> Checked:
+    """Judge one description; bad input never raises.
+
+    Without a round it is the one that a folder above is named like, and without such a folder the newest, which
+    asks most.
+
+    Raises:
+        UnknownNameError: there is no such round or usage.
+    """
+    round_, how, folder = _round_of(file, round_text, usage)
+    description = read_description(file, str(file), round_)
+    return Checked(
+        path=str(file),
+        usage=round_.usage,
+        round=round_.name,
+        how=how,
+        round_from=folder,
+        official=Verdict.ACCEPTED if description.accepted else Verdict.REJECTED,
+        findings=description.findings,
+    )
+
+
+def exit_status(results: Iterable[Checked], *, strict: bool = False) -> int:
+    """1 where one is rejected (or, if strict, has any audit finding), else 0."""
+    return int(
+        any(
+            checked.official is Verdict.REJECTED or (strict and any(f.kind is Kind.AUDIT for f in checked.findings))
+            for checked in results
+        )
+    )
+
+
+def _round_of(file: Path, text: str | None, usage: str | None) -> tuple[Round, str, str | None]:
+    of = find_usage(usage) if usage is not None else None
+    if text is not None:
+        return find_round(of or "training", text), "given", None
+    inferred = infer_round(Place(file.absolute(), Target.LOG, None))
+    if inferred is not None and of in (None, inferred.usage) and inferred.round in known_rounds(inferred.usage):
+        return get_round(inferred.usage, inferred.round), "folder", inferred.folder
+    newest = of or "training"
+    return get_round(newest, known_rounds(newest)[-1]), "newest", None

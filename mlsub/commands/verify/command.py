@@ -1,0 +1,68 @@
+"""``mlsub verify``: hold a sealed submission or a tree against its manifest."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from mlsub.commands.options import tell
+from mlsub.commands.seal.options import (
+    format_option,
+    limits_of,
+    open_key,
+    opening_options,
+    print_document,
+    print_findings,
+    print_text,
+)
+
+
+@click.command("verify")
+@click.argument("path", metavar="FILE|DIR", type=click.Path())
+@click.option("--manifest", type=click.Path(), metavar="FILE", help="Else the one inside.")
+@opening_options
+@format_option
+def command(
+    path: str,
+    manifest: str | None,
+    identity: str | None,
+    passphrase_file: str | None,
+    max_size: int | None,
+    format_: str,
+) -> None:
+    """Hold FILE, a sealed submission, or DIR, an opened one, against its manifest, and print what differs.
+
+    Without a key, a file that is sealed for others is held against FILE.receipt.txt. DIR is what mlsub unseal made; or,
+    with --manifest, any copy of the tree. Nothing is written.
+
+    Exit status: 0 nothing differs, 1 something does, 2 could not be checked.
+    """
+    from mlsub.commands.output import could_not
+    from mlsub.commands.seal.errors import SealError
+    from mlsub.commands.verify.run import verify_sealed, verify_tree
+    from mlsub.io.plain import plain
+    from mlsub.submission.locate import is_folder
+
+    listed = Path(manifest) if manifest else None
+    try:
+        key = open_key(identity, passphrase_file)
+        if is_folder(Path(path)):
+            if key is not None:
+                raise SealError(f"{path} is a folder: no key is needed. Name a sealed file, or leave out the key.")
+            checked = verify_tree(Path(path), listed)
+        else:
+            checked = verify_sealed(Path(path), key, listed, limits_of(max_size))
+    except SealError as error:
+        could_not("verify", error)
+    for note in checked.notes:
+        tell(note)
+    if format_ == "json":
+        print_document(checked=checked.compared, findings=checked.findings)
+    else:
+        print_findings(checked.findings)
+        count = len(checked.findings)
+        verdict = f"{count} finding{'s' * (count > 1)}" if count else "nothing differs"
+        print_text(plain(f"{verdict}: {checked.compared}") + "\n")
+    sys.exit(1 if checked.findings else 0)

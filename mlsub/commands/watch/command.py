@@ -1,0 +1,122 @@
+"""``mlsub watch``: follow the logs of running jobs."""
+
+from __future__ import annotations
+
+import re
+import signal
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mlsub.commands.ending import INTERRUPTED
+
+if TYPE_CHECKING:
+    from mlsub.commands.watch.outlet import Outlet
+
+_IDLE = re.compile(r"idle[ :=]\s*(\d+(?:\.\d+)?)")
+
+
+def _until(_: click.Context, __: click.Parameter, value: str) -> float | None:
+    """``stop``, or ``idle:SECONDS``: None or the seconds."""
+    match = _IDLE.fullmatch(value.strip())
+    if match is not None:
+        return float(match[1])
+    if value != "stop":
+        raise click.BadParameter(f"{value!r} is neither stop nor idle:SECONDS, such as idle:600.")
+    return None
+
+
+@click.command("watch")
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(allow_dash=True))
+@click.option("--round", "round_", metavar="ROUND", help="1.0, 1.0.0 or v1.0; else read off the folders.")
+@click.option("--usage", metavar="USAGE", help="training, hpc or rehearsal; else read off the folders.")
+@click.option("--rules", metavar="FILE", help="Rules of your own that bind as well; see docs/overlay.md.")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["auto", "text", "jsonl"]),
+    default="auto",
+    show_default=True,
+    help="auto is a live view on a terminal, elsewhere text: a line a change. jsonl is for machines.",
+)
+@click.option("--exec", "exec_", metavar="CMD", help="Run this on a finding and at the end; no shell, see below.")
+@click.option(
+    "--interval",
+    type=click.FloatRange(min=0.05, max=3600),
+    default=1.0,
+    show_default=True,
+    metavar="S",
+    help="Seconds between two looks.",
+)
+@click.option("--until", callback=_until, default="stop", metavar="stop|idle:S", help="End after S silent seconds too.")
+@click.option("--logs", type=click.IntRange(1, 256), default=1, metavar="N", help="Wait until N logs have ended.")
+def command(
+    paths: tuple[str, ...],
+    round_: str | None,
+    usage: str | None,
+    rules: str | None,
+    format_: str,
+    exec_: str | None,
+    interval: float,
+    until: float | None,
+    logs: int,
+) -> None:
+    """Follow growing logs: phase, evaluations against the target, and findings as soon as they are certain.
+
+    PATH is a log, be it one that does not exist yet; a folder, for all result_*.txt in it, later ones included; or -
+    for a pipe:
+
+    \b
+      ssh host tail -n +1 -f result_0.txt | mlsub watch - --round 5.1
+
+    The watch ends when all runs have stopped, at Ctrl-C, or as --until says, with the verdict of mlsub check on each
+    log. The command of --exec is split into words and run without a shell; the variables MLSUB_EVENT (finding, end or
+    verdict), MLSUB_PATH, MLSUB_RULE, MLSUB_MESSAGE and further ones tell it what happened.
+
+    Exit status: 0 all logs are compliant, 1 some are not, 2 a log could not be checked; 130 after Ctrl-C.
+    """
+    from mlsub.commands.output import could_not, overlay_of
+    from mlsub.commands.watch.clock import SystemClock
+    from mlsub.commands.watch.interrupt import Interrupts
+    from mlsub.commands.watch.logs import Logs, WatchError
+    from mlsub.commands.watch.notify import CommandError, parse_command
+    from mlsub.commands.watch.watch import Settings, Watch
+    from mlsub.judge.runs import Asked, RunsError
+
+    overlay = overlay_of("watch", rules)
+    try:
+        to_run = parse_command(exec_) if exec_ is not None else ()
+        watched = Logs(paths, Asked(round=round_, usage=usage, rules=overlay), 0)
+    except (CommandError, WatchError, RunsError) as error:
+        could_not("watch", error)
+    settings = Settings(interval_s=interval, idle_s=until, logs=logs)
+    interrupts = Interrupts(_signals())
+    status = Watch(watched, SystemClock(), _outlet(format_), settings, to_run, interrupts).run()
+    sys.exit(INTERRUPTED if interrupts.by is signal.SIGINT else status)
+
+
+def _outlet(format_: str) -> Outlet:
+    """Where to tell what happens."""
+    import io
+
+    from mlsub.commands.watch.outlet import JsonlOutlet, TextOutlet
+
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # An output that knows few characters costs those characters, never the answer.
+        sys.stdout.reconfigure(errors="backslashreplace")
+    if format_ == "jsonl":
+        return JsonlOutlet(sys.stdout)
+    if format_ == "text" or not sys.stdout.isatty():
+        return TextOutlet(sys.stdout)
+    from mlsub.commands.watch.view import LiveView
+    from mlsub.present.report import console
+
+    return LiveView(console())
+
+
+def _signals() -> tuple[Any, ...]:
+    """Those that ask for an end; only the main thread can take them."""
+    import threading
+
+    return (signal.SIGINT, signal.SIGTERM) if threading.current_thread() is threading.main_thread() else ()

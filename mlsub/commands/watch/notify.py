@@ -1,0 +1,170 @@
+"""A command of the user's own on a finding or at the end: never through a shell, one at a time, within a time limit.
+
+What a log or a file name says reaches the command in its environment only, without control characters and cut in
+length; the command line is the user's, word for word.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+
+from mlsub.commands.watch.clock import Clock
+from mlsub.commands.watch.news import Concluded, Ended, Found, News
+from mlsub.io.plain import plain
+
+#: How long a command may take, and all that are left at the end together, in seconds.
+LIMIT_S, LAST_LIMIT_S = 60.0, 120.0
+#: Commands that wait; what goes beyond is dropped, and told.
+MAX_WAITING = 100
+#: Characters of one variable.
+MAX_LENGTH = 1000
+_STEP_S = 0.05
+
+VARIABLES = (
+    "MLSUB_EVENT",
+    "MLSUB_PATH",
+    "MLSUB_RULE",
+    "MLSUB_SEVERITY",
+    "MLSUB_MESSAGE",
+    "MLSUB_LINE",
+    "MLSUB_EXPECTED",
+    "MLSUB_ACTUAL",
+    "MLSUB_OFFICIAL",
+    "MLSUB_STATUS",
+    "MLSUB_MINUTES",
+    "MLSUB_EXIT_STATUS",
+)
+
+
+class CommandError(ValueError):
+    """The command cannot be run; the text says why, in one line."""
+
+
+def parse_command(text: str) -> tuple[str, ...]:
+    """The words of a command.
+
+    Raises:
+        CommandError: there are none, a quote is open, or there is no such program.
+    """
+    try:
+        words = tuple(shlex.split(text))
+    except ValueError as error:
+        raise CommandError(f"--exec: {error}. Quote each word that holds spaces, and close the quotes.") from error
+    if not words:
+        raise CommandError("--exec names no command")
+    if "\0" in text or shutil.which(words[0]) is None:
+        raise CommandError(f"--exec: there is no program {words[0][:80]}. It is run without a shell; name a program.")
+    return words
+
+
+def facts_of(news: News) -> dict[str, str] | None:
+    """The variables that tell a command of an event; None for events that run none."""
+    if isinstance(news, Found):
+        if news.final:
+            return None  # The end of the log tells of all of them.
+        found = news.finding
+        facts = {"EVENT": "finding", "PATH": news.path, "RULE": found.rule, "SEVERITY": found.severity.value}
+        facts |= {"MESSAGE": found.message, "EXPECTED": found.expected or "", "ACTUAL": found.actual or ""}
+        facts["LINE"] = "" if found.line is None else str(found.line)
+    elif isinstance(news, Ended):
+        facts = {"EVENT": "end", "PATH": news.path, "OFFICIAL": news.official, "STATUS": news.status or ""}
+        facts["MESSAGE"] = f"{news.official}: {news.errors} errors, {news.warnings} warnings"
+        facts["MINUTES"] = "" if news.minutes is None else f"{news.minutes:.6f}"
+    elif isinstance(news, Concluded):
+        facts = {"EVENT": "verdict", "OFFICIAL": news.official.value, "EXIT_STATUS": str(news.exit_status)}
+        facts["MESSAGE"] = f"{news.official.value}: {news.compliant} of {news.logs} logs compliant"
+    else:
+        return None
+    return {name: plain(facts.get(name.removeprefix("MLSUB_"), ""))[:MAX_LENGTH] for name in VARIABLES}
+
+
+class Notifier:
+    """Runs the command for one event after the other, while the watch goes on."""
+
+    def __init__(self, command: tuple[str, ...], clock: Clock, tell: Callable[[str], None]) -> None:
+        """Run ``command``; ``tell`` is called with what went wrong, each thing once."""
+        self._command = command
+        self._clock = clock
+        self._tell = tell
+        self._waiting: deque[dict[str, str]] = deque()
+        self._running: subprocess.Popen[bytes] | None = None
+        self._since = 0.0
+        self._told: set[str] = set()
+
+    def notify(self, news: News) -> None:
+        """Run the command for an event, as soon as the one before has ended."""
+        facts = facts_of(news)
+        if facts is None:
+            return
+        if len(self._waiting) >= MAX_WAITING:
+            self._complain(f"more than {MAX_WAITING} events wait for the command of --exec; some are left out")
+            return
+        self._waiting.append(facts)
+        self.step()
+
+    def step(self) -> None:
+        """Look after the command that runs, and start the next."""
+        if self._running is not None:
+            status = self._running.poll()
+            if status is None and self._clock.steady() - self._since < LIMIT_S:
+                return
+            if status is None:
+                self._kill()
+                self._complain(f"the command of --exec took more than {LIMIT_S:g} seconds and was ended")
+            elif status:
+                self._complain(f"the command of --exec ended with status {status}")
+            self._running = None
+        if self._waiting:
+            self._start(self._waiting.popleft())
+
+    def finish(self) -> None:
+        """Run what is left, ends before findings; whatever takes too long is ended."""
+        self._waiting = deque(sorted(self._waiting, key=lambda facts: facts["MLSUB_EVENT"] == "finding"))
+        until = self._clock.steady() + LAST_LIMIT_S
+        try:
+            while self._running is not None or self._waiting:
+                if self._clock.steady() > until:
+                    self._complain(f"{len(self._waiting)} events are left out: the command of --exec takes too long")
+                    break
+                self.step()
+                if self._running is not None:
+                    self._clock.sleep(_STEP_S)
+        finally:
+            self._kill()
+
+    def _start(self, facts: dict[str, str]) -> None:
+        variables = {os.fsencode(name): value.encode("utf-8", "replace") for name, value in facts.items()}
+        try:
+            self._running = subprocess.Popen(  # noqa: S603  (the user's own words, and no shell)
+                self._command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env={**os.environb, **variables},
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            self._complain(f"the command of --exec cannot be run: {reason}")
+            return
+        self._since = self._clock.steady()
+
+    def _kill(self) -> None:
+        running, self._running = self._running, None
+        if running is None or running.poll() is not None:
+            return
+        with suppress(ProcessLookupError):
+            os.killpg(running.pid, signal.SIGKILL)
+        running.wait()
+
+    def _complain(self, message: str) -> None:
+        if message not in self._told:
+            self._told.add(message)
+            self._tell(message)

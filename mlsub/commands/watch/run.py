@@ -1,0 +1,226 @@
+"""One log that is watched: its source, what it tells so far, and its end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from mlsub.commands.watch.news import Ended, Evaluated, Found, News, Restarted, Warned, Watching
+from mlsub.commands.watch.phase import Phase, Timed
+from mlsub.commands.watch.reference import too_fast
+from mlsub.commands.watch.sofar import RunSoFar
+from mlsub.commands.watch.source import Look, Source
+from mlsub.commands.watch.words import number, text
+from mlsub.convergence.table import Plan
+from mlsub.findings import Finding, Kind, Severity
+from mlsub.judge.log import LogTask
+from mlsub.judge.pool import crashed, judge_logs
+from mlsub.log.report import LogReport
+from mlsub.rounds import Round
+
+#: A file last written so many seconds ago, by its own time, will hardly grow.
+OLD_S = 60.0
+#: Looks after which a file that is gone is not just being replaced.
+_GONE_AFTER = 2
+
+
+class Moment(msgspec.Struct, frozen=True):
+    """One moment by both clocks, in seconds; see :class:`mlsub.commands.watch.clock.Clock`."""
+
+    now: float
+    steady: float
+
+    @property
+    def ms(self) -> int:
+        """The time of day in ms since the Unix epoch."""
+        return int(self.now * 1000)
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """Where one run stands at a moment.
+
+    ``official`` is its verdict once it has ended, ``quiet_s`` for how many seconds nothing has come; ``doomed`` says
+    that it is certain not to be compliant.
+    """
+
+    path: str
+    phase: Phase
+    status: str | None
+    timed: Timed
+    initialising_ms: float | None
+    blocks: int
+    epochs: int
+    evaluation: Evaluated | None
+    target: str | None
+    reference: Plan | None
+    findings: int
+    doomed: bool
+    official: str | None
+    problem: str | None
+    quiet_s: float
+
+
+class WatchedRun:
+    """Follows one log; :meth:`look` gives what is new, :meth:`end` the verdict.
+
+    The bytes of a pipe are judged as they come; a file is judged anew at its end, so that the verdict is that of
+    ``mlsub check`` on the bytes that are then in it.
+    """
+
+    def __init__(self, source: Source, task: LogTask, round_: Round, *, is_file: bool) -> None:
+        self.source = source
+        self.task = task
+        self.round = round_
+        self.is_file = is_file
+        self.report: LogReport | None = None
+        self.read_bytes = 0
+        self.more = False
+        self.closed = False
+        self.grew_at: float | None = None
+        self._sofar = RunSoFar(task, round_)
+        self._modified: float | None = None
+        self._gone = 0
+        self._lost = False
+        self._problem: str | None = None
+        self._seen = False
+
+    def begin(self, at: Moment) -> Iterator[News]:
+        """That the log is watched."""
+        self.grew_at = at.steady
+        yield Watching(at_ms=at.ms, path=self.task.path, usage=self.round.usage, round=self.round.name)
+
+    def look(self, at: Moment) -> Iterator[News]:
+        """What is new since the last look."""
+        look = self.source.look()
+        self.more, self.read_bytes = look.more, len(look.data)
+        if look.restart is not None:
+            self._sofar = RunSoFar(self.task, self.round)
+            self.report, self.grew_at = None, at.steady
+            yield Restarted(at_ms=at.ms, path=self.task.path, reason=look.restart)
+        if look.cut:
+            self._sofar.log.forget_line()
+        yield from self._presence(look, at)
+        if look.data:
+            self.report, self.grew_at = None, at.steady
+            yield from self._sofar.feed(look.data, at.ms)
+        self._modified = look.modified
+        if look.state == "closed" and not self.closed:
+            self.closed = True
+            yield from self._sofar.finish(at.ms)
+            if not self._sofar.stopped:
+                yield self._sofar.phase_news(Phase.LOST, at.ms)
+        yield from self._sofar.overdue(at.ms)
+
+    def still(self, at: Moment, still_s: float) -> bool:
+        """Whether nothing has come for a while, or will for all that can be seen."""
+        if self.closed:
+            return True
+        if self.more or self._lost:
+            return False
+        old = self._modified is not None and at.now - self._modified >= OLD_S
+        return old or self.quiet(at) >= still_s
+
+    def settle(self, at: Moment, still_s: float) -> Iterator[News]:
+        """The end, where the log is over: the run has stopped and nothing has followed, or the pipe has closed."""
+        if self.report is not None or not self.still(at, still_s):
+            return
+        yield from self._sofar.silent(at.ms)
+        if self.closed or self._sofar.stopped:
+            yield from self.end(at)
+
+    def quiet(self, at: Moment) -> float:
+        """For how many seconds nothing has come."""
+        return at.steady - self.grew_at if self.grew_at is not None else 0.0
+
+    def end(self, at: Moment) -> Iterator[News]:
+        """The verdict on the log as it is now, and what was not told before."""
+        self.report = report = self._judged()
+        for found in report.findings:
+            if self._sofar.is_new(found):
+                yield Found(at_ms=at.ms, path=self.task.path, finding=found, final=True)
+        plan = self._sofar.reference
+        fast = too_fast(report.run, self.round, plan) if plan is not None else None
+        if fast is not None:
+            message = (
+                f"The run converged at {number(fast.point)} {fast.unit}, faster than the reference allows: the mean of "
+                f"an entry must be {number(fast.minimum)} or more"
+            )
+            yield Warned(at_ms=at.ms, path=self.task.path, rule="rcp.too-fast", message=message)
+        errors = sum(counts_against(f) for f in report.findings)
+        audit = sum(f.kind is Kind.AUDIT for f in report.findings)
+        yield Ended(
+            at_ms=at.ms,
+            path=self.task.path,
+            official=official_of(report),
+            status=text(report.status) if report.status is not None else None,
+            minutes=report.minutes,
+            errors=errors,
+            warnings=len(report.findings) - errors - audit,
+            audit=audit,
+        )
+
+    def row(self, at: Moment) -> Row:
+        """Where the run stands."""
+        sofar = self._sofar
+        fold, phase = sofar.log.fold, sofar.phase
+        lost = self._lost or (self.closed and not sofar.stopped)
+        return Row(
+            path=self.task.path,
+            phase=Phase.LOST if lost else phase.phase,
+            status=phase.status if phase.phase is Phase.STOPPED else None,
+            timed=phase.timed(at.ms),
+            initialising_ms=phase.initialising_ms if "init_stop" not in fold.lines else None,
+            blocks=fold.counts["block_start"],
+            epochs=fold.counts["epoch_start"],
+            evaluation=sofar.evaluation,
+            target=sofar.target.words if sofar.target is not None else None,
+            reference=sofar.reference,
+            findings=sum(f.kind is not Kind.AUDIT for f in sofar.told.values()),
+            doomed=any(map(counts_against, sofar.told.values())),
+            official=official_of(self.report) if self.report is not None else None,
+            problem=self._problem,
+            quiet_s=self.quiet(at),
+        )
+
+    def _presence(self, look: Look, at: Moment) -> Iterator[News]:
+        """Whether the file is there, told when that changes."""
+        if look.problem is not None and look.problem != self._problem:
+            yield Warned(at_ms=at.ms, path=self.task.path, message=f"It cannot be read: {look.problem}")
+        self._problem = look.problem
+        if look.state == "absent":
+            self._gone += 1
+            if not self._seen and self._gone == 1:
+                yield self._sofar.phase_news(Phase.WAITING, at.ms)
+            elif self._seen and self._gone == _GONE_AFTER:
+                self._lost = True
+                yield self._sofar.phase_news(Phase.LOST, at.ms)
+            return
+        if look.state == "there":
+            self._gone, self._seen = 0, True
+            if self._lost:
+                self._lost = False
+                yield self._sofar.phase_news(self._sofar.phase.phase, at.ms)
+
+    def _judged(self) -> LogReport:
+        if self.is_file:
+            return judge_logs([self.task], 1)[0]
+        try:
+            if self._sofar.broken is None:
+                return self._sofar.log.report()
+            problem = self._sofar.broken
+        except Exception as error:
+            problem = f"{type(error).__name__}: {error}"[:200]
+        return crashed(self.task, problem)
+
+
+def official_of(report: LogReport) -> str:
+    """The verdict on one log in a word, as ``mlsub check`` reads it off the log's findings."""
+    if any(f.rule == "log.unreadable" for f in report.findings):
+        return "not-checked"
+    return "compliant" if report.compliant else "noncompliant"
+
+
+def counts_against(found: Finding) -> bool:
+    """Whether a finding makes the exit status 1: it rejects, or breaks a rule of the user's own."""
+    return found.rejects or (found.kind is Kind.HOUSE and found.severity is Severity.ERROR)

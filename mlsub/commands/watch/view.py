@@ -1,0 +1,158 @@
+"""The live view on a terminal: a row for each run, and above it what is worth keeping."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from mlsub.commands.watch.lines import line_of, reference_words
+from mlsub.commands.watch.news import Concluded, Ended, Found, News, Restarted, Warned
+from mlsub.commands.watch.phase import Phase
+from mlsub.commands.watch.run import Row
+from mlsub.commands.watch.words import duration, number, value_words
+from mlsub.findings import Severity
+from mlsub.io.plain import plain
+
+_COLUMNS = ("log", "phase", "timed", "evaluation", "to target", "findings")
+_FORECASTS = {"reached": "reached", "too-early": "too early", "flat": "no nearer", "far": "not in sight"}
+_PHASES = {
+    Phase.WAITING: "dim",
+    Phase.INIT: "cyan",
+    Phase.RUN: "green",
+    Phase.EVALUATING: "green",
+    Phase.STOPPED: "bold",
+    Phase.LOST: "bold yellow",
+}
+_SEVERITIES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
+_OFFICIAL = {"compliant": "bold green", "accepted": "bold green", "not-checked": "bold yellow"}
+#: Silence up to so many seconds is told only after.
+_QUIET_S = 60.0
+#: Columns kept for the names of logs on a narrow terminal.
+_LOG_WIDTH = 14
+
+
+class LiveView:
+    """Shows the runs in place, and findings and verdicts above them."""
+
+    def __init__(self, console: Console) -> None:
+        self._live = Live(console=console, auto_refresh=False, vertical_overflow="ellipsis")
+        self._started = False
+
+    def tell(self, news: News) -> None:
+        """Print what should stay to be read."""
+        if isinstance(news, Concluded):
+            self.close()
+        if isinstance(news, (Found, Warned, Restarted, Ended, Concluded)):
+            line = line_of(news)
+            if line is not None:
+                self._live.console.print(Text(line, style=_style(news)))
+
+    def draw(self, rows: Sequence[Row]) -> None:
+        """Show where the runs stand."""
+        if not self._started:
+            self._live.start()
+            self._started = True
+        self._live.update(picture(rows), refresh=True)
+
+    def close(self) -> None:
+        """Leave the last picture standing."""
+        if self._started:
+            self._live.stop()
+            self._started = False
+
+
+def picture(rows: Sequence[Row]) -> Group:
+    """The table of runs, and below it what they are held against."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    longest = max((len(row.path) for row in rows), default=0)
+    for name in _COLUMNS:
+        least = min(longest, _LOG_WIDTH) if name == "log" else None
+        table.add_column(name, no_wrap=True, overflow="ellipsis", min_width=least)
+    for row in rows:
+        table.add_row(*_cells(row))
+    return Group(table, *(Text(line, style="dim") for line in _below(rows)))
+
+
+def _below(rows: Sequence[Row]) -> list[str]:
+    """The targets and references of the runs, each once."""
+    lines: dict[str, None] = {}
+    for row in rows:
+        if row.target is not None:
+            lines[f"target: {plain(row.target)}"] = None
+        if row.reference is not None:
+            size = number(row.reference.batch_size)
+            pace = "; ref: its mean at this pace" if row.reference.mean is not None else ""
+            lines[f"reference at batch size {size}: {reference_words(row.reference)}{pace}"] = None
+    return list(lines)
+
+
+def _cells(row: Row) -> list[Text]:
+    return [
+        Text(plain(row.path)),
+        Text(_phase(row), style=_PHASES[row.phase]),
+        Text(_timed(row)),
+        Text(_evaluation(row)),
+        Text(_to_target(row)),
+        _findings(row),
+    ]
+
+
+def _phase(row: Row) -> str:
+    if row.problem is not None:
+        return f"{row.phase.value}\n{plain(row.problem)}"
+    if row.phase is Phase.STOPPED:
+        return f"stopped\n{plain(row.status or 'no status')}"
+    if row.quiet_s >= _QUIET_S and row.official is None:
+        return f"{row.phase.value}\nquiet {duration(row.quiet_s * 1000)}"
+    if row.blocks or row.epochs:
+        count, what = (row.blocks, "block") if row.blocks >= row.epochs else (row.epochs, "epoch")
+        return f"{row.phase.value}\n{count} {what}{'s' if count > 1 else ''}"
+    return row.phase.value
+
+
+def _timed(row: Row) -> str:
+    if row.initialising_ms is not None:
+        return duration(row.initialising_ms)
+    if row.timed.by_wall is None:
+        return duration(row.timed.by_log)
+    return f"{duration(row.timed.by_log)}\nnow {duration(row.timed.by_wall)}"
+
+
+def _evaluation(row: Row) -> str:
+    last = row.evaluation
+    if last is None:
+        return "-"
+    value = plain(f"{last.measure} {value_words(last.value)}" if last.measure else value_words(last.value))
+    return f"{value}\n{number(last.progress)}" if last.progress is not None else value
+
+
+def _to_target(row: Row) -> str:
+    last = row.evaluation
+    if last is None or last.reached is None:
+        return "-"
+    curve, by = last.forecast, last.by_reference_ms
+    words = _FORECASTS.get(curve.state)
+    if words is None:
+        earliest = duration(max(curve.not_before_ms or 0.0, row.timed.by_log or 0.0))
+        words = f"from {earliest}"
+        if curve.not_after_ms is not None:
+            words = f"{earliest}-{duration(curve.not_after_ms)}"
+    return f"{words}\nref {duration(by)}" if by is not None else words
+
+
+def _findings(row: Row) -> Text:
+    if row.official is not None:
+        return Text(row.official, style=_OFFICIAL.get(row.official, "bold red"))
+    return Text(f"{row.findings}", style="bold red" if row.doomed else "")
+
+
+def _style(news: News) -> str:
+    if isinstance(news, Found):
+        return _SEVERITIES[news.finding.severity]
+    if isinstance(news, (Ended, Concluded)):
+        return _OFFICIAL.get(str(news.official), "bold red")
+    return "yellow"

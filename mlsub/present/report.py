@@ -1,0 +1,219 @@
+"""The report as text for people: verdict and entries first, then each defect once, with all its places."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import IO
+
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from mlsub.findings import Finding, Kind, Severity, Verdict
+from mlsub.io.plain import plain
+from mlsub.submission.report import EntryResult, Report
+
+#: Places shown for one defect; JSON has them all.
+MAX_PLACES = 10
+_STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
+VERDICT_STYLES = {
+    Verdict.ACCEPTED: "bold green",
+    Verdict.REJECTED: "bold red",
+    Verdict.NOT_CHECKED: "bold yellow",
+}
+_RCP = {"pass": "pass", "fail": "fail", "missing": "missing", "bypassed": "bypassed", "not-required": "-"}
+_ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
+
+
+class Terminal(Console):
+    """A console that leaves a closed pipe to whoever ends the command, instead of ending it itself."""
+
+    def on_broken_pipe(self) -> None:
+        """Let the error that is being handled go on."""
+        raise
+
+
+def console(stream: IO[str] | None = None) -> Console:
+    """A console that colours terminals only, honours NO_COLOR, and never breaks lines that go to a file."""
+    stream = sys.stdout if stream is None else stream
+    width = None if stream.isatty() else 1000
+    if isinstance(stream, io.TextIOWrapper):
+        # An output that knows few characters costs those characters, never the answer.
+        stream.reconfigure(errors="backslashreplace")
+    return Terminal(file=stream, soft_wrap=True, highlight=False, markup=False, emoji=False, width=width)
+
+
+def render_text(reports: Sequence[Report], out: Console) -> None:
+    """Print reports."""
+    for number, report in enumerate(reports):
+        if number:
+            out.print()
+        print_heading(report, out)
+        if report.entries:
+            out.print(entries_table(report.entries))
+            print_counts_of_bert(report.entries, out)
+        for group in grouped(report.findings):
+            print_group(group, out, forgiven=report.official is Verdict.ACCEPTED)
+        print_summary(report, out, alone=len(reports) == 1)
+    print_unchecked(reports, out)
+
+
+def print_unchecked(reports: Sequence[Report], out: Console) -> None:
+    """Where only a part could be checked, say last what became of each."""
+    if len({report.official is Verdict.NOT_CHECKED for report in reports}) > 1:
+        out.print()
+        out.print("Not everything could be checked. " + "; ".join(map(_in_short, reports)))
+
+
+def _in_short(report: Report) -> str:
+    """What was asked for, and the verdict."""
+    if report.official is Verdict.NOT_CHECKED:
+        asked = next((finding.path for finding in report.findings if finding.rejects), report.root)
+    else:
+        asked = report.root
+    return f"{plain(asked)}: {report.official.value}"
+
+
+def print_heading(report: Report, out: Console) -> None:
+    """Print what was checked, and by which rules."""
+    title = Text()
+    if report.round is not None and report.usage is not None:
+        title.append(f"{report.usage} v{report.round}", style="bold")
+        if report.round_from is not None:
+            title.append(f" (read off the folder {plain(report.round_from)})")
+        title.append(": ")
+    title.append(plain(report.root))
+    out.print(title)
+    if report.usage == "rehearsal":
+        out.print("A rehearsal: real training, but not an MLPerf result.", style="yellow")
+
+
+def entries_table(entries: Iterable[EntryResult]) -> Table:
+    """One row an entry: what it is, what came of it, and its time to train in minutes."""
+    entries = list(entries)
+    table = Table(box=SIMPLE, pad_edge=False, show_edge=False)
+    many = len({entry.organisation for entry in entries}) > 1
+    names = ["organisation"] * many + ["system", "benchmark", "division"]
+    for name in names:
+        table.add_column(name, overflow="fold")
+    for name in ("runs", "compliant", "converged", "minutes"):
+        table.add_column(name, justify="right", no_wrap=True)
+    scaled = any(entry.score.scaling != 1 for entry in entries)
+    if scaled:
+        table.add_column("scaling", justify="right", no_wrap=True)
+    expected = not all(entry.score.as_expected for entry in entries)
+    if expected:
+        table.add_column("expected", justify="right", no_wrap=True)
+    table.add_column("RCP", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    for entry in entries:
+        row = [plain(entry.organisation)] * many
+        row += [plain(entry.system), plain(entry.benchmark), plain(entry.division or "-")[:20]]
+        row += [str(entry.runs), str(entry.compliant), str(entry.converged)]
+        row.append(_minutes(entry.score.published))
+        row += [f"{entry.score.scaling:.6f}"] * scaled
+        row += ["" if entry.score.as_expected else _minutes(entry.score.expected)] * expected
+        row.append(_RCP[entry.rcp.verdict] + "*" * (entry.rcp.otherwise is not None))
+        cells: list[Text] = [Text(cell) for cell in row]
+        table.add_row(*cells, Text(entry.official.value, style=VERDICT_STYLES[entry.official]))
+    return table
+
+
+def print_counts_of_bert(entries: Iterable[EntryResult], out: Console) -> None:
+    """Print what the asterisk means beside a verdict of the convergence test, where one has it."""
+    tested = [entry.rcp for entry in entries if entry.rcp.otherwise is not None]
+    counts = dict.fromkeys((rcp.also.counted, rcp.also.verdict) for rcp in tested if rcp.also is not None)
+    if counts:
+        out.print(f"* {'; '.join(f'{verdict} if BERT is counted by {by}' for by, verdict in counts)}")
+
+
+def _minutes(value: float | None) -> str:
+    return "-" if value is None else f"{value:.6f}"
+
+
+def grouped(findings: Iterable[Finding]) -> list[list[Finding]]:
+    """The same defect in many places is one group; what rejects comes first."""
+    groups: dict[tuple[str | None, ...], list[Finding]] = {}
+    for finding in findings:
+        key = (finding.rule, finding.message, finding.expected, finding.fix, finding.severity)
+        groups.setdefault(key, []).append(finding)
+
+    def rank(group: list[Finding]) -> tuple[int, int, str]:
+        first = group[0]
+        return (list(Kind).index(first.kind), _ORDER[first.severity], first.rule)
+
+    return sorted(groups.values(), key=rank)
+
+
+def print_group(group: list[Finding], out: Console, *, forgiven: bool = False, label: str | None = None) -> None:
+    """Print one defect. ``forgiven``: the whole is accepted, so a rejecting defect is that of a forgiven run.
+
+    ``label`` stands in the place of kind and severity.
+    """
+    first = group[0]
+    head = Text()
+    if label is None:
+        label = first.severity.value if first.kind is Kind.OFFICIAL else f"{first.kind.value} {first.severity.value}"
+    if forgiven and first.rejects:
+        label = f"forgiven {label}"
+    head.append(label, style=_STYLES[first.severity])
+    head.append(f": {plain(first.message)} ")
+    head.append(f"[{first.rule}]", style="dim")
+    out.print(head)
+    if first.expected is not None:
+        out.print(f"  expected: {plain(first.expected)}")
+    found = {finding.actual for finding in group}
+    if len(found) == 1 and first.actual is not None:
+        out.print(f"  found:    {plain(first.actual)}")
+    for finding in islice(group, MAX_PLACES):
+        place = plain(finding.path) + (f":{finding.line}" if finding.line is not None else "")
+        own = f"  ({plain(finding.actual)})" if len(found) > 1 and finding.actual is not None else ""
+        out.print(f"    {place}{own}")
+    if len(group) > MAX_PLACES:
+        out.print(f"    and {len(group) - MAX_PLACES} more places")
+    if first.fix is not None:
+        out.print(f"  mend:     {plain(first.fix)}")
+    out.print(f"  source:   {plain(first.source)}", style="dim")
+
+
+def print_summary(report: Report, out: Console, *, alone: bool = True) -> None:
+    """Print the verdict, and how many findings there are; ``alone`` says that nothing else was asked for."""
+    line = Text(report.official.value, style=VERDICT_STYLES[report.official])
+    unchecked = "nothing could be checked" if alone else "this part could not be checked"
+    line.append(f": {', '.join(counts_of(report)) or unchecked}")
+    out.print(line)
+    print_beside(report, out)
+
+
+def counts_of(report: Report) -> list[str]:
+    """How many entries, logs and system descriptions are accepted, each in words."""
+    counts = []
+    if report.entries:
+        good = sum(entry.official is Verdict.ACCEPTED for entry in report.entries)
+        counts.append(f"{good} of {len(report.entries)} entries accepted")
+    if report.logs:
+        good = sum(log.official == "compliant" for log in report.logs)
+        counts.append(f"{good} of {len(report.logs)} logs compliant")
+    if report.systems:
+        good = sum(system.official is Verdict.ACCEPTED for system in report.systems)
+        counts.append(f"{good} of {len(report.systems)} system descriptions accepted")
+    return counts
+
+
+def print_beside(report: Report, out: Console) -> None:
+    """Print how many findings there are that are no part of the official verdict."""
+    house = [f for f in report.findings if f.kind is Kind.HOUSE and f.severity is Severity.ERROR]
+    if house:
+        files = len({finding.path for finding in house})
+        out.print(f"Against your own rules: {len(house)} of them, in {files} file{'s' * (files > 1)}")
+    audit = [finding for finding in report.findings if finding.kind is Kind.AUDIT]
+    if audit:
+        rules = len({finding.rule for finding in audit})
+        out.print(
+            f"{len(audit)} audit finding{'s' * (len(audit) > 1)} of {rules} rule{'s' * (rules > 1)}: "
+            "no part of the verdict unless --strict. More on a rule: mlsub explain RULE"
+        )

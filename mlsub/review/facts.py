@@ -1,0 +1,100 @@
+"""Facts of the written rules, as data: a table a subject, read when first asked for."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+import msgspec
+
+from mlsub.io.data import load_yaml
+from mlsub.log.run import Run
+from mlsub.rules.formula import UnknownValueError, is_formula, parse
+
+_ROUND = re.compile(r"v?(\d{1,4})\.(\d{1,4})")
+
+#: What a logged count can be; larger ones are nonsense, and floats lose whole numbers there.
+MAX_COUNT = 1e15
+
+
+class Dated(Protocol):
+    """A fact that holds from a round on, until a later one replaces it."""
+
+    @property
+    def since(self) -> str:
+        """The first round, like ``1.0``."""
+
+
+Fact = TypeVar("Fact", bound=Dated)
+
+
+@lru_cache(maxsize=8)
+def table(name: str, kind: type[Any]) -> dict[str, dict[str, list[Any]]]:
+    """The table ``<name>.yaml``: facts of a kind, oldest first, by usage and benchmark."""
+    content = load_yaml(Path(__file__).with_name(f"{name}.yaml"))
+    facts: dict[str, dict[str, list[Any]]] = msgspec.convert(content, dict[str, dict[str, list[kind]]])  # type: ignore[valid-type]
+    return facts
+
+
+def holding(facts: Sequence[Fact], round_: str) -> Fact | None:
+    """The fact that holds in a round; None before the first, and in a round that is no number."""
+    at = _order(round_)
+    valid = [fact for fact in facts if at is not None and (_order(fact.since) or at) <= at]
+    return valid[-1] if valid else None
+
+
+def _order(round_: str) -> tuple[int, int] | None:
+    match = _ROUND.match(round_)
+    return (int(match[1]), int(match[2])) if match else None
+
+
+def benchmark_of(run: Run) -> str:
+    """The benchmark a log says it is of; empty where it says none."""
+    name = run.identity.get("submission_benchmark")
+    return name if isinstance(name, str) else ""
+
+
+def is_closed(run: Run) -> bool:
+    """Whether a log says it is of the Closed division."""
+    return bool(run.identity.get("submission_division") == "closed")
+
+
+def number(value: Any) -> float | int | None:
+    """A logged count; None for anything else."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < MAX_COUNT:
+        return value
+    return None
+
+
+def batch_size(run: Run) -> float | int | None:
+    """The run's global batch size; None where it is not a number of at least one."""
+    size = number(run.hyperparameters.get("global_batch_size"))
+    return size if size is not None and size >= 1 else None
+
+
+def amount(value: float | int | str, run: Run) -> float | None:
+    """A number of the data, or what its formula gives for a run; None where the run lacks what the formula needs."""
+    if not isinstance(value, str):
+        return float(value)
+    size = batch_size(run)
+    try:
+        result = float(parse(value[1:]).compute({"global_batch_size": size} if size is not None else {}))
+    except (UnknownValueError, ArithmeticError, ValueError, TypeError):
+        return None
+    return result if math.isfinite(result) and result > 0 else None
+
+
+def in_words(value: float | int | str) -> str:
+    """A number of the data, or its formula, for a message."""
+    return parse(value[1:]).words().strip() if is_formula(value) and isinstance(value, str) else grouped(float(value))
+
+
+def grouped(value: float) -> str:
+    """A count with its thousands apart; whole numbers without a decimal point."""
+    if not math.isfinite(value):
+        return str(value)
+    return f"{int(value):,}" if value == int(value) else f"{value:,.6g}" if value >= 1000 else f"{value:.6g}"

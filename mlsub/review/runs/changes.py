@@ -1,0 +1,177 @@
+"""What changed between two rounds of a submitter besides the software."""
+
+from __future__ import annotations
+
+import math
+import re
+import statistics
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from mlsub.commands.compare.packages.values import hyperparameters
+from mlsub.review.facts import grouped
+from mlsub.review.runs.model import Entry
+from mlsub.review.runs.observation import Observation, listed, observe, seconds
+from mlsub.review.runs.pauses import pauses_of
+from mlsub.review.runs.progress import reached
+from mlsub.review.runs.stretch import score_of
+
+#: Keys by which a training is tuned; what else logs tell (names of hosts, sizes of a cache) is no part of it.
+_TUNED = re.compile(
+    r"(?:opt|sgd|adam|adamw|lars|lamb|adagrad|shampoo|sparse|dense)_.*|global_batch_size|gradient_accumulation_steps|"
+    r".*(?:warmup|decay|learning_rate|weight_decay|dropout|epochs?|precision).*"
+)
+#: A pause that comes or goes is told from this share of the run on.
+_PAUSE_SHARE = 0.01
+#: Training pace that differs by less is the noise of runs.
+_PACE = 0.01
+#: Medians further apart than this factor count different things.
+_SAME_UNIT = 4
+#: So many standard errors apart, two means are not equal by chance.
+_STANDARD_ERRORS = 3
+
+
+class _Change(msgspec.Struct, frozen=True):
+    """One thing that is not as it was, in words; without where only one of the two logs it."""
+
+    name: str
+    old: Any
+    new: Any
+    words: str
+
+
+def find_changes(entries: Sequence[Entry]) -> Iterator[Observation]:
+    """Entries beside the same submitter's entry of the round before, among those at hand."""
+    groups: dict[tuple[str, str, str], list[Entry]] = {}
+    for entry in entries:
+        name = re.sub(r"[^a-z0-9]", "", entry.organisation.lower())
+        groups.setdefault((entry.round.usage, name, entry.known_benchmark or entry.benchmark), []).append(entry)
+    for group in groups.values():
+        for entry in group:
+            before = _before(entry, group)
+            if before is not None:
+                yield from _told(before, entry)
+
+
+def _before(entry: Entry, group: Sequence[Entry]) -> Entry | None:
+    """The entry of the nearest earlier round with the same division and the same, or much the same, system."""
+    kind = entry.division, entry.scaling_type
+    earlier = [e for e in group if e.round_order < entry.round_order and (e.division, e.scaling_type) == kind]
+    for round_ in sorted({e.round_order for e in earlier}, reverse=True):
+        systems = {e.system: e for e in earlier if e.round_order == round_}
+        name = entry.system if entry.system in systems else _alike(entry.system, list(systems))
+        if name is not None:
+            return systems[name]
+    return None
+
+
+def _alike(name: str, others: Sequence[str]) -> str | None:
+    """The other name that this one goes on from, or that differs in versions alone: numbers tell sizes apart."""
+    longer = [other for other in others if _goes_on(name, other) or _goes_on(other, name)]
+    if longer:
+        return max(longer, key=lambda other: (len(other), other))
+    return next((other for other in sorted(others) if _bare(other) == _bare(name)), None)
+
+
+def _goes_on(name: str, start: str) -> bool:
+    return name.startswith(start) and not name[len(start) : len(start) + 1].isalnum()
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"\d+\.\d+(?:\.\d+)*", "", name)
+
+
+def _told(before: Entry, entry: Entry) -> Iterator[Observation]:
+    changes = [*_tuned(before, entry), *_trained(before, entry), *_pauses(before, entry)]
+    if not any(change.words for change in changes) or before.runs_started & entry.runs_started:
+        return
+    changes += _pace(before, entry)
+    old, new = score_of(before), score_of(entry)
+    shown = [change.words for change in changes if change.words]
+    silent = len(changes) - len(shown)
+    if silent:
+        shown.append(f"{silent} key{'s' * (silent > 1)} that only one of them logs")
+    if old is not None and new is not None and old > 0:
+        shown.insert(0, f"{old:.6f} to {new:.6f} minutes ({(new - old) / old:+.2%})")
+    yield observe(
+        "inspect.changed",
+        entry,
+        "More than the software changed since the submitter's earlier round",
+        f"since {before.path}: {listed(shown, 12)}",
+        other=before.path,
+        minutes_before=old,
+        minutes=new,
+        changes=[{"name": c.name, "old": c.old, "new": c.new} for c in changes],
+    )
+
+
+def _tuned(before: Entry, entry: Entry) -> Iterator[_Change]:
+    """Optimizer, schedule and batch size, as most runs of either side logged them."""
+    for change in hyperparameters([t.run for t in before.traces], [t.run for t in entry.traces]):
+        if _TUNED.fullmatch(change.name):
+            both = change.old is not None and change.new is not None
+            words = f"{change.name} {change.old} to {change.new}" if both else ""
+            yield _Change(change.name, change.old, change.new, words)
+
+
+def _trained(before: Entry, entry: Entry) -> Iterator[_Change]:
+    """How far the runs trained, in the median."""
+    old, new = _median_place(before), _median_place(entry)
+    if old is None or new is None or not _comparable(old, new) or not _beyond_chance(before, entry):
+        return
+    what = {"epoch_num": "last epoch_num", "samples_count": "samples", "step_num": "steps"}[old[0]]
+    yield _Change(f"trained {what}", old[1], new[1], f"{what} {grouped(old[1])} to {grouped(new[1])}")
+
+
+def _beyond_chance(before: Entry, entry: Entry) -> bool:
+    """Whether two entries trained for lengths whose means differ by more than their runs explain."""
+    means, errors = [], []
+    for one in (before, entry):
+        found = [far[1] for trace in one.traces if trace.run.converged and (far := reached(trace)) is not None]
+        means.append(statistics.fmean(found))
+        errors.append(statistics.pvariance(found) / len(found))
+    return abs(means[0] - means[1]) > _STANDARD_ERRORS * math.sqrt(sum(errors))
+
+
+def _comparable(old: tuple[str, float], new: tuple[str, float]) -> bool:
+    """Whether both count the same: epoch_num may be epochs in one round and samples in the next."""
+    return old[0] == new[0] and max(old[1], new[1]) < _SAME_UNIT * min(old[1], new[1])
+
+
+def _median_place(entry: Entry) -> tuple[str, float] | None:
+    found = [far for trace in entry.traces if trace.run.converged and (far := reached(trace)) is not None]
+    names = {name for name, _ in found}
+    return (names.pop(), statistics.median_low(place for _, place in found)) if len(names) == 1 else None
+
+
+def _pauses(before: Entry, entry: Entry) -> Iterator[_Change]:
+    old, new = pauses_of(before), pauses_of(entry)
+    for kind in sorted(old.keys() | new.keys()):
+        (a_share, a), (b_share, b) = old.get(kind, (0.0, 0.0)), new.get(kind, (0.0, 0.0))
+        if abs(a_share - b_share) >= _PAUSE_SHARE:
+            name = f"pause from {kind[0]} to {kind[1]}"
+            yield _Change(name, a / 1000, b / 1000, f"{name} {seconds(a)} to {seconds(b)}")
+
+
+def _pace(before: Entry, entry: Entry) -> Iterator[_Change]:
+    """How much faster the training itself got, by the lengths of epochs or blocks: what software and hardware gave."""
+    places = _median_place(before), _median_place(entry)
+    old, new = _training_pace(before), _training_pace(entry)
+    if old is None or new is None or abs(new / old - 1) < _PACE:
+        return
+    if places[0] is None or places[1] is None or not _comparable(places[0], places[1]):
+        return
+    yield _Change("pace of training", 1.0, new / old, f"training itself {new / old:.3f} times as fast")
+
+
+def _training_pace(entry: Entry) -> float | None:
+    """Progress a second of training, in the median of the runs; None where epochs or blocks do not tell."""
+    paces = []
+    for trace in entry.traces:
+        trained = sum(trace.blocks.lengths) or sum(trace.epochs.lengths)
+        far = reached(trace)
+        if trained > 1000 and far is not None and far[0] != "step_num":
+            paces.append(far[1] / trained * 1000)
+    return statistics.median(paces) if len(paces) > len(entry.traces) / 2 else None

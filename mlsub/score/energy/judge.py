@@ -1,0 +1,127 @@
+"""The power measurements of an entry, from its folder to findings and joules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePath
+
+from mlsub.findings import Finding
+from mlsub.log.reader import UnreadableLogError
+from mlsub.rounds import Round
+from mlsub.rules.catalogue import finding
+from mlsub.rules.isolate import isolated, reviewed
+from mlsub.score.energy.audit import audit_copies, audit_run
+from mlsub.score.energy.model import NoEnergyError, RunPower
+from mlsub.score.energy.read import list_names, read_run
+from mlsub.score.energy.score import Power, run_joules
+from mlsub.score.energy.structure import crashes, faults, judge_structure
+from mlsub.submission.model import Entry
+
+FOLDER = "power"
+#: The joules of each run, and why there are none.
+_Energies = tuple[tuple[float | None, ...], list[Finding]]
+
+
+def judge_power(entry: Entry, round_: Round) -> Power | None:
+    """Read and judge the power measurements of an entry; None where it has no folder of them.
+
+    From v5.0 the official checker looks at names and numbers of the files; before, no tool does, and the same defects
+    are audit findings.
+    """
+    if FOLDER not in entry.files.strays:
+        return None
+    folder = entry.files.folder / FOLDER
+    path = FOLDER if entry.path in ("", ".") else f"{entry.path}/{FOLDER}"
+    names = [PurePath(log.path).name for log in entry.logs]
+    if not _leads_somewhere(folder):
+        return _led_nowhere(path, len(names))
+    runs = [read_run(folder, path, PurePath(name).stem) for name in names]
+    # The summarizer reads the folder that is named up to the first dot, the checker up to the last.
+    scored = [
+        run if run.result == name.split(".")[0] else read_run(folder, path, name.split(".")[0])
+        for run, name in zip(runs, names, strict=True)
+    ]
+    nothing: _Energies = ((None,) * len(runs), [])
+    (joules, uncomputed), crashed = isolated("power.no-energy", path, lambda: _energies(entry, runs, scored), nothing)
+    faulted = faults(runs) if round_.power_checked else frozenset()
+    return Power(
+        findings=(
+            *judge_structure(runs, checked=round_.power_checked),
+            *reviewed("power.strays", path, lambda: _ownerless(entry, path, {run.result for run in (*runs, *scored)})),
+            *uncomputed,
+            *crashed,
+            *reviewed("power", path, lambda: _audits(entry, scored)),
+            *reviewed("power.same-readings", path, lambda: audit_copies(scored)),
+        ),
+        faulted=frozenset(name for name, run in zip(names, runs, strict=True) if run.result in faulted),
+        joules=joules,
+        crashes=tuple(crashes(runs, folder, path)) if round_.power_checked else (),
+    )
+
+
+def _audits(entry: Entry, scored: Sequence[RunPower]) -> Iterator[Finding]:
+    nodes = _described(entry)
+    for run, log in zip(scored, entry.logs, strict=True):
+        yield from audit_run(run, log, nodes)
+
+
+def _leads_somewhere(folder: Path) -> bool:
+    try:
+        return folder.exists()
+    except OSError:
+        return False
+
+
+def _led_nowhere(path: str, runs: int) -> Power:
+    """A link without an end is no folder to the official checker, which does not look then."""
+    told = finding("power.unreadable", path, "It cannot be read: a link that leads nowhere, or in a circle")
+    return Power(findings=(told,), faulted=frozenset(), joules=(None,) * runs)
+
+
+def _energies(entry: Entry, runs: Sequence[RunPower], scored: Sequence[RunPower]) -> _Energies:
+    joules: list[float | None] = []
+    findings = []
+    for run, measured, log in zip(runs, scored, entry.logs, strict=True):
+        duration = log.run.duration_ms
+        try:
+            if duration is None:
+                raise NoEnergyError("the run has no run interval")
+            joules.append(run_joules(measured, duration))
+        except NoEnergyError as error:
+            joules.append(None)
+            if duration is not None and (run.there or measured.there):
+                told = "The energy of the run cannot be computed"
+                findings.append(finding("power.no-energy", measured.path, told, actual=str(error)))
+    return tuple(joules), findings
+
+
+def _ownerless(entry: Entry, path: str, known: set[str]) -> list[Finding]:
+    """Measurements of no result: of a run that was left out, or misspelled."""
+    try:
+        names = list_names(entry.files.folder / FOLDER)
+    except NotADirectoryError:
+        return []  # Then every run is missing, which is told.
+    except (UnreadableLogError, OSError) as error:
+        return [finding("power.unreadable", path, f"It cannot be read: {error}"[:200])]
+    others = [name for name in names if name not in known and not name.startswith(".")]
+    if not others:
+        return []
+    return [
+        finding(
+            "power.strays",
+            path,
+            "The power folder holds what belongs to no result",
+            expected="a folder of the name of each result",
+            actual=", ".join(others[:5]) + (", …" if len(others) > 5 else ""),
+        )
+    ]
+
+
+def _described(entry: Entry) -> int | None:
+    content = entry.description.content if entry.description else None
+    value = (content or {}).get("number_of_nodes")
+    try:
+        number = int(value) if isinstance(value, (int, str)) and len(str(value)) < 10 else None
+    except ValueError:
+        return None
+    return number if number is not None and number > 0 else None

@@ -1,0 +1,199 @@
+"""Read the power files of a run: bounded in number, size and records, and never an exception."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Literal
+
+from mlsub.io.show import readable, show
+from mlsub.log.event import Event, decode
+from mlsub.log.reader import RawRecord, UnreadableLogError, open_log, read_records
+from mlsub.score.energy.measure import measure
+from mlsub.score.energy.model import Bad, Node, Record, RunPower, Switch
+
+#: Bounds: one node for two weeks at a reading a second, more nodes than any submission had, a thousand for a day.
+MAX_RECORDS = 1_200_000
+MAX_FILE_BYTES = 1 << 28
+MAX_FILES = 20_000
+MAX_RUN_BYTES = 1 << 34
+_NODE, _SWITCH = "node", "sw"
+_KINDS: dict[str, Literal["start", "reading", "stop", "efficiency"]] = {
+    "power_measurement_start": "start",
+    "power_reading": "reading",
+    "power_measurement_stop": "stop",
+    "conversion_eff": "efficiency",
+}
+
+
+def read_run(folder: Path, path: str, result: str) -> RunPower:
+    """The power files of one run; bad input never raises.
+
+    Args:
+        folder: ``power/`` of the benchmark.
+        path: what findings call it.
+        result: the name of the result file without its ending.
+    """
+    place, path = folder / result, f"{path}/{result}"
+    try:
+        names = list_names(place)
+    except (FileNotFoundError, NotADirectoryError):
+        return RunPower(result, path, there=False)
+    except (UnreadableLogError, OSError) as error:
+        return RunPower(result, path, there=False, unreadable=(("", _reason(error)),))
+    nodes, switches, unreadable = [], [], []
+    left = MAX_RUN_BYTES
+    for name in names:
+        kind = next((kind for kind in (_NODE, _SWITCH) if is_measurement(name, kind)), None)
+        if kind is None:
+            continue
+        try:
+            left -= _size(place / name, left)
+            if kind == _NODE:
+                nodes.append(read_node(place / name))
+            else:
+                switches.append(read_switch(place / name))
+        except (UnreadableLogError, OSError) as error:
+            unreadable.append((name, _reason(error)))
+    return RunPower(result, path, True, names, tuple(nodes), tuple(switches), tuple(unreadable))
+
+
+def list_names(folder: Path) -> tuple[str, ...]:
+    """The names in a folder, sorted.
+
+    Raises:
+        UnreadableLogError: there are too many to list.
+        OSError: it cannot be listed.
+    """
+    with os.scandir(folder) as children:
+        names = sorted(child.name for child in islice(children, MAX_FILES + 1))
+    if len(names) > MAX_FILES:
+        raise UnreadableLogError(f"more than {MAX_FILES} files")
+    return tuple(names)
+
+
+def is_measurement(name: str, kind: str) -> bool:
+    """Whether the official summarizer reads a file: ``node_*.txt`` and ``sw_*.txt``."""
+    return name.startswith(f"{kind}_") and name.endswith(".txt")
+
+
+def _reason(error: Exception) -> str:
+    return ((error.strerror if isinstance(error, OSError) else None) or str(error))[:200]
+
+
+def _size(file: Path, left: int) -> int:
+    """The size in bytes of a file that may be read; what cannot be found out is for the reader to say."""
+    try:
+        size = file.stat().st_size
+    except OSError:
+        return 0
+    if size > MAX_FILE_BYTES:
+        raise UnreadableLogError(f"larger than {MAX_FILE_BYTES >> 20} MiB, the most that is read of a power file")
+    if size > left:
+        raise UnreadableLogError(
+            f"the files of the run are larger than {MAX_RUN_BYTES >> 30} GiB, the most that is read"
+        )
+    return size
+
+
+class _Complaints:
+    """The first line that cannot be used, and how many there are."""
+
+    def __init__(self) -> None:
+        self._first: tuple[int, str] | None = None
+        self._count = 0
+
+    def add(self, line: int, what: str) -> None:
+        self._first = self._first or (line, what)
+        self._count += 1
+
+    def told(self) -> Bad | None:
+        return Bad(*self._first, self._count) if self._first else None
+
+
+def _events(file: Path, complaints: _Complaints) -> Iterator[Event]:
+    with open_log(file) as stream:
+        for batch in read_records(stream):
+            for raw in batch:
+                event = _event(raw)
+                if isinstance(event, Event):
+                    yield event
+                else:
+                    complaints.add(raw[0], f"no record that can be decoded: {event}")
+
+
+def _event(raw: RawRecord) -> Event | str:
+    """The event of a record, or why the official parser passes it over."""
+    line, text, hidden, too_long = raw
+    if hidden:
+        return "another one follows on the same line"
+    if too_long:
+        return "it is too long"
+    event = decode(line, text)
+    if not isinstance(event, Event):
+        return readable(event.reason)[:80]
+    return event if math.isfinite(event.time_ms) else "its time is not finite"
+
+
+def read_node(file: Path) -> Node:
+    """What one ``node_<j>.txt`` comes to.
+
+    Raises:
+        UnreadableLogError: it cannot be read, or has more records than are kept.
+    """
+    complaints = _Complaints()
+    records: list[Record] = []
+    for event in _events(file, complaints):
+        kind = _KINDS.get(event.key) if isinstance(event.key, str) else None
+        if kind is None:
+            continue
+        if len(records) >= MAX_RECORDS:
+            raise UnreadableLogError(f"more than {MAX_RECORDS} records, the most that are kept of a power file")
+        value = _number(event, complaints) if kind in ("reading", "efficiency") else 0.0
+        records.append(Record(event.time_ms, kind, value, event.line))
+    return measure(file.name, records, complaints.told())
+
+
+def read_switch(file: Path) -> Switch:
+    """What one ``sw_<k>.txt`` says: its first estimate, and the last efficiency before it.
+
+    Source: the official result summarizer, _compute_power_sw.
+
+    Raises:
+        UnreadableLogError: it cannot be read.
+    """
+    complaints = _Complaints()
+    efficiency: float | None = 1.0
+    estimate: Event | None = None
+    watts: float | None = 0.0
+    for event in _events(file, complaints):
+        if estimate is not None:
+            continue
+        if event.key == "conversion_eff":
+            efficiency = _number(event, complaints)
+        elif event.key == "interconnect_power_est":
+            estimate, watts = event, _number(event, complaints)
+    return Switch(
+        name=file.name,
+        there=estimate is not None,
+        watts=watts,
+        efficiency=efficiency,
+        time_ms=estimate.time_ms if estimate else None,
+        bad=complaints.told(),
+    )
+
+
+def _number(event: Event, complaints: _Complaints) -> float | None:
+    """The value as a number; None where it is none. ``true`` is 1 to the official code, and a complaint here."""
+    number: float | None = None
+    if isinstance(event.value, (int, float)):
+        try:
+            number = float(event.value)
+        except OverflowError:
+            number = None
+    if number is None or not math.isfinite(number) or isinstance(event.value, bool):
+        complaints.add(event.line, f"{event.key}: {show(event.value)}")
+    return number if number is not None and math.isfinite(number) else None

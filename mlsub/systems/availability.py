@@ -1,0 +1,41 @@
+"""Availability: the category of the results table for the status that a system description states."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from functools import lru_cache
+from pathlib import Path
+
+from mlsub.io.data import load_yaml
+
+#: No status is longer; what is cut off could make no difference.
+_LONGEST = 80
+
+
+@lru_cache(maxsize=1)
+def aliases() -> dict[str, str]:
+    """Each known spelling, in lower case, and its category."""
+    table = load_yaml(Path(__file__).with_name("availability.yaml"))
+    return {
+        alias: category for category, groups in table.items() for spellings in groups.values() for alias in spellings
+    }
+
+
+def category(status: str) -> str | None:
+    """The category of a status, None where it is unknown; case and the number of blanks never count."""
+    return aliases().get(_plain(status)) if len(status) <= _LONGEST else None
+
+
+def shown(status: str) -> str:
+    """What the table shows: the category, or the status as written, marked as unknown."""
+    return category(status) or f"{status} (unknown)"
+
+
+def close_category(status: str) -> str | None:
+    """The category that an unknown status may mean; None without a guess."""
+    close = get_close_matches(_plain(status[:_LONGEST]), aliases(), n=1)
+    return aliases()[close[0]] if close else None
+
+
+def _plain(status: str) -> str:
+    return " ".join(status.lower().split())

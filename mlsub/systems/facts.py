@@ -1,0 +1,55 @@
+"""What a system description says, taken out of JSON that may hold anything."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from mlsub.io.show import show
+from mlsub.submission.report import SystemFacts
+
+#: Characters kept of a field; published ones stay below 250.
+MAX_TEXT = 2000
+#: Counts of nodes, processors and accelerators are smaller, and a product of two fits 64 bits.
+MAX_COUNT = 999_999_999
+_COUNT = re.compile(r"(\d{1,9})(?:\.0{1,9})?", re.ASCII)
+_LONGEST_COUNT = 40
+
+
+def facts_of(content: Mapping[str, Any] | None) -> SystemFacts | None:
+    """The facts of a description's content, None without any; a field of the wrong kind never raises."""
+    if content is None:
+        return None
+    return SystemFacts(
+        submitter=written(content.get("submitter")),
+        status=written(content.get("status")),
+        system_name=written(content.get("system_name")),
+        number_of_nodes=count(content.get("number_of_nodes")),
+        host_processor_model_name=written(content.get("host_processor_model_name")),
+        host_processors_per_node=count(content.get("host_processors_per_node")),
+        accelerator_model_name=written(content.get("accelerator_model_name")),
+        accelerators_per_node=count(content.get("accelerators_per_node")),
+        framework=written(content.get("framework")),
+        hw_notes=written(content.get("hw_notes")),
+        sw_notes=written(content.get("sw_notes")),
+    )
+
+
+def written(value: Any) -> str | None:
+    """A value as text of at most ``MAX_TEXT`` characters: text as it is, else as JSON has it; None for null."""
+    if value is None:
+        return None
+    text = value if isinstance(value, str) else show(value, MAX_TEXT)
+    return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
+
+
+def count(value: Any) -> int | None:
+    """A whole number from 0 to ``MAX_COUNT``, be it a number, ``8.0`` or text; None for anything else."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, (int, float)):
+        return int(value) if 0 <= value <= MAX_COUNT and value == int(value) else None
+    if isinstance(value, str) and len(value) <= _LONGEST_COUNT and (match := _COUNT.fullmatch(value.strip())):
+        return int(match[1])
+    return None

@@ -1,0 +1,89 @@
+"""What is a footnote, and what stands in it."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mlsub.commands.audit.messaging.footnote import ID, cites_results, find_footnote, parts, round_of
+from mlsub.commands.audit.messaging.notes import footnote_hits, trademark_hits
+from mlsub.commands.audit.messaging.texts import guidelines
+
+
+@pytest.mark.parametrize(
+    ("written", "right"),
+    [
+        ("1.0-1025", True),
+        ("0.5-12", True),
+        ("1.0-1025.bert", True),
+        ("1.0", False),
+        ("1-1025", False),
+        ("v1.0-1025", False),
+        ("1.0-", False),
+        ("1.0-1025.", False),
+        ("1.0-abc", False),
+    ],
+)
+def test_the_form_of_an_id(written: str, right: bool) -> None:
+    assert bool(ID.fullmatch(written)) is right
+
+
+def test_the_round_of_an_id() -> None:
+    assert round_of("1.0-1025.bert") == "1.0"
+
+
+@pytest.mark.parametrize(
+    ("footnote", "date", "source"),
+    [
+        ("Retrieved from https://mlcommons.org/en/training-normal-05/ 21 December 2018", True, True),
+        ("Accessed on 2021-06-30 at mlcommons.org", True, True),
+        ("Retrieved Dec. 1st, 2021", True, False),
+        ("retrieved 1/12/2021 from GitHub", True, True),
+        ("Retrieved June 2021, mlcommons.org", True, True),
+        ("30 June 2021, mlcommons.org", False, False),
+        ("Retrieved. The MLPerf name and logo are trademarks. See www.mlcommons.org, 2021-06-30", False, False),
+    ],
+)
+def test_date_and_source_of_retrieval(footnote: str, date: bool, source: bool) -> None:
+    said = parts(footnote)
+    assert (said.date, said.source) == (date, source)
+
+
+def test_versions_are_not_ids() -> None:
+    assert parts("MLPerf Training, MLPerf ID: 1.0-1025").versions == frozenset()
+    assert parts("MLPerf™ Training 1.0 Closed, version 2.0, v3.1").versions == {"1.0", "2.0", "3.1"}
+
+
+def test_footnotes_are_found_among_other_lines() -> None:
+    text = (
+        "We are faster by 1.0-1.5 times.\nMLPerf v1.0 | MLPerf ID: 1.0-1025\nUnauthorized use strictly prohibited.\nEnd"
+    )
+    assert find_footnote(text) == "MLPerf v1.0 | MLPerf ID: 1.0-1025\nUnauthorized use strictly prohibited."
+    assert find_footnote("MLPerf is a benchmark.\n") is None
+    assert cites_results(text)
+    assert cites_results("MLPerf Training, 1.0-1025")
+    assert cites_results("MLPerf Training, entry 0.5-12")
+    assert not cites_results("MLPerf is 1.0-1.5 times as good\n2.1-88 elsewhere")
+
+
+@given(st.text(alphabet=st.sampled_from("MLPerf ID:.,;|-01259 retrieved\n[]™\x00é")) | st.text())
+def test_any_footnote_is_looked_at(text: str) -> None:
+    said = parts(text)
+    assert all(ID.fullmatch(one) for one in said.ids)
+    assert not any(ID.fullmatch(one) for one in said.malformed)
+    list(footnote_hits(text, (), None))
+    for rules in guidelines().texts.values():
+        assert len(list(trademark_hits(text, None, rules))) <= 1
+
+
+@pytest.mark.parametrize("piece", ["MLPerf ID: 1.0-1,", "entry 1.0-", "[1] MLPerf ", "1.0-1", "retrieved ", "a,", " "])
+def test_hostile_footnotes_cost_no_time(piece: str) -> None:
+    began = time.perf_counter()
+    text = piece * 100_000
+    parts(text)
+    find_footnote(text)
+    cites_results(text)
+    assert time.perf_counter() - began < 10

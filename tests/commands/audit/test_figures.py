@@ -1,0 +1,262 @@
+"""Published results: the figures of hand computation to all printed digits, and the verdicts on Graphcore's claims."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from mlsub.commands.audit.audit import Audit, audit
+from mlsub.commands.audit.band import Band
+from mlsub.commands.audit.evaluate import evaluate
+from mlsub.commands.audit.expression import functions
+from mlsub.commands.audit.facts import Facts, gather
+from mlsub.commands.audit.model import Result
+from mlsub.commands.audit.places import RoundFolder, round_folders
+from mlsub.commands.audit.verdict import ClaimVerdict
+from mlsub.commands.audit.wording import fixed, wordings
+from mlsub.commands.audit.words import rounded
+from tests.differential import shared
+
+pytestmark = pytest.mark.skipif(not shared.present(), reason=shared.ABSENT)
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+TABLE: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("figures.yaml").read_text())
+FIGURES: list[tuple[str, str]] = [(str(expression), figure) for expression, figure in TABLE["figures"]]
+
+
+@pytest.fixture(scope="module")
+def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Audit:
+    """An audit whose claims are the figures of the table."""
+    keys = ("round", "submitter", "system", "benchmark")
+    content = {
+        "claims_version": 1,
+        "source": {"title": "figures"},
+        "results": {name: dict(zip(keys, parts, strict=True)) for name, parts in TABLE["results"].items()},
+        "claims": [
+            {"id": f"f{number}", "expr": expression, "stated": {"value": figure}}
+            for number, (expression, figure) in enumerate(FIGURES)
+        ],
+    }
+    file = tmp_path_factory.mktemp("figures") / "claims.yaml"
+    file.write_text(yaml.safe_dump(content))
+    return audit(file, [str(shared.CORPUS)], jobs=1)
+
+
+@pytest.mark.parametrize("number", range(len(FIGURES)), ids=[expression for expression, _ in FIGURES])
+def test_a_figure_has_all_its_printed_digits(number: int, evaluated: Audit) -> None:
+    claim = evaluated.claims[number].claim
+    assert claim.expr is not None
+    value = evaluate(claim.expr.tree, evaluated.world, "published")
+    assert isinstance(value, Band)
+    assert value.certain
+    printed = FIGURES[number][1]
+    digits = len(printed.partition(".")[2])
+    assert fixed(value.low, digits).replace(",", "") == printed
+
+
+def test_the_fractions_are_those_the_score_rounds(evaluated: Audit) -> None:
+    for facts in evaluated.world.facts.values():
+        assert isinstance(facts, Facts)
+        known = [log.run.minutes for log in facts.logs]
+        assert facts.mean is not None
+        assert min(m for m in known if m) <= float(facts.mean) <= max(m for m in known if m)
+
+
+def test_only_two_sets_were_edited(evaluated: Audit) -> None:
+    edited = {
+        name: fixed(facts.edit)
+        for name, facts in evaluated.world.facts.items()
+        if isinstance(facts, Facts) and facts.edit is not None
+    }
+    assert edited == {"g11_16b": "1.098000", "g11_64b": "1.118000"}
+
+
+def test_without_scaling_json_the_olympic_mean_is_published(evaluated: Audit) -> None:
+    facts = [one for one in evaluated.world.facts.values() if isinstance(one, Facts)]
+    assert all(one.scaling is None and one.score("published") == one.mean for one in facts)
+
+
+@lru_cache(maxsize=4)
+def graphcore(round_: str) -> Audit:
+    file = REPOSITORY / "submissions" / f"graphcore-{round_}" / "claims.yaml"
+    return audit(file, [str(shared.CORPUS)], jobs=1)
+
+
+#: Claim -> the verdict, what it holds for, and the figure it is shown with.
+VERDICTS = {
+    "v1.0": {
+        "S0-02": ("holds", None, "True"),
+        "S0-03": ("holds", None, "True"),
+        "S1-03": ("not-verifiable", None, None),
+        "S1-15": ("not-verifiable", None, None),
+        "S3-02": ("holds-only-for", "division open", "9.392079"),
+        "S3-03": ("holds", None, "14.484628"),
+        "S3-04": ("holds", None, "True"),
+        "S3-09": ("holds", None, "2.000000"),
+        "S3-10": ("holds", None, "True"),
+        "S3-13": ("holds", None, "16.000000"),
+        "S3-14": ("holds", None, "True"),
+        "S3-15": ("fails", None, "False"),
+        "S3-16": ("holds", None, "True"),
+        "S3-17": ("holds-only-for", "BERT", "True"),
+        "S3-20": ("holds", None, "0.499983"),
+        "S3-21": ("holds", None, "0.999967"),
+        "S3-22": ("holds", None, "0.249992"),
+        "S3-24": ("holds-fragile", None, "1.550406"),
+        "S3-25": ("holds-fragile", None, "1.257993"),
+        "S3-26": ("not-verifiable", None, None),
+        "S3-30": ("holds", None, "6.000000"),
+        "S4-05": ("holds", None, "10.017241"),
+        "S4-07-latency": ("not-verifiable", None, None),
+        "S4-08": ("not-verifiable", None, None),
+        "S4-10": ("contradiction", None, None),
+        "S4-11": ("not-verifiable", None, None),
+        "S4-12": ("not-verifiable", None, None),
+    },
+    "v1.1": {
+        "S2-02": ("holds", None, "True"),
+        "S2-03": ("fails", None, "False"),
+        "S2-04": ("holds", None, "True"),
+        "S2-05": ("not-verifiable", None, None),
+        "X-01": ("holds", None, "28.334533"),
+        "X-01-dgx": ("holds", None, "29.146589"),
+        "X-02": ("holds-only-for", "reading reduction", "23.657895"),
+        "X-02-pod64": ("holds-only-for", "reading reduction", "41.291400"),
+        "X-03": ("holds", None, "5.671756"),
+        "X-03-pod256": ("holds", None, "3.794889"),
+        "X-04": ("fails", None, "5.878698"),
+        "X-05": ("holds-only-for", "division closed", "5.195925"),
+        "X-05-pod64": ("holds-only-for", "division open", "12.112201"),
+        "X-06": ("holds", None, "31.549950"),
+        "X-07": ("depends-on-basis", None, "36.831992"),
+    },
+}
+
+
+@pytest.mark.parametrize(("round_", "name"), [(round_, name) for round_, table in VERDICTS.items() for name in table])
+def test_a_claim_has_its_verdict(round_: str, name: str) -> None:
+    [judged] = [one for one in graphcore(round_).claims if one.claim.id == name]
+    headline = judged.headline
+    value = None if headline is None else headline.value
+    shown = None if value is None else str(value) if isinstance(value, bool) else fixed(value)
+    assert (judged.verdict.value, judged.only_for, shown) == VERDICTS[round_][name]
+
+
+def test_every_claim_of_the_inventory_is_there() -> None:
+    ids = {one.claim.id for round_ in VERDICTS for one in graphcore(round_).claims}
+    counts = {"S0": 8, "S1": 20, "S2": 8, "S3": 30, "S4": 12, "X": 7}
+    assert {f"{name}-{n:02}" for name, count in counts.items() for n in range(1, count + 1)} <= ids
+
+
+@pytest.mark.parametrize(
+    ("name", "points"), [("S3-24", ["299,921", "319,271"]), ("S3-25", ["298,094", "321,941"])], ids=["resnet", "bert"]
+)
+def test_performance_per_dollar_breaks_even_where_it_should(name: str, points: list[str]) -> None:
+    [judged] = [one for one in graphcore("v1.0").claims if one.claim.id == name]
+    assert [rounded(one.at) for one in judged.break_evens] == points
+    assert [one.within for one in judged.break_evens] == [True, False]
+
+
+def test_the_spread_of_the_prices() -> None:
+    spreads = {one.claim.id: one.variants[0] for one in graphcore("v1.0").claims if one.variants}
+    ends = [(variant.low, variant.high) for variant in (spreads["S3-24"], spreads["S3-25"])]
+    assert [(fixed(low), fixed(high)) for low, high in ends if low and high] == [
+        ("1.472886", "1.627926"),
+        ("1.195093", "1.320892"),
+    ]
+
+
+def test_what_else_changed_is_told() -> None:
+    [judged] = [one for one in graphcore("v1.1").claims if one.claim.id == "X-02"]
+    assert [(change.name, change.first, change.second) for change in judged.changes][:3] == [
+        ("opt_name", "sgd", "lars"),
+        ("epochs", "44", "38"),
+        ("global_batch_size", "1920", "3200"),
+    ]
+
+
+def test_the_worked_examples() -> None:
+    file = shared.SHARED / "claims" / "claims.yaml"
+    found = {one.claim.id: one for one in audit(file, [str(shared.CORPUS)], jobs=1).claims}
+    assert {name: (one.verdict.value, one.only_for) for name, one in found.items()} == {
+        "ttt-bert-pod64": ("holds-only-for", "division open"),
+        "ttt-resnet-pod64": ("holds", None),
+        "perf-per-dollar-resnet": ("holds-fragile", None),
+        "perf-per-dollar-bert": ("holds-fragile", None),
+        "hosts-pod64": ("holds", None),
+        "blog-bert-5x": ("not-verifiable", None),
+    }
+    accepts = {name: one.accepted.words() for name, one in found.items() if one.accepted}
+    assert accepts == {
+        "ttt-bert-pod64": "(9, 9.5]",
+        "ttt-resnet-pod64": "[14.45, 14.55)",
+        "perf-per-dollar-resnet": "[1.55, 1.65)",
+        "perf-per-dollar-bert": "[1.25, 1.35)",
+        "blog-bert-5x": "(5, ∞)",
+    }
+    [near] = found["blog-bert-5x"].nearest
+    assert not isinstance(near.value, (bool, str))
+    assert near.value is not None
+    assert fixed(near.value, 9) == "1.958547952"
+    figures = {
+        name: fixed(one.headline.value, 9)
+        for name, one in found.items()
+        if one.headline is not None and not isinstance(one.headline.value, bool)
+    }
+    assert figures == {
+        "ttt-bert-pod64": "9.392079167",
+        "ttt-resnet-pod64": "14.484627778",
+        "perf-per-dollar-resnet": "1.550405848",
+        "perf-per-dollar-bert": "1.257992589",
+    }
+
+
+def test_the_examples_of_the_docs_are_what_is_printed() -> None:
+    from mlsub.commands.audit.render import render
+
+    page = (REPOSITORY / "docs" / "claims.md").read_text()
+    blocks = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
+    printed = render(graphcore("v1.0"), "text")
+    assert len(blocks) == 3
+    # The third is of a claim that test_subject.py makes.
+    assert all(block in printed for block in blocks[:2])
+
+
+def test_the_docs_name_every_function_wording_and_verdict() -> None:
+    page = (REPOSITORY / "docs" / "claims.md").read_text()
+    for name in functions():
+        assert f"`{name}(" in page
+    for name in (*wordings(), *(verdict.value for verdict in ClaimVerdict)):
+        assert f"`{name}`" in page
+
+
+def test_nothing_else_in_the_corpus_was_edited() -> None:
+    found = {}
+    seen = 0
+    for one in round_folders([str(shared.CORPUS)]):
+        if one.usage == "training":
+            facts = gather(list(_results(one)), [one], 1)
+            seen += len(facts)
+            found.update({name: fixed(of.edit) for name, of in facts.items() if isinstance(of, Facts) and of.edit})
+    assert seen > 200
+    assert found == {
+        "1.1/Graphcore/ipu-pod16-POPART-closed/bert": "1.098000",
+        "1.1/Graphcore/ipu-pod64-POPART-closed/bert": "1.118000",
+    }
+
+
+def _results(one: RoundFolder) -> Iterator[Result]:
+    for submitter, folder in one.organisations.items():
+        for place in sorted(folder.glob("results/*/*")):
+            if any(place.glob("result_*.txt")):
+                system, benchmark = place.parent.name, place.name
+                name = f"{one.round}/{submitter}/{system}/{benchmark}"
+                yield Result(
+                    name=name, round=one.round, line=1, submitter=submitter, system=system, benchmark=benchmark
+                )

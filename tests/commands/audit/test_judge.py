@@ -1,0 +1,324 @@
+"""Verdicts on synthetic results: what each word of a claims file does."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from mlsub.commands.audit.audit import Audit, audit
+from mlsub.commands.audit.facts import Facts
+from mlsub.commands.audit.places import PlaceError
+from mlsub.commands.audit.read import ClaimsError
+from mlsub.commands.audit.verdict import Judged
+from tests.make_tree import Tree, make_tree, spoil
+
+#: ACME trains in (11 + 12 + 13) / 3 = 12 minutes; BETA in Open, too.
+HEAD = """claims_version: 1
+source: {title: A post}
+results:
+  acme: {round: v1.0, submitter: ACME, system: rack1, benchmark: resnet, division: closed}
+  beta: {round: v1.0, submitter: BETA, system: rack1, benchmark: resnet, division: open}
+inputs:
+  price: {value: 100, unit: USD, kind: price, source: a list, plus_minus: 10%}
+  half_price: {value: 50, unit: USD, kind: price, source: a list}
+"""
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Tree:
+    make_tree(tmp_path, org="BETA", division="open")
+    return make_tree(tmp_path)
+
+
+def run(tree: Tree, *claims: str, head: str = HEAD, **options: object) -> Audit:
+    file = tree.folder.parents[1] / "claims.yaml"
+    file.write_text(head + "claims:\n" + "".join(f"  - {{id: c{n}, {claim}}}\n" for n, claim in enumerate(claims)))
+    return audit(file, [str(tree.folder.parents[1])], jobs=1, **options)  # type: ignore[arg-type]
+
+
+def one(tree: Tree, claim: str, **options: object) -> Judged:
+    [judged] = run(tree, claim, **options).claims  # type: ignore[arg-type]
+    return judged
+
+
+#: What a claim says -> verdict, what it holds for.
+CASES = {
+    "expr: minutes(acme), stated: {value: 12, unit: min}": ("holds", None),
+    "expr: minutes(acme), stated: {value: 720, unit: s}": ("holds", None),
+    "expr: minutes(acme), stated: {value: '0.2', unit: h}": ("holds", None),
+    "expr: minutes(acme), stated: {value: 12, unit: min, wording: just over}": ("fails", None),
+    "expr: minutes(acme), stated: {value: 13, unit: min}": ("fails", None),
+    "expr: minutes(acme) * price, stated: {value: 1200}": ("holds-fragile", None),
+    "expr: minutes(acme) * price, stated: {value: 1000, wording: over}": ("holds", None),
+    "expr: minutes(acme) * half_price, stated: {value: 600}": ("holds", None),
+    "expr: minutes(acme) / (price - 90), stated: {value: '1.2'}": ("holds-fragile", None),
+    "expr: price > 95, stated: {value: true}": ("holds-fragile", None),
+    "expr: price > 85, stated: {value: true}": ("holds", None),
+    "expr: not (price > 85), stated: {value: false}": ("holds", None),
+    "expr: chips(acme) == 8 and runs(acme) == 5 and converged(acme) == 5, stated: {value: true}": ("holds", None),
+    "expr: chips(acme), also: chips(beta) + 1, stated: {value: 8}": ("holds-only-for", "division closed"),
+    "expr: chips(acme), label: this, also: {expr: 9, label: that}, stated: {value: 8}": ("holds-only-for", "this"),
+    "expr: chips(acme), also: [chips(beta)], stated: {value: 8}": ("holds", None),
+    "expr: 'reduction(acme, beta)', stated: {value: 0, unit: '%'}": ("holds", None),
+    "expr: 'best(acme, beta)', stated: {value: 12, wording: at least}": ("holds", None),
+    "expr: 'max(1, price, 3)', stated: {value: 100, wording: about, tolerance: 20%}": ("holds", None),
+    "expr: available(acme), stated: {value: true}": ("holds", None),
+    "expr: \"contains(field(acme, 'system_name'), 'RACK')\", stated: {value: true}": ("holds", None),
+    "expr: \"hyper(acme, 'opt_name') == 'lars'\", stated: {value: true}": ("holds", None),
+    "expr: \"hyper(acme, 'lars_opt_base_learning_rate')\", stated: {value: '10.5'}": ("holds", None),
+    "expr: \"hyper(acme, 'opt_nam') == 'lars'\", stated: {value: true}": ("not-verifiable", None),
+    "expr: epochs(acme), stated: {value: 1}": ("holds", None),
+    "expr: \"count('v1.0', 'BETA', division='open')\", stated: {value: 1}": ("holds", None),
+    "expr: samples(acme), stated: {value: 1}": ("not-verifiable", None),
+    "unverifiable: no log": ("not-verifiable", None),
+    "same_quantity: [{value: 2}, {value: 3}]": ("contradiction", None),
+    "same_quantity: [{value: 2}, {value: 3, wording: under}]": ("not-verifiable", None),
+    "expr: chips(acme), stated: {value: 8}, same_quantity: [{value: 9}]": ("contradiction", None),
+    "expr: \"count('v1.1', 'BETA')\", stated: {value: 1}": ("not-checked", None),
+}
+
+
+@pytest.mark.parametrize("claim", CASES)
+def test_a_claim_has_its_verdict(claim: str, tree: Tree) -> None:
+    judged = one(tree, claim)
+    assert (judged.verdict.value, judged.only_for) == CASES[claim]
+
+
+#: Expressions without a value -> what is said.
+NO_VALUE = {
+    "1 / 0": "column 3: division by zero",
+    "1 / (price - 100)": "column 3: division by zero",
+    "minutes(acme) / (chips(acme) - 8)": "column 15: division by zero",
+    "per_dollar(acme, 0)": "column 1: division by zero",
+    "*".join(["x9"] * 100): "column 183: the number grows beyond any figure",
+    "field(acme, 'system_name') / 3": "a number is needed where text or truth stands",
+}
+
+
+@pytest.mark.parametrize("expression", NO_VALUE, ids=lambda text: text[:20])
+def test_an_expression_without_a_value_is_told_with_its_line(expression: str, tree: Tree) -> None:
+    head = HEAD + "values: {x9: " + "9" * 40 + "}\n"
+    with pytest.raises(ClaimsError) as caught:
+        run(tree, f'expr: "{expression}", stated: {{value: 1}}', head=head)
+    [problem] = caught.value.problems
+    assert f"{problem.line}: {problem.message}" == f"11: c0: {NO_VALUE[expression]}"
+
+
+def test_values_that_are_not_used_may_have_no_value(tree: Tree) -> None:
+    head = HEAD + "values: {broken: 1 / 0, good: 2 * 4}\n"
+    assert one(tree, "expr: good, stated: {value: 8}", head=head).verdict == "holds"
+    with pytest.raises(ClaimsError, match="division by zero"):
+        one(tree, "expr: broken, stated: {value: 8}", head=head)
+
+
+#: A result that is not there -> why.
+LOST = {
+    ("submitter: ACME", "submitter: ACNE"): "acme: no submitter 'ACNE' in v1.0. Did you mean ACME?",
+    ("system: rack1, benchmark: resnet, division: closed", "system: rack2, benchmark: resnet"): (
+        "acme: no system 'rack2' in ACME/results. Did you mean rack1?"
+    ),
+    ("benchmark: resnet, division: closed", "benchmark: bert"): (
+        "acme: no benchmark 'bert' in results/rack1; there are resnet"
+    ),
+    ("acme: {round: v1.0", "acme: {round: v1.1"): "acme: no results of training round v1.1; there are those of v1.0",
+    ("division: closed", "division: open"): "acme: the file says division open, the system description closed",
+    ("{round: v1.0, submitter: ACME, system: rack1, benchmark: resnet", "{round: v1.0, path: v1.0/ACME/x"): (
+        "acme: no folder v1.0/ACME/x below "
+    ),
+}
+
+
+@pytest.mark.parametrize("change", LOST, ids=lambda change: change[1][:30])
+def test_a_result_that_is_not_there_leaves_its_claims_unchecked(change: tuple[str, str], tree: Tree) -> None:
+    found = run(
+        tree,
+        "expr: minutes(acme), stated: {value: 12}",
+        "expr: minutes(beta), stated: {value: 12}",
+        head=HEAD.replace(*change, 1),
+    )
+    first, second = found.claims
+    assert (first.verdict, second.verdict) == ("not-checked", "holds")
+    assert (first.reason or "").startswith(LOST[change])
+    assert found.exit_status() == 2
+
+
+def test_a_result_may_be_named_by_its_path(tree: Tree) -> None:
+    head = HEAD.replace("submitter: ACME, system: rack1, benchmark: resnet", "path: v1.0/ACME/results/rack1/resnet")
+    assert one(tree, "expr: minutes(acme), stated: {value: 12}", head=head).verdict == "holds"
+    file = tree.folder.parents[1] / "claims.yaml"
+    around = tree.folder.parents[1] / "v1.0" / ".."
+    assert audit(file, [str(around)], jobs=1).exit_status() == 0
+
+
+def test_a_folder_that_is_no_benchmark_of_the_round(tree: Tree) -> None:
+    tree.entry().rename(tree.entry().with_name("sorting"))
+    head = HEAD.replace("benchmark: resnet, division: closed", "benchmark: sorting")
+    judged = one(tree, "expr: minutes(acme), stated: {value: 12}", head=head)
+    assert judged.verdict in ("not-verifiable", "not-checked", "holds")
+
+
+def test_a_folder_without_logs(tree: Tree) -> None:
+    for file in tree.entry().iterdir():
+        file.unlink()
+    judged = one(tree, "expr: minutes(acme), stated: {value: 12}")
+    assert (judged.verdict, judged.reason) == ("not-checked", "acme: no result log in rack1/resnet")
+
+
+def test_values_without_end_cost_little(tree: Tree) -> None:
+    head = (
+        HEAD + "values:\n  v0: price\n" + "".join(f"  v{n}: {'+'.join([f'v{n - 1}'] * 100)}\n" for n in range(1, 100))
+    )
+    found = run(tree, *["expr: v99 - v99, stated: {value: 0, wording: at least}"] * 50, head=head)
+    assert {one.verdict.value for one in found.claims} == {"holds-fragile"}
+
+
+@pytest.mark.parametrize("below", ["", "v1.0", "v1.0/ACME"])
+def test_folders_of_rounds_a_round_and_an_organisation_will_do(below: str, tree: Tree) -> None:
+    above = tree.folder.parents[1]
+    file = above / "claims.yaml"
+    file.write_text(HEAD + "claims:\n  - {id: one, expr: minutes(acme), stated: {value: 12}}\n")
+    assert audit(file, [str(above / below)], jobs=1).exit_status() == 0
+
+
+@pytest.mark.parametrize("name", ["nowhere", "claims.yaml", "v1.0/ACME/results/rack1/resnet", "a\0b"])
+def test_a_folder_without_results(name: str, tree: Tree) -> None:
+    above = tree.folder.parents[1]
+    (above / "claims.yaml").write_text(HEAD + "claims:\n  - {id: one, unverifiable: no log}\n")
+    with pytest.raises(PlaceError, match=r"holds no round|does not exist"):
+        audit(above / "claims.yaml", [str(above / name)], jobs=1)
+
+
+def test_break_even_is_exact_for_a_line_and_for_one_over_it(tree: Tree) -> None:
+    line = one(tree, "expr: minutes(acme) * price, stated: {value: 1200}")
+    assert [point.at for point in line.break_evens] == [Fraction(2399, 24), Fraction(2401, 24)]
+    over = one(tree, "expr: 'per_dollar(acme, price) * 12000', stated: {value: 10}")
+    assert [point.at for point in over.break_evens] == [Fraction(2000, 19), Fraction(2000, 21)]
+    percent = one(tree, "expr: price / 200, stated: {value: 50, unit: '%'}")
+    assert [point.at for point in percent.break_evens] == [99, 101]
+    assert not one(tree, "expr: price * price, stated: {value: 10000}").break_evens
+
+
+def test_fragile_in_other_words(tree: Tree) -> None:
+    part = one(tree, "expr: price * 2, label: this, also: {expr: price * 3, label: that}, stated: {value: 200}")
+    assert (part.verdict, part.only_for) == ("holds-only-for", "this")
+    assert part.notes == ("fragile: not for all values that its inputs may have",)
+    head = HEAD.replace("plus_minus: 10%", "plus_minus: 100%")
+    unbound = one(tree, "expr: 100 / price, stated: {value: 1}", head=head)
+    assert unbound.verdict == "holds-fragile"
+    assert unbound.notes == ("within the uncertainty of its inputs a divisor may be zero: the figure has no bounds",)
+
+
+def test_a_table_of_published_scores_decides(tree: Tree) -> None:
+    table = "published: {acme: {minutes: '12.6', source: a table}}\n"
+    judged = one(tree, "expr: minutes(acme), stated: {value: 12, unit: min}", head=HEAD + table)
+    # The logs say 12; nobody edited them, so what they say is for comparison.
+    assert judged.verdict == "fails"
+    assert [(one.basis, one.holds, one.decides) for one in judged.variants[0].outcomes] == [
+        ("published", False, True),
+        ("unscaled", True, False),
+    ]
+    asked = one(tree, "expr: minutes(acme), stated: {value: 12, unit: min}", head=HEAD + table, bases=["unscaled"])
+    assert asked.verdict == "holds"
+    own = one(tree, "basis: unscaled, expr: minutes(acme), stated: {value: 12}", head=HEAD + table, bases=["published"])
+    assert own.verdict == "holds"
+
+
+def test_a_table_gives_a_score_to_an_entry_whose_logs_give_none(tree: Tree) -> None:
+    spoil(tree, 0, 1)
+    table = "published: {acme: {minutes: '12.6', source: a table}}\n"
+    assert one(tree, "expr: minutes(acme), stated: {value: '12.6', unit: min}", head=HEAD + table).verdict == "holds"
+
+
+def test_without_a_table_the_logs_and_scaling_json_give_the_published_score(tree: Tree) -> None:
+    for claim in (
+        "expr: minutes(acme), stated: {value: 12}, basis: published",
+        "expr: 'minutes(acme, published)', stated: {value: 12}",
+    ):
+        judged = one(tree, claim)
+        assert (judged.verdict, judged.headline and judged.headline.basis) == ("holds", "published")
+    assert one(tree, "expr: minutes(acme), stated: {value: 12}", bases=["published"]).verdict == "holds"
+
+
+def test_the_factor_of_the_committee_makes_a_published_score(tree: Tree) -> None:
+    (tree.entry() / "scaling.json").write_text(json.dumps({"scaling_factor": 1.05}))
+    judged = one(tree, "expr: minutes(acme), stated: {value: '12.6'}")
+    assert judged.headline is not None
+    assert judged.headline.value == Fraction(63, 5)
+    assert judged.verdict == "holds"
+    assert [(one.basis, one.value, one.decides) for one in judged.variants[0].outcomes] == [
+        ("published", Fraction(63, 5), True),
+        ("unscaled", 12, False),
+    ]
+
+
+def test_a_run_that_is_not_compliant_counts_as_slowest(tree: Tree) -> None:
+    spoil(tree, 0)
+    found = run(tree, "expr: minutes(acme), stated: {value: 13}")
+    facts = found.world.facts["acme"]
+    assert isinstance(facts, Facts)
+    assert (facts.mean, facts.minutes[0]) == (13, None)
+
+
+def test_an_entry_without_a_score_is_not_verifiable(tree: Tree) -> None:
+    spoil(tree, 0, 1)
+    judged = one(tree, "expr: minutes(acme), stated: {value: 13}")
+    assert (judged.verdict, judged.reason) == ("not-verifiable", "acme has no score: too few of its runs count")
+
+
+def test_edited_times_are_undone(tree: Tree) -> None:
+    for number in range(5):
+        # What the training took, to its last event, times 1.1.
+        def stretch(log: object, number: int = number) -> None:
+            start = log.records("run_start")[0]["time_ms"]  # type: ignore[attr-defined]
+            log.put("eval_stop", time_ms=start + (10 + number) * 60_000)  # type: ignore[attr-defined]
+            log.put("run_stop", time_ms=start + (10 + number) * 66_000)  # type: ignore[attr-defined]
+
+        tree.edit(stretch, number)
+    found = run(tree, "expr: minutes(acme), stated: {value: 13, unit: min}")
+    facts = found.world.facts["acme"]
+    assert isinstance(facts, Facts)
+    assert (facts.mean, facts.edit, facts.undone) == (Fraction(66, 5), Fraction(11, 10), 12)
+    [judged] = found.claims
+    assert judged.verdict == "depends-on-basis"
+    assert [(one.basis, one.value) for one in judged.variants[0].outcomes][:2] == [
+        ("published", Fraction(66, 5)),
+        ("unscaled", 12),
+    ]
+
+
+def test_what_else_differs_is_told_where_it_is_asked_for(tree: Tree) -> None:
+    tree.describe(framework="another")
+    for number in range(5):
+        tree.edit(lambda log: log.put("global_batch_size", value=1600), number)
+    judged = one(
+        tree, "expr: 'ratio(acme, beta)', stated: {value: 1}, context: [global_batch_size, framework, opt_name]"
+    )
+    assert [(change.name, change.first, change.second) for change in judged.changes] == [
+        ("global_batch_size", "1600", "3200"),
+        ("framework", "another", "some framework"),
+    ]
+    everything = one(tree, "expr: 'ratio(acme, beta)', stated: {value: 1}, context: all")
+    assert [change.name for change in everything.changes] == ["division", "framework", "global_batch_size"]
+
+
+def test_two_wordings_of_one_number_are_noted(tree: Tree) -> None:
+    judged = one(
+        tree, "unverifiable: no log, same_quantity: [{value: 16, unit: x}, {value: 16, unit: x, wording: over}]"
+    )
+    assert judged.verdict == "not-verifiable"
+    assert judged.notes == ("worded in two ways: 16x (line 10), over 16x (line 10)",)
+
+
+def test_results_that_no_claim_uses_are_not_read(tree: Tree) -> None:
+    assert list(run(tree, "expr: minutes(acme), stated: {value: 12}").world.facts) == ["acme"]
+
+
+def test_exit_statuses(tree: Tree) -> None:
+    good, fragile = "expr: chips(acme), stated: {value: 8}", "expr: price, stated: {value: 100}"
+    bad = "expr: chips(acme), stated: {value: 9}"
+    assert [run(tree, *claims).exit_status() for claims in ((good,), (good, fragile), (good, bad))] == [0, 0, 1]
+    assert [run(tree, *claims).exit_status(strict=True) for claims in ((good,), (good, fragile))] == [0, 1]
+    assert run(tree, "unverifiable: no log").exit_status(strict=True) == 1

@@ -1,0 +1,169 @@
+"""Wordings: what each allows, as examples and as laws."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mlsub.commands.audit.numbers import NumberError, number, plus_minus, stated, step_of
+from mlsub.commands.audit.wording import Interval, accepted, decimal, fixed, phrases, truncated, understated, wordings
+
+
+def of(text: str) -> Interval:
+    return accepted(stated(parts(text), 1))
+
+
+def parts(text: str) -> dict[str, yaml.Node]:
+    node = yaml.compose(f"{{{text}}}", Loader=yaml.SafeLoader)
+    assert isinstance(node, yaml.MappingNode)
+    return {key.value: value for key, value in node.value}
+
+
+#: A statement -> the values it allows.
+ACCEPTS = {
+    "value: 14.5, unit: min": "[14.45, 14.55)",
+    "value: '1.60'": "[1.595, 1.605)",
+    "value: 9, wording: just over": "(9, 9.5]",
+    "value: 5, wording: over": "(5, ∞)",
+    "value: 60, wording: '>'": "(60, ∞)",
+    "value: 3, wording: less than": "(0, 3)",
+    "value: 10, wording: Nearly": "[9.5, 10)",
+    "value: 300000, wording: around": "[285,000, 315,000]",
+    "value: 300000, wording: about, tolerance: 10%": "[270,000, 330,000]",
+    "value: 8, wording: at least": "[8, ∞)",
+    "value: 8, wording: at most": "(0, 8]",
+    "value: 1.6, wording: up to": "[1.55, 1.65)",
+    "wording: half": "[0.475, 0.525]",
+    "wording: a quarter": "[0.2375, 0.2625]",
+    "wording: the same": "[0.98, 1.02]",
+    "wording: orders of magnitude": "[10, ∞)",
+    "value: 24, unit: '%'": "[23.5, 24.5)",
+    "value: 58112": "[58,111.5, 58,112.5)",
+    "value: '58,112'": "[58,111.5, 58,112.5)",
+    "value: -5, wording: about": "[-5.25, -4.75]",
+}
+
+
+@pytest.mark.parametrize("text", ACCEPTS)
+def test_what_a_statement_allows(text: str) -> None:
+    assert of(text).words() == ACCEPTS[text]
+
+
+def test_an_unknown_wording_has_a_hint() -> None:
+    with pytest.raises(NumberError, match=r"unknown wording .jsut over.\. Did you mean just over\?"):
+        of("value: 1, wording: jsut over")
+
+
+def test_a_wording_without_a_value_needs_one() -> None:
+    with pytest.raises(NumberError, match="a value is needed beside the wording 'over'"):
+        of("wording: over")
+
+
+@pytest.mark.parametrize("text", ["", "1e5", "nan", "inf", "1,00", "0x10", "1_000", "1" * 41, "१", "1/3", "--1"])
+def test_what_is_no_number(text: str) -> None:
+    with pytest.raises(NumberError):
+        number(text)
+
+
+@settings(deadline=None)
+@given(st.integers(0, 10**12), st.integers(0, 6))
+def test_a_number_has_the_digits_it_is_written_with(units: int, digits: int) -> None:
+    value = Fraction(units, 10**digits)
+    written = fixed(value, digits)
+    assert number(written) == value
+    assert step_of(written) == Fraction(1, 10**digits)
+
+
+VALUES = st.fractions(min_value=Fraction(1, 100), max_value=10**6, max_denominator=1000)
+
+
+@settings(deadline=None)
+@given(st.decimals(min_value="0.01", max_value=10**6, places=2), VALUES)
+def test_exactly_the_values_that_round_to_a_statement_are_accepted(written: object, value: Fraction) -> None:
+    text = str(written)
+    rounded = Fraction(int(value * 100 + Fraction(1, 2)), 100)
+    assert (value in of(f"value: '{text}'")) == (rounded == Fraction(text))
+
+
+@settings(deadline=None)
+@given(st.sampled_from(sorted(phrases())), st.integers(1, 10**6), VALUES)
+def test_wordings_agree_with_one_another(phrase: str, whole: int, value: Fraction) -> None:
+    said = f"value: {whole}, wording: '{phrase}'"
+    window = of(said)
+    assert window.low is None or window.high is None or window.low < window.high
+    kind = phrases()[phrase]
+    if kind in ("over", "just over"):
+        assert Fraction(whole) not in window
+        assert value not in window or value > whole
+    if kind in ("exact", "about", "at least", "at most", "half", "the same"):
+        assert Fraction(whole) in window
+
+
+@settings(deadline=None)
+@given(st.integers(1, 10**6), VALUES)
+def test_every_value_is_under_at_or_over(whole: int, value: Fraction) -> None:
+    told = [value in of(f"value: {whole}, wording: {word}") for word in ("under", "over")]
+    assert sum(told) == (value != whole)
+
+
+@settings(deadline=None)
+@given(VALUES, VALUES, VALUES, VALUES, st.booleans(), st.booleans())
+def test_windows_meet_where_a_value_lies_in_both(
+    a: Fraction, b: Fraction, c: Fraction, d: Fraction, low_in: bool, high_in: bool
+) -> None:
+    one, other = Interval(min(a, b), max(a, b), low_in, high_in), Interval(min(c, d), max(c, d), True, True)
+    assert one.meets(other) == other.meets(one)
+    inside = [(low + high) / 2 for low in (a, b, c, d) for high in (a, b, c, d)]
+    if any(value in one and value in other for value in inside):
+        assert one.meets(other)
+
+
+def test_windows_that_only_touch() -> None:
+    closed, below = Interval(Fraction(1), Fraction(2), high_in=True), Interval(Fraction(1), Fraction(2))
+    after = Interval(Fraction(2), None)
+    assert closed.meets(after)
+    assert not below.meets(after)
+    assert not closed.meets(Interval(Fraction(2), None, low_in=False))
+    assert Interval(None, None).meets(below)
+    assert not Interval(Fraction(-2), Fraction(-1)).meets(Interval(None, Fraction(-3)))
+
+
+def test_digits_may_be_cut_off_from_percentages_alone() -> None:
+    beyond = truncated(stated(parts("value: 31, unit: '%'"), 1))
+    assert beyond is not None
+    assert beyond.words() == "[31.5, 32)"
+    assert truncated(stated(parts("value: 1.6, unit: x"), 1)) is None
+    assert truncated(stated(parts("value: 31, unit: '%', wording: over"), 1)) is None
+
+
+def test_far_above_is_understated() -> None:
+    said = stated(parts("value: 5, wording: over"), 1)
+    assert understated(said, Fraction(8))
+    assert not understated(said, Fraction(7))
+    assert not understated(stated(parts("value: 5"), 1), Fraction(80))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [("0", "0"), ("-1/3", "-0.333333"), ("1/2", "0.5"), ("1234567", "1,234,567"), ("-1/10000000", "0"), ("10", "10")],
+)
+def test_decimals(value: str, text: str) -> None:
+    assert decimal(Fraction(value)) == text
+
+
+def test_a_huge_number_is_shown_without_a_double() -> None:
+    assert len(fixed(Fraction(10) ** 400)) == 401 + 133 + 7
+
+
+def test_percentages_and_amounts() -> None:
+    assert plus_minus("5%", Fraction(300)) == 15
+    assert plus_minus("2.5", Fraction(300)) == Fraction(5, 2)
+
+
+def test_every_wording_has_an_end() -> None:
+    for name, wording in wordings().items():
+        assert any((wording.least, wording.above, wording.most, wording.below)), name

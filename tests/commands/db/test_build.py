@@ -1,0 +1,323 @@
+"""The database holds what the folders hold: built anew or brought up to date, whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import mlsub
+from mlsub.commands.db.build import Ask, build
+from mlsub.commands.db.errors import DatabaseError
+from mlsub.io.output import OutputError
+from tests.commands.db.place import RECORDS, Place, content_of, duckdb
+from tests.corpus import CORPUS
+from tests.make_tree import Tree, make_tree, spoil
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+def test_rows_of_two_submissions(place: Place) -> None:
+    built = place.build()
+    assert built.read == ("v1.0/ACME", "v1.1/Bolt")
+    assert (built.kept, built.gone, built.written) == ((), (), True)
+    assert place.select("SELECT round, usage, number, title FROM rounds ORDER BY round") == [
+        ("v1.0", "training", "1.0", "MLPerf Training v1.0"),
+        ("v1.1", "training", "1.1", "MLPerf Training v1.1"),
+    ]
+    assert place.select("SELECT round, organisation, systems, entries, accepted, runs, options FROM submissions") == [
+        ("v1.0", "ACME", 1, 1, 1, 5, "{}"),
+        ("v1.1", "Bolt", 1, 1, 1, 5, "{}"),
+    ]
+    assert (
+        place.select("SELECT system, nodes, accelerators, description->>'division' FROM systems")
+        == [
+            ("rack1", 1, 8, "closed"),
+        ]
+        * 2
+    )
+    [first, _] = place.select(
+        "SELECT entry, division, verdict, runs, compliant, converged, batch_size, unscaled_minutes, published_minutes "
+        "FROM entries ORDER BY entry"
+    )
+    assert first == ("v1.0/ACME/rack1/resnet", "closed", "accepted", 5, 5, 5, 3200.0, 12.0, 12.0)
+    runs = place.select("SELECT run, minutes, init_minutes, seed, status, converged FROM runs ORDER BY run LIMIT 2")
+    assert [run[0] for run in runs] == [f"v1.0/ACME/rack1/resnet/result_{n}.txt" for n in (0, 1)]
+    assert [run[1] for run in runs] == [10.0, 11.0]
+    assert runs[0][2] == pytest.approx(1.0, abs=0.01)
+    assert [run[3:] for run in runs] == [(1000.0, "success", True), (1001.0, "success", True)]
+    assert place.select("SELECT text, number FROM hyperparameters WHERE key = 'opt_name' GROUP BY ALL") == [
+        ("lars", None)
+    ]
+    assert place.select("SELECT text, number FROM hyperparameters WHERE key = 'lars_opt_momentum' GROUP BY ALL") == [
+        ("0.9", 0.9)
+    ]
+    assert place.select("SELECT count(*), max(value) FROM evaluations") == [(100, 0.75954)]
+    [(start, stop)] = place.select("SELECT run_start, run_stop FROM runs WHERE run LIKE 'v1.0/%/result_0.txt'")
+    assert (stop - start).total_seconds() == 600
+
+
+def test_findings_hang_on_their_entry_and_run(place: Place) -> None:
+    spoil(place.acme, 1)
+    place.build()
+    found = place.select("SELECT entry, run, kind, severity FROM findings WHERE rule = 'key.eval_accuracy.target'")
+    assert found == [("v1.0/ACME/rack1/resnet", "v1.0/ACME/rack1/resnet/result_1.txt", "official", "error")]
+
+
+def test_the_same_files_are_not_read_again_and_the_file_stays(place: Place) -> None:
+    place.build()
+    before = place.database.stat()
+    again = place.build()
+    assert (again.read, again.kept, again.written) == ((), ("v1.0/ACME", "v1.1/Bolt"), False)
+    assert (place.database.stat().st_ino, place.database.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+
+
+CHANGES: dict[str, Callable[[Tree], object]] = {
+    "a byte of a log": lambda tree: spoil(tree, 0),
+    "a log less": lambda tree: tree.log(4).unlink(),
+    "a log more": lambda tree: shutil.copy(tree.log(0), tree.log(5)),
+    "another name": lambda tree: tree.log(0).rename(tree.log(9)),
+    "a description": lambda tree: tree.describe(number_of_nodes="2"),
+    "a script that cannot be run": lambda tree: next(tree.folder.rglob("setup.sh")).chmod(0o644),
+    "an empty folder": lambda tree: (tree.entry().parent / "bert").mkdir(),
+    "a stray": lambda tree: (tree.folder / "stray").write_text(""),
+    "a link": lambda tree: (tree.folder / "stray").symlink_to("results"),
+    "a pipe": lambda tree: os.mkfifo(tree.entry() / "result_7.txt"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_changed_is_read_again_and_nothing_else(change: str, place: Place) -> None:
+    place.build()
+    CHANGES[change](place.acme)
+    built = place.build()
+    assert (built.read, built.kept, built.written) == (("v1.0/ACME",), ("v1.1/Bolt",), True)
+    kept = place.content()
+    place.build(fresh=True)
+    assert place.content() == kept
+
+
+def test_a_submission_that_is_gone_goes_and_takes_its_round_along(place: Place) -> None:
+    place.build()
+    shutil.rmtree(place.bolt.folder)
+    built = place.build()
+    assert (built.gone, built.kept) == (("v1.1/Bolt",), ("v1.0/ACME",))
+    for table in ("rounds", "submissions", "systems", "entries"):
+        assert place.select(f"SELECT DISTINCT round FROM {table}") == [("v1.0",)]  # noqa: S608
+    for table in ("runs", "evaluations", "hyperparameters"):
+        found = place.select(f"SELECT DISTINCT entry FROM {table}")  # noqa: S608
+        assert found == [("v1.0/ACME/rack1/resnet",)]
+
+
+def test_folders_may_be_rounds_or_organisations(place: Place) -> None:
+    place.build(place.acme.folder, place.rounds / "v1.1")
+    by_parts = place.content()
+    place.build(place.rounds, place.acme.folder)
+    assert place.content() == by_parts
+
+
+def test_another_version_of_the_program_reads_everything(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    place.build()
+    monkeypatch.setattr(mlsub, "__version__", "99.0")
+    assert place.build().read == ("v1.0/ACME", "v1.1/Bolt")
+
+
+def test_records_come_and_go_with_their_files(place: Place) -> None:
+    assert place.build(records=(RECORDS,)).rows["records"] == 38
+    assert place.build(records=(RECORDS,)).written is False
+    assert place.select("SELECT value, unit, bound FROM records WHERE record = 'chart-efficientnet-b0-latency'") == [
+        (16.0, "x", "over")
+    ]
+    assert place.select("SELECT count(*) FROM record_mlperf_ids WHERE round = 'v1.1'") == [(7,)]
+    built = place.build()
+    assert (built.written, built.rows["records"], built.rows["record_facts"]) == (True, 0, 0)
+
+
+def test_two_files_of_records_may_not_use_one_name(place: Place) -> None:
+    other = Path(shutil.copy(RECORDS, place.folder / "other.yaml"))
+    with pytest.raises(DatabaseError, match=r"^Two files of records have a record post-bert-large-training\. Rename"):
+        place.build(records=(RECORDS, other))
+
+
+def test_views_and_parquet_hold_the_same(place: Place) -> None:
+    parquet = place.folder / "tables"
+    place.build(records=(RECORDS,), parquet=parquet)
+    place.build(records=(RECORDS,), parquet=parquet)
+    assert place.select("SELECT kind, entry, minutes, accelerators FROM results ORDER BY entry") == [
+        ("mlperf", "v1.0/ACME/rack1/resnet", 12.0, 8),
+        ("mlperf", "v1.1/Bolt/rack1/resnet", 12.0, 8),
+    ]
+    assert place.select("SELECT kind, count(*) FROM figures GROUP BY kind ORDER BY kind") == [
+        ("mlperf", 2),
+        ("record ratio", 32),
+        ("record value", 6),
+    ]
+    [(one, other)] = place.select("SELECT min(settings), max(settings) FROM hyperparameter_sets")
+    assert one == other
+    assert one.startswith("lars_epsilon=0.0 lars_opt_base_learning_rate=10.5 ")
+    with duckdb.connect() as connection:
+        for name, count in place.build(records=(RECORDS,)).rows.items():
+            file = str(parquet / f"{name}.parquet")
+            assert connection.read_parquet(file).count("*").fetchall() == [(count,)]
+
+
+def test_a_folder_with_other_things_is_not_replaced_by_parquet(place: Place) -> None:
+    (place.folder / "tables").mkdir()
+    (place.folder / "tables" / "thesis.txt").write_text("years of work")
+    with pytest.raises(OutputError, match="holds other things"):
+        place.build(parquet=place.folder / "tables")
+    assert (place.folder / "tables" / "thesis.txt").read_text() == "years of work"
+    assert not place.database.exists()
+
+
+def test_what_is_no_database_of_ours_is_left_alone_unless_forced(place: Place) -> None:
+    place.database.write_text("a thesis")
+    with pytest.raises(DatabaseError, match="is no database of mlsub db"):
+        place.build()
+    assert place.database.read_text() == "a thesis"
+    place.database.unlink()
+    with duckdb.connect(place.database) as connection:
+        connection.execute("CREATE TABLE mine (x INTEGER)")
+    with pytest.raises(DatabaseError, match="add --force to replace it"):
+        place.build()
+    assert place.build(fresh=True).written
+
+
+def test_a_journal_of_somebody_else_is_not_replayed_into_the_new_file(place: Place) -> None:
+    place.build()
+    with duckdb.connect(place.database) as connection:
+        connection.execute("CREATE TABLE mine (x INTEGER)")
+        connection.execute("CREATE OR REPLACE TABLE mine (x VARCHAR)")
+        with pytest.raises(DatabaseError, match=r"results\.duckdb\.wal is there: "):
+            place.build(fresh=True)
+    assert place.build(fresh=True).written
+
+
+def test_nothing_is_written_into_a_submission(place: Place) -> None:
+    with pytest.raises(OutputError, match="lies in a submission"):
+        place.build(output=place.acme.folder / "results.duckdb")
+    with pytest.raises(OutputError, match="lies in a submission"):
+        place.build(parquet=place.acme.folder / "results" / "tables")
+
+
+def test_one_submission_in_two_places_is_an_error(place: Place) -> None:
+    shutil.copytree(place.rounds, place.folder / "copy" / "rounds")
+    with pytest.raises(DatabaseError, match=r"^v1\.0/ACME is there twice: "):
+        place.build(place.rounds, place.folder / "copy" / "rounds")
+
+
+def test_rounds_that_nobody_knows_are_passed_over_and_told(place: Place) -> None:
+    make_tree(place.rounds, "v9.9")
+    built = place.build()
+    assert len(built.read) == 2
+    [told] = built.passed_over
+    assert told.startswith(f"{place.rounds}/v9.9/ACME: ")
+
+
+@pytest.mark.parametrize("kind", ["none", "file", "empty"])
+def test_a_folder_that_holds_nothing_is_an_error(kind: str, place: Place) -> None:
+    odd = place.folder / "odd"
+    if kind == "file":
+        odd.write_text("")
+    elif kind == "empty":
+        odd.mkdir()
+    with pytest.raises(DatabaseError, match=r"^There is no (folder|submission in) "):
+        place.build(odd)
+
+
+def test_hostile_values_become_cells(place: Place) -> None:
+    def poison(log: Any) -> None:
+        log.put("run_start", time_ms=1e300)
+        log.put("seed", value="\ud800 seed")
+        log.put("opt_name", value={"deep": ["\u0000", float("inf"), 10**400]})
+        log.put("lars_opt_momentum", value=10**400)
+        log.put("eval_accuracy", value="nan")
+
+    place.acme.edit(poison)
+    place.acme.describe(system_name="'; DROP TABLE runs; --\u0000", framework=10**30)
+    (place.rounds / "v1.0" / os.fsdecode(b"\xff") / "results").mkdir(parents=True)
+    place.build()
+    assert place.select("SELECT system_name FROM systems WHERE organisation = 'ACME'") == [
+        ("'; DROP TABLE runs; --\0",)
+    ]
+    assert place.select("SELECT organisation FROM submissions ORDER BY organisation") == [
+        ("ACME",), ("Bolt",), ("\\udcff",)
+    ]  # fmt: skip
+    [(start,)] = place.select("SELECT run_start FROM runs WHERE run LIKE '%ACME%/result_0.txt'")
+    assert start is None
+    assert place.build().written is False
+
+
+def test_a_killed_build_leaves_the_old_file(place: Place) -> None:
+    place.build()
+    before = content_of(place.database)
+    for number in range(40):
+        make_tree(place.rounds, "v1.0", f"Org{number}", ("unet3d",))
+    command = [sys.executable, "-m", "mlsub", "db", "build", str(place.rounds), "-o", str(place.database)]
+    process = subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL)
+    while process.poll() is None and not [*place.folder.glob(".mlsub-*.part/results.duckdb")]:
+        time.sleep(0.01)
+    time.sleep(0.2)
+    os.killpg(process.pid, signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    assert content_of(place.database) == before
+    assert [*place.folder.glob(".mlsub-*.part")]
+    place.build()
+    assert not [*place.folder.glob(".mlsub-*")]
+    assert place.select("SELECT count(*) FROM submissions") == [(42,)]
+
+
+@pytest.mark.skipif(not CORPUS.is_dir(), reason="published results are not there")
+def test_all_published_rounds_agree_with_the_report_and_are_quick(tmp_path: Path) -> None:
+    from mlsub.workspace import Settings, check_paths
+
+    output = tmp_path / "results.duckdb"
+    started = time.monotonic()
+    built = build(Ask(folders=(CORPUS,), output=output))
+    assert time.monotonic() - started < 120
+    assert (len(built.read), built.rows["rounds"], built.rows["runs"]) == (55, 12, 1919)
+    started = time.monotonic()
+    assert build(Ask(folders=(CORPUS,), output=output)).written is False
+    assert time.monotonic() - started < 20
+    reports = check_paths([CORPUS / "v1.0", CORPUS / "v2.0", CORPUS / "v4.0"], Settings())
+    expected = sorted(
+        (f"v{report.round}/{entry.path.replace('/results/', '/')}", entry.official.value, entry.score.published)
+        for report in reports
+        for entry in report.entries
+    )
+    with duckdb.connect(output, read_only=True) as connection:
+        found = connection.execute(
+            "SELECT entry, verdict, published_minutes FROM entries "
+            "WHERE round IN ('v1.0', 'v2.0', 'v4.0') ORDER BY entry"
+        ).fetchall()
+    assert [tuple(row) for row in found] == expected
+
+
+def test_what_somebody_added_to_a_database_is_never_lost(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    place.build()
+    with duckdb.connect(place.database) as connection:
+        connection.execute("CREATE TABLE mine AS SELECT 42 AS x")
+    make_tree(place.rounds, "v1.0", "Third")
+    updated = place.build()
+    assert (updated.written, updated.aside) == (True, None)
+    assert place.select("SELECT x FROM mine") == [(42,)]
+    # Another version of mlsub builds anew what it cannot bring up to date.
+    monkeypatch.setattr(mlsub, "__version__", "0.0.0")
+    rebuilt = place.build()
+    assert rebuilt.aside == "results.duckdb.~1~"
+    with duckdb.connect(place.folder / "results.duckdb.~1~", read_only=True) as connection:
+        assert connection.execute("SELECT x FROM mine").fetchall() == [(42,)]
+    monkeypatch.setattr(mlsub, "__version__", "0.0.1")
+    assert (place.build().aside, place.build(fresh=True).aside) == (None, None)
+    assert sorted(path.name for path in place.folder.glob("*~")) == ["results.duckdb.~1~"]

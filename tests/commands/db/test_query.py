@@ -1,0 +1,169 @@
+"""Questions are answered, and nothing else: no writing, no files, no network, no end without a bound."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mlsub.commands.db import query
+from mlsub.commands.db.errors import DatabaseError
+from mlsub.commands.db.query import MIXED, ask
+from mlsub.commands.db.schema import tables
+from tests.commands.db.place import RECORDS, Place, duckdb
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    place = Place(tmp_path_factory.mktemp("query"))
+    place.build(records=(RECORDS,))
+    return place
+
+
+def test_an_answer_has_columns_types_and_rows(place: Place) -> None:
+    answer = ask(place.database, "SELECT entry, runs, published_minutes FROM entries ORDER BY entry", 10)
+    assert answer.columns == ("entry", "runs", "published_minutes")
+    assert answer.types == ("VARCHAR", "BIGINT", "DOUBLE")
+    assert answer.rows == (("v1.0/ACME/rack1/resnet", 5, 12.0), ("v1.1/Bolt/rack1/resnet", 5, 12.0))
+    assert (answer.more, answer.notes) == (False, ())
+
+
+def test_rows_are_bounded(place: Place) -> None:
+    answer = ask(place.database, "SELECT * FROM range(1000000000000)", 3)
+    assert answer.rows == ((0,), (1,), (2,))
+    assert answer.more
+    assert not ask(place.database, "SELECT * FROM range(3)", 3).more
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["DESCRIBE runs", "SUMMARIZE rounds", "SHOW TABLES", "EXPLAIN SELECT 1", "VALUES (1)", "FROM rounds", "SELECT 1;"],
+)
+def test_statements_that_only_look_are_answered(statement: str, place: Place) -> None:
+    assert ask(place.database, statement, 100).rows
+
+
+@pytest.mark.parametrize(
+    ("statement", "told"),
+    [
+        ("DROP TABLE runs", "Only SELECT is answered, not DROP"),
+        ("DELETE FROM runs", "Only SELECT is answered, not DELETE"),
+        ("INSERT INTO rounds SELECT * FROM rounds", "Only SELECT is answered, not INSERT"),
+        ("CREATE TEMP TABLE a (x INTEGER)", "Only SELECT is answered, not CREATE"),
+        ("COPY runs TO 'out.csv'", "Only SELECT is answered, not COPY"),
+        ("ATTACH 'other.duckdb'", "Only SELECT is answered, not ATTACH"),
+        ("INSTALL httpfs", "Only SELECT is answered, not LOAD"),
+        ("SET enable_external_access = true", "Only SELECT is answered, not SET"),
+        ("PRAGMA database_list", "Only SELECT is answered, not PRAGMA"),
+        ("CALL pragma_version()", "Only SELECT is answered, not CALL"),
+        ("CHECKPOINT", "Only SELECT is answered, not"),
+        ("SELECT 1; DROP TABLE runs", "One statement is asked for, not 2"),
+        ("", "One statement is asked for, not 0"),
+        ("-- nothing", "One statement is asked for, not 0"),
+        ("SELECT * FROM 'x.csv'", "file system operations are disabled"),
+        ("SELECT * FROM read_text('{file}')", "file system operations are disabled"),
+        ("SELECT * FROM glob('/*')", "file system operations are disabled"),
+        ("SELECT * FROM read_csv('https://example.org/x.csv')", "disabled"),
+        ("SELECT * FROM place", "Catalog Error: Table with name place does not exist!"),
+        ("SELECT nope FROM rounds", 'Binder Error: Referenced column "nope" not found in FROM clause!'),
+        ("SELEC 1", 'Parser Error: syntax error at or near "SELEC"'),
+        ("SELECT repeat('x', 100000000000)", "Error"),
+        ("SELECT '\ud800'", "The question is no UTF-8 text"),
+        ("SELECT " + "(" * 100_000, "more than 200 brackets open at once"),
+    ],
+)
+def test_everything_else_is_refused_in_one_line(statement: str, told: str, place: Place) -> None:
+    before = place.database.read_bytes()
+    with pytest.raises(DatabaseError) as raised:
+        ask(place.database, statement.format(file=RECORDS), 10)
+    assert told in str(raised.value)
+    assert "\n" not in str(raised.value)
+    assert place.database.read_bytes() == before
+    assert sorted(child.name for child in place.folder.iterdir()) == [
+        ".results.duckdb.mlsub-written",
+        "results.duckdb",
+        "rounds",
+    ]
+
+
+def test_a_sum_that_would_not_fit_the_memory_ends_in_an_error_and_spills_nothing(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(query._CLOSED, "memory_limit", "50MB")
+    with pytest.raises(DatabaseError, match="Out of Memory"):
+        ask(place.database, "SELECT count(*) FROM (SELECT DISTINCT range, md5(range::VARCHAR) FROM range(2000000))", 1)
+    assert sorted(child.name for child in place.folder.iterdir()) == [
+        ".results.duckdb.mlsub-written",
+        "results.duckdb",
+        "rounds",
+    ]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT r.value / e.published_minutes FROM records r, entries e",
+        "SELECT * FROM figures",
+        "SELECT (SELECT max(value) FROM record_facts) / minutes FROM results",
+        "WITH a AS (SELECT value FROM RECORDS) SELECT a.value, minutes FROM a, runs",
+        "SELECT value FROM records UNION ALL SELECT minutes FROM results",
+        "SELECT * FROM query('SELECT value FROM records') a, runs",
+        "EXPLAIN SELECT value, minutes FROM records, results",
+        "SELECT value, minutes FROM records, results WHERE " + "NOT " * 900 + "true",
+        "SELECT * FROM query_table('records') a, query_table('runs') b",
+    ],
+)
+def test_a_question_that_touches_results_and_records_is_told_so(statement: str, place: Place) -> None:
+    assert ask(place.database, statement, 1).notes == (MIXED,)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT * FROM records JOIN record_systems USING (system)",
+        "SELECT 'records' FROM runs",
+        "SELECT entry AS records FROM results",
+        "SELECT 1",
+    ],
+)
+def test_a_question_that_touches_one_kind_has_no_note(statement: str, place: Place) -> None:
+    assert ask(place.database, statement, 1).notes == ()
+
+
+def test_no_view_but_the_one_that_says_so_has_both_kinds(place: Place) -> None:
+    both = [table.name for table in tables() if len(table.touches) > 1]
+    assert both == ["figures"]
+    with duckdb.connect(place.database, read_only=True) as connection:
+        for table in tables():
+            if table.sql is not None:
+                assert set(table.touches) == query._touched(connection, table.sql)
+                assert [row[0] for row in connection.execute(f"DESCRIBE {table.name}").fetchall()] == [
+                    column.name for column in table.columns
+                ]
+
+
+def test_every_table_and_column_says_what_it_is(place: Place) -> None:
+    with duckdb.connect(place.database, read_only=True) as connection:
+        comments = dict(connection.execute("SELECT table_name, comment FROM duckdb_tables()").fetchall())
+        comments |= dict(
+            connection.execute("SELECT view_name, comment FROM duckdb_views() WHERE NOT internal").fetchall()
+        )
+        columns = connection.execute(
+            "SELECT table_name, column_name, comment FROM duckdb_columns() WHERE NOT internal"
+        ).fetchall()
+    told = {(table, column): comment for table, column, comment in columns}
+    for table in tables():
+        assert comments[table.name] == table.meaning
+        for column in table.columns:
+            assert told[(table.name, column.name)] == column.meaning
+
+
+@pytest.mark.parametrize("kind", ["none", "folder", "text"])
+def test_what_is_no_database_is_told(kind: str, tmp_path: Path) -> None:
+    file = tmp_path / "results.duckdb"
+    if kind == "folder":
+        file.mkdir()
+    elif kind == "text":
+        file.write_text("text" * 5000)
+    with pytest.raises(DatabaseError, match=r"^There is no database |is no database, or is in use: "):
+        ask(file, "SELECT 1", 1)

@@ -1,0 +1,179 @@
+"""The rehearsal round: real runs, real logs, its own rules."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import mlsub
+from mlsub.cli import main
+from mlsub.commands.demo.manifest import DigitsParameters, Manifest, ManifestError, RehearsalEntry, read_manifest
+from mlsub.commands.demo.rehearse import OutputExistsError, rehearse
+from mlsub.commands.demo.train import train_run
+from mlsub.emit import DoomedRunError
+from mlsub.findings import Verdict
+
+MANIFEST = Path(__file__).resolve().parents[3] / "submissions" / "rehearsal" / "training.yaml"
+
+
+@pytest.fixture(scope="module")
+def submission(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return rehearse(read_manifest(MANIFEST), tmp_path_factory.mktemp("rehearsal"), replace=False)
+
+
+def records(log: Path) -> list[dict]:
+    return [json.loads(line.removeprefix(":::MLLOG ")) for line in log.read_text().splitlines()]
+
+
+def test_a_rehearsal_is_accepted_without_any_finding(submission: Path) -> None:
+    report = mlsub.check(submission)
+    assert (report.usage, report.round, report.official) == ("rehearsal", "1.0", Verdict.ACCEPTED)
+    assert [(e.benchmark, e.division, e.runs, e.compliant, e.rcp.verdict) for e in report.entries] == [
+        ("digits", "closed", 5, 5, "pass"),
+        ("verses", "closed", 5, 5, "pass"),
+        ("digits", "open", 5, 5, "not-required"),
+        ("verses", "open", 5, 5, "not-required"),
+    ]
+    assert all(e.minutes is not None and e.minutes > 0 for e in report.entries)
+    assert report.findings == ()
+
+
+def test_every_run_has_its_own_seed_and_really_trained(submission: Path) -> None:
+    logs = sorted(submission.glob("results/*/*/result_*.txt"))
+    assert len(logs) == 20
+    seeds = [r["value"] for log in logs for r in records(log) if r["key"] == "seed"]
+    assert len(set(seeds)) == 20
+    logs = sorted(submission.glob("results/*/digits/result_*.txt"))
+    curves = {tuple(r["value"] for r in records(log) if r["key"] == "eval_accuracy") for log in logs}
+    # Real training: each run improves in its own way, and ends at the first evaluation that meets the target.
+    assert len(curves) > 5
+    assert all(curve[-1] >= 0.96 and all(value < 0.96 for value in curve[:-1]) for curve in curves)
+
+
+def test_everything_says_that_it_is_a_rehearsal(submission: Path) -> None:
+    assert "not an MLPerf result" in (submission.parent / "README.txt").read_text()
+    for description in submission.glob("systems/*.json"):
+        assert "not an MLPerf result" in json.loads(description.read_text())["sw_notes"]
+    log = next(submission.glob("results/*/digits/result_0.txt"))
+    assert all("no MLPerf result" in record["namespace"] for record in records(log))
+
+
+def test_a_run_that_misses_the_target_says_so_and_is_noncompliant(tmp_path: Path) -> None:
+    entry = RehearsalEntry(
+        "short", "closed", DigitsParameters(max_epochs=1, opt_base_learning_rate=1e-6, global_batch_size=128)
+    )
+    log = tmp_path / "result_0.txt"
+    result = train_run(log, "Org", "research", entry, seed=1)
+    assert not result.success
+    report = mlsub.check(log, round="1.0", usage="rehearsal")
+    assert report.official == Verdict.REJECTED
+    assert {f.rule for f in report.findings} == {"key.eval_accuracy.target", "run.status-aborted"}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "rule"),
+    [
+        ({"opt_name": "adam"}, "key.opt_name.value"),
+        ({"model_hidden_units": 128}, "key.model_hidden_units.value"),
+        ({"global_batch_size": 48}, "key.global_batch_size.value"),
+        ({"opt_momentum": 0.8}, "key.opt_momentum.value"),
+        ({"opt_weight_decay": 0.0}, "key.opt_weight_decay.value"),
+    ],
+)
+def test_the_recorder_refuses_in_closed_what_open_may_do(parameters: dict, rule: str, tmp_path: Path) -> None:
+    def run(division: str) -> Path:
+        entry = RehearsalEntry("here", division, DigitsParameters(**{"opt_base_learning_rate": 0.005, **parameters}))
+        log = tmp_path / f"result_{division}.txt"
+        train_run(log, "Org", "research", entry, seed=7)
+        return log
+
+    with pytest.raises(DoomedRunError) as refused:
+        run("closed")
+    assert {finding.rule for finding in refused.value.findings} == {rule}
+    report = mlsub.check(run("open"), round="1.0", usage="rehearsal")
+    assert {finding.rule for finding in report.findings if finding.rejects} == set()
+
+
+def test_a_refused_rehearsal_leaves_nothing_and_says_why(tmp_path: Path) -> None:
+    path = tmp_path / "manifest.yaml"
+    path.write_text("organisation: Org\nentries: [{system: a, division: closed, hyperparameters: {opt_name: adam}}]\n")
+    result = CliRunner().invoke(main, ["rehearse", str(path), "--output", str(tmp_path / "out")])
+    assert result.exit_code == 1
+    assert result.stderr.splitlines()[:2] == [
+        "the run cannot become a compliant result:",
+        "  opt_name has a value that the rules do not allow [key.opt_name.value]",
+    ]
+    assert list((tmp_path / "out" / "rehearsal-v1.0").iterdir()) == []
+
+
+def test_an_existing_rehearsal_is_replaced_only_on_request(submission: Path, tmp_path: Path) -> None:
+    manifest = Manifest("Org", (RehearsalEntry("here", "open", DigitsParameters(opt_base_learning_rate=0.05)),))
+    first = rehearse(manifest, tmp_path, replace=False)
+    before = (first / "results/here/digits/result_0.txt").read_bytes()
+    with pytest.raises(OutputExistsError):
+        rehearse(manifest, tmp_path, replace=False)
+    assert (first / "results/here/digits/result_0.txt").read_bytes() == before
+    assert rehearse(manifest, tmp_path, replace=True) == first
+    assert (first / "results/here/digits/result_0.txt").read_bytes() != before
+    assert sorted(p.name for p in first.parent.iterdir()) == [".Org.mlsub-written", "Org", "README.txt"]
+
+
+def test_a_folder_that_is_no_rehearsal_is_never_replaced(tmp_path: Path) -> None:
+    precious = tmp_path / "rehearsal-v1.0" / "Org"
+    precious.mkdir(parents=True)
+    (precious / "thesis.txt").write_text("years of work")
+    manifest = Manifest("Org", (RehearsalEntry("here", "open"),))
+    with pytest.raises(OutputExistsError):
+        rehearse(manifest, tmp_path, replace=True)
+    assert (precious / "thesis.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("organisation: X\nentries: []\n", "at least one system"),
+        ("organisation: X\nentries: [{system: a, division: shut}]\n", "shut"),
+        ("organisation: X\nentries: [{system: ../a, division: open}]\n", "folder's name"),
+        (
+            "organisation: X\nentries: [{system: a, division: open}, {system: a, division: open}]\n",
+            "each benchmark of a system once",
+        ),
+        ("organisation: X\nentries: [{system: a, division: open, hyperparameters: {lr: 1}}]\n", "lr"),
+        ("organisation: X\nentries: [{system: a, division: open, benchmark: poems}]\n", "poems"),
+        (
+            "organisation: X\n"
+            "entries: [{system: a, division: open}, {system: a, division: closed, benchmark: verses}]\n",
+            "one division",
+        ),
+        ("- a list\n", ":1: a mapping is needed"),
+        ("a: [\n", ":2: no YAML"),
+    ],
+)
+def test_a_bad_manifest_is_refused_in_one_line_and_exit_2(text: str, named: str, tmp_path: Path) -> None:
+    path = tmp_path / "manifest.yaml"
+    path.write_text(text)
+    with pytest.raises(ManifestError, match=named):
+        read_manifest(path)
+    result = CliRunner().invoke(main, ["rehearse", str(path), "--output", str(tmp_path / "out")])
+    assert result.exit_code == 2
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_missing_manifest_ends_with_exit_2(tmp_path: Path) -> None:
+    result = CliRunner().invoke(main, ["rehearse", str(tmp_path / "none.yaml")])
+    assert result.exit_code == 2
+    assert "none.yaml" in result.stderr
+
+
+def test_without_scikit_learn_the_message_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name == "sklearn" or name.startswith("sklearn.")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "sklearn.neural_network", None)
+    result = CliRunner().invoke(main, ["rehearse", str(MANIFEST), "--output", str(tmp_path)])
+    assert result.exit_code == 2
+    assert "pip install 'mlsub[rehearsal]'" in result.stderr
+    assert not list((tmp_path / "rehearsal-v1.0").glob(".rehearsal-*"))

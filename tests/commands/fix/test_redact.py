@@ -1,0 +1,219 @@
+"""Redaction finds what is private, leaves what is not, and never touches a record."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mlsub.commands.fix import zones as zones_module
+from mlsub.commands.fix.errors import MendError
+from mlsub.commands.fix.proof import fingerprint
+from mlsub.commands.redact.names import literal, members
+from mlsub.commands.redact.redactor import Redactor, Wanted
+from tests.commands.fix.logs import events, logs
+from tests.differential.shared import ABSENT, CORPUS, present
+
+FEW = settings(derandomize=True, deadline=None, max_examples=200)
+RECORD = b':::MLLOG {"time_ms": 1, "key": "a", "value": "/home/alice", "metadata": {}}'
+KEY = "AKIA" + "Q" * 16
+#: A line of a log, and what becomes of it.
+CASES = [
+    ("cd /home/alice/run && ls /home/alice", "cd <path-1>/run && ls <path-1>"),
+    ("-v /shared/home/alice/data:/data,/Users/bobby/x", "-v <path-1>/data:/data,<path-2>/x"),
+    ("Stored in /root/.cache/pip", "Stored in <path-1>/.cache/pip"),
+    ("/home/alice. Then alice said malice", "<path-1>. Then <user-1> said malice"),
+    ("/mnt/fsx/users/carol/ckpt; /lustre/carol/x", "<path-1>/ckpt; /lustre/<user-1>/x"),
+    (
+        "MASTER_ADDR=node07\nnode07: up, node071: up, xnode07",
+        "MASTER_ADDR=<host-1>\n<host-1>: up, node071: up, xnode07",
+    ),
+    ("Hostname     : ai1", "Hostname     : <host-1>"),
+    ("'hostname': 'gpu-a-1.acme.com'", "'hostname': '<host-1>'"),
+    ("RANK 0: MASTER_ADDR tag-8, MASTER_PORT 1", "RANK 0: MASTER_ADDR <host-1>, MASTER_PORT 1"),
+    (
+        "SLURM_NODELIST=n[08-10,12]\nn09 n12 n11 n08.ib.acme.com",
+        "SLURM_NODELIST=<host-1>\n<host-2> <host-3> n11 <host-4>",
+    ),
+    ("see ip-10-1-2-3.ec2.internal", "see <host-1>"),
+    ("alice@login1:~/run$ ls", "<user-1>@<host-1>:~/run$ ls"),
+    ("mail alice@acme.com", "mail <email-1>"),
+    ("USER=alice", "USER=<user-1>"),
+    ("listening on 10.20.30.40:8080, 10.20.30.40", "listening on <address-1>:8080, <address-1>"),
+    ("MASTER=172.16.3.4 inet6 fe80::1ff:fe23:4567:890a", "MASTER=<address-1> inet6 <address-2>"),
+    (f"key {KEY} done", "key <secret-1> done"),
+    ("WANDB_API_KEY=0123456789abcdef0123", "WANDB_API_KEY=<secret-1>"),
+    ("HF_TOKEN='hf_" + "a" * 34 + "'", "HF_TOKEN='<secret-1>'"),
+    ("Authorization: Bearer abcdef.ghijkl", "Authorization: Bearer <secret-1>"),
+    ("git clone https://bob:hunter22@git.acme.com/x", "git clone https://bob:<secret-1>@git.acme.com/x"),
+]
+#: Lines in which nothing is private.
+HARMLESS = [
+    "ROCm version : 5.4.2.1-1",
+    '"cuda_version":"12.3.2.001","cublas_version":"12.3.4.1","nccl_version":"2.19.3.1"',
+    "nvidia-curand-cu12==10.3.2.106",
+    "Collecting nvidia-cusolver-cu12 (11.4.5.107)",
+    "nvidia_curand_cu12-10.3.2.106-py3-none-manylinux1_x86_64.whl",
+    "loss 1.2.3.4.5 and 300.1.2.3 and 127.0.0.1:60001 and 0.0.0.0",
+    "12:34:56:78 std::string a::b 2023-01-01 10:20:30",
+    "master_addr is only used for static rdzv_backend",
+    "--container-env=MASTER_PORT,MASTER_ADDR slurm2pytorch ./run_and_time.sh",
+    "echo -n 'Clearing cache on ' && hostname && sync",
+    "HOSTNAME=localhost MASTER_ADDR=127.0.0.1",
+    "https://github.com/users/acme and https://x.org/home/page",
+    "pad_token: <|endoftext|> num_tokens=123456789 eos_token='endoftext'",
+    "threading.local self.internal torch.corp",
+    "git@github.com:mlcommons/logging.git @torch.jit.script",
+    "password: None api_key: Optional[str] secret = ${SECRET_FROM_ENV}",
+    "the home of users: $HOME /homework /home",
+    "8xA100-SXM4-80GB loss=3.4e-05 step 10/20",
+]
+
+
+def redact(folder: Path, content: bytes, wanted: Wanted = Wanted()) -> bytes:  # noqa: B008  (immutable)
+    file = folder / "result_0.txt"
+    file.write_bytes(content)
+    redactor = Redactor(wanted)
+    assert redactor.learn([file]) == []
+    redactor.survey(file)
+    redactor.write(file)
+    return file.read_bytes()
+
+
+@pytest.mark.parametrize(("line", "redacted"), CASES)
+def test_what_is_private_is_replaced(line: str, redacted: str, tmp_path: Path) -> None:
+    assert redact(tmp_path, line.encode() + b"\n").decode() == redacted + "\n"
+
+
+@pytest.mark.parametrize("line", HARMLESS)
+def test_what_is_not_stays(line: str, tmp_path: Path) -> None:
+    assert redact(tmp_path, line.encode() + b"\n").decode() == line + "\n"
+
+
+def test_what_the_caller_names_is_replaced(tmp_path: Path) -> None:
+    wanted = Wanted(users=("li",), hosts=("box",), texts=("proj-*-x", "Falcon"), env=True)
+    text = b"li on box: proj-9-x of Falcon, live\n  3: export A_B=1 2\nCC='x y'\nabc=5\n"
+    assert redact(tmp_path, text, wanted) == (
+        b"<user-1> on <host-1>: <text-1> of <text-2>, live\n  3: export A_B=<env>\nCC=<env>\nabc=5\n"
+    )
+
+
+@pytest.mark.parametrize("text", ["", "*", " ", "a*b*c*d", "a\nb"])
+def test_a_text_that_says_nothing_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="cannot look for"):
+        literal(text)
+
+
+def test_lists_of_hosts_are_taken_apart_within_bounds() -> None:
+    assert members(b"n[08-10,12],login1,b[1]") == [b"n08", b"n09", b"n10", b"n12", b"login1", b"b1"]
+    assert len(members(b"n[1-999999999]")) == 4096
+
+
+def test_the_same_thing_has_the_same_placeholder_in_all_logs_and_later_calls_go_on(tmp_path: Path) -> None:
+    one, two, three = (tmp_path / f"result_{number}.txt" for number in range(3))
+    one.write_bytes(b"/home/alice\nerin is here\n")
+    two.write_bytes(b"/home/erin\n/home/alice\n")
+    redactor = Redactor(Wanted())
+    redactor.learn([one, two])
+    for file in (one, two):
+        redactor.write(file)
+    assert one.read_bytes() == b"<path-1>\n<user-1> is here\n"
+    assert two.read_bytes() == b"<path-2>\n<path-1>\n"
+    three.write_bytes(b"/home/frank\n")
+    later = Redactor(Wanted())
+    later.learn([one, two, three])
+    later.write(three)
+    assert three.read_bytes() == b"<path-3>\n"
+
+
+def test_what_stands_in_a_record_is_counted_and_left(tmp_path: Path) -> None:
+    file = tmp_path / "result_0.txt"
+    file.write_bytes(b"x\n/home/alice: " + RECORD + b" " + RECORD + b" /home/alice\r" + RECORD + b"\nalice\n")
+    redactor = Redactor(Wanted())
+    redactor.learn([file])
+    redactor.survey(file)
+    found = {
+        item.key: (item.count, item.in_records, item.places, item.record_places) for item in redactor.items.values()
+    }
+    assert found == {b"/home/alice": (1, 4, [(file, 2)], [(file, 2)]), b"alice": (1, 0, [(file, 3)], [])}
+    redactor.write(file)
+    assert file.read_bytes() == (
+        b"x\n<path-1>: " + RECORD + b" " + RECORD + b" /home/alice\r" + RECORD + b"\n<user-1>\n"
+    )
+
+
+@FEW
+@given(logs, st.booleans(), st.sampled_from([1 << 20, 64]))
+def test_no_record_is_altered_and_a_second_time_finds_nothing(data: bytes, env: bool, chunk: int) -> None:
+    with tempfile.TemporaryDirectory() as folder, patch.object(zones_module, "CHUNK", chunk):
+        file = Path(folder, "result_0.txt")
+        file.write_bytes(data)
+        before, proof = events(file), fingerprint(file)
+        done = redact(Path(folder), data, Wanted(env=env))
+        assert events(file) == before
+        assert fingerprint(file) == proof
+        assert done.count(b"\n") == data.count(b"\n") and done.count(b"\r") == data.count(b"\r")
+        assert [name.name for name in Path(folder).iterdir()] == ["result_0.txt"]
+        if chunk > 64:
+            again = Redactor(Wanted(env=env))
+            again.learn([file])
+            again.survey(file)
+            assert [item for item in again.items.values() if item.count] == []
+
+
+def test_a_write_that_would_lose_a_record_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "result_0.txt"
+    file.write_bytes(b"/home/alice\n" + RECORD + b"\n")
+    redactor = Redactor(Wanted())
+    redactor.learn([file])
+    with (
+        patch.object(redactor, "replace", lambda text: text.replace(b"\n", b":::MLLOG ")),
+        pytest.raises(MendError, match="left as it was"),
+    ):
+        redactor.write(file)
+    assert file.read_bytes() == b"/home/alice\n" + RECORD + b"\n"
+    assert [name.name for name in tmp_path.iterdir()] == ["result_0.txt"]
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        b"a" * 99 + b" ",
+        b"/a",
+        b"@a.b",
+        b"1.2.3.",
+        b"a@",
+        b"::1",
+        b"host_name ",
+        b"token=",
+        b"-a",
+        b"://a:",
+        b"node[1-9],",
+    ],
+)
+def test_no_text_is_slow_to_read(piece: bytes, tmp_path: Path) -> None:
+    file = tmp_path / "result_0.txt"
+    file.write_bytes(piece * (1_000_000 // len(piece)))
+    start = time.process_time()
+    redactor = Redactor(Wanted(env=True))
+    redactor.learn([file])
+    redactor.survey(file)
+    assert time.process_time() - start < 10
+
+
+@pytest.mark.skipif(not present(), reason=ABSENT)
+@pytest.mark.parametrize("entry", ["v5.1/Krai", "v2.1/Azure-HazyResearch", "v4.1/Cisco", "v5.0/Google"])
+def test_published_logs_keep_their_events(entry: str, tmp_path: Path) -> None:
+    files = sorted((CORPUS / entry / "results").glob("*/*/result_*.txt"))[::5]
+    redactor = Redactor(Wanted())
+    assert redactor.learn(files) == []
+    for file in files:
+        redactor.write(file, tmp_path / "copy.txt")
+        assert events(file) == events(tmp_path / "copy.txt")
+        (tmp_path / "copy.txt").unlink()
+    assert redactor.items

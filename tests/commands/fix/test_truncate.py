@@ -1,0 +1,103 @@
+"""Truncation keeps every record, ends below the limit, and tells what is gone."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mlsub.commands.fix.errors import MendError
+from mlsub.commands.fix.proof import fingerprint
+from mlsub.commands.fix.truncate import LIMIT, truncate
+from tests.commands.fix.logs import events, logs
+
+FEW = settings(derandomize=True, deadline=None, max_examples=200)
+RECORD = b':::MLLOG {"time_ms": 1, "key": "a", "value": null, "metadata": {}}\n'
+
+
+@FEW
+@given(logs, st.integers(300, 3000), st.integers(1, 40))
+def test_all_records_stay(data: bytes, limit: int, times: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "result_0.txt")
+        file.write_bytes((data + b"\n") * times)
+        before, content = events(file), file.read_bytes()
+        try:
+            dry = truncate(file, limit, write=False)
+            assert file.read_bytes() == content
+            done = truncate(file, limit, write=True)
+        except MendError as error:
+            assert "records alone" in str(error)
+            assert file.read_bytes() == content
+            return
+        assert done == dry
+        assert events(file) == before
+        assert [name.name for name in Path(folder).iterdir()] == ["result_0.txt"]
+        assert file.stat().st_size <= limit
+        if done is None:
+            assert file.read_bytes() == content
+        else:
+            assert done.size_after == file.stat().st_size
+            assert truncate(file, limit, write=True) is None
+
+
+def test_head_tail_and_records_stay_and_one_line_tells(tmp_path: Path) -> None:
+    file = tmp_path / "result_0.txt"
+    lines = [b"step %03d\n" % number for number in range(200)]
+    lines[100:100] = [b"0: " + RECORD]
+    file.write_bytes(b"".join(lines))
+    done = truncate(file, 500, write=True)
+    assert done is not None
+    kept = file.read_text().splitlines()
+    marker = [line for line in kept if line.startswith("[mlsub")]
+    rest = [line for line in kept if not line.startswith("[mlsub")]
+    assert marker == [
+        "[mlsub truncate: from here on 182 lines (1638 bytes) of framework output are left out, "
+        "no MLPerf record among them]"
+    ]
+    assert rest[0] == "step 000" and rest[-1] == "step 199" and len(rest) == 200 - 182 + 1
+    assert kept.index(marker[0]) < kept.index("0: " + RECORD.decode().strip())
+    assert re.search("step 00[0-9]", kept[kept.index(marker[0]) - 1])
+
+
+def test_a_log_at_the_limit_of_the_rules_stays(tmp_path: Path) -> None:
+    file = tmp_path / "result_0.txt"
+    with file.open("wb") as stream:
+        stream.write(RECORD)
+        stream.truncate(LIMIT)
+    assert truncate(file, write=True) is None
+    with file.open("ab") as stream:
+        stream.write(b"\n")
+    done = truncate(file, write=True)
+    assert done is not None and done.size == LIMIT + 1 and file.stat().st_size == done.size_after <= LIMIT
+    assert fingerprint(file).records == 1
+
+
+def test_records_alone_above_the_limit_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "result_0.txt"
+    file.write_bytes(RECORD * 100)
+    with pytest.raises(MendError, match="records alone are 6700 bytes"):
+        truncate(file, 1000, write=True)
+    assert file.read_bytes() == RECORD * 100
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "gz", "missing", "utf-16"])
+def test_what_is_no_plain_log_is_refused(tmp_path: Path, kind: str) -> None:
+    import os
+
+    file = tmp_path / ("a.gz" if kind == "gz" else "result_0.txt")
+    if kind == "link":
+        (tmp_path / "b").write_bytes(b"x" * 1000)
+        file.symlink_to(tmp_path / "b")
+    elif kind == "pipe":
+        os.mkfifo(file)
+    elif kind == "utf-16":
+        file.write_bytes("a\n".encode("utf-16") * 500)
+    elif kind == "gz":
+        file.write_bytes(b"x" * 1000)
+    with pytest.raises(MendError):
+        truncate(file, 500, write=True)

@@ -1,0 +1,68 @@
+"""A log is cut into free text and records without a byte lost, whatever the chunks."""
+
+from __future__ import annotations
+
+import io
+import re
+from itertools import groupby
+from unittest.mock import patch
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mlsub.commands.fix import zones as module
+from mlsub.commands.fix.zones import zones
+from tests.commands.fix.logs import logs
+
+FEW = settings(derandomize=True, deadline=None, max_examples=300)
+
+
+def merged(data: bytes) -> list[tuple[bool, bytes]]:
+    found = [(at >= 0, text) for at, text in zones(io.BytesIO(data))]
+    return [(kind, b"".join(text for _, text in group)) for kind, group in groupby(found, lambda zone: zone[0])]
+
+
+def expected(data: bytes) -> list[tuple[bool, bytes]]:
+    lines = re.findall(rb"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z", data)
+    return [(kind, b"".join(group)) for kind, group in groupby(lines, lambda line: b":::ML" in line)]
+
+
+@FEW
+@given(logs)
+def test_records_are_whole_lines_and_the_rest_is_free(data: bytes) -> None:
+    assert merged(data) == expected(data)
+
+
+@FEW
+@given(logs, st.integers(8, 64))
+def test_short_chunks_cut_long_lines_but_lose_nothing_and_show_no_record_as_free(data: bytes, chunk: int) -> None:
+    with patch.object(module, "CHUNK", chunk):
+        found = list(zones(io.BytesIO(data)))
+    assert b"".join(text for _, text in found) == data
+    at = 0
+    for mark, text in found:
+        if mark > 0:
+            assert b":::ML" not in text[:mark]
+        free = text if mark < 0 else text[:mark]
+        if free:
+            # Nothing of a record, from its mark to the end of its line, may ever stand in free text.
+            for match in re.finditer(rb":::ML[^\r\n]*", data):
+                assert match.end() <= at or match.start() >= at + len(free)
+        at += len(text)
+
+
+def test_a_line_without_end_takes_little_memory() -> None:
+    import tracemalloc
+
+    class Endless(io.RawIOBase):
+        left = 64
+
+        def read(self, size: int = -1) -> bytes:
+            self.left -= 1
+            return b"x" * (1 << 20) if self.left >= 0 else b""
+
+    tracemalloc.start()
+    assert sum(len(text) for _, text in zones(Endless())) == 64 << 20  # type: ignore[arg-type]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 12 << 20

@@ -1,0 +1,72 @@
+"""Which entries lie below some paths, and what is said where there are none."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import mlsub.commands.inspect.gather
+from mlsub.commands.inspect.gather import Asked, NothingToInspectError, gather
+from mlsub.judge.log import LogTask
+from tests.review.runs.build import write_tree
+
+
+def paths_of(*paths: Path, beside: tuple[Path, ...] = ()) -> tuple[list[str], list[str]]:
+    entries, others = gather([str(path) for path in paths], Asked(jobs=1), beside=[str(path) for path in beside])
+    return [entry.path for entry in entries], [entry.path for entry in others]
+
+
+def test_a_folder_of_rounds_is_all_of_them(tmp_path: Path) -> None:
+    write_tree(tmp_path, runs=2)
+    write_tree(tmp_path, runs=2, round_="training_results_v2.0")
+    assert paths_of(tmp_path)[0] == [
+        "training_results_v2.0/ACME/results/rack1/bert",
+        "v1.1/ACME/results/rack1/bert",
+    ]
+
+
+def test_parts_of_a_tree(tmp_path: Path) -> None:
+    tree = write_tree(tmp_path, runs=2)
+    shutil.copytree(tree / "results" / "rack1", tree / "results" / "rack2")
+    both = ["results/rack1/bert", "results/rack2/bert"]
+    assert paths_of(tree)[0] == paths_of(tree / "results")[0] == both
+    assert paths_of(tree / "results" / "rack2")[0] == both[1:]
+    assert paths_of(tree / "results" / "rack2" / "bert", tree / "results" / "rack1")[0] == both[::-1]
+
+
+def test_what_is_named_twice_is_there_once(tmp_path: Path) -> None:
+    tree = write_tree(tmp_path, runs=2)
+    assert paths_of(tree, tree / "results" / "rack1", tree)[0] == ["results/rack1/bert"]
+
+
+def test_what_lies_beside_is_kept_apart(tmp_path: Path) -> None:
+    new, old = write_tree(tmp_path, runs=2, round_="v2.0"), write_tree(tmp_path, runs=2)
+    assert paths_of(new, beside=(old,)) == (
+        ["v2.0/ACME/results/rack1/bert"],
+        ["v1.1/ACME/results/rack1/bert"],
+    )
+
+
+def test_a_name_that_is_none() -> None:
+    with pytest.raises(NothingToInspectError, match=r"^There is no a.b\. Name"):
+        gather(["a\0b"], Asked())
+
+
+def test_a_defect_of_ours_costs_one_log_and_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = mlsub.commands.inspect.gather.read_trace
+
+    def broken(task: LogTask) -> object:
+        if task.path.endswith("result_1.txt"):
+            raise ZeroDivisionError("inside a fold")
+        return real(task)
+
+    monkeypatch.setattr(mlsub.commands.inspect.gather, "read_trace", broken)
+    [entry], _ = gather([str(write_tree(tmp_path, runs=3))], Asked(jobs=1))
+    assert [trace.unreadable for trace in entry.traces] == [None, "ZeroDivisionError: inside a fold", None]
+
+
+def test_processes_give_what_one_process_gives(tmp_path: Path) -> None:
+    tree = str(write_tree(tmp_path, runs=8))
+    assert gather([tree], Asked(jobs=2)) == gather([tree], Asked(jobs=1))

@@ -1,0 +1,367 @@
+"""``mlsub merge``: parts become one package, conflicts become findings, and nothing else changes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mlsub.commands.merge import write
+from mlsub.commands.merge.plan import plan_merge
+from mlsub.commands.merge.sources import read_sources
+from mlsub.io.output import OutputError
+from mlsub.io.written import digests, record
+from mlsub.rounds import get_round
+from tests.commands.runner import REPOSITORY, run, schema
+from tests.make_tree import Tree, make_tree, snapshot, spoil
+
+
+@pytest.fixture(name="parts")
+def _parts(tmp_path: Path) -> tuple[Tree, Tree]:
+    """Two teams' parts of one package; both have the code of BERT and the README."""
+    one = make_tree(tmp_path / "a", benchmarks=["bert"])
+    other = Tree(tmp_path / "b" / "v1.0" / "ACME")
+    other.add_system("rack2")
+    other.add_entry("resnet", "rack2")
+    other.add_entry("bert", "rack2")
+    for tree in (one, other):
+        (tree.folder / "README.md").write_text("of both\n")
+    return one, other
+
+
+def merged(*arguments: object) -> tuple[int, list[tuple[str, str, str | None]]]:
+    """Exit status, and (rule, path, found) of the conflicts."""
+    outcome = run("merge", *arguments, "--format", "json")
+    schema("merge").validate(outcome.document)
+    return outcome.status, [(f["rule"], f["path"], f["actual"]) for f in outcome.document["findings"]]
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_the_plan_writes_nothing(parts: tuple[Tree, Tree], tmp_path: Path) -> None:
+    before = snapshot(tmp_path)
+    one, other = (tree.folder for tree in parts)
+    outcome = run("merge", one, other, "-o", tmp_path / "out" / "ACME")
+    assert (outcome.status, outcome.stderr) == (0, "")
+    assert outcome.stdout.replace(str(tmp_path), "HERE") == (
+        "ACME, training v1.0: HERE/out/ACME\n"
+        "  HERE/a/v1.0/ACME: 18 files, 16 of them only there; rack1/bert\n"
+        "  HERE/b/v1.0/ACME: 29 files, 27 of them only there; rack2/bert, rack2/resnet\n"
+        "  together 45 files; 2 are in several packages\n"
+        "No conflicts. Nothing was written: add --write to check the result and put it in place.\n"
+    )
+    assert snapshot(tmp_path) == before
+
+
+def test_parts_become_one_package(parts: tuple[Tree, Tree], tmp_path: Path) -> None:
+    one, other = (tree.folder for tree in parts)
+    (one / "benchmarks" / "bert" / "rack1" / "link").symlink_to("README.md")
+    before = snapshot(one), snapshot(other)
+    out = tmp_path / "out" / "ACME"
+    outcome = run("merge", one, other, "-o", out, "--write", "--format", "json")
+    schema("merge").validate(outcome.document)
+    schema().validate(outcome.document["report"])
+    assert (outcome.status, outcome.document["written"]) == (0, True)
+    assert outcome.document["report"]["official"] == "accepted"
+    assert outcome.document["report"]["root"] == str(out)
+    assert [f["rule"] for f in outcome.document["report"]["findings"] if f["rule"].startswith("cross.")] == []
+    assert files(out) == files(one) | files(other)
+    assert (out / "benchmarks/bert/rack1/link").readlink() == Path("README.md")
+    assert os.access(out / "benchmarks/bert/rack1/setup.sh", os.X_OK)
+    assert not os.access(out / "README.md", os.X_OK)
+    assert (snapshot(one), snapshot(other)) == before
+    assert sorted(path.name for path in out.parent.iterdir()) == [".ACME.mlsub-written", "ACME"]
+    assert run("check", out, "--round", "1.0").status == 0
+
+
+def test_the_result_shares_no_file_with_its_sources(parts: tuple[Tree, Tree], tmp_path: Path) -> None:
+    out = tmp_path / "out" / "ACME"
+    run("merge", *(tree.folder for tree in parts), "-o", out, "--write")
+    (out / "README.md").write_text("changed\n")
+    assert {(tree.folder / "README.md").read_text() for tree in parts} == {"of both\n"}
+
+
+CONFLICTS: list[tuple[str, Callable[[Tree, Tree], object], list[tuple[str, str, str | None]]]] = [
+    (
+        "another README",
+        lambda one, other: (other.folder / "README.md").write_text("of one!\n"),
+        [("merge.file", "README.md", "A and B")],
+    ),
+    (
+        "a folder in the place of a file",
+        lambda one, other: ((other.folder / "README.md").unlink(), (other.folder / "README.md").mkdir()),
+        [("merge.file", "README.md", "A and B")],
+    ),
+    (
+        "another description",
+        lambda one, other: other.add_system("rack1", cooling="water", framework="other"),
+        [("merge.system", "systems/rack1.json", "A and B: cooling, framework")],
+    ),
+    (
+        "a description that is laid out in another way",
+        lambda one, other: other.description("rack1").write_text(one.description().read_text() + "\n"),
+        [("merge.system", "systems/rack1.json", "A and B: layout alone")],
+    ),
+    (
+        "the same entry with a run that differs",
+        lambda one, other: (other.add_entry("bert"), spoil(other, 3, benchmark="bert")),
+        [("merge.entry", "results/rack1/bert", "A has 10 logs, B has 10; 1 of 10 logs of the same name differ")],
+    ),
+    (
+        "the same entry with further runs",
+        lambda one, other: other.add_entry("bert", runs=2, named="result_1{}.txt"),
+        [("merge.entry", "results/rack1/bert", "A has 10 logs, B has 2; other logs")],
+    ),
+    (
+        "a link that leads out",
+        lambda one, other: (other.folder / "data").symlink_to("/etc"),
+        [("merge.link", "data", "B")],
+    ),
+    (
+        "a pipe",
+        lambda one, other: os.mkfifo(one.folder / "pipe"),
+        [("merge.special-file", "pipe", "A")],
+    ),
+]
+
+
+@pytest.mark.parametrize(("spoiled", "expected"), [case[1:] for case in CONFLICTS], ids=[case[0] for case in CONFLICTS])
+def test_a_conflict_is_one_finding_and_nothing_is_written(
+    spoiled: Callable[[Tree, Tree], object],
+    expected: list[tuple[str, str, str | None]],
+    parts: tuple[Tree, Tree],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    spoiled(*parts)
+    monkeypatch.chdir(tmp_path)
+    before = snapshot(tmp_path)
+    status, found = merged("a/v1.0/ACME", "b/v1.0/ACME", "-o", "out/ACME", "--write")
+    words = [
+        (rule, path, actual and actual.replace("a/v1.0/ACME", "A").replace("b/v1.0/ACME", "B"))
+        for rule, path, actual in found
+    ]
+    assert (status, words) == (1, expected)
+    assert snapshot(tmp_path) == before
+
+
+def test_what_people_read_of_conflicts(parts: tuple[Tree, Tree], tmp_path: Path) -> None:
+    one, other = parts
+    other.add_system("rack1", cooling="\x1b[31mwater")
+    (other.folder / "README.md").write_text("")
+    outcome = run("merge", one.folder, other.folder, "-o", tmp_path / "ACME")
+    assert outcome.stdout.replace(str(tmp_path), "HERE").splitlines()[4:] == [
+        "conflict: A file differs between packages [merge.file]",
+        "  found:    HERE/a/v1.0/ACME and HERE/b/v1.0/ACME",
+        "    README.md",
+        "  mend:     Make the files the same, or move one of them.",
+        "  source:   mlsub: a merge never chooses",
+        "conflict: A system is described differently [merge.system]",
+        "  found:    HERE/a/v1.0/ACME and HERE/b/v1.0/ACME: cooling",
+        "    systems/rack1.json",
+        "  mend:     Make the descriptions the same, or give one of the two systems another name.",
+        "  source:   MLCommons submission rules: one <system_desc_id>.json a system",
+        "2 conflicts: nothing was written.",
+    ]
+
+
+def test_an_entry_that_both_have_alike_is_joined(parts: tuple[Tree, Tree], tmp_path: Path) -> None:
+    one, other = parts
+    shutil.copytree(one.entry("bert"), other.entry("bert", "rack1"))
+    shutil.copy(one.description(), other.description("rack1"))
+    (other.entry("bert", "rack1") / "scaling.json").write_text('{"scaling_factor": 1.0}')
+    assert merged(one.folder, other.folder, "-o", tmp_path / "ACME") == (0, [])
+
+
+def test_a_merge_of_hpc_knows_its_deeper_folders(tmp_path: Path) -> None:
+    for side in "ab":
+        folder = tmp_path / side / "hpc-v3.0" / "ACME" / "results" / "rack1" / "strong" / "oc20"
+        folder.mkdir(parents=True)
+        (folder / "result_0.txt").write_text(side)
+    found = merged(tmp_path / "a/hpc-v3.0/ACME", tmp_path / "b/hpc-v3.0/ACME", "-o", tmp_path / "ACME")[1]
+    assert [(rule, path) for rule, path, _ in found] == [("merge.entry", "results/rack1/strong/oc20")]
+
+
+def test_several_organisations_are_a_conflict(parts: tuple[Tree, Tree], tmp_path: Path) -> None:
+    other = make_tree(tmp_path / "c", org="Zeta").folder
+    status, found = merged(parts[0].folder, other, "-o", tmp_path / "ACME")
+    assert (status, found[0]) == (1, ("merge.organisation", ".", "ACME, Zeta"))
+
+
+def test_folders_of_caches_are_left_out_and_told(parts: tuple[Tree, Tree], tmp_path: Path) -> None:
+    cache = parts[0].folder / "benchmarks" / "bert" / "__pycache__"
+    cache.mkdir()
+    (cache / "x.pyc").write_text("")
+    out = tmp_path / "out" / "ACME"
+    outcome = run("merge", *(tree.folder for tree in parts), "-o", out, "--write")
+    assert "  left out, as caches or version control: benchmarks/bert/__pycache__\n" in outcome.stdout
+    assert not (out / "benchmarks" / "bert" / "__pycache__").exists()
+
+
+def test_a_rejected_result_is_not_put_in_place_unasked(parts: tuple[Tree, Tree], tmp_path: Path) -> None:
+    spoil(parts[0], 0, 1, 2, benchmark="bert")
+    out = tmp_path / "out" / "ACME"
+    outcome = run("merge", *(tree.folder for tree in parts), "-o", out, "--write")
+    assert outcome.status == 1
+    assert outcome.stdout.endswith("Rejected, so nothing was written. Mend it, or add --even-rejected.\n")
+    assert list(out.parent.iterdir()) == []
+    outcome = run("merge", *(tree.folder for tree in parts), "-o", out, "--write", "--even-rejected")
+    assert (outcome.status, outcome.stdout.splitlines()[-1]) == (1, f"Written: {out}")
+    assert (out / "README.md").exists()
+
+
+def test_an_older_result_is_replaced_only_when_asked(parts: tuple[Tree, Tree], tmp_path: Path) -> None:
+    out = older(tmp_path)
+    paths = [tree.folder for tree in parts]
+    refused = run("merge", *paths, "-o", out, "--write")
+    assert (refused.status, refused.stderr) == (2, f"mlsub merge: {out} exists; add --replace to replace it\n")
+    assert (out / "old.txt").exists()
+    assert run("merge", *paths, "-o", out, "--write", "--replace").status == 0
+    assert files(out) == files(paths[0]) | files(paths[1])
+
+
+def older(tmp_path: Path) -> Path:
+    """A package in the place of the result, as mlsub would have put it there."""
+    out = make_tree(tmp_path / "out", "here").folder
+    (out / "old.txt").write_text("")
+    record(out, digests(out))
+    return out
+
+
+@pytest.mark.parametrize("moment", ["check_paths", "_copy", "replace_folder"])
+def test_whatever_stops_it_leaves_the_old_package(
+    moment: str, parts: tuple[Tree, Tree], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = older(tmp_path)
+    before = files(out)
+
+    def stop(*arguments: object) -> None:
+        raise OutputError("the disk is full")
+
+    monkeypatch.setattr(write, moment, stop)
+    outcome = run("merge", *(tree.folder for tree in parts), "-o", out, "--write", "--replace")
+    assert (outcome.status, outcome.stderr) == (2, "mlsub merge: the disk is full\n")
+    assert files(out) == before
+    assert sorted(path.name for path in out.parent.iterdir()) == [".ACME.mlsub-written", "ACME"]
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.02, 0.05, 0.1, 0.2])
+def test_after_a_kill_there_is_the_old_package_or_the_new_one(
+    delay: float, parts: tuple[Tree, Tree], tmp_path: Path
+) -> None:
+    out = older(tmp_path)
+    old, new = files(out), files(parts[0].folder) | files(parts[1].folder)
+    arguments = [str(tree.folder) for tree in parts] + ["-o", str(out), "--write", "--replace"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", WHEN_STAGED, *arguments], stdout=subprocess.PIPE, cwd=REPOSITORY, text=True
+    )
+    with process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "staging\n"
+        time.sleep(delay)
+        process.kill()
+    assert files(out) in (old, new)
+    known = ("ACME", ".ACME.mlsub-written", ".ACME.mlsub-written.part")
+    assert all(path.name in known or path.name.startswith(".mlsub-") for path in out.parent.iterdir())
+
+
+WHEN_STAGED = """
+import sys
+from mlsub.cli import main
+from mlsub.commands.merge import write
+
+copy = write._copy
+def told(source, target, step):
+    if step.item.path == "README.md":
+        print("staging", flush=True)
+    copy(source, target, step)
+write._copy = told
+main(["merge", *sys.argv[1:]])
+"""
+
+
+def test_a_file_that_changes_meanwhile_stops_it(parts: tuple[Tree, Tree], tmp_path: Path) -> None:
+    sources = read_sources([str(tree.folder) for tree in parts])
+    plan = plan_merge(sources, get_round("training", "1.0"))
+    (parts[0].folder / "systems" / "rack1.json").unlink()
+    (parts[0].folder / "systems" / "rack1.json").symlink_to("/etc/passwd")
+    with pytest.raises(OutputError, match=r"rack1\.json cannot be copied"):
+        write.write_merge(
+            plan, sources, tmp_path / "out" / "ACME", write.Settings("1.0", "training"), rejected_too=True
+        )
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["A", "-o", "ACME"], "a merge needs two packages or more"),
+        (["A", "A", "-o", "ACME"], "A and A are the same folder"),
+        (["A", "link", "-o", "ACME"], "A and link are the same folder"),
+        (["A", "gone", "-o", "ACME"], "gone is no organisation's tree"),
+        (["A", "file", "-o", "ACME"], "file is no organisation's tree"),
+        (["A", "B", "-o", "merged"], "merged is to be the organisation's folder; name it merged/ACME"),
+        (["A", "B", "-o", "A/x/ACME"], "lie in each other"),
+        (["A", "B", "-o", "A", "--replace"], "lie in each other"),
+        (["A", "B", "-o", "taken/ACME", "--replace"], "taken/ACME is no organisation's tree, so it is not replaced"),
+        (["A", "B", "-o", "taken/link/ACME"], "taken/link/ACME is no folder of its own"),
+        (["A", "B", "-o", "ACME", "--round", "1.7"], "1.7"),
+        (["A", "B", "-o", "ACME", "--usage", "cooking"], "cooking"),
+        (["A", "newer/v1.1/ACME", "-o", "ACME"], "under several rounds, training v1.0 and training v1.1; say --round"),
+        (["nowhere/ACME", "nowhere2/ACME", "-o", "ACME"], "named like a round; say --round"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line(
+    arguments: list[str], words: str, parts: tuple[Tree, Tree], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("file").write_text("")
+    Path("taken/ACME/precious").mkdir(parents=True)
+    Path("taken/link").mkdir()
+    Path("taken/link/ACME").symlink_to("../ACME")
+    Path("A").symlink_to("a/v1.0/ACME")
+    Path("link").symlink_to("a/v1.0/ACME")
+    for place in ("newer/v1.1", "nowhere", "nowhere2"):
+        shutil.copytree(parts[1].folder, Path(place) / "ACME")
+    real = {"A": "a/v1.0/ACME", "B": "b/v1.0/ACME", "A/x/ACME": "a/v1.0/ACME/x/ACME"}
+    before = snapshot(tmp_path)
+    outcome = run("merge", *(real.get(argument, argument) for argument in arguments), "--write")
+    assert (outcome.status, outcome.stdout) == (2, "")
+    assert outcome.stderr.startswith("mlsub merge: ")
+    assert outcome.stderr.count("\n") == 1
+    assert words in outcome.stderr.replace("a/v1.0/ACME", "A").replace("b/v1.0/ACME", "B")
+    assert snapshot(tmp_path) == before
+
+
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_any_parts_of_a_tree_give_the_tree_whatever_their_order(
+    data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    above = tmp_path_factory.mktemp("split")
+    whole = {f"systems/rack{number}.json": f"{number}" for number in range(3)}
+    whole |= {f"results/rack{number}/bert/{kind}": kind for number in range(3) for kind in ("power/a", "notes.md")}
+    owners = {path: data.draw(st.sampled_from(["a", "b", "ab"]), path) for path in whole}
+    for path, content in whole.items():
+        for owner in owners[path]:
+            file = above / owner / "ACME" / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(content)
+    for owner in "ab":
+        (above / owner / "ACME" / "systems").mkdir(parents=True, exist_ok=True)
+    sides = [str(above / owner / "ACME") for owner in "ab"]
+    for order in (sides, sides[::-1]):
+        plan = plan_merge(read_sources(order), get_round("training", "1.0"))
+        assert plan.findings == ()
+        assert {step.item.path for step in plan.steps} == set(whole)
+        assert plan.joined == sum(owner == "ab" for owner in owners.values())

@@ -1,0 +1,132 @@
+"""A manifest read off a submission makes that submission again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mlsub.commands.pack.draft import manifest_text
+from mlsub.commands.pack.from_tree import draft_of
+from mlsub.commands.pack.plan import Plan, make_plan
+from mlsub.commands.pack.read import read_manifest
+from mlsub.rounds import get_round
+from mlsub.submission.locate import infer_round, locate
+from tests.corpus import CORPUS
+from tests.make_tree import make_tree
+
+PUBLISHED = [path for path in sorted(CORPUS.glob("*/*")) if path.is_dir()] if CORPUS.is_dir() else []
+#: Folders under results/ that are no benchmark of the round, so that nothing of them can be an entry.
+STRANGE = {"v1.0/Habana": {"results/HLS-Gaudi-8-PyTorch/resnet/bert"}}
+
+
+def plan_of(tree: Path, work: Path) -> tuple[Plan, str]:
+    inferred = infer_round(locate(tree))
+    assert inferred is not None
+    text = manifest_text(draft_of(tree, get_round(inferred.usage, inferred.round), work))
+    (work / "submission.yaml").write_text(text)
+    return make_plan(read_manifest(work / "submission.yaml", {}), jobs=1), text
+
+
+@pytest.mark.skipif(not PUBLISHED, reason="published packages are not there")
+@pytest.mark.parametrize("tree", PUBLISHED, ids=lambda path: f"{path.parent.name}-{path.name}")
+def test_a_published_submission_is_made_again(tree: Path, tmp_path: Path) -> None:
+    plan, _ = plan_of(tree, tmp_path)
+    incomplete = ["package.runs-missing"] if tree.name == "JuniperNetworks" and tree.parent.name == "v4.0" else []
+    assert [found.rule for found in plan.findings] == incomplete
+    # Every file goes somewhere, each to a place of its own; results may be renamed, all else keeps its name.
+    there = {path for path in tree.rglob("*") if path.is_file()}
+    taken = {item.source for item in plan.items}
+    left = {path.relative_to(tree).as_posix() for path in there - taken}
+    assert {path for path in left if not path.startswith(deep(tree))} == set()
+    for item in plan.items:
+        assert item.source is not None
+        inside = item.source.relative_to(tree).as_posix()
+        if "/result_" in item.to and "/result_" in inside:
+            assert item.to.split("/result_")[0] == inside.split("/result_")[0]
+        else:
+            assert item.to == inside
+    for entry in plan.runs:
+        names = {run.name for run in entry.runs}
+        if names == {f"result_{n}.txt" for n in range(len(names))}:
+            assert [run.name for run in entry.runs] == [f"result_{n}.txt" for n in range(len(names))]
+
+
+def deep(tree: Path) -> tuple[str, ...]:
+    """Where v1.0 Habana has ten logs one folder too deep."""
+    return tuple(f"{place}/" for place in STRANGE.get(f"{tree.parent.name}/{tree.name}", ())) or ("\0",)
+
+
+def test_code_setup_power_and_other_files_are_taken_over(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path, org="ACME")
+    for name in (
+        "README.md",
+        ".git/config",
+        "results/rack1/resnet/scaling.json",
+        "results/rack1/resnet/power/result_0/node_0.txt",
+        "benchmarks/resnet/LICENSE",
+        "benchmarks/resnet/implementations/pytorch/train.py",
+        "benchmarks/resnet/rack1/setup.sh",
+        "benchmarks/bert/rack9/setup.sh",
+        "systems/rack2.json",
+        "cost $HOME/${x}.txt",
+    ):
+        (tree.folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree.folder / name).write_text("{}")
+    work = tmp_path / "work"
+    work.mkdir()
+    _, text = plan_of(tree.folder, work)
+    assert text == EXPECTED
+
+
+EXPECTED = """\
+# What is submitted, for mlsub pack. Paths are relative to this file and may hold ${NAME:-default}.
+# Left out: .git.
+organisation: ACME
+usage: training
+round: "1.0"
+
+systems:
+  rack1: ../v1.0/ACME/systems/rack1.json
+  rack2: ../v1.0/ACME/systems/rack2.json
+
+entries:
+  - system: rack1
+    benchmark: resnet
+    division: closed
+    implementation: pytorch
+    setup: ../v1.0/ACME/benchmarks/resnet/rack1
+    power: ../v1.0/ACME/results/rack1/resnet/power
+    runs:
+      - ../v1.0/ACME/results/rack1/resnet/result_0.txt
+      - ../v1.0/ACME/results/rack1/resnet/result_1.txt
+      - ../v1.0/ACME/results/rack1/resnet/result_2.txt
+      - ../v1.0/ACME/results/rack1/resnet/result_3.txt
+      - ../v1.0/ACME/results/rack1/resnet/result_4.txt
+
+code:
+  - benchmark: resnet
+    implementation: pytorch
+    folder: ../v1.0/ACME/benchmarks/resnet/implementations/pytorch
+
+files:
+  - from: ../v1.0/ACME/README.md
+    to: README.md
+  - from: ../v1.0/ACME/benchmarks/bert/rack9/setup.sh
+    to: benchmarks/bert/rack9/setup.sh
+  - from: ../v1.0/ACME/benchmarks/resnet/LICENSE
+    to: benchmarks/resnet/LICENSE
+  - from: "../v1.0/ACME/cost $$HOME/$${x}.txt"
+    to: "cost $HOME/${x}.txt"
+  - from: ../v1.0/ACME/results/rack1/resnet/scaling.json
+    to: results/rack1/resnet/scaling.json
+"""
+
+
+def test_numbers_in_names_are_numbers(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path, benchmarks=("bert",))
+    for number in range(10):
+        tree.log(number, "bert").rename(tree.entry("bert") / f"result_20210501-{number + 3}.txt")
+    plan, _ = plan_of(tree.folder, tmp_path)
+    results = [item for item in plan.items if item.to.startswith("results/")]
+    assert [item.source.name for item in results if item.source] == [f"result_20210501-{n + 3}.txt" for n in range(10)]

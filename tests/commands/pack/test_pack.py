@@ -1,0 +1,297 @@
+"""Packing: planned first, written whole or not at all, the same again the second time."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+
+from mlsub.commands.pack import pack as pack_module
+from mlsub.commands.pack.model import Waiver
+from mlsub.commands.pack.stage import SourceChangedError, Way, assemble
+from mlsub.findings import Verdict
+from mlsub.io.output import OutputError
+from mlsub.workspace import check_path
+from tests.commands.pack.workplace import TODAY, Workplace, files, rules
+from tests.make_tree import make_description, make_log, snapshot
+
+TOO_FAST = {"rule": "rcp.too-fast", "entry": "rack1/resnet", "reason": "The committee knows of it."}
+
+
+@pytest.fixture
+def workplace(tmp_path: Path) -> Workplace:
+    return Workplace(tmp_path)
+
+
+def too_fast(workplace: Workplace, share: float = 0.5) -> None:
+    """Let the runs converge so fast that the convergence test fails."""
+    for run, file in enumerate(sorted((workplace.folder / "runs" / "resnet").iterdir())):
+        log = make_log("resnet", "closed", run)
+        last = log.records("eval_accuracy")[-1]
+        last["metadata"]["epoch_num"] = int(last["metadata"]["epoch_num"] * share)
+        file.write_text(log.text())
+
+
+def test_a_plan_writes_nothing_and_has_the_verdict_of_what_would_be_written(workplace: Workplace) -> None:
+    before = snapshot(workplace.folder)
+    planned = workplace.pack(write=False)
+    assert snapshot(workplace.folder) == before
+    assert not planned.written
+    assert not planned.refused
+    written = workplace.pack()
+    assert written.written
+    assert planned.report is not None
+    assert written.report is not None
+    assert planned.report.official is written.report.official is Verdict.ACCEPTED
+    assert planned.report.findings == written.report.findings
+
+
+def test_listed_logs_keep_their_order(workplace: Workplace) -> None:
+    workplace.pack()
+    for number in range(5):
+        source = workplace.folder / "runs" / "resnet" / f"train-{4 - number}.txt"
+        assert (workplace.out / f"results/rack1/resnet/result_{number}.txt").read_bytes() == source.read_bytes()
+
+
+def test_what_was_packed_is_accepted_by_a_check_of_its_own(workplace: Workplace) -> None:
+    workplace.add_code()
+    workplace.pack()
+    report = check_path(workplace.out)
+    assert report.official is Verdict.ACCEPTED
+    assert sorted(files(workplace.out)) == [
+        "benchmarks/resnet/implementations/mxnet/run.sh",
+        "benchmarks/resnet/implementations/mxnet/train.py",
+        *(f"results/rack1/resnet/result_{n}.txt" for n in range(5)),
+        "systems/rack1.json",
+    ]
+    assert os.access(workplace.out / "benchmarks/resnet/implementations/mxnet/run.sh", os.X_OK)
+    assert not os.access(workplace.out / "benchmarks/resnet/implementations/mxnet/train.py", os.X_OK)
+
+
+@pytest.mark.parametrize("way", [Way.COPY, Way.HARD_LINK])
+def test_a_second_run_changes_nothing(workplace: Workplace, way: Way) -> None:
+    workplace.add_code()
+    workplace.pack(way=way)
+    before = snapshot(workplace.out)
+    sources = workplace.sources()
+    again = workplace.pack(way=way)
+    assert again.difference.none
+    assert not again.written
+    assert not again.refused
+    assert snapshot(workplace.out) == before
+    assert workplace.sources() == sources
+
+
+def test_hard_links_share_their_content_and_copies_do_not(workplace: Workplace) -> None:
+    source = workplace.folder / "runs/resnet/train-4.txt"
+    packed = workplace.out / "results/rack1/resnet/result_0.txt"
+    workplace.pack(way=Way.HARD_LINK)
+    assert packed.samefile(source)
+    workplace.entry(runs="runs/resnet/train-*.txt")
+    workplace.pack()
+    assert not (workplace.out / "results/rack1/resnet/result_4.txt").samefile(source)
+
+
+def test_a_change_replaces_the_tree_and_leaves_nothing_beside_it(workplace: Workplace) -> None:
+    workplace.pack()
+    workplace.entry(runs="runs/resnet/train-*.txt")
+    changed = workplace.pack()
+    assert changed.written
+    assert changed.difference.changed == tuple(f"results/rack1/resnet/result_{n}.txt" for n in (0, 1, 3, 4))
+    beside = sorted(path.name for path in workplace.out.parent.iterdir())
+    assert beside == [f".{workplace.out.name}.mlsub-written", workplace.out.name]
+
+
+def test_a_rejected_package_leaves_what_was_there(workplace: Workplace) -> None:
+    workplace.pack()
+    before = snapshot(workplace.out.parent)
+    too_fast(workplace)
+    refused = workplace.pack()
+    assert refused.refused
+    assert not refused.written
+    assert refused.outcome is not None
+    assert [found.rule for found in refused.outcome.blocking] == ["rcp.too-fast"]
+    # The time of the folder above may change, for a folder was made beside; the names in it do not.
+    after = snapshot(workplace.out.parent)
+    above = os.fsencode(workplace.out.parent)
+    assert {path: state for path, state in after.items() if path != above} == {
+        path: state for path, state in before.items() if path != above
+    }
+
+
+@pytest.mark.parametrize(
+    ("expires", "entry", "written"),
+    [
+        ("never", "rack1/resnet", True),
+        ("never", "rack1", True),
+        ("never", None, True),
+        (str(TODAY), "rack1/resnet", True),
+        (str(TODAY - timedelta(1)), "rack1/resnet", False),
+    ],
+)
+def test_a_waiver_lets_it_be_written_while_it_holds(
+    workplace: Workplace, expires: str, entry: str | None, written: bool
+) -> None:
+    too_fast(workplace)
+    waiver = TOO_FAST | {"expires": expires, "entry": entry}
+    workplace.save(waivers=[{key: value for key, value in waiver.items() if value is not None}])
+    packed = workplace.pack()
+    assert packed.written is written
+    assert packed.refused is not written
+    assert packed.report is not None
+    assert packed.report.official is Verdict.REJECTED
+    assert ("package.waiver-expired" in rules(packed)) is not written
+    if written:
+        assert check_path(workplace.out).official is Verdict.REJECTED
+
+
+def test_a_waiver_of_another_rule_or_entry_helps_nothing_and_is_told(tmp_path: Path) -> None:
+    workplace = Workplace(tmp_path, "resnet", "bert")
+    too_fast(workplace)
+    waiver = TOO_FAST | {"expires": "never"}
+    workplace.save(waivers=[waiver | {"entry": "rack1/bert"}, waiver | {"rule": "seed.shared"}])
+    packed = workplace.pack()
+    assert not packed.written
+    assert rules(packed) == ["package.waiver-unused", "package.waiver-unused"]
+
+
+def test_a_waiver_of_the_command_line_holds_for_all(workplace: Workplace) -> None:
+    too_fast(workplace)
+    packed = workplace.pack(waivers=(Waiver("rcp.too-fast", None, "a trial", None),))
+    assert packed.written
+    assert packed.outcome is not None
+    assert [each.waiver.reason for each in packed.outcome.waived] == ["a trial"]
+
+
+def test_more_rejections_than_are_waived_still_reject(workplace: Workplace) -> None:
+    too_fast(workplace)
+    description = make_description(system_name=None)
+    (workplace.folder / "rack1.json").write_text(json.dumps(description))
+    workplace.save(waivers=[TOO_FAST | {"expires": "never"}])
+    packed = workplace.pack()
+    assert not packed.written
+    assert packed.outcome is not None
+    assert [found.rule for found in packed.outcome.blocking] == ["system.field-missing"]
+
+
+def test_files_that_are_not_in_the_manifest_do_not_go_unasked(workplace: Workplace) -> None:
+    workplace.pack()
+    note = workplace.out / "notes.txt"
+    note.write_text("my only copy")
+    kept = workplace.pack()
+    assert rules(kept) == ["package.out-has-more"]
+    assert kept.refused
+    assert note.exists()
+    refused = workplace.pack(replace=True)
+    assert rules(refused) == ["package.out-changed"]
+    assert refused.difference.extra == refused.difference.foreign == ("notes.txt",)
+    assert note.read_text() == "my only copy"
+
+
+def test_files_that_pack_wrote_go_when_asked(tmp_path: Path) -> None:
+    workplace = Workplace(tmp_path, "resnet", "bert")
+    workplace.pack()
+    workplace.save(entries=workplace.content["entries"][:1])
+    kept = workplace.pack()
+    assert rules(kept) == ["package.out-has-more"]
+    assert (workplace.out / "results/rack1/bert").exists()
+    gone = workplace.pack(replace=True)
+    assert gone.written
+    assert gone.difference.extra == tuple(f"results/rack1/bert/result_{n}.txt" for n in range(10))
+    assert gone.difference.foreign == ()
+    assert not (workplace.out / "results/rack1/bert").exists()
+
+
+def test_sources_in_the_output_are_never_replaced(workplace: Workplace) -> None:
+    workplace.pack()
+    inside = [f"out/v1.0/ACME/results/rack1/resnet/result_{n}.txt" for n in range(5)]
+    workplace.entry(runs=inside[::-1])
+    packed = workplace.pack(replace=True)
+    assert rules(packed) == ["package.source-in-out"]
+    assert not packed.written
+    workplace.entry(runs=inside)
+    assert workplace.pack().difference.none
+
+
+def test_an_output_in_a_folder_that_is_packed_is_refused(workplace: Workplace) -> None:
+    workplace.save(files=[{"from": ".", "to": "all"}])
+    assert "package.out-in-source" in rules(workplace.pack())
+    assert not workplace.out.exists()
+
+
+@pytest.mark.parametrize("kind", ["file", "link", "other"])
+def test_an_output_that_is_no_submission_is_refused(workplace: Workplace, kind: str) -> None:
+    workplace.out.parent.mkdir(parents=True)
+    if kind == "file":
+        workplace.out.write_text("")
+    elif kind == "link":
+        workplace.out.symlink_to(workplace.folder)
+    else:
+        workplace.out.mkdir()
+        (workplace.out / "thesis.tex").write_text("")
+    before = snapshot(workplace.folder)
+    with pytest.raises(OutputError, match=str(workplace.out)):
+        workplace.pack()
+    assert snapshot(workplace.folder) == before
+
+
+def test_an_empty_output_is_filled(workplace: Workplace) -> None:
+    workplace.out.mkdir(parents=True)
+    assert workplace.pack().written
+
+
+def test_a_log_that_grows_while_it_is_copied_is_an_error(workplace: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
+    from mlsub.commands.pack import stage
+
+    copy = stage.shutil.copyfile
+
+    def growing(source: Path, target: Path) -> None:
+        copy(source, target)
+        with source.open("a") as stream:
+            stream.write("one more line\n")
+
+    monkeypatch.setattr(stage.shutil, "copyfile", growing)
+    with pytest.raises(SourceChangedError, match="was written while it was copied"):
+        workplace.pack()
+    assert not workplace.out.exists()
+    assert list(workplace.out.parent.iterdir()) == []
+
+
+def test_a_source_that_goes_away_between_plan_and_copy_is_an_error(workplace: Workplace, tmp_path: Path) -> None:
+    plan = pack_module.make_plan(workplace.manifest())
+    (workplace.folder / "runs/resnet/train-0.txt").unlink()
+    with pytest.raises(OutputError, match=r"cannot be assembled: .*train-0\.txt: No such file"):
+        assemble(plan, tmp_path / "staging", Way.COPY)
+
+
+def test_templates_are_made_on_request_and_are_no_code_yet(workplace: Workplace) -> None:
+    workplace.add_code()
+    plain = workplace.pack(write=False)
+    planned = workplace.pack(write=False, templates=True)
+    made = workplace.pack(templates=True)
+    folder = workplace.out / "benchmarks/resnet/rack1"
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "README.md",
+        "init_datasets.sh",
+        "rack1_mxnet.json",
+        "run_and_time.sh",
+        "setup.sh",
+    ]
+    assert os.access(folder / "setup.sh", os.X_OK)
+    assert plain.report is not None
+    assert made.report is not None
+    assert "layout.template-unfilled" in {found.rule for found in made.report.findings}
+    assert "layout.template-unfilled" not in {found.rule for found in plain.report.findings}
+    assert planned.report is not None
+    assert planned.report.findings == made.report.findings
+    assert workplace.pack(templates=True).difference.none
+
+
+def test_the_day_decides_of_a_waiver(workplace: Workplace) -> None:
+    too_fast(workplace)
+    workplace.save(waivers=[TOO_FAST | {"expires": "2026-12-31"}])
+    assert not workplace.pack(today=date(2027, 1, 1)).written
+    assert workplace.pack(today=date(2026, 12, 31)).written

@@ -1,0 +1,396 @@
+"""The picture: its curves are those of the test, its files are what they say, and no name breaks it."""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mlsub.commands.rcp.picture.collect import Picture, Shown, picture_of_reference, with_entries
+from mlsub.commands.rcp.picture.curves import Reference, limit_lines, mean_line, reference_of, spans_a_decade
+from mlsub.commands.rcp.picture.draw import DPI, WIDTH, MissingMatplotlibError, check_matplotlib, draw
+from mlsub.commands.rcp.picture.entries import ranges
+from mlsub.commands.rcp.picture.frame import Frame, frame_of, ticks
+from mlsub.commands.rcp.picture.labels import Box, Label, place
+from mlsub.commands.rcp.picture.style import MARKS, SETTINGS, cut
+from mlsub.convergence.table import NoReferenceError, plan_of, reference_table
+from mlsub.rounds import get_round
+from tests.commands.test_hostile import HOSTILE
+
+SVG = "{http://www.w3.org/2000/svg}"
+NAMES = (*HOSTILE.values(), "a$\\frac{1}$b", "<script>alert(1)</script>", "_under", "x" * 500, "--></svg>&amp;", "%s{}")
+
+
+def reference(name: str = "bert", round_name: str = "4.0") -> Reference:
+    return reference_of(get_round("training", round_name), name)
+
+
+def picture(*entries: Shown, name: str = "bert", round_name: str = "4.0") -> Picture:
+    bare = picture_of_reference(get_round("training", round_name), name)
+    return msgspec.structs.replace(bare, entries=entries)
+
+
+def shown(number: int, batch_size: float, mean: float | None, verdict: str = "pass", **changes: Any) -> Shown:
+    usual: dict[str, Any] = {"organisation": "ACME", "system": f"rack{number}", "path": "results", "limit": 2.4e6}
+    points = () if mean is None else (mean * 0.95, mean, mean, mean * 1.05)
+    usual |= {"points": points, "failed": 0}
+    return Shown(number=number, batch_size=batch_size, mean=mean, verdict=verdict, **(usual | changes))
+
+
+def series(svg: bytes) -> dict[str, ElementTree.Element]:
+    """The parts of a picture by their ids."""
+    root = ElementTree.fromstring(svg)  # noqa: S314  (made here)
+    return {element.attrib["id"]: element for element in root.iter() if "id" in element.attrib}
+
+
+def texts(svg: bytes) -> list[str]:
+    return [element.text or "" for element in ElementTree.fromstring(svg).iter(f"{SVG}text")]  # noqa: S314
+
+
+# The curves.
+
+
+@pytest.mark.parametrize(("name", "round_name"), [("bert", "1.0"), ("resnet", "4.0"), ("llama31_405b", "5.1")])
+@pytest.mark.parametrize("log", [True, False])
+def test_the_limit_is_that_of_the_test_everywhere(name: str, round_name: str, log: bool) -> None:
+    found, round_ = reference(name, round_name), get_round("training", round_name)
+    lines = limit_lines(found, found.kept[0].batch_size / 2, log=log)
+    assert len(lines) == len(found.kept)
+    for line in lines:
+        for size, limit in line[:-1][:: len(line) // 5 or 1]:
+            assert plan_of(round_, name, size).minimum == pytest.approx(limit, rel=1e-9)
+    for point in found.kept:
+        assert found.allowed(point).minimum == plan_of(round_, name, point.batch_size).minimum
+
+
+def test_the_curve_is_what_interpolation_gives_and_ends_at_its_points() -> None:
+    found = reference()
+    line = mean_line(found.kept, log=True)
+    assert [size for size, _ in line] == sorted({size for size, _ in line})
+    assert {(point.batch_size, point.mean) for point in found.kept} <= set(line)
+    for size, mean in line[::7]:
+        assert plan_of(get_round("training", "4.0"), "bert", size).mean == pytest.approx(mean, rel=1e-12)
+
+
+def test_the_points_are_those_of_the_table() -> None:
+    for name, round_name in (("bert", "4.0"), ("resnet", "2.0"), ("llama31_405b", "5.1")):
+        found, table = reference(name, round_name), reference_table(get_round("training", round_name), name)
+        assert [(p.batch_size, p.mean, found.allowed(p).minimum) for p in found.points] == [
+            (row.batch_size, row.mean, row.minimum) for row in table.rows
+        ]
+        assert [p in found.kept for p in found.points] == [row.kept for row in table.rows]
+        assert [p in found.hull for p in found.points] == [row.on_hull for row in table.rows]
+
+
+def test_a_reference_of_ones_own_counts_for_the_benchmark_it_names(tmp_path: Path) -> None:
+    own = tmp_path / "mine.json"
+    record = {"Benchmark": "bert", "BS": 64, "Epochs to converge": [1, 2, 3, 4, 5]}
+    own.write_bytes(msgspec.json.encode({"bert_ref_64": record}))
+    found = reference_of(get_round("training", "4.0"), "bert", str(own))
+    assert (found.source, [p.batch_size for p in found.points]) == ("mine.json", [64])
+    other = reference_of(get_round("training", "4.0"), "resnet", str(own))
+    assert len(other.points) == 10
+
+
+@pytest.mark.parametrize(
+    ("round_name", "name", "why"),
+    [
+        ("0.7", "bert", "had no convergence test"),
+        ("1.0", "minigo", "not held against a reference in any round"),
+        ("1.0", "gpt3", "has no benchmark gpt3"),
+    ],
+)
+def test_where_there_is_no_reference_it_says_why(round_name: str, name: str, why: str) -> None:
+    with pytest.raises(NoReferenceError, match=why):
+        reference_of(get_round("training", round_name), name)
+
+
+@pytest.mark.parametrize(("sizes", "log"), [([8, 128], True), ([8, 80], False), ([32], False), ([0, 100], False)])
+def test_more_than_a_decade_is_read_on_a_logarithmic_axis(sizes: list[float], log: bool) -> None:
+    assert spans_a_decade(sizes) is log
+
+
+# The frame.
+
+
+@pytest.mark.parametrize("round_name", ["1.0", "2.1", "4.0", "5.1", "6.1", "hpc-2.0"])
+def test_every_reference_fits_its_frame(round_name: str) -> None:
+    usage, _, name = round_name.rpartition("-")
+    round_, seen = get_round(usage or "training", name), 0
+    for benchmark in round_.benchmarks:
+        try:
+            found = picture_of_reference(round_, benchmark)
+        except NoReferenceError:
+            continue
+        frame, seen = frame_of(found), seen + 1
+        for point in found.reference.points:
+            assert frame.holds(point.batch_size)
+            assert not frame.beyond(point.mean - point.stdev) and not frame.beyond(point.mean + point.stdev)
+        assert all(not frame.beyond(value) for line in frame.limits for _, value in line)
+        assert bool(frame.hull) == (found.reference.hull != found.reference.kept)
+        chosen = ticks(found, frame, 470)
+        assert {found.reference.kept[0].batch_size, found.reference.kept[-1].batch_size} & set(chosen)
+        assert set(chosen) <= {point.batch_size for point in found.reference.points}
+    assert seen >= 3
+
+
+def test_what_lies_far_off_is_marked_at_the_edge_and_does_not_squeeze_the_rest() -> None:
+    bare = frame_of(picture())
+    frame = frame_of(picture(shown(1, 448, 1.0), shown(2, 448, 1e14), shown(3, 1e12, 3e6), shown(4, 2, 3e6)))
+    assert (frame.bottom, frame.top, frame.left, frame.right) == (bare.bottom, bare.top, bare.left, bare.right)
+    assert (frame.beyond(1.0), frame.beyond(1e14), frame.beyond(3e6)) == (-1, 1, 0)
+    assert frame.bottom < frame.within(1.0) < frame.within(3e6) < frame.within(1e14) < frame.top
+    assert not frame.holds(1e12) and not frame.holds(2)
+
+
+def test_the_axis_counts_in_words() -> None:
+    assert (frame_of(picture()).factor, frame_of(picture()).words) == (1e6, "million ")
+    assert frame_of(picture(name="resnet")).words == ""
+    assert frame_of(picture(name="gpt3")).words == "billion "
+    assert frame_of(picture(name="llama31_405b", round_name="5.1")).factor == 1e3
+
+
+# The labels.
+
+box = st.tuples(st.floats(0, 400), st.floats(0, 300), st.floats(1, 30), st.floats(1, 30)).map(
+    lambda t: Box(t[0], t[1], t[0] + t[2], t[1] + t[3])
+)
+label = st.tuples(st.floats(60, 340), st.floats(60, 240), st.floats(10, 60)).map(lambda t: Label(t[0], t[1], t[2], 12))
+
+
+@settings(derandomize=True, deadline=None, max_examples=50)
+@given(st.lists(label, max_size=6), st.lists(box, max_size=12))
+def test_labels_lie_inside_and_not_on_each_other(labels: list[Label], obstacles: list[Box]) -> None:
+    bounds = Box(0, 0, 400, 300)
+    found = place(labels, obstacles, bounds)
+    assert len(found) == len(labels)
+    for at, wanted in zip(found, labels, strict=True):
+        assert (
+            bounds.left <= at.left and at.right <= bounds.right and bounds.bottom <= at.bottom <= at.top <= bounds.top
+        )
+        assert (at.right - at.left, at.top - at.bottom) == pytest.approx((wanted.width, wanted.height))
+    for number, one in enumerate(found):
+        assert all(one.overlap(other) < 0.2 * (one.right - one.left) * 12 for other in found[:number])
+
+
+def test_a_label_goes_to_the_right_unless_that_hides_something() -> None:
+    bounds, wanted = Box(0, 0, 400, 300), Label(200, 150, 40, 12)
+    (right,) = place([wanted], [], bounds)
+    assert right.left > 200
+    (left,) = place([wanted], [Box(205, 0, 400, 300, 5.0)], bounds)
+    assert left.right < 200
+
+
+def test_overlaps_are_areas() -> None:
+    one = Box(0, 0, 10, 10)
+    assert (one.overlap(Box(5, 5, 20, 20)), one.overlap(Box(10, 0, 20, 10)), one.overlap(one)) == (25, 0, 100)
+
+
+def test_numbers_that_follow_each_other_are_a_range() -> None:
+    assert ranges([1, 2, 3, 5, 7, 8]) == "1–3, 5, 7–8"
+    assert ranges([4]) == "4"
+
+
+# The entries of a picture.
+
+
+def test_an_entry_that_cannot_be_drawn_says_why() -> None:
+    from tests.convergence.test_margin import entry
+
+    round_ = get_round("training", "2.1")
+    bare = picture_of_reference(round_, "resnet")
+    found = with_entries(
+        bare,
+        [
+            entry((35.0, 36.0, 37.0, 38.0, None)),
+            entry((), verdict="not-required", how="open-division"),
+            entry((35.0,) * 5, batch_size=None),
+            entry((35.0,) * 5, batch_size=0),
+            entry((35.0,) * 5, batch_size=10**400),
+            entry((35.0, 1e300, 35.0, 35.0, 35.0), mean=35.0),
+        ],
+        round_,
+    )
+    (drawn,) = found.entries
+    assert (drawn.number, drawn.points, drawn.failed, drawn.verdict) == (1, (35.0, 36.0, 37.0, 38.0), 1, "pass")
+    assert drawn.limit == plan_of(round_, "resnet", 3264).minimum
+    assert [why for _, why in found.left_out] == [
+        "the Open division has no convergence test",
+        "its runs agree on no batch size",
+        "its batch size is none",
+        "its batch size is none",
+        "a convergence point is beyond any real one",
+    ]
+
+
+def test_every_verdict_has_a_shape_of_its_own() -> None:
+    assert set(MARKS) == {"pass", "fail", "missing", "bypassed", "open"}
+    assert len({mark.shape for mark in MARKS.values()}) == len({mark.colour for mark in MARKS.values()}) == len(MARKS)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_are_cut_and_printable(name: str) -> None:
+    assert len(cut(name, 40)) <= 40
+    assert cut(name, 40).isprintable()
+    assert cut("a" * 40, 40) == "a" * 40
+
+
+# The files. Drawing needs matplotlib.
+
+EVERY = tuple(
+    shown(number, size, mean, verdict, failed=number % 2)
+    for number, (size, mean, verdict) in enumerate(
+        [
+            (448, 2.6e6, "pass"),
+            (448, 2.61e6, "pass"),
+            (448, 2.0e6, "fail"),
+            (3072, 3e6, "open"),
+            (20_000, 6e6, "missing"),
+            (6144, 3.1e6, "bypassed"),
+            (8192, 1.0, "fail"),
+            (1e9, 3e6, "missing"),
+            (4096, None, "fail"),
+        ],
+        1,
+    )
+)
+
+
+@pytest.fixture(scope="module")
+def drawn() -> bytes:
+    pytest.importorskip("matplotlib")
+    return draw(picture(*EVERY), "svg")
+
+
+def test_the_svg_has_the_series_one_expects(drawn: bytes) -> None:
+    found, of = series(drawn), picture(*EVERY)
+    for point in of.reference.points:
+        kind = "kept" if point in of.reference.kept else "pruned"
+        assert f"reference-{kind}-{point.batch_size:g}" in found
+    for number in range(len(frame_of(of).limits)):
+        assert {f"limit-{number}", f"too-fast-{number}"} <= set(found)
+    assert {"official-curve", "hull-of-the-rules", "limits", "no-reference", "title", "source"} <= set(found)
+    assert {f"mean-{number}" for number in (1, 2, 3, 4, 5, 6, 7)} <= set(found)
+    assert not {"mean-8", "mean-9"} & set(found), "beyond the axis, and without a mean"
+    assert "beyond-7" in found and "beyond-1" not in found
+    assert {"runs-448-pass", "runs-448-fail", "runs-3072-open", "runs-8192-fail-beyond"} <= set(found)
+
+
+def test_the_svg_says_what_it_shows(drawn: bytes) -> None:
+    found = texts(drawn)
+    assert "bert, MLPerf Training v4.0: convergence against the reference" in found
+    assert "million samples to converge" in found
+    assert "global batch size (logarithmic)" in found
+    assert "1–2" in found, "two means on one another share a label"
+    assert {"rack1", "rack9"} <= set(found)
+    assert any(line.startswith("Reference points: mlperf-logging ") and "checker of v4.0" in line for line in found)
+    assert "and 5 runs that did not converge" in found
+    assert any(line.startswith("not drawn, batch 1e+09") for line in found)
+
+
+def test_marks_lie_where_the_axes_say(drawn: bytes) -> None:
+    """The mean of an entry at the batch size and value of a reference point lies on that point."""
+    pytest.importorskip("matplotlib")
+    point = picture().reference.kept[1]
+    found = series(draw(picture(shown(1, point.batch_size, point.mean)), "svg"))
+    one, other = (_place(found[of]) for of in ("mean-1", f"reference-kept-{point.batch_size:g}"))
+    assert one == pytest.approx(other, abs=0.01)
+
+
+def _place(element: ElementTree.Element) -> tuple[float, float]:
+    use = next(element.iter(f"{SVG}use"))
+    return float(use.attrib["x"]), float(use.attrib["y"])
+
+
+def test_the_hull_is_left_out_where_it_is_the_curve() -> None:
+    pytest.importorskip("matplotlib")
+    svg = draw(picture(name="llama31_405b", round_name="5.1"), "svg")
+    assert "hull-of-the-rules" not in series(svg)
+    assert not any("hull" in line for line in texts(svg))
+
+
+def test_the_same_picture_is_the_same_file_and_tells_no_date(drawn: bytes) -> None:
+    assert draw(picture(*EVERY), "svg") == drawn
+    assert b"<dc:date>" not in drawn
+    assert not re.search(rb"20\d\d-\d\d-\d\d", drawn)
+
+
+def test_what_a_matplotlibrc_says_does_not_count(drawn: bytes) -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    with matplotlib.rc_context({"font.size": 30.0, "svg.hashsalt": None, "lines.linewidth": 9.0, "axes.grid": True}):
+        assert draw(picture(*EVERY), "svg") == drawn
+        assert matplotlib.rcParams["font.size"] == 30.0, "the caller's settings come back"
+
+
+def test_a_png_is_one_and_has_its_size() -> None:
+    pytest.importorskip("matplotlib")
+    png = draw(picture(*EVERY), "png")
+    assert png.startswith(b"\x89PNG\r\n\x1a\n")
+    width, height = struct.unpack(">II", png[16:24])
+    assert width == WIDTH * DPI
+    assert 0.4 * width < height < width
+    assert draw(picture(*EVERY), "png") == png
+
+
+def test_hostile_names_break_no_picture() -> None:
+    pytest.importorskip("matplotlib")
+    entries = [shown(n, 448, 2.6e6 + 1e5 * n, organisation=name, system=name) for n, name in enumerate(NAMES, 1)]
+    for some in (entries, entries[:3], entries * 5):
+        svg = draw(picture(*some), "svg")
+        assert all(line.isprintable() for line in texts(svg))
+        assert not list(ElementTree.fromstring(svg).iter(f"{SVG}script"))  # noqa: S314
+        assert draw(picture(*some), "png")
+
+
+def test_many_entries_keep_the_file_small() -> None:
+    pytest.importorskip("matplotlib")
+    svg = draw(picture(*(shown(n, 448 + n, 2.6e6) for n in range(1, 400))), "svg")
+    assert any(line == "and 375 more" for line in texts(svg))
+    assert not any(name.startswith("label-") for name in series(svg))
+    assert len(svg) < 3_000_000
+
+
+def test_without_matplotlib_one_line_says_how_to_mend_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    for call in (check_matplotlib, lambda: draw(picture(), "svg")):
+        with pytest.raises(MissingMatplotlibError, match=re.escape("pip install 'mlsub[plot]'")) as error:
+            call()
+        assert "\n" not in str(error.value)
+
+
+def test_other_formats_are_no_pictures() -> None:
+    with pytest.raises(ValueError, match="no picture can be drawn as pdf"):
+        draw(picture(), "pdf")
+
+
+def test_names_are_never_formulas() -> None:
+    assert SETTINGS["text.parse_math"] is False and SETTINGS["text.usetex"] is False
+
+
+def test_a_picture_without_spread_or_with_one_point_can_be_drawn() -> None:
+    pytest.importorskip("matplotlib")
+    one = picture(name="stable_diffusion", round_name="3.1")
+    assert len(one.reference.kept) == 1
+    assert "official curve" not in texts(draw(one, "svg"))
+    only = msgspec.structs.replace(one.reference, points=one.reference.kept)
+    found = series(draw(msgspec.structs.replace(one, reference=only), "svg"))
+    assert "limits" in found and "limit-0" in found
+
+
+def test_a_frame_is_never_flat() -> None:
+    bare = picture(name="stable_diffusion", round_name="3.1")
+    (point,) = bare.reference.kept
+    flat = msgspec.structs.replace(point, stdev=0.0, minimum=point.mean)
+    only = msgspec.structs.replace(bare.reference, points=(flat,), kept=(flat,), hull=(flat,))
+    frame: Frame = frame_of(msgspec.structs.replace(bare, reference=only))
+    assert frame.bottom < flat.mean < frame.top and frame.left < flat.batch_size < frame.right
+    assert math.isfinite(frame.top)

@@ -1,0 +1,95 @@
+"""Columns keep to their width, Markdown to its tables, and names get a did-you-mean."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mlsub.commands.rules import render_markdown, render_text
+from mlsub.commands.rules.keys import key_list
+from mlsub.commands.rules.markdown import escape, page, prose, table
+from mlsub.commands.rules.table import rule_table
+from mlsub.divisions import DIVISIONS
+from mlsub.present.columns import columns
+from mlsub.rounds import usages
+from mlsub.rounds.names import UnknownNameError, all_rounds, find_benchmark, find_division, find_round, find_usage
+
+_WORDS = st.text(st.sampled_from("abcdef _|*<\n"), max_size=60)
+
+
+@given(st.lists(st.tuples(_WORDS, _WORDS, _WORDS), max_size=6), st.integers(80, 140))
+def test_columns_keep_to_the_width(rows: list[tuple[str, str, str]], width: int) -> None:
+    for line in columns(rows, ["a", "b", "c"], width=width, caps=[20, 20]):
+        assert len(line) <= width
+        assert line == line.rstrip()
+
+
+def test_a_long_name_costs_lines_and_no_letters() -> None:
+    lines = columns([["x" * 50, "y" * 200]], width=100, caps=[42])
+    assert "".join(lines).count("x") == 50
+    assert "".join(lines).count("y") == 200
+
+
+@pytest.mark.parametrize("usage", usages())
+def test_every_table_is_readable_at_100_columns(usage: str) -> None:
+    for round_ in all_rounds(usage):
+        for name in round_.benchmarks:
+            for division in DIVISIONS:
+                for answer in (rule_table(round_, division, name), key_list(round_, division, name)):
+                    text = render_text.render(answer)
+                    assert max(map(len, text.splitlines())) <= 100
+                    assert "None" not in text and "=[" not in text
+                    assert "`" in render_markdown.render(answer)
+
+
+@given(st.text(max_size=40))
+def test_nothing_escapes_from_a_cell(text: str) -> None:
+    [_, _, row] = table(["a", "b"], [[escape(text.replace("\n", " ")), "x"]])
+    assert row.replace("\\\\", "").replace("\\|", "").count("|") == 3
+
+
+def test_names_are_code_but_no_files_and_no_quoted_values() -> None:
+    assert prose("opt_name is 1 < 2") == "`opt_name` is 1 \\< 2"
+    assert prose('result_0.txt holds "gpt_oss_20b"') == 'result_0.txt holds "gpt_oss_20b"'
+
+
+def test_a_page_ends_in_one_line_feed_and_has_no_gaps() -> None:
+    assert page(["", "a", "", "", "b", ""]) == "a\n\nb\n"
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        (("resnet", None, None), ("training", "4.0")),
+        (("ResNet", "v2.1", None), ("training", "2.1")),
+        (("cosmoflow", None, None), ("hpc", "3.0")),
+        (("digits", "1.0", None), ("rehearsal", "1.0")),
+        (("llama31-8b", "6.0.0", "training"), ("training", "6.0")),
+    ],
+)
+def test_a_benchmark_is_found_with_its_newest_round(asked: tuple[str, str | None, str | None], found: object) -> None:
+    round_, _ = find_benchmark(*asked)
+    assert (round_.usage, round_.name) == found
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: find_usage("hcp"), "no usage 'hcp'; there are training, hpc, rehearsal. Did you mean hpc?"),
+        (lambda: find_division("opne"), "no division 'opne'; there are closed, open. Did you mean open?"),
+        (lambda: find_round("hpc", "9"), "no hpc round '9'; there are 1.0, 2.0, 3.0"),
+        (
+            lambda: find_benchmark("dlrm", "4.0", None),
+            "training 4.0 has no dlrm; it was in 0.7 to 2.1. Did you mean dlrm_dcnv2?",
+        ),
+        (lambda: find_benchmark("resnt", None, None), "no benchmark 'resnt'. Did you mean resnet or rnnt?"),
+        (lambda: find_benchmark("llama", None, None), "no benchmark 'llama'. Did you mean llama31_8b?"),
+        (lambda: find_benchmark("resnet", "7.7", None), "no training round '7.7'; there are 0.6, 0.7, "),
+    ],
+)
+def test_an_unknown_name_gets_one_line_with_what_was_meant(call: object, message: str) -> None:
+    with pytest.raises(UnknownNameError) as caught:
+        call()  # type: ignore[operator]
+    assert str(caught.value).startswith(message)
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,319 @@
+"""CSV, Markdown and the table for people: to the letter, and whatever hostile text the cells hold.
+
+The expected documents are files under ``expected/``.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import unicodedata
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from mlsub.commands.score.render_csv import render_csv
+from mlsub.commands.score.render_markdown import escape, render_markdown
+from mlsub.commands.score.render_table import MAX_BYPASSES, render_table
+from mlsub.findings import Verdict
+from mlsub.score.cells import exact, is_formula, legible
+from mlsub.score.columns import ColumnKind, Shown, columns
+from mlsub.score.table import Row, rows_of
+from mlsub.submission.report import RcpResult, Report, ScoreResult
+from tests.score.reports import bases, make_entry, make_log, make_report, make_row, make_score, organisations, variety
+
+EXPECTED = Path(__file__).with_name("expected")
+#: Any text that JSON or a file name can hold, halves of surrogate pairs among it.
+TEXT = st.text(st.characters(exclude_categories=()), max_size=20)
+NAMES = [column.name for column in columns()]
+
+
+def table(*reports: Report, width: int = 120) -> str:
+    stream = io.StringIO()
+    out = Console(
+        file=stream, width=width, force_terminal=False, soft_wrap=True, highlight=False, markup=False, emoji=False
+    )
+    render_table(reports, out)
+    return stream.getvalue()
+
+
+def read_csv(content: bytes) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(content.decode("utf-8"), newline=""), strict=True))
+
+
+def with_text(text: str) -> Row:
+    """A row with the text in every cell of text."""
+    texts = {column.name: text for column in columns() if column.kind is ColumnKind.TEXT}
+    return msgspec.structs.replace(make_row(), **texts)
+
+
+DOCUMENTS = {
+    "variety.csv": lambda: render_csv(rows_of([variety()])).decode("utf-8"),
+    "variety.md": lambda: render_markdown(rows_of([variety()])).decode("utf-8"),
+    "variety.txt": lambda: table(variety()),
+    "bases.txt": lambda: table(bases()),
+    "bases.md": lambda: render_markdown(rows_of([bases()])).decode("utf-8"),
+    "organisations.txt": lambda: table(organisations()),
+    "organisations-narrow.txt": lambda: table(organisations(), width=60),
+    "two-rounds.md": lambda: render_markdown(rows_of([variety(), organisations()])).decode("utf-8"),
+}
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_the_document_reads_to_the_letter(name: str) -> None:
+    assert DOCUMENTS[name]() == (EXPECTED / name).read_text(encoding="utf-8")
+
+
+def test_csv_has_one_header_and_all_values_unrounded() -> None:
+    rows = rows_of([variety(), organisations()])
+    read = read_csv(render_csv(rows))
+    assert len(read) == len(rows) == 8
+    for row, cells in zip(rows, read, strict=True):
+        assert list(cells) == NAMES
+        for column in columns():
+            value, cell = getattr(row, column.name), cells[column.name]
+            if value is None:
+                assert cell == ""
+            elif column.kind is ColumnKind.TEXT:
+                assert cell == value
+            else:
+                assert float(cell) == value
+
+
+def test_csv_without_rows_is_a_header() -> None:
+    assert render_csv([]).decode() == ",".join(NAMES) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("=1+1", "'=1+1"),
+        ("+1", "'+1"),
+        ("-1", "'-1"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("\t=1", "' =1"),
+        ("\tx", "' x"),
+        ("\rx", "'\nx"),
+        ("\nx", "'\nx"),
+        ("  =1", "'  =1"),
+        ("\xa0=1", "' =1"),
+        ("＝1", "'＝1"),
+        ("1=1", "1=1"),
+        ("a-b", "a-b"),
+        ("", ""),
+        ("'", "'"),
+        ('a "b", c', 'a "b", c'),
+        ("a\r\nb\rc\nd", "a\nb\nc\nd"),
+        ("\x1b[31mred\x07", "\\x1b[31mred\\x07"),
+        ("a\x00b", "a\\x00b"),
+        ("\u202egnp.exe", "\\u202egnp.exe"),
+        ("M\u00f8ller\udcff", "M\u00f8ller\\udcff"),
+        ("日本語 😀", "日本語 😀"),
+    ],
+)
+def test_csv_text(text: str, cell: str) -> None:
+    (read,) = read_csv(render_csv([with_text(text)]))
+    assert {read[column.name] for column in columns() if column.kind is ColumnKind.TEXT} == {cell}
+
+
+@given(TEXT)
+def test_csv_never_starts_a_formula_nor_steers_a_terminal(text: str) -> None:
+    content = render_csv([with_text(text), make_row()])
+    first, second = read_csv(content)
+    assert second["submitter"] == "ACME Inc."
+    cell = first["submitter"]
+    assert cell.lstrip("\n ")[:1] not in {"=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠"}
+    assert cell.removeprefix("'" if is_formula(text) else "") == legible(text)
+    assert all(c.isprintable() or c == "\n" for c in cell)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(10**9), 10**18).map(float))
+def test_a_number_reads_back_as_the_same_number(value: float) -> None:
+    assert float(exact(value)) == value
+    assert not exact(value).endswith(".0")
+
+
+@given(TEXT)
+def test_legible_text_can_be_read_and_stays_what_it_was_where_it_could(text: str) -> None:
+    plain = legible(text)
+    assert all(c.isprintable() or c == "\n" for c in plain)
+    if all(c.isprintable() or c == "\n" for c in text):
+        assert plain == text
+    assert legible(plain) == plain
+
+
+def unescaped(cell: str) -> str:
+    return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", cell)
+
+
+@given(TEXT)
+def test_markdown_keeps_hostile_text_in_its_cell(text: str) -> None:
+    shown = [column for column in columns() if column.markdown is Shown.ALWAYS]
+    row = msgspec.structs.replace(make_row(), submitter=text, notes=text)
+    lines = render_markdown([row]).decode("utf-8").rstrip("\n").split("\n")
+    assert len(lines) == 5
+    # Split as GitHub does: at each pipe without a backslash before it.
+    cells = re.split(r"(?<!\\)\|", lines[-1])[1:-1]
+    assert len(cells) == len(shown)
+    cell = cells[[column.name for column in shown].index("submitter")].strip()
+    assert cell == escape(text)
+    assert unescaped(cell) == " ".join(legible(text).split())
+    assert not any(unicodedata.category(c) in ("Cc", "Cf", "Cs") for c in cell)
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("a|b", "a\\|b"),
+        ("\\|", "\\\\\\|"),
+        ("<img src=x>", "\\<img src=x\\>"),
+        ("![x](http://y)", "!\\[x\\](http://y)"),
+        ("*a* `b` ~c~ &amp; $d$", "\\*a\\* \\`b\\` \\~c\\~ \\&amp; \\$d\\$"),
+        ("llama2_70b_lora", "llama2_70b_lora"),
+        ("_a_ b__c", "\\_a\\_ b\\_\\_c"),
+        ("two\nlines\tand\x1b", "two lines and\\\\x1b"),
+        ("", ""),
+    ],
+)
+def test_markdown_text(text: str, cell: str) -> None:
+    assert escape(text) == cell
+
+
+def test_markdown_without_rows_says_so() -> None:
+    assert render_markdown([]) == b"No results.\n"
+
+
+def test_markdown_says_of_a_rehearsal_that_it_is_one() -> None:
+    text = render_markdown(rows_of([make_report(usage="rehearsal", round="1.0")])).decode()
+    assert "### rehearsal v1.0\n\nA rehearsal: real training, but not an MLPerf result.\n\n| Division |" in text
+    assert "github.com" not in text
+
+
+def body(text: str) -> list[str]:
+    """The lines of the table itself."""
+    lines = text.split("\n")
+    start = next(number for number, line in enumerate(lines) if line.startswith("─"))
+    end = next(number for number, line in enumerate(lines) if line.startswith(("convergence:", "minutes:")))
+    return lines[start + 1 : end]
+
+
+def test_the_table_fits_120_columns_with_every_column_there_is() -> None:
+    entry = make_entry(
+        system="a-system-with-a-name-of-sixty-characters-and-then-some-more-x",
+        energy=variety().entries[0].energy,
+        benchmark="deepseekv3_671b",
+        rcp=RcpResult(verdict="bypassed", unit="samples", batch_size=131072.0, mean=1409286144.0),
+        score=make_score(10000.0, 1.2345678, 1.3345678),
+    )
+    for energy, end in (
+        (entry.energy, ("12345.678", "13345.678", "18.500", "accepted")),
+        (None, ("1.2346", "12345.678", "13345.678", "accepted")),
+    ):
+        shown = msgspec.structs.replace(entry, energy=energy)
+        lines = body(table(make_report(shown, make_entry())))
+        assert max(map(len, lines)) <= 120
+        assert lines[0].split()[1:] == [
+            *("deepseekv3_671b", "closed", "9", "of", "10", "131072", "1409286144", "bypassed"),
+            *end,
+        ]
+        whole = "".join(line[:12].strip() for line in lines)
+        assert whole.startswith(entry.system)
+
+
+@pytest.mark.parametrize("width", [20, 60, 80, 100, 120, 1000])
+def test_no_figure_is_cut_off_at_any_width(width: int) -> None:
+    text = table(variety(), organisations(), bases(), width=width)
+    assert "…" not in text
+    for value in (
+        "27.123",
+        "27.216",
+        "34.966",
+        "1.5000",
+        "fail*",
+        "131072",
+        "0.936",
+        "18.500",
+        "bypassed",
+        "rejected",
+        "4 of 10",
+    ):
+        assert value in text
+
+
+def test_numbers_that_no_honest_log_could_come_to_are_kept_short() -> None:
+    absurd = make_entry(
+        rcp=RcpResult(verdict="pass", unit="samples", batch_size=1e300, mean=1.5e299),
+        score=ScoreResult(
+            unscaled=1e300, published=1e300, expected=1e299, scaling=1e308, expected_scaling=1e307, scaling_file=True
+        ),
+    )
+    report = make_report(absurd)
+    assert body(table(report))[0].split()[6:] == [
+        "1e+300",
+        "1.5e+299",
+        "pass",
+        "1e+308",
+        "1e+300",
+        "1e+299",
+        "accepted",
+    ]
+    assert " 1e+300 | 1.5e+299 | samples | pass | 1e+308 | 1e+307 | " in render_markdown(rows_of([report])).decode()
+
+
+def test_columns_without_anything_to_show_are_left_out() -> None:
+    open_only = make_report(variety().entries[2])
+    text = table(open_only)
+    assert text.split("\n")[1].split() == ["system", "benchmark", "division", "converged", "minutes", "verdict"]
+    assert "convergence" not in text
+    assert "energy" not in text
+
+
+@given(TEXT)
+def test_the_table_never_steers_a_terminal(text: str) -> None:
+    entry = make_entry(
+        path=text,
+        organisation=text,
+        system=text,
+        benchmark=text,
+        division=text,
+        rcp=RcpResult(verdict="bypassed", bypass=text),
+    )
+    out = table(make_report(entry, make_entry(), root=text))
+    assert all(c.isprintable() or c == "\n" for c in out)
+
+
+def test_bypasses_are_bounded() -> None:
+    bypassed = make_entry(rcp=RcpResult(verdict="bypassed", bypass="package_checker_params"))
+    text = table(make_report(*[bypassed] * (MAX_BYPASSES + 3)))
+    assert text.count("the RCP test is bypassed by package_checker_params") == MAX_BYPASSES
+    assert "and 3 more bypasses" in text
+
+
+def test_single_logs_and_reports_of_nothing_read_as_before() -> None:
+    logs = (make_log(), make_log(path="result_1.txt", official="noncompliant", minutes=None))
+    lines = table(make_report(entries=(), logs=logs)).split("\n")
+    assert lines[1:3] == [
+        "results/rack1/llama2_70b_lora/result_0.txt: 27.500000 minutes, compliant",
+        "result_1.txt: no run interval, noncompliant",
+    ]
+    nothing = Report(mlsub="0.1.0", usage=None, round=None, root="/x", official=Verdict.NOT_CHECKED)
+    assert table(nothing) == "/x\nnot-checked: nothing could be checked\n"
+
+
+def test_several_reports_are_parted_by_an_empty_line() -> None:
+    assert table(variety(), organisations()) == f"{table(variety())}\n{table(organisations())}"
+
+
+def test_a_list_of_results_ends_with_counts_and_says_where_the_package_is_to_blame() -> None:
+    rejected = make_entry(path="results/rack2/llama2_70b_lora", system="rack2", official=Verdict.REJECTED)
+    counts = "1 of 2 entries accepted, 1 of 1 logs compliant, 1 of 1 system descriptions accepted\n"
+    one_of_two = table(make_report(make_entry(), rejected, official=Verdict.REJECTED))
+    assert one_of_two.endswith(counts)
+    around = table(make_report(official=Verdict.REJECTED))
+    assert around.endswith("The package around them is rejected; mlsub check says why.\n")
+    assert "The package" not in table(make_report())

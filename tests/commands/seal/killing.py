@@ -1,0 +1,103 @@
+"""Seals a tree again and again in children that are killed at random moments, and looks at what is left each time.
+
+Run as a program: a process without threads can fork, which is faster than starting Python a hundred times.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+from mlsub.commands.seal.keys import Passphrase
+from mlsub.commands.seal.manifest import parse_manifest
+from mlsub.commands.seal.receipt import sealed_digest
+from mlsub.commands.seal.seal import digests_of, seal_tree
+from mlsub.commands.verify.run import verify_sealed
+
+KEY = Passphrase(b"correct horse battery staple", work_factor=1)
+
+#: Mostly any moment; some surely early, one surely late, so that a busy machine still sees each outcome.
+FACTORS = (0.2, 1, 0.2, 1, 1, 1, 1, 5)
+
+
+def main(folder: Path, times: int, seed: int) -> None:
+    """Print how often what was left: nothing, the old state or the new one, and what lay beside it."""
+    draw = random.Random(seed)
+    tree, out = folder / "T", folder / "sealed"
+    tree.mkdir()
+    for number in range(5):
+        (tree / f"log{number}").write_bytes(os.urandom(20000))
+    seconds = _usual(tree, out)
+    left: Counter[str] = Counter()
+    for number in range(times):
+        if number % 4 == 0:
+            for file in folder.glob("sealed*"):
+                file.unlink()
+        before = out.read_bytes() if out.exists() else None
+        (tree / "number").write_text(str(number))
+        _killed(tree, out, draw.uniform(0, 1.3) * FACTORS[number % 8] * seconds)
+        left[_state(out, before, number)] += 1
+        left["receipt"] += _beside_fits(out)
+    seal_tree(tree, out, KEY, force=True)
+    print(left["nothing"], left["old"], left["new"], left["receipt"], len(list(folder.glob(".mlsub*"))))
+
+
+def _usual(tree: Path, out: Path) -> float:
+    """Seconds that sealing takes, so that the blows fall all over it."""
+    start = time.monotonic()
+    for _ in range(5):
+        seal_tree(tree, out, KEY, force=True)
+    return (time.monotonic() - start) / 5
+
+
+def _killed(tree: Path, out: Path, after: float) -> None:
+    child = os.fork()
+    if child == 0:
+        seal_tree(tree, out, KEY, force=True)
+        os._exit(0)
+    time.sleep(after)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+
+
+def _state(out: Path, before: bytes | None, number: int) -> str:
+    """What is there, which must be whole; by its content, for the old and the new archive hold different numbers."""
+    if not out.exists():
+        assert before is None, "the old file is gone"
+        return "nothing"
+    content = out.read_bytes()
+    checked = verify_sealed(out, KEY)
+    assert checked.findings == (), checked
+    if content == before:
+        return "old"
+    out.with_name("check").mkdir(exist_ok=True)
+    from mlsub.commands.unseal.run import unseal
+
+    place = out.with_name("check") / str(number)
+    unseal(out, place, KEY)
+    assert (place / "T" / "number").read_text() == str(number)
+    return "new"
+
+
+def _beside_fits(out: Path) -> bool:
+    """What lies beside it is whole and its own, or not there; whether there is a receipt."""
+    manifest = out.with_name("sealed.MANIFEST.sha256")
+    receipt = out.with_name("sealed.receipt.txt")
+    if manifest.exists():
+        assert out.exists()
+        assert verify_sealed(out, KEY, manifest).findings == ()
+        assert parse_manifest(manifest.read_bytes(), "manifest").top == "T"
+    if not receipt.exists():
+        return False
+    digests = digests_of(out)
+    assert sealed_digest(receipt.read_text()) == (digests.size, digests.sha256)
+    return True
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))

@@ -1,0 +1,114 @@
+"""age's format with a passphrase: the same bytes as the library's, in both directions, and nothing else."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mlsub.commands.seal.age import AgeError, WrongPassphraseError, decrypt, encrypt
+from mlsub.commands.seal.errors import SealError
+
+pyrage = pytest.importorskip("pyrage")
+SECRET = b"correct horse battery staple"
+CHUNK = 64 * 1024
+
+
+def sealed(content: bytes, pieces: int = 1000) -> bytes:
+    chunks = [content[start : start + pieces] for start in range(0, len(content), pieces)]
+    return b"".join(encrypt(chunks, SECRET, 1))
+
+
+def opened(content: bytes, secret: bytes = SECRET) -> bytes:
+    return b"".join(decrypt(io.BytesIO(content), secret))
+
+
+@pytest.mark.parametrize("size", [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK, 3 * CHUNK + 7])
+def test_the_library_and_this_one_open_each_other(size: int) -> None:
+    content = bytes(range(256)) * (size // 256) + bytes(size % 256)
+    assert pyrage.passphrase.decrypt(sealed(content), SECRET.decode()) == content
+    assert opened(sealed(content)) == content
+
+
+#: What pyrage 1.4.0 made of a line; recorded, for it chooses a work factor (here 20) that takes it seconds.
+THEIRS = (
+    "YWdlLWVuY3J5cHRpb24ub3JnL3YxCi0+IHNjcnlwdCBwQnlNelI0VXpaRmtOd0NGWWpwMG1RIDIwCnNJdmFjNnJaYUVSN3JsVVZT"
+    "MTJkdUx1T0tmNkNmRzJ6UzRTV2hZZVRsb0kKLS0tIGU4dkpCRVBPcFJ0M21sZzlxeEZqUjl1L1hjWllmWXpJNzI2NWhUTEhvOTQK"
+    "BRcAz0wIjL517Yccb08SdfB6RSxS9nAoIkY48lyQQZq1XwrW6hGk33ZKfayeQUy7MA=="
+)
+
+
+def test_what_the_library_seals_is_opened() -> None:
+    assert opened(base64.b64decode(THEIRS)) == b"sealed elsewhere\n"
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.binary(max_size=CHUNK), max_size=5))
+def test_however_it_comes_it_is_the_same(chunks: list[bytes]) -> None:
+    assert opened(b"".join(encrypt(chunks, SECRET, 1))) == b"".join(chunks)
+
+
+def test_another_passphrase_does_not_open_it() -> None:
+    with pytest.raises(WrongPassphraseError):
+        opened(sealed(b"x"), b"another passphrase")
+
+
+@pytest.mark.parametrize("cut", [0, 10, 60, 150, 170, CHUNK, -1])
+def test_what_is_cut_short_is_told(cut: int) -> None:
+    with pytest.raises(AgeError):
+        opened(sealed(bytes(2 * CHUNK))[:cut])
+
+
+def test_a_cut_between_two_chunks_is_told() -> None:
+    """Each chunk that is left is authentic; only that the last one does not say so shows it."""
+    whole = sealed(bytes(3 * CHUNK))
+    header = len(whole) - 3 * (CHUNK + 16)
+    for chunks in (1, 2):
+        with pytest.raises(AgeError):
+            opened(whole[: header + chunks * (CHUNK + 16)])
+
+
+def test_chunks_cannot_change_places_nor_be_doubled() -> None:
+    whole = sealed(b"".join(bytes([n]) * CHUNK for n in range(3)))
+    size = CHUNK + 16
+    header, body = whole[: -3 * size], whole[-3 * size :]
+    parts = [body[:size], body[size : 2 * size], body[2 * size :]]
+    for order in ([1, 0, 2], [0, 0, 1, 2], [0, 2], [0, 1, 2, 2]):
+        with pytest.raises(AgeError):
+            opened(header + b"".join(parts[n] for n in order))
+
+
+@pytest.mark.parametrize("factor", [21, 30, 63, 64, 99])
+def test_more_work_than_is_reasonable_is_refused(factor: int) -> None:
+    content = re.sub(rb"(-> scrypt \S+) 1\n", rb"\1 %d\n" % factor, sealed(b"x"))
+    with pytest.raises(SealError, match=rf"work factor 2\^{factor}"):
+        opened(content)
+
+
+@pytest.mark.parametrize("factor", [b"0", b"01", b"-1", b"1 ", b"", b"one", b"100"])
+def test_a_work_factor_that_is_none_is_damage(factor: bytes) -> None:
+    content = re.sub(rb"(-> scrypt \S+) 1\n", rb"\1 %s\n" % factor, sealed(b"x"))
+    with pytest.raises(AgeError):
+        opened(content)
+
+
+def test_too_little_memory_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def scrypt(*_: object, **__: object) -> bytes:
+        raise MemoryError
+
+    monkeypatch.setattr(hashlib, "scrypt", scrypt)
+    with pytest.raises(SealError, match=r"work factor 2\^18 needs 256 MiB of memory"):
+        list(encrypt([b"x"], SECRET))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=300))
+def test_junk_is_no_file(junk: bytes) -> None:
+    for content in (junk, b"age-encryption.org/v1\n" + junk, b"age-encryption.org/v1\n-> scrypt " + junk):
+        with pytest.raises((AgeError, SealError)):
+            opened(content)

@@ -1,0 +1,315 @@
+"""Sealed files made to do harm: none of them writes anything, and each says what is wrong."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mlsub.commands.seal.contents import Limits, Nowhere, take
+from mlsub.commands.seal.errors import RefusedError, SealError
+from mlsub.commands.seal.gzip import GzipError, compress, decompress
+from mlsub.commands.seal.untar import Blocks, TarError, members
+from mlsub.commands.unseal.run import unseal
+from tests.commands.seal.trees import snapshot
+
+Item = tuple[str, bytes, bytes | str]
+TOP: Item = ("T", tarfile.DIRTYPE, b"")
+FOLDER: Item = ("T/d", tarfile.DIRTYPE, b"")
+
+
+def tar_of(items: list[Item], manifest: bytes | None = None) -> bytes:
+    """An archive as ``seal`` makes them, but of anything."""
+    stream = io.BytesIO()
+    listed = b"".join(
+        f"{hashlib.sha256(content).hexdigest()}  {name}\n".encode()
+        for name, kind, content in items
+        if kind == tarfile.REGTYPE and isinstance(content, bytes)
+    )
+    listed += b"".join(f"# link\t{name}\t{to}\n".encode() for name, kind, to in items if kind == tarfile.SYMTYPE)
+    for name, kind, content in [*items, ("MANIFEST.sha256", tarfile.REGTYPE, listed if manifest is None else manifest)]:
+        info = tarfile.TarInfo(name)
+        info.type = kind
+        if isinstance(content, bytes):
+            info.size = len(content)
+        else:
+            info.linkname = content
+        stream.write(info.tobuf(tarfile.PAX_FORMAT))
+        if isinstance(content, bytes):
+            stream.write(content + bytes(-len(content) % 512))
+    return stream.getvalue() + bytes(1024)
+
+
+def packed(tar: bytes) -> bytes:
+    return b"".join(compress([tar]))
+
+
+def refused(folder: Path, tar: bytes, limits: Limits | None = None) -> tuple[str, str, str]:
+    """(rule, path, message) of why it is not opened; nothing may have been written anywhere."""
+    place = folder / "place"
+    place.mkdir()
+    file = folder / "sealed"
+    file.write_bytes(packed(tar))
+    before = snapshot(folder)
+    with pytest.raises(RefusedError) as caught:
+        unseal(file, place / "out", None, limits)
+    assert snapshot(folder) == before
+    finding = caught.value.findings[0]
+    return finding.rule, finding.path, finding.message
+
+
+UNSAFE: list[tuple[str, list[Item], str, str]] = [
+    ("absolute", [TOP, ("/tmp/evil", tarfile.REGTYPE, b"x")], "/tmp/evil", "the path is absolute"),
+    ("upwards", [TOP, ("T/../../evil", tarfile.REGTYPE, b"x")], "T/../../evil", "the path leads upwards (..)"),
+    ("first upwards", [("..", tarfile.DIRTYPE, b"")], "..", "the path leads upwards (..)"),
+    ("dot", [(".", tarfile.DIRTYPE, b"")], ".", "the path has an empty part"),
+    (
+        "backslash",
+        [TOP, ("T/..\\evil", tarfile.REGTYPE, b"x")],
+        "T/..\\evil",
+        "the name has a backslash, which is a path elsewhere",
+    ),
+    ("escape codes", [TOP, ("T/\x1b[2J", tarfile.REGTYPE, b"x")], "T/\x1b[2J", "the name has control characters"),
+    ("line feed", [TOP, ("T/a\nb", tarfile.REGTYPE, b"x")], "T/a\nb", "the name has control characters"),
+    ("hard link", [TOP, ("T/h", tarfile.LNKTYPE, "/etc/passwd")], "T/h", "a member is a hard link"),
+    ("character device", [TOP, ("T/c", tarfile.CHRTYPE, b"")], "T/c", "a member is a character device"),
+    ("block device", [TOP, ("T/b", tarfile.BLKTYPE, b"")], "T/b", "a member is a block device"),
+    ("FIFO", [TOP, ("T/f", tarfile.FIFOTYPE, b"")], "T/f", "a member is a FIFO"),
+    ("sparse", [TOP, ("T/s", tarfile.GNUTYPE_SPARSE, b"")], "T/s", "a member is a sparse file"),
+    ("unknown", [TOP, ("T/s", b"Z", b"")], "T/s", "a member is of an unknown type"),
+    ("absolute link", [TOP, ("T/l", tarfile.SYMTYPE, "/etc")], "T/l", "the link is absolute"),
+    ("link out", [TOP, ("T/l", tarfile.SYMTYPE, "../x")], "T/l", "the link leads out of the tree"),
+    (
+        "link far out",
+        [TOP, FOLDER, ("T/d/l", tarfile.SYMTYPE, "../d/../../..")],
+        "T/d/l",
+        "the link leads out of the tree",
+    ),
+    (
+        "link out by a link",
+        [TOP, FOLDER, ("T/d/b", tarfile.SYMTYPE, ".."), ("T/d/c", tarfile.SYMTYPE, "b/../x")],
+        "T/d/c",
+        "the link leads out of the tree",
+    ),
+    (
+        "circle",
+        [TOP, ("T/a", tarfile.SYMTYPE, "b"), ("T/b", tarfile.SYMTYPE, "a")],
+        "T/a",
+        "the link leads in a circle",
+    ),
+    (
+        "through a link",
+        [TOP, ("T/l", tarfile.SYMTYPE, "."), ("T/l/x", tarfile.REGTYPE, b"x")],
+        "T/l/x",
+        "a member lies in what is no folder of the archive",
+    ),
+    (
+        "through a file",
+        [TOP, ("T/a", tarfile.REGTYPE, b"x"), ("T/a/x", tarfile.REGTYPE, b"x")],
+        "T/a/x",
+        "a member lies in what is no folder of the archive",
+    ),
+    (
+        "no folder",
+        [TOP, ("T/a/x", tarfile.REGTYPE, b"x")],
+        "T/a/x",
+        "a member lies in what is no folder of the archive",
+    ),
+    ("twice", [TOP, *2 * [("T/a", tarfile.REGTYPE, b"x")]], "T/a", "a path is there twice"),
+    (
+        "link, then file",
+        [TOP, ("T/a", tarfile.SYMTYPE, "b"), ("T/a", tarfile.REGTYPE, b"x")],
+        "T/a",
+        "a path is there twice",
+    ),
+    ("two trees", [TOP, ("U", tarfile.DIRTYPE, b"")], "U", "a member lies outside of the one tree"),
+    ("no tree", [("a", tarfile.REGTYPE, b"x")], "a", "a member lies outside of the one tree"),
+    (
+        "long name",
+        [TOP, (f"T/{'n' * 256}", tarfile.REGTYPE, b"x")],
+        f"T/{'n' * 256}",
+        "the name is longer than 255 bytes",
+    ),
+    (
+        "long path",
+        [TOP, ("T/" + "/".join(["n" * 200] * 6), tarfile.REGTYPE, b"x")],
+        "T/" + "/".join(["n" * 200] * 6),
+        "the path is longer than 1024 bytes",
+    ),
+    (
+        "deep",
+        [TOP, ("T/" + "/".join("d" * 64), tarfile.DIRTYPE, b"")],
+        "T/" + "/".join("d" * 64),
+        "the path is deeper than 64 folders",
+    ),
+]
+
+
+@pytest.mark.parametrize(("items", "path", "message"), [case[1:] for case in UNSAFE], ids=[case[0] for case in UNSAFE])
+def test_what_is_never_unpacked(items: list[Item], path: str, message: str, tmp_path: Path) -> None:
+    assert refused(tmp_path, tar_of(items)) == ("seal.unsafe", path, message)
+
+
+def test_links_within_the_tree_are_unpacked(tmp_path: Path) -> None:
+    """What is refused above is not refused for being a link."""
+    items: list[Item] = [TOP, FOLDER, ("T/a", tarfile.REGTYPE, b"x"), ("T/d/l", tarfile.SYMTYPE, "../d/./../a")]
+    items += [("T/e", tarfile.SYMTYPE, "d"), ("T/f", tarfile.SYMTYPE, "e/l"), ("T/g", tarfile.SYMTYPE, "nowhere")]
+    (tmp_path / "sealed").write_bytes(packed(tar_of(items)))
+    unseal(tmp_path / "sealed", tmp_path / "out")
+    assert (tmp_path / "out" / "T" / "f").read_bytes() == b"x"
+
+
+FILE: Item = ("T/a", tarfile.REGTYPE, b"x")
+DIGEST = hashlib.sha256(b"x").hexdigest()
+MANIFESTS = [
+    (f"{DIGEST}  T/a\n{DIGEST}  T/b\n", ("seal.missing", "T/b", "a file of the manifest is not there")),
+    (f"{'0' * 64}  T/a\n", ("seal.differs", "T/a", "a file has another SHA-256 than the manifest")),
+    (f"{DIGEST}  T/b\n", ("seal.extra", "T/a", "a file is there that the manifest does not list")),
+    (f"{DIGEST}  T/a\n# folder\tT/e\n", ("seal.missing", "T/e", "an empty folder of the manifest is not there")),
+    (f"{DIGEST}  T/a\n# link\tT/l\ta\n", ("seal.missing", "T/l", "a link of the manifest is not there")),
+]
+
+
+@pytest.mark.parametrize(("manifest", "expected"), MANIFESTS)
+def test_what_the_manifest_says_otherwise(manifest: str, expected: tuple[str, str, str], tmp_path: Path) -> None:
+    assert refused(tmp_path, tar_of([TOP, FILE], manifest.encode())) == expected
+
+
+@pytest.mark.parametrize(
+    "manifest", [b"", b"junk\n", b"\xff\n", f"{DIGEST}  ../a\n".encode(), f"{DIGEST}  T/a\n".encode() * 2]
+)
+def test_a_manifest_that_is_none(manifest: bytes, tmp_path: Path) -> None:
+    (tmp_path / "sealed").write_bytes(packed(tar_of([TOP, FILE], manifest)))
+    with pytest.raises(SealError, match=r"MANIFEST.sha256 of the archive"):
+        unseal(tmp_path / "sealed", tmp_path / "out")
+    assert [path.name for path in tmp_path.iterdir()] == ["sealed"]
+
+
+def header(**fields: bytes) -> bytes:
+    """A header with some bytes put over it, and the checksum that fits."""
+    info = tarfile.TarInfo("T/a")
+    block = bytearray(info.tobuf(tarfile.USTAR_FORMAT))
+    places = {"name": 0, "size": 124, "type": 156, "magic": 257}
+    for field, value in fields.items():
+        block[places[field] : places[field] + len(value)] = value
+    block[148:156] = b" " * 8
+    block[148:156] = b"%06o\0 " % sum(block)
+    return bytes(block)
+
+
+def records(content: bytes) -> bytes:
+    return header(type=b"x", size=b"%011o\0" % len(content)) + content + bytes(-len(content) % 512) + header()
+
+
+TOP_HEADER = tarfile.TarInfo("T")
+TOP_HEADER.type = tarfile.DIRTYPE
+START = TOP_HEADER.tobuf(tarfile.PAX_FORMAT)
+BROKEN = [
+    ("nothing", b"", "cut short"),
+    ("zeros", bytes(1024), "no manifest"),
+    ("no manifest", START + bytes(1024), "no manifest"),
+    ("half a header", START[:300], "cut short"),
+    ("no end", START, "cut short"),
+    ("junk", b"j" * 1024, "no POSIX header"),
+    ("gnu", header(magic=b"ustar  \0"), "no POSIX header"),
+    ("checksum", START[:100] + b"0000777" + START[107:], "checksum"),
+    ("negative size", START + header(size=b"\xff" * 12), "no valid number"),
+    ("base 256", START + header(size=b"\x80" + b"\0" * 10 + b"\1"), "no valid number"),
+    ("blank size", START + header(size=b" " * 12), "no valid number"),
+    ("folder with content", header(name=b"T\0", type=b"5", size=b"%011o\0" % 512), "has a size"),
+    ("huge records", START + header(type=b"x", size=b"77777777777\0"), "unusual size"),
+    ("foreign record", START + records(b"21 GNU.sparse.size=9\n"), "foreign kind"),
+    ("broken record", START + records(b"99 path=x\n"), "broken PAX records"),
+    ("endless record", START + records(b"0 path=x\n"), "broken PAX records"),
+    ("record without value", START + records(b"9 path x\n"), "broken PAX records"),
+    ("record twice", START + records(b"10 path=x\n10 path=y\n"), "foreign kind"),
+    ("record not UTF-8", START + records(b"10 path=\xff\n"), "not UTF-8"),
+    ("record size", START + records(b"11 size=-1\n"), "no valid size"),
+    ("zeros without end", tar_of([TOP, FILE]) + bytes(20000), "follows its end"),
+    ("after the end", START + bytes(1024) + b"more", "follows its end"),
+    ("after the manifest", tar_of([TOP, FILE])[:-1024] + header() + bytes(1024), "follows the manifest"),
+    ("in the padding", START + header(size=b"%011o\0" % 1) + b"x" * 512, "hides"),
+]
+
+
+@pytest.mark.parametrize(("tar", "why"), [case[1:] for case in BROKEN], ids=[case[0] for case in BROKEN])
+def test_what_is_no_archive_of_seal(tar: bytes, why: str, tmp_path: Path) -> None:
+    rule, path, message = refused(tmp_path, tar)
+    assert (rule, path) == ("seal.damaged", "sealed")
+    assert why in message
+
+
+def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
+    """300 MB of zeros would come out of 300 kB; the first header that says so is enough."""
+    big = tarfile.TarInfo("T/a")
+    big.size = 300 << 20
+    expected = ("seal.too-much", "T/a", "unpacked it is more than 200 times as large")
+    assert refused(tmp_path, START + big.tobuf(tarfile.PAX_FORMAT) + bytes(4 << 20)) == expected
+
+
+def test_files_beyond_what_octal_digits_can_say() -> None:
+    big = tarfile.TarInfo("T/a")
+    big.size = 9 << 30
+    blocks = Blocks([big.tobuf(tarfile.PAX_FORMAT)])
+    assert next(members(blocks)).size == 9 << 30
+
+
+def test_limits(tmp_path: Path) -> None:
+    items = [TOP, *[(f"T/{name}", tarfile.REGTYPE, bytes(100)) for name in "abc"]]
+    expected = ("seal.too-much", "T/c", "unpacked it is more than 299 bytes")
+    assert refused(tmp_path, tar_of(items), Limits(size=299)) == expected
+    expected = ("seal.too-much", "T/b", "there are more than 2 members")
+    (tmp_path / "other").mkdir()
+    assert refused(tmp_path / "other", tar_of(items), Limits(members=2)) == expected
+    (tmp_path / "sealed").write_bytes(packed(tar_of(items)))
+    assert unseal(tmp_path / "sealed", tmp_path / "out", None, Limits(size=300, members=4)).size == 300
+
+
+def test_a_manifest_without_end_is_refused(tmp_path: Path) -> None:
+    info = tarfile.TarInfo("MANIFEST.sha256")
+    info.size = 200 << 20
+    rule, path, _ = refused(tmp_path, START + info.tobuf(tarfile.PAX_FORMAT))
+    assert (rule, path) == ("seal.too-much", "MANIFEST.sha256")
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_no_tar_however_changed_raises_anything_else(data: st.DataObject) -> None:
+    tar = bytearray(tar_of([TOP, FILE, ("T/ä" + "n" * 120, tarfile.REGTYPE, b"y"), ("T/l", tarfile.SYMTYPE, "a")]))
+    for _ in range(data.draw(st.integers(1, 4))):
+        tar[data.draw(st.integers(0, len(tar) - 1))] = data.draw(st.integers(0, 255))
+    cut = data.draw(st.integers(0, len(tar)))
+
+    def chunks() -> Iterator[bytes]:
+        for start in range(0, cut, 700):
+            yield bytes(tar[start : min(start + 700, cut)])
+
+    with contextlib.suppress(RefusedError, SealError, TarError):
+        take(chunks(), 1000, Limits(), Nowhere())
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=400), st.booleans())
+def test_no_bytes_raise_anything_else_in_gzip(content: bytes, begun: bool) -> None:
+    start = packed(b"")[:10] if begun else b""
+    with pytest.raises(GzipError):
+        list(decompress([start + content]))
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.binary(max_size=3000), max_size=5), st.integers(1, 100))
+def test_gzip_gives_back_what_it_took(chunks: list[bytes], size: int) -> None:
+    whole = b"".join(compress(chunks))
+    pieces = [whole[start : start + size] for start in range(0, len(whole), size)]
+    assert b"".join(decompress(pieces)) == b"".join(chunks)
+
+
+def test_what_is_packed_well_comes_out_in_small_pieces() -> None:
+    assert max(map(len, decompress([b"".join(compress([bytes(50 << 20)]))]))) <= 1 << 16

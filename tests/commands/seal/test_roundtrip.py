@@ -1,0 +1,161 @@
+"""What is sealed comes out again, and the archive is the same every time."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tarfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from mlsub.commands.seal.errors import SealError
+from mlsub.commands.seal.keys import Identities, OpenSSL, Passphrase, Recipients, SealKey, Unencrypted
+from mlsub.commands.seal.seal import seal_tree
+from mlsub.commands.unseal.run import unseal
+from tests.commands.seal.trees import PASSPHRASE, SHAPES, grow, plant, snapshot
+
+pyrage = pytest.importorskip("pyrage")
+NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
+
+
+def pair() -> tuple[Recipients, Identities]:
+    identity = pyrage.x25519.Identity.generate()
+    return Recipients((str(identity.to_public()),)), Identities(f"# a comment\n\n{identity}\n".encode())
+
+
+def forms() -> list[tuple[str, SealKey, object]]:
+    recipients, identities = pair()
+    secret = b"correct horse battery staple"
+    found = [
+        ("open", Unencrypted(), None),
+        ("passphrase", PASSPHRASE, Passphrase(secret)),
+        ("recipient", recipients, identities),
+    ]
+    return [*found, ("openssl", OpenSSL(secret), Passphrase(secret))] if shutil.which("openssl") else found
+
+
+@pytest.mark.parametrize(("name", "seal_key", "open_key"), forms(), ids=[form[0] for form in forms()])
+def test_every_form_comes_out_as_it_went_in(name: str, seal_key: SealKey, open_key: object, tmp_path: Path) -> None:
+    tree = plant(tmp_path)
+    before = snapshot(tree)
+    receipt = seal_tree(tree, tmp_path / "sealed", seal_key)
+    opened = unseal(tmp_path / "sealed", tmp_path / "out", open_key)
+    assert snapshot(tree) == before == snapshot(tmp_path / "out" / "ACME")
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["ACME", "MANIFEST.sha256"]
+    assert (opened.files, opened.size) == (receipt.files, receipt.files_size) == (4, 768)
+    manifest = (tmp_path / "out" / "MANIFEST.sha256").read_bytes()
+    assert manifest == (tmp_path / "sealed.MANIFEST.sha256").read_bytes()
+    assert hashlib.sha256(manifest).hexdigest() == receipt.manifest_sha256
+    assert hashlib.sha256((tmp_path / "sealed").read_bytes()).hexdigest() == receipt.sha256
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == [".sealed.mlsub-written"]
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@given(shape=SHAPES)
+def test_random_trees_come_out_as_they_went_in(shape: object, tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.mktemp("random")
+    tree = grow(folder / "tree", shape)
+    seal_tree(tree, folder / "sealed", PASSPHRASE)
+    unseal(folder / "sealed", folder / "out", PASSPHRASE)
+    assert snapshot(folder / "out" / "tree") == snapshot(tree)
+    shutil.rmtree(folder)
+
+
+def test_the_archive_depends_on_content_alone(tmp_path: Path) -> None:
+    """Order of creation, times, rights of others, owner and place do not show."""
+    first = plant(tmp_path / "first")
+    shutil.copytree(first, tmp_path / "second" / "ACME", symlinks=True)
+    second = tmp_path / "second" / "ACME"
+    for number, path in enumerate(sorted(second.rglob("*"), reverse=True)):
+        os.utime(path, (number, number), follow_symlinks=False)
+        if path.is_file() and not path.is_symlink():
+            path.chmod(path.stat().st_mode & 0o700)
+    receipts = [
+        seal_tree(tree, tmp_path / f"sealed{number}", key)
+        for number, (tree, key) in enumerate([(first, Unencrypted()), (second, Unencrypted()), (first, PASSPHRASE)])
+    ]
+    assert len({receipt.archive_sha256 for receipt in receipts}) == 1
+    assert len({receipt.tar_sha256 for receipt in receipts}) == 1
+    assert (tmp_path / "sealed0").read_bytes() == (tmp_path / "sealed1").read_bytes()
+    assert receipts[2].sha256 != receipts[0].sha256
+
+
+def test_the_tar_never_changes(tmp_path: Path) -> None:
+    """Whoever compares digests of years ago must find them again: this one must stay."""
+    receipt = seal_tree(plant(tmp_path), tmp_path / "sealed", Unencrypted(), now=NOW)
+    assert receipt.tar_sha256 == "e9832bf3cf436fbf0567aeb882ae25fdbd3461c5ed12489e8c53c1cdcf10c6ed"
+
+
+def test_encryption_is_never_the_same_twice(tmp_path: Path) -> None:
+    tree = plant(tmp_path)
+    recipients, _ = pair()
+    for key in (PASSPHRASE, recipients):
+        seal_tree(tree, tmp_path / "a", key, force=True)
+        seal_tree(tree, tmp_path / "b", key, force=True)
+        assert (tmp_path / "a").read_bytes() != (tmp_path / "b").read_bytes()
+
+
+def test_tar_and_sha256sum_know_what_to_do_with_it(tmp_path: Path) -> None:
+    tree = plant(tmp_path)
+    seal_tree(tree, tmp_path / "sealed.tar.gz", Unencrypted())
+    with tarfile.open(tmp_path / "sealed.tar.gz") as archive:
+        members = archive.getmembers()
+        # Its filter came with Python 3.11.4; the archive is our own.
+        filtered = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+        archive.extractall(tmp_path / "python", **filtered)  # type: ignore[arg-type]  # noqa: S202
+    assert {(m.uid, m.gid, m.mtime, m.uname, m.gname) for m in members} == {(0, 0, 0, "", "")}
+    assert {m.mode for m in members} == {0o644, 0o755}
+    assert members[-1].name == "MANIFEST.sha256"
+    assert snapshot(tmp_path / "python" / "ACME") == snapshot(tree)
+    if not (shutil.which("tar") and shutil.which("sha256sum") and shutil.which("gzip")):
+        pytest.skip("no tar, gzip or sha256sum here")
+    (tmp_path / "tar").mkdir()
+    subprocess.run(["gzip", "-t", "sealed.tar.gz"], cwd=tmp_path, check=True)
+    subprocess.run(["tar", "xzf", "../sealed.tar.gz"], cwd=tmp_path / "tar", check=True)
+    assert snapshot(tmp_path / "tar" / "ACME") == snapshot(tree)
+    command = ["sha256sum", "--check", "--strict", "--quiet", "MANIFEST.sha256"]
+    done = subprocess.run(command, cwd=tmp_path / "tar", capture_output=True, check=True)
+    assert done.stdout + done.stderr == b""
+
+
+def test_each_of_several_recipients_opens_it(tmp_path: Path) -> None:
+    tree = plant(tmp_path)
+    pairs = [pair() for _ in range(3)]
+    seal_tree(tree, tmp_path / "sealed", Recipients(tuple(recipients.keys[0] for recipients, _ in pairs)))
+    for number, (_, identities) in enumerate(pairs):
+        unseal(tmp_path / "sealed", tmp_path / f"out{number}", identities)
+        assert snapshot(tmp_path / f"out{number}" / "ACME") == snapshot(tree)
+    with pytest.raises(SealError, match="not opened by this key"):
+        unseal(tmp_path / "sealed", tmp_path / "other", pair()[1])
+
+
+def test_an_ssh_key_opens_it(tmp_path: Path) -> None:
+    if not shutil.which("ssh-keygen"):
+        pytest.skip("no ssh-keygen here")
+    tree = plant(tmp_path)
+    command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "me@home", "-f", str(tmp_path / "key")]
+    subprocess.run(command, check=True)
+    receipt = seal_tree(tree, tmp_path / "sealed", Recipients(((tmp_path / "key.pub").read_text(),)))
+    assert receipt.recipients[0].startswith("ssh-ed25519 AAAA")
+    assert "me@home" not in receipt.recipients[0]
+    unseal(tmp_path / "sealed", tmp_path / "out", Identities((tmp_path / "key").read_bytes()))
+    assert snapshot(tmp_path / "out" / "ACME") == snapshot(tree)
+
+
+def test_others_can_open_and_seal(tmp_path: Path) -> None:
+    """The library's own functions open what is sealed here, and what they seal is opened here."""
+    tree = plant(tmp_path)
+    seal_tree(tree, tmp_path / "archive", Unencrypted())
+    archive = (tmp_path / "archive").read_bytes()
+    recipients, identities = pair()
+    identity = pyrage.x25519.Identity.from_str(identities.content.decode().split()[-1])
+    seal_tree(tree, tmp_path / "sealed", recipients)
+    assert pyrage.decrypt((tmp_path / "sealed").read_bytes(), [identity]) == archive
+    (tmp_path / "theirs").write_bytes(pyrage.encrypt(archive, [identity.to_public()]))
+    unseal(tmp_path / "theirs", tmp_path / "out", identities)
+    assert snapshot(tmp_path / "out" / "ACME") == snapshot(tree)

@@ -1,0 +1,215 @@
+"""What can be sealed and what cannot, and that a tree which changes meanwhile is not."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mlsub.commands.seal import archive
+from mlsub.commands.seal.errors import RefusedError, SealError
+from mlsub.commands.seal.keys import Unencrypted
+from mlsub.commands.seal.names import link_problem, name_problem
+from mlsub.commands.seal.seal import default_name, seal_tree
+from mlsub.commands.seal.tree import Member, scan
+from tests.commands.seal.trees import plant, snapshot
+
+
+def refused(tree: Path) -> list[tuple[str, str, str]]:
+    """Why it is not sealed; nothing may have been written."""
+    out = tree.parent / "sealed"
+    with pytest.raises(RefusedError) as caught:
+        seal_tree(tree, out, Unencrypted())
+    assert [path.name for path in tree.parent.iterdir()] == [tree.name]
+    return [(finding.rule, finding.path, finding.message) for finding in caught.value.findings]
+
+
+def bind(path: Path) -> None:
+    """A socket; its own name may be short only, so from within its folder."""
+    before = Path.cwd()
+    os.chdir(path.parent)
+    try:
+        with socket.socket(socket.AF_UNIX) as made:
+            made.bind(path.name)
+    finally:
+        os.chdir(before)
+
+
+CASES: list[tuple[str, Callable[[Path], object], tuple[str, str, str]]] = [
+    ("FIFO", lambda t: os.mkfifo(t / "f"), ("seal.special-file", "ACME/f", "neither a file, a folder nor a link")),
+    ("socket", lambda t: bind(t / "s"), ("seal.special-file", "ACME/s", "neither a file, a folder nor a link")),
+    ("absolute", lambda t: (t / "l").symlink_to("/etc/passwd"), ("seal.link", "ACME/l", "the link is absolute")),
+    ("out", lambda t: (t / "l").symlink_to("../x"), ("seal.link", "ACME/l", "the link leads out of the tree")),
+    (
+        "out and in",
+        lambda t: (t / "l").symlink_to("../ACME"),
+        ("seal.link", "ACME/l", "the link leads out of the tree"),
+    ),
+    ("circle", lambda t: (t / "l").symlink_to("l"), ("seal.link", "ACME/l", "the link leads in a circle")),
+    (
+        "by a link",
+        lambda t: [(t / "b").symlink_to("."), (t / "c").symlink_to("b/../x")],
+        ("seal.link", "ACME/c", "the link leads out of the tree"),
+    ),
+    ("line feed", lambda t: (t / "a\nb").touch(), ("seal.name", "ACME/a\nb", "the name has control characters")),
+    ("escape", lambda t: (t / "\x1b[2J").mkdir(), ("seal.name", "ACME/\x1b[2J", "the name has control characters")),
+    (
+        "latin-1",
+        lambda t: Path(os.fsdecode(os.fsencode(t) + b"/\xff")).touch(),
+        ("seal.name", "ACME/\udcff", "the name is not UTF-8"),
+    ),
+    (
+        "backslash",
+        lambda t: (t / "a\\b").touch(),
+        ("seal.name", "ACME/a\\b", "the name has a backslash, which is a path elsewhere"),
+    ),
+    (
+        "deep",
+        lambda t: (t / "/".join("d" * 64)).mkdir(parents=True),
+        ("seal.name", "/".join(["ACME", *"d" * 64]), "the path is deeper than 64 folders"),
+    ),
+]
+
+
+@pytest.mark.parametrize(("spoil", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+def test_what_cannot_be_sealed(spoil: Callable[[Path], object], expected: tuple[str, str, str], tmp_path: Path) -> None:
+    tree = plant(tmp_path)
+    spoil(tree)
+    assert refused(tree) == [expected]
+
+
+def test_a_tree_cannot_be_called_like_the_manifest(tmp_path: Path) -> None:
+    tree = tmp_path / "MANIFEST.sha256"
+    tree.mkdir()
+    (tree / "a").touch()
+    assert [finding[:2] for finding in refused(tree)] == [("seal.name", "MANIFEST.sha256")]
+
+
+def test_names_that_differ_in_case_are_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "T").mkdir()
+    for name in ("README", "Readme"):
+        (tmp_path / "T" / name).touch()
+    if len(list((tmp_path / "T").iterdir())) < 2:
+        pytest.skip("upper and lower case are the same here")
+    [warning] = scan(tmp_path / "T").warnings
+    assert (warning.rule, warning.path, warning.actual) == ("seal.case", "T/Readme", "T/README")
+
+
+def test_an_unreadable_file_and_folder_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As root nothing is unreadable, so the system's answer is put in its mouth."""
+    tree = plant(tmp_path)
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "run.sh")
+    assert refused(tree) == [("seal.unreadable", "ACME", "it cannot be read: no right to read run.sh")]
+
+
+def test_a_tree_that_could_not_be_opened_is_not_sealed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mlsub.commands.seal.tree.MAX_MEMBERS", 9)
+    with pytest.raises(SealError, match="holds more than 9 files, folders and links"):
+        scan(plant(tmp_path))
+    monkeypatch.setattr("mlsub.commands.seal.tree.MAX_MEMBERS", 11)
+    assert len(scan(tmp_path / "training_results_v1.0" / "ACME").members) == 11
+
+
+def test_an_empty_tree_is_nothing_to_seal(tmp_path: Path) -> None:
+    (tmp_path / "T" / "empty").mkdir(parents=True)
+    with pytest.raises(SealError, match="holds no file"):
+        scan(tmp_path / "T")
+
+
+@pytest.mark.parametrize("name", ["nothing", "file", "a\0b", "x" * 300])
+def test_what_is_no_tree(name: str, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(SealError):
+        scan(tmp_path / name)
+
+
+def test_links_that_turn_in_a_circle_and_the_root_are_no_trees(tmp_path: Path) -> None:
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    for path in (tmp_path / "a", Path("/")):
+        with pytest.raises(SealError):
+            default_name(path, Unencrypted())
+        with pytest.raises(SealError):
+            seal_tree(path, tmp_path / "out", Unencrypted())
+
+
+@pytest.mark.parametrize("place", ["out", "results/out", "../ACME/out", "latest/out"])
+def test_the_sealed_file_cannot_lie_in_the_tree(place: str, tmp_path: Path) -> None:
+    tree = plant(tmp_path)
+    before = snapshot(tmp_path)
+    with pytest.raises(SealError, match="lies in the tree"):
+        seal_tree(tree, tree / place, Unencrypted())
+    assert snapshot(tmp_path) == before
+
+
+CHANGES: list[tuple[str, Callable[[Path], object], set[str]]] = [
+    ("longer", lambda t: (t / "run.sh").write_text("#!/bin/sh\nx"), {"ACME/run.sh"}),
+    ("shorter", lambda t: (t / "run.sh").write_text(""), {"ACME/run.sh"}),
+    ("same length", lambda t: (t / "run.sh").write_text("#!/bin/xx\n"), {"ACME/run.sh"}),
+    ("gone", lambda t: (t / "run.sh").unlink(), {"ACME/run.sh"}),
+    ("new", lambda t: (t / "new").touch(), {"ACME/new"}),
+    ("a link by now", lambda t: [(t / "run.sh").unlink(), (t / "run.sh").symlink_to("latest")], {"ACME/run.sh"}),
+    ("a FIFO by now", lambda t: [(t / "run.sh").unlink(), os.mkfifo(t / "run.sh")], {"ACME/run.sh"}),
+    ("another link", lambda t: [(t / "latest").unlink(), (t / "latest").symlink_to("systems")], {"ACME/latest"}),
+    (
+        "of one read before",
+        lambda t: (t / "latest").parent.joinpath("results/rack1/resnet/result_0.txt").touch(),
+        set(),
+    ),
+]
+
+
+@pytest.mark.parametrize(("change", "paths"), [case[1:] for case in CHANGES], ids=[case[0] for case in CHANGES])
+@pytest.mark.parametrize("when", ["before it is read", "after it is read"])
+def test_a_change_meanwhile_is_told(
+    change: Callable[[Path], object], paths: set[str], when: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = plant(tmp_path)
+    trigger = "ACME/results" if when.startswith("before") else "ACME/systems/rack1.json"
+    real = archive.TarWriter._member
+
+    def member(self: archive.TarWriter, member: Member):
+        if member.path == trigger:
+            change(tree)
+        return real(self, member)
+
+    monkeypatch.setattr(archive.TarWriter, "_member", member)
+    found = refused(tree)
+    assert {path for _, path, _ in found} == (paths or {"ACME/results/rack1/resnet/result_0.txt"})
+    assert {rule for rule, _, _ in found} <= {"seal.changed", "seal.unreadable", "seal.special-file"}
+
+
+@settings(max_examples=300)
+@given(parts=st.lists(st.sampled_from(["..", ".", "a", "b", "l", "m", ""]), max_size=6), data=st.data())
+def test_a_link_that_passes_never_leads_out(
+    parts: list[str], data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Held against what the system says of the same links."""
+    second = data.draw(st.lists(st.sampled_from(["..", ".", "a", "l"]), min_size=1, max_size=4))
+    links = {"T/a/l": "/".join(parts) or ".", "T/a/m": "/".join(second)}
+    if any(target.startswith("/") for target in links.values()):
+        return
+    tree = tmp_path_factory.mktemp("links") / "T"
+    (tree / "a" / "b").mkdir(parents=True)
+    for path, target in links.items():
+        (tree.parent / path).symlink_to(target)
+    for path in links:
+        try:
+            real = (tree.parent / path).resolve(strict=True)
+        except (OSError, RuntimeError):
+            continue
+        if link_problem(path, links) is None:
+            assert real.is_relative_to(tree)
+
+
+@given(st.text(max_size=20))
+def test_a_name_that_passes_is_a_plain_path(name: str) -> None:
+    if name_problem(name) is None:
+        assert name.encode()
+        assert not {"", ".", ".."} & set(name.split("/"))
+        assert "\n" not in name and "\0" not in name

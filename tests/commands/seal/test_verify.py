@@ -1,0 +1,282 @@
+"""Sealed files against keys, receipts and manifests; trees against manifests."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from mlsub.commands.seal import openssl
+from mlsub.commands.seal.errors import RefusedError, SealError
+from mlsub.commands.seal.keys import OpenKey, OpenSSL, Passphrase, Unencrypted
+from mlsub.commands.seal.manifest import Manifest, parse_manifest
+from mlsub.commands.seal.seal import seal_tree
+from mlsub.commands.unseal.run import unseal
+from mlsub.commands.verify.run import verify_receipt, verify_sealed, verify_tree
+from tests.commands.seal.test_roundtrip import pair
+from tests.commands.seal.trees import PASSPHRASE, plant, snapshot
+
+SECRET = b"correct horse battery staple"
+
+
+def sealed(folder: Path) -> tuple[Path, Path]:
+    tree = plant(folder)
+    seal_tree(tree, folder / "sealed", PASSPHRASE)
+    return tree, folder / "sealed"
+
+
+def rules(path: Path, manifest: Path | None = None) -> list[tuple[str, str]]:
+    return [(finding.rule, finding.path) for finding in verify_tree(path, manifest).findings]
+
+
+def test_an_opened_tree_and_a_copy_agree(tmp_path: Path) -> None:
+    tree, file = sealed(tmp_path)
+    manifest = tmp_path / "sealed.MANIFEST.sha256"
+    unseal(file, tmp_path / "out", PASSPHRASE)
+    assert rules(tmp_path / "out") == rules(tree, manifest) == rules(tree.parent, manifest) == []
+
+
+def test_each_kind_of_difference_is_told(tmp_path: Path) -> None:
+    tree, _ = sealed(tmp_path)
+    (tree / "systems" / "rack1.json").write_text("{}")
+    (tree / "run.sh").unlink()
+    (tree / "new").touch()
+    (tree / "latest").unlink()
+    (tree / "latest").symlink_to("systems")
+    (tree / "results" / "empty").rmdir()
+    (tree / "void").mkdir()
+    os.mkfifo(tree / "fifo")
+    assert rules(tree, tmp_path / "sealed.MANIFEST.sha256") == [
+        ("seal.special-file", "ACME/fifo"),
+        ("seal.differs", "ACME/latest"),
+        ("seal.extra", "ACME/new"),
+        ("seal.missing", "ACME/results/empty"),
+        ("seal.missing", "ACME/run.sh"),
+        ("seal.differs", "ACME/systems/rack1.json"),
+        ("seal.extra", "ACME/void"),
+    ]
+
+
+def test_a_tree_of_another_name_is_another_tree(tmp_path: Path) -> None:
+    tree, _ = sealed(tmp_path)
+    tree.rename(tmp_path / "OTHER")
+    with pytest.raises(SealError, match=r"the manifest is of ACME, which .* neither is nor holds"):
+        verify_tree(tmp_path / "OTHER", tmp_path / "sealed.MANIFEST.sha256")
+
+
+def test_a_link_in_place_of_the_tree_is_no_tree(tmp_path: Path) -> None:
+    tree, file = sealed(tmp_path)
+    unseal(file, tmp_path / "out", PASSPHRASE)
+    (tmp_path / "out" / "ACME").rename(tmp_path / "elsewhere")
+    (tmp_path / "out" / "ACME").symlink_to(tree)
+    with pytest.raises(SealError, match="neither is nor holds"):
+        verify_tree(tmp_path / "out")
+
+
+def test_a_tree_in_a_tree_of_the_same_name(tmp_path: Path) -> None:
+    tree = tmp_path / "T"
+    (tree / "T").mkdir(parents=True)
+    (tree / "T" / "a").touch()
+    seal_tree(tree, tmp_path / "sealed", Unencrypted())
+    manifest = tmp_path / "sealed.MANIFEST.sha256"
+    (tmp_path / "opened").mkdir()
+    unseal(tmp_path / "sealed", tmp_path / "opened" / "T")
+    assert rules(tree, manifest) == rules(tmp_path / "opened" / "T") == []
+
+
+def test_without_a_key_the_receipt_speaks(tmp_path: Path) -> None:
+    _, file = sealed(tmp_path)
+    checked = verify_sealed(file, None)
+    assert (checked.compared, checked.findings) == ("sealed with sealed.receipt.txt", ())
+    assert "what is in it was not looked at" in checked.notes[0]
+    content = file.read_bytes()
+    for changed in (content[:-1] + b"x", content[:-1]):
+        file.write_bytes(changed)
+        assert [finding.rule for finding in verify_sealed(file, None).findings] == ["seal.damaged"]
+    (tmp_path / "sealed.receipt.txt").write_text("no receipt")
+    with pytest.raises(SealError, match="is no receipt of mlsub seal"):
+        verify_receipt(file, tmp_path / "sealed.receipt.txt")
+    (tmp_path / "sealed.receipt.txt").unlink()
+    with pytest.raises(SealError, match=r"is sealed with a passphrase\. Give it with --passphrase-file"):
+        verify_sealed(file, None)
+
+
+def test_a_sealed_file_against_another_manifest(tmp_path: Path) -> None:
+    tree, file = sealed(tmp_path)
+    manifest = tmp_path / "sealed.MANIFEST.sha256"
+    assert verify_sealed(file, PASSPHRASE, manifest).findings == ()
+    (tree / "new").touch()
+    seal_tree(tree, tmp_path / "later", PASSPHRASE)
+    [finding] = verify_sealed(file, PASSPHRASE, tmp_path / "later.MANIFEST.sha256").findings
+    assert (finding.rule, finding.path) == ("seal.missing", "ACME/new")
+
+
+def test_the_wrong_kind_of_key_is_told(tmp_path: Path) -> None:
+    tree = plant(tmp_path)
+    recipients, identities = pair()
+    seal_tree(tree, tmp_path / "r", recipients)
+    seal_tree(tree, tmp_path / "p", PASSPHRASE)
+    seal_tree(tree, tmp_path / "a", Unencrypted())
+    cases: list[tuple[str, OpenKey, str]] = [
+        ("r", PASSPHRASE, "is sealed for recipients. Give the secret key of one with --identity."),
+        ("r", None, "is sealed for recipients. Give the secret key of one with --identity."),
+        ("r", pair()[1], "is not opened by this key, or its beginning is damaged."),
+        ("p", identities, "is sealed with a passphrase. Give it with --passphrase-file."),
+        ("p", Passphrase(b"another passphrase"), "is not opened by this passphrase, or its beginning is damaged."),
+        ("a", PASSPHRASE, "is not encrypted, so no key says who made it. Leave the key out if that is expected."),
+    ]
+    for name, key, why in cases:
+        with pytest.raises(SealError) as caught:
+            unseal(tmp_path / name, tmp_path / "out", key)
+        assert str(caught.value) == f"{tmp_path / name} {why}"
+        assert not (tmp_path / "out").exists()
+
+
+def test_what_is_no_sealed_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "text").write_text("hello")
+    (tmp_path / "empty").touch()
+    (tmp_path / "armor").write_text("-----BEGIN AGE ENCRYPTED FILE-----\nYWdl\n")
+    cases = {
+        "fifo": "cannot be read: no regular file",
+        "nothing": "cannot be read: No such file",
+        "text": "is no sealed file",
+        "empty": "is no sealed file",
+        "armor": "text form",
+        ".": "cannot be read",
+    }
+    for name, why in cases.items():
+        with pytest.raises(SealError, match=why):
+            unseal(tmp_path / name, tmp_path / "out", PASSPHRASE)
+
+
+@pytest.mark.parametrize("content", [b"", b"junk", b"\xff", b"\0" * 70, b"0" * 64 + b"  /etc/passwd\n"])
+def test_what_is_no_manifest(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "manifest").write_bytes(content)
+    with pytest.raises(SealError):
+        verify_tree(tmp_path, tmp_path / "manifest")
+
+
+def test_a_manifest_of_sha256sum_is_one(tmp_path: Path) -> None:
+    if not shutil.which("sha256sum"):
+        pytest.skip("no sha256sum here")
+    (tmp_path / "T").mkdir()
+    (tmp_path / "T" / "a").write_text("x")
+    done = subprocess.run(["sha256sum", "-b", "T/a"], cwd=tmp_path, capture_output=True, check=True)
+    (tmp_path / "manifest").write_bytes(done.stdout)
+    assert rules(tmp_path / "T", tmp_path / "manifest") == []
+
+
+def test_a_manifest_is_read_as_it_was_written() -> None:
+    manifest = Manifest(files={"T/b": "0" * 64, "T/a b": "f" * 64}, links={"T/l": "a b"}, folders=("T/e",))
+    assert parse_manifest(manifest.render(), "m") == manifest
+    assert manifest.render().decode() == f"{'f' * 64}  T/a b\n{'0' * 64}  T/b\n# link\tT/l\ta b\n# folder\tT/e\n"
+
+
+def test_unsealing_never_writes_over_anything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, file = sealed(tmp_path)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine").touch()
+    (tmp_path / "file").touch()
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "link").symlink_to("empty")
+    before = snapshot(tmp_path)
+    for name in ("full", "file", "link", "nowhere/out", "a\0b"):
+        with pytest.raises(SealError):
+            unseal(file, tmp_path / name, PASSPHRASE)
+        assert snapshot(tmp_path) == before
+    unseal(file, tmp_path / "empty", PASSPHRASE)
+    assert (tmp_path / "empty" / "ACME").is_dir()
+    monkeypatch.chdir(tmp_path / "empty" / "ACME" / "results" / "empty")
+    unseal(file, Path(), PASSPHRASE)
+    assert (tmp_path / "empty" / "ACME" / "results" / "empty" / "ACME" / "run.sh").is_file()
+
+
+openssl_there = pytest.mark.skipif(not shutil.which("openssl"), reason="no openssl here")
+
+
+@openssl_there
+def test_the_program_itself_opens_what_was_sealed_for_it(tmp_path: Path) -> None:
+    """With the options an upload names, and nothing of this program."""
+    tree = plant(tmp_path)
+    receipt = seal_tree(tree, tmp_path / "s.enc", OpenSSL(SECRET))
+    (tmp_path / "pass").write_bytes(SECRET + b"\n")
+    command = ["openssl", "enc", "-d", "-aes-256-cbc", "-pbkdf2", "-salt", "-pass", "file:pass", "-in", "s.enc"]
+    subprocess.run([*command, "-out", "s.tar.gz"], cwd=tmp_path, check=True)
+    unseal(tmp_path / "s.tar.gz", tmp_path / "out")
+    assert snapshot(tmp_path / "out" / "ACME") == snapshot(tree)
+    assert (tmp_path / "s.enc.sha1").read_text() == f"{receipt.sha1}  s.enc\n"
+    if shutil.which("sha1sum"):
+        subprocess.run(["sha1sum", "--check", "--strict", "--quiet", "s.enc.sha1"], cwd=tmp_path, check=True)
+
+
+@openssl_there
+def test_what_the_program_sealed_is_opened(tmp_path: Path) -> None:
+    seal_tree(plant(tmp_path), tmp_path / "s.tar.gz", Unencrypted())
+    (tmp_path / "pass").write_bytes(SECRET + b"\n")
+    command = ["openssl", "enc", "-aes-256-cbc", "-pbkdf2", "-salt", "-pass", "file:pass", "-in", "s.tar.gz"]
+    subprocess.run([*command, "-out", "s.enc"], cwd=tmp_path, check=True)
+    opened = unseal(tmp_path / "s.enc", tmp_path / "out", Passphrase(SECRET))
+    assert opened.notes[1] == "there is no s.enc.sha1 beside it: its SHA-1 was not checked"
+
+
+@openssl_there
+def test_another_sha1_is_refused_before_it_is_opened(tmp_path: Path) -> None:
+    seal_tree(plant(tmp_path), tmp_path / "s.enc", OpenSSL(SECRET))
+    (tmp_path / "s.enc.sha1").write_text("0" * 40 + "  s.enc\n")
+    with pytest.raises(RefusedError) as caught:
+        unseal(tmp_path / "s.enc", tmp_path / "out", Passphrase(SECRET))
+    assert caught.value.findings[0].message == "the SHA-1 of the file is not that beside it"
+    assert [finding.rule for finding in verify_sealed(tmp_path / "s.enc", Passphrase(SECRET)).findings] == [
+        "seal.damaged"
+    ]
+
+
+@openssl_there
+def test_another_passphrase_is_told_of_openssl_too(tmp_path: Path) -> None:
+    """Where the padding happens to fit, the archive does not; so many, to meet both."""
+    seal_tree(plant(tmp_path), tmp_path / "s.enc", OpenSSL(SECRET))
+    for number in range(20):
+        with pytest.raises(SealError, match="is not opened by this passphrase, or it is damaged"):
+            unseal(tmp_path / "s.enc", tmp_path / "out", Passphrase(b"another passphrase %d" % number))
+
+
+def test_without_the_program_it_is_said_before_anything_is_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = plant(tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    before = snapshot(tmp_path)
+    with pytest.raises(SealError, match="there is no program openssl"):
+        seal_tree(tree, tmp_path / "s.enc", OpenSSL(SECRET))
+    assert snapshot(tmp_path) == before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a script stands in for the program")
+def test_a_program_that_fails_is_told_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = plant(tmp_path)
+    (tmp_path / "openssl").write_text("#!/bin/sh\necho 'unknown option -pbkdf2' >&2\nexit 1\n")
+    (tmp_path / "openssl").chmod(0o755)
+    monkeypatch.setattr(openssl, "program", lambda: str(tmp_path / "openssl"))
+    before = snapshot(tmp_path)
+    with pytest.raises(SealError, match="openssl failed: unknown option -pbkdf2"):
+        seal_tree(tree, tmp_path / "s.enc", OpenSSL(SECRET))
+    assert snapshot(tmp_path) == before
+
+
+@openssl_there
+def test_the_passphrase_is_on_no_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[object] = []
+    real = subprocess.Popen
+
+    def popen(arguments: list[str], **options: object) -> object:
+        seen.append((arguments, options.get("env"), options.get("shell")))
+        return real(arguments, **options)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(openssl.subprocess, "Popen", popen)
+    seal_tree(plant(tmp_path), tmp_path / "s.enc", OpenSSL(SECRET))
+    assert len(seen) == 1
+    assert "horse" not in repr(seen)

@@ -1,0 +1,263 @@
+"""A site as it is put on the disk, and what is in its pages."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from datetime import date
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from mlsub.commands.db.records import Configuration, Document, MlperfIds, Record, Records, Source
+from mlsub.commands.site.build import Wanted, build_site, check_place
+from mlsub.commands.site.render import POLICY, STATIC
+from mlsub.io.output import OutputError
+from tests.commands.site.sites import Html, checked, two_rounds
+from tests.commands.test_hostile import HOSTILE
+from tests.differential.shared import ABSENT, CORPUS, present
+from tests.make_tree import make_tree, snapshot
+
+SCRIPT = "</script><script>alert(1)</script><!-- \u2028 \" onload='x'"
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    build_site(checked(*two_rounds(tmp_path)), tmp_path / "site", Wanted())
+    return tmp_path / "site"
+
+
+def page(site: Path, name: str = "index.html") -> Html:
+    return Html((site / name).read_bytes())
+
+
+def files(site: Path) -> list[str]:
+    return sorted(path.relative_to(site).as_posix() for path in site.rglob("*") if path.is_file())
+
+
+def test_a_site_has_a_page_for_each_round_and_result(site: Path) -> None:
+    assert files(site) == [
+        ".mlsub-site",
+        "index.html",
+        "performance.html",
+        "results.html",
+        "results/training_1.0_acme_rack1_bert.html",
+        "results/training_1.0_acme_rack1_resnet.html",
+        "results/training_1.0_acme_rack2_resnet.html",
+        "results/training_1.1_zeta_rack1_resnet.html",
+        "rounds/training_1.0.html",
+        "rounds/training_1.1.html",
+        *(f"static/{name}" for name in ("chart.LICENSE.txt", "chart.umd.min.js", "charts.js", "site.css")),
+        *(f"static/{name}" for name in ("tables.js", "theme.js")),
+    ]
+
+
+def test_every_link_and_file_of_every_page_is_there(site: Path) -> None:
+    for file in site.rglob("*.html"):
+        found = Html(file.read_bytes())
+        named = [element.get("href") or element.get("src") for _, element in found.elements]
+        for name in filter(None, named):
+            if name == "data:,":
+                continue
+            place, _, anchor = name.partition("#")
+            target = (file.parent / place) if place else file
+            assert target.is_file(), f"{file.name} leads to {name}"
+            assert not anchor or any(element.get("id") == anchor for _, element in found.elements)
+        ids = [element["id"] for _, element in found.elements if "id" in element]
+        assert len(ids) == len(set(ids)), f"{file.name} has an id twice"
+
+
+def test_tables_and_charts_can_be_read_without_seeing_them(site: Path) -> None:
+    for file in site.rglob("*.html"):
+        found = Html(file.read_bytes())
+        tables = len(found.of("table"))
+        assert len(found.of("caption")) == tables
+        assert all(head.get("scope") in ("col", "row") for head in found.of("th"))
+        for canvas in found.of("canvas"):
+            assert canvas["role"] == "img"
+            assert len(canvas["aria-label"] or "") > 20
+        assert not found.of("canvas") or tables, "what is drawn is there as a table too"
+        assert [element["lang"] for element in found.of("html")] == ["en"]
+
+
+def test_nothing_of_the_machine_is_on_a_page(site: Path, tmp_path: Path) -> None:
+    for file in site.rglob("*.html"):
+        assert str(tmp_path).encode() not in file.read_bytes()
+
+
+def test_pages_may_run_and_load_nothing_but_their_own_files(site: Path) -> None:
+    for file in site.rglob("*.html"):
+        found = Html(file.read_bytes())
+        policies = [meta["content"] for meta in found.of("meta") if meta.get("http-equiv")]
+        assert policies == [POLICY]
+        assert "unsafe" not in POLICY
+        for script in found.of("script"):
+            assert script.get("src") or script.get("type") == "application/json"
+        assert not any(name.startswith("on") or name == "style" for _, element in found.elements for name in element)
+    code = "".join((STATIC / name).read_text() for name in ("charts.js", "tables.js", "theme.js", "site.css"))
+    assert not re.search(r"https?:|innerHTML|\beval\b|@import|url\(", code)
+
+
+@pytest.mark.parametrize("text", [*HOSTILE.values(), SCRIPT], ids=[*HOSTILE, "script"])
+def test_text_from_outside_is_text_on_every_page(tmp_path: Path, text: str) -> None:
+    tree = make_tree(tmp_path)
+    shown = text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    tree.describe(system_name=shown, accelerator_model_name=shown, framework=shown)
+    name = text.replace("/", "_")
+    tree.edit(lambda log: log.put("opt_name", value=text), *range(5))
+    tree.log().rename(tree.log().with_name(f"result_{name}.txt"))
+    tree.entry().parent.rename(tree.folder / "results" / name)
+    tree.description().rename(tree.folder / "systems" / f"{name}.json")
+    build_site(checked(tree.folder), tmp_path / "site", Wanted(title=text.encode("utf-8", "replace").decode()))
+    for file in (tmp_path / "site").rglob("*.html"):
+        content = file.read_bytes()
+        found = Html(content)
+        assert len(found.of("script")) == 4 + len(found.data)
+        assert len(found.data) == len(found.of("canvas"))
+        assert b"<!--" not in content
+        assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e\u2028]", content.decode("utf-8"))
+
+
+def test_a_rehearsal_is_never_called_an_mlperf_result(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path, "rehearsal-v1.0", benchmarks=["digits"])
+    build_site(checked(tree.folder.parent), tmp_path / "site", Wanted())
+    words = "A rehearsal: real training, but not an MLPerf result."
+    assert page(tmp_path / "site").text[0] == "Results"
+    for name in ("index.html", "rounds/rehearsal_1.0.html", "results/rehearsal_1.0_acme_rack1_digits.html"):
+        assert words in page(tmp_path / "site", name).text
+
+
+def test_the_chart_library_is_the_one_that_was_published() -> None:
+    library = (STATIC / "chart.umd.min.js").read_bytes()
+    assert sha256(library).hexdigest() == "87364cc2b2a76a6684929e7d6b80b18a897794db38400caff1fcf1791c6925d2"
+    assert len(library) < 300_000
+    assert b"Chart.js v4.6.1" in library[:60]
+    assert "The MIT License" in (STATIC / "chart.LICENSE.txt").read_text()
+
+
+def test_what_is_read_is_left_as_it_is(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path / "in")
+    before = snapshot(tree.folder)
+    build_site(checked(tree.folder), tmp_path / "out" / "site", Wanted())
+    assert snapshot(tree.folder) == before
+    beside = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert beside == [".site.mlsub-written", "site"], "nothing else is left beside it"
+
+
+def test_a_site_is_replaced_as_a_whole(site: Path, tmp_path: Path) -> None:
+    build_site(checked(tmp_path / "v1.1"), site, Wanted())
+    assert "results/training_1.0_acme_rack1_bert.html" not in files(site)
+    assert "results/training_1.1_zeta_rack1_resnet.html" in files(site)
+
+
+def test_two_builds_are_the_same_to_the_byte(tmp_path: Path) -> None:
+    found = checked(*two_rounds(tmp_path))
+    for name in ("one", "two"):
+        build_site(found, tmp_path / name, Wanted())
+    contents = [
+        {file: (tmp_path / name / file).read_bytes() for file in files(tmp_path / name)} for name in ("one", "two")
+    ]
+    assert contents[0] == contents[1]
+
+
+def test_a_build_that_fails_leaves_the_old_site(site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = snapshot(site)
+
+    def full(self: Path, content: bytes) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(OutputError, match="No space left on device"):
+        build_site(checked(tmp_path / "v1.1"), site, Wanted())
+    monkeypatch.undo()
+    assert snapshot(site) == before
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == [".site.mlsub-written"]
+
+
+def test_what_is_no_site_is_never_replaced(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path / "in")
+    mine, file, link = tmp_path / "mine", tmp_path / "file", tmp_path / "link"
+    mine.mkdir()
+    check_place(mine, [], replace=False)
+    (mine / "thesis.txt").write_text("")
+    file.write_text("")
+    link.symlink_to(mine)
+    os.mkfifo(tmp_path / "pipe")
+    for output, read, why in (
+        (mine, (), "holds something else than a site"),
+        (file, (), "is no folder of its own"),
+        (link, (), "is no folder of its own"),
+        (tmp_path / "pipe", (), "is no folder of its own"),
+        (file / "below", (), "file is no folder. Name another."),
+        (tmp_path / "x\0", (), "cannot be written"),
+        (tmp_path / "in", (tree.folder,), "holds something else than a site"),
+        (tree.folder, (tree.folder,), "holds something else than a site"),
+        (tree.folder / "site", (tree.folder,), "is only read. Name a folder outside of it"),
+    ):
+        with pytest.raises(OutputError, match=why):
+            check_place(output, [str(path) for path in read], replace=True)
+
+
+def test_logs_within_an_old_site_are_not_replaced_with_it(site: Path) -> None:
+    tree = make_tree(site)
+    with pytest.raises(OutputError, match="which is to be read"):
+        check_place(site, [str(tree.folder)], replace=True)
+
+
+def record(task: str, measure: str, value: float, unit: str, **others: object) -> Record:
+    given = {"bound": "exact", "stated": "…", "status": "verified", **others}
+    configuration = Configuration(
+        system="IPU-M2000", precision="16.16", batch_sizes=(1024,), data=given.pop("data", None)
+    )
+    source = Source(document="page", line=7)
+    return Record(
+        name=f"{task} {measure}", task=task, model="ResNet-50", measure=measure, value=value, unit=unit,
+        configuration=configuration, source=source, **given,
+    )  # fmt: skip
+
+
+def test_records_stand_beside_mlperf_results_with_their_footnotes(tmp_path: Path) -> None:
+    records = Records(
+        file="records.yaml",
+        documents=(Document(name="page", title="A page", publisher="ACME", date=date(2021, 4, 20)),),
+        systems=(),
+        records=(
+            record("training", "throughput", 7000, "images/s", status="preliminary"),
+            record("training", "time-to-result", 2.5, "h", bound="under"),
+            record("inference", "latency", 0.5, "ms", data="synthetic"),
+        ),
+        mlperf_ids=(MlperfIds(round="1.1", ids=("1.1-2088", "1.1-2089"), source=Source(document="page", line=3)),),
+    )
+    wanted = Wanted(records=(records,), naming=lambda row: "1.0-1025" if row.benchmark == "bert" else None)
+    build_site(checked(*two_rounds(tmp_path)), tmp_path / "site", wanted)
+    text = page(tmp_path / "site", "performance.html").text
+    for words in (
+        "MLPerf Training v1.0 Results | MLPerf ID: 1.0-1025",
+        "1.1-2088, 1.1-2089",
+        "7,000 [*1]",
+        "[*1] Preliminary: the source says that convergence was still to be verified.",
+        "under 2.5",
+        "0.5 [*2]",
+        "[*2] On synthetic data.",
+        "ACME, 2021-04-20; line 7",
+    ):
+        assert words in text, words
+    headings = [line for line in text if line.startswith(("Training: ", "Inference: "))]
+    assert list(dict.fromkeys(headings)) == ["Training: throughput", "Training: time to result", "Inference: latency"]
+    assert any("trademarks of MLCommons" in line for line in text)
+    assert any("not verified by MLCommons" in line for line in text)
+    assert "ZETA" not in "".join(text), "a result without a score is none to show"
+
+
+@pytest.mark.skipif(not present(), reason=ABSENT)
+def test_all_published_rounds_make_one_site_soon_and_not_large(tmp_path: Path) -> None:
+    began = time.monotonic()
+    paths = [path for path in sorted(CORPUS.iterdir()) if path.is_dir()]
+    built = build_site(checked(*paths), tmp_path / "site", Wanted())
+    took = time.monotonic() - began
+    assert (built.rounds, built.results) == (12, 242)
+    size = sum(path.stat().st_size for path in (tmp_path / "site").rglob("*") if path.is_file())
+    assert size < 40e6
+    assert took < 120

@@ -1,0 +1,225 @@
+"""Which results there are, how their pages are called, and whose findings are whose."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mlsub.commands.site.pages import of_result, of_round
+from mlsub.commands.site.results import age_of, slug_of
+from mlsub.commands.site.tables import (
+    bert_words,
+    division_of,
+    fastest_table,
+    history_table,
+    in_order,
+    results_table,
+    rounds_table,
+)
+from tests.commands.site.sites import one_round, rounds, two_rounds
+from tests.make_tree import RUNS, Tree, make_tree
+
+
+def test_results_have_pages_by_name(tmp_path: Path) -> None:
+    first, second = rounds(*two_rounds(tmp_path))
+    assert [(one.round.title, one.href) for one in (first, second)] == [
+        ("MLPerf Training v1.0", "rounds/training_1.0.html"),
+        ("MLPerf Training v1.1", "rounds/training_1.1.html"),
+    ]
+    assert [(result.href, division_of(result), result.accepted) for result in first.results] == [
+        ("results/training_1.0_acme_rack1_bert.html", "closed", True),
+        ("results/training_1.0_acme_rack1_resnet.html", "closed", True),
+        ("results/training_1.0_acme_rack2_resnet.html", "open", True),
+    ]
+    assert [result.accepted for result in second.results] == [False]
+
+
+def test_names_that_a_file_system_takes_for_one_get_pages_of_their_own(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    for name in ("Rack1", "rack 1", "rack-1", "r" * 200, "..", "../up"[3:]):
+        tree.add_system(name)
+        tree.add_entry("resnet", name)
+    slugs = [result.slug for result in one_round(tree).results]
+    assert len({slug.casefold() for slug in slugs}) == len(slugs) == 6
+    assert max(map(len, slugs)) < 120
+
+
+@given(st.lists(st.text(), min_size=1, max_size=4))
+def test_a_name_is_safe_whatever_it_is_made_of(parts: list[str]) -> None:
+    slug = slug_of(*parts)
+    assert slug
+    assert set(slug) <= set("abcdefghijklmnopqrstuvwxyz0123456789._-")
+    assert ".." not in slug
+    assert not slug.startswith(".")
+
+
+def test_rounds_are_in_the_order_of_their_age() -> None:
+    assert sorted(["10.0", "4.1", "0.7", "4.0"], key=age_of) == ["0.7", "4.0", "4.1", "10.0"]
+
+
+def test_findings_belong_to_their_result_its_system_included_and_the_rest_to_the_round(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path, benchmarks=["resnet", "bert"])
+    tree.edit(lambda log: log.put("lars_epsilon", value=1.0))
+    tree.describe(status=None)
+    tree.add_system("idle").write_text("[")
+    found = one_round(tree)
+    bert, resnet = found.results
+    assert {finding.path for finding in bert.findings} == {"systems/rack1.json"}
+    assert {finding.path for finding in resnet.findings} == {
+        "systems/rack1.json",
+        "results/rack1/resnet",
+        "results/rack1/resnet/result_0.txt",
+    }
+    assert "systems/idle.json" in {finding.path for finding in found.rest}
+    everything = {id(finding) for finding in (*bert.findings, *resnet.findings, *found.rest)}
+    assert everything == {id(finding) for finding in found.report.findings}, "none is lost"
+
+
+def loose(tree: Tree) -> Path:
+    """A copy of the runs in no organisation's tree."""
+    return Path(shutil.copytree(tree.entry(), tree.folder.parents[1] / "loose" / "resnet", dirs_exist_ok=True))
+
+
+def test_a_folder_of_a_benchmark_alone_is_a_result(tmp_path: Path) -> None:
+    (result,) = one_round(loose(make_tree(tmp_path))).results
+    assert (result.entry.path, len(result.logs)) == (".", 5)
+    assert result.description is None
+
+
+def test_a_package_without_descriptions_is_put_where_all_its_logs_say(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    tree.description().unlink()
+    (result,) = one_round(tree).results
+    assert (result.entry.division, division_of(result)) == ("closed", "closed")
+    tree.edit(lambda log: log.put("submission_division", value="open"))
+    (result,) = one_round(tree).results
+    assert division_of(result) == "other"
+
+
+def test_runs_are_in_the_order_people_count_them(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path, benchmarks=())
+    tree.add_entry("bert", runs=12)
+    tree.log(3, "bert").rename(tree.log(3, "bert").with_name("result_x.txt"))
+    (result,) = one_round(tree).results
+    names = [log.path.rpartition("_")[2] for log in result.logs]
+    assert names == [*(f"{run}.txt" for run in (0, 1, 2, *range(4, 12))), "x.txt"]
+
+
+def test_a_table_has_a_row_a_result_the_fastest_first(tmp_path: Path) -> None:
+    first, second = rounds(*two_rounds(tmp_path))
+    table = results_table([*second.results, *first.results], "all")
+    assert [head.title for head in table.heads] == [
+        *("benchmark", "minutes", "verdict", "organisation", "system", "accelerators"),
+        *("round", "runs", "scaling", "RCP", "findings"),
+    ]
+    assert [[cell.text for cell in row.cells[:4]] for row in table.rows] == [
+        ["bert", "14.500000", "accepted", "ACME"],
+        ["resnet", "12.000000", "accepted", "ACME"],
+        ["resnet", "12.000000", "accepted", "ACME"],
+        ["resnet", "–", "rejected", "ZETA"],
+    ]
+    assert table.rows[0].about == {
+        "round": "v1.0",
+        "benchmark": "bert",
+        "organisation": "ACME",
+        "verdict": "accepted",
+    }
+    assert [result.round.name for result in in_order([*second.results, *first.results])] == ["1.0", "1.0", "1.0", "1.1"]
+
+
+def test_the_fastest_are_closed_and_have_a_score(tmp_path: Path) -> None:
+    table = fastest_table(rounds(*two_rounds(tmp_path)))
+    assert [[cell.text for cell in row.cells] for row in table.rows] == [
+        ["bert", "14.500", ""],
+        ["resnet", "12.000", ""],
+    ]
+
+
+def published(above: Path, round_folder: str, benchmark: str, progress: float) -> Path:
+    """A round with a result that is too fast for the convergence test, a slower accepted one, and a fast Open one."""
+    for org, division, minutes in (("NVIDIA", "closed", 0.25), ("Graphcore", "closed", 6.75), ("Zeta", "open", 0.125)):
+        tree = make_tree(above, round_folder, org, (benchmark,), division)
+        for run in range(RUNS[benchmark]):
+            tree.edit(lambda log, minutes=minutes: log.last(minutes), run, benchmark=benchmark)  # type: ignore[misc]
+            if org == "NVIDIA":
+                fast = {"epoch_num": progress}
+                tree.edit(lambda log, fast=fast: log.put("eval_accuracy", metadata=fast), run, benchmark=benchmark)  # type: ignore[misc]
+    return above / round_folder
+
+
+def test_a_time_that_no_clock_can_show_is_not_the_fastest(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    tree.add_system("rack2")
+    tree.add_entry("resnet", "rack2")
+    tree.edit(lambda log: log.put("run_stop", time_ms=0), *range(5))
+    (one,) = rounds(tree.folder.parent)
+    assert [result.row.result_minutes is not None for result in one.results] == [True, True]
+    (row,) = history_table([one]).rows
+    assert row.cells[6].note == "rack2"
+
+
+@pytest.mark.parametrize(
+    ("round_folder", "benchmark", "progress", "rcp", "note"),
+    [
+        ("v1.1", "bert", 1.0, "fail*", "pass if counted by train_samples"),
+        ("v3.1", "resnet", 30, "fail", None),
+    ],
+)
+def test_the_fastest_is_the_fastest_that_was_published_with_its_verdict_beside(
+    round_folder: str, benchmark: str, progress: float, rcp: str, note: str | None, tmp_path: Path
+) -> None:
+    """So are the fastest BERT of v1.1 (NVIDIA's 0.226 minutes) and the fastest SSD of v3.1 (0.919)."""
+    (one,) = rounds(published(tmp_path, round_folder, benchmark, progress))
+    (row,) = fastest_table([one]).rows
+    assert [cell.text for cell in row.cells] == [benchmark, "0.250"]
+    assert row.cells[1].note == "NVIDIA, rejected"
+    table = history_table([one])
+    heads = [head.title for head in table.heads]
+    assert heads == ["benchmark", "round", "minutes", "verdict", "RCP", "organisation", "system", "accelerators"]
+    (row,) = table.rows
+    assert [cell.text for cell in row.cells[:7]] == [
+        *(benchmark, round_folder, "0.250000", "rejected", rcp, "NVIDIA", "rack1"),
+    ]
+    assert row.cells[4].note == note
+    ranked = results_table([result for result in one.results if division_of(result) == "closed"], "Closed")
+    assert [[cell.text for cell in row.cells[:4]] for row in ranked.rows] == [
+        [benchmark, "0.250000", "rejected", "NVIDIA"],
+        [benchmark, "6.750000", "accepted", "Graphcore"],
+    ]
+    assert bert_words(one.results) == bert_words(one.results[:2]) != () if note else bert_words(one.results) == ()
+
+
+def test_expected_minutes_stand_beside_where_they_differ(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path, "v4.0")
+    tree.edit(lambda log: log.put("eval_accuracy", metadata={"epoch_num": 35}), *range(5))
+    tree.add_system("rack2")
+    tree.add_entry("resnet", "rack2")
+    table = results_table(one_round(tree).results, "all")
+    assert [head.title for head in table.heads][1:4] == ["minutes", "expected", "verdict"]
+    assert [[cell.text for cell in row.cells[1:3]] for row in table.rows] == [
+        ["12.000000", "12.050679"],
+        ["12.000000", ""],
+    ]
+    assert table.rows[0].cells[2].note == "the convergence test gives a factor of 1.004223"
+
+
+def test_a_round_is_no_verdict_but_a_count(tmp_path: Path) -> None:
+    """One rejected result of a list rejects neither its round nor its organisation."""
+    found = rounds(published(tmp_path, "v1.1", "bert", 1.0))
+    table = rounds_table(found)
+    assert [head.title for head in table.heads] == [
+        *("round", "organisations", "systems", "closed", "open", "runs", "accepted"),
+    ]
+    (row,) = table.rows
+    assert (row.cells[-1].text, row.cells[-1].sort, row.cells[-1].badge) == ("2 of 3", 2.0, None)
+    page = of_round(found[0])
+    assert page.lead[0] == "2 of 3 entries accepted."
+    assert "rejected" not in " ".join(page.lead)
+    (bert,) = [result for result in found[0].results if not result.accepted]
+    facts = {name: cell.text for name, cell in of_result(bert, found[0]).facts}
+    assert (facts["Convergence by epoch_num"], facts["Convergence by train_samples"]) == ("fail", "pass")
+    assert (facts["Verdict"], facts["Minutes to train"]) == ("rejected", "0.250000")

@@ -1,0 +1,217 @@
+"""The parts of a result's page, in their exact figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mlsub.commands.site.convergence import section_of_convergence
+from mlsub.commands.site.curves import section_of_curves
+from mlsub.commands.site.facts import section_of_findings, section_of_hyperparameters, section_of_system
+from mlsub.commands.site.model import Section, Table
+from mlsub.commands.site.results import Result
+from mlsub.commands.site.timeline import section_of_runs
+from tests.commands.site.sites import one_round, rounds
+from tests.differential.shared import ABSENT, folder, present
+from tests.make_tree import Tree, make_tree
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Tree:
+    return make_tree(tmp_path)
+
+
+def result(tree: Tree) -> Result:
+    (found,) = one_round(tree).results
+    return found
+
+
+def cells(table: Table) -> list[list[str]]:
+    return [[cell.text for cell in row.cells] for row in table.rows]
+
+
+def curves(tree: Tree) -> Section:
+    found = result(tree)
+    return section_of_curves(found.logs, found.entry.benchmark, found.round)
+
+
+def test_a_curve_has_each_evaluation_of_each_run_and_the_target(tree: Tree) -> None:
+    section = curves(tree)
+    assert section.words == ("Target: at least 0.759 and below 1.0.",)
+    over_epochs, over_minutes = section.charts
+    assert over_epochs.x.title == "Progress (epochs)"
+    *runs, target = over_epochs.series
+    assert [run.name for run in runs] == [f"result_{place}" for place in range(5)]
+    assert runs[1].points == (*((epoch, 0.01) for epoch in range(4, 40, 4)), (40, 0.7595 + 1e-5))
+    assert (target.name, target.points) == ("target 0.759", ((4.0, 0.759), (40.0, 0.759)))
+    assert over_epochs.about == ("The quality of 5 runs over epochs; last values from 0.7595 to 0.75954, target 0.759.")
+    first = over_minutes.series[0].points[0]
+    assert first == (pytest.approx(0.833417, abs=1e-6), 0.01), "minutes are counted from run_start"
+    (table,) = section.data
+    assert [head.title for head in table.heads] == [
+        "run",
+        "evaluation",
+        "minutes since run_start",
+        "epochs",
+        "quality",
+    ]
+    assert len(table.rows) == 50
+    assert cells(table)[9] == ["result_0", "10", "0.833567", "40", "0.7595"]
+
+
+def test_curves_of_several_measures_have_a_chart_each(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    tree.folder.joinpath("results/rack1/resnet").rename(tree.folder / "results/rack1/maskrcnn")
+    for run in range(5):
+
+        def measure(log: object) -> None:
+            log.put("submission_benchmark", value="maskrcnn")
+            log.put("eval_accuracy", value={"BBOX": 0.4, "SEGM": 0.35})
+
+        tree.edit(measure, run, benchmark="maskrcnn")
+    section = curves(tree)
+    assert [chart.title for chart in section.charts] == [
+        "BBOX over epochs",
+        "BBOX over minutes",
+        "SEGM over epochs",
+        "SEGM over minutes",
+    ]
+    assert [chart.series[-1].name for chart in section.charts[::2]] == ["target 0.377", "target 0.339"]
+
+
+@pytest.mark.parametrize("value", ["high", None, True, [1], float("nan"), 10**400])
+def test_evaluations_that_are_no_numbers_are_not_drawn(tree: Tree, value: object) -> None:
+    tree.edit(lambda log: log.put("eval_accuracy", value=value), 0)
+    (over_epochs, _) = curves(tree).charts
+    assert len(over_epochs.series[0].points) == 9
+
+
+def test_an_entry_of_more_evaluations_than_anyone_reads_is_cut_and_says_so(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mlsub.commands.site.curves.MAX_ALL", 20)
+    section = curves(tree)
+    assert section.words[-1] == "Of each run the first 4 evaluations are shown."
+    assert len(section.data[0].rows) == 20
+
+
+def test_runs_without_any_evaluation_say_so(tree: Tree) -> None:
+    tree.edit(lambda log: log.drop("eval_accuracy"), *range(5))
+    section = curves(tree)
+    assert section.words[-1] == "No run has an evaluation to draw."
+    assert (section.charts, section.data) == ((), ())
+
+
+def test_the_timeline_has_initialisation_timed_part_and_evaluations(tree: Tree) -> None:
+    section = section_of_runs(result(tree).logs)
+    (chart,) = section.charts
+    init, timed, marks = chart.series
+    assert chart.categories == tuple(f"result_{place}" for place in range(5))
+    assert timed.points == tuple((0.0, 10.0 + place, float(place)) for place in range(5))
+    assert init.points[0] == (pytest.approx(-1.000333, abs=1e-6), 0.0, 0.0)
+    assert len(marks.points) == 50
+    (table,) = section.tables
+    assert cells(table)[1] == [
+        "result_1",
+        "success",
+        "compliant",
+        *("2021-05-29 18:08:43", "2021-05-29 18:09:43", "2021-05-29 18:20:43"),
+        *("1.000333", "11.000000", "10"),
+    ]
+
+
+@pytest.mark.parametrize("time", [1e300, -1e18, 8.64e15])
+def test_times_of_no_calendar_are_told_and_not_drawn_wrong(tree: Tree, time: float) -> None:
+    tree.edit(lambda log: log.put("run_stop", time_ms=time), 0)
+    (table,) = section_of_runs(result(tree).logs).tables
+    assert cells(table)[0][5] in ("–", f"{time:g} ms")
+
+
+def test_the_convergence_of_a_result_stands_beside_the_reference(tree: Tree) -> None:
+    found = result(tree)
+    section = section_of_convergence(found.report, found.entry, found.round)
+    assert section.words[0] == "The runs pass the convergence test."
+    assert section.words[1].startswith("Olympic mean 40 epochs at batch size 3,200; accepted from ")
+    (chart,) = section.charts
+    named = {series.name: series for series in chart.series}
+    assert named["runs"].points == ((3200.0, 40.0),) * 5
+    assert named["olympic mean"].points == ((3200.0, 40.0),)
+    assert len(named["reference points"].points) == 9
+    (table,) = section.tables
+    assert cells(table)[9][:4] == ["this result", "3,200", "5", "40"]
+    assert cells(table)[10:] == [["run", "3,200", "1", "40", "–", "–"]] * 5
+
+
+def test_an_open_result_says_why_it_has_no_convergence_test(tmp_path: Path) -> None:
+    found = result(make_tree(tmp_path, division="open"))
+    section = section_of_convergence(found.report, found.entry, found.round)
+    assert section.words == ("The Open division has no convergence test.",)
+
+
+def test_hyperparameters_that_differ_are_told_with_their_runs(tree: Tree) -> None:
+    tree.edit(lambda log: log.put("lars_opt_momentum", value=0.95), 2)
+    tree.edit(lambda log: log.drop("lars_epsilon"), 4)
+    section = section_of_hyperparameters(result(tree).logs)
+    (table,) = section.tables
+    told = dict(cells(table))
+    assert told["global_batch_size"] == "3200"
+    assert told["lars_opt_momentum"] == "0.9 (result_0, result_1, result_3, result_4); 0.95 (result_2)"
+    assert told["lars_epsilon"] == "0.0 (result_0, result_1, result_2, result_3); not logged (result_4)"
+    assert section.words == (f"2 of {len(told)} keys differ between the runs.",)
+
+
+def test_the_system_is_shown_as_described_and_unknown_fields_come_last(tree: Tree) -> None:
+    tree.describe(added={"deep": [1]}, system_name="\x1b[31mred")
+    found = result(tree)
+    section = section_of_system(found.report, found.description, found.round)
+    (table,) = section.tables
+    assert cells(table)[0] == ["Submitter", "ACME"]
+    assert ["System name", "\\x1b[31mred"] in cells(table)
+    assert cells(table)[-1] == ["added", '{"deep": [1]}']
+    tree.description().write_text("[")
+    found = result(tree)
+    words = section_of_system(found.report, found.description, found.round).words
+    assert words == ("There is no system description that can be read.",)
+
+
+def test_the_same_defect_in_many_runs_is_one_row_with_its_places(tree: Tree) -> None:
+    tree.edit(lambda log: log.put("lars_epsilon", value=1.0), 0, 1)
+    found = result(tree)
+    (table,) = section_of_findings(found.findings, forgiven=False).tables
+    (row,) = [row for row in table.rows if row.cells[1].text == "key.lars_epsilon.value"]
+    assert row.cells[0].text == "error"
+    assert "expected: exactly 0.0" in row.cells[2].text
+    assert [place.rpartition(":")[0] for place in row.cells[4].text.splitlines()] == [
+        "results/rack1/resnet/result_0.txt",
+        "results/rack1/resnet/result_1.txt",
+    ]
+
+
+def test_long_tables_are_cut_and_say_so(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree.edit(lambda log: log.put("lars_epsilon", value=1.0), 0, 1)
+    monkeypatch.setattr("mlsub.commands.site.facts.MAX_ROWS", 1)
+    found = result(tree)
+    sections = (
+        section_of_hyperparameters(found.logs),
+        section_of_system(found.report, found.description, found.round),
+        section_of_findings(found.findings, forgiven=False),
+    )
+    for section, last in zip(sections, ("14 keys", "33 fields", "2 findings"), strict=True):
+        assert len(section.tables[0].rows) == 1
+        assert section.words[-1] == f"The first 1 of {last} are shown."
+
+
+@pytest.mark.skipif(not present(), reason=ABSENT)
+def test_the_figures_of_a_published_result() -> None:
+    (found,) = rounds(folder("1.1"))
+    (bert,) = [one for one in found.results if one.entry.path.endswith("ipu-pod16-POPART-closed/bert")]
+    section = section_of_convergence(bert.report, bert.entry, bert.round)
+    assert section.words == (
+        "The runs fail the convergence test: they converge faster than the reference allows.",
+        "Olympic mean 2,515,625 samples at batch size 3,072; accepted from 2,663,811; mean of the reference 2,764,499.",
+        "BERT counted by train_samples in place of epoch_num: fail, olympic mean 2,517,254 samples.",
+    )
+    (chart, _) = section_of_curves(bert.logs, "bert", bert.round).charts
+    assert len(chart.series) == 11
+    assert chart.about == ("The quality of 10 runs over samples; last values from 0.720106 to 0.720798, target 0.72.")

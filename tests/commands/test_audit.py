@@ -1,0 +1,306 @@
+"""``mlsub audit`` at the command line: output, exit statuses, and files made to break it."""
+
+from __future__ import annotations
+
+import json
+import os
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.commands.runner import call, run
+from tests.make_tree import make_tree, snapshot
+
+CLAIMS = r"""claims_version: 1
+source: {title: A post, publisher: ACME, date: 2021-06-30}
+results:
+  acme: {round: v1.0, submitter: ACME, system: rack1, benchmark: resnet, division: closed}
+inputs:
+  price: {value: 100, unit: USD, kind: price, source: a list, plus_minus: 10%}
+claims:
+  - {id: time, text: It trains in 12 minutes, expr: minutes(acme), stated: {value: 12, unit: min}}
+  - id: cost
+    text: A training costs 20 dollars
+    where: second chart
+    expr: minutes(acme) / 60 * price
+    stated: {value: 20, unit: USD}
+  - {id: lead, text: "<b>Twice</b> | as fast\e[31m", unverifiable: no log of the other}
+"""
+
+TEXT = r"""Claims of A post, ACME, 2021-06-30
+
+time  holds
+  It trains in 12 minutes
+  stated    12 min, accepts [11.5, 12.5)
+  computed  12 (published): holds
+  edge      0.500000 above 11.5
+  source    A post, ACME, 2021-06-30
+
+cost  holds-fragile
+  A training costs 20 dollars
+  stated      20 USD, accepts [19.5, 20.5)
+  computed    20 (published): holds
+  spread      18 to 22 with price +/- 10
+  break-even  price 97.5 USD, 2.50% below 100, brings it to 19.5
+              price 102.5 USD, 2.50% above 100, brings it to 20.5
+  source      A post, ACME, 2021-06-30, second chart
+
+lead  not-verifiable
+  <b>Twice</b> | as fast\x1b[31m
+  why     no log of the other
+  source  A post, ACME, 2021-06-30
+
+Results, in minutes:
+  acme
+    round v1.0, submitter ACME, system rack1, benchmark resnet, division closed, published
+    12.000000, unscaled 12.000000, expected 12.000000, rcp_mean 12.000000
+
+Inputs:
+  input  value  +/-  unit  source
+  -------------------------------
+  price  100    10   USD   a list
+
+How results are quoted: 1 finding
+  cost
+    R17  a derived metric: the text does not say what it rests on
+Held against: MLPerf Results Guidelines (2021-06), for A post.
+Not looked at: R01 whether the benchmark is named: note it under says: benchmark (time, cost).
+Not looked at: R01 whether the system is named: note it under says: system (time, cost).
+Not looked at: R03 to R06 in A post: neither its text nor a footnote is given.
+Not looked at: R19, R20 in A post: its text is not given.
+mlsub explain claim.r17 says why, and how it is mended; so of every rule here.
+
+Verdicts rest on the published scores, and where logs were edited after the runs on the unscaled
+ones too, with the edits undone.
+3 claims: 1 holds, 1 holds-fragile, 1 not-verifiable
+"""
+
+MARKDOWN = r"""# Claims of A post, ACME, 2021-06-30
+
+3 claims: 1 holds, 1 holds-fragile, 1 not-verifiable
+
+BASIS
+
+## time: holds
+
+| claim | It trains in 12 minutes |
+| --- | --- |
+| stated | 12 min, accepts \[11.5, 12.5) |
+| computed | 12 (published): holds |
+| edge | 0.500000 above 11.5 |
+| source | A post, ACME, 2021-06-30 |
+
+## cost: holds-fragile
+
+| claim | A training costs 20 dollars |
+| --- | --- |
+| stated | 20 USD, accepts \[19.5, 20.5) |
+| computed | 20 (published): holds |
+| spread | 18 to 22 with price +/- 10 |
+| break-even | price 97.5 USD, 2.50% below 100, brings it to 19.5 |
+| break-even | price 102.5 USD, 2.50% above 100, brings it to 20.5 |
+| source | A post, ACME, 2021-06-30, second chart |
+
+## lead: not-verifiable
+
+| claim | \<b\>Twice\</b\> \| as fast\\x1b\[31m |
+| --- | --- |
+| why | no log of the other |
+| source | A post, ACME, 2021-06-30 |
+
+## Results, in minutes
+
+| result | round | submitter | system | benchmark | division | published | unscaled | expected | rcp_mean | remarks |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+| acme | v1.0 | ACME | rack1 | resnet | closed | 12.000000 | 12.000000 | 12.000000 | 12.000000 |  |
+
+## Inputs
+
+| input | value | +/- | unit | source |
+| --- | --- | --- | --- | --- |
+| price | 100 | 10 | USD | a list |
+
+## How results are quoted
+
+| where | rule | finding |
+| --- | --- | --- |
+| cost | R17 | a derived metric: the text does not say what it rests on |
+
+- Held against: MLPerf Results Guidelines (2021-06), for A post.
+- Not looked at: R01 whether the benchmark is named: note it under says: benchmark (time, cost).
+- Not looked at: R01 whether the system is named: note it under says: system (time, cost).
+- Not looked at: R03 to R06 in A post: neither its text nor a footnote is given.
+- Not looked at: R19, R20 in A post: its text is not given.
+- mlsub explain claim.r17 says why, and how it is mended; so of every rule here.
+"""
+BASIS = (
+    "Verdicts rest on the published scores, and where logs were edited after the runs on the unscaled ones too, "
+    "with the edits undone."
+)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    make_tree(tmp_path)
+    (tmp_path / "claims.yaml").write_text(CLAIMS)
+    return tmp_path
+
+
+def test_text(place: Path) -> None:
+    before = snapshot(place)
+    outcome = run("audit", place / "claims.yaml", "--results", place)
+    assert (outcome.stdout, outcome.stderr, outcome.status) == (TEXT, "", 0)
+    assert snapshot(place) == before
+
+
+def test_markdown(place: Path) -> None:
+    outcome = run("audit", place / "claims.yaml", "--results", place, "--format", "markdown")
+    assert (outcome.stdout, outcome.status) == (MARKDOWN.replace("BASIS", BASIS), 0)
+
+
+def test_json_has_doubles_beside_exact_fractions(place: Path) -> None:
+    document = run("audit", place / "claims.yaml", "--results", place, "--format", "json").document
+    assert (document["kind"], document["schema"]) == ("claims-audit", 2)
+    assert document["verdicts"] == {"holds": 1, "holds-fragile": 1, "not-verifiable": 1}
+    time, cost, lead = document["claims"]
+    assert time["computed"] == {"value": 12.0, "exact": "12/1"}
+    assert time["accepted"]["low"] == {"value": 11.5, "exact": "23/2"}
+    assert [point["at"]["exact"] for point in cost["break_even"]] == ["195/2", "205/2"]
+    assert [point["within_uncertainty"] for point in cost["break_even"]] == [True, True]
+    assert cost["readings"][0]["fragile"] is True
+    assert (lead["verdict"], lead["reason"], lead["computed"]) == ("not-verifiable", "no log of the other", None)
+    assert document["results"][0]["minutes"]["published"] == {"value": 12.0, "exact": "12/1"}
+    assert [(one["claim"], one["rule"]) for one in document["findings"]] == [("cost", "claim.r17")]
+
+
+class _Page(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.targets: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.targets += [value or "" for name, value in attrs if name in ("src", "href")]
+
+
+def test_html_is_one_page_that_loads_nothing_and_escapes_everything(place: Path) -> None:
+    outcome = run("audit", place / "claims.yaml", "--results", place, "--format", "html")
+    page = _Page()
+    page.feed(outcome.stdout)
+    assert not page.tags & {"script", "b", "img", "iframe", "link"}
+    assert page.targets == []
+    assert "<p>&lt;b&gt;Twice&lt;/b&gt; | as fast\\x1b[31m</p>" in outcome.stdout
+    assert '<article class="unsure" id="cost">\n<h2>cost: holds-fragile</h2>' in outcome.stdout
+    assert outcome.stdout.endswith("</html>\n")
+
+
+def test_strict_counts_what_is_doubtful(place: Path) -> None:
+    assert run("audit", place / "claims.yaml", "--results", place, "--strict").status == 1
+
+
+def test_a_claim_that_fails(place: Path) -> None:
+    (place / "claims.yaml").write_text(CLAIMS.replace("value: 12,", "value: 14,"))
+    outcome = run("audit", place / "claims.yaml", "--results", place)
+    assert (outcome.status, outcome.stderr) == (1, "")
+    assert "time  fails" in outcome.stdout
+
+
+def test_a_result_that_is_not_there(place: Path) -> None:
+    (place / "claims.yaml").write_text(CLAIMS.replace("rack1", "rack2"))
+    outcome = run("audit", place / "claims.yaml", "--results", place)
+    assert outcome.status == 2
+    assert outcome.stderr == (
+        "mlsub audit: 2 of 3 claims could not be checked; "
+        "time: acme: no system 'rack2' in ACME/results. Did you mean rack1?\n"
+    )
+    assert "time  not-checked" in outcome.stdout
+
+
+#: What replaces what in a good file -> the one line on standard error, after the file's name.
+BROKEN = {
+    ("minutes(acme),", "minutes(acne),"): "8: column 9: there is no result, input or value 'acne'. Did you mean acme?",
+    ("minutes(acme),", "minutes(acme) / (2 - 2),"): "8: time: column 15: division by zero",
+    ("inputs:", "values: {x: y, y: x}\ninputs:"): "5: circular: x -> y -> x",
+    ("minutes(acme),", "(" * 900 + "1" + ")" * 900 + ","): "8: column 41: nested too deeply; 40 levels are the limit",
+    ("minutes(acme),", "(" * 1000 + "1" + ")" * 1000 + ","): (
+        "8: column 1: an expression of 2001 characters; 2000 are the limit"
+    ),
+    ("claims:", "claims: ["): "8: no YAML: did not find expected ',' or ']'",
+    ("text: It", "text: 0x" + "F" * 9999 + ", where: It"): "8: a number of too many digits",
+}
+
+
+@pytest.mark.parametrize("change", BROKEN, ids=lambda change: change[1][:20])
+def test_a_broken_file_is_one_line(change: tuple[str, str], place: Path) -> None:
+    file = place / "claims.yaml"
+    file.write_text(CLAIMS.replace(*change, 1))
+    outcome = run("audit", file, "--results", place)
+    assert (outcome.status, outcome.stdout) == (2, "")
+    assert outcome.stderr.startswith(f"mlsub audit: {file}:")
+    if "no YAML" not in BROKEN[change]:
+        assert outcome.stderr == f"mlsub audit: {file}:{BROKEN[change]}\n"
+
+
+def test_the_last_bracket_of_a_thousand_is_told_where_nesting_is_too_deep(place: Path) -> None:
+    (place / "claims.yaml").write_text(CLAIMS.replace("minutes(acme),", "(" * 999 + "1" + ")" * 999 + ","))
+    outcome = run("audit", place / "claims.yaml", "--results", place)
+    assert outcome.stderr.endswith(":8: column 41: nested too deeply; 40 levels are the limit\n")
+
+
+def test_places_that_hold_no_results(place: Path) -> None:
+    for name, reason in (("nowhere", "does not exist"), ("claims.yaml", "holds no round")):
+        outcome = run("audit", place / "claims.yaml", "--results", place / name)
+        assert outcome.status == 2
+        assert f"{place / name} {reason}; name a folder that holds v1.0/<organisation>/results" in outcome.stderr
+
+
+def test_results_are_asked_for(place: Path) -> None:
+    outcome = run("audit", place / "claims.yaml")
+    assert outcome.status == 2
+    assert "Missing option '--results'" in outcome.stderr
+
+
+def test_files_that_are_none(place: Path) -> None:
+    os.mkfifo(place / "pipe")
+    (place / "loop").symlink_to("loop")
+    for name in ("pipe", "loop", "nowhere.yaml", "v1.0"):
+        outcome = run("audit", place / name, "--results", place)
+        assert outcome.status == 2
+        assert outcome.stderr.startswith(f"mlsub audit: {place / name}:1: cannot be read: ")
+
+
+def test_says_may_hold_what_json_cannot(place: Path) -> None:
+    says = "says: {round: .nan, division: null, reviewed: true, ids: [1.0-1025]}"
+    (place / "claims.yaml").write_text(CLAIMS.replace("id: time,", f"id: time, {says},"))
+    document = run("audit", place / "claims.yaml", "--results", place, "--format", "json").document
+    assert document["claims"][0]["says"] == {"round": ".nan", "division": None, "reviewed": True, "ids": ["1.0-1025"]}
+
+
+def test_a_narrow_terminal_keeps_figures_whole(place: Path) -> None:
+    from mlsub.commands.audit.audit import audit
+    from mlsub.commands.audit.render import render
+
+    text = render(audit(place / "claims.yaml", [str(place)], jobs=1), "text", 60)
+    assert all(len(line) <= 60 for line in text.splitlines())
+    assert "unscaled 12.000000" in " ".join(text.split())
+
+
+def test_the_order_of_work_does_not_change_the_answer(place: Path) -> None:
+    one = call("audit", place / "claims.yaml", "--results", place, "--format", "json", "--jobs", 1)
+    two = call("audit", place / "claims.yaml", "--results", place, "--format", "json", "--jobs", 2)
+    assert json.loads(one.stdout) == json.loads(two.stdout)
+    assert one.stderr == two.stderr == ""
+
+
+@given(st.binary(max_size=300), st.integers(0, len(CLAIMS)))
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_stands_in_the_file_there_is_an_answer(place: Path, noise: bytes, at: int) -> None:
+    content = CLAIMS.encode()
+    (place / "noise.yaml").write_bytes(content[:at] + noise + content[at:])
+    outcome = run("audit", place / "noise.yaml", "--results", place)
+    assert outcome.status in (0, 1, 2)
+    assert outcome.status != 2 or outcome.stderr.startswith("mlsub audit: ")

@@ -1,0 +1,263 @@
+"""``mlsub check``: options, exit status, hostile input, and that nothing is ever written."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.commands.runner import call, check, run
+from tests.make_tree import SYSTEM, Tree, make_tree, snapshot, spoil
+
+
+@pytest.mark.parametrize("written", ["1.0", "1.0.0", "v1.0"])
+def test_a_round_may_be_written_in_three_ways(written: str, tmp_path: Path) -> None:
+    outcome = check("--round", written, make_tree(tmp_path, "somewhere").folder)
+    assert outcome.status == 0
+    assert outcome.document["round"] == "1.0"
+
+
+def test_a_given_round_goes_before_the_folders(tmp_path: Path) -> None:
+    outcome = check("--round", "1.1", make_tree(tmp_path, "v1.0").folder)
+    assert outcome.document["round"] == "1.1"
+    assert outcome.document["round_from"] is None
+
+
+def test_usage_training_is_the_default_and_may_be_said(tmp_path: Path) -> None:
+    outcome = check("--usage", "training", "--round", "1.0", make_tree(tmp_path, "somewhere").folder)
+    assert outcome.status == 0
+    assert outcome.document["usage"] == "training"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "rule", "shown"),
+    [
+        ([], "check.no-round", ["1.0", "1.1"]),
+        (["--round", "1.2"], "check.unknown-round", ["1.0", "1.1"]),
+        (["--round", "one"], "check.unknown-round", ["1.0", "1.1"]),
+        (["--usage", "trainng", "--round", "1.0"], "check.unknown-round", ["training", "rehearsal"]),
+    ],
+)
+def test_an_unknown_round_is_exit_2_and_names_the_known_ones(
+    arguments: list[str], rule: str, shown: list[str], tmp_path: Path
+) -> None:
+    outcome = check(*arguments, make_tree(tmp_path, "somewhere").folder)
+    assert (outcome.status, outcome.official) == (2, "not-checked")
+    finding = outcome.of(rule)[0]
+    assert all(name in finding["expected"] for name in shown)
+
+
+def test_a_misspelt_path_gets_a_did_you_mean(tmp_path: Path) -> None:
+    folder = make_tree(tmp_path).folder
+    outcome = check(folder.with_name("ACMF"))
+    assert outcome.status == 2
+    assert outcome.of("check.no-such-path")[0]["fix"] == f"Did you mean {folder}?"
+
+
+# Several PATHs: how each is named, exit status, verdicts of the reports.
+SEVERAL: dict[str, tuple[Callable[[Path], list[Path]], int, list[str]]] = {
+    "two of one round": (
+        lambda tmp: [make_tree(tmp).folder, make_tree(tmp, org="Zeta").folder],
+        0,
+        ["accepted"],
+    ),
+    "two of two rounds": (
+        lambda tmp: [make_tree(tmp).folder, make_tree(tmp, "v1.1").folder],
+        0,
+        ["accepted", "accepted"],
+    ),
+    "one of them bad": (
+        lambda tmp: [make_tree(tmp).folder, _bad(make_tree(tmp, "v1.1")).folder],
+        1,
+        ["accepted", "rejected"],
+    ),
+    "both bad in one round": (
+        lambda tmp: [_bad(make_tree(tmp)).folder, _bad(make_tree(tmp, org="Zeta")).folder],
+        1,
+        ["rejected"],
+    ),
+    "one good and one that does not exist": (
+        lambda tmp: [make_tree(tmp).folder, tmp / "none"],
+        2,
+        ["accepted", "not-checked"],
+    ),
+    "one bad and one that does not exist": (
+        lambda tmp: [tmp / "none", _bad(make_tree(tmp)).folder],
+        2,
+        ["rejected", "not-checked"],
+    ),
+    "none that exists": (lambda tmp: [tmp / "none", tmp / "nil"], 2, ["not-checked", "not-checked"]),
+    "a log and an organisation": (
+        lambda tmp: [make_tree(tmp).log(), make_tree(tmp, org="Zeta").folder],
+        0,
+        ["accepted"],
+    ),
+}
+
+
+def _bad(tree: Tree) -> Tree:
+    spoil(tree, 0, 1)
+    return tree
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_several_paths_are_one_answer(name: str, tmp_path: Path) -> None:
+    paths, status, verdicts = SEVERAL[name]
+    outcome = check(*paths(tmp_path))
+    assert outcome.status == status
+    assert [report["official"] for report in outcome.reports] == verdicts
+
+
+@pytest.mark.parametrize("again", ["the same path", "its benchmark folder", "its system folder", "the folder above"])
+def test_what_is_named_twice_is_reported_once(again: str, tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    second = {
+        "the same path": tree.folder,
+        "its benchmark folder": tree.entry(),
+        "its system folder": tree.entry().parent,
+        "the folder above": tree.folder.parent,
+    }[again]
+    outcome = check(tree.folder, second)
+    assert outcome.status == 0
+    assert outcome.rules() == set()
+    assert len(outcome.document["entries"]) == 1
+    assert len(outcome.document["logs"]) == 5
+    assert len(outcome.document["systems"]) == 1
+
+
+def test_a_log_named_twice_is_reported_once(tmp_path: Path) -> None:
+    log = make_tree(tmp_path).log()
+    outcome = check(log, log)
+    assert len(outcome.document["logs"]) == 1
+    assert outcome.rules() == set()
+
+
+@pytest.mark.parametrize(
+    ("start", "argument"),
+    [
+        ("", "."),
+        ("", "results"),
+        ("", f"results/{SYSTEM}"),
+        ("", f"./results/{SYSTEM}/resnet/"),
+        ("results", ".."),
+        ("results", "../../ACME"),
+        (f"results/{SYSTEM}", ".."),
+        (f"results/{SYSTEM}", "../.."),
+        (f"results/{SYSTEM}/resnet", "."),
+        (f"results/{SYSTEM}/resnet", ".."),
+        (f"results/{SYSTEM}/resnet", "../../../../ACME"),
+        ("systems", "../results"),
+    ],
+)
+def test_a_relative_path_is_the_same_as_the_absolute_one(
+    start: str, argument: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = make_tree(tmp_path)
+    monkeypatch.chdir(tree.folder / start)
+    absolute = Path(os.path.normpath(tree.folder / start / argument))
+    assert check(argument).document == check(absolute).document
+    assert check(argument).document["entries"][0]["organisation"] == "ACME"
+
+
+def test_select_and_ignore_choose_what_is_shown_and_never_the_verdict(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    spoil(tree, 0, 1)
+    tree.describe(cooling="TODO")
+    everything = check(tree.folder)
+    assert everything.rules() == {"key.eval_accuracy.target", "entry.noncompliant-runs", "system.placeholder"}
+    for arguments, shown in [
+        (["--select", "system"], {"system.placeholder"}),
+        (["--select", "key.eval_accuracy"], {"key.eval_accuracy.target"}),
+        (
+            ["--select", "entry.noncompliant-runs", "--select", "system."],
+            {"entry.noncompliant-runs", "system.placeholder"},
+        ),
+        (["--ignore", "key", "--ignore", "entry"], {"system.placeholder"}),
+        (["--select", "system.place"], {"system.placeholder"}),
+        (["--select", "key", "--ignore", "key.eval_accuracy"], set()),
+    ]:
+        outcome = check(*arguments, tree.folder)
+        assert outcome.rules() == shown
+        assert (outcome.status, outcome.official) == (1, "rejected")
+        assert outcome.document["entries"] == everything.document["entries"]
+
+
+@pytest.mark.parametrize("option", ["--select", "--ignore"])
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("seed.shard", "seed.shared"), ("entry.runcount", "entry.run-count"), ("sead", None), ("", None)],
+)
+def test_an_unknown_rule_id_is_refused_with_a_did_you_mean(
+    option: str, written: str, meant: str | None, tmp_path: Path
+) -> None:
+    outcome = run("check", option, written, make_tree(tmp_path).folder)
+    assert outcome.status == 2
+    assert repr(written) in outcome.stderr
+    assert meant is None or f"Did you mean {meant}" in outcome.stderr
+
+
+def test_strict_makes_audit_findings_count(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    assert check("--strict", tree.folder).status == 0
+    tree.describe(cooling="TODO")
+    assert check(tree.folder).status == 0
+    strict = check("--strict", tree.folder)
+    assert (strict.status, strict.official) == (1, "accepted")
+    assert check("--strict", "--ignore", "system.placeholder", tree.folder).status == 0
+
+
+def test_strict_does_not_turn_nothing_checked_into_findings(tmp_path: Path) -> None:
+    assert check("--strict", tmp_path / "none").status == 2
+
+
+def test_an_official_warning_is_no_audit_finding(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    (tree.entry() / "notes.md").write_text("hello")
+    outcome = check("--strict", tree.folder)
+    assert outcome.rules() == {"entry.stray-files"}
+    assert outcome.status == 0
+
+
+def test_nothing_under_the_tree_is_written(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path, benchmarks=["resnet", "bert"])
+    spoil(tree, 0, 1)
+    before = snapshot(tmp_path)
+    for arguments in (["check"], ["check", "--format", "json"], ["check", "--jobs", "2"], ["score"]):
+        for path in (tree.folder, tree.folder.parent, tree.entry(), tree.log()):
+            run(*arguments, path)
+    assert snapshot(tmp_path) == before
+
+
+def test_several_processes_give_the_same_document(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    spoil(tree, 3)
+    assert check("--jobs", "2", tree.folder).document == check("--jobs", "1", tree.folder).document
+
+
+def test_the_process_itself_ends_with_the_exit_status(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    assert call("check", tree.folder).returncode == 0
+    spoil(tree, 0, 1)
+    rejected = call("check", "--format", "json", tree.folder)
+    assert rejected.returncode == 1
+    assert json.loads(rejected.stdout)["official"] == "rejected"
+    missing = call("check", "--format", "json", tmp_path / "none")
+    assert missing.returncode == 2
+    assert json.loads(missing.stdout)["official"] == "not-checked"
+    assert rejected.stderr == ""
+    assert missing.stderr.startswith("mlsub: There is no ")
+
+
+def test_no_path_at_all_is_exit_2() -> None:
+    outcome = run("check")
+    assert outcome.status == 2
+    assert "PATH" in outcome.stderr
+
+
+def test_a_log_of_another_round_is_found_by_its_own_folders(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path, "training_results_v1.1")
+    outcome = check(tree.log())
+    assert (outcome.document["round"], outcome.document["round_from"]) == ("1.1", "training_results_v1.1")

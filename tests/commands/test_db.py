@@ -1,0 +1,225 @@
+"""``mlsub db``: what users see, to the letter, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.commands.db.place import RECORDS, Place
+from tests.commands.runner import call, run
+from tests.make_tree import make_tree
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+    monkeypatch.chdir(tmp_path)
+    return Place(tmp_path)
+
+
+def test_build_keep_and_forget(place: Place) -> None:
+    assert run("db", "build", "rounds", "--records", RECORDS) == (
+        0,
+        "results.duckdb: written\n"
+        "  submissions: 2 read, 0 kept, 0 gone\n"
+        "  rows: 2 rounds, 2 submissions, 2 entries, 10 runs, 5 findings, 38 records\n",
+        "",
+    )
+    assert run("db", "build", "rounds", "--records", RECORDS).stdout == (
+        "results.duckdb: nothing has changed\n"
+        "  submissions: 0 read, 2 kept, 0 gone\n"
+        "  rows: 2 rounds, 2 submissions, 2 entries, 10 runs, 5 findings, 38 records\n"
+    )
+    shutil.rmtree(place.bolt.folder)
+    outcome = run("db", "build", "rounds/v1.0", "--format", "json")
+    document = outcome.document
+    assert (outcome.status, outcome.stderr) == (0, "")
+    assert {name: document[name] for name in ("output", "read", "kept", "gone", "passed_over", "written")} == {
+        "output": "results.duckdb",
+        "read": [],
+        "kept": ["v1.0/ACME"],
+        "gone": ["v1.1/Bolt"],
+        "passed_over": [],
+        "written": True,
+    }
+    assert document["rows"]["records"] == 0
+
+
+def test_what_is_left_out_is_told(place: Place) -> None:
+    make_tree(place.rounds, "v9.9")
+    outcome = run("db", "build", "rounds")
+    assert outcome.status == 1
+    assert outcome.stderr.startswith(f"mlsub: left out: {place.rounds}/v9.9/ACME: ")
+    assert outcome.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["build", "none"], "mlsub db build: There is no folder none.\n"),
+        (
+            ["build", "rounds", "-o", "no/such/x.duckdb"],
+            "mlsub db build: There is no folder no/such. Make it, or name another file.\n",
+        ),
+        (["build", "rounds", "-o", "rounds"], "mlsub db build: rounds is a folder. Name a file in it.\n"),
+        (
+            ["build", "rounds", "--records", "none.yaml"],
+            "mlsub db build: none.yaml:1: cannot be read: No such file or directory\n",
+        ),
+        (
+            ["query", "SELECT 1"],
+            "mlsub db query: There is no database results.duckdb. "
+            "Make it with mlsub db build DIR... -o results.duckdb\n",
+        ),
+        (
+            ["build", "rounds", "-o", "\udcfe.duckdb"],
+            "mlsub db build: The name \\udcfe.duckdb is no UTF-8 text. Name another file.\n",
+        ),
+        (
+            ["build", "rounds", "--parquet", "\udcfe"],
+            "mlsub db build: The name \\udcfe is no UTF-8 text. Name another file.\n",
+        ),
+        (
+            ["query", "SELECT 1", "--db", "\udcfe.duckdb"],
+            "mlsub db query: The name \\udcfe.duckdb is no UTF-8 text. Name another file.\n",
+        ),
+        (["tables", "entires"], "mlsub db tables: no table 'entires'. Did you mean entries?\n"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_line(arguments: list[str], line: str, place: Place) -> None:
+    assert run("db", *arguments) == (2, "", line)
+
+
+def test_every_fault_of_a_file_of_records_is_told(place: Place) -> None:
+    (place.folder / "bad.yaml").write_text(RECORDS.read_text().replace("unit: h\n", "unit: ms\n"))
+    outcome = run("db", "build", "--records", "bad.yaml")
+    assert outcome.status == 2
+    assert outcome.stderr.count(": ms is no unit of time-to-result; there are s, min, h, d, x\n") == 2
+
+
+def test_nothing_to_build_from_is_a_usage_error(place: Place) -> None:
+    outcome = run("db", "build")
+    assert outcome.status == 2
+    assert "Name a folder of results, or --records FILE." in outcome.stderr
+
+
+QUESTION = "SELECT entry, published_minutes, division FROM entries ORDER BY entry"
+
+
+def test_an_answer_in_every_format(place: Place) -> None:
+    run("db", "build", "rounds")
+    assert run("db", "query", QUESTION) == (
+        0,
+        "entry                    published_minutes   division\n"
+        "─────────────────────────────────────────────────────\n"
+        "v1.0/ACME/rack1/resnet                  12   closed  \n"
+        "v1.1/Bolt/rack1/resnet                  12   closed  \n",
+        "",
+    )
+    assert run("db", "query", QUESTION, "--format", "csv").stdout == (
+        "entry,published_minutes,division\nv1.0/ACME/rack1/resnet,12.0,closed\nv1.1/Bolt/rack1/resnet,12.0,closed\n"
+    )
+    assert run("db", "query", QUESTION, "--format", "markdown").stdout == (
+        "| entry | published_minutes | division |\n| --- | ---: | --- |\n"
+        "| v1.0/ACME/rack1/resnet | 12 | closed |\n| v1.1/Bolt/rack1/resnet | 12 | closed |\n"
+    )
+    document = json.loads(run("db", "query", QUESTION, "--format", "json", "--limit", "1").stdout)
+    assert document == {
+        "columns": [
+            {"name": "entry", "type": "VARCHAR"},
+            {"name": "published_minutes", "type": "DOUBLE"},
+            {"name": "division", "type": "VARCHAR"},
+        ],
+        "rows": [["v1.0/ACME/rack1/resnet", 12.0, "closed"]],
+        "more": True,
+        "notes": [],
+    }
+
+
+def test_no_rows_are_an_answer_and_more_rows_are_told(place: Place) -> None:
+    run("db", "build", "rounds")
+    assert run("db", "query", "SELECT entry FROM entries WHERE false") == (0, "entry\n─────\n", "")
+    outcome = run("db", "query", QUESTION, "--limit", "1")
+    assert outcome.stderr == "mlsub: only the first 1 rows; --limit N shows more\n"
+    assert outcome.stdout.count("resnet") == 1
+
+
+def test_errors_of_sql_are_one_line_with_what_was_meant(place: Place) -> None:
+    run("db", "build", "rounds")
+    outcome = run("db", "query", "SELECT minuts FROM runs")
+    assert (outcome.status, outcome.stdout, outcome.stderr.count("\n")) == (2, "", 1)
+    assert outcome.stderr.startswith(
+        'mlsub db query: Binder Error: Referenced column "minuts" not found in FROM clause! '
+        'Candidate bindings: "minutes", '
+    )
+    assert run("db", "query", "DROP TABLE runs") == (
+        2,
+        "",
+        "mlsub db query: Only SELECT is answered, not DROP; the database is never changed by a question\n",
+    )
+
+
+def test_the_note_on_mixed_questions(place: Place) -> None:
+    run("db", "build", "rounds", "--records", RECORDS)
+    outcome = run("db", "query", "SELECT DISTINCT kind FROM figures ORDER BY kind")
+    assert (outcome.status, outcome.stdout.split()[2:]) == (0, ["mlperf", "record", "ratio", "record", "value"])
+    assert outcome.stderr == (
+        "mlsub: this touches MLPerf results and benchmark records: other models, data, rules and proof. A ratio of the "
+        "two compares what nobody measured alike; say so where you show it\n"
+    )
+
+
+def test_control_characters_do_not_reach_the_terminal(place: Place) -> None:
+    place.acme.describe(system_name="\x1b[31mred")
+    run("db", "build", "rounds")
+    outcome = run("db", "query", "SELECT system_name FROM systems WHERE organisation = 'ACME'")
+    assert outcome.stdout.splitlines()[2] == "\\x1b[31mred"
+    outcome = run("db", "query", "SELECT \x1b[31m")
+    assert "\x1b" not in outcome.stdout + outcome.stderr
+
+
+def test_a_table_is_explained(place: Place) -> None:
+    assert run("db", "tables", "rounds") == (
+        0,
+        "rounds (table): One row a round of which the database holds a submission.\n"
+        "  round       VARCHAR    Its key: v1.0 for Training, hpc-v3.0 and rehearsal-v1.0 for other usages\n"
+        "  usage       VARCHAR    training, hpc or rehearsal\n"
+        "  number      VARCHAR    The round's number, such as 1.0\n"
+        "  title       VARCHAR    The round's name in words\n"
+        "  benchmarks  VARCHAR[]  The benchmarks of the round\n",
+        "",
+    )
+    [table] = json.loads(run("db", "tables", "figures", "--format", "json").stdout)
+    assert (table["name"], table["kind"], table["columns"][0]["name"]) == ("figures", "view", "kind")
+    assert len(json.loads(run("db", "tables", "--format", "json").stdout)) == 17
+
+
+@pytest.mark.parametrize("arguments", [["build", "rounds"], ["query", "SELECT 1"]])
+def test_without_the_libraries_the_remedy_is_told(
+    arguments: list[str], place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mlsub.commands.db.errors.find_spec", lambda name: None)
+    assert run("db", *arguments) == (
+        2,
+        "",
+        f"mlsub db {arguments[0]}: The database needs duckdb and pyarrow. Install it with: pip install 'mlsub[db]'\n",
+    )
+
+
+def test_a_question_from_standard_input(place: Place) -> None:
+    run("db", "build", "rounds")
+    command = [sys.executable, "-m", "mlsub", "db", "query", "-", "--format", "csv"]
+    done = subprocess.run(command, input=b"SELECT count(*) AS n FROM runs", capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"n\n10\n", b"")
+    done = subprocess.run(command, input=b"\xff", capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (2, b"mlsub db query: The question is no UTF-8 text\n")
+
+
+def test_an_output_that_knows_few_characters_loses_only_those(place: Place) -> None:
+    run("db", "build", "rounds", "-o", place.database)
+    done = call("db", "query", "SELECT 'é' AS x", "--db", place.database, PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "\\xe9")

@@ -1,0 +1,333 @@
+"""How every command ends where its answer cannot be written, or nobody reads it, and at Ctrl-C: never as a verdict."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+import mlsub.commands.check.command
+from mlsub.cli import main
+from tests.commands.runner import REPOSITORY, check, run
+from tests.commands.test_rcp_build import reference_runs
+from tests.make_tree import make_tree
+
+FULL = Path("/dev/full")
+MLSUB = [sys.executable, "-m", "mlsub"]
+pytestmark = pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full")
+
+#: A call of every command that prints an answer; what they name is made by :func:`place`.
+CALLS = {
+    "audit": "claims.yaml --results .",
+    "check": "v1.0/ACME",
+    "compare": "v1.0/ACME/results/rack1/resnet v1.0/ACME/results/rack2/resnet",
+    "db build": "v1.0 -o {new}.duckdb",
+    "db query": "'SELECT 1' --db made.duckdb",
+    "db tables": "",
+    "diff": "v1.0/ACME v1.1/ACME",
+    "explain": "seed.shared",
+    "fix": "v1.0/ACME",
+    "init": "--schema",
+    "inspect": "v1.0/ACME",
+    "keys": "resnet",
+    "merge": "v1.0/ACME v1.1/ACME -o {new}/ACME --round 1.0",
+    "pack": "manifest.yaml -o {new}",
+    "rcp build": "reference/v4.1/Reference/results/small/resnet --round 1.0 -o {new}.json",
+    "rcp margin": "v1.0/ACME",
+    "rcp plan": "resnet --batch-size 3200 --round 1.0",
+    "rcp plot": "v1.0/ACME -o {new}.svg",
+    "rcp show": "resnet --round 1.0",
+    "redact": "v1.0/ACME",
+    "rehearse": "training.yaml --output {new}",
+    "report": "v1.0/ACME -o {new}",
+    "rules diff": "1.0 1.1",
+    "rules list": "--round 1.0",
+    "rules show": "resnet --round 1.0",
+    "score": "v1.0/ACME",
+    "seal": "v1.0/ACME --no-encryption -o {new}.tar.gz",
+    "system capture": "",
+    "system check": "v1.0/ACME/systems/rack1.json",
+    "system list": "",
+    "system new": "--from dgx-a100-640gb",
+    "system schema": "",
+    "system show": "dgx-a100-640gb",
+    "truncate": "v1.0/ACME",
+    "unseal": "sealed.tar.gz -o {new}",
+    "verify": "sealed.tar.gz",
+    "watch": "v1.0/ACME/results/rack1/resnet/result_0.txt --interval 0.05",
+}
+#: What else there is to print: machines' formats take other ways than text.
+FORMATS = {
+    "check --format json": "v1.0/ACME",
+    "score --format json": "v1.0/ACME",
+    "score --format csv": "v1.0/ACME",
+    "score --format markdown": "v1.0/ACME",
+    "score --format parquet": "v1.0/ACME",
+    "score --select 5": "v1.0/ACME/results/rack1/resnet",
+    "fix --format diff": "v1.1/ACME",
+    "fix --format json": "v1.1/ACME",
+    "inspect --rates": "v1.0/ACME",
+    "rules list --format json": "",
+    "system show --format yaml": "dgx-a100-640gb",
+    "verify --format json": "sealed.tar.gz",
+    "rcp margin --format json": "v1.0/ACME",
+    "watch --format jsonl": "v1.0/ACME/results/rack1/resnet/result_0.txt --interval 0.05",
+    "check --help": "",
+    "--help": "",
+    "--version": "",
+}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with something for every command."""
+    folder = tmp_path_factory.mktemp("place")
+    for name in ("v1.0", "v1.1"):
+        tree = make_tree(folder, name)
+        tree.add_system("rack2")
+        tree.add_entry(system="rack2")
+    file = tree.description()  # Something to repair.
+    file.write_text(file.read_text().replace('  "cooling"', '  "cooling": "some cooling",\n  "cooling"', 1))
+    reference_runs(folder / "reference")
+    shutil.copy(REPOSITORY / "submissions" / "rehearsal" / "training.yaml", folder)
+    (folder / "claims.yaml").write_text(
+        "claims_version: 1\nsource: {title: t, publisher: ACME}\n"
+        "results: {a: {round: v1.0, submitter: ACME, system: rack1, benchmark: resnet}}\n"
+        "claims: [{id: one, expr: minutes(a), stated: {value: 12, unit: minutes}}]\n"
+    )
+    (folder / "manifest.yaml").write_text(
+        'organisation: ACME\nround: "1.0"\nsystems: {rack1: v1.0/ACME/systems/rack1.json}\n'
+        "entries: [{system: rack1, benchmark: resnet, runs: v1.0/ACME/results/rack1/resnet}]\n"
+    )
+    with contextlib.chdir(folder):
+        assert run("seal", "v1.0/ACME", "--no-encryption", "-o", "sealed.tar.gz").status == 0
+        assert run("db", "build", "v1.0", "-o", "made.duckdb").status == 0
+    return folder
+
+
+@pytest.fixture
+def words(request: pytest.FixtureRequest, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A call, with a name that there is not yet for what it makes."""
+    monkeypatch.chdir(place)
+    command: str = request.param
+    return [*command.split(), *shlex.split({**CALLS, **FORMATS}[command].format(new=tmp_path / "new"))]
+
+
+def leaves(command: click.Command = main, words: tuple[str, ...] = ()) -> Iterator[str]:
+    """Every command that is no group."""
+    if not isinstance(command, click.Group):
+        yield " ".join(words)
+        return
+    context = click.Context(command)
+    for name in command.list_commands(context):
+        below = command.get_command(context, name)
+        assert below is not None
+        yield from leaves(below, (*words, name))
+
+
+def ended(words: list[str], monkeypatch: pytest.MonkeyPatch, stdout: Any, stderr: Any = None) -> tuple[int, str]:
+    """The status, and what is on standard error, of a call whose answer goes to this stream."""
+    told = io.StringIO() if stderr is None else stderr
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", stdout)
+        patch.setattr(sys, "stderr", told)
+        with pytest.raises(SystemExit) as end:
+            main(words)
+    stdout.close()  # A stream that still has something to write would fail here, as at the end of the process.
+    assert isinstance(end.value.code, int)
+    return end.value.code, told.getvalue() if isinstance(told, io.StringIO) else ""
+
+
+every_call = pytest.mark.parametrize("words", [*CALLS, *FORMATS], indirect=True)
+
+
+def test_the_table_has_every_command() -> None:
+    assert set(CALLS) == set(leaves())
+
+
+@every_call
+def test_the_calls_print_an_answer(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    if words[0] == "rehearse":
+        pytest.skip("takes its time; it prints before it trains")
+    with Path("answer").open("w") as answer:
+        status, told = ended(words, monkeypatch, answer)
+    assert status in (0, 1), told
+    assert Path("answer").read_bytes()
+    assert "Traceback" not in told
+
+
+@every_call
+def test_a_full_device_is_one_line_and_status_2(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    status, told = ended(words, monkeypatch, FULL.open("w"))
+    assert status == 2
+    lines = told.splitlines()
+    assert "cannot be written: No space left on device" in lines[-1] and lines[-1].startswith("mlsub"), told
+    assert told.count("No space left") == 1
+    assert "Traceback" not in told
+
+
+@every_call
+def test_a_full_device_for_both_streams_is_status_2(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    with FULL.open("w", buffering=1) as errors:
+        assert ended(words, monkeypatch, FULL.open("w"), errors)[0] == 2
+
+
+@every_call
+def test_a_closed_pipe_is_status_141_and_no_word(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    status, told = ended(words, monkeypatch, os.fdopen(writing, "w"))
+    assert status == 141
+    assert not any(line.startswith(("mlsub", "Traceback")) for line in told.splitlines())
+
+
+class _Interrupted(io.BytesIO):
+    """Ctrl-C comes with the first thing that is printed."""
+
+    def write(self, content: Any) -> int:
+        raise KeyboardInterrupt
+
+
+@every_call
+def test_an_interrupt_is_status_130_and_no_traceback(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.TextIOWrapper(_Interrupted(), encoding="utf-8", write_through=True)
+    status, told = ended(words, monkeypatch, stream)
+    assert (status, told.strip()) == (130, "")
+
+
+# What only a process of its own shows: what Python itself does at the end, signals, and the workers that read logs.
+
+
+@pytest.mark.parametrize("command", ["check v1.0/ACME", "explain seed.shared", "score --format parquet v1.0/ACME"])
+def test_python_has_nothing_left_to_complain_of_when_it_ends(command: str, place: Path) -> None:
+    with FULL.open("w") as full:
+        done = subprocess.run(
+            [*MLSUB, *command.split()], stdout=full, stderr=subprocess.PIPE, text=True, cwd=place, check=False
+        )
+    assert done.returncode == 2
+    [line] = done.stderr.splitlines()
+    assert line.startswith(f"mlsub {command.split()[0]}: ") and line.endswith("No space left on device")
+
+
+@pytest.mark.parametrize(
+    ("redirection", "status"), [(">&-", 2), ("2>&-", 0), (">&- 2>&-", 2), ("2>/dev/full", 0), ("| true", 141)]
+)
+def test_streams_that_the_shell_closed(redirection: str, status: int, place: Path) -> None:
+    line = f'{shlex.join(MLSUB)} check v1.0/ACME {redirection}; exit "${{PIPESTATUS[0]}}"'
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, cwd=place, check=False)
+    assert done.returncode == status
+    assert "Traceback" not in done.stderr and len(done.stderr.splitlines()) <= 1
+
+
+def test_a_warning_that_cannot_be_written_is_status_2(place: Path) -> None:
+    with FULL.open("w") as full:
+        done = subprocess.run([*MLSUB, "check", "nothere", "--format", "json"], stdout=subprocess.PIPE, stderr=full,
+                              cwd=place, check=False)  # fmt: skip
+    assert done.returncode == 2 and done.stdout
+
+
+WRITING = [name for name, words in CALLS.items() if "{new}" in words and name not in ("unseal", "merge", "pack")] + [
+    "score --format parquet",
+    "score --format csv",
+    "system new",
+]
+
+
+@pytest.mark.parametrize("command", [*WRITING, "unseal", "pack --write", "merge --write --even-rejected"])
+def test_a_device_that_is_full_when_a_file_is_written_is_status_2(command: str, place: Path, tmp_path: Path) -> None:
+    """No file may grow beyond 300 bytes, which ends as a full device does, with another reason."""
+    name = command.split(" --")[0]
+    words = {**CALLS, **FORMATS}.get(command, CALLS[name])
+    if "{new}" not in words:
+        words += " -o {new}"
+    if name == "merge":
+        shutil.copytree(place / "v1.0" / "ACME", tmp_path / "v1.0" / "ACME")
+        words = f"v1.0/ACME {tmp_path / 'v1.0' / 'ACME'} -o {{new}}/ACME --round 1.0"
+    if name == "pack":
+        words = words.replace("{new}", "{new}/ACME")
+    script = (
+        "import resource, sys\n"
+        "from mlsub.cli import main\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300))\n"
+        "main(sys.argv[1:])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", script, *command.split(), *words.format(new=tmp_path / "new").split()],
+        capture_output=True, text=True, cwd=place, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stderr.splitlines()[-1].startswith("mlsub")
+
+
+def test_a_defect_of_mlsub_is_no_verdict(place: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("inside")
+
+    monkeypatch.setattr(mlsub.commands.check.command, "run_check", broken)
+    with (tmp_path / "answer").open("w") as answer:
+        status, told = ended(["check", str(place)], monkeypatch, answer)
+    assert status == 2
+    assert "ZeroDivisionError: inside" in told and told.splitlines()[-1].startswith("mlsub check: a defect of mlsub")
+
+
+def test_the_end_of_the_input_at_a_question_is_no_verdict(tmp_path: Path) -> None:
+    done = subprocess.run([*MLSUB, "init", str(tmp_path / "m.yaml"), "--ask"], stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, cwd=tmp_path, check=False)  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == "mlsub init: the input ended before the last question"
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("whole_group", [True, False])
+def test_ctrl_c_while_logs_are_read_is_status_130_without_a_word(jobs: str, whole_group: bool, tmp_path: Path) -> None:
+    """A terminal sends the signal to the workers too; ``kill`` to one process alone."""
+    tree = make_tree(tmp_path)
+    script = (
+        "import sys, time\n"
+        "import mlsub.judge.pool\n"
+        "from mlsub.cli import main\n"
+        "def slow(task):\n"
+        "    open(task.file + '.read', 'w').close()\n"
+        "    time.sleep(600)\n"
+        "mlsub.judge.pool.judge_log = slow\n"
+        "main(sys.argv[1:])\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script, "check", str(tree.folder), "--jobs", jobs],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    ) as process:  # fmt: skip
+        until = time.monotonic() + 60
+        while len(list(tree.entry().glob("*.read"))) < int(jobs):
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        os.killpg(process.pid, signal.SIGINT) if whole_group else process.send_signal(signal.SIGINT)
+        answer, told = process.communicate(timeout=30)
+    assert (process.returncode, answer, told.strip()) == (130, "", "")
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)
+
+
+def test_what_could_be_checked_and_what_could_not_are_both_said(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(place)
+    for command in ("check", "score"):
+        outcome = run(command, "nothere", "v1.0/ACME")
+        assert outcome.status == 2
+        assert f"There is no {place / 'nothere'}" in outcome.stdout
+        last = outcome.stdout.rstrip().splitlines()[-1]
+        assert last == (f"Not everything could be checked. {place / 'v1.0/ACME'}: accepted; nothere: not-checked")
+        assert "nothing could be checked" not in outcome.stdout
+    both = check("nothere", "v1.0/ACME")
+    assert (both.status, [r["official"] for r in both.reports]) == (2, ["accepted", "not-checked"])

@@ -1,0 +1,137 @@
+"""Names and values made to break a terminal, a JSON stream or the program itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import mlsub
+from tests.commands.runner import call, check, run
+from tests.make_tree import Tree, make_tree
+
+HOSTILE = {
+    "colour": "\x1b[31mred\x1b[0m",
+    "bell": "bell\x07\x08\x7f",
+    "line feed": "two\nlines",
+    "tab and return": "tab\tcr\r",
+    "undecodable bytes": "\udcff\udcfe",
+    "markup": "[red]markup[bold]",
+    "right to left": "\u202eevil",
+    "C1 control": "\x9b31m",
+}
+
+
+def _put_organisation(tree: Tree, name: str) -> Path:
+    return tree.folder.rename(tree.folder.with_name(name))
+
+
+def _put_round(tree: Tree, name: str) -> Path:
+    # The round is then not known: the name appears in the answer to that.
+    return tree.folder.rename(tree.folder.parents[1] / name)
+
+
+def _put_system(tree: Tree, name: str) -> Path:
+    tree.entry().parent.rename(tree.folder / "results" / name)
+    return tree.folder
+
+
+def _put_description(tree: Tree, name: str) -> Path:
+    tree.description(name).write_text("[]")
+    return tree.folder
+
+
+def _put_benchmark(tree: Tree, name: str) -> Path:
+    tree.add_entry().rename(tree.entry(name))
+    tree.add_entry()
+    return tree.folder
+
+
+def _put_log(tree: Tree, name: str) -> Path:
+    (tree.entry() / f"result_{name}.txt").write_text("")
+    return tree.folder
+
+
+def _put_stray(tree: Tree, name: str) -> Path:
+    (tree.entry() / name).write_text("")
+    return tree.folder
+
+
+def _put_values(tree: Tree, name: str) -> Path:
+    for key in ("submission_org", "submission_platform", "submission_benchmark", "opt_name", "eval_accuracy"):
+        tree.edit(lambda log, key=key: log.put(key, value=name))  # type: ignore[misc]
+    tree.edit(lambda log: log.put("run_stop", metadata={"status": name}, event_type=name), 1)
+    tree.edit(lambda log: log.put("seed", metadata={"file": name}), 2, 3)
+    tree.edit(lambda log: log.put("seed", value=7, metadata={"lineno": name}), 2, 3)
+    return tree.folder
+
+
+def _put_fields(tree: Tree, name: str) -> Path:
+    tree.describe(division=name, submitter=name, system_name=name, framework=[name], **{name: "TODO"})
+    return tree.folder
+
+
+def _put_missing_path(tree: Tree, name: str) -> Path:
+    return tree.folder / name
+
+
+PLACES = [
+    _put_organisation,
+    _put_round,
+    _put_system,
+    _put_description,
+    _put_benchmark,
+    _put_log,
+    _put_stray,
+    _put_values,
+    _put_fields,
+    _put_missing_path,
+]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("put", PLACES)
+def test_hostile_names_neither_steer_the_terminal_nor_break_the_json(
+    put: Callable[[Tree, str], Path], name: str, tmp_path: Path
+) -> None:
+    path = put(make_tree(tmp_path), HOSTILE[name])
+    for arguments in (["check", path], ["score", path]):
+        outcome = run(*arguments)
+        assert all(character.isprintable() or character == "\n" for character in outcome.stdout + outcome.stderr)
+    assert check(path).status == outcome.status
+
+
+def test_markup_in_a_value_is_shown_as_it_stands(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    tree.edit(lambda log: log.put("run_stop", metadata={"status": "[red]done[/red]"}))
+    assert "[red]done[/red]" in run("check", tree.folder).stdout
+
+
+@pytest.mark.parametrize("option", ["--round", "--usage", "--select"])
+def test_a_hostile_option_does_not_steer_the_terminal(option: str, tmp_path: Path) -> None:
+    outcome = run("check", option, "\x1b[31m\udcff\n", make_tree(tmp_path).folder)
+    assert outcome.status == 2
+    assert all(character.isprintable() or character == "\n" for character in outcome.stdout + outcome.stderr)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_a_narrow_output_encoding_costs_characters_never_the_answer(encoding: str, tmp_path: Path) -> None:
+    tree = make_tree(tmp_path, org="Øresund→GPU")
+    tree.describe(cooling="TODO")
+    outcome = call("check", tree.folder, PYTHONIOENCODING=encoding)
+    assert outcome.stderr == ""
+    assert outcome.returncode == 0
+
+
+def test_bytes_that_are_no_text_pass_through_the_command_line(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path, org="ACME\udcff")
+    outcome = call("check", "--format", "json", tree.folder)
+    assert outcome.returncode == 0
+    assert json.loads(outcome.stdout)["entries"][0]["organisation"] == "ACME\udcff"
+
+
+@pytest.mark.parametrize("path", ["a\0b", "/nowhere\0/b", "x" * 300, "", "/dev/null"])
+def test_a_path_that_cannot_be_one_is_an_answer_and_no_traceback(path: str) -> None:
+    assert mlsub.check(path, round="1.0").official in ("not-checked", "rejected")

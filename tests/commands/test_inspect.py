@@ -1,0 +1,216 @@
+"""``mlsub inspect``: the words to the letter, the exit status, JSON by its schema, and hostile input."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+import mlsub
+from tests.commands.runner import REPOSITORY, Outcome, call, run
+from tests.corpus import CORPUS
+from tests.make_tree import snapshot
+from tests.review.runs.build import Record, at, delay, write_tree
+
+EXPECTED = Path(__file__).with_name("expected")
+published = pytest.mark.skipif(not CORPUS.is_dir(), reason="published results are not there")
+
+
+def stretched(made: list[Record]) -> None:
+    start, stop = made[at(made, "run_start")]["time_ms"], made[-1]
+    stop["time_ms"] = start + round((made[-2]["time_ms"] - start) * 1.098)
+
+
+def inspected(*args: object) -> Outcome:
+    """``mlsub inspect --format json``; the document must keep its schema."""
+    outcome = run("inspect", "--format", "json", *args)
+    schema = json.loads(Path(mlsub.__file__).with_name("forensics").joinpath("schema.json").read_text())
+    Draft202012Validator.check_schema(schema)
+    Draft202012Validator(schema).validate(outcome.document)
+    return outcome
+
+
+def rules(outcome: Outcome) -> list[str]:
+    return [o["finding"]["rule"] for entry in outcome.document["entries"] for o in entry["observations"]]
+
+
+def test_nothing_to_ask(tmp_path: Path) -> None:
+    outcome = run("inspect", write_tree(tmp_path))
+    assert (outcome.status, outcome.stderr) == (0, "")
+    assert outcome.stdout == (
+        "1 entry, 10 logs: nothing a careful reviewer would ask about.\n"
+        "mlsub check tells of each run by itself. More on a rule: mlsub explain RULE\n"
+    )
+
+
+def test_findings_in_words(tmp_path: Path) -> None:
+    changes: dict[int, Any] = dict.fromkeys(range(10), stretched)
+    outcome = run("inspect", write_tree(tmp_path, changes))
+    assert (outcome.status, outcome.stderr) == (1, "")
+    assert outcome.stdout == (EXPECTED / "inspect.txt").read_text()
+
+
+def test_findings_as_json(tmp_path: Path) -> None:
+    outcome = inspected(write_tree(tmp_path, {3: lambda made: delay(made, "init_stop", 900_000)}))
+    assert outcome.status == 1
+    [entry] = outcome.document["entries"]
+    [observation] = entry["observations"]
+    assert (entry["path"], entry["runs"], entry["division"]) == ("results/rack1/bert", 10, "closed")
+    assert observation["finding"]["path"] == "results/rack1/bert/result_3.txt"
+    assert observation["numbers"]["init_ms"] > 900_000
+
+
+def test_nothing_is_written(tmp_path: Path) -> None:
+    tree = write_tree(tmp_path)
+    before = snapshot(tmp_path)
+    run("inspect", tree)
+    run("inspect", tree, "--rates")
+    assert snapshot(tmp_path) == before
+
+
+def test_rules_can_be_chosen(tmp_path: Path) -> None:
+    tree = write_tree(tmp_path, {3: lambda made: delay(made, "init_stop", 900_000)})
+    assert rules(inspected(tree, "--select", "inspect.long")) == ["inspect.long-init"]
+    ignored = inspected(tree, "--ignore", "inspect.long-init")
+    assert (rules(ignored), ignored.status) == ([], 0)
+    wrong = run("inspect", tree, "--select", "inspect.strech")
+    assert wrong.status == 2
+    assert "Did you mean inspect.stretched" in wrong.stderr
+
+
+def test_against_another_round(tmp_path: Path) -> None:
+    old = write_tree(tmp_path / "old")
+    new = write_tree(tmp_path / "new", round_="v2.0")
+    alone = inspected(new)
+    beside = inspected(new, "--against", old)
+    assert (rules(alone), rules(beside)) == ([], ["inspect.same-run"])
+    assert [entry["path"] for entry in beside.document["entries"]] == ["new/v2.0/ACME/results/rack1/bert"]
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (("nowhere",), "There is no nowhere. Name an organisation's tree, or a folder of rounds."),
+        (("empty",), "There is neither a result log nor an organisation in empty. Name an organisation's tree."),
+        (("loose",), "named like a round. Say --round, such as --round 5.1."),
+        (("loose", "--round", "9.9"), "There are no rules for training round 9.9. Known are "),
+        (("loose", "--usage", "inference"), "There is no usage inference. Say training, hpc or rehearsal."),
+        (("v1.1/ACME/results/rack1/bert/result_0.txt",), "is a single file. Name its folder"),
+        (("v1.1/ACME", "--against", "nowhere"), "There is no nowhere."),
+        (("v1.1/Bare",), "There is no result log below v1.1/Bare."),
+        (("pipe",), "pipe is a single file."),
+        (("loop",), "There is no loop."),
+    ],
+)
+def test_what_cannot_be_inspected(
+    args: tuple[str, ...], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_tree(tmp_path)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "v1.1" / "Bare" / "results").mkdir(parents=True)
+    shutil.copytree(tmp_path / "v1.1" / "ACME" / "results" / "rack1" / "bert", tmp_path / "loose")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "loop").symlink_to("loop")
+    monkeypatch.chdir(tmp_path)
+    outcome = run("inspect", *args)
+    assert (outcome.status, outcome.stdout) == (2, "")
+    assert outcome.stderr.startswith("mlsub inspect: ")
+    assert words in outcome.stderr
+    assert outcome.stderr.count("\n") == 1
+
+
+def test_a_lone_folder_with_its_round(tmp_path: Path) -> None:
+    folder = write_tree(tmp_path) / "results" / "rack1" / "bert"
+    (tmp_path / "runs").mkdir()
+    shutil.copytree(folder, tmp_path / "runs" / "bert")
+    outcome = inspected(tmp_path / "runs" / "bert", "--round", "1.1")
+    assert outcome.status == 0
+    assert outcome.document["entries"][0]["runs"] == 10
+
+
+def test_logs_that_tell_nothing(tmp_path: Path) -> None:
+    tree = write_tree(tmp_path, runs=3)
+    for n in range(3):
+        (tree / "results" / "rack1" / "bert" / f"result_{n}.txt").write_text("no record\n")
+    outcome = run("inspect", tree)
+    assert (outcome.status, outcome.stdout) == (2, "")
+    assert outcome.stderr == (
+        "mlsub inspect: No log holds a record. Name the result logs of a round mlsub check knows.\n"
+    )
+
+
+def test_hostile_logs_beside_good_ones(tmp_path: Path) -> None:
+    tree = write_tree(tmp_path)
+    folder = tree / "results" / "rack1" / "bert"
+    (folder / "result_1.txt").unlink()
+    os.mkfifo(folder / "result_1.txt")
+    (folder / "result_2.txt").unlink()
+    (folder / "result_2.txt").symlink_to("result_2.txt")
+    (folder / "result_3.txt").write_bytes(b"\0" * 5_000 + b":::MLLOG " + b"[" * 200_000)
+    (folder / "result_4.txt").write_bytes((folder / "result_4.txt").read_bytes()[:4000] + b"\xff\xfe:::MLLOG {")
+    text = (folder / "result_5.txt").read_text()
+    (folder / "result_5.txt").write_text(text.replace('"lamb"', '"\\u001b[31mred"'))
+    times = re.sub(r'"time_ms": \d+', '"time_ms": 1e400', (folder / "result_6.txt").read_text())
+    (folder / "result_6.txt").write_text(times)
+    outcome = inspected(tree)
+    assert outcome.status in (0, 1)
+    assert outcome.document["entries"][0]["unreadable"].keys() == {
+        "results/rack1/bert/result_1.txt",
+        "results/rack1/bert/result_2.txt",
+    }
+    assert "results/rack1/bert/result_1.txt was left out: not a regular file, and 1 more" in outcome.stderr
+    assert "\x1b" not in run("inspect", tree).stdout
+
+
+def test_names_that_would_steer_a_terminal(tmp_path: Path) -> None:
+    tree = write_tree(tmp_path, {3: lambda made: delay(made, "init_stop", 900_000)})
+    (tree / "results" / "rack1").rename(tree / "results" / "ra\x1b[31mck")
+    outcome = run("inspect", tree)
+    assert outcome.status == 1
+    assert "\x1b" not in outcome.stdout
+    assert "results/ra\\x1b[31mck/bert (v1.1, closed, 10 runs)" in outcome.stdout
+
+
+def test_a_process_of_its_own_knows_no_colour_and_needs_no_utf8(tmp_path: Path) -> None:
+    tree = write_tree(tmp_path, {3: lambda made: delay(made, "init_stop", 900_000)})
+    done = call("inspect", tree, PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "\x1b" not in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 100
+
+
+def test_rates_as_json(tmp_path: Path) -> None:
+    outcome = run("inspect", write_tree(tmp_path), "--rates", "--format", "json")
+    assert outcome.status == 0
+    assert {rate["entries"] for rate in outcome.document["rates"]} == {0}
+    assert {rate["of"] for rate in outcome.document["rates"]} == {1}
+
+
+@published
+def test_the_rates_in_the_docs_are_those_of_the_published_results() -> None:
+    outcome = run("inspect", "--rates", CORPUS)
+    [table] = re.findall(r"```text\n(\d+ entries.*?)```", (REPOSITORY / "docs" / "inspect.md").read_text(), re.DOTALL)
+    assert outcome.status == 0
+    assert outcome.stdout == table
+
+
+@published
+def test_two_rounds_of_a_submitter() -> None:
+    outcome = inspected(CORPUS / "v1.0" / "Graphcore", CORPUS / "v1.1" / "Graphcore")
+    assert outcome.status == 1
+    changed = [
+        entry["path"]
+        for entry in outcome.document["entries"]
+        for o in entry["observations"]
+        if o["finding"]["rule"] == "inspect.changed"
+    ]
+    assert sorted(changed) == [
+        f"v1.1/Graphcore/results/ipu-pod{name}"
+        for name in ("16-POPART-closed/bert", "16-TF1/resnet", "64-POPART-closed/bert", "64-TF1/resnet")
+    ]

@@ -1,0 +1,236 @@
+"""The JSON document is a contract: its schema holds for every situation, and its numbers mean what they say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from jsonschema import ValidationError
+
+import mlsub
+from tests.commands.runner import check, run, schema
+from tests.make_tree import SYSTEM, Log, Tree, make_log, make_tree, spoil
+
+TOP_LEVEL = {"mlsub", "usage", "round", "root", "official", "logs", "entries", "systems", "findings"}
+
+
+def _two_rounds(tmp_path: Path) -> list[Path]:
+    return [make_tree(tmp_path, "v1.0").folder, make_tree(tmp_path, "v1.1").folder]
+
+
+def _hostile(tmp_path: Path) -> list[Path]:
+    tree = make_tree(tmp_path)
+    tree.log().write_bytes(bytes(range(256)) * 50)
+    tree.log(1).write_text(':::MLLOG {"key": "run_start"}\n:::MLLOG ' + "[" * 5000 + "\n")
+    tree.edit(lambda log: log.put("run_stop", metadata={"status": ["no", "text"]}, time_ms=1e308), 2)
+    tree.edit(lambda log: log.put("submission_benchmark", value={"not": "text"}), 3)
+    tree.edit(lambda log: log.put("eval_accuracy", value=float("nan")), 4)
+    tree.description().write_text('{"division": 3, "submitter": NaN}')
+    return [tree.folder]
+
+
+SITUATIONS: dict[str, tuple[Callable[[Path], list[Any]], int, int]] = {
+    # name: (arguments, exit status, number of reports)
+    "accepted": (lambda tmp: [make_tree(tmp).folder], 0, 1),
+    "open": (lambda tmp: [make_tree(tmp, division="open").folder], 0, 1),
+    "rehearsal": (lambda tmp: [make_tree(tmp, "rehearsal-v1.0", benchmarks=["digits"]).folder], 0, 1),
+    "single log": (lambda tmp: [make_tree(tmp).log()], 0, 1),
+    "system folder": (lambda tmp: [make_tree(tmp).entry().parent], 0, 1),
+    "benchmark folder": (lambda tmp: [make_tree(tmp).entry()], 0, 1),
+    "folder of organisations": (lambda tmp: [make_tree(tmp).folder.parent], 0, 1),
+    "two rounds": (_two_rounds, 0, 2),
+    "hostile": (_hostile, 1, 1),
+    "good and missing": (lambda tmp: [make_tree(tmp).folder, tmp / "none"], 2, 2),
+    "no such path": (lambda tmp: [tmp / "none"], 2, 1),
+    "two missing paths": (lambda tmp: [tmp / "none", tmp / "nothing"], 2, 2),
+    "empty folder": (lambda tmp: [tmp], 2, 1),
+    "no round": (lambda tmp: [make_tree(tmp, "somewhere").folder], 2, 1),
+    "unknown round": (lambda tmp: [make_tree(tmp).folder, "--round", "1.7"], 2, 1),
+    "round that is no round": (lambda tmp: [make_tree(tmp).folder, "--round", "\x1b[31mred"], 2, 1),
+    "round of a folder that is unknown": (lambda tmp: [make_tree(tmp, "v5.1").folder], 2, 1),
+    "unknown usage": (lambda tmp: [make_tree(tmp).folder, "--usage", "trainng"], 2, 1),
+    "hpc": (lambda tmp: [make_tree(tmp, "hpc_results_v3.0").folder], 2, 1),
+    "only an unknown benchmark": (lambda tmp: [make_tree(tmp).entry().rename(tmp / "v1.0/ACME/results/rack1/x")], 2, 1),
+    "selected": (lambda tmp: [make_tree(tmp).folder, "--select", "seed"], 0, 1),
+    "not selected and not checked": (lambda tmp: [tmp / "none", "--ignore", "check"], 2, 1),
+    "strict": (lambda tmp: [make_tree(tmp).folder, "--strict"], 0, 1),
+}
+
+
+@pytest.mark.parametrize("situation", SITUATIONS)
+def test_stdout_is_exactly_one_document_of_the_schema_in_every_situation(situation: str, tmp_path: Path) -> None:
+    arguments, status, reports = SITUATIONS[situation]
+    outcome = check(*arguments(tmp_path))
+    assert outcome.status == status
+    assert len(outcome.reports) == reports
+    assert ("reports" in outcome.document) is (reports > 1)
+    assert all(set(report) >= TOP_LEVEL for report in outcome.reports)
+    unchecked = any(report["official"] == "not-checked" for report in outcome.reports)
+    assert bool(outcome.stderr) is unchecked
+    assert all(line.startswith("mlsub: ") for line in outcome.stderr.splitlines())
+
+
+def test_an_unknown_rule_id_still_leaves_one_document_on_stdout(tmp_path: Path) -> None:
+    outcome = run("check", "--format", "json", "--select", "seed.shard", make_tree(tmp_path).folder)
+    assert outcome.status == 2
+    assert outcome.stdout, "the contract: one document on stdout, on exit 2 as well"
+    schema().validate(outcome.document)
+
+
+def test_score_writes_the_same_document(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    scored = run("score", "--format", "json", tree.folder)
+    assert scored.document == check(tree.folder).document
+
+
+def test_the_document_is_plain_ascii_and_ends_in_a_line_feed(tmp_path: Path) -> None:
+    text = run("check", "--format", "json", make_tree(tmp_path, org="Møller\udcff\x1b[31m").folder).stdout
+    assert text.isascii()
+    assert text.endswith("}\n")
+    assert all(character.isprintable() or character == "\n" for character in text)
+
+
+def test_python_gives_the_same_fields_as_typed_attributes(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    spoil(tree, 1, 2)
+    report = mlsub.check(tree.folder, round="1.0")
+    document = check("--round", "1.0", tree.folder).document
+    assert json.loads(json.dumps(msgspec.to_builtins(report))) == document
+    assert report.official == "rejected"
+    assert report.entries[0].system == SYSTEM
+    assert report.logs[0].minutes == 10.0
+    assert report.findings[0].line is not None
+
+
+def test_paths_are_relative_to_the_root_and_sorted_out_by_organisation(tmp_path: Path) -> None:
+    one, two = make_tree(tmp_path), make_tree(tmp_path, org="Zeta")
+    document = check(one.folder.parent).document
+    assert document["root"] == str(one.folder.parent)
+    assert [entry["path"] for entry in document["entries"]] == [
+        f"ACME/results/{SYSTEM}/resnet",
+        f"Zeta/results/{SYSTEM}/resnet",
+    ]
+    assert {(system["path"], system["organisation"]) for system in document["systems"]} == {
+        (f"ACME/systems/{SYSTEM}.json", "ACME"),
+        (f"Zeta/systems/{SYSTEM}.json", "Zeta"),
+    }
+    alone = check(two.folder).document
+    assert alone["root"] == str(two.folder)
+    assert alone["logs"][0]["path"] == f"results/{SYSTEM}/resnet/result_0.txt"
+    assert alone["logs"][0]["organisation"] == "Zeta"
+
+
+def test_the_root_of_a_single_log_is_its_folder(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    document = check(tree.log(3)).document
+    assert document["root"] == str(tree.entry())
+    assert [log["path"] for log in document["logs"]] == ["result_3.txt"]
+    assert document["entries"] == document["systems"] == []
+
+
+def test_every_finding_has_a_path_that_exists_below_the_root(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    spoil(tree, 0, 1)
+    tree.describe(cooling=None, framework="TODO")
+    findings = check(tree.folder).findings
+    assert len(findings) > 3
+    assert all((tree.folder / finding["path"]).exists() for finding in findings)
+
+
+def test_a_log_says_what_it_said_itself(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path, division="open")
+    tree.edit(lambda log: log.put("run_stop", metadata={"status": "aborted"}))
+    log = check(tree.folder).document["logs"][0]
+    assert (log["benchmark"], log["division"], log["status"]) == ("resnet", "open", "aborted")
+    assert log["official"] == "compliant"
+
+
+def test_minutes_are_unrounded_doubles(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    start = make_log().records("run_start")[0]["time_ms"]
+    tree.edit(lambda log: log.put("run_stop", time_ms=start + 1_234_567))
+    assert check(tree.log()).document["logs"][0]["minutes"] == 1_234_567 / 60_000
+
+
+def test_a_log_without_a_run_interval_has_no_minutes(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    tree.edit(lambda log: log.drop("run_stop"))
+    document = check(tree.folder).document
+    assert document["logs"][0]["minutes"] is None
+    assert document["logs"][0]["status"] is None
+    # The run counts as slowest; dropped with the fastest (11 minutes) it leaves 12, 13 and 14.
+    assert document["entries"][0]["minutes"] == 13.0
+
+
+def _shape(document: dict[str, Any], *where: Any, value: Any) -> dict[str, Any]:
+    copy = json.loads(json.dumps(document))
+    inner = copy
+    for step in where[:-1]:
+        inner = inner[step]
+    if value is _GONE:
+        del inner[where[-1]]
+    else:
+        inner[where[-1]] = value
+    return copy
+
+
+_GONE = object()
+BROKEN: dict[str, tuple[Any, ...]] = {
+    "a top-level field gone": ("findings", _GONE),
+    "a verdict of its own": ("official", "fine"),
+    "accepted without logs": ("logs", []),
+    "a round of a longer form": ("round", "v1.0"),
+    "a verdict without round": ("round", None),
+    "a log's field gone": ("logs", 0, "status", _GONE),
+    "a log with the verdict of an entry": ("logs", 0, "official", "accepted"),
+    "minutes as text": ("logs", 0, "minutes", "10.0"),
+    "an entry's field gone": ("entries", 0, "scaling_type", _GONE),
+    "an unknown scaling type": ("entries", 0, "scaling_type", "medium"),
+    "a negative count": ("entries", 0, "runs", -1),
+    "a system's field gone": ("systems", 0, "organisation", _GONE),
+    "an absolute path": ("systems", 0, "path", "/etc/passwd"),
+    "a line counted from 0": ("findings", 0, "line", 0),
+    "a finding's field gone": ("findings", 0, "fix", _GONE),
+    "an unknown severity": ("findings", 0, "severity", "fatal"),
+    "an audit finding that blocks": ("findings", 0, "blocks", "both"),
+    "both shapes at once": ("reports", []),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_the_schema_refuses_what_breaks_the_contract(name: str, tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    tree.describe(cooling="TODO")
+    document = check(tree.folder).document
+    *where, value = BROKEN[name]
+    with pytest.raises(ValidationError):
+        schema().validate(_shape(document, *where, value=value))
+
+
+def test_the_schema_allows_fields_that_come_later(tmp_path: Path) -> None:
+    document = check(make_tree(tmp_path).folder).document
+    schema().validate({**document, "cost": 1})
+    schema().validate(_shape(document, "entries", 0, "samples", value=5))
+
+
+def test_a_lone_benchmark_folder_is_its_own_root(tmp_path: Path) -> None:
+    folder = Tree(tmp_path / "v1.0" / "ACME").add_entry().rename(tmp_path / "resnet")
+    document = check("--round", "1.0", folder).document
+    assert document["root"] == str(folder)
+    assert document["entries"][0]["path"] == "."
+    assert document["entries"][0]["division"] == "closed"
+    assert Log.read(folder / document["logs"][0]["path"]).records("run_stop")
+
+
+def test_why_nothing_could_be_checked_stands_on_standard_error_too(tmp_path: Path) -> None:
+    make_tree(tmp_path).folder.parent.rename(tmp_path / "trees")
+    outcome = run("check", tmp_path / "trees" / "ACME", "--format", "json")
+    assert outcome.status == 2
+    assert outcome.document["findings"][0]["rule"] == "check.no-round"
+    [line] = outcome.stderr.splitlines()
+    assert line.startswith("mlsub: No round was given")
+    assert "1.0, 1.1" in line

@@ -1,0 +1,252 @@
+"""``mlsub rcp margin`` as a reader sees it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from mlsub.commands.rcp.command_margin import command
+from tests.commands.runner import REPOSITORY, Outcome
+from tests.commands.test_hostile import HOSTILE
+from tests.convergence.logs import log_of, write_logs
+from tests.differential.shared import ABSENT, folder, present
+from tests.make_tree import make_tree
+
+#: ResNet in v1.0 at batch size 4096: mean 39.875 epochs, accepted from 38.906.
+SIZE = 4096
+ONE = """\
+training v1.0: ROOT/resnet
+
+resnet: pass, 5 runs
+  batch size:  4096, a reference point
+  mean:        40.3333 epochs (olympic mean; 5 converged)
+  reference:   a mean of 39.875 epochs, stdev 0.7806
+  limit:       38.9062 epochs; the mean lies 1.4271 epochs (3.67 %) above
+  chance:      90 % (90 % interval: 38 % to over 99 %) that 5 further runs pass
+
+1 entry held against a reference: 1 pass
+chance: studentised bootstrap of the runs at hand, 4000 resamples under 2000 draws of mean and spread, seed 0
+"""
+EARLY = """\
+training v1.0: ROOT/resnet
+
+resnet: open, 3 of 5 runs
+  batch size:  4096, a reference point
+  mean:        38 epochs (olympic mean; 3 converged)
+  reference:   a mean of 39.875 epochs, stdev 0.7806
+  limit:       38.9062 epochs; the mean lies 0.9062 epochs (2.33 %) below
+  chance:      41 % (90 % interval: 5 % to 96 %) that 5 further runs pass
+  to complete: 27 % that the entry passes with 2 further runs
+  note:        3 of 5 runs are there, so there is no verdict yet; the limit is that of all 5
+
+1 entry held against a reference: 1 open
+chance: studentised bootstrap of the runs at hand, 4000 resamples under 2000 draws of mean and spread, seed 0
+"""
+TREE = """\
+training v1.0 (read off the folder v1.0): ROOT/v1.0/ACME
+
+entry                 verdict  to the limit  scaling   expected  chance
+---------------------------------------------------------------------------------------------------------
+results/rack1/bert    pass     +18.23 %      -         -         100 %   no interval
+results/rack1/resnet  pass     +19.13 %      1.012300  -         97 %    90 % interval: 84 % to over 99 %
+
+results/rack1/bert: pass, 10 runs
+  batch size:  512, between two reference points
+  mean:        3000000 samples (olympic mean; 10 converged)
+  reference:   a mean of 2630789 samples, stdev 130743
+  limit:       2537503 samples; the mean lies 462497 samples (18.23 %) above
+  time:        14.5000 minutes, not scaled
+  chance:      100 % (no interval) that 10 further runs pass
+  note:        counted by train_samples the mean is 156725653: pass
+  note:        all 10 runs converge at the same point, so nothing tells how far runs spread: the chance says no more \
+than that the same again would pass
+
+results/rack1/resnet: pass, 5 runs
+  batch size:  3200, between two reference points
+  mean:        41.3333 epochs (olympic mean; 5 converged)
+  reference:   a mean of 35.3234 epochs, stdev 0.5304
+  limit:       34.6964 epochs; the mean lies 6.637 epochs (19.13 %) above
+  time:        12.1476 minutes, 12.0000 unscaled times 1.012300 (scaling.json); expected 12.0000, for the convergence \
+test gives no factor
+  chance:      97 % (90 % interval: 84 % to over 99 %) that 5 further runs pass
+
+not tested: results/rack2/resnet: the Open division has no convergence test
+
+2 entries held against a reference: 2 pass; 1 not tested
+chance: studentised bootstrap of the runs at hand, 4000 resamples under 2000 draws of mean and spread, seed 0
+"""
+
+
+def margin(*arguments: object) -> Outcome:
+    result = CliRunner().invoke(command, [str(argument) for argument in arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise AssertionError(f"traceback instead of an answer: {result.exception!r}") from result.exception
+    return Outcome(result.exit_code, result.stdout, result.stderr)
+
+
+def resnet(tmp_path: Path, *points: Any, size: Any = SIZE, status: str = "success") -> Path:
+    entry = tmp_path / "resnet"
+    write_logs(entry, [log_of("resnet", size, point, status=status) for point in points])
+    return entry
+
+
+def entries(outcome: Outcome) -> list[dict[str, Any]]:
+    return [entry for report in outcome.document["reports"] for entry in report["entries"]]
+
+
+def test_an_entry_reads_to_the_letter(tmp_path: Path) -> None:
+    found = margin(resnet(tmp_path, 39, 40, 41, 40, 43), "--round", "1.0")
+    assert (found.stdout.replace(str(tmp_path), "ROOT"), found.status, found.stderr) == (ONE, 0, "")
+
+
+def test_the_first_runs_of_an_entry_read_to_the_letter(tmp_path: Path) -> None:
+    found = margin(resnet(tmp_path, 37, 38, 41), "--round", "1.0")
+    assert (found.stdout.replace(str(tmp_path), "ROOT"), found.status, found.stderr) == (EARLY, 1, "")
+
+
+def test_a_tree_reads_to_the_letter(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path, benchmarks=["resnet", "bert"])
+    for run, epoch in ((0, 36), (1, 44), (2, 44)):
+        tree.edit(lambda log, epoch=epoch: log.put("eval_accuracy", metadata={"epoch_num": epoch}), run)  # type: ignore[misc]
+    (tree.entry() / "scaling.json").write_text('{"scaling_factor": 1.0123}')
+    tree.add_system("rack2", "open")
+    tree.add_entry("resnet", "rack2", "open")
+    found = margin(tree.folder)
+    assert (found.stdout.replace(str(tmp_path), "ROOT"), found.status, found.stderr) == (TREE, 0, "")
+
+
+def test_the_document_says_the_same(tmp_path: Path) -> None:
+    found = margin(resnet(tmp_path, 39, 40, 41, 40, 43), "--round", "1.0", "--format", "json", "--seed", "3")
+    document = found.document
+    assert (document["schema"], document["kind"], document["bootstrap"]["seed"]) == (2, "rcp-margin", 3)
+    (entry,) = entries(found)
+    assert entry["distance"] == pytest.approx(121 / 3 - 38.9062, abs=1e-4)
+    assert entry["chance"]["low"] < entry["chance"]["value"] < entry["chance"]["high"]
+    assert (entry["chance"]["runs"], entry["verdict"], entry["completion"]) == (5, "pass", None)
+    assert document["reports"][0]["untested"] == []
+
+
+def test_the_same_seed_says_the_same_and_another_nearly(tmp_path: Path) -> None:
+    entry = resnet(tmp_path, 39, 40, 41, 40, 38)
+    one, again, other = (
+        entries(margin(entry, "--round", "1.0", "--format", "json", "--seed", seed))[0]["chance"] for seed in (1, 1, 2)
+    )
+    assert one == again != other
+    assert one["value"] == pytest.approx(other["value"], abs=0.03)
+
+
+def test_more_further_runs_are_surer_of_what_they_average(tmp_path: Path) -> None:
+    entry = resnet(tmp_path, 39, 40, 41, 40, 43)
+    few, many = (
+        entries(margin(entry, "--round", "1.0", "--format", "json", "--runs", runs))[0]["chance"] for runs in (3, 60)
+    )
+    assert (few["runs"], many["runs"]) == (3, 60)
+    assert few["value"] < many["value"]
+
+
+@pytest.mark.parametrize(
+    ("points", "size", "status", "line"),
+    [
+        ((30, 31, 32, 30, 33), SIZE, 1, "resnet: fail, 5 runs"),
+        ((90, 91, 92, 90, 93), 100_000, 1, "no reference point is as large"),
+        ((30, 31, 32, 30, 33), 256, 1, "resnet: missing, 5 runs"),
+        ((42, 43, 44), SIZE, 0, "resnet: open, 3 of 5 runs"),
+        ((42,), SIZE, 0, "plain mean, too few runs for an olympic one"),
+        ((42, 42, 43, 44, 45), None, 1, "the runs agree on no batch size"),
+        ((42, 43, 44, 45, None), SIZE, 1, "a run says success and tells nowhere at what point"),
+    ],
+)
+def test_the_exit_status_is_that_of_the_worst(
+    points: tuple[Any, ...], size: Any, status: int, line: str, tmp_path: Path
+) -> None:
+    # To v2.1 a run that logs no evaluation counts as the one before it.
+    found = margin(resnet(tmp_path, *points, size=size), "--round", "1.0" if None not in points else "3.0")
+    assert found.status == status
+    assert line in found.stdout
+
+
+def test_runs_that_do_not_converge_are_slow_until_they_are_too_many(tmp_path: Path) -> None:
+    entry = resnet(tmp_path, 42, 43, 44, 45, 46)
+    logs = [log_of("resnet", SIZE, 42 + run, status="aborted" if run < 2 else "success") for run in range(5)]
+    write_logs(entry, logs[1:])
+    assert "mean:        45.5 epochs" in margin(entry, "--round", "1.0").stdout
+    write_logs(entry, logs)
+    found = margin(entry, "--round", "1.0")
+    assert found.status == 1
+    assert "2 runs did not converge; 1 may" in found.stdout
+    assert "that 5 further runs pass" in found.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("nowhere", "--round", "1.0"), "There is no "),
+        (("resnet/result_0.txt", "--round", "1.0"), "a log by itself is no entry; name the folder that holds it"),
+        (("resnet", "--round", "9.9"), "There are no rules for training round 9.9"),
+        (("resnet", "--round", "0.7"), "no entry is held against a reference"),
+        (("resnet", "--round", "1.0", "--rules", "none.yaml"), "none.yaml"),
+    ],
+)
+def test_where_nothing_can_be_held_against_a_reference_one_line_says_why(
+    arguments: tuple[str, ...], line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resnet(tmp_path, 42, 43, 44, 45, 46)
+    monkeypatch.chdir(tmp_path)
+    found = margin(*arguments)
+    assert found.status == 2
+    assert line in found.stderr
+    assert len(found.stderr.splitlines()) == 1
+
+
+def test_a_part_that_cannot_be_checked_is_not_passed_over(tmp_path: Path) -> None:
+    found = margin(resnet(tmp_path, 42, 43, 44, 45, 46), tmp_path / "nowhere", "--round", "1.0")
+    assert found.status == 1
+    assert "There is no" in found.stderr
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("format_", ["text", "json"])
+def test_hostile_names_neither_steer_the_terminal_nor_break_the_json(name: str, format_: str, tmp_path: Path) -> None:
+    tree = make_tree(tmp_path, benchmarks=["resnet", "bert"])
+    tree.entry().parent.rename(tree.folder / "results" / HOSTILE[name])
+    tree.description().rename(tree.folder / "systems" / f"{HOSTILE[name]}.json")
+    tree.folder.rename(tree.folder.with_name(HOSTILE[name]))
+    found = margin(tree.folder.with_name(HOSTILE[name]), "--format", format_)
+    assert found.status == 0
+    assert all(character.isprintable() or character == "\n" for character in found.stdout + found.stderr)
+    if format_ == "json":
+        assert entries(found)[0]["organisation"] == HOSTILE[name]
+
+
+def test_the_help_and_an_answer_load_nothing_heavy(tmp_path: Path) -> None:
+    probe = (
+        "import json, sys\nfrom mlsub.commands.rcp.command_margin import command\n"
+        "try:\n    command(sys.argv[1:])\nexcept SystemExit:\n    pass\n"
+        "print('MODULES ' + json.dumps(sorted(sys.modules)))"
+    )
+    entry = resnet(tmp_path, 42, 43, 44, 45, 46)
+    for arguments, unwanted in ((["--help"], {"msgspec", "yaml"}), ([str(entry), "--round", "1.0"], {"rich"})):
+        done = subprocess.run(
+            [sys.executable, "-c", probe, *arguments], capture_output=True, text=True, check=True, cwd=REPOSITORY
+        )
+        modules = set(json.loads(done.stdout.rpartition("MODULES ")[2]))
+        assert not modules & (unwanted | {"numpy", "scipy", "matplotlib", "jsonschema", "mlperf_logging"})
+
+
+@pytest.mark.skipif(not present(), reason=ABSENT)
+def test_a_published_round_is_answered_in_full() -> None:
+    found = margin(folder("5.1"), "--format", "json")
+    assert found.status == 0
+    every = entries(found)
+    assert len(every) == 18
+    assert all(entry["verdict"] == "pass" and entry["distance"] >= 0 for entry in every)
+    assert all(0 <= entry["chance"]["value"] <= 1 for entry in every)
+    certain = [entry for entry in every if entry["chance"]["certain"]]
+    assert [entry["benchmark"] for entry in certain] == ["retinanet"]
+    assert all(entry["chance"]["low"] <= entry["chance"]["value"] for entry in every if entry not in certain)

@@ -1,0 +1,108 @@
+"""``mlsub redact`` as people call it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.commands.runner import run
+from tests.make_tree import snapshot
+
+RECORD = ':::MLLOG {"time_ms": 1, "key": "a", "value": null, "metadata": {"file": "/home/alice/t.py"}}\n'
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    (folder / "result_0.txt").write_text("cd /home/alice/run\n" + RECORD + f"alice\nkey AKIA{'Q' * 16}\n")
+    (folder / "result_1.txt").write_text("HOSTNAME=node7\nwriting to /home/alice\n")
+    return folder
+
+
+LISTED = """\
+{folder}:
+  <secret-1> for AKIA...: once, result_0.txt:4
+  <path-1> for /home/alice: 2 times, first in result_0.txt:1
+  <host-1> for node7: once, result_1.txt:1
+  <user-1> for alice: once, result_0.txt:3
+Not redacted, for it stands inside a record, and no record may be altered:
+  /home/alice: once, result_0.txt:2
+  Log the next run from a folder that names nobody; of this one ask the review committee.
+4 different things, 5 times, {rest}
+"""
+
+
+def test_what_would_be_replaced_is_listed_and_nothing_written(logs: Path) -> None:
+    before = snapshot(logs)
+    done = run("redact", logs)
+    assert (done.status, done.stderr) == (1, "")
+    rest = "to replace in 2 logs. To replace them: --write, or -o OUT for copies"
+    assert done.stdout == LISTED.format(folder=logs, rest=rest)
+    assert snapshot(logs) == before
+
+
+def test_write_replaces_and_says_what_remains(logs: Path) -> None:
+    (logs / "result_0.txt").chmod(0o640)
+    done = run("redact", logs, "--write")
+    assert (done.status, done.stderr) == (1, "")
+    rest = "replaced in 2 logs; all records are as they were. Written: in place"
+    assert done.stdout == LISTED.format(folder=logs, rest=rest)
+    assert (logs / "result_0.txt").read_text() == "cd <path-1>/run\n" + RECORD + "<user-1>\nkey <secret-1>\n"
+    assert (logs / "result_1.txt").read_text() == "HOSTNAME=<host-1>\nwriting to <path-1>\n"
+    assert (logs / "result_0.txt").stat().st_mode & 0o777 == 0o640
+    assert run("redact", logs / "result_1.txt").stdout == f"{logs}:\nnothing to replace in 1 log\n"
+
+
+def test_copies_go_where_they_are_wanted(logs: Path, tmp_path: Path) -> None:
+    before = snapshot(logs)
+    out = tmp_path / "out"
+    assert run("redact", logs, "-o", out).status == 1
+    assert snapshot(logs) == before
+    assert sorted(file.name for file in out.iterdir()) == ["result_0.txt", "result_1.txt"]
+    assert (out / "result_1.txt").read_text() == "HOSTNAME=<host-1>\nwriting to <path-1>\n"
+    again = run("redact", logs, "-o", out)
+    assert again.status == 2
+    assert again.stderr == f"mlsub: redact: {out} is not empty. Name a folder that is not there yet.\n"
+
+
+def test_json_has_all_of_it(logs: Path) -> None:
+    document = run("redact", logs, "--format", "json").document
+    assert document["logs"] == 2 and document["written"] is None
+    assert document["items"][1] == {
+        "kind": "path",
+        "text": "/home/alice",
+        "placeholder": "<path-1>",
+        "count": 2,
+        "in_records": 1,
+        "places": [{"path": "result_0.txt", "line": 1}, {"path": "result_1.txt", "line": 2}],
+        "record_places": [{"path": "result_0.txt", "line": 2}],
+    }
+
+
+def test_options_that_contradict_each_other_are_refused(logs: Path) -> None:
+    assert run("redact", logs, "--write", "-o", "x").status == 2
+    done = run("redact", logs, "--pattern", "*")
+    assert (done.status, done.stderr.count("\n")) == (2, 1)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "gz", "link", "missing", "unreadable", "utf-16"])
+def test_a_log_that_cannot_be_changed_is_told_in_one_line(kind: str, tmp_path: Path) -> None:
+    file = tmp_path / ("result_0.txt.gz" if kind == "gz" else "result_0.txt")
+    if kind == "pipe":
+        os.mkfifo(file)
+    elif kind == "link":
+        file.symlink_to("elsewhere")
+    elif kind == "utf-16":
+        file.write_bytes("/home/alice\n".encode("utf-16"))
+    elif kind != "missing":
+        file.write_text("/home/alice\n")
+    if kind == "unreadable":
+        file.chmod(0)
+        if os.access(file, os.R_OK):
+            pytest.skip("this user may read everything")
+    done = run("redact", file, "--write")
+    assert (done.status, done.stdout) == (2, "")
+    assert done.stderr.startswith("mlsub: redact: ") and done.stderr.count("\n") == 1

@@ -1,0 +1,147 @@
+"""The results table of published packages: every format holds what the JSON document says, and the recorded scores."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+from pyarrow import parquet
+
+from mlsub.score.columns import ColumnKind, columns
+from tests.commands.runner import run, schema
+from tests.differential import shared
+
+pytestmark = pytest.mark.skipif(not shared.present(), reason=shared.ABSENT)
+
+#: A round, and some of its organisations.
+PACKAGES = {
+    "5.1": ("AMD", "MiTAC", "Quanta_Cloud_Technology"),
+    "4.0": ("Google", "Intel-HabanaLabs", "smc-ac-power", "tinycorp"),
+    "1.0": ("Graphcore", "Habana", "PCL"),
+    "hpc-3.0": ("Clemson", "TACC"),
+}
+
+
+def paths(name: str) -> list[Path]:
+    return [shared.folder(name) / organisation for organisation in PACKAGES[name]]
+
+
+@lru_cache(maxsize=8)
+def document(name: str) -> dict[str, Any]:
+    outcome = run("score", *paths(name), "--format", "json")
+    schema().validate(outcome.document)
+    return outcome.document
+
+
+@lru_cache(maxsize=8)
+def table(name: str) -> tuple[dict[str, Any], ...]:
+    """The CSV, with every cell in the type of its column."""
+    outcome = run("score", *paths(name), "--format", "csv")
+    assert outcome.stderr == "", "no status is unknown"
+    types: dict[ColumnKind, Any] = {ColumnKind.TEXT: str, ColumnKind.COUNT: int, ColumnKind.NUMBER: float}
+    return tuple(
+        {c.name: types[c.kind](row[c.name]) if row[c.name] != "" else None for c in columns()}
+        for row in csv.DictReader(io.StringIO(outcome.stdout, newline=""), strict=True)
+    )
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_the_rows_are_the_entries_of_the_document(name: str) -> None:
+    entries = document(name)["entries"]
+    assert len(table(name)) == len(entries) >= 2
+    for row, entry in zip(table(name), entries, strict=True):
+        assert row["path"] == entry["path"]
+        assert row["result_minutes"] == row["published_minutes"] == entry["score"]["published"] == entry["minutes"]
+        assert row["unscaled_minutes"] == entry["score"]["unscaled"]
+        assert row["expected_minutes"] == entry["score"]["expected"]
+        assert (row["scaling"], row["expected_scaling"]) == (
+            entry["score"]["scaling"],
+            entry["score"]["expected_scaling"],
+        )
+        assert (row["rcp"], row["convergence"]) == (entry["rcp"]["verdict"], entry["rcp"]["mean"])
+        assert (row["batch_size"], row["convergence_unit"]) == (entry["rcp"]["batch_size"], entry["rcp"]["unit"])
+        assert row["energy_joules"] == (entry["energy"] or {"scaled": None})["scaled"]
+        for column in ("division", "organisation", "benchmark", "scaling_type", "runs", "compliant", "converged"):
+            assert row[column] == entry[column]
+        assert row["verdict"] == entry["official"]
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_every_row_knows_its_system(name: str) -> None:
+    for row in table(name):
+        description = shared.folder(name) / row["organisation"] / "systems" / f"{row['system_folder']}.json"
+        content = json.loads(description.read_bytes())
+        assert row["submitter"] == content["submitter"]
+        assert row["system"] == content["system_name"]
+        nodes = int(float(content["number_of_nodes"]))
+        assert row["number_of_nodes"] == nodes
+        assert row["accelerators_count"] == int(content["accelerators_per_node"]) * nodes
+        assert row["host_processors_count"] == int(content["host_processors_per_node"]) * nodes
+        assert row["availability"] in {
+            *("Available on-premise", "Available cloud", "Preview", "Research, Development, or Internal (RDI)")
+        }
+        assert row["details_url"].endswith(
+            f"_v{row['round']}/blob/main/{row['organisation']}/systems/{description.name}"
+        )
+
+
+@pytest.mark.parametrize("name", [name for name in PACKAGES if shared.present() and shared.has_entries(name)])
+def test_the_minutes_are_the_recorded_ones(name: str) -> None:
+    recorded = shared.recorded_entries(name)
+    compared = 0
+    for row in table(name):
+        score = recorded[row["path"]]["score"]
+        for column, key in (("unscaled_minutes", "unscaled"), ("published_minutes", "scaled")):
+            assert row[column] == (None if score[key] is None else pytest.approx(score[key], abs=1e-9)), row["path"]
+            compared += row[column] is not None
+    assert compared > 4
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_parquet_and_xlsx_hold_the_same_rows(name: str, tmp_path: Path) -> None:
+    files = [tmp_path / f"out{ending}" for ending in (".parquet", ".xlsx")]
+    for file in files:
+        run("score", *paths(name), "-o", file)
+    # In CSV an empty text and an empty cell look the same.
+    rows = [{key: value if value != "" else None for key, value in row.items()} for row in table(name)]
+    stored = parquet.read_table(files[0]).to_pylist()
+    assert [{key: value if value != "" else None for key, value in row.items()} for row in stored] == rows
+    book = openpyxl.load_workbook(files[1])
+    # v1.0/PCL writes "close".
+    assert book.sheetnames == ["closed", "open"] + ["other"] * (name == "1.0")
+    for division in book.sheetnames:
+        sheet = [list(line) for line in book[division].iter_rows(min_row=2, values_only=True)]
+        expected = [list(row.values()) for row in rows if row["division"] == {"other": "close"}.get(division, division)]
+        assert len(sheet) == len(expected)
+        for line, row in zip(sheet, expected, strict=True):
+            for cell, value in zip(line, row, strict=True):
+                same = pytest.approx(value, rel=1e-15, abs=0) if isinstance(value, float) else value
+                assert (cell if cell != "" else None) == same
+
+
+def test_one_benchmark_folder_of_a_package_has_the_scores_of_its_entry() -> None:
+    folder = shared.folder("5.1") / "MiTAC"
+    (whole,) = csv.DictReader(io.StringIO(run("score", folder, "--format", "csv").stdout))
+    (entry,) = (folder / "results").glob("*/*")
+    (alone,) = csv.DictReader(io.StringIO(run("score", entry, "--format", "csv").stdout))
+    assert alone == whole
+
+
+def test_check_says_the_same_minutes_to_people_and_in_json() -> None:
+    """AMD's result of v5.1 was published as 27.969 minutes, which are 27.875 unscaled."""
+    folder = shared.folder("5.1") / "AMD"
+    entries = {entry["system"]: entry for entry in run("check", folder, "--format", "json").document["entries"]}
+    entry = entries["MI300X_EPYC_9575F_pytorch_llama2_70b"]
+    assert entry["minutes"] == pytest.approx(27.968884483726146, abs=1e-9)
+    assert entry["score"]["unscaled"] == pytest.approx(27.875029166666668, abs=1e-9)
+    text = run("check", folder).stdout
+    heads, _, *rows = text.splitlines()[1:]
+    place = heads.split().index("minutes")
+    shown = {row.split()[0]: row.split()[place] for row in rows if row.split()[0] in entries}
+    assert shown == {system: f"{entry['minutes']:.6f}" for system, entry in entries.items()}

@@ -1,0 +1,107 @@
+"""mlsub score: published and expected minutes, --write-scaling, and how the list ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.commands.runner import run
+from tests.make_tree import Tree, make_tree, snapshot
+
+
+def tree_with(tmp_path: Path, epochs: int) -> Tree:
+    """An entry of v4.0 whose runs converge at so many epochs; 35.148 are those of the reference."""
+    tree = make_tree(tmp_path, "v4.0")
+    tree.edit(lambda log: log.put("eval_accuracy", metadata={"epoch_num": epochs}), *range(5))
+    return tree
+
+
+def test_a_factor_is_written_where_the_time_is_to_be_scaled(tmp_path: Path) -> None:
+    tree = tree_with(tmp_path, 35)
+    outcome = run("score", tree.folder, "--write-scaling")
+    file = tree.entry() / "scaling.json"
+    (factor,) = json.loads(file.read_text()).values()
+    assert factor == pytest.approx(1.004223, abs=1e-6)
+    assert outcome.stderr == f"mlsub: written: {file}: {factor!r}\n"
+    again = run("score", tree.folder, "--format", "json").document["entries"][0]["score"]
+    assert (again["scaling"], again["scaling_file"]) == (factor, True)
+    assert again["published"] == again["expected"] == 12.0 * factor
+
+
+def test_the_headline_has_the_factor_of_a_file_only_and_what_is_expected_stands_beside(tmp_path: Path) -> None:
+    """Entries of v3.0 and v3.1 were published without the factor that the convergence test gives."""
+    tree = tree_with(tmp_path, 35)
+    entry = run("check", tree.folder, "--format", "json").document["entries"][0]
+    score, factor = entry["score"], entry["rcp"]["scaling"]
+    assert factor == pytest.approx(1.004223, abs=1e-6)
+    assert entry["minutes"] == score["published"] == score["unscaled"] == 12.0
+    assert (score["scaling"], score["scaling_file"]) == (1.0, False)
+    assert (score["expected"], score["expected_scaling"]) == (12.0 * factor, factor)
+    checked, scored = run("check", tree.folder).stdout, run("score", tree.folder).stdout
+    assert "expected" in checked and "12.000000   12.050679" in checked, "the word minutes means the same"
+    assert "If there is no scaling.json, mlsub score --write-scaling writes it" in checked
+    assert " 12.000    12.051  accepted" in scored
+    assert "--write-scaling writes a missing scaling.json" in scored
+    run("score", tree.folder, "--write-scaling")
+    entry = run("check", tree.folder, "--format", "json").document["entries"][0]
+    assert entry["minutes"] == entry["score"]["published"] == 12.0 * factor
+    assert "expected:" not in run("score", tree.folder).stdout
+
+
+@pytest.mark.parametrize("epochs", [30, 40])
+def test_none_is_written_where_nothing_is_scaled(epochs: int, tmp_path: Path) -> None:
+    tree = tree_with(tmp_path, epochs)
+    before = snapshot(tree.folder)
+    outcome = run("score", tree.folder, "--write-scaling")
+    assert "no scaling.json to write" in outcome.stderr
+    assert snapshot(tree.folder) == before
+
+
+def test_a_published_factor_stays(tmp_path: Path) -> None:
+    tree = tree_with(tmp_path, 35)
+    (tree.entry() / "scaling.json").write_text('{"scaling_factor": 1.5}')
+    before = snapshot(tree.folder)
+    run("score", tree.folder, "--write-scaling")
+    assert snapshot(tree.folder) == before
+
+
+def test_without_the_option_nothing_is_written(tmp_path: Path) -> None:
+    tree = tree_with(tmp_path, 35)
+    before = snapshot(tree.folder)
+    run("score", tree.folder)
+    run("check", tree.folder)
+    assert snapshot(tree.folder) == before
+
+
+def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    tree = tree_with(tmp_path, 35)
+    (tree.entry() / "scaling.json").symlink_to(tmp_path / "nowhere")
+    outcome = run("score", tree.folder, "--write-scaling")
+    assert outcome.status == 2
+    assert "scaling.json" in outcome.stderr and "Traceback" not in outcome.stderr
+
+
+def test_one_entry_rejects_the_package_and_not_the_list_of_results(tmp_path: Path) -> None:
+    tree = tree_with(tmp_path, 30)
+    tree.add_system("rack2")
+    tree.add_entry("resnet", "rack2")
+    checked, scored = run("check", tree.folder), run("score", tree.folder)
+    assert (checked.status, scored.status) == (1, 1)
+    assert "\nrejected: 1 of 2 entries accepted, 10 of 10 logs compliant" in checked.stdout
+    assert "\n1 of 2 entries accepted, 10 of 10 logs compliant" in scored.stdout
+
+
+def test_bert_that_another_count_judges_otherwise_is_marked(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path, "v1.1", benchmarks=["bert"])
+    told = "* pass if BERT is counted by train_samples"
+    for name in ("check", "score"):
+        usual = run(name, tree.folder).stdout
+        assert "pass*" not in usual and "fail*" not in usual and told not in usual
+    tree.edit(lambda log: log.put("eval_accuracy", metadata={"epoch_num": 1}), *range(10), benchmark="bert")
+    for name in ("check", "score"):
+        marked = run(name, tree.folder).stdout
+        assert " fail* " in marked and told in marked
+        turned = run(name, tree.folder, "--rcp-bert-train-samples").stdout
+        assert " pass* " in turned and "* fail if BERT is counted by epoch_num" in turned

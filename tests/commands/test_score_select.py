@@ -1,0 +1,199 @@
+"""``mlsub score --select``: what people read, and how it ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.commands.runner import run
+from tests.differential.shared import ABSENT, CORPUS, present, recorded_entries
+from tests.make_tree import Log, Tree, make_tree, spoil
+
+TEXT = """\
+resnet, training 1.0: 7 runs in the order of their start, 3 windows of 5
+
+run  run_start (UTC)      minutes                 file          submit
+----------------------------------------------------------------------
+1    2021-05-29 15:23:03  infinite: noncompliant  result_0.txt  yes
+2    2021-05-29 18:09:43  11.000000               result_1.txt  yes
+3    2021-05-29 20:56:23  12.000000               result_2.txt  yes
+4    2021-05-29 23:43:03  13.000000               result_3.txt  yes
+5    2021-05-30 02:29:43  14.000000               result_4.txt  yes
+6    2021-05-30 05:16:23  15.000000               result_5.txt
+7    2021-05-30 08:03:03  16.000000               result_6.txt
+
+window  runs    score
+-----------------------------------
+1       1 to 5  13.000000  selected
+2       2 to 6  13.000000
+3       3 to 7  14.000000
+
+median: 13.000000 minutes
+submit: runs 1 to 5, score 13.000000 minutes
+why:    training rules, Scoring: of more runs than needed, the consecutive ones nearest the median are the result
+"""
+
+
+def loose(tmp_path: Path, count: int = 7) -> Tree:
+    """So many runs of an entry, of which the first is noncompliant."""
+    tree = make_tree(tmp_path)
+    for file in tree.entry().glob("result_*.txt"):
+        file.unlink()
+    tree.add_entry(runs=count)
+    spoil(tree, 0)
+    return tree
+
+
+def test_the_window_nearest_the_median_is_selected(tmp_path: Path) -> None:
+    outcome = run("score", "--select", 5, loose(tmp_path).entry())
+    assert outcome.status == 0
+    assert outcome.stdout == TEXT
+
+
+def test_the_json_has_the_same(tmp_path: Path) -> None:
+    tree = loose(tmp_path)
+    document = json.loads(run("score", "--select", 5, tree.entry(), "--format", "json").stdout)
+    assert document["submit"] == [f"result_{n}.txt" for n in range(5)]
+    assert [window["selected"] for window in document["windows"]] == [True, False, False]
+    assert (document["benchmark"], document["round"], document["median"]) == ("resnet", "1.0", 13.0)
+
+
+def test_files_in_any_order_come_to_the_same(tmp_path: Path) -> None:
+    tree = loose(tmp_path)
+    folder = run("score", "--select", 5, tree.entry()).stdout
+    files = sorted(tree.entry().glob("*.txt"), reverse=True)
+    assert run("score", "--select", 5, *files).stdout == folder
+
+
+def test_where_half_of_the_windows_are_invalid_there_is_no_result(tmp_path: Path) -> None:
+    tree = loose(tmp_path)
+    spoil(tree, 3, 4)
+    outcome = run("score", "--select", 5, tree.entry())
+    assert outcome.status == 1
+    assert "no result: 3 of 3 windows are invalid, so that the median is infinite" in outcome.stdout
+
+
+@pytest.mark.parametrize(
+    ("spoiled", "said"),
+    [
+        (
+            "benchmark",
+            "mlsub: nothing is selected: the runs are of more than one benchmark (bert, resnet); name those of one\n",
+        ),
+        (
+            "size",
+            "mlsub: nothing is selected: the runs are of more than one batch size (global_batch_size: 3200, 4096)\n",
+        ),
+        (
+            "platform",
+            'mlsub: nothing is selected: the runs are of more than one system (submission_platform: "rack1", "x")\n',
+        ),
+        ("few", "mlsub: nothing is selected: there are 7 runs, and a window has 8\n"),
+        (
+            "small",
+            "mlsub: nothing is selected: a window of 2 has no olympic score, which leaves out 2 runs; name 3 or more\n",
+        ),
+        (
+            "copy",
+            "mlsub: nothing is selected: result_4.txt tells of a run that is there already: "
+            "number and times of all records as in result_3.txt\n",
+        ),
+        ("nothing", "holds no result_*.txt. Name the folder of the logs, or the logs.\n"),
+        ("gone", "Name logs, or folders of them.\n"),
+        ("round", "mlsub score: There are no rules for training round 1.9; did you mean 1.1?\n"),
+    ],
+)
+def test_runs_that_do_not_belong_together_are_refused(spoiled: str, said: str, tmp_path: Path) -> None:
+    tree = loose(tmp_path)
+    paths: list[object] = [tree.entry()]
+    size = 5
+    if spoiled == "benchmark":
+        paths.append(tree.add_entry("bert", runs=1))
+    elif spoiled == "size":
+        tree.edit(lambda log: log.put("global_batch_size", value=4096), 2)
+    elif spoiled == "platform":
+        tree.edit(lambda log: log.put("submission_platform", value="x"), 2)
+    elif spoiled == "few":
+        size = 8
+    elif spoiled == "small":
+        size = 2
+    elif spoiled == "copy":
+        tree.log(4).write_bytes(tree.log(3).read_bytes())
+    elif spoiled == "nothing":
+        paths = [tree.folder]
+    elif spoiled == "gone":
+        paths = [tree.folder / "gone"]
+    else:
+        paths += ["--round", "1.9"]
+    outcome = run("score", "--select", size, *paths)
+    assert outcome.stdout == ""
+    assert outcome.stderr.endswith(said)
+    assert outcome.status == (2 if spoiled in ("nothing", "gone", "round") else 1)
+
+
+def test_runs_that_start_together_are_named(tmp_path: Path) -> None:
+    tree = loose(tmp_path)
+    (start,) = (record["time_ms"] for record in Log.read(tree.log(2)).records("run_start"))
+    tree.edit(lambda log: log.put("run_start", time_ms=start), 3)
+    notes = json.loads(run("score", "--select", 5, tree.entry(), "--format", "json").stdout)["notes"]
+    assert notes == ["runs start in the same millisecond, so that only their file names order them: 3 and 4"]
+
+
+def test_another_number_than_the_benchmarks_is_told(tmp_path: Path) -> None:
+    outcome = run("score", "--select", 3, loose(tmp_path).entry())
+    assert outcome.status == 0
+    assert outcome.stdout.splitlines()[-1] == "note: an entry of resnet has 5 runs, not 3"
+
+
+def test_a_run_that_died_before_its_clock_started_counts_as_infinite(tmp_path: Path) -> None:
+    tree = loose(tmp_path)
+    tree.edit(lambda log: log.drop("run_start", "run_stop"), 2)
+    document = json.loads(run("score", "--select", 5, tree.entry(), "--format", "json").stdout)
+    assert [entry["minutes"] is None for entry in document["runs"]] == [True, False, True, False, False, False, False]
+
+
+def test_other_formats_are_refused(tmp_path: Path) -> None:
+    assert run("score", "--select", 5, tmp_path, "--format", "csv").status == 2
+
+
+@pytest.mark.skipif(not present(), reason=ABSENT)
+def test_published_runs_select_a_window() -> None:
+    folder = CORPUS / "v1.0" / "Google" / "results" / "tpu-v4-1024-JAX" / "unet3d"
+    document = json.loads(run("score", "--select", 20, folder, "--format", "json").stdout)
+    assert len(document["windows"]) == 21
+    assert len(document["submit"]) == 20
+    assert document["notes"][0] == "an entry of unet3d has 40 runs, not 20"
+
+
+@pytest.mark.skipif(not present(), reason=ABSENT)
+def test_published_runs_of_two_systems_are_refused() -> None:
+    folders = sorted((CORPUS / "v4.0" / "tinycorp" / "results").glob("*/resnet"))
+    outcome = run("score", "--select", 5, *folders)
+    assert (outcome.status, outcome.stdout, outcome.stderr) == (
+        1,
+        "",
+        "mlsub: nothing is selected: the runs are of more than one system "
+        '(submission_platform: "tinybox_green", "tinybox_red")\n',
+    )
+
+
+@pytest.mark.skipif(not present(), reason=ABSENT)
+def test_a_published_copy_counts_as_no_run_of_its_own() -> None:
+    folder = CORPUS / "v4.1" / "tinycorp" / "results" / "tinybox_green" / "bert"
+    outcome = run("score", "--select", 10, folder)
+    assert (outcome.status, outcome.stderr) == (
+        1,
+        "mlsub: nothing is selected: result_8.txt tells of a run that is there already: "
+        "number and times of all records as in result_3.txt\n",
+    )
+
+
+@pytest.mark.skipif(not present(), reason=ABSENT)
+def test_as_many_published_runs_as_an_entry_has_score_as_the_entry() -> None:
+    folder = CORPUS / "v1.0" / "Google" / "results" / "tpu-v4-1024-JAX" / "unet3d"
+    document = json.loads(run("score", "--select", 40, folder, "--format", "json").stdout)
+    recorded = recorded_entries("1.0")["Google/results/tpu-v4-1024-JAX/unet3d"]["score"]["unscaled"]
+    assert document["median"] == pytest.approx(recorded, rel=1e-12)
+    assert [window["selected"] for window in document["windows"]] == [True]

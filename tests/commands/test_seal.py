@@ -1,0 +1,280 @@
+"""``mlsub seal``, ``unseal`` and ``verify``: to the letter what they print, and how they end."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from mlsub.rules.catalogue import catalogue
+from mlsub.rules.explain import explain
+from tests.commands.runner import Outcome, call, run
+from tests.commands.seal.test_roundtrip import pair
+from tests.commands.seal.trees import plant, snapshot
+
+pytest.importorskip("pyrage")
+TAR = "e9832bf3cf436fbf0567aeb882ae25fdbd3461c5ed12489e8c53c1cdcf10c6ed"
+RECEIPT = f"""\
+Receipt of the sealed submission of ACME
+
+organisation      ACME
+round             training v1.0
+sealed            NOW
+files             4 (768 bytes)
+sealed file       ACME.tar.gz.age
+  bytes           SIZE
+  SHA-256         DIGEST
+  encryption      age v1, for recipients
+  recipient       KEY
+archive inside    tar.gz
+  bytes           SIZE
+  SHA-256         DIGEST
+  SHA-256 of tar  {TAR}
+manifest inside   4 files
+  SHA-256         DIGEST
+sealed with       mlsub VERSION
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A tree, a passphrase, a key and its public half, and a folder of others' for the sealed file."""
+    plant(tmp_path)
+    recipients, identities = pair()
+    (tmp_path / "key.pub").write_text(recipients.keys[0])
+    for name, content in (("key", identities.content), ("passphrase", b"correct horse battery staple\n")):
+        (tmp_path / name).write_bytes(content)
+        (tmp_path / name).chmod(0o600)
+    return tmp_path
+
+
+def tree(place: Path) -> Path:
+    return place / "training_results_v1.0" / "ACME"
+
+
+def seal(place: Path, *more: object) -> Outcome:
+    return run("seal", tree(place), "-o", place / "s.age", "--recipient", (place / "key.pub").read_text(), *more)
+
+
+def test_the_receipt(place: Path) -> None:
+    done = run("seal", tree(place), "--recipients-file", place / "key.pub")
+    text = done.stdout.replace((place / "key.pub").read_text(), "KEY")
+    text = re.sub(r"^(sealed +)\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$", r"\1NOW", text, flags=re.MULTILINE)
+    text = re.sub(r"^(  bytes +)\d+$", r"\1SIZE", text, flags=re.MULTILINE)
+    text = re.sub(r"^(  SHA-256 +)[0-9a-f]{64}$", r"\1DIGEST", text, flags=re.MULTILINE)
+    text = re.sub(r"mlsub [0-9.a-z]+$", "mlsub VERSION", text, flags=re.MULTILINE)
+    assert (done.status, done.stderr) == (0, "")
+    assert text == RECEIPT
+    beside = sorted(path.name for path in tree(place).parent.iterdir())
+    assert beside == [
+        ".ACME.tar.gz.age.mlsub-written",
+        "ACME",
+        *(f"ACME.tar.gz.age{end}" for end in ("", ".MANIFEST.sha256", ".receipt.txt")),
+    ]
+    assert (tree(place).parent / "ACME.tar.gz.age.receipt.txt").read_text() == done.stdout
+
+
+def test_there_and_back(place: Path) -> None:
+    assert seal(place).status == 0
+    done = run("unseal", place / "s.age", "-o", place / "out", "--identity", place / "key")
+    assert done == (0, f"opened: {place}/out/ACME, 4 files, 768 bytes, as the manifest says\n", "")
+    assert snapshot(place / "out" / "ACME") == snapshot(tree(place))
+    done = run("verify", place / "out")
+    assert done == (0, f"nothing differs: {place}/out/ACME with {place}/out/MANIFEST.sha256: 4 files listed\n", "")
+    done = run("verify", place / "s.age", "--identity", place / "key")
+    assert done == (0, "nothing differs: s.age (age v1, for recipients) with its manifest: 4 files, 768 bytes\n", "")
+    done = run("verify", place / "s.age")
+    note = "mlsub: no key was given: the sealed file is compared with its receipt, what is in it was not looked at\n"
+    assert done == (0, "nothing differs: s.age with s.age.receipt.txt\n", note)
+
+
+def test_what_cannot_be_sealed_is_told_with_its_remedy(place: Path) -> None:
+    (tree(place) / "out").symlink_to("/etc")
+    (tree(place) / "a\x1b[2Jb").touch()
+    done = seal(place)
+    assert done.status == 1
+    assert done.stdout == (
+        "error: the link is absolute [seal.link]\n"
+        "  found:    /etc\n"
+        "    ACME/out\n"
+        "  mend:     Put the file itself in its place, or make the link relative and lead to something in the tree.\n"
+        "  source:   docs/seal.md\n"
+        "error: the name has control characters [seal.name]\n"
+        "    ACME/a\\x1b[2Jb\n"
+        "  mend:     Rename it.\n"
+        "  source:   docs/seal.md\n"
+        "not sealed: nothing was written\n"
+    )
+    assert done.stderr == ""
+    assert not (place / "s.age").exists()
+
+
+def test_a_difference_is_told(place: Path) -> None:
+    seal(place)
+    run("unseal", place / "s.age", "-o", place / "out", "-i", place / "key")
+    (place / "out" / "ACME" / "new").touch()
+    done = run("verify", place / "out")
+    assert done.status == 1
+    assert done.stdout == (
+        "error: a file is there that the manifest does not list [seal.extra]\n"
+        "    ACME/new\n"
+        "  mend:     Remove it, or seal the tree anew.\n"
+        "  source:   docs/seal.md\n"
+        f"1 finding: {place}/out/ACME with {place}/out/MANIFEST.sha256: 4 files listed\n"
+    )
+
+
+def test_damage_is_told_and_leaves_nothing(place: Path) -> None:
+    seal(place)
+    content = (place / "s.age").read_bytes()
+    (place / "s.age").write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    done = run("unseal", place / "s.age", "-o", place / "out", "-i", place / "key")
+    assert done.status == 1
+    assert done.stdout.startswith("error: the file is not as it was sealed: ")
+    assert done.stdout.endswith("not opened: nothing was written\n")
+    assert not (place / "out").exists()
+    assert run("verify", place / "s.age").status == 1
+
+
+def test_documents(place: Path) -> None:
+    receipt = seal(place, "--format", "json").document["receipt"]
+    assert receipt["tar_sha256"] == TAR
+    assert (receipt["organisation"], receipt["round"], receipt["files"]) == ("ACME", "training v1.0", 4)
+    assert receipt["size"] == (place / "s.age").stat().st_size
+    done = run("unseal", place / "s.age", "-o", place / "out", "-i", place / "key", "--format", "json")
+    assert done.document == {
+        "opened": {
+            "form": "age v1, for recipients",
+            "tree": f"{place}/out/ACME",
+            "files": 4,
+            "size": 768,
+            "notes": [],
+        },
+        "findings": [],
+    }
+    (place / "out" / "ACME" / "run.sh").unlink()
+    done = run("verify", place / "out", "--format", "json")
+    assert (done.status, [finding["rule"] for finding in done.document["findings"]]) == (1, ["seal.missing"])
+    os.mkfifo(tree(place) / "fifo")
+    done = seal(place, "--force", "--format", "json")
+    assert (done.status, [finding["path"] for finding in done.document["findings"]]) == (1, ["ACME/fifo"])
+
+
+def test_a_dry_run_writes_nothing_and_refuses_the_same(place: Path) -> None:
+    before = snapshot(place)
+    done = seal(place, "--dry-run")
+    assert done == (0, f"would seal 4 files (768 bytes) of ACME into {place}/s.age\n", "")
+    assert seal(place, "--dry-run", "--format", "json").document["files_size"] == 768
+    assert snapshot(place) == before
+    (place / "s.age").touch()
+    assert seal(place, "--dry-run").status == 2
+    os.mkfifo(tree(place) / "fifo")
+    assert seal(place, "--dry-run", "--force").status == 1
+
+
+def test_warnings_do_not_keep_it_from_being_sealed(place: Path) -> None:
+    (tree(place) / "RUN.SH").touch()
+    done = seal(place)
+    assert done.status == 0
+    assert done.stdout.startswith("warning: two names differ in nothing but upper and lower case [seal.case]\n")
+
+
+def test_the_form_of_openssl_says_what_it_is_not(place: Path) -> None:
+    if not shutil.which("openssl"):
+        pytest.skip("no openssl here")
+    done = run("seal", tree(place), "--passphrase-file", place / "passphrase", "--legacy-openssl")
+    assert done.status == 0
+    assert done.stderr.startswith("mlsub: openssl enc is not authenticated: whoever carries the file can change it.")
+    file = tree(place).parent / "ACME.tar.gz.enc"
+    done = run("unseal", file, "-o", place / "out", "--passphrase-file", place / "passphrase")
+    assert done.status == 0
+    assert done.stderr == ("mlsub: openssl enc is not authenticated: whoever carried the file could have changed it\n")
+
+
+ENDS = [
+    (["seal", "TREE"], "give one of --recipient, --passphrase-file and --no-encryption."),
+    (["seal", "TREE", "--no-encryption", "-r", "age1x"], "give one of --recipient, --passphrase-file"),
+    (["seal", "TREE", "--no-encryption", "--legacy-openssl"], "--legacy-openssl needs --passphrase-file."),
+    (["seal", "TREE", "-r", "age1x"], "mlsub seal: 'age1x' is no public key."),
+    (["seal", "TREE", "--passphrase-file", "HERE/nothing"], "mlsub seal: HERE/nothing cannot be read: No such file"),
+    (
+        ["seal", "TREE", "--passphrase-file", "HERE/key.pub"],
+        "others may read the passphrase in HERE/key.pub",
+    ),
+    (["seal", "HERE/nothing", "--no-encryption"], "mlsub seal: HERE/nothing cannot be read: No such file"),
+    (["seal", "HERE/key", "--no-encryption"], "mlsub seal: HERE/key is no folder."),
+    (["seal", "TREE", "--no-encryption", "-o", "HERE/no/where"], "mlsub seal: There is no folder HERE/no."),
+    (["seal", "TREE", "--no-encryption", "-o", "HERE/key"], "mlsub seal: HERE/key exists. Add --force to replace it."),
+    (["seal", "TREE", "--no-encryption", "-o", "TREE/x"], "mlsub seal: TREE/x lies in the tree"),
+    (["seal", "TREE", "--no-encryption", "-o", "HERE/a\nb"], "mlsub seal: HERE/a\\nb cannot be the sealed file"),
+    (["unseal", "HERE/nothing", "-o", "HERE/out"], "mlsub unseal: HERE/nothing cannot be read: No such file"),
+    (["unseal", "HERE/key", "-o", "HERE/out"], "mlsub unseal: HERE/key is no sealed file"),
+    (["unseal", "HERE", "-o", "HERE/out"], "mlsub unseal: HERE cannot be read: no regular file"),
+    (["unseal", "HERE/key", "-o", "HERE/out", "--max-size", "much"], "'much' is no size."),
+    (["unseal", "HERE/key", "-o", "HERE/out", "-i", "HERE/key", "--passphrase-file", "x"], "exclude each other"),
+    (["unseal", "HERE/key"], "Missing option"),
+    (["verify", "HERE/nothing"], "mlsub verify: HERE/nothing cannot be read: No such file"),
+    (["verify", "TREE"], "mlsub verify: TREE/MANIFEST.sha256 cannot be read: No such file"),
+    (["verify", "TREE", "-i", "HERE/key"], "mlsub verify: TREE is a folder: no key is needed."),
+    (["verify", "TREE", "--manifest", "HERE/key"], "mlsub verify: HERE/key"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "why"), ENDS)
+def test_what_cannot_be_done_is_said_in_a_line(arguments: list[str], why: str, place: Path) -> None:
+    before = snapshot(place)
+    (place / "key.pub").chmod(0o644)
+
+    def named(text: str) -> str:
+        return text.replace("TREE", str(tree(place))).replace("HERE", str(place))
+
+    done = run(*map(named, arguments))
+    assert (done.status, done.stdout) == (2, "")
+    assert named(why) in done.stderr.replace("Error: ", "")
+    assert done.stderr.startswith("Usage:") or done.stderr.count("\n") == 1
+    assert snapshot(place) == before
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("768", 768), ("768B", 768), ("1kB", 1000), ("1 KiB", 1024), ("2MB", 2000000), ("1gib", 1 << 30)],
+)
+def test_sizes(text: str, size: int, place: Path) -> None:
+    from mlsub.commands.seal.options import _size
+
+    assert _size(None, None, text) == size  # type: ignore[arg-type]
+
+
+def test_more_than_was_allowed_is_refused(place: Path) -> None:
+    run("seal", tree(place), "--no-encryption", "-o", place / "s")
+    done = run("unseal", place / "s", "-o", place / "out", "--max-size", "767")
+    assert done.status == 1
+    assert done.stdout.startswith("error: unpacked it is more than 767 bytes [seal.too-much]\n")
+    assert not (place / "out").exists()
+    assert run("unseal", place / "s", "-o", place / "out", "--max-size", "768").status == 0
+
+
+def test_what_is_read_is_not_written_to(place: Path) -> None:
+    before = snapshot(tree(place))
+    seal(place)
+    run("verify", tree(place), "--manifest", place / "s.age.MANIFEST.sha256")
+    run("verify", place / "s.age", "-i", place / "key")
+    assert snapshot(tree(place)) == before
+
+
+def test_a_narrow_terminal_and_an_output_of_few_characters(place: Path) -> None:
+    (tree(place) / "größe\N{SNOWMAN}").symlink_to("/etc")
+    done = call("seal", tree(place), "--no-encryption", PYTHONIOENCODING="ascii", COLUMNS="20")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "    ACME/gr\\xf6\\xdfe\\u2603\n" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+def test_every_rule_is_explained() -> None:
+    rules = [rule for rule in catalogue() if rule.startswith("seal.")]
+    assert len(rules) == 12
+    for rule in rules:
+        assert "remedy:" in explain(rule)

@@ -1,0 +1,216 @@
+"""What people read, to the letter: the reports of check and score, and the explanations of rules.
+
+The expected texts are files under ``expected/``; ROOT stands for the folder that was checked. Where they have changed
+on purpose, ``UPDATE_EXPECTED=1 pytest tests/commands/test_text.py`` writes them anew.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from mlsub.cli import main
+from mlsub.present.report import render_text
+from mlsub.rules.explain import rule_ids
+from mlsub.workspace import Settings, check_paths
+from tests.commands.runner import run
+from tests.make_tree import Tree, make_description, make_tree, spoil
+
+EXPECTED = Path(__file__).with_name("expected")
+
+
+def reads(name: str, text: str) -> None:
+    """The text is the expected one, to the letter."""
+    file = EXPECTED / f"{name}.txt"
+    if os.environ.get("UPDATE_EXPECTED"):
+        file.write_text(text)
+    assert text == file.read_text()
+
+
+def _accepted(tmp_path: Path) -> Path:
+    tree = make_tree(tmp_path, benchmarks=["resnet", "bert"])
+    tree.add_system("rack1-open", "open")
+    tree.add_entry("resnet", "rack1-open", "open")
+    return tree.folder
+
+
+def _ten_logs_one_defect(tmp_path: Path) -> Path:
+    tree = make_tree(tmp_path, benchmarks=["bert"])
+    tree.edit(lambda log: log.put("opt_lamb_beta_1", key="opt_lamb_beta1"), *range(10), benchmark="bert")
+    return tree.folder
+
+
+def _eleven_places(tmp_path: Path) -> Path:
+    tree = make_tree(tmp_path, benchmarks=["resnet", "bert"])
+    spoil(tree, *range(5))
+    spoil(tree, *range(10), benchmark="bert")
+    tree.edit(lambda log: log.drop("cache_clear"), *range(5))
+    tree.edit(lambda log: log.drop("cache_clear"), *range(10), benchmark="bert")
+    return tree.folder
+
+
+def _many_defects(tmp_path: Path) -> Path:
+    tree = make_tree(tmp_path)
+    spoil(tree, 0)
+    tree.log(1).write_text("")
+    tree.describe(acceleratr_frequency="1 GHz", accelerator_frequency=None, cooling="TODO", framework=15)
+    tree.entry("resnet50").mkdir()
+    (tree.entry() / "notes.md").write_text("")
+    return tree.folder
+
+
+def _organisations(tmp_path: Path) -> Path:
+    make_tree(tmp_path)
+    Tree(make_tree(tmp_path, org="Zeta").folder).log(4).unlink()
+    return tmp_path / "v1.0"
+
+
+def _rehearsal(tmp_path: Path) -> Path:
+    return make_tree(tmp_path, "rehearsal-v1.0", benchmarks=["digits"]).folder
+
+
+def _converging(tmp_path: Path) -> Path:
+    """One entry too fast, one scaled by the test, one by the committee, one let pass."""
+    tree = make_tree(tmp_path, "v4.0")
+    tree.describe(status="onprem")
+    tree.edit(lambda log: log.put("eval_accuracy", metadata={"epoch_num": 30}), *range(5))
+    for system, epochs in (("rack2", 35), ("rack3", 40), ("rack4", 30)):
+        tree.add_system(system)
+        tree.add_entry(system=system)
+        tree.edit(lambda log, e=epochs: log.put("eval_accuracy", metadata={"epoch_num": e}), *range(5), system=system)  # type: ignore[misc]
+    (tree.entry(system="rack3") / "scaling.json").write_text('{"scaling_factor": 1.05}')
+    (tree.entry(system="rack4") / "package_checker_params").write_text("rcp_bypass\nrcp-bypass")
+    return tree.folder
+
+
+def _no_score(tmp_path: Path) -> Path:
+    tree = make_tree(tmp_path)
+    spoil(tree, 0, 1)
+    return tree.folder
+
+
+# Name of the expected text: command, what is checked, exit status.
+TEXTS: dict[str, tuple[list[str], Callable[[Path], Path], int]] = {
+    "accepted": (["check"], _accepted, 0),
+    "ten-logs-one-defect": (["check"], _ten_logs_one_defect, 1),
+    "more-than-ten-places": (["check"], _eleven_places, 1),
+    "many-defects": (["check"], _many_defects, 1),
+    "selected": (["check", "--select", "system.placeholder"], _many_defects, 1),
+    "organisations": (["check"], _organisations, 1),
+    "rehearsal": (["check"], _rehearsal, 0),
+    "converging": (["check"], _converging, 1),
+    "single-log": (["check"], lambda tmp: make_tree(tmp).log(2), 0),
+    "no-such-path": (["check"], lambda tmp: make_tree(tmp).folder.with_name("ACMF"), 2),
+    "no-round": (["check"], lambda tmp: make_tree(tmp, "somewhere").folder, 2),
+    "score": (["score"], _accepted, 0),
+    "score-none": (["score"], _no_score, 1),
+    "score-single-log": (["score"], lambda tmp: make_tree(tmp).log(2), 0),
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_the_report_reads_to_the_letter(name: str, tmp_path: Path) -> None:
+    arguments, make, status = TEXTS[name]
+    path = make(tmp_path / "checked")
+    (tmp_path / "checked").mkdir(exist_ok=True)
+    outcome = run(*arguments, path)
+    reads(name, outcome.stdout.replace(str(tmp_path / "checked"), "ROOT"))
+    assert outcome.stderr == ""
+    assert outcome.status == status
+
+
+# Name of the expected text: the rule explained.
+EXPLAINED = {
+    "explain-seed-shared": "seed.shared",
+    "explain-run-clock-backwards": "run.clock-backwards",
+    "explain-key-lars-epsilon-value": "key.lars_epsilon.value",
+    "explain-key-init-stop-time": "key.init_stop.time",
+}
+
+
+@pytest.mark.parametrize("name", EXPLAINED)
+def test_an_explanation_reads_to_the_letter(name: str) -> None:
+    outcome = run("explain", EXPLAINED[name])
+    reads(name, outcome.stdout)
+    assert (outcome.status, outcome.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("rule", "line"),
+    [
+        (
+            "seed.shard",
+            "Error: no rule 'seed.shard'. Did you mean seed.shared, seed.reused, seed.unusable?",
+        ),
+        ("key.lars_epsilon", "Error: no rule 'key.lars_epsilon'. Did you mean key.lars_epsilon.value, "),
+        ("quite something else", "Error: no rule 'quite something else'. mlsub explain log.empty shows one."),
+    ],
+)
+def test_an_unknown_rule_gets_a_did_you_mean(rule: str, line: str) -> None:
+    outcome = run("explain", rule)
+    assert (outcome.status, outcome.stdout) == (2, "")
+    assert outcome.stderr.splitlines()[-1].startswith(line)
+
+
+def test_every_rule_can_be_explained() -> None:
+    for rule in rule_ids():
+        outcome = run("explain", rule)
+        assert outcome.status == 0
+        assert outcome.stdout.splitlines()[0] == rule
+
+
+def test_every_finding_names_a_rule_that_can_be_explained(tmp_path: Path) -> None:
+    found = json.loads(run("check", "--format", "json", _many_defects(tmp_path)).stdout)["findings"]
+    assert len(found) > 5
+    assert {finding["rule"] for finding in found} <= set(rule_ids())
+
+
+def test_several_rounds_are_parted_by_an_empty_line(tmp_path: Path) -> None:
+    old, new = make_tree(tmp_path, division="open"), make_tree(tmp_path, "v1.1", division="open")
+    outcome = run("check", old.folder, new.folder)
+    first, second = run("check", old.folder).stdout, run("check", new.folder).stdout
+    assert outcome.stdout == f"{first}\n{second}"
+
+
+@pytest.mark.parametrize("below", ["nowhere", "", "somewhere/ACME"])
+def test_score_says_why_nothing_could_be_scored(below: str, tmp_path: Path) -> None:
+    make_tree(tmp_path, "somewhere")
+    scored, checked = run("score", tmp_path / below), run("check", tmp_path / below)
+    assert (scored.status, checked.status) == (2, 2)
+    (reason,) = (line for line in checked.stdout.splitlines() if line.startswith("error: "))
+    assert reason in scored.stdout
+
+
+def test_colours_are_for_terminals_only(tmp_path: Path) -> None:
+    folder = _ten_logs_one_defect(tmp_path)
+    reports = check_paths([folder], Settings())
+    coloured, plain = StringIO(), StringIO()
+    render_text(reports, Console(file=coloured, force_terminal=True, width=200, color_system="standard"))
+    render_text(reports, Console(file=plain, force_terminal=False, width=200))
+    assert "\x1b[1;31m" in coloured.getvalue()
+    assert "\x1b" not in plain.getvalue()
+    assert "\x1b" not in run("check", folder).stdout
+
+
+def test_a_description_is_quoted_only_where_it_is_wrong(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    text = run("check", tree.folder).stdout
+    assert not any(value in text for value in make_description().values() if value.startswith("some "))
+
+
+def test_help_names_every_command_and_the_exit_status() -> None:
+    text = run("--help").stdout
+    assert all(name in text for name in main.list_commands(None))  # type: ignore[arg-type]
+    assert "0 clean, 1 findings, 2 could not check" in text
+
+
+def test_an_unknown_command_gets_a_did_you_mean() -> None:
+    outcome = run("chek")
+    assert outcome.status == 2
+    assert "Did you mean check?" in outcome.stderr

@@ -1,0 +1,331 @@
+"""``mlsub watch`` as it is called: options, exit status, pipes and a terminal, with logs that really grow meanwhile."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import random
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from mlsub.commands.watch.command import command
+from tests.commands.runner import REPOSITORY, run
+from tests.commands.watch.scene import lines_of, read_events
+from tests.differential.shared import ABSENT, CORPUS, present
+
+CALL = [sys.executable, "-c", "from mlsub.commands.watch.command import command; command(prog_name='mlsub watch')"]
+ENVIRONMENT = {**os.environ, "NO_COLOR": "1", "COLUMNS": "100", "PYTHONPATH": str(REPOSITORY)}
+QUICK = ["--interval", "0.05"]
+
+
+def watch(*args: object, data: bytes | None = None) -> Result:
+    """Call the command in this process; anything but an orderly exit is a failure of the test."""
+    result = CliRunner().invoke(command, [*map(str, args), *QUICK], input=data)
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    file = tmp_path / "result_0.txt"
+    file.write_bytes(b"".join(lines_of()))
+    return file
+
+
+@contextmanager
+def growing(file: Path, lines: Sequence[bytes], step_s: float = 0.01) -> Iterator[None]:
+    """Meanwhile a log is written, each line in two halves."""
+
+    def write() -> None:
+        with file.open("ab", buffering=0) as stream:
+            for line in lines:
+                for part in (line[: len(line) // 2], line[len(line) // 2 :]):
+                    stream.write(part)
+                    time.sleep(step_s)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        yield
+    finally:
+        writer.join()
+
+
+def test_a_finished_log(log: Path) -> None:
+    result = watch(log, "--round", "1.0")
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[-1] == "accepted: 1 of 1 logs compliant"
+
+
+def test_exit_status_of_a_bad_log_and_of_none(log: Path, tmp_path: Path) -> None:
+    log.write_bytes(b"".join(lines_of()[1:]))
+    assert watch(log, "--round", "v1.0").exit_code == 1
+    assert watch(tmp_path / "result_9.txt", "--round", "1.0", "--until", "idle:0.1").exit_code == 2
+    both = watch(log, tmp_path / "result_9.txt", "--round", "1.0", "--until", "idle 0.1")
+    assert both.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["result_0.txt"], "mlsub watch: No folder above the runs is named like a round. Say --round"),
+        (["result_0.txt", "--round", "9.9"], "mlsub watch: There are no rules for training round 9.9"),
+        (["-"], "mlsub watch: No folder above the runs"),
+        (["a.gz", "--round", "1.0"], "a.gz is packed, so it cannot be followed. Use mlsub check."),
+        (["a", "--round", "1.0", "--exec", "'"], "mlsub watch: --exec: No closing quotation"),
+        (["a", "--round", "1.0", "--exec", "no-such-program"], "mlsub watch: --exec: there is no program"),
+        (["a", "--round", "1.0", "--rules", "nowhere.yaml"], "mlsub watch: nowhere.yaml"),
+        (["a", "--round", "1.0", "--until", "forever"], "neither stop nor idle:SECONDS"),
+        (["a", "--round", "1.0", "--until", "idle:soon"], "neither stop nor idle:SECONDS"),
+        (["a", "--round", "1.0", "--format", "xml"], "'xml' is not one of"),
+        ([], "Missing argument 'PATH...'"),
+    ],
+)
+def test_what_cannot_be_watched_is_told_in_one_line(
+    args: list[str], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = watch(*args)
+    assert result.exit_code == 2 and result.stdout == ""
+    assert words in result.stderr
+    if result.stderr.startswith("mlsub watch:"):
+        assert len(result.stderr.splitlines()) == 1
+
+
+def test_the_round_is_read_off_the_folders(tmp_path: Path) -> None:
+    folder = tmp_path / "v1.0" / "runs"
+    folder.mkdir(parents=True)
+    (folder / "result_0.txt").write_bytes(b"".join(lines_of()))
+    result = watch(folder, "--format", "jsonl")
+    assert result.exit_code == 0
+    assert read_events(result.stdout)[0]["round"] == "1.0"
+
+
+@pytest.mark.skipif(not present(), reason=ABSENT)
+def test_the_exit_status_is_that_of_check() -> None:
+    chance = random.Random(3)
+    folders = sorted(CORPUS.glob("v[1-9]*/*/results/*/*"))
+    bad = [CORPUS / name for name in _noncompliant()]
+    statuses = set()
+    for names in [*([*folder.glob("result_*.txt")][:3] for folder in chance.sample(folders, 8)), bad[:1], bad[:3]]:
+        if not names:
+            continue
+        round_name = names[0].relative_to(CORPUS).parts[0].removeprefix("v")
+        names = [name for name in names if name.relative_to(CORPUS).parts[0] == f"v{round_name}"]
+        ours = watch(*names, "--round", round_name, "--until", "idle:0")
+        theirs = run("check", *names, "--round", round_name)
+        assert ours.exit_code == theirs.status, names
+        statuses.add(ours.exit_code)
+    assert statuses == {0, 1}
+
+
+def _noncompliant() -> list[str]:
+    from tests.differential.shared import recorded_logs
+
+    return [f"v1.0/{path}" for path, log in sorted(recorded_logs("1.0").items()) if not log["compliant"]]
+
+
+def test_a_log_that_grows(tmp_path: Path) -> None:
+    file = tmp_path / "result_0.txt"
+    call = [*CALL, str(file), "--round", "1.0", "--format", "jsonl", *QUICK]
+    with subprocess.Popen(call, stdout=subprocess.PIPE, text=True, env=ENVIRONMENT) as process:
+        assert process.stdout is not None
+        first = process.stdout.readline() + process.stdout.readline()
+        with growing(file, lines_of()):
+            rest = process.stdout.read()
+        assert process.wait(30) == 0
+    events = read_events(first + rest)
+    phases = [event["phase"] for event in events if event["event"] == "phase"]
+    assert phases == ["waiting", "init", "run", "evaluating", "run", "stopped"]
+    assert len([event for event in events if event["event"] == "evaluation"]) == 10
+    assert events[-1]["event"] == "verdict"
+    times = [event["at_ms"] for event in events]
+    assert times == sorted(times) and times[-1] - times[0] > 300
+
+
+def test_events_come_at_once(tmp_path: Path) -> None:
+    file = tmp_path / "result_0.txt"
+    lines = lines_of()
+    file.write_bytes(b"".join(lines[:15]))
+    with subprocess.Popen(
+        [*CALL, str(file), "--round", "1.0", "--format", "jsonl", *QUICK],
+        stdout=subprocess.PIPE,
+        env=ENVIRONMENT,
+    ) as process:
+        assert process.stdout is not None
+        first = [json.loads(process.stdout.readline())["event"] for _ in range(3)]
+        assert first == ["watching", "phase", "identity"]
+        process.send_signal(signal.SIGINT)
+        rest = [json.loads(line) for line in process.stdout]
+        assert process.wait(30) == 130
+    assert rest[-1]["exit_status"] == 1
+    assert rest[-1]["event"] == "verdict" and rest[-1]["reason"] == "interrupted"
+
+
+def test_sigterm_gives_the_verdict_too(log: Path) -> None:
+    with subprocess.Popen(
+        [*CALL, str(log), "--round", "1.0", "--logs", "2", "--interval", "30"],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=ENVIRONMENT,
+    ) as process:
+        assert process.stdout is not None
+        while "stopped" not in process.stdout.readline():
+            pass
+        process.terminate()
+        lines = process.stdout.read().splitlines()
+        assert process.wait(30) == 0
+    assert lines[-1] == "accepted: 1 of 1 logs compliant, as far as they are"
+
+
+def test_a_pipe() -> None:
+    data = b"".join(lines_of())
+    with subprocess.Popen(
+        [*CALL, "-", "--round", "1.0"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=ENVIRONMENT
+    ) as process:
+        assert process.stdin is not None and process.stdout is not None
+        for start in range(0, len(data), 700):
+            process.stdin.write(data[start : start + 700])
+            process.stdin.flush()
+            time.sleep(0.01)
+        process.stdin.close()
+        lines = process.stdout.read().decode().splitlines()
+        assert process.wait(30) == 0
+    assert lines[0] == "standard input: watching, by the rules of training v1.0"
+    assert lines[-1] == "accepted: 1 of 1 logs compliant"
+
+
+def test_a_busy_pipe_is_not_held_up(tmp_path: Path) -> None:
+    began = time.monotonic()
+    noise = b"x" * 99 + b"\n"
+    done = subprocess.run(
+        [*CALL, "-", "--round", "1.0"],
+        input=noise * 400_000 + b"".join(lines_of()),
+        capture_output=True,
+        check=False,
+        env=ENVIRONMENT,
+    )
+    assert done.returncode == 0
+    assert time.monotonic() - began < 20
+
+
+def test_a_terminal(tmp_path: Path) -> None:
+    file = tmp_path / "result_0.txt"
+    ours, theirs = pty.openpty()
+    call = [*CALL, str(file), "--round", "1.0", *QUICK]
+    process = subprocess.Popen(call, stdout=theirs, stderr=theirs, env={**ENVIRONMENT, "TERM": "xterm"})
+    os.close(theirs)
+    written = ""
+    while "waiting" not in written:
+        written += os.read(ours, 4096).decode(errors="replace")
+    with growing(file, lines_of()):
+        written += _read_all(ours)
+        assert process.wait(30) == 0
+    os.close(ours)
+    words = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", written)
+    assert re.search(r"result_0.txt +(init|run|evaluating)", words)
+    assert "target: at least 0.759 and below 1.0" in words
+    assert words.rstrip().endswith("accepted: 1 of 1 logs compliant")
+    assert written.count("\x1b[?25l") == written.count("\x1b[?25h") == 1
+
+
+def _read_all(descriptor: int) -> str:
+    parts = []
+    while True:
+        try:
+            part = os.read(descriptor, 4096)
+        except OSError:
+            break  # What a terminal says when its last user has gone.
+        if not part:
+            break
+        parts.append(part)
+    return b"".join(parts).decode(errors="replace")
+
+
+def test_text_is_text_on_a_terminal_too(log: Path) -> None:
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [*CALL, str(log), "--round", "1.0", "--format", "text", *QUICK], stdout=theirs, env=ENVIRONMENT
+    )
+    os.close(theirs)
+    written = _read_all(ours)
+    assert process.wait(30) == 0
+    os.close(ours)
+    assert "\x1b" not in written
+
+
+def test_exec_is_told(log: Path, tmp_path: Path) -> None:
+    script, notes = tmp_path / "note.py", tmp_path / "notes"
+    script.write_text(
+        "import os, sys\n"
+        "with open(sys.argv[1], 'a') as out:\n"
+        "    print(os.environ['MLSUB_EVENT'], os.environ['MLSUB_OFFICIAL'], sys.argv[2], file=out)\n"
+    )
+    to_run = f"'{sys.executable}' -S '{script}' '{notes}' '$(id) ; x'"
+    result = watch(log, "--round", "1.0", "--exec", to_run)
+    assert result.exit_code == 0
+    assert notes.read_text().splitlines() == ["end compliant $(id) ; x", "verdict accepted $(id) ; x"]
+
+
+def test_exec_that_fails_changes_no_verdict(log: Path) -> None:
+    result = watch(
+        log, "--round", "1.0", "--format", "jsonl", "--exec", f"{sys.executable} -S -c 'raise SystemExit(4)'"
+    )
+    assert result.exit_code == 0
+    warnings = [event["message"] for event in read_events(result.stdout) if event["event"] == "warning"]
+    assert warnings == ["the command of --exec ended with status 4"]
+
+
+def test_an_output_that_knows_few_characters(tmp_path: Path) -> None:
+    file = tmp_path / "result_0.txt"
+    file.write_bytes(
+        b"".join(lines_of()).replace(
+            b'"submission_status", "value": "onprem"', b'"submission_status", "value": "\xc3\xa9"'
+        )
+    )
+    done = subprocess.run(
+        [*CALL, str(file), "--round", "1.0", *QUICK],
+        capture_output=True,
+        check=False,
+        env={**ENVIRONMENT, "PYTHONIOENCODING": "ascii"},
+    )
+    assert done.returncode == 1 and b"\\xe9" in done.stdout and done.stderr == b""
+
+
+PROBE = """
+import json, sys
+from mlsub.commands.watch.command import command
+try:
+    command(sys.argv[1:])
+except SystemExit:
+    pass
+print("\\nMODULES " + json.dumps(sorted(sys.modules)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("args", "unwanted"),
+    [
+        (["--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "subprocess", "numpy"}),
+        (["LOG", "--round", "1.0", "--format", "jsonl"], {"rich", "jsonschema", "mlperf_logging", "numpy", "scipy"}),
+        (["LOG", "--round", "1.0"], {"rich", "jsonschema", "mlperf_logging", "numpy", "scipy"}),
+    ],
+)
+def test_only_what_is_needed_is_imported(args: list[str], unwanted: set[str], log: Path) -> None:
+    args = [str(log) if arg == "LOG" else arg for arg in [*args, *QUICK]]
+    done = subprocess.run(
+        [sys.executable, "-c", PROBE, *args], capture_output=True, text=True, check=True, env=ENVIRONMENT
+    )
+    modules = set(json.loads(done.stdout.rpartition("MODULES ")[2]))
+    assert modules & unwanted == set()

@@ -1,0 +1,332 @@
+"""Nothing that somebody wrote is destroyed: every command that writes, each on a file that somebody changed by hand.
+
+The table of ``docs/writing.md`` has a row for each of them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+import pytest
+
+from mlsub.cli import main
+from tests.commands.pack.workplace import Workplace, files
+from tests.commands.runner import REPOSITORY, Outcome, run
+from tests.make_tree import make_tree, snapshot
+
+#: What somebody wrote; it must be somewhere after each command.
+MINE = b"written by hand, and the only copy\n"
+Call = tuple[object, ...]
+
+
+class Case(NamedTuple):
+    """A command that writes, the file that somebody changes between two calls, and what the second one comes to.
+
+    ``first`` is what is called before; None where the file is there without it. ``stays`` says that the file is as it
+    was after the second call; else it is kept under the name that the call tells.
+    """
+
+    command: str
+    first: Call | None
+    changed: str
+    again: Call
+    status: int
+    stays: bool
+
+
+PACK: Call = ("pack", "submission.yaml", "-o", "out/ACME", "--jobs", "1", "--write")
+SCAFFOLDED = "out/ACME/benchmarks/resnet/rack1/README.md"
+INIT: Call = (
+    *("init", "new.yaml", "--organisation", "ACME", "--round", "5.1"),
+    *("--division", "closed", "--system", "rack1", "--benchmark", "llama31_8b"),
+)
+REPORT: Call = ("report", "v1.0", "-o", "site", "--jobs", "1")
+MERGE: Call = ("merge", "a/v1.0/ACME", "b/v1.0/ACME", "-o", "merged/ACME", "--jobs", "1", "--write")
+REHEARSE: Call = ("rehearse", "rehearsal.yaml", "--output", "demo")
+SEAL: Call = ("seal", "v1.0/ACME", "-o", "ACME.tar.gz", "--no-encryption")
+BUILD: Call = ("db", "build", "v1.0", "-o", "results.duckdb", "--jobs", "1")
+SCORE: Call = ("score", "v1.0", "-o", "table.csv", "--jobs", "1")
+PLOT: Call = ("rcp", "plot", "resnet", "-o", "picture.svg")
+POINTS: Call = ("rcp", "build", "reference", "-o", "rcps_resnet.json", "--round", "1.0", "--jobs", "1")
+NEW: Call = ("system", "new", "--from", "ipu-pod64", "-o", "pod64.json")
+CAPTURE: Call = ("system", "capture", "-o", "here.json")
+CAPTURE_JSON: Call = ("system", "capture", "--format", "json", "-o", "capture.{rank}.json")
+
+CASES = [
+    # A template that was filled in is kept where it is planned, and named where it is not.
+    Case("pack", (*PACK, "--scaffold"), SCAFFOLDED, (*PACK, "--scaffold"), 0, True),
+    Case("pack", (*PACK, "--scaffold"), SCAFFOLDED, (*PACK, "--scaffold", "--replace"), 0, True),
+    Case("pack", (*PACK, "--scaffold"), SCAFFOLDED, PACK, 1, True),
+    Case("pack", (*PACK, "--scaffold"), SCAFFOLDED, (*PACK, "--replace"), 1, True),
+    Case("pack", PACK, "out/ACME/systems/rack1.json", PACK, 1, True),
+    Case("pack", PACK, "out/ACME/systems/rack1.json", (*PACK, "--replace"), 1, True),
+    Case("pack", PACK, "out/ACME/results/rack1/resnet/result_0.txt", (*PACK, "--replace", "--link"), 1, True),
+    Case("pack", PACK, "out/ACME/notes.txt", (*PACK, "--replace"), 1, True),
+    Case("merge", MERGE, "merged/ACME/README.md", MERGE, 2, True),
+    Case("merge", MERGE, "merged/ACME/README.md", (*MERGE, "--replace"), 2, True),
+    Case("merge", MERGE, "merged/ACME/notes.txt", (*MERGE, "--replace", "--even-rejected"), 2, True),
+    Case("rehearse", REHEARSE, "demo/rehearsal-v1.0/Org/systems/here.json", REHEARSE, 2, True),
+    Case("rehearse", REHEARSE, "demo/rehearsal-v1.0/Org/systems/here.json", (*REHEARSE, "--replace"), 2, True),
+    Case("rehearse", REHEARSE, "demo/rehearsal-v1.0/README.txt", (*REHEARSE, "--replace"), 0, True),
+    Case("report", REPORT, "site/index.html", REPORT, 2, True),
+    Case("report", REPORT, "site/index.html", (*REPORT, "--replace"), 2, True),
+    Case("report", REPORT, "site/CNAME", (*REPORT, "--force"), 2, True),
+    Case("db build", BUILD, "results.duckdb", BUILD, 2, True),
+    Case("db build", BUILD, "results.duckdb", (*BUILD, "--force"), 0, False),
+    Case("db build", (*BUILD, "--parquet", "tables"), "tables/runs.parquet", (*BUILD, "--parquet", "tables"), 2, True),
+    Case("db build", None, "tables/runs.parquet", (*BUILD, "--parquet", "tables", "--force"), 2, True),
+    Case("seal", SEAL, "ACME.tar.gz", SEAL, 2, True),
+    Case("seal", SEAL, "ACME.tar.gz", (*SEAL, "--force"), 0, False),
+    Case("seal", SEAL, "ACME.tar.gz.receipt.txt", (*SEAL, "--force"), 0, False),
+    Case("seal", SEAL, "ACME.tar.gz.MANIFEST.sha256", (*SEAL, "--force"), 0, False),
+    Case("seal", None, "ACME.tar.gz.sha1", (*SEAL, "--force"), 0, False),
+    Case("unseal", SEAL, "opened/notes.txt", ("unseal", "ACME.tar.gz", "-o", "opened"), 2, True),
+    Case("init", INIT, "new.yaml", INIT, 2, True),
+    Case("init", INIT, "new.yaml", (*INIT, "--force"), 0, False),
+    Case("score", SCORE, "table.csv", SCORE, 2, True),
+    Case("score", SCORE, "table.csv", (*SCORE, "--force"), 0, False),
+    Case("score", None, "v4.0/ACME/results/rack1/resnet/scaling.json", ("score", "v4.0", "--write-scaling"), 2, True),
+    Case("rcp plot", PLOT, "picture.svg", PLOT, 2, True),
+    Case("rcp plot", PLOT, "picture.svg", (*PLOT, "--force"), 0, False),
+    Case("rcp build", POINTS, "rcps_resnet.json", POINTS, 2, True),
+    Case("rcp build", POINTS, "rcps_resnet.json", (*POINTS, "--force"), 0, False),
+    Case("system new", NEW, "pod64.json", NEW, 2, True),
+    Case("system new", NEW, "pod64.json", (*NEW, "--force"), 0, False),
+    Case("system capture", CAPTURE, "here.json", CAPTURE, 2, True),
+    Case("system capture", CAPTURE, "here.json", (*CAPTURE, "--force"), 0, False),
+    Case("system capture", CAPTURE_JSON, "capture.0.json", (*CAPTURE_JSON, "--force"), 0, False),
+    Case("redact", None, "copies/result_0.txt", ("redact", "logs", "-o", "copies"), 2, True),
+]  # fmt: skip
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Everything the commands need, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", "LOCAL_RANK"):
+        monkeypatch.delenv(name, raising=False)
+    make_tree(tmp_path)
+    faster = make_tree(tmp_path, "v4.0")
+    faster.edit(lambda log: log.put("eval_accuracy", metadata={"epoch_num": 35}), *range(5))
+    make_tree(tmp_path / "a")
+    make_tree(tmp_path / "b")
+    reference = make_tree(tmp_path / "made", org="Reference", benchmarks=())
+    reference.add_entry(runs=10)
+    (reference.entry()).rename(tmp_path / "reference")
+    Workplace(tmp_path)
+    (tmp_path / "rehearsal.yaml").write_text("organisation: Org\nentries: [{system: here, division: open}]\n")
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "result_0.txt").write_text("cd /home/alice/run\n")
+    return tmp_path
+
+
+def told(done: Outcome) -> str:
+    """All that a call said, on one line."""
+    return re.sub(r"\s+", " ", done.stdout + done.stderr)
+
+
+def title(case: Case) -> str:
+    flags = [str(word) for word in case.again if str(word).startswith("--") and word not in ("--jobs", "--round")]
+    return f"{case.command} {Path(case.changed).name} {' '.join(flags)}".strip()
+
+
+@pytest.mark.parametrize("case", CASES, ids=map(title, CASES))
+def test_what_somebody_wrote_is_kept_or_named(case: Case, here: Path) -> None:
+    if case.first is not None:
+        assert run(*case.first).status == 0
+    file = here / case.changed
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(MINE)
+    done = run(*case.again)
+    assert done.status == case.status, told(done)
+    if case.stays:
+        assert file.read_bytes() == MINE
+        # Refused by name, or as the folder that is there already; what a command does not touch needs no words.
+        names = [file.name, *map(str, Path(case.changed).parents[:-1])]
+        assert case.status == 0 or any(name in told(done) for name in names)
+        assert "--replace" not in case.again or case.status == 0 or file.name in told(done)
+    else:
+        aside = file.with_name(f"{file.name}.~1~")
+        assert aside.read_bytes() == MINE
+        assert aside.name in told(done)
+        assert not file.exists() or file.read_bytes() != MINE
+
+
+@pytest.mark.parametrize(
+    ("first", "again"),
+    [
+        ((*PACK, "--scaffold"), (*PACK, "--replace")),
+        (MERGE, (*MERGE, "--replace")),
+        (REPORT, (*REPORT, "--replace")),
+        ((*BUILD, "--parquet", "tables"), (*BUILD, "--parquet", "tables", "--force")),
+        (SEAL, (*SEAL, "--force")),
+        (INIT, (*INIT, "--force")),
+        (SCORE, (*SCORE, "--force")),
+        (NEW, (*NEW, "--force")),
+    ],
+    ids=lambda call: " ".join(map(str, call[:2])),
+)
+def test_what_nobody_changed_is_replaced_and_nothing_is_kept_of_it(first: Call, again: Call, here: Path) -> None:
+    """Sealing, a database and folders differ each time, and are known again; the others come out the same."""
+    assert run(*first).status == 0
+    assert run(*again).status == 0
+    assert list(here.rglob("*~")) == []
+
+
+def test_a_template_that_was_filled_in_is_in_the_package_and_shown(here: Path) -> None:
+    run(*PACK, "--scaffold")
+    (here / SCAFFOLDED).write_bytes(MINE)
+    (here / SCAFFOLDED).with_name("setup.sh").write_text("#!/bin/bash\nexit 0\n")
+    (here / SCAFFOLDED).with_name("setup.sh").chmod(0o755)
+    before = files(here / "out")
+    done = run(*PACK, "--scaffold")
+    assert (
+        "kept as it is there:\n  benchmarks/resnet/rack1/README.md\n  benchmarks/resnet/rack1/setup.sh\n" in done.stdout
+    )
+    assert "is as planned: nothing to write" in done.stdout
+    # Another plan puts another tree in place, with what was filled in.
+    Workplace.save(_reversed(here))
+    assert run(*PACK, "--scaffold", "--replace").status == 0
+    after = files(here / "out")
+    filled = {path: content for path, content in before.items() if "benchmarks/" in path}
+    assert filled.items() <= after.items()
+    assert after != before
+    # It is still nobody's but theirs who wrote it.
+    assert run(*PACK, "--replace").status == 1
+    assert filled.items() <= files(here / "out").items()
+
+
+def _reversed(here: Path) -> Workplace:
+    """The workplace, its logs in the other order."""
+    import yaml
+
+    workplace = Workplace.__new__(Workplace)
+    workplace.folder, workplace.manifest_file = here, here / "submission.yaml"
+    workplace.content = yaml.safe_load(workplace.manifest_file.read_text())
+    workplace.content["entries"][0]["runs"].reverse()
+    return workplace
+
+
+def test_a_source_that_changed_is_packed_anew_and_its_old_copy_goes(here: Path) -> None:
+    run(*PACK)
+    _reversed(here).save()
+    done = run(*PACK)
+    assert done.status == 0
+    assert "4 changed" in done.stdout
+
+
+def test_without_a_record_a_template_that_was_filled_in_is_kept(here: Path) -> None:
+    run(*PACK, "--scaffold")
+    (here / SCAFFOLDED).write_bytes(MINE)
+    (here / "out" / ".ACME.mlsub-written").unlink()
+    assert run(*PACK, "--scaffold", "--replace").status == 0
+    assert (here / SCAFFOLDED).read_bytes() == MINE
+    assert run(*PACK, "--replace").status == 1
+    assert (here / SCAFFOLDED).read_bytes() == MINE
+
+
+def test_without_a_record_everything_that_differs_is_somebodys(here: Path) -> None:
+    run(*PACK)
+    (here / "out" / ".ACME.mlsub-written").unlink()
+    before = snapshot(here / "out" / "ACME")
+    _reversed(here).save()
+    done = run(*PACK, "--replace")
+    assert done.status == 1
+    assert "result_0.txt" in done.stdout
+    assert "result_2.txt" not in done.stdout.split("package.out-changed")[1].split("fix")[0]
+    assert snapshot(here / "out" / "ACME") == before
+    # A tree that is as planned is what pack would write, and is known from then on.
+    _reversed(here).save()
+    assert run(*PACK).status == 0
+    _reversed(here).save()
+    assert run(*PACK).status == 0
+
+
+@pytest.mark.parametrize("record", ["", "{", "[]", '{"files": {"a": 1}}', '{"files": ' + "[" * 100_000, "\x00\xff"])
+def test_a_broken_record_is_none(record: str, here: Path) -> None:
+    run(*REPORT)
+    (here / ".site.mlsub-written").write_text(record)
+    before = snapshot(here / "site")
+    done = run(*REPORT, "--replace")
+    assert (done.status, snapshot(here / "site")) == (2, before)
+    assert "index.html" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["fix", "redact", "truncate"])
+def test_a_log_that_somebody_changes_meanwhile_is_left_and_named(
+    command: str, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from mlsub.commands.fix import put
+
+    log = here / "v1.0/ACME/results/rack1/resnet/result_0.txt"
+    if command == "fix":
+        log.write_bytes(log.read_bytes().replace(b"\n", b"\r\n"))
+    elif command == "redact":
+        log.write_bytes(b"cd /home/alice/run\n" + log.read_bytes())
+    else:
+        with log.open("ab") as stream:
+            stream.write(b"framework output\n" * (7 << 20))
+    rest = log.read_bytes()
+    sync = os.fsync
+
+    def meanwhile(descriptor: int) -> None:
+        sync(descriptor)
+        with log.open("ab") as stream:
+            stream.write(MINE)
+
+    monkeypatch.setattr(put.os, "fsync", meanwhile)
+    path = log if command != "fix" else here / "v1.0/ACME"
+    done = run(command, path, "--write")
+    assert done.status == 2
+    assert log.read_bytes() == rest + MINE
+    assert f"{log} changed while it was read" in done.stderr
+
+
+def test_a_repair_never_takes_the_name_of_a_file_that_is_there(here: Path) -> None:
+    entry = here / "v1.0/ACME/results/rack1/resnet"
+    (entry / "result_0.txt").rename(entry / "Result-0.log")
+    (entry / "result_0.txt").write_bytes(MINE)
+    run("fix", here / "v1.0/ACME", "--write")
+    assert (entry / "result_0.txt").read_bytes() == MINE
+    assert (entry / "Result-0.log").exists()
+
+
+def test_a_second_file_that_somebody_changed_is_kept_beside_the_first(here: Path) -> None:
+    for number in (1, 2, 3):
+        (here / "table.csv").write_bytes(MINE * number)
+        assert run(*SCORE, "--force").status == 0
+    assert [(here / f"table.csv.~{n}~").read_bytes() for n in (1, 2, 3)] == [MINE, MINE * 2, MINE * 3]
+
+
+def writing_options() -> list[tuple[str, str]]:
+    """Each command and option of ``mlsub`` by which something may be written over."""
+    found = []
+
+    def walk(name: str, command: click.Command) -> None:
+        if isinstance(command, click.Group):
+            context = click.Context(command)
+            for each in command.list_commands(context):
+                below = command.get_command(context, each)
+                assert below is not None
+                walk(f"{name} {each}".strip(), below)
+            return
+        words = {word for parameter in command.params for word in parameter.opts}
+        found.extend((name, word) for word in sorted(words) if re.match(r"--(write|replace|force|output)", word))
+
+    walk("", main)
+    return found
+
+
+@pytest.mark.parametrize(("command", "option"), writing_options())
+def test_the_table_and_the_tests_have_every_command_that_writes(command: str, option: str) -> None:
+    table = (REPOSITORY / "docs" / "writing.md").read_text()
+    rows = " ".join(line for line in table.splitlines() if line.startswith(f"| `{command}`"))
+    named = option if option != "--output" else "-o"
+    assert f"`{named}" in rows or f"`{option}" in rows
+    mended: Callable[[str], bool] = ("fix", "redact", "truncate").__contains__
+    assert mended(command) or any(case.command == command for case in CASES)

@@ -1,0 +1,184 @@
+"""A watch without waiting: a clock that only moves when somebody sleeps, and a script of what happens meanwhile."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+import mlsub.commands.watch
+from mlsub.commands.watch.logs import Logs
+from mlsub.commands.watch.news import News
+from mlsub.commands.watch.outlet import JsonlOutlet, TextOutlet
+from mlsub.commands.watch.run import Row
+from mlsub.commands.watch.watch import Settings, Watch
+from mlsub.judge.runs import Asked
+from tests.make_tree import make_log
+
+#: 4 May 2021: when the logs of tests/make_tree.py were made.
+BEGAN_S = 1_620_100_000.0
+#: Sleeps after which a watch that was told nothing further will never end.
+MANY = 500
+
+Step = Callable[[], object]
+
+
+class FakeClock:
+    """Runs one step of a script at each sleep; after the last one it goes on, but not for ever."""
+
+    def __init__(self, script: Sequence[Step] = (), now: float = BEGAN_S) -> None:
+        self._script = list(script)
+        self._began = now
+        self._slept = 0.0
+        self._sleeps = 0
+
+    def now(self) -> float:
+        return self._began + self._slept
+
+    def steady(self) -> float:
+        return 1000.0 + self._slept
+
+    def sleep(self, seconds: float, readable: Sequence[int] = ()) -> None:
+        self._slept += seconds
+        self._sleeps += 1
+        assert self._sleeps < MANY, "the watch goes on for ever"
+        if self._script:
+            self._script.pop(0)()
+
+
+class Kept:
+    """An outlet that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.news: list[News] = []
+        self.rows: list[Sequence[Row]] = []
+        self.closed = False
+
+    def tell(self, news: News) -> None:
+        self.news.append(news)
+
+    def draw(self, rows: Sequence[Row]) -> None:
+        self.rows.append(rows)
+
+    def close(self) -> None:
+        self.closed = True
+
+    def of(self, kind: type[Any]) -> list[Any]:
+        return [news for news in self.news if isinstance(news, kind)]
+
+
+def ctrl_c() -> None:
+    """A step of a script: somebody asks for the end."""
+    raise KeyboardInterrupt
+
+
+def watched(
+    paths: Sequence[Path | str],
+    script: Sequence[Step] = (),
+    *,
+    settings: Settings | None = None,
+    clock: FakeClock | None = None,
+    standard_input: int = 0,
+    command: tuple[str, ...] = (),
+    **asked: str,
+) -> tuple[int, Kept]:
+    """Watch logs by the rules of v1.0, unless told; the exit status, and what was told."""
+    kept = Kept()
+    status = watch(
+        kept,
+        paths,
+        script,
+        settings=settings,
+        clock=clock,
+        standard_input=standard_input,
+        command=command,
+        asked={"round": "1.0", **asked},
+    )
+    assert kept.closed
+    return status, kept
+
+
+def watch(
+    outlet: Any,
+    paths: Sequence[Path | str],
+    script: Sequence[Step] = (),
+    *,
+    settings: Settings | None = None,
+    clock: FakeClock | None = None,
+    standard_input: int = 0,
+    command: tuple[str, ...] = (),
+    asked: dict[str, str],
+) -> int:
+    logs = Logs([str(path) for path in paths], Asked(**asked), standard_input)
+    time = clock if clock is not None else FakeClock(script)
+    return Watch(logs, time, outlet, settings if settings is not None else Settings(), command).run()
+
+
+def text_of(paths: Sequence[Path | str], script: Sequence[Step] = (), **asked: str) -> str:
+    """What a watch writes as text."""
+    stream = io.StringIO()
+    watch(TextOutlet(stream), paths, script, asked={"round": "1.0", **asked})
+    return stream.getvalue()
+
+
+def events_of(paths: Sequence[Path | str], script: Sequence[Step] = (), **asked: str) -> list[dict[str, Any]]:
+    """What a watch writes as JSON lines, each valid by the published schema."""
+    stream = io.StringIO()
+    watch(JsonlOutlet(stream), paths, script, asked={"round": "1.0", **asked})
+    return read_events(stream.getvalue())
+
+
+def read_events(text: str) -> list[dict[str, Any]]:
+    """The objects of JSON lines; each must keep the contract."""
+    assert text.isascii() and text.endswith("\n")
+    events = [json.loads(line, parse_constant=_no_number) for line in text.splitlines()]
+    for event in events:
+        schema().validate(event)
+        told = schema_of(event["event"])
+        assert set(event) == {*told["properties"], "at_ms"} == {*told["required"], "event", "at_ms"}
+    return events
+
+
+def _no_number(text: str) -> None:
+    raise AssertionError(f"{text} is no JSON")
+
+
+@lru_cache(maxsize=1)
+def schema() -> Draft202012Validator:
+    content = json.loads(Path(mlsub.commands.watch.__file__).with_name("schema.json").read_text())
+    Draft202012Validator.check_schema(content)
+    return Draft202012Validator(content)
+
+
+def schema_of(event: str) -> dict[str, Any]:
+    found: dict[str, Any] = schema().schema["$defs"][event]
+    return found
+
+
+def lines_of(run: int = 0, **how: str) -> list[bytes]:
+    """The lines of a compliant log, each with its end."""
+    return make_log(run=run, **how).text().encode().splitlines(keepends=True)
+
+
+def at(lines: Sequence[bytes], key: str) -> int:
+    """The first line with a record of a key, counted from 0."""
+    return next(n for n, line in enumerate(lines) if f'"key": "{key}"'.encode() in line)
+
+
+def append(file: Path, *data: bytes) -> Step:
+    """A step that lets a log grow."""
+
+    def step() -> None:
+        with file.open("ab") as stream:
+            stream.write(b"".join(data))
+
+    return step
+
+
+def wait() -> None:
+    """A step in which nothing happens."""

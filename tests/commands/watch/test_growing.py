@@ -1,0 +1,219 @@
+"""A log fed in pieces is judged as the same bytes in a file are: by the code of ``mlsub check``, to the last field."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mlsub.commands.watch.growing import GrowingLog
+from mlsub.findings import Finding
+from mlsub.judge import log as judge
+from mlsub.judge.log import LogTask, judge_log
+from mlsub.log.event import Event
+from mlsub.log.reader import CHUNK, MAX_RECORD
+from mlsub.log.report import LogReport
+from mlsub.rounds import get_round
+from tests.commands.watch.scene import at, lines_of
+from tests.differential.shared import ABSENT, CORPUS, present
+from tests.make_tree import Log, make_log
+
+RECORD = (
+    b':::MLLOG {"namespace": "", "time_ms": 5, "event_type": "POINT_IN_TIME", "key": "%s", "value": 1, "metadata": {}}'
+)
+Told = dict[tuple[str, int | None, str | None], Finding]
+
+
+def fed(data: bytes, pieces: list[int], task: LogTask) -> tuple[LogReport, Told, list[Event]]:
+    """The report on bytes in pieces of these sizes (then the rest), and what was certain before the end."""
+    seen: list[Event] = []
+    log = GrowingLog(task, get_round(task.usage, task.round), seen.append)
+    told: Told = {}
+    place = 0
+    for size in [*pieces, len(data)]:
+        if place < len(data):
+            log.feed(data[place : place + size])
+            place += size
+        for found in log.findings():
+            told.setdefault((found.rule, found.line, found.expected), found)
+    return log.report(), told, seen
+
+
+def same(data: bytes, pieces: list[int], tmp_path: Path, round_name: str = "1.0") -> tuple[LogReport, Told]:
+    """Both ways lead to the same report."""
+    file = tmp_path / "result_0.txt"
+    file.write_bytes(data)
+    task = LogTask(str(file), "result_0.txt", "training", round_name)
+    report, told, _ = fed(data, pieces, task)
+    assert repr(report) == repr(judge_log(task))
+    return report, told
+
+
+def published(rounds: int, share: int) -> list[Path]:
+    """Some published logs of each round."""
+    files = sorted(CORPUS.rglob("result_*.txt")) if present() else []
+    return random.Random(rounds).sample(files, len(files) // share)
+
+
+@pytest.mark.skipif(not present(), reason=ABSENT)
+@pytest.mark.parametrize("number", range(4))
+def test_published_logs_in_random_pieces(number: int) -> None:
+    chance = random.Random(number)
+    files = published(number, 30)
+    assert len(files) > 20
+    for file in files:
+        name = file.relative_to(CORPUS).parts[0]
+        usage, _, round_name = name.rpartition("-") if "-" in name else ("training", "", name)
+        task = LogTask(str(file), file.name, usage, round_name.removeprefix("v"))
+        data = file.read_bytes()
+        step = chance.choice([100, 4000, 1 << 16])
+        pieces = [chance.randint(1, step) for _ in range(min(2000, 2 * len(data) // step))]
+        report, told, events = fed(data, pieces, task)
+        assert repr(report) == repr(judge_log(task)), file
+        assert len(events) == report.run.timeline.events
+        final = {(f.rule, f.line, f.expected) for f in report.findings}
+        assert set(told) <= final, file
+
+
+LINE = st.sampled_from(
+    [
+        *lines_of(),
+        *(line.replace(b"\n", b"\r\n") for line in lines_of()[:6]),
+        RECORD % b"opt_name" + b"\n",
+        RECORD % b"submission_division" + b"\r",
+        RECORD % b"run_stop" + b" and text behind it\n",
+        RECORD[:40] + b"\n",
+        b"[rank 3] " + RECORD % b"seed" + RECORD % b"seed" + b"\n",
+        b"free text \xff\x00\xe9\n",
+        b"progress\rprogress\r",
+        b"\n",
+        b"\r\n",
+        b'::MLLOG :::MLLOG {"key": 1}\n',
+        b':::MLLOG {"time_ms": NaN, "key": ["x"], "value": Infinity, "metadata": null}\n',
+    ]
+)
+
+
+@given(
+    lines=st.lists(LINE, max_size=40),
+    pieces=st.lists(st.integers(1, 400), max_size=60),
+    cut=st.integers(0, 300),
+)
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_lines_in_any_pieces(lines: list[bytes], pieces: list[int], cut: int, tmp_path: Path) -> None:
+    data = b"".join(lines)
+    same(data[: max(0, len(data) - cut)] if cut < 150 else data, pieces, tmp_path)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
+@pytest.mark.parametrize("pieces", [[1, 1, 1, 1, 1], [3, 1], [1000, 7, 9], []])
+def test_a_wide_encoding(encoding: str, pieces: list[int], tmp_path: Path) -> None:
+    report, told = same(make_log().text().encode(encoding), pieces, tmp_path)
+    wide = next(f for f in report.findings if f.rule == "log.wide-encoding")
+    assert wide.actual == f"{len(make_log().lines)} records for a reader that knows the encoding"
+    assert not told
+
+
+@pytest.mark.parametrize("data", [b"", b"x", b"\xff", b"\xff\xfe", b"\xff\xfe\x00\x00", b"no record\n", b"\n\r\n"])
+def test_hardly_anything(data: bytes, tmp_path: Path) -> None:
+    report, _ = same(data, [1, 1], tmp_path)
+    assert not report.compliant
+
+
+@pytest.mark.parametrize("beyond", [-CHUNK, -200, 100, CHUNK // 2, CHUNK + 100])
+def test_a_record_about_as_long_as_a_record_may_be(beyond: int, tmp_path: Path) -> None:
+    long = RECORD % (b"x" * (MAX_RECORD + beyond))
+    lines = lines_of()
+    data = b"".join([*lines[:5], long, b"\n", *lines[5:]])
+    chance = random.Random(beyond)
+    pieces = [chance.randint(1, 1 << 18) for _ in range(400)]
+    same(data, pieces, tmp_path)
+
+
+def test_a_log_that_names_itself_after_more_events_than_are_held(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judge, "MAX_HELD", 10)
+    lines = lines_of()
+    division, name = lines[at(lines, "submission_division")], lines[at(lines, "submission_benchmark")]
+    rest = [line for line in lines if line not in (division, name)]
+    late = [*rest[:25], division, *rest[25:], name]
+    report, told = same(b"".join(late), [50] * 300, tmp_path)
+    assert report.compliant and not told
+    spoiled = [line.replace(b'"lars_epsilon", "value": 0.0', b'"lars_epsilon", "value": 0.5') for line in late]
+    assert spoiled != late
+    report, told = same(b"".join(spoiled), [50] * 300, tmp_path)
+    assert not report.compliant
+    assert [rule for rule, _, _ in told] == ["key.lars_epsilon.value"]
+
+
+def test_a_log_that_never_names_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judge, "MAX_HELD", 10)
+    lines = [line for line in lines_of() if b"submission_" not in line]
+    report, _ = same(b"".join(lines), [100] * 100, tmp_path)
+    assert not report.compliant
+
+
+def test_mutants_of_a_good_log(tmp_path: Path) -> None:
+    chance = random.Random(5)
+    withdrawn = 0
+    for _ in range(150):
+        log = make_log()
+        mutate(log, chance)
+        data = log.text().encode()
+        report, told = same(data, [chance.randint(1, 900) for _ in range(60)], tmp_path)
+        assert not told or not report.compliant or all(f.severity != "error" for f in told.values())
+        final = {(f.rule, f.line, f.expected) for f in report.findings}
+        withdrawn += not set(told) <= final
+    # What is certain may get other words in the end, where the key it was computed from is wrong too.
+    assert withdrawn < 8
+
+
+def mutate(log: Log, chance: random.Random) -> None:
+    """Drop, repeat, move and spoil some records."""
+    for _ in range(chance.randint(1, 4)):
+        place = chance.randrange(len(log.lines))
+        record = log.lines[place]
+        assert isinstance(record, dict)
+        change = chance.choice(["drop", "again", "other", "move", "spoil", "metadata"])
+        if change == "drop":
+            del log.lines[place]
+        elif change == "again":
+            log.lines.insert(chance.randrange(len(log.lines)), dict(record))
+        elif change == "other":
+            log.lines.insert(place, {**record, "value": "other"})
+        elif change == "move":
+            log.lines.insert(chance.randrange(len(log.lines)), log.lines.pop(place))
+        elif change == "spoil":
+            record["value"] = chance.choice([None, -1, "x", [], 1e308])
+        else:
+            record["metadata"] = {}
+
+
+def test_memory_stays_flat_without_any_line_end() -> None:
+    import tracemalloc
+
+    log = GrowingLog(LogTask("-", "-", "training", "1.0"), get_round("training", "1.0"), lambda _: None)
+    log.feed(b"x" * 1000)
+    piece = bytes(4 << 20)
+    tracemalloc.start()
+    for _ in range(32):
+        log.feed(piece)
+        log.findings()
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 24 << 20
+
+
+def test_an_unfinished_last_line_is_no_record_yet(tmp_path: Path) -> None:
+    lines = lines_of()
+    log = GrowingLog(LogTask("-", "-", "training", "1.0"), get_round("training", "1.0"), lambda _: None)
+    log.feed(b"".join(lines)[:-1])
+    assert log.fold.status is None
+    event = log.unfinished()
+    assert event is not None and event.key == "run_stop"
+    log.feed(b"\n")
+    assert log.fold.status == "success" and log.unfinished() is None

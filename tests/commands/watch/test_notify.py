@@ -1,0 +1,262 @@
+"""The command of --exec: run without a shell, told what happened in its environment, and never in the way."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from mlsub.commands.watch import notify
+from mlsub.commands.watch.clock import SystemClock
+from mlsub.commands.watch.news import Concluded, Ended, Found, News, Warned
+from mlsub.commands.watch.notify import MAX_LENGTH, VARIABLES, CommandError, Notifier, facts_of, parse_command
+from mlsub.findings import Verdict
+from mlsub.rules.catalogue import finding
+from tests.commands.watch.scene import FakeClock, append, lines_of, watched
+
+HOSTILE = "$(touch pwned) `touch pwned`; touch pwned & | > pwned ' \" \\ \n\x1b[31m\x00 ${HOME} é \ud800"
+#: Writes its arguments and all MLSUB_ variables as one line of JSON.
+PROBE = """
+import json, os, sys
+told = {name: value for name, value in os.environ.items() if name.startswith("MLSUB_")}
+with open(sys.argv[1], "a") as stream:
+    stream.write(json.dumps([sys.argv[2:], told]) + "\\n")
+"""
+
+
+@pytest.fixture
+def probe(tmp_path: Path) -> tuple[tuple[str, ...], Path]:
+    """A command that notes how it is called, and where."""
+    script, notes = tmp_path / "probe.py", tmp_path / "notes"
+    script.write_text(PROBE)
+    notes.touch()
+    return (sys.executable, "-S", str(script), str(notes), "$(touch pwned)", "$MLSUB_MESSAGE", "*"), notes
+
+
+class PatientClock(FakeClock):
+    """Gives other processes a moment of real time."""
+
+    def sleep(self, seconds: float, readable: Sequence[int] = ()) -> None:
+        time.sleep(0.02)
+        super().sleep(seconds, readable)
+
+
+def calls(notes: Path) -> list[tuple[list[str], dict[str, str]]]:
+    import json
+
+    return [tuple(json.loads(line)) for line in notes.read_text().splitlines()]  # type: ignore[misc]
+
+
+def found(message: str = "wrong", path: str = "result_0.txt", final: bool = False) -> Found:
+    one = finding("log.record-undecodable", path, message, line=7, expected="a", actual="b")
+    return Found(at_ms=1, path=path, finding=one, final=final)
+
+
+def test_facts_of_a_finding() -> None:
+    facts = facts_of(found())
+    assert facts is not None and set(facts) == set(VARIABLES)
+    assert facts["MLSUB_EVENT"] == "finding"
+    assert facts["MLSUB_PATH"] == "result_0.txt"
+    assert facts["MLSUB_RULE"] == "log.record-undecodable"
+    assert facts["MLSUB_SEVERITY"] == "error"
+    assert (facts["MLSUB_MESSAGE"], facts["MLSUB_LINE"]) == ("wrong", "7")
+    assert (facts["MLSUB_EXPECTED"], facts["MLSUB_ACTUAL"]) == ("a", "b")
+    assert facts["MLSUB_STATUS"] == facts["MLSUB_MINUTES"] == facts["MLSUB_EXIT_STATUS"] == ""
+
+
+def test_facts_of_the_end_and_of_the_verdict() -> None:
+    end = Ended(at_ms=1, path="a", official="compliant", status="success", minutes=1.5, errors=0, warnings=2, audit=1)
+    facts = facts_of(end)
+    assert facts is not None
+    assert (facts["MLSUB_EVENT"], facts["MLSUB_OFFICIAL"], facts["MLSUB_STATUS"]) == ("end", "compliant", "success")
+    assert (facts["MLSUB_MINUTES"], facts["MLSUB_MESSAGE"]) == ("1.500000", "compliant: 0 errors, 2 warnings")
+    last = Concluded(at_ms=1, official=Verdict.REJECTED, exit_status=1, reason="stopped", logs=2, compliant=1)
+    facts = facts_of(last)
+    assert facts is not None
+    assert (facts["MLSUB_EVENT"], facts["MLSUB_EXIT_STATUS"]) == ("verdict", "1")
+    assert facts["MLSUB_MESSAGE"] == "rejected: 1 of 2 logs compliant"
+
+
+@pytest.mark.parametrize("news", [found(final=True), Warned(at_ms=1, message="careful")])
+def test_events_that_run_no_command(news: News) -> None:
+    assert facts_of(news) is None
+
+
+def test_facts_hold_no_control_characters_and_are_short() -> None:
+    facts = facts_of(found(HOSTILE * 100, HOSTILE))
+    assert facts is not None
+    for value in facts.values():
+        assert value.isprintable() and len(value) <= MAX_LENGTH
+        value.encode()
+
+
+def test_the_command_is_run_without_a_shell(
+    probe: tuple[tuple[str, ...], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MLSUB_RULE", "stale")
+    command, notes = probe
+    complaints: list[str] = []
+    notifier = Notifier(command, SystemClock(), complaints.append)
+    notifier.notify(found(HOSTILE, HOSTILE))
+    notifier.notify(Concluded(at_ms=1, official=Verdict.ACCEPTED, exit_status=0, reason="stopped", logs=1, compliant=1))
+    notifier.finish()
+    assert complaints == []
+    [(first, told), (second, last)] = calls(notes)
+    assert first == second == ["$(touch pwned)", "$MLSUB_MESSAGE", "*"]
+    assert told["MLSUB_MESSAGE"].startswith(
+        "$(touch pwned) `touch pwned`; touch pwned & | > pwned ' \" \\ \\n\\x1b[31m"
+    )
+    assert told["MLSUB_MESSAGE"].endswith("é \\ud800")
+    assert told["MLSUB_PATH"] == told["MLSUB_MESSAGE"]
+    assert last["MLSUB_RULE"] == "" and set(told) == set(last) == set(VARIABLES)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["notes", "probe.py"]
+
+
+def test_a_watch_with_a_hostile_log_and_name(
+    probe: tuple[tuple[str, ...], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    command, notes = probe
+    folder = tmp_path / "$(touch pwned) 'a\" b;"
+    folder.mkdir()
+    file, other = folder / "result_$(touch pwned).txt", tmp_path / "result_0.txt"
+    lines = [
+        line.replace(
+            b'"submission_platform", "value": "rack1"', b'"submission_status", "value": "$(touch pwned)\\u001b\\n"'
+        )
+        for line in lines_of()
+    ]
+    file.write_bytes(b"".join(lines))
+    clock = PatientClock([append(other, *lines_of(run=1))])
+    status, _ = watched([file, other], clock=clock, command=command)
+    assert status == 1
+    told = [variables for _, variables in calls(notes)]
+    assert [one["MLSUB_EVENT"] for one in told].count("end") == 2
+    assert told[-1]["MLSUB_EVENT"] == "verdict" and told[-1]["MLSUB_EXIT_STATUS"] == "1"
+    assert any("$(touch pwned)" in one["MLSUB_ACTUAL"] for one in told)
+    assert any(one["MLSUB_PATH"].endswith("result_$(touch pwned).txt") for one in told)
+    assert all(value.isprintable() for one in told for value in one.values())
+    assert not list(tmp_path.rglob("pwned"))
+
+
+def test_commands_run_one_at_a_time(tmp_path: Path) -> None:
+    script, notes = tmp_path / "slow.py", tmp_path / "notes"
+    script.write_text(
+        "import sys, time\n"
+        "out = open(sys.argv[1], 'a', buffering=1)\n"
+        "out.write('begin\\n'); time.sleep(0.05); out.write('end\\n')\n"
+    )
+    notifier = Notifier((sys.executable, "-S", str(script), str(notes)), SystemClock(), lambda _: None)
+    for _ in range(4):
+        notifier.notify(found())
+    notifier.finish()
+    assert notes.read_text().split() == ["begin", "end"] * 4
+
+
+def test_a_command_that_fails_is_told_once_and_ends_nothing(tmp_path: Path) -> None:
+    complaints: list[str] = []
+    notifier = Notifier((sys.executable, "-S", "-c", "raise SystemExit(3)"), SystemClock(), complaints.append)
+    for _ in range(3):
+        notifier.notify(found())
+    notifier.finish()
+    assert complaints == ["the command of --exec ended with status 3"]
+
+
+def test_a_command_that_has_gone_is_told() -> None:
+    complaints: list[str] = []
+    notifier = Notifier(("/nowhere/at/all",), SystemClock(), complaints.append)
+    notifier.notify(found())
+    notifier.finish()
+    assert complaints == ["the command of --exec cannot be run: No such file or directory"]
+
+
+def test_a_command_that_hangs_is_ended_with_all_it_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(notify, "LIMIT_S", 0.5)
+    notes = tmp_path / "child"
+    inner = f"import os, time; open({str(notes)!r}, 'w').write(str(os.getpid())); time.sleep(600)"
+    outer = f"import subprocess, sys; subprocess.run([sys.executable, '-S', '-c', {inner!r}])"
+    complaints: list[str] = []
+    notifier = Notifier((sys.executable, "-S", "-c", outer), SystemClock(), complaints.append)
+    notifier.notify(found())
+    notifier.finish()
+    assert complaints == ["the command of --exec took more than 0.5 seconds and was ended"]
+    child = int(notes.read_text())
+    for _ in range(100):
+        if not _runs(child):
+            break
+        time.sleep(0.02)
+    assert not _runs(child)
+
+
+def _runs(process: int) -> bool:
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def test_what_takes_too_long_in_the_end_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(notify, "LAST_LIMIT_S", 0.3)
+    complaints: list[str] = []
+    sleeper = (sys.executable, "-S", "-c", "import time; time.sleep(600)")
+    notifier = Notifier(sleeper, SystemClock(), complaints.append)
+    for _ in range(3):
+        notifier.notify(found())
+    began = time.monotonic()
+    notifier.finish()
+    assert time.monotonic() - began < 5
+    assert complaints == ["2 events are left out: the command of --exec takes too long"]
+
+
+def test_a_flood_of_events_is_bounded() -> None:
+    complaints: list[str] = []
+    sleeper = (sys.executable, "-S", "-c", "import time; time.sleep(600)")
+    notifier = Notifier(sleeper, SystemClock(), complaints.append)
+    for _ in range(notify.MAX_WAITING + 50):
+        notifier.notify(found())
+    assert complaints == ["more than 100 events wait for the command of --exec; some are left out"]
+    notifier._waiting.clear()
+    notifier._kill()
+
+
+def test_words_of_a_command() -> None:
+    assert parse_command(f"'{sys.executable}' -c \"a b\" $HOME '$(x)'") == (
+        sys.executable,
+        "-c",
+        "a b",
+        "$HOME",
+        "$(x)",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "names no command"),
+        ("  ", "names no command"),
+        ("echo 'open", "No closing quotation"),
+        ("no-such-program-here x", "there is no program no-such-program-here"),
+        ("echo x | mail", ""),
+    ],
+)
+def test_commands_that_cannot_be(text: str, words: str) -> None:
+    if not words:
+        assert parse_command(text)[1:] == ("x", "|", "mail")  # A pipe is only a word.
+        return
+    with pytest.raises(CommandError, match=words):
+        parse_command(text)
+
+
+def test_the_environment_is_handed_on(probe: tuple[tuple[str, ...], Path], tmp_path: Path) -> None:
+    script, notes = tmp_path / "env.py", tmp_path / "env"
+    script.write_text("import os, sys; open(sys.argv[1], 'w').write(os.environ['PATH'])")
+    notifier = Notifier((sys.executable, "-S", str(script), str(notes)), SystemClock(), lambda _: None)
+    notifier.notify(found())
+    notifier.finish()
+    assert notes.read_text() == os.environ["PATH"]

@@ -1,0 +1,236 @@
+"""What a growing log brings, event by event: phases, identity, evaluations; the same in pieces of any size."""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import Any
+
+import msgspec
+import pytest
+
+from mlsub.commands.watch.news import Evaluated, Identified, News, PhaseChanged, Warned
+from mlsub.commands.watch.sofar import RunSoFar
+from mlsub.judge.log import LogTask
+from mlsub.rounds import get_round
+from tests.commands.watch.scene import BEGAN_S, lines_of
+from tests.differential.shared import ABSENT, CORPUS, present
+from tests.make_tree import Log, make_log
+
+
+def told(data: bytes, round_name: str = "1.0", pieces: int = 0, usage: str = "training") -> list[News]:
+    """The news of a log, but for its findings."""
+    sofar = RunSoFar(LogTask("-", "log", usage, round_name), get_round(usage, round_name))
+    news: list[News] = []
+    chance = random.Random(pieces)
+    while data:
+        size = chance.randint(1, pieces) if pieces else len(data)
+        news += sofar.feed(data[:size], 0)
+        data = data[size:]
+    return [one for one in news if type(one).__name__ != "Found"]
+
+
+def log_of(*records: tuple[str, Any, dict[str, Any]], step_ms: float = 60_000.0) -> bytes:
+    """A log with a record a minute, from minute 0 on."""
+    lines = [
+        {"namespace": "", "time_ms": n * step_ms, "event_type": "", "key": key, "value": value, "metadata": more}
+        for n, (key, value, more) in enumerate(records)
+    ]
+    return Log(lines).text().encode()
+
+
+def test_phases_of_a_run() -> None:
+    phases = [(one.phase, one.status) for one in told(make_log().text().encode()) if isinstance(one, PhaseChanged)]
+    assert phases == [
+        ("init", None),
+        ("run", None),
+        ("evaluating", None),
+        ("run", None),
+        ("stopped", "success"),
+    ]
+
+
+def test_a_phase_knows_how_far_the_run_is() -> None:
+    last = told(make_log().text().encode())[-1]
+    assert isinstance(last, PhaseChanged)
+    assert (last.elapsed_ms, last.blocks, last.epochs) == (600_000.0, 1, 1)
+
+
+def test_what_a_log_is_comes_before_its_run() -> None:
+    news = told(make_log().text().encode())
+    place = next(n for n, one in enumerate(news) if isinstance(one, Identified))
+    one = news[place]
+    assert isinstance(one, Identified)
+    assert (one.benchmark, one.division, one.batch_size) == ("resnet", "closed", 3200)
+    assert one.target == "at least 0.759 and below 1.0"
+    assert one.reference is not None and one.reference.how == "interpolated"
+    assert one.reference.minimum is not None and one.reference.mean is not None
+    assert one.reference.minimum < one.reference.mean
+    assert [type(n) for n in news[:place]] == [PhaseChanged]
+    assert sum(isinstance(n, Identified) for n in news) == 1
+
+
+def test_open_runs_are_held_against_no_reference() -> None:
+    one = next(n for n in told(make_log(division="open").text().encode()) if isinstance(n, Identified))
+    assert one.reference is None and one.target == "below 1.0"
+
+
+@pytest.mark.parametrize("size", [None, "many", [], {}, True, -1, 0, float("nan"), 10**400])
+def test_a_batch_size_that_is_none(size: Any) -> None:
+    log = make_log()
+    log.put("global_batch_size", value=size)
+    one = next(n for n in told(log.text().encode()) if isinstance(n, Identified))
+    assert one.reference is None
+    assert one.batch_size is None or one.batch_size == size
+
+
+def test_a_log_that_says_little_is_told_with_run_start_and_again_when_it_says_more() -> None:
+    lines = lines_of()
+    named = [line for line in lines if b"submission_benchmark" in line]
+    late = [line for line in lines if line not in named] + named
+    found = [n for n in told(b"".join(late)) if isinstance(n, Identified)]
+    assert [n.benchmark for n in found] == [None, "resnet"]
+
+
+def curve(values: list[float]) -> bytes:
+    records = [
+        ("submission_benchmark", "llama31_8b", {}),
+        ("submission_division", "closed", {}),
+        ("global_batch_size", 32, {}),
+        ("run_start", None, {}),
+    ]
+    records += [("eval_accuracy", value, {"samples_count": 12_000 * (n + 1)}) for n, value in enumerate(values)]
+    return log_of(*records, ("run_stop", None, {"status": "success"}))
+
+
+def test_evaluations_with_forecast_and_the_pace_of_the_reference() -> None:
+    news = told(curve([3.9, 3.8, 3.7, 3.6, 3.5, 3.4, 3.29]), "5.1")
+    found = [one for one in news if isinstance(one, Evaluated)]
+    assert [one.forecast.state for one in found[:3]] == ["too-early"] * 3
+    assert all(one.forecast.state in ("from", "between") for one in found[3:6])
+    assert found[6].forecast.state == "reached"
+    assert [one.reached for one in found] == [False] * 6 + [True]
+    identity = next(one for one in news if isinstance(one, Identified))
+    assert identity.reference is not None and identity.reference.mean is not None
+    assert (found[1].progress, found[1].unit, found[1].elapsed_ms) == (24_000, "samples", 120_000.0)
+    assert found[1].by_reference_ms == pytest.approx(60_000 * identity.reference.mean / 12_000)
+    assert found[6].by_reference_ms is None
+
+
+def test_once_reached_the_target_stays_reached() -> None:
+    found = [one for one in told(curve([3.2, 3.4]), "5.1") if isinstance(one, Evaluated)]
+    assert [one.reached for one in found] == [True, True]
+
+
+def test_measures_that_come_one_by_one() -> None:
+    records = [
+        ("submission_benchmark", "stable_diffusion", {}),
+        ("submission_division", "closed", {}),
+        ("global_batch_size", 1024, {}),
+        ("run_start", None, {}),
+    ]
+    for step, (fid, clip) in enumerate([(300, 0.05), (80, 0.1), (85, 0.16)]):
+        records.append(("eval_accuracy", fid, {"metric": "FID", "samples_count": step}))
+        records.append(("eval_accuracy", clip, {"metric": "CLIP", "samples_count": step}))
+    found = [one for one in told(log_of(*records), "4.0") if isinstance(one, Evaluated)]
+    assert [one.measure for one in found] == ["FID", "CLIP"] * 3
+    assert [one.reached for one in found] == [False] * 5 + [True]
+
+
+def test_measures_that_are_good_enough_but_not_together() -> None:
+    records = [
+        ("submission_benchmark", "maskrcnn", {}),
+        ("submission_division", "closed", {}),
+        ("global_batch_size", 96, {}),
+        ("run_start", None, {}),
+        ("eval_accuracy", {"BBOX": 0.4, "SEGM": 0.3}, {"epoch_num": 1}),
+        ("eval_accuracy", {"BBOX": 0.3, "SEGM": 0.4}, {"epoch_num": 2}),
+    ]
+    found = [one for one in told(log_of(*records)) if isinstance(one, Evaluated)]
+    assert not found[-1].reached and found[-1].forecast.state != "reached"
+
+
+def test_evaluations_before_anything_is_known() -> None:
+    found = [one for one in told(log_of(("eval_accuracy", 0.5, {}))) if isinstance(one, Evaluated)]
+    assert (found[0].reached, found[0].elapsed_ms, found[0].unit) == (None, None, None)
+
+
+@pytest.mark.parametrize("time_ms", [math.inf, -math.inf, math.nan, 1e300, -1e18])
+def test_times_that_are_none(time_ms: float) -> None:
+    log = make_log()
+    for record in log.records():
+        record["time_ms"] = time_ms
+    news = told(log.text().encode())
+    assert any(isinstance(one, PhaseChanged) and one.phase == "stopped" for one in news)
+    assert all(one.elapsed_ms is None for one in news if isinstance(one, (PhaseChanged, Evaluated)))
+
+
+def test_pieces_of_any_size_bring_the_same_news() -> None:
+    data = make_log("bert").text().encode()
+    for pieces in (1, 7, 200, 5000):
+        assert told(data, pieces=pieces) == told(data)
+
+
+@pytest.mark.skipif(not present(), reason=ABSENT)
+def test_published_logs_bring_the_same_news_in_pieces() -> None:
+    files = sorted(CORPUS.glob("v*/*/results/*/*/result_*.txt"))
+    for file in random.Random(8).sample(files, 40):
+        round_name = file.relative_to(CORPUS).parts[0].removeprefix("v")
+        data = file.read_bytes()
+        whole = told(data, round_name)
+        assert told(data, round_name, pieces=20_000) == whole
+        stopped = [one for one in whole if isinstance(one, PhaseChanged) and one.phase == "stopped"]
+        assert stopped, file
+
+
+def test_an_init_phase_over_its_limit_is_told_before_it_ends() -> None:
+    lines = lines_of()
+    sofar = RunSoFar(LogTask("-", "log", "training", "1.0"), get_round("training", "1.0"))
+    sofar.feed(b"".join(lines[:20]), 0)
+    began = sofar.phase.init_start
+    assert began is not None
+    assert sofar.overdue(int(began + 29 * 60_000)) == []
+    [one] = sofar.overdue(int(began + 31 * 60_000))
+    assert isinstance(one, Warned) and one.rule == "key.init_stop.time"
+    assert one.message == "The init phase has lasted 31.0 minutes, and init_stop has to come within 30"
+    assert sofar.overdue(int(began + 32 * 60_000)) == []
+
+
+def test_a_log_of_another_day_is_no_init_phase_that_lasts() -> None:
+    sofar = RunSoFar(LogTask("-", "log", "training", "1.0"), get_round("training", "1.0"))
+    sofar.feed(b"".join(lines_of()[:20]), 0)
+    assert sofar.overdue(int(BEGAN_S * 1000)) == []
+
+
+def test_an_init_phase_that_has_ended_is_left_to_the_judge() -> None:
+    lines = lines_of()
+    sofar = RunSoFar(LogTask("-", "log", "training", "1.0"), get_round("training", "1.0"))
+    stop = next(n for n, line in enumerate(lines) if b"init_stop" in line)
+    sofar.feed(b"".join(lines[: stop + 1]), 0)
+    began = sofar.phase.init_start
+    assert began is not None and sofar.overdue(int(began + 40 * 60_000)) == []
+
+
+def test_the_time_of_day_counts_while_the_log_is_live() -> None:
+    sofar = RunSoFar(LogTask("-", "log", "training", "1.0"), get_round("training", "1.0"))
+    lines = lines_of()
+    sofar.feed(b"".join(lines[:-1]), 0)
+    last = sofar.phase.last
+    assert last is not None
+    live = sofar.phase.timed(last + 5000)
+    assert live.by_log is not None and live.by_wall == live.by_log + 5000
+    assert sofar.phase.timed(last + 4_000_000).by_wall is None
+    sofar.feed(lines[-1], 0)
+    assert sofar.phase.timed(last + 5000) == msgspec.structs.replace(live, by_log=600_000.0, by_wall=None)
+
+
+def test_a_defect_of_ours_is_told_and_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    sofar = RunSoFar(LogTask("-", "log", "training", "1.0"), get_round("training", "1.0"))
+
+    def broken(data: bytes) -> None:
+        raise ZeroDivisionError("by nought")
+
+    monkeypatch.setattr(sofar.log, "feed", broken)
+    [one] = sofar.feed(b"x", 0)
+    assert isinstance(one, Warned) and one.rule == "rule.crashed" and "by nought" in one.message
+    assert sofar.feed(b"x", 0) == []

@@ -1,0 +1,238 @@
+"""Files that grow, are cut, replaced and taken away, and pipes: each byte comes once, and a new start is noticed."""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+from mlsub.commands.watch.source import LIMIT, UNFINISHED, FileSource, PipeSource
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "result_0.txt"
+
+
+def touch(file: Path) -> None:
+    """Another time of change, however coarse the clock of the file system is."""
+    os.utime(file, ns=(1, file.stat().st_mtime_ns + 1_000_000_000))
+
+
+def test_a_file_that_comes_late_and_grows(file: Path) -> None:
+    source = FileSource(str(file))
+    assert source.look().state == "absent"
+    file.write_bytes(b"one\ntw")
+    look = source.look()
+    assert (look.state, look.data, look.restart, look.more) == ("there", b"one\ntw", None, False)
+    with file.open("ab") as stream:
+        stream.write(b"o\n")
+    assert source.look().data == b"o\n"
+    assert source.look().data == b""
+    assert source.look().modified == file.stat().st_mtime
+
+
+def test_a_large_file_comes_in_parts(file: Path) -> None:
+    data = random.Random(1).randbytes(LIMIT + 5)
+    file.write_bytes(data)
+    source = FileSource(str(file))
+    first, second, third = source.look(), source.look(), source.look()
+    assert first.data + second.data == data and first.more and not second.more
+    assert third.data == b"" and not third.more
+
+
+def test_a_file_that_is_cut(file: Path) -> None:
+    file.write_bytes(b"one\ntwo\n")
+    source = FileSource(str(file))
+    source.look()
+    file.write_bytes(b"new\n")
+    look = source.look()
+    assert (look.restart, look.data) == ("truncated", b"new\n")
+    assert source.look().restart is None
+
+
+def test_a_file_that_is_cut_to_nothing(file: Path) -> None:
+    file.write_bytes(b"one\n")
+    source = FileSource(str(file))
+    source.look()
+    os.truncate(file, 0)
+    assert source.look().restart == "truncated"
+    assert source.look().restart is None
+
+
+def test_a_file_that_is_replaced(file: Path) -> None:
+    file.write_bytes(b"one\n")
+    source = FileSource(str(file))
+    source.look()
+    file.rename(file.with_suffix(".1"))
+    file.write_bytes(b"another one\n")
+    look = source.look()
+    assert (look.restart, look.data) == ("replaced", b"another one\n")
+
+
+def test_a_file_that_is_replaced_by_a_shorter_one(file: Path) -> None:
+    file.write_bytes(b"a long line\n")
+    source = FileSource(str(file))
+    source.look()
+    other = file.with_suffix(".new")
+    other.write_bytes(b"new\n")
+    other.replace(file)
+    look = source.look()
+    assert (look.restart, look.data) == ("replaced", b"new\n")
+
+
+def test_a_copy_that_is_made_anew_each_time_is_the_same_log(file: Path) -> None:
+    file.write_bytes(b"one\n")
+    source = FileSource(str(file))
+    source.look()
+    other = file.with_suffix(".new")
+    other.write_bytes(b"one\ntwo\n")
+    other.replace(file)
+    look = source.look()
+    assert (look.restart, look.data) == (None, b"two\n")
+
+
+def test_a_file_that_is_written_anew_in_place(file: Path) -> None:
+    file.write_bytes(b"one\n")
+    source = FileSource(str(file))
+    source.look()
+    with file.open("r+b") as stream:
+        stream.write(b"another log, longer\n")
+    touch(file)
+    look = source.look()
+    assert (look.restart, look.data) == ("rewritten", b"another log, longer\n")
+
+
+def test_bytes_that_a_network_file_system_fills_in_later(file: Path) -> None:
+    file.write_bytes(b"one\n\0\0\0\0")
+    source = FileSource(str(file))
+    source.look()
+    with file.open("r+b") as stream:
+        stream.write(b"one\ntwo\nthree\n")
+    touch(file)
+    look = source.look()
+    assert (look.restart, look.cut, look.data) == (None, True, b"two\nthree\n")
+
+
+def test_whole_lines_that_a_network_file_system_fills_in_later(file: Path) -> None:
+    file.write_bytes(b"one\n\0\0\0\n")
+    source = FileSource(str(file))
+    source.look()
+    with file.open("r+b") as stream:
+        stream.write(b"one\ntwo\nthree\n")
+    touch(file)
+    look = source.look()
+    assert (look.restart, look.cut, look.data) == ("rewritten", False, b"one\ntwo\nthree\n")
+
+
+@pytest.mark.parametrize("after", [b"", b"tw", b"two\n", b"two and much more than was there before\n"])
+def test_an_unfinished_last_line_that_is_taken_away(after: bytes, file: Path) -> None:
+    file.write_bytes(b"zero\none\ntorn rec")
+    source = FileSource(str(file))
+    source.look()
+    os.truncate(file, len(b"zero\none\n"))
+    with file.open("ab") as stream:
+        stream.write(after)
+    touch(file)
+    look = source.look()
+    assert (look.restart, look.cut, look.data) == (None, True, after)
+    with file.open("ab") as stream:
+        stream.write(b"end\n")
+    look = source.look()
+    assert (look.restart, look.cut, look.data) == (None, False, b"end\n")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b"one\ntorn", b"on"),
+        (b"one\ntorn", b"own\ntorn"),
+        (b"torn", b"tor"),
+        (b"one\n" + b"x" * (UNFINISHED + 1), b"one\n"),
+        (b"one\ntwo\n", b"one\n"),
+    ],
+    ids=["into a whole line", "another line", "the only line", "a very long line", "a whole line"],
+)
+def test_anything_more_than_that_starts_over(before: bytes, after: bytes, file: Path) -> None:
+    file.write_bytes(before)
+    source = FileSource(str(file))
+    source.look()
+    file.write_bytes(after)
+    touch(file)
+    look = source.look()
+    assert (look.restart is not None, look.cut, look.data) == (True, False, after)
+
+
+def test_a_file_that_goes_and_comes_back(file: Path) -> None:
+    file.write_bytes(b"one\n")
+    source = FileSource(str(file))
+    source.look()
+    hidden = file.with_suffix(".hidden")
+    file.rename(hidden)
+    assert source.look().state == "absent"
+    hidden.rename(file)
+    look = source.look()
+    assert (look.state, look.data, look.restart) == ("there", b"", None)
+
+
+def test_what_is_no_file(tmp_path: Path) -> None:
+    assert FileSource(str(tmp_path)).look().problem == "a folder"
+    os.mkfifo(tmp_path / "pipe")
+    assert FileSource(str(tmp_path / "pipe")).look().problem == "not a regular file"
+    (tmp_path / "loop").symlink_to("loop")
+    look = FileSource(str(tmp_path / "loop")).look()
+    assert look.state == "unreadable" and look.problem
+    assert FileSource("a\0b").look().state == "unreadable"
+    (tmp_path / "log").write_text("")
+    assert FileSource(str(tmp_path / "log" / "below")).look().state == "absent"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_may_not_be_read(file: Path) -> None:
+    file.write_bytes(b"one\n")
+    file.chmod(0)
+    look = FileSource(str(file)).look()
+    assert (look.state, look.problem) == ("unreadable", "Permission denied")
+
+
+def test_any_history_of_appending(file: Path) -> None:
+    chance = random.Random(3)
+    source = FileSource(str(file))
+    written, read = b"", b""
+    for _ in range(200):
+        part = chance.randbytes(chance.choice([0, 1, 3, 60, 5000]))
+        with file.open("ab") as stream:
+            stream.write(part)
+        written += part
+        if chance.random() < 0.6:
+            look = source.look()
+            assert look.restart is None
+            read += look.data
+    assert read + source.look().data == written
+
+
+def test_a_pipe() -> None:
+    reading, writing = os.pipe()
+    source = PipeSource(reading)
+    assert source.descriptors == (reading,)
+    look = source.look()
+    assert (look.state, look.data) == ("there", b"")
+    os.write(writing, b"one\n")
+    assert source.look().data == b"one\n"
+    os.write(writing, b"tw")
+    os.close(writing)
+    look = source.look()
+    assert (look.state, look.data) == ("closed", b"tw")
+    assert source.descriptors == ()
+    assert source.look().state == "closed"
+    os.close(reading)
+
+
+def test_a_descriptor_that_is_none() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    os.close(writing)
+    look = PipeSource(reading).look()
+    assert look.state == "closed" and look.problem

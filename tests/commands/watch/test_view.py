@@ -1,0 +1,109 @@
+"""The live view, to the letter, as it stands on a terminal of 80 columns."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import msgspec
+import pytest
+from rich.console import Console
+
+from mlsub.commands.watch.run import Row
+from mlsub.commands.watch.view import LiveView, picture
+from tests.commands.watch.scene import FakeClock, append, ctrl_c, lines_of, wait, watch, watched
+from tests.make_tree import make_log
+
+
+def shown(rows: list[Row], width: int = 80) -> str:
+    stream = io.StringIO()
+    Console(file=stream, width=width, highlight=False, markup=False).print(picture(rows))
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
+
+
+VIEW = """\
+log           phase       timed          evaluation  to target    findings
+result_0.txt  stopped     0:10:00        0.7595      reached      compliant
+              success                    40
+result_1.txt  evaluating  0:00:50.0      0.01        too early    1
+              1 block     now 0:00:52.0  12          ref 0:02:27
+result_2.txt  init        0:00:00.0      -           -            0
+result_3.txt  waiting     -              -           -            0
+target: at least 0.759 and below 1.0
+reference at batch size 3200: mean 35.323 epochs, accepted from 34.696; ref: its
+mean at this pace
+"""
+
+
+def test_four_runs_in_four_phases(tmp_path: Path) -> None:
+    files = [tmp_path / f"result_{run}.txt" for run in range(4)]
+    files[0].write_bytes(b"".join(lines_of()))
+    second = make_log(run=1)
+    second.put("lars_epsilon", value=0.5)
+    lines = second.text().encode().splitlines(keepends=True)
+    evaluating = next(n for n, line in enumerate(lines) if b"eval_start" in line)
+    files[1].write_bytes(b"".join(lines[: evaluating + 4]))
+    files[2].write_bytes(b"".join(lines_of(run=2)[:15]))
+    last_s = second.records("eval_accuracy")[2]["time_ms"] / 1000
+    clock = FakeClock([*[wait] * 6, ctrl_c], now=last_s - 4)
+    _, kept = watched(files, clock=clock)
+    before_the_end = kept.rows[6]
+    rows = [msgspec.structs.replace(row, quiet_s=0.0) for row in before_the_end]
+    assert shown(rows) == VIEW
+
+
+def test_troubles_and_silence(tmp_path: Path) -> None:
+    file = tmp_path / "result_0.txt"
+    file.write_bytes(b"".join(lines_of()[:5]))
+    _, kept = watched([file], [wait, ctrl_c])
+    row = kept.rows[0][0]
+    quiet = msgspec.structs.replace(row, quiet_s=3600.0)
+    assert "quiet 1:00:00" in shown([quiet])
+    unreadable = msgspec.structs.replace(row, problem="Permission denied\x1b[2J")
+    assert "Permission denied\\x1b[2J" in shown([unreadable])
+
+
+def test_a_narrow_terminal_keeps_the_names(tmp_path: Path) -> None:
+    file = tmp_path / "result_0.txt"
+    file.write_bytes(b"".join(lines_of()))
+    _, kept = watched([file])
+    assert "result_0.txt" in shown(list(kept.rows[-1]), width=50)
+
+
+def test_hostile_names_and_values_steer_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "result_\x1b[31m.txt"
+    data = b"".join(lines_of()).replace(b'"value": 0.7595', b'"value": "\\u001b[31m"')
+    file.write_bytes(data.replace(b'"status": "success"', b'"status": "\\u001b[31m\\n"'))
+    _, kept = watched([file])
+    text = shown(list(kept.rows[-1]), width=200)
+    assert "\x1b" not in text and "result_\\x1b[31m.txt" in text
+
+
+def test_findings_stay_above_and_the_verdict_below(tmp_path: Path) -> None:
+    file = tmp_path / "result_0.txt"
+    bad = [line.replace(b'epsilon", "value": 0.0', b'epsilon", "value": 0.5') for line in lines_of()]
+    stream = io.StringIO()
+    console = Console(file=stream, width=300, force_terminal=True, color_system=None, highlight=False, markup=False)
+    status = watch(LiveView(console), [file], [append(file, line) for line in bad], asked={"round": "1.0"})
+    assert status == 1
+    written = stream.getvalue()
+    assert written.count("lars_epsilon has a value that the rules do not allow [key.lars_epsilon.value]; line 16") == 1
+    assert written.rstrip().endswith("rejected: 0 of 1 logs compliant")
+    shown_cursor, hidden = "\x1b[?25h", "\x1b[?25l"
+    assert written.count(shown_cursor) == written.count(hidden) == 1
+    assert written.index(hidden) < written.index(shown_cursor)
+
+
+def test_the_cursor_comes_back_whatever_happens(tmp_path: Path) -> None:
+    file = tmp_path / "result_0.txt"
+    file.write_bytes(b"".join(lines_of()[:-1]))
+    stream = io.StringIO()
+    console = Console(file=stream, width=80, force_terminal=True, color_system=None)
+    view = LiveView(console)
+
+    def broken() -> None:
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        watch(view, [file], [wait, broken], asked={"round": "1.0"})
+    assert stream.getvalue().rstrip().endswith("\x1b[?25h")

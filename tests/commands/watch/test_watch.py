@@ -1,0 +1,502 @@
+"""The watch over time: logs that come late, grow, stop, are cut or replaced; and the verdict at its end."""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+from mlsub.commands.watch import logs as logs_module
+from mlsub.commands.watch.logs import Logs, WatchError
+from mlsub.commands.watch.news import (
+    Concluded,
+    Ended,
+    Evaluated,
+    Found,
+    PhaseChanged,
+    Restarted,
+    Warned,
+    Watching,
+)
+from mlsub.commands.watch.run import WatchedRun
+from mlsub.commands.watch.watch import Settings
+from mlsub.findings import Verdict
+from mlsub.judge.log import LogTask, judge_log
+from mlsub.judge.runs import Asked, RunsError
+from mlsub.workspace import Settings as CheckSettings
+from mlsub.workspace import check_paths
+from tests.commands.watch.scene import FakeClock, Kept, append, ctrl_c, lines_of, wait, watched
+from tests.differential.shared import ABSENT, CORPUS, present
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "result_0.txt"
+
+
+def findings(kept: Kept) -> list[tuple[str, int | None, str | None]]:
+    return [(f.finding.rule, f.finding.line, f.finding.expected) for f in kept.of(Found)]
+
+
+def verdict(kept: Kept) -> Concluded:
+    [one] = kept.of(Concluded)
+    assert kept.news[-1] is one and isinstance(one, Concluded)
+    return one
+
+
+def test_a_log_that_comes_late_and_grows_line_by_line(file: Path) -> None:
+    lines = lines_of()
+    status, kept = watched([file], [wait, wait, *(append(file, line) for line in lines)])
+    assert status == 0
+    assert [one.phase for one in kept.of(PhaseChanged)] == [
+        "waiting",
+        "init",
+        "run",
+        "evaluating",
+        "run",
+        "stopped",
+    ]
+    assert isinstance(kept.news[0], Watching)
+    assert len(kept.of(Evaluated)) == 10
+    [end] = kept.of(Ended)
+    assert (end.official, end.status, end.minutes, end.errors) == ("compliant", "success", 10.0, 0)
+    assert verdict(kept).official is Verdict.ACCEPTED and verdict(kept).reason == "stopped"
+    assert not [one for one in kept.of(Found) if one.finding.rejects]
+
+
+def test_a_log_that_has_stopped_is_let_settle(file: Path) -> None:
+    lines = lines_of()
+    file.write_bytes(b"".join(lines))
+    late = b"".join(line for line in lines if b'"seed"' in line)
+    clock = FakeClock([wait, append(file, late)])
+    _, kept = watched([file], clock=clock)
+    assert "key.seed.repeated" not in [rule for rule, _, _ in findings(kept)]
+    assert clock.now() - FakeClock().now() == 5  # two seconds, and three without anything new
+    [end] = kept.of(Ended)
+    assert end.at_ms == int(clock.now() * 1000)
+
+
+def test_a_log_of_long_ago_need_not_settle(file: Path) -> None:
+    file.write_bytes(b"".join(lines_of()))
+    os.utime(file, (1.6e9, 1.6e9))
+    clock = FakeClock()
+    status, _ = watched([file], clock=clock)
+    assert status == 0 and clock.now() == FakeClock().now()
+
+
+def test_a_partial_last_line_waits_for_its_end(file: Path) -> None:
+    lines = lines_of()
+    head, tail = b"".join(lines)[:-30], b"".join(lines)[-30:]
+    file.write_bytes(head)
+    script = [wait] * 10
+    status, kept = watched([file], [*script, append(file, tail)])
+    assert status == 0
+    assert not [one for one in kept.of(Found) if one.finding.rule.startswith("log.")]
+
+
+def test_a_run_stop_without_a_line_end_stops_the_run(file: Path) -> None:
+    file.write_bytes(b"".join(lines_of())[:-1])
+    status, kept = watched([file])
+    assert status == 0
+    assert kept.of(PhaseChanged)[-1].status == "success"
+    assert verdict(kept).reason == "stopped"
+
+
+def test_findings_come_when_they_are_certain_and_missing_keys_at_the_end(file: Path) -> None:
+    lines = lines_of()
+    spoiled = [
+        line.replace(b'"lars_epsilon", "value": 0.0', b'"lars_epsilon", "value": 0.5')
+        for line in lines
+        if b'"cache_clear"' not in line
+    ]
+    status, kept = watched([file], [append(file, line) for line in spoiled])
+    assert status == 1
+    told = [(f.finding.rule, f.final) for f in kept.of(Found) if f.finding.rejects]
+    assert told == [("key.lars_epsilon.value", False), ("key.cache_clear.count", True)]
+    first = next(n for n, one in enumerate(kept.news) if isinstance(one, Found))
+    run = next(n for n, one in enumerate(kept.news) if isinstance(one, PhaseChanged) and one.phase == "run")
+    assert first < run
+    assert any(row.doomed for rows in kept.rows for row in rows if row.phase == "init")
+    [end] = kept.of(Ended)
+    assert (end.official, end.errors) == ("noncompliant", 2)
+
+
+def test_each_finding_is_told_once_and_all_of_check_are(file: Path) -> None:
+    lines = lines_of()
+    chance = random.Random(4)
+    for _ in range(25):
+        spoiled = [line for line in lines if chance.random() > 0.08]
+        first = chance.randint(0, 20)
+        spoiled[:first] = chance.sample(spoiled[:first], len(spoiled[:first]))
+        spoiled.insert(chance.randrange(len(spoiled)), chance.choice(lines))
+        file.write_bytes(b"")
+        cuts = sorted(chance.sample(range(len(spoiled)), 5))
+        script = [append(file, *spoiled[a:b]) for a, b in zip([0, *cuts], [*cuts, None], strict=True)]
+        _, kept = watched([file], [*script, wait, wait, wait, ctrl_c])
+        report = judge_log(LogTask(str(file), file.name, "training", "1.0"))
+        told = findings(kept)
+        assert len(told) == len(set(told))
+        assert set(told) >= {(f.rule, f.line, f.expected) for f in report.findings}
+        assert verdict(kept).exit_status == (0 if report.compliant else 1)
+
+
+def torn(line: bytes) -> bytes:
+    """What a recorder that was killed may leave of a line."""
+    return line[: len(line) // 2]
+
+
+def test_a_torn_record_that_a_recorder_takes_away_is_forgotten(file: Path) -> None:
+    lines = lines_of()
+    whole, half = b"".join(lines[:20]), torn(lines[20])
+
+    def repaired() -> None:
+        os.truncate(file, len(whole))
+
+    status, kept = watched(
+        [file], [append(file, whole, half), wait, repaired, append(file, *lines[20:40]), append(file, *lines[40:])]
+    )
+    assert status == 0
+    assert kept.of(Restarted) == kept.of(Warned) == []
+    assert verdict(kept).official == "accepted"
+    assert len(kept.of(Evaluated)) == len([line for line in lines if b'"eval_accuracy"' in line])
+
+
+def test_a_torn_record_that_is_taken_away_between_two_looks_is_forgotten(file: Path) -> None:
+    lines = lines_of()
+    whole = b"".join(lines[:20])
+
+    def repaired() -> None:
+        os.truncate(file, len(whole))
+        append(file, *lines[20:])()
+
+    status, kept = watched([file], [append(file, whole, torn(lines[20])), wait, repaired])
+    assert (status, kept.of(Restarted)) == (0, [])
+
+
+def test_a_torn_record_that_another_writer_goes_on_after_is_judged_as_check_does(file: Path) -> None:
+    """The official parser reads the last record of a line, so the torn one before it is lost without a word."""
+    lines = lines_of()
+    status, kept = watched([file], [append(file, *lines[:20], torn(lines[20])), wait, append(file, *lines[20:])])
+    assert status == 0
+    assert {found.finding.rule for found in kept.of(Found)} >= {"log.hidden-record"}
+
+
+def test_a_log_that_ends_in_a_torn_record_is_judged_as_check_does(file: Path) -> None:
+    lines = lines_of()
+    status, kept = watched([file], [append(file, *lines[:20], torn(lines[20]))], settings=Settings(idle_s=60.0))
+    assert status == 1
+    report = judge_log(LogTask(str(file), "result_0.txt", "training", "1.0"))
+    assert [f for f in report.findings if f.rejects]
+    told = {(found.finding.rule, found.finding.message) for found in kept.of(Found)}
+    assert told >= {(f.rule, f.message) for f in report.findings if f.rejects}
+    # Nothing is said of the torn record as long as it may still be finished.
+    assert all(found.final for found in kept.of(Found) if found.finding.rule == "log.record-undecodable")
+
+
+def test_a_file_that_is_cut_starts_over(file: Path) -> None:
+    lines = lines_of()
+    bad = [line.replace(b'"lars_epsilon", "value": 0.0', b'"lars_epsilon", "value": 0.5') for line in lines]
+    file.write_bytes(b"".join(bad[:-5]))
+    status, kept = watched([file], [lambda: file.write_bytes(b""), append(file, *lines)])
+    assert status == 0
+    assert [one.reason for one in kept.of(Restarted)] == ["truncated"]
+    assert [one.phase for one in kept.of(PhaseChanged)].count("init") == 2
+
+
+def test_a_file_that_is_rotated_starts_over(file: Path) -> None:
+    lines = lines_of()
+    file.write_bytes(b"".join(lines[:-5]))
+
+    def rotate() -> None:
+        file.rename(file.with_suffix(".old"))
+
+    status, kept = watched([file], [rotate, append(file, *lines_of(run=1))])
+    assert status == 0
+    assert [one.reason for one in kept.of(Restarted)] == ["replaced"]
+    [end] = kept.of(Ended)
+    assert end.minutes == 11.0
+
+
+def test_the_same_finding_is_told_again_of_a_new_log(file: Path) -> None:
+    bad = [line.replace(b'"lars_epsilon", "value": 0.0', b'"lars_epsilon", "value": 0.5') for line in lines_of()]
+    file.write_bytes(b"".join(bad))
+    script = [lambda: file.write_bytes(b"\n"), append(file, *bad)]
+    _, kept = watched([file], script)
+    assert [rule for rule, _, _ in findings(kept)].count("key.lars_epsilon.value") == 2
+
+
+def test_a_log_that_goes_away_is_lost_and_may_come_back(file: Path) -> None:
+    lines = lines_of()
+    file.write_bytes(b"".join(lines[:-5]))
+    hidden = file.with_suffix(".hidden")
+    back = [lambda: hidden.rename(file), append(file, *lines[-5:])]
+    status, kept = watched([file], [lambda: file.rename(hidden), wait, wait, *back])
+    assert status == 0
+    assert [one.phase for one in kept.of(PhaseChanged)][-4:] == ["lost", "evaluating", "run", "stopped"]
+    assert not kept.of(Restarted)
+
+
+def test_a_log_that_stays_away_was_not_checked(file: Path) -> None:
+    file.write_bytes(b"".join(lines_of()[:-5]))
+    status, kept = watched([file], [file.unlink, wait, wait, ctrl_c])
+    assert status == 2
+    assert [one.rule for one in (f.finding for f in kept.of(Found)) if one.rejects] == ["log.unreadable"]
+    assert verdict(kept).official is Verdict.NOT_CHECKED
+
+
+def test_a_log_that_never_comes(file: Path) -> None:
+    status, kept = watched([file], [wait, wait, ctrl_c])
+    assert status == 2
+    assert verdict(kept).reason == "interrupted"
+
+
+def test_a_run_that_is_aborted(file: Path) -> None:
+    data = b"".join(lines_of()).replace(b'"success"', b'"aborted"')
+    file.write_bytes(data)
+    status, kept = watched([file])
+    assert kept.of(PhaseChanged)[-1].status == "aborted"
+    assert status == (0 if judge_log(LogTask(str(file), "", "training", "1.0")).compliant else 1)
+
+
+def test_a_log_that_goes_on_after_its_end_is_judged_again(tmp_path: Path) -> None:
+    first, second = tmp_path / "result_0.txt", tmp_path / "result_1.txt"
+    first.write_bytes(b"".join(lines_of()))
+    more = lines_of()[1].replace(b"init_start", b"run_stop")
+    script = [*[wait] * 6, append(first, more), *[wait] * 6, append(second, *lines_of(run=1))]
+    status, kept = watched([first, second], script)
+    ends = [(one.path, one.official) for one in kept.of(Ended)]
+    assert ends == [
+        ("result_0.txt", "compliant"),
+        ("result_0.txt", "noncompliant"),
+        ("result_1.txt", "compliant"),
+    ]
+    assert status == 1
+
+
+def test_idle_ends_the_watch(file: Path) -> None:
+    file.write_bytes(b"".join(lines_of()[:-1]))
+    clock = FakeClock()
+    status, kept = watched([file], clock=clock, settings=Settings(idle_s=30))
+    assert status == 1 and verdict(kept).reason == "idle"
+    assert clock.now() - FakeClock().now() == 30
+
+
+def test_idle_without_any_log(tmp_path: Path) -> None:
+    status, kept = watched([tmp_path], settings=Settings(idle_s=5))
+    assert (status, verdict(kept).reason, verdict(kept).logs) == (2, "idle", 0)
+
+
+def test_ctrl_c_gives_the_verdict_on_what_is_there(file: Path) -> None:
+    file.write_bytes(b"".join(lines_of()[:-1]))
+    status, kept = watched([file], [wait, ctrl_c])
+    assert status == 1
+    assert verdict(kept).reason == "interrupted"
+    assert ("key.run_stop.count", None, "exactly once") in findings(kept)
+
+
+def test_a_folder_and_what_appears_in_it(tmp_path: Path) -> None:
+    (tmp_path / "result_0.txt").write_bytes(b"".join(lines_of()))
+    (tmp_path / "notes.txt").write_text("no log")
+    later = tmp_path / "result_1.txt"
+    status, kept = watched([tmp_path], [wait, append(later, *lines_of(run=1))], settings=Settings(logs=2))
+    assert status == 0
+    assert [one.path for one in kept.of(Watching)] == ["result_0.txt", "result_1.txt"]
+    assert verdict(kept).logs == verdict(kept).compliant == 2
+
+
+def test_a_folder_that_comes_late(tmp_path: Path) -> None:
+    folder = tmp_path / "results"
+
+    def make() -> None:
+        folder.mkdir()
+        (folder / "result_0.txt").write_bytes(b"".join(lines_of()))
+
+    status, kept = watched([folder], [wait, make])
+    assert status == 0
+    assert [one.path for one in kept.of(Watching)] == ["results", "results/result_0.txt"]
+    assert verdict(kept).logs == 1
+
+
+def test_a_folder_with_nothing_in_it_waits(tmp_path: Path) -> None:
+    status, kept = watched([tmp_path], [wait, wait, ctrl_c])
+    assert (status, verdict(kept).logs) == (2, 0)
+
+
+def test_several_folders_have_names_of_their_own(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "result_0.txt").write_bytes(b"".join(lines_of()))
+    _, kept = watched([tmp_path / "a", tmp_path / "b", tmp_path / "a"])
+    assert [one.path for one in kept.of(Watching)] == ["a/result_0.txt", "b/result_0.txt"]
+
+
+def test_there_is_a_bound_on_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logs_module, "MAX_LOGS", 3)
+    for run in range(5):
+        (tmp_path / f"result_{run}.txt").write_bytes(b"".join(lines_of(run=run)))
+    _, kept = watched([tmp_path])
+    assert verdict(kept).logs == 3
+    assert len([one for one in kept.of(Warned) if one.path is None]) == 1
+
+
+def test_a_pipe_is_judged_as_the_file_would_be(file: Path) -> None:
+    data = b"".join(lines_of())
+    for spoiled in (data, data[:-1], data[:-200], data.replace(b"0.759", b"0.7"), b"", b"free text\n"):
+        reading, writing = os.pipe()
+        parts = [spoiled[n : n + 1000] for n in range(0, len(spoiled), 1000)]
+        script = [lambda part=part, to=writing: os.write(to, part) for part in parts]
+        status, kept = watched(["-"], [*script, lambda to=writing: os.close(to)], standard_input=reading)
+        os.close(reading)
+        file.write_bytes(spoiled)
+        report = judge_log(LogTask(str(file), "-", "training", "1.0"))
+        assert status == (0 if report.compliant else 1)
+        assert set(findings(kept)) == {(f.rule, f.line, f.expected) for f in report.findings}
+        assert verdict(kept).reason == "stopped"
+        stopped = kept.of(PhaseChanged)[-1].phase
+        assert stopped == ("stopped" if spoiled[-150:].count(b"run_stop") else "lost")
+
+
+def test_a_pipe_at_ctrl_c(file: Path) -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b"".join(lines_of()[:-1]))
+    status, kept = watched(["-"], [wait, ctrl_c], standard_input=reading)
+    os.close(reading)
+    os.close(writing)
+    assert status == 1
+    assert "key.run_stop.count" in [rule for rule, _, _ in findings(kept)]
+
+
+def test_a_pipe_beside_a_file(file: Path) -> None:
+    file.write_bytes(b"".join(lines_of()))
+    reading, writing = os.pipe()
+    os.write(writing, b"".join(lines_of(run=1)))
+    os.close(writing)
+    status, kept = watched(["-", file], standard_input=reading)
+    os.close(reading)
+    assert status == 0
+    assert {one.path for one in kept.of(Ended)} == {"-", "result_0.txt"}
+
+
+def test_a_run_faster_than_the_reference_allows_is_warned_of(file: Path) -> None:
+    lines = lines_of()
+    fast = [line.replace(b'"epoch_num": 40', b'"epoch_num": 5') for line in lines]
+    file.write_bytes(b"".join(fast))
+    status, kept = watched([file])
+    [one] = kept.of(Warned)
+    assert one.rule == "rcp.too-fast"
+    assert one.message.startswith("The run converged at 5 epochs, faster than the reference allows")
+    assert status == 0
+    file.write_bytes(b"".join(lines))
+    _, kept = watched([file])
+    assert kept.of(Warned) == []
+
+
+def test_rules_of_the_house_count(file: Path, tmp_path: Path) -> None:
+    house = tmp_path / "house.yaml"
+    house.write_text('title: House\ncommon:\n  "1.0":\n    both:\n      cluster_id: exactly_one\n')
+    file.write_bytes(b"".join(lines_of()))
+    status, kept = watched([file], rules=str(house))
+    assert status == 1
+    assert "house.cluster_id.count" in [rule for rule, _, _ in findings(kept)]
+    [end] = kept.of(Ended)
+    assert (end.official, end.errors) == ("compliant", 1)
+
+
+def test_a_defect_of_ours_rejects(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b"".join(lines_of()))
+    os.close(writing)
+    monkeypatch.setattr("mlsub.commands.watch.growing._FedReading.take", lambda *_: 1 / 0)
+    status, kept = watched(["-"], standard_input=reading)
+    os.close(reading)
+    assert status == 1
+    assert [rule for rule, _, _ in findings(kept)] == ["rule.crashed"]
+
+
+@pytest.mark.skipif(not present(), reason=ABSENT)
+def test_published_logs_replayed_in_random_pieces_end_as_check_says(tmp_path: Path) -> None:
+    chance = random.Random(11)
+    files = sorted(CORPUS.glob("v*/*/results/*/*/result_*.txt"))
+    for original in chance.sample(files, 25):
+        round_name = original.relative_to(CORPUS).parts[0].removeprefix("v")
+        data = original.read_bytes()
+        if chance.random() < 0.3:
+            data = data[: chance.randrange(len(data))]
+        file = tmp_path / "result_0.txt"
+        file.unlink(missing_ok=True)
+        cuts = sorted(chance.randrange(len(data)) for _ in range(12)) if data else []
+        script = [append(file, data[a:b]) for a, b in zip([0, *cuts], [*cuts, None], strict=True)]
+        status, kept = watched([file], [*script, *[wait] * 4, ctrl_c], round=round_name)
+        [report] = check_paths([file], CheckSettings(round=round_name))
+        assert status == report.exit_status(), original
+        told = {(f.finding.rule, f.finding.line, f.finding.expected) for f in kept.of(Found)}
+        assert told == {(f.rule, f.line, f.expected) for f in report.findings}, original
+
+
+@pytest.mark.parametrize(
+    ("names", "asked", "words"),
+    [
+        (["result_0.txt"], {}, "Say --round"),
+        (["-"], {}, "Say --round"),
+        (["result_0.txt"], {"round": "99.0"}, "There are no rules for training round 99.0"),
+        (["result_0.txt"], {"usage": "trainin", "round": "1.0"}, "did you mean training?"),
+    ],
+)
+def test_without_a_round_nothing_is_watched(
+    names: list[str], asked: dict[str, str], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(RunsError, match=words):
+        Logs(names, Asked(**asked), 0)
+
+
+def test_the_round_is_read_off_the_folders(tmp_path: Path) -> None:
+    folders = [tmp_path / "v1.0" / "a", tmp_path / "v5.1" / "b"]
+    for folder in folders:
+        folder.mkdir(parents=True)
+        (folder / "result_0.txt").write_bytes(b"".join(lines_of()))
+    found = [run.round.name for run in Logs([str(folder) for folder in folders], Asked(), 0).discover()]
+    assert found == ["1.0", "5.1"]
+    late = tmp_path / "v4.0" / "result_0.txt"
+    assert [run.round.name for run in Logs([str(late)], Asked(), 0).discover()] == ["4.0"]
+
+
+def test_what_cannot_be_followed(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for name, words in ((tmp_path / "pipe", "neither a file nor"), ("log.txt.gz", "packed"), ("a\0b", "no such path")):
+        with pytest.raises(WatchError, match=words):
+            Logs([str(name)], Asked(round="1.0"), 0)
+
+
+def test_looking_costs_little_when_nothing_happens(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file.write_bytes(b"".join(lines_of()[:-1]))
+    calls: list[int] = []
+    look = WatchedRun.look
+
+    def counted(self: WatchedRun, moment: object) -> object:
+        calls.append(1)
+        return look(self, moment)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(WatchedRun, "look", counted)
+    watched([file], settings=Settings(idle_s=100, interval_s=10))
+    assert len(calls) == 11
+
+
+def test_a_run_stop_that_the_official_parser_cannot_use_stops_the_run_all_the_same(file: Path) -> None:
+    lines = lines_of()
+    file.write_bytes(b"".join(lines[:-1]) + lines[-1][:-1] + b" and text behind it\n")
+    status, kept = watched([file])
+    assert status == 1 and verdict(kept).reason == "stopped"
+    assert "log.text-after-record" in [rule for rule, _, _ in findings(kept)]
+
+
+def test_a_log_of_v0_6(file: Path) -> None:
+    file.write_bytes(
+        b':::MLL 1.0 run_start: {"value": null, "metadata": {}}\n'
+        b':::MLL 61.0 run_stop: {"value": null, "metadata": {"status": "success"}}\n'
+    )
+    status, kept = watched([file], round="0.6")
+    assert status == 1
+    assert [(one.phase, one.elapsed_ms) for one in kept.of(PhaseChanged)] == [("run", 0.0), ("stopped", 60_000.0)]

@@ -1,0 +1,100 @@
+"""The target of every benchmark of every round, and what single evaluations tell of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from mlsub.convergence.target import Band, Measures, target_of
+from mlsub.log.event import Event
+from mlsub.rounds import Round, get_round, known_rounds, usages
+from mlsub.rules.values import Stated
+
+ROUNDS = [get_round(usage, name) for usage in usages() for name in known_rounds(usage)]
+
+
+@pytest.mark.parametrize("round_", ROUNDS, ids=[round_.title for round_ in ROUNDS])
+def test_every_benchmark_has_a_target_with_bounds(round_: Round) -> None:
+    for name in round_.benchmarks:
+        stated = Stated()
+        stated.state("global_batch_size", 9000)
+        target = target_of(round_, "closed", name, stated)
+        if round_.name == "0.6":
+            assert target is None
+            continue
+        assert target is not None and target.words
+        assert all(band.low is not None or band.high is not None for band in target.bands)
+
+
+def test_what_is_not_known_has_no_target() -> None:
+    round_ = get_round("training", "1.0")
+    assert target_of(round_, None, None, Stated()) is None
+    assert target_of(round_, "closed", "no-such-benchmark", Stated()) is None
+    assert target_of(round_, "no-such-division", "resnet", Stated()) is None
+
+
+def test_a_target_that_depends_on_the_batch_size() -> None:
+    round_ = get_round("training", "0.7")
+    for size, goal in ((8192, 0.706), (512, 0.712), (None, None)):
+        stated = Stated()
+        if size is not None:
+            stated.state("global_batch_size", size)
+        target = target_of(round_, "closed", "bert", stated)
+        assert target is not None and target.bands == (Band(None, goal, 1.0),)
+
+
+def evaluation(value: Any, **metadata: Any) -> Event:
+    return Event(line=1, time_ms=1, key="eval_accuracy", value=value, metadata=metadata)
+
+
+def measures(round_name: str, benchmark: str) -> Measures:
+    target = target_of(get_round("training", round_name), "closed", benchmark, Stated())
+    assert target is not None
+    return Measures(target, Stated())
+
+
+def test_one_measure() -> None:
+    reader = measures("1.0", "resnet")
+    assert reader.read(evaluation(0.7)).values == {None: 0.7}
+    assert not reader.read(evaluation(0.7)).reached
+    assert reader.read(evaluation(0.759)).reached
+    assert not reader.read(evaluation(1.0)).reached
+
+
+@pytest.mark.parametrize("value", ["0.9", None, [], {}, True, float("nan"), float("inf"), 10**400])
+def test_values_that_are_no_measure(value: Any) -> None:
+    assert measures("1.0", "resnet").read(evaluation(value)).values == {}
+
+
+def test_an_object_of_measures() -> None:
+    reader = measures("1.0", "maskrcnn")
+    low = reader.read(evaluation({"BBOX": 0.38, "SEGM": 0.3, "other": 1}))
+    assert low.values == {"BBOX": 0.38, "SEGM": 0.3} and not low.reached
+    assert reader.read(evaluation({"BBOX": 0.377, "SEGM": 0.339})).reached
+    assert not reader.read(evaluation({"BBOX": 0.38})).reached
+    assert not reader.read(evaluation(0.5)).reached
+
+
+def test_measures_that_come_one_by_one() -> None:
+    reader = measures("4.0", "stable_diffusion")
+    assert not reader.read(evaluation(80.0, metric="FID", samples_count=1)).reached
+    assert not reader.read(evaluation(0.2, metric="CLIP", samples_count=2)).reached
+    both = reader.read(evaluation(80.0, metric="FID", samples_count=2))
+    assert both.reached and both.values == {"FID": 80.0}
+    for strange in (
+        {},
+        {"metric": []},
+        {"metric": "other", "samples_count": 1},
+        {"metric": "FID", "samples_count": []},
+    ):
+        assert reader.read(evaluation(1.0, **strange)).values == {}
+
+
+def test_steps_that_are_never_complete_are_let_go() -> None:
+    reader = measures("4.0", "stable_diffusion")
+    for step in range(10_000):
+        reader.read(evaluation(80.0, metric="FID", samples_count=step))
+    assert len(reader._steps) <= 64
+    assert reader.read(evaluation(0.2, metric="CLIP", samples_count=9_999)).reached
+    assert not reader.read(evaluation(0.2, metric="CLIP", samples_count=1)).reached

@@ -1,0 +1,189 @@
+"""What mlsub wrote is known again, and everything else is somebody's."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mlsub import written
+from mlsub.io.output import OutputError
+from mlsub.io.output_folder import staging_beside
+from mlsub.io.written import check_free, digests, replace_folder
+
+
+def put(final: Path, files: dict[str, str], kept: tuple[str, ...] = ()) -> None:
+    """Put a folder in place with these files."""
+    with staging_beside(final) as staging:
+        new = staging / "new"
+        new.mkdir()
+        for path, content in files.items():
+            (new / path).parent.mkdir(parents=True, exist_ok=True)
+            (new / path).write_text(content)
+        replace_folder(new, final, kept=kept)
+
+
+def contents(folder: Path) -> dict[str, str]:
+    return {path: (folder / path).read_text() for path in digests(folder)}
+
+
+@pytest.fixture
+def final(tmp_path: Path) -> Path:
+    put(tmp_path / "ACME", {"a/one": "1", "two": "2"})
+    return tmp_path / "ACME"
+
+
+def test_what_was_written_is_replaced_and_goes(final: Path) -> None:
+    check_free(final)
+    put(final, {"two": "other", "three": "3"})
+    assert contents(final) == {"two": "other", "three": "3"}
+    put(final, {"two": "again"})
+    assert contents(final) == {"two": "again"}
+
+
+def changed(final: Path) -> str:
+    (final / "two").write_text("mine")
+    return "two"
+
+
+def added(final: Path) -> str:
+    (final / "a" / "mine").write_text("mine")
+    return "a/mine"
+
+
+def hidden(final: Path) -> str:
+    (final / ".mine").write_text("mine")
+    return ".mine"
+
+
+def deep(final: Path) -> str:
+    (final / "b" / "c").mkdir(parents=True)
+    (final / "b" / "c" / "mine").write_text("mine")
+    return "b/c/mine"
+
+
+def no_text(final: Path) -> str:
+    os.close(os.open(os.fsencode(final) + b"/caf\xe9", os.O_CREAT | os.O_WRONLY))
+    return "caf\udce9"
+
+
+def linked(final: Path) -> str:
+    (final / "two").unlink()
+    (final / "two").symlink_to("a/one")
+    return "two"
+
+
+def linked_folder(final: Path) -> str:
+    (final / "link").symlink_to("a")
+    return "link"
+
+
+def fifo(final: Path) -> str:
+    os.mkfifo(final / "fifo")
+    return "fifo"
+
+
+def moved(final: Path) -> str:
+    (final / "two").rename(final / "three")
+    return "three"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [changed, added, hidden, deep, no_text, linked, linked_folder, fifo, moved],
+    ids=lambda each: each.__name__,
+)
+def test_what_somebody_did_keeps_it_and_is_named(change: Callable[[Path], str], final: Path) -> None:
+    name = change(final)
+    before = sorted(os.walk(final))
+    for attempt in (lambda: check_free(final), lambda: put(final, {"two": "new"})):
+        with pytest.raises(OutputError) as refused:
+            attempt()
+        assert name in str(refused.value)
+        assert "a/one" not in str(refused.value)
+    assert sorted(os.walk(final)) == before
+
+
+def test_names_that_are_no_text_are_known_again(tmp_path: Path) -> None:
+    put(tmp_path / "ACME", {"caf\udce9": "1", "café": "2"})
+    put(tmp_path / "ACME", {})
+    assert not digests(tmp_path / "ACME")
+
+
+def test_links_that_were_put_there_are_known_again(final: Path) -> None:
+    with staging_beside(final) as staging:
+        (staging / "new").mkdir()
+        (staging / "new" / "link").symlink_to("nowhere")
+        replace_folder(staging / "new", final)
+    put(final, {"two": "2"})
+    assert contents(final) == {"two": "2"}
+
+
+def test_the_same_content_is_never_in_the_way(final: Path) -> None:
+    (final / "three").write_text("3")
+    put(final, {"three": "3"})
+    assert contents(final) == {"three": "3"}
+
+
+def test_empty_folders_are_nothing_that_is_lost(final: Path) -> None:
+    (final / "empty").mkdir()
+    put(final, {"two": "2"})
+    assert not (final / "empty").exists()
+
+
+def test_files_that_are_kept_are_never_taken_for_mlsubs(final: Path) -> None:
+    put(final, {"two": "filled in", "a/one": "1"}, kept=("two",))
+    with pytest.raises(OutputError, match="two"):
+        put(final, {"a/one": "1"})
+    assert contents(final) == {"two": "filled in", "a/one": "1"}
+
+
+@pytest.mark.parametrize("moment", ["put_folder", "second record"])
+@pytest.mark.parametrize("put_first", [False, True])
+def test_a_process_that_ends_on_the_way_leaves_a_folder_that_is_known(
+    moment: str, put_first: bool, final: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real_put, real_record, calls = written.put_folder, written.record, []
+
+    def stop_put(staging: Path, place: Path) -> None:
+        if put_first:
+            real_put(staging, place)
+        raise KeyboardInterrupt
+
+    def stop_record(place: Path, new: written.Digests, *, besides: bool = False) -> None:
+        calls.append(besides)
+        if not besides:
+            raise KeyboardInterrupt
+        real_record(place, new, besides=besides)
+
+    if moment == "put_folder":
+        monkeypatch.setattr(written, "put_folder", stop_put)
+    else:
+        monkeypatch.setattr(written, "record", stop_record)
+    with pytest.raises(KeyboardInterrupt):
+        put(final, {"two": "new"})
+    monkeypatch.undo()
+    check_free(final)
+    put(final, {"two": "newer"})
+    assert contents(final) == {"two": "newer"}
+
+
+def test_a_record_that_cannot_be_written_leaves_the_old_folder(final: Path) -> None:
+    record = final.parent / ".ACME.mlsub-written"
+    record.unlink()
+    record.mkdir()
+    (record / "mine").write_text("")
+    before = contents(final)
+    with pytest.raises(OutputError):
+        put(final, {**before, "three": "3"})
+    assert contents(final) == before
+
+
+def test_a_link_is_no_record(final: Path, tmp_path: Path) -> None:
+    record = final.parent / ".ACME.mlsub-written"
+    record.rename(tmp_path / "elsewhere")
+    record.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(OutputError, match="a/one"):
+        check_free(final)

@@ -1,0 +1,169 @@
+"""Damaged documents that people write: each reader takes them, or says where and why not, and nothing else happens.
+
+``python -m tests.io.test_yaml_mutants COUNT SEED`` tries more of each kind.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import sys
+import tempfile
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import mlsub
+from mlsub.commands.audit.read import read_claims
+from mlsub.commands.db.records.read import read_records
+from mlsub.commands.demo.manifest import read_manifest as read_rehearsal
+from mlsub.commands.pack.read import read_manifest
+from mlsub.io.yamlfile import FileProblemsError
+from mlsub.rounds import get_round, known_rounds, usages
+from mlsub.rounds.loader import overlay_content
+from mlsub.rules.compiled import house_plan_for, plan_for
+from mlsub.rules.overlay import check_overlay
+from tests.commands.db.records.test_read import GOOD
+from tests.io.mutate_yaml import mutated
+
+REPOSITORY = Path(mlsub.__file__).parents[1]
+SUBMISSIONS = REPOSITORY / "submissions"
+RULES = REPOSITORY / "mlsub" / "rules"
+SEED = 1306
+#: Documents up to this long are read in some milliseconds; longer ones get a share of the mutants as much smaller.
+SHORT = 1_500
+
+
+def quoted(page: str) -> list[str]:
+    """The YAML documents of a page of the docs."""
+    return re.findall(r"```yaml\n(.*?)```", (REPOSITORY / "docs" / page).read_text(), re.DOTALL)
+
+
+def manifests() -> Iterator[str]:
+    yield from (file.read_text() for file in sorted(SUBMISSIONS.glob("*/submission.yaml")))
+    yield (
+        'organisation: ACME\nround: "1.0"\ndivision: closed\n'
+        "systems:\n  rack1: ${HOME:-/tmp}/rack1.json\n"
+        "  pod: {from: ipu-pod64, hosts: 4, framework: TensorFlow 1.15, status: onprem, set: {cooling: air}}\n"
+        "entries:\n  - {system: rack1, benchmark: resnet, runs: [a.txt, b], implementation: x, choose: all}\n"
+        "code:\n  - {benchmark: resnet, implementation: x, folder: src}\n"
+        "files:\n  - {from: README.md, to: docs/README.md}\n"
+        "waivers:\n  - {rule: seed.shared, entry: rack1/resnet, reason: known to the committee, expires: 2030-01-31}\n"
+    )
+
+
+def claims() -> Iterator[str]:
+    yield from (file.read_text() for file in sorted(SUBMISSIONS.glob("*/claims.yaml")))
+    yield from (*quoted("claims.md"), *quoted("messaging.md"))
+
+
+def records() -> Iterator[str]:
+    yield from (file.read_text() for file in sorted(SUBMISSIONS.glob("records/*.yaml")))
+    yield GOOD
+
+
+def overlays() -> Iterator[str]:
+    yield from quoted("overlay.md")
+    for file in sorted(RULES.glob("*.yaml")):
+        body = file.read_text().partition("\nrounds:\n")[2]
+        if file.stem == "common":
+            yield f"title: House rules\ncommon:\n{body}"
+        for usage in usages():
+            if file.stem in {name for round_ in known_rounds(usage) for name in get_round(usage, round_).benchmarks}:
+                body = re.sub(r"^(?=.)", "  ", body, flags=re.MULTILINE)
+                yield f"title: House rules\nusage: {usage}\nbenchmarks:\n  {file.stem}:\n{body}"
+                break
+
+
+def use_overlay(file: Path) -> None:
+    """Check an overlay file, and put its rules together for every round and benchmark that it names."""
+    overlay = check_overlay(file)
+    content = overlay_content(overlay)
+    usage = content.get("usage", "training")
+    added = content.get("rounds") or {}
+    named = [content.get("common") or {}, *(content.get("benchmarks") or {}).values(), added]
+    for name in {round_ for part in named for round_ in part if round_ != "title"}:
+        benchmarks = set(content.get("benchmarks") or {}) & set(get_round(usage, name, overlay).benchmarks)
+        for benchmark in (None, *benchmarks):
+            for division in ("closed", "open"):
+                (plan_for if name in added else house_plan_for)(usage, name, division, benchmark, overlay)
+
+
+def use_manifest(file: Path) -> None:
+    read_manifest(file, {"HOME": "/home/x"})
+
+
+READERS: dict[str, tuple[Callable[[], Iterator[str]], Callable[[Path], object]]] = {
+    "manifest": (manifests, use_manifest),
+    "claims": (claims, read_claims),
+    "records": (records, read_records),
+    "overlay": (overlays, use_overlay),
+    "rehearsal": (lambda: iter([(SUBMISSIONS / "rehearsal" / "training.yaml").read_text()]), read_rehearsal),
+}
+
+
+def attempt(read: Callable[[Path], object], file: Path, text: str) -> str:
+    """What a reader makes of a text: "taken", or "refused" with a file and line; whatever else it raises goes on."""
+    file.write_text(text, encoding="utf-8", errors="surrogatepass", newline="")
+    try:
+        read(file)
+    except FileProblemsError as error:
+        lines = text.count("\n") + text.count("\r") + text.count("\u2028") + 2
+        assert error.problems
+        for problem in error.problems:
+            assert problem.path == str(file) and 1 <= problem.line <= lines and problem.message, problem
+            assert len(problem.message) < 3_000, problem.message[:100]
+        return "refused"
+    return "taken"
+
+
+def mutants(seeds: list[str], count: int, dice: random.Random) -> Iterator[str]:
+    """Damaged documents, of a long one fewer."""
+    weights = [1.0 if len(seed) <= SHORT else 0.02 * SHORT / len(seed) for seed in seeds]
+    for seed in dice.choices(seeds, weights, k=count):
+        yield mutated(seed, seeds, dice)
+
+
+@pytest.mark.parametrize("kind", READERS)
+def test_the_documents_themselves_are_taken(kind: str, tmp_path: Path) -> None:
+    make, read = READERS[kind]
+    for number, text in enumerate(make()):
+        assert attempt(read, tmp_path / f"{number}.yaml", text) == "taken"
+
+
+@pytest.mark.parametrize("kind", READERS)
+def test_a_damaged_document_is_taken_or_refused_with_its_line(kind: str, tmp_path: Path) -> None:
+    make, read = READERS[kind]
+    seen: Counter[str] = Counter()
+    for number, text in enumerate(mutants(list(make()), 400, random.Random(f"{SEED} {kind}"))):
+        try:
+            seen[attempt(read, tmp_path / f"{number}.yaml", text)] += 1
+        except Exception as error:
+            raise AssertionError(f"{error!r} for:\n{text}") from error
+    assert seen["refused"] > 100 and seen["taken"] > 5, seen
+
+
+def main(count: int, seed: int) -> None:
+    """Try so many mutants of each kind, and print what came of them."""
+    for kind, (make, read) in READERS.items():
+        dice = random.Random(f"{seed} {kind}")
+        seen: Counter[str] = Counter()
+        with tempfile.TemporaryDirectory() as folder:
+            for number, text in enumerate(mutants(list(make()), count, dice)):
+                file = Path(folder) / f"{number}.yaml"
+                try:
+                    seen[attempt(read, file, text)] += 1
+                except Exception as error:
+                    frame = traceback.extract_tb(error.__traceback__)[-1]
+                    seen[
+                        f"{type(error).__name__}: {str(error)[:80]} in {Path(frame.filename).name}:{frame.lineno}"
+                    ] += 1
+                file.unlink()
+        print(kind, dict(seen.most_common()))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))

@@ -1,0 +1,129 @@
+"""Entries for the forensics tests: clean ones made of a few facts, so that a case can spoil one thing at a time."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from mlsub.convergence.algorithm import manner_of
+from mlsub.log.event import Event
+from mlsub.log.reading import ReadingFold
+from mlsub.review.runs.model import Entry
+from mlsub.review.runs.trace import Trace, TraceFold
+from mlsub.rounds import get_round
+
+Record = dict[str, Any]
+Change = Callable[[list[Record]], object]
+
+_HOUR_MS = 3_600_000
+_SAMPLES = 175_104
+
+
+def records(run: int, org: str = "ACME", start_ms: float = 1_634_000_000_000) -> list[Record]:
+    """The records of a clean BERT run of v1.1: an hour after the one before, with lengths and values of its own."""
+    chance = random.Random(f"{org}/{run}/{start_ms}")
+    clock = start_ms + run * _HOUR_MS + chance.randrange(60_000)
+    made: list[Record] = []
+
+    def log(key: str, value: Any = None, after_ms: float = 1, **metadata: Any) -> None:
+        nonlocal clock
+        clock += after_ms
+        metadata = {"file": "train.py", "lineno": 7, **metadata}
+        made.append({"time_ms": clock, "key": key, "value": value, "metadata": metadata})
+
+    log("init_start")
+    for key, value in (("org", org), ("division", "closed"), ("benchmark", "bert"), ("platform", "rack1")):
+        log(f"submission_{key}", value)
+    log("seed", chance.randrange(1 << 40))
+    for key, value in (("global_batch_size", 3072), ("opt_name", "lamb"), ("opt_base_learning_rate", 0.002)):
+        log(key, value)
+    log("init_stop", after_ms=60_000 + chance.randrange(2_000))
+    log("run_start")
+    blocks = 14 + chance.randrange(4)
+    for block in range(1, blocks + 1):
+        place = block * _SAMPLES
+        log("block_start", first_epoch_num=place)
+        log("block_stop", after_ms=60_000 + chance.randrange(500), first_epoch_num=place)
+        log("eval_start", epoch_num=place)
+        reached = 0.7205 if block == blocks else 0.60 + 0.11 * block / blocks
+        log("eval_accuracy", reached + chance.random() * 1e-3, after_ms=2_000 + chance.randrange(50), epoch_num=place)
+        log("eval_stop", epoch_num=place)
+    log("train_samples", blocks * _SAMPLES + chance.randrange(_SAMPLES))
+    log("run_stop", status="success")
+    return made
+
+
+def at(made: list[Record], key: str, nth: int = 0) -> int:
+    """Where the n-th record of a key stands."""
+    return [n for n, record in enumerate(made) if record["key"] == key][nth]
+
+
+def delay(made: list[Record], key: str, by_ms: float, nth: int = 0) -> None:
+    """Put the n-th record of a key, and all behind it, off by some ms."""
+    for record in made[at(made, key, nth) :]:
+        record["time_ms"] += by_ms
+
+
+def put(made: list[Record], key: str, value: Any, nth: int = 0) -> None:
+    """Give the n-th record of a key another value."""
+    made[at(made, key, nth)]["value"] = value
+
+
+def trace_of(made: list[Record], path: str = "rack1/bert/result_0.txt") -> Trace:
+    """The trace of some records, one a line."""
+    fold, reading = TraceFold(), ReadingFold(manner_of("training", "1.1"))
+    for line, record in enumerate(made, 1):
+        event = Event(line=line, **record)
+        fold.add(event)
+        reading.add(line, json.dumps(record).encode(), event)
+    trace = fold.finish(path)
+    return msgspec.structs.replace(trace, run=msgspec.structs.replace(trace.run, reading=reading.finish()))
+
+
+def entry(
+    changes: dict[int, Change] | None = None,
+    runs: int = 10,
+    org: str = "ACME",
+    system: str = "rack1",
+    round_: str = "1.1",
+    start_ms: float = 1_634_000_000_000,
+    names: list[str] | None = None,
+) -> Entry:
+    """A clean entry; ``changes`` spoil runs by their numbers."""
+    path = f"v{round_}/{org}/results/{system}/bert"
+    traces = []
+    for run in range(runs):
+        made = records(run, org, start_ms)
+        (changes or {}).get(run, len)(made)
+        traces.append(trace_of(made, f"{path}/{names[run] if names else f'result_{run}.txt'}"))
+    return Entry(
+        path=path,
+        round=get_round("training", round_),
+        organisation=org,
+        system=system,
+        benchmark="bert",
+        scaling_type=None,
+        traces=tuple(traces),
+    )
+
+
+def every(change: Change, runs: int = 10) -> dict[int, Change]:
+    """The same change of every run."""
+    return dict.fromkeys(range(runs), change)
+
+
+def write_tree(folder: Path, changes: dict[int, Change] | None = None, runs: int = 10, round_: str = "v1.1") -> Path:
+    """The same entry as files: an organisation's tree. Gives its folder."""
+    place = folder / round_ / "ACME" / "results" / "rack1" / "bert"
+    place.mkdir(parents=True)
+    for run in range(runs):
+        made = records(run)
+        (changes or {}).get(run, len)(made)
+        text = "".join(f":::MLLOG {json.dumps(record)}\n" for record in made)
+        (place / f"result_{run}.txt").write_text(text)
+    return folder / round_ / "ACME"

@@ -1,0 +1,173 @@
+"""The detectors on the published results: what they find there, and the clean sets in which they find nothing."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import statistics
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from mlsub.commands.inspect.gather import Asked, gather
+from mlsub.commands.inspect.run import Inspection, inspect
+from mlsub.review.runs import spread
+from mlsub.review.runs.observation import Observation
+from mlsub.review.runs.pauses import pauses_of
+from mlsub.review.runs.spread import chance_of_range
+from mlsub.review.runs.throughput import ratio_of
+from mlsub.rules.catalogue import catalogue
+from tests.corpus import CORPUS
+
+pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="published results are not there")
+
+GRAPHCORE = "v1.1/Graphcore/results"
+
+
+@pytest.fixture(scope="module")
+def inspection() -> Inspection:
+    entries, _ = gather([str(CORPUS)], Asked(jobs=1))
+    return inspect(entries)
+
+
+@pytest.fixture(scope="module")
+def found(inspection: Inspection) -> dict[str, dict[str, list[Observation]]]:
+    """What is found, by rule and entry."""
+    by_rule: dict[str, dict[str, list[Observation]]] = defaultdict(lambda: defaultdict(list))
+    for entry in inspection.entries:
+        for observation in entry.observations:
+            by_rule[observation.finding.rule][entry.path].append(observation)
+    return by_rule
+
+
+def test_two_sets_are_stretched_and_no_other(found: dict[str, dict[str, list[Observation]]]) -> None:
+    stretched = {path: of[0].numbers for path, of in found["inspect.stretched"].items()}
+    told = {path: (f"{n['factor']:.6f}", f"{n['minutes_undone']:.6f}") for path, n in stretched.items()}
+    assert told == {
+        f"{GRAPHCORE}/ipu-pod16-POPART-closed/bert": ("1.098000", "29.778467"),
+        f"{GRAPHCORE}/ipu-pod64-POPART-closed/bert": ("1.118000", "9.448748"),
+    }
+    assert [f"{n['minutes']:.6f}" for n in stretched.values()] == ["32.696756", "10.563702"]
+
+
+def test_the_worst_come_first(inspection: Inspection) -> None:
+    assert [entry.path for entry in inspection.entries[:2]] == [
+        f"{GRAPHCORE}/ipu-pod16-POPART-closed/bert",
+        f"{GRAPHCORE}/ipu-pod64-POPART-closed/bert",
+    ]
+    weights = [entry.weight for entry in inspection.entries]
+    assert weights == sorted(weights, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("path", "pairs", "left"),
+    [
+        ("v1.0/Graphcore/results/ipu-pod16-POPART-closed/bert", 17, 17),
+        ("v1.0/Graphcore/results/ipu-pod16-POPART-open/bert", 18, 18),
+        (f"{GRAPHCORE}/ipu-pod16-POPART-closed/bert", 8, 0),
+    ],
+)
+def test_overlaps(found: dict[str, dict[str, list[Observation]]], path: str, pairs: int, left: int) -> None:
+    [observation] = found["inspect.overlap"][path]
+    assert (observation.numbers["pairs"], observation.numbers["pairs_unstretched"]) == (pairs, left)
+
+
+def test_stated_lengths_that_disagree(found: dict[str, dict[str, list[Observation]]]) -> None:
+    told = {
+        path.replace("/Graphcore/results/ipu-", " "): (of[0].numbers["runs"], of[0].numbers["off_ms"].values())
+        for path, of in found["inspect.told-time"].items()
+    }
+    assert {path: (runs, round(max(map(abs, off)), 1)) for path, (runs, off) in told.items()} == {
+        "v1.1 pod128-POPART-closed/bert": (6, 63.4),
+        "v1.1 pod128-POPART-open/bert": (5, 29.5),
+        "v2.0 pod128-POPART-closed/bert": (1, 36.1),
+        "v2.0 pod256-POPART-closed/bert": (2, 33.1),
+        "v2.0 pod64-POPART-closed/bert": (1, 32.4),
+    }
+
+
+def test_the_target_reached_an_evaluation_earlier(found: dict[str, dict[str, list[Observation]]]) -> None:
+    runs = {path: list(of[0].numbers["runs"]) for path, of in found["inspect.target-earlier"].items() if "v2.0" in path}
+    assert runs == {
+        "v2.0/Graphcore/results/ipu-pod128-TF1-closed/resnet": ["result_4.txt"],
+        "v2.0/Graphcore/results/ipu-pod256-TF1-closed/resnet": ["result_3.txt", "result_4.txt"],
+    }
+
+
+def test_a_cold_first_run(found: dict[str, dict[str, list[Observation]]]) -> None:
+    path = f"{GRAPHCORE}/ipu-pod64-POPART-open/bert"
+    assert found["inspect.silent-gap"][path][0].numbers["gap_ms"] == pytest.approx(143_900, abs=100)
+    assert found["inspect.long-init"][path][0].numbers["init_ms"] == pytest.approx(1_368_700, abs=2_000)
+    assert path in found["inspect.slow-first-run"]
+
+
+def test_what_the_resnet_gain_is_made_of(found: dict[str, dict[str, list[Observation]]]) -> None:
+    [observation] = found["inspect.changed"][f"{GRAPHCORE}/ipu-pod16-TF1/resnet"]
+    assert str(observation.finding.actual).startswith(
+        "since v1.0/Graphcore/results/ipu-pod16-TF1/resnet: 37.115211 to 28.334533 minutes (-23.66%), "
+        "global_batch_size 1920 to 3200, gradient_accumulation_steps 6 to 10, opt_learning_rate_warmup_epochs 5 to 2, "
+        'opt_name "sgd" to "lars", opt_weight_decay 2.5e-05 to 5e-05, last epoch_num 44 to 38, '
+        "pause from block_stop to block_start 97.7 s to 0.0 s"
+    )
+
+
+@pytest.mark.parametrize("rule", [rule for rule in catalogue() if rule.startswith("inspect.")])
+def test_clean_published_sets_are_left_alone(
+    inspection: Inspection, found: dict[str, dict[str, list[Observation]]], rule: str
+) -> None:
+    """Sets that were looked at by hand and have nothing of the kind."""
+    for clean in (
+        "v1.0/Inspur/results/nf5688m6_mxnet/resnet",
+        "v2.0/MosaicML/results/8xA100_80GB-baseline/resnet",
+        "v5.1/MiTAC/results/8xMI325X_2xEPYC_9755/llama2_70b_lora",
+    ):
+        assert clean in {entry.path for entry in inspection.entries}
+        assert clean not in found[rule]
+
+
+def test_most_published_entries_have_no_long_pause() -> None:
+    """What thresholds.yaml says of pauses."""
+    entries, _ = gather([str(CORPUS)], Asked(jobs=1))
+    shares = [max((share for share, _ in pauses_of(entry).values()), default=0.0) for entry in entries]
+    assert sum(share < 0.04 for share in shares) / len(shares) > 0.95
+
+
+def test_the_room_between_published_results_and_thresholds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What thresholds.yaml says of spread and throughput: how many entries can be tested, and how near they come."""
+    entries, _ = gather([str(CORPUS)], Asked(jobs=1))
+    chances: list[float] = []
+
+    def noted(values: Sequence[float], runs: int, width: float) -> float:
+        chances.append(chance_of_range(values, runs, width))
+        return chances[-1]
+
+    monkeypatch.setattr(spread, "chance_of_range", noted)
+    assert not [observation for entry in entries for observation in spread.find_small_spread(entry)]
+    assert (len(chances), round(min(chances), 4)) == (70, 0.0089)
+    ratios = [[ratio for trace in entry.traces if (ratio := ratio_of(trace)) is not None] for entry in entries]
+    medians = [statistics.median(of) for of in ratios if of]
+    assert (len(medians), round(min(medians), 4), round(max(medians), 4)) == (55, 1.0025, 1.2218)
+
+
+@pytest.mark.parametrize("what", ["an inserted seed", "an appended line"])
+def test_a_published_entry_that_is_published_again_with_a_record_more(what: str, tmp_path: Path) -> None:
+    published = CORPUS / "v1.0" / "Graphcore" / "results" / "ipu-pod16-TF1" / "resnet"
+    results = tmp_path / "v1.0" / "Graphcore" / "results"
+    for system in ("ipu-pod16-TF1", "ipu-pod16-again"):
+        shutil.copytree(published, results / system / "resnet")
+    for file in (results / "ipu-pod16-again" / "resnet").glob("result_*.txt"):
+        lines = file.read_text().splitlines(keepends=True)
+        if what == "an inserted seed":
+            at = next(n for n, line in enumerate(lines) if '"seed"' in line)
+            lines.insert(at, re.sub(r'"value": \d+', '"value": 4711', lines[at]))
+        else:
+            lines.append(re.sub(r'"key": "[^"]+"', '"key": "power_note"', lines[-1]))
+        file.write_text("".join(lines))
+    entries, _ = gather([str(tmp_path / "v1.0" / "Graphcore")], Asked(jobs=1))
+    found = [o for one in inspect(entries).entries for o in one.observations]
+    copies = [o for o in found if o.finding.rule.startswith("inspect.same")]
+    assert [o.finding.rule for o in copies] == ["inspect.same-run"]
+    added = "1 seed record added" if what == "an inserted seed" else "1 power_note record added"
+    assert str(copies[0].finding.actual).endswith(f"; {added} in 5 of them")

@@ -1,0 +1,234 @@
+"""Audit findings: what a careful reviewer would ask. They never change the official verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.commands.runner import check
+from tests.make_tree import Log, Tree, make_log, make_tree
+
+_START = make_log().records("run_start")[0]["time_ms"]
+
+
+def _put(key: str, **parts: Any) -> Callable[[Tree], object]:
+    return lambda tree: tree.edit(lambda log: log.put(key, **parts), 2)
+
+
+def _drop_status(tree: Tree) -> None:
+    # The word has to be there for the official checker; it may say nothing.
+    tree.edit(lambda log: log.put("run_stop", metadata={"status": None}), 2)
+
+
+def _shift(key: str, by_ms: int) -> Callable[[Tree], object]:
+    def change(log: Log) -> None:
+        log.put(key, time_ms=log.records(key)[0]["time_ms"] + by_ms)
+
+    return lambda tree: tree.edit(change, 2)
+
+
+def _copied(tree: Tree, edit: Callable[[Log], object] = lambda log: None) -> None:
+    log = Log.read(tree.log(0))
+    edit(log)
+    tree.log(2).write_text(log.text())
+
+
+def _with_another_seed(log: Log) -> None:
+    log.put("seed", value=987_654)
+
+
+def _of_an_older_machine(log: Log) -> None:
+    _with_another_seed(log)
+    log.put("submission_platform", value="rack1-b")
+
+
+def _same_seed_elsewhere(tree: Tree) -> None:
+    seed = make_log().records("seed")[0]["value"]
+    tree.edit(lambda log: log.put("seed", value=seed, metadata={"lineno": 999}), 2)
+
+
+def _another_division(tree: Tree) -> None:
+    def change(log: Log) -> None:
+        said = log.records("submission_division")[0]["value"]
+        log.put("submission_division", value="open" if said == "closed" else "closed")
+
+    tree.edit(change, 2)
+
+
+# One change to run 2 of an accepted entry: the rules it breaks, the key whose line is named, a part of what was found.
+CASES: dict[str, tuple[Callable[[Tree], object], set[str], str | None, str | None]] = {
+    "run_stop long before run_start": (
+        _put("run_stop", time_ms=0),
+        {"run.interval-negative", "run.clock-backwards"},
+        "run_stop",
+        None,
+    ),
+    "the clock runs backwards": (_shift("epoch_stop", 3_600_000), {"run.clock-backwards"}, "block_stop", "1 step back"),
+    "one ms backwards": (_shift("block_start", 2), {"run.clock-backwards"}, "epoch_start", "1 ms at most"),
+    "no status": (_drop_status, {"run.status-missing"}, "run_stop", "null"),
+    "an empty status": (_put("run_stop", metadata={"status": ""}), {"run.status-missing"}, "run_stop", '""'),
+    "aborted": (_put("run_stop", metadata={"status": "aborted"}), {"run.status-aborted"}, "run_stop", "aborted"),
+    "an unknown status": (
+        _put("run_stop", metadata={"status": "succes"}),
+        {"run.status-unknown"},
+        "run_stop",
+        '"succes"',
+    ),
+    "a status that is no text": (_put("run_stop", metadata={"status": 0}), {"run.status-unknown"}, "run_stop", "0"),
+    "a stop that says it is a start": (
+        _put("init_stop", event_type="INTERVAL_START"),
+        {"run.event-type"},
+        "init_stop",
+        "INTERVAL_START",
+    ),
+    "a start that says it is a point": (
+        _put("run_start", event_type="POINT_IN_TIME"),
+        {"run.event-type"},
+        "run_start",
+        "POINT_IN_TIME",
+    ),
+    "a value that says it is a start": (
+        _put("eval_accuracy", event_type="INTERVAL_START"),
+        {"run.event-type"},
+        "eval_accuracy",
+        "INTERVAL_START",
+    ),
+    "an event type of our own": (_put("eval_start", event_type="BEGIN"), {"run.event-type"}, "eval_start", "BEGIN"),
+    "an organisation of another name": (
+        _put("submission_org", value="Globex"),
+        {"cross.org"},
+        "submission_org",
+        '"Globex"',
+    ),
+    "another division": (
+        _another_division,
+        {"cross.division"},
+        "submission_division",
+        None,
+    ),
+    "another platform": (
+        _put("submission_platform", value="SUBMISSION_PLATFORM_PLACEHOLDER"),
+        {"cross.platform"},
+        "submission_platform",
+        '"SUBMISSION_PLATFORM_PLACEHOLDER"',
+    ),
+    "the same log twice": (_copied, {"entry.same-log-twice"}, None, "result_0.txt"),
+    "the same log with another seed": (
+        lambda tree: _copied(tree, _with_another_seed),
+        {"entry.same-log-twice"},
+        None,
+        "result_0.txt",
+    ),
+    "the same log of a machine of another name": (
+        lambda tree: _copied(tree, _of_an_older_machine),
+        {"entry.same-log-twice"},
+        None,
+        "result_0.txt",
+    ),
+    "the same seed from another line": (_same_seed_elsewhere, {"seed.reused"}, "seed", "result_0.txt"),
+}
+
+
+@pytest.mark.parametrize("division", ["closed", "open"])
+@pytest.mark.parametrize("name", CASES)
+def test_a_reviewers_question_is_an_audit_finding_and_no_verdict(name: str, division: str, tmp_path: Path) -> None:
+    change, rules, key, found = CASES[name]
+    tree = make_tree(tmp_path, division=division)
+    change(tree)
+    outcome = check(tree.folder)
+    # A copy with its seed is an official defect as well, in Closed.
+    official = {"seed.shared"} if (name, division) == ("the same log twice", "closed") else set()
+    if (name, division) == ("the same log twice", "open"):
+        rules = rules | {"seed.reused"}
+    assert outcome.errors() == official
+    assert outcome.status == len(official)
+    audit = [finding for finding in outcome.findings if finding["kind"] == "audit"]
+    assert {finding["rule"] for finding in audit} == rules
+    assert all(finding["blocks"] == "none" and finding["path"].endswith("result_2.txt") for finding in audit)
+    first = next(f for f in audit if f["rule"] != "run.clock-backwards" or len(rules) == 1)
+    if key is not None:
+        assert f'"key": "{key}"' in tree.log(2).read_text().splitlines()[first["line"] - 1]
+    assert found is None or found in first["actual"]
+    assert check("--strict", tree.folder).status == 1
+
+
+def test_a_log_of_another_benchmark_is_judged_by_its_own_rules_and_pointed_at(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    tree.log(2).write_text(make_log("bert", run=2).text())
+    outcome = check(tree.folder)
+    assert outcome.status == 0
+    assert outcome.rules() == {"cross.benchmark", "rcp.mixed-batch-sizes"}
+    (finding,) = outcome.of("cross.benchmark")
+    assert (finding["expected"], finding["actual"]) == ("resnet", '"bert"')
+
+
+@pytest.mark.parametrize(
+    ("folder", "submitter", "logged", "akin"),
+    [
+        ("ACME", "ACME", "ACME", True),
+        ("ACME", "ACME Inc.", "acme", True),
+        ("Intel-HabanaLabs", "Intel-HabanaLabs", "HabanaLabs", True),
+        ("ACME", "Globex", "ACME", False),
+        ("Globex", "ACME", "ACME", False),
+        ("ACME", "ACME", "SUBMISSION_ORG_PLACEHOLDER", False),
+    ],
+)
+def test_the_organisation_must_be_akin_to_folder_and_submitter(
+    folder: str, submitter: str, logged: str, akin: bool, tmp_path: Path
+) -> None:
+    tree = make_tree(tmp_path, org=folder)
+    tree.describe(submitter=submitter)
+    tree.edit(lambda log: log.put("submission_org", value=logged), 0, 1, 2, 3, 4)
+    outcome = check(tree.folder)
+    assert outcome.status == 0
+    assert (outcome.rules() == set()) is akin
+    assert len(outcome.of("cross.org")) == (0 if akin else 5)
+
+
+@pytest.mark.parametrize(
+    ("logged", "akin"),
+    [("rack1", True), ("RACK-1", True), ("8xGC200", True), ("POD of GC200", True), ("DGX", False), ("of the", False)],
+)
+def test_the_platform_must_share_a_word_with_the_system(logged: str, akin: bool, tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    tree.describe(accelerator_model_name="Graphcore IPU 8xGC200 GC200")
+    tree.edit(lambda log: log.put("submission_platform", value=logged), 0, 1, 2, 3, 4)
+    assert ("cross.platform" in check(tree.folder).rules()) is not akin
+
+
+def test_copies_are_found_across_entries_and_organisations(tmp_path: Path) -> None:
+    one, two = make_tree(tmp_path), make_tree(tmp_path, org="Zeta")
+    for run in range(5):
+        two.edit(lambda log: [record.update(time_ms=record["time_ms"] + 99) for record in log.records()], run)
+    assert check(one.folder.parent).rules() == set()
+    two.log(4).write_text(Log.read(one.log(1)).text().replace("ACME", "Zeta"))
+    (finding,) = [f for f in check(one.folder.parent).findings if f["rule"] == "entry.same-log-twice"]
+    assert finding["path"].startswith("Zeta/")
+    assert "ACME/results/rack1/resnet/result_1.txt" in finding["actual"]
+
+
+def test_copies_are_found_among_logs_named_one_by_one(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    tree.log(1).write_text(tree.log(0).read_text())
+    outcome = check(tree.log(0), tree.log(1))
+    assert outcome.status == 0
+    assert outcome.rules() == {"entry.same-log-twice"}
+
+
+def test_empty_logs_are_no_copies_of_each_other(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    tree.log(0).write_text("")
+    tree.log(1).write_text("")
+    assert "entry.same-log-twice" not in check(tree.folder).rules()
+
+
+def test_a_negative_run_still_has_its_minutes(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    tree.edit(lambda log: log.put("run_stop", time_ms=_START - 600_000))
+    outcome = check(tree.folder)
+    assert outcome.document["logs"][0]["minutes"] == -10.0
+    (finding,) = outcome.of("run.interval-negative")
+    assert finding["actual"] == "-10 minutes"

@@ -1,0 +1,101 @@
+"""How far a run had come at each evaluation, and whether one stands at its end."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mlsub.review.ending import audit_ending
+from mlsub.review.progress import audit_progress
+from tests.review.folding import events, fold, make_run
+
+FEW = settings(derandomize=True, deadline=None, max_examples=100)
+SUCCESS = {"status": "success"}
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "places", "actual"),
+    [
+        ("resnet", [1, 5, 9], None),
+        ("resnet", [1, 1, 1], None),
+        ("resnet", [1, None, 2], None),
+        ("resnet", [1, "0", True, 2], None),
+        ("ssd", [10, 15, 5, 20], "5"),
+        ("ssd", [10, 5, 20, 15], "5 (2 such steps)"),
+        ("stable_diffusion", [1_024_000, 512_000], None),
+    ],
+)
+def test_evaluations_never_go_backwards(benchmark: str, places: list[Any], actual: str | None) -> None:
+    findings = list(audit_progress(make_run(benchmark, places), "log", "training", "4.1"))
+    assert [(f.rule, f.actual) for f in findings] == ([("run.progress-backwards", actual)] if actual else [])
+
+
+@FEW
+@given(places=st.lists(st.integers(0, 5), max_size=8))
+def test_each_step_backwards_is_seen(places: list[int]) -> None:
+    backwards = [line for line, (a, b) in enumerate(pairwise(places), 1) if b < a]
+    findings = list(audit_progress(make_run("rnnt", places), "log", "training", "1.0"))
+    assert [f.line for f in findings] == [3 + 2 * (line + 1) for line in backwards[:1]]
+
+
+@pytest.mark.parametrize(
+    ("samples", "steps", "batch", "broken"),
+    [
+        (512_000, 500, 1024, False),
+        (512_000, 1000, 1024, True),
+        (512_100, 500, 1024, False),
+        (121_266, 842, 144, False),
+        (512_000, None, 1024, False),
+        (None, 500, 1024, False),
+        (512_000, 500, None, False),
+        (512_000, 500, "1024", False),
+        (512_000, 10**400, 1024, False),
+    ],
+)
+def test_samples_are_steps_times_the_batch_size(samples: Any, steps: Any, batch: Any, broken: bool) -> None:
+    records = [
+        ("global_batch_size", batch, {}),
+        ("eval_accuracy", 0.1, {"samples_count": samples, "step_num": steps}),
+    ]
+    findings = list(audit_progress(fold(events(records)), "log", "training", "4.1"))
+    assert [(f.rule, f.line) for f in findings] == ([("run.progress-steps", 2)] if broken else [])
+
+
+RECORDS: dict[str, tuple[list[str], str | None]] = {
+    "evaluated at the end": (["block_start", "block_stop", "eval_accuracy", "run_stop"], None),
+    "evaluated within the block": (["block_start", "eval_accuracy", "block_stop", "run_stop"], None),
+    "a block behind it": (
+        ["block_start", "eval_accuracy", "block_start", "block_stop", "run_stop"],
+        "the last one in line 3, before a block in line 4 of 20 s",
+    ),
+    "evaluated afterwards": (["block_start", "block_stop", "run_stop", "eval_accuracy"], None),
+    "a block behind the end": (["block_start", "eval_accuracy", "run_stop", "block_start"], None),
+    "no block at all": (["eval_accuracy", "run_stop"], None),
+    "never evaluated": (["block_start", "block_stop", "run_stop"], "none in the log"),
+}
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_a_successful_run_ends_with_an_evaluation(name: str) -> None:
+    keys, actual = RECORDS[name]
+    run = fold(events([(key, None, SUCCESS if key == "run_stop" else {}) for key in ("run_start", *keys)]))
+    findings = list(audit_ending(run, "log"))
+    assert [(f.rule, f.actual) for f in findings] == ([("run.eval-missing", actual)] if actual else [])
+    if findings:
+        assert findings[0].line == keys.index("run_stop") + 2
+
+
+@pytest.mark.parametrize("status", ["aborted", None, "abort", 0])
+def test_a_run_that_claims_no_success_needs_no_evaluation(status: Any) -> None:
+    run = fold(events([("run_start", None, {}), ("block_start", None, {}), ("run_stop", None, {"status": status})]))
+    assert list(audit_ending(run, "log")) == []
+
+
+def test_a_block_that_is_opened_as_the_run_stops_is_no_training() -> None:
+    keys = ["run_start", "block_start", "eval_accuracy", "block_start", "run_stop"]
+    quick = events([(key, None, SUCCESS if key == "run_stop" else {}) for key in keys], step_ms=400.0)
+    assert list(audit_ending(fold(quick), "log")) == []

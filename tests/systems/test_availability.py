@@ -1,0 +1,98 @@
+"""Availability goes through one table of aliases."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+import mlsub.systems.availability
+from mlsub.rounds import get_round, known_rounds, usages
+from mlsub.systems.availability import aliases, category, close_category, shown
+from tests.differential import shared
+
+ON_PREMISE, CLOUD = "Available on-premise", "Available cloud"
+RDI = "Research, Development, or Internal (RDI)"
+#: Written down here again, so that an alias that moves to another category is seen.
+EXPECTED = {
+    "available on-premise": ON_PREMISE,
+    "onprem": ON_PREMISE,
+    "available": ON_PREMISE,
+    "available onprem": ON_PREMISE,
+    "available on premise": ON_PREMISE,
+    "available cloud": CLOUD,
+    "cloud": CLOUD,
+    "available in cloud": CLOUD,
+    "preview": "Preview",
+    "research, development, or internal (rdi)": RDI,
+    "rdi": RDI,
+    "research": RDI,
+    "development": RDI,
+    "internal": RDI,
+}
+
+
+def test_the_table_holds_what_it_should() -> None:
+    assert aliases() == EXPECTED
+
+
+def test_no_alias_stands_twice_in_the_file() -> None:
+    content = yaml.safe_load(Path(mlsub.systems.availability.__file__).with_suffix(".yaml").read_text())
+    listed = [alias for groups in content.values() for spellings in groups.values() for alias in spellings]
+    assert len(listed) == len(set(listed))
+    assert list(content) == [ON_PREMISE, CLOUD, "Preview", RDI]
+
+
+@pytest.mark.parametrize("alias", EXPECTED)
+def test_every_alias_maps_in_any_case_and_spacing(alias: str) -> None:
+    for status in (alias, alias.upper(), alias.title(), f"  {alias.replace(' ', '  ')} "):
+        assert category(status) == shown(status) == EXPECTED[alias]
+
+
+def test_every_category_is_an_alias_of_itself() -> None:
+    assert all(category(name) == name for name in set(aliases().values()))
+
+
+def test_every_status_that_a_round_allows_is_known() -> None:
+    statuses = {
+        status
+        for usage in usages()
+        for name in known_rounds(usage)
+        if (allowed := get_round(usage, name).statuses) is not None
+        for status in allowed.one_of
+    }
+    assert len(statuses) > 10
+    assert [status for status in statuses if category(status) is None] == []
+
+
+@pytest.mark.parametrize(
+    ("status", "meant"),
+    [("onprems", ON_PREMISE), ("Avalable cloud", CLOUD), ("previw", "Preview"), ("reserch", RDI), ("12345", None)],
+)
+def test_an_unknown_status_is_shown_as_written_and_marked_with_a_guess(status: str, meant: str | None) -> None:
+    assert category(status) is None
+    assert shown(status) == f"{status} (unknown)"
+    assert close_category(status) == meant
+
+
+@given(st.text(max_size=200))
+def test_any_text_has_an_answer(status: str) -> None:
+    assert (category(status) is None) == shown(status).endswith(" (unknown)")
+    close_category(status)
+
+
+def test_a_huge_status_costs_nothing() -> None:
+    huge = "cloud " * 1_000_000
+    assert category(huge) is None
+    close_category(huge)
+
+
+@pytest.mark.skipif(not shared.present(), reason=shared.ABSENT)
+def test_every_published_status_is_known() -> None:
+    statuses = {json.loads(file.read_bytes())["status"] for file in shared.CORPUS.glob("*/*/systems/*.json")}
+    assert len(statuses) >= 10
+    assert [status for status in statuses if category(status) is None] == []

@@ -1,0 +1,118 @@
+"""Facts of a system come out of JSON that may hold anything: bounded, typed, and never with a traceback."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mlsub.submission.report import SystemFacts
+from mlsub.systems.facts import MAX_COUNT, MAX_TEXT, count, facts_of, written
+from tests.make_tree import make_description
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "number"),
+    [
+        ("8", 8),
+        (" 8 ", 8),
+        ("8.0", 8),
+        (8, 8),
+        (8.0, 8),
+        ("0", 0),
+        ("0864", 864),
+        (MAX_COUNT, MAX_COUNT),
+        (str(MAX_COUNT), MAX_COUNT),
+        (MAX_COUNT + 1, None),
+        (10**400, None),
+        ("9" * 5000, None),
+        ("1e3", None),
+        ("8.5", None),
+        (8.5, None),
+        ("-1", None),
+        (-1, None),
+        (-0.5, None),
+        ("8 nodes", None),
+        ("٨", None),
+        ("", None),
+        (" " * 10_000_000, None),
+        (True, None),
+        (None, None),
+        ([8], None),
+        ({"nodes": 8}, None),
+        (math.inf, None),
+        (-math.inf, None),
+        (math.nan, None),
+    ],
+)
+def test_a_count_is_a_whole_number_however_it_is_written(value: Any, number: int | None) -> None:
+    assert count(value) == number
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("as it is", "as it is"),
+        ("", ""),
+        (None, None),
+        (15, "15"),
+        (1.5, "1.5"),
+        (True, "true"),
+        (["a", 1], '["a", 1]'),
+        ({"a": None}, '{"a": null}'),
+        (math.nan, "NaN"),
+        ("x" * MAX_TEXT, "x" * MAX_TEXT),
+        ("x" * (MAX_TEXT + 1), "x" * (MAX_TEXT - 1) + "…"),
+        ("x" * 4_000_000, "x" * (MAX_TEXT - 1) + "…"),
+        ("\udcff\x00", "\udcff\x00"),
+    ],
+)
+def test_text_is_as_written_and_anything_else_as_json_has_it(value: Any, text: str | None) -> None:
+    assert written(value) == text
+
+
+def test_a_value_nested_too_deeply_is_named() -> None:
+    value: list[Any] = []
+    for _ in range(100_000):
+        value = [value]
+    text = written(value)
+    assert text is not None
+    assert "nested too deeply" in text
+
+
+def test_without_content_there_are_no_facts() -> None:
+    assert facts_of(None) is None
+    assert facts_of({}) == SystemFacts()
+
+
+def test_each_fact_is_the_field_of_its_name() -> None:
+    content = make_description(number_of_nodes="4", host_processors_per_node="2", accelerators_per_node="8")
+    facts = facts_of(content)
+    assert facts is not None
+    for name, value in msgspec.structs.asdict(facts).items():
+        assert str(value) == content[name], name
+
+
+@given(st.dictionaries(st.sampled_from(SystemFacts.__struct_fields__), JSON))
+def test_whatever_json_holds_the_facts_are_bounded_and_of_their_type(content: dict[str, Any]) -> None:
+    facts = facts_of(content)
+    assert facts is not None
+    hash(facts)
+    again = msgspec.convert(msgspec.to_builtins(facts), SystemFacts)
+    assert again == facts
+    for name, value in msgspec.structs.asdict(facts).items():
+        assert value is None or (0 <= value <= MAX_COUNT if isinstance(value, int) else len(value) <= MAX_TEXT)
+        if content.get(name) is None:
+            assert value is None
+    json.dumps(msgspec.to_builtins(facts), allow_nan=False)
