@@ -38,6 +38,15 @@ _COMMANDS = {
     "watch": "Follow the logs of runs under way.",
 }
 
+#: Modules of commands that live in the room of another one.
+_ELSEWHERE = {
+    "diff": "compare.command_diff",
+    "keys": "rules.command_keys",
+    "rehearse": "demo.command",
+    "report": "site.command",
+    "truncate": "fix.command_truncate",
+}
+
 
 class _Commands(click.Group):
     """Knows its commands by name, and loads the one that is called."""
@@ -79,7 +88,8 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        command = import_module(f"mlsub.cli.{cmd_name}").command
+        room = _ELSEWHERE.get(cmd_name, f"{cmd_name}.command")
+        command = import_module(f"mlsub.commands.{room}").command
         assert isinstance(command, click.Command)  # noqa: S101  (our own modules)
         return command
 

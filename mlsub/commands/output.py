@@ -1,19 +1,11 @@
-"""Print an answer in the form that was asked for, or say in one line why there is none."""
+"""Print an answer, or say in one line why there is none."""
 
 from __future__ import annotations
 
 import io
 import shutil
 import sys
-from typing import TYPE_CHECKING, NoReturn
-
-if TYPE_CHECKING:
-    from mlsub.commands.rules.document import Answer
-
-
-def write(answer: Answer, format_: str) -> None:
-    """Print the answer on standard output."""
-    write_text(rendered(answer, format_))
+from typing import NoReturn
 
 
 def write_text(text: str) -> None:
@@ -22,21 +14,6 @@ def write_text(text: str) -> None:
         # An output that knows few characters costs those characters, never the answer.
         sys.stdout.reconfigure(errors="backslashreplace")
     sys.stdout.write(text)
-
-
-def rendered(answer: Answer, format_: str) -> str:
-    """The answer as a document."""
-    if format_ == "json":
-        from mlsub.commands.rules.document import render_json
-
-        return render_json(answer)
-    if format_ == "markdown":
-        from mlsub.commands.rules.render_markdown import render as markdown
-
-        return markdown(answer)
-    from mlsub.commands.rules.render_text import render as text
-
-    return text(answer, terminal_width())
 
 
 def overlay_of(command: str, rules: str | None) -> str | None:

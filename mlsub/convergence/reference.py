@@ -54,7 +54,7 @@ def reference_file(usage: str, ruleset: str, benchmark: str) -> Path | None:
     The rehearsal has its own, made of real runs; all others are those that the installed mlperf-logging carries.
     """
     if usage == "rehearsal":
-        file = Path(__file__).parents[1] / "rehearsal" / "reference" / f"rcps_{benchmark}.json"
+        file = Path(__file__).parent / "rehearsal" / f"rcps_{benchmark}.json"
         return file if file.is_file() else None
     found = importlib.util.find_spec("mlperf_logging")
     for folder in found.submodule_search_locations or () if found else ():

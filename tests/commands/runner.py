@@ -62,9 +62,9 @@ class Outcome(NamedTuple):
 
 
 @lru_cache(maxsize=4)
-def schema(package: str = "report") -> Draft202012Validator:
+def schema(package: str = "check") -> Draft202012Validator:
     """The published schema of a package's JSON document; that of the report unless told."""
-    content = json.loads(Path(mlsub.__file__).with_name(package).joinpath("schema.json").read_text())
+    content = json.loads(Path(mlsub.__file__).with_name("commands").joinpath(package, "schema.json").read_text())
     Draft202012Validator.check_schema(content)
     return Draft202012Validator(content)
 

@@ -30,7 +30,7 @@ def stretched(made: list[Record]) -> None:
 def inspected(*args: object) -> Outcome:
     """``mlsub inspect --format json``; the document must keep its schema."""
     outcome = run("inspect", "--format", "json", *args)
-    schema = json.loads(Path(mlsub.__file__).with_name("forensics").joinpath("schema.json").read_text())
+    schema = json.loads(Path(mlsub.__file__).with_name("commands").joinpath("inspect", "schema.json").read_text())
     Draft202012Validator.check_schema(schema)
     Draft202012Validator(schema).validate(outcome.document)
     return outcome

@@ -1,7 +1,8 @@
 """``mlsub rules``: what people read, to the letter, and how it ends.
 
 The expected texts are files under ``expected/``; ROOT stands for the folder that was checked. Where the words of a rule
-or the data of a round have changed on purpose, ``UPDATE_EXPECTED=1 pytest tests/commands/test_rules.py`` writes them anew.
+or the data of a round have changed on purpose, ``UPDATE_EXPECTED=1 pytest
+tests/commands/test_rules.py`` writes them anew.
 """
 
 from __future__ import annotations

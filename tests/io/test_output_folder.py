@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub import output_folder
+from mlsub.io import output_folder
 from mlsub.io.output import OutputError
 from mlsub.io.output_folder import put_folder, recover_folder, staging_beside
 
@@ -134,7 +134,7 @@ def test_a_name_that_is_none_is_one_line(tmp_path: Path) -> None:
 PUT_AGAIN_AND_AGAIN = """
 import sys
 from pathlib import Path
-from mlsub import output_folder
+from mlsub.io import output_folder
 from mlsub.io.output_folder import put_folder, staging_beside
 from tests.io.test_output_folder import fill
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub import written
+from mlsub.io import written
 from mlsub.io.output import OutputError
 from mlsub.io.output_folder import staging_beside
 from mlsub.io.written import check_free, digests, replace_folder

@@ -81,7 +81,7 @@ def _tell_unreadable(inspection: Inspection) -> None:
 
 
 def _print(inspection: Inspection, format_: str, *, rates: bool) -> None:
-    from mlsub.review.runs import inspect as forensics
+    from mlsub.commands.inspect import run as forensics
 
     if format_ == "json":
         import msgspec

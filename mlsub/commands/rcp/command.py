@@ -50,7 +50,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.own:
             return super().get_command(ctx, cmd_name)
-        command = import_module(f"mlsub.cli.rcp_{cmd_name}").command
+        command = import_module(f"mlsub.commands.rcp.command_{cmd_name}").command
         assert isinstance(command, click.Command)  # noqa: S101  (our own modules)
         return command
 

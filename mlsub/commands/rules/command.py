@@ -46,7 +46,8 @@ def list_(
 
     Exit status: 0, or 2 for a name that there is not.
     """
-    from mlsub.commands.output import could_not, overlay_of, write
+    from mlsub.commands.output import could_not, overlay_of
+    from mlsub.commands.rules.output import write
     from mlsub.rounds.names import UnknownNameError
 
     overlay = overlay_of("rules list", rules)
@@ -60,9 +61,8 @@ def list_(
 def _listed(
     round_: str | None, benchmark: str | None, division: str | None, usage: str | None, overlay: str | None
 ) -> Answer:
-    from mlsub.commands.rules import names
     from mlsub.commands.rules.overview import Overview, round_line, round_lines, rule_ids_of
-    from mlsub.rounds import usages
+    from mlsub.rounds import names, usages
 
     if division and not (round_ or benchmark):
         raise names.UnknownNameError("--division asks for --round or --benchmark as well")
@@ -90,7 +90,8 @@ def show(benchmark: str, round_: str | None, division: str, usage: str | None, r
 
     Exit status: 0, or 2 for a name that there is not.
     """
-    from mlsub.commands.output import could_not, overlay_of, write
+    from mlsub.commands.output import could_not, overlay_of
+    from mlsub.commands.rules.output import write
     from mlsub.commands.rules.table import rule_table
     from mlsub.rounds.names import UnknownNameError, find_benchmark, find_division
 
@@ -125,8 +126,9 @@ def diff(
     Exit status: 0; with --submission 1 if something must be changed before NEW accepts it; 2 for a name that there is
     not, or a submission that could not be checked.
     """
-    from mlsub.commands.output import could_not, overlay_of, write
+    from mlsub.commands.output import could_not, overlay_of
     from mlsub.commands.rules.diff import round_diff
+    from mlsub.commands.rules.output import write
     from mlsub.rounds.names import UnknownNameError
 
     overlay = overlay_of("rules diff", rules)
@@ -145,8 +147,8 @@ def diff(
 def _compared(
     old: str, new: str, benchmark: str | None, division: str | None, usage: str | None, overlay: str | None
 ) -> tuple[Round, Round, tuple[str, ...] | None, tuple[str, ...]]:
-    from mlsub.commands.rules import names
     from mlsub.divisions import DIVISIONS
+    from mlsub.rounds import names
 
     benchmarks = None
     if benchmark is not None:

@@ -19,8 +19,9 @@ def command(
 
     Exit status: 0, or 2 for a name that there is not.
     """
-    from mlsub.commands.output import could_not, overlay_of, write
+    from mlsub.commands.output import could_not, overlay_of
     from mlsub.commands.rules.keys import key_list
+    from mlsub.commands.rules.output import write
     from mlsub.rounds.names import UnknownNameError, find_benchmark, find_division
 
     overlay = overlay_of("keys", rules)

@@ -20,7 +20,7 @@ from mlsub.rules.load import rules_for
 
 
 def test_the_text_is_the_one_the_target_was_set_for() -> None:
-    file = Path(mlsub.__file__).parent / "rehearsal" / "verses" / "text.txt"
+    file = Path(mlsub.__file__).parent / "commands" / "demo" / "verses" / "text.txt"
     assert hashlib.sha256(file.read_bytes()).hexdigest() == TEXT_SHA256
     text = verses()
     assert (len(text.train.following), len(text.held_out.following), len(text.alphabet)) == (9772, 1375, 36)
@@ -29,7 +29,7 @@ def test_the_text_is_the_one_the_target_was_set_for() -> None:
 def test_what_is_held_out_is_not_trained_on() -> None:
     text = verses()
     both = len(text.train.following) + len(text.held_out.following)
-    file = Path(mlsub.__file__).parent / "rehearsal" / "verses" / "text.txt"
+    file = Path(mlsub.__file__).parent / "commands" / "demo" / "verses" / "text.txt"
     assert both == len(file.read_text()) - CONTEXT
     assert text.train.contexts.shape == (9772, CONTEXT)
 

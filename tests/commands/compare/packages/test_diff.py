@@ -61,7 +61,7 @@ def diff(*arguments: object) -> str:
 def document(*arguments: object) -> dict[str, Any]:
     """The JSON document, which keeps its published schema."""
     found = run("diff", *arguments, "--format", "json").document
-    schema("compare").validate(found)
+    schema("compare/packages").validate(found)
     return found
 
 
@@ -253,10 +253,12 @@ def test_two_published_rounds_of_one_organisation() -> None:
 
 
 def test_the_schema_knows_every_field() -> None:
-    definitions = schema("compare").schema["$defs"]
+    definitions = schema("compare/packages").schema["$defs"]
     for kind in (Side, Change, FileChanges, SystemChange, EntryChange, FindingChange):
         assert list(definitions[kind.__name__]["properties"]) == [field.name for field in msgspec.structs.fields(kind)]
-    assert set(schema("compare").schema["properties"]) > {field.name for field in msgspec.structs.fields(PackageDiff)}
+    assert set(schema("compare/packages").schema["properties"]) > {
+        field.name for field in msgspec.structs.fields(PackageDiff)
+    }
 
 
 def test_names_that_could_steer_a_terminal_are_shown_as_text(tmp_path: Path) -> None:

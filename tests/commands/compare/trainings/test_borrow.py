@@ -48,7 +48,7 @@ class Case:
         outcome = run(
             "compare", self.old.folder, self.new.folder, "--borrow", "--from", self.source.folder, "--format", "json"
         )
-        schema("comparison").validate(outcome.document)
+        schema("compare/trainings").validate(outcome.document)
         assert outcome.document["purpose"] == "borrow"
         assert outcome.status == int(bool(outcome.document["findings"]))
         findings = outcome.document["findings"]

@@ -48,7 +48,7 @@ def _two(tmp_path: Path) -> tuple[Tree, Tree]:
 def document(*arguments: object) -> dict[str, Any]:
     """The JSON document, which keeps its published schema."""
     found = run("compare", *arguments, "--format", "json").document
-    schema("comparison").validate(found)
+    schema("compare/trainings").validate(found)
     return found
 
 
@@ -244,10 +244,10 @@ def test_clocks_that_make_no_sense(factor: float, tmp_path: Path) -> None:
 
 
 def test_the_schema_knows_every_field() -> None:
-    definitions = schema("comparison").schema["$defs"]
+    definitions = schema("compare/trainings").schema["$defs"]
     for kind in (model.EntrySide, model.PairComparison, model.Part, model.PhaseTime, model.Convergence):
         assert list(definitions[kind.__name__]["properties"]) == [field.name for field in msgspec.structs.fields(kind)]
-    properties = set(schema("comparison").schema["properties"])
+    properties = set(schema("compare/trainings").schema["properties"])
     assert properties > {field.name for field in msgspec.structs.fields(Comparison)}
 
 

@@ -27,7 +27,7 @@ def _two(tmp_path: Path) -> tuple[Tree, Tree]:
 
 def findings(*arguments: object) -> list[dict[str, Any]]:
     outcome = run("compare", *arguments, "--resubmit", "--format", "json")
-    schema("comparison").validate(outcome.document)
+    schema("compare/trainings").validate(outcome.document)
     assert outcome.document["purpose"] == "resubmit"
     found = list(outcome.document["findings"])
     assert outcome.status == int(bool(found))

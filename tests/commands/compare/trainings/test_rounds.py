@@ -13,7 +13,7 @@ from tests.judge.test_package_rounds import ROUNDS, make_round
 
 def pair(*arguments: object) -> dict[str, Any]:
     outcome = run("compare", *arguments, "--format", "json")
-    schema("comparison").validate(outcome.document)
+    schema("compare/trainings").validate(outcome.document)
     (found,) = outcome.document["pairs"]
     return dict(found)
 
