@@ -8,12 +8,14 @@ from __future__ import annotations
 from os import PathLike
 from typing import TYPE_CHECKING
 
+from mlsub.io.version import VERSION
+
 if TYPE_CHECKING:
     from mlsub.submission.report import Report
 
 __all__ = ["__version__", "check"]
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 
 def check(

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import msgspec
 
-import mlsub
 from mlsub.convergence.entry import USUAL, Options
 from mlsub.findings import Finding, Verdict
+from mlsub.io.version import VERSION
 from mlsub.judge.log import LogTask
 from mlsub.judge.package import Package, judge_package, list_packages
 from mlsub.judge.pool import Progress, judge_logs
@@ -188,7 +188,7 @@ def not_checked(root: str, findings: Sequence[Finding], settings: Settings = _AS
     """A report that says why nothing could be checked."""
     asked = normalise_round(settings.round) if settings.round else None
     return Report(
-        mlsub=mlsub.__version__,
+        mlsub=VERSION,
         usage=settings.usage,
         round=asked,
         root=root,
@@ -233,7 +233,7 @@ def _run(job: _Job, settings: Settings) -> Checked:
     if official is Verdict.NOT_CHECKED and not any(f.rejects for f in findings):
         findings.append(_nothing_there(job.places))
     report = Report(
-        mlsub=mlsub.__version__,
+        mlsub=VERSION,
         usage=job.round.usage,
         round=job.round.name,
         root=str(root),

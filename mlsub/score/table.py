@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from mlsub.score.links import code_url, details_url
-from mlsub.submission.report import EntryResult, Report, SystemFacts
+from mlsub.submission.report import EntryResult, Report
 from mlsub.systems.availability import aliases, category, close_category, shown
+from mlsub.systems.facts import SystemFacts
 
 #: Unknown statuses that are told one by one.
 _MAX_NOTES = 10

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from mlsub.findings import Finding, Kind, Severity, Verdict
+from mlsub.systems.facts import SystemFacts
 
 #: How far the factor of a file may lie from the expected one, in relation to it, and be the same but for rounding.
 SCALING_TOLERANCE = 1e-5
@@ -114,26 +115,6 @@ class EntryResult(msgspec.Struct, frozen=True, kw_only=True):
     rcp: RcpResult
     score: ScoreResult
     energy: EnergyResult | None = None
-
-
-class SystemFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What a system description says of its system, as far as the results table needs it.
-
-    Texts are as written, but bounded; None where the field is missing or null. Numbers are None where the field holds
-    no whole number below 10^9.
-    """
-
-    submitter: str | None = None
-    status: str | None = None
-    system_name: str | None = None
-    number_of_nodes: int | None = None
-    host_processor_model_name: str | None = None
-    host_processors_per_node: int | None = None
-    accelerator_model_name: str | None = None
-    accelerators_per_node: int | None = None
-    framework: str | None = None
-    hw_notes: str | None = None
-    sw_notes: str | None = None
 
 
 class SystemResult(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 from mlsub.io.show import show
-from mlsub.submission.report import SystemFacts
 
 #: Characters kept of a field; published ones stay below 250.
 MAX_TEXT = 2000
@@ -15,6 +16,26 @@ MAX_TEXT = 2000
 MAX_COUNT = 999_999_999
 _COUNT = re.compile(r"(\d{1,9})(?:\.0{1,9})?", re.ASCII)
 _LONGEST_COUNT = 40
+
+
+class SystemFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What a system description says of its system, as far as the results table needs it.
+
+    Texts are as written, but bounded; None where the field is missing or null. Numbers are None where the field holds
+    no whole number below 10^9.
+    """
+
+    submitter: str | None = None
+    status: str | None = None
+    system_name: str | None = None
+    number_of_nodes: int | None = None
+    host_processor_model_name: str | None = None
+    host_processors_per_node: int | None = None
+    accelerator_model_name: str | None = None
+    accelerators_per_node: int | None = None
+    framework: str | None = None
+    hw_notes: str | None = None
+    sw_notes: str | None = None
 
 
 def facts_of(content: Mapping[str, Any] | None) -> SystemFacts | None:

@@ -10,8 +10,9 @@ from mlsub.commands.db.discover import Package
 from mlsub.commands.db.fingerprint import FileMark, Fingerprint
 from mlsub.findings import Finding, Verdict
 from mlsub.log.report import LogReport
-from mlsub.submission.report import EntryResult, SystemFacts, SystemResult
+from mlsub.submission.report import EntryResult, SystemResult
 from mlsub.systems.description import read_description
+from mlsub.systems.facts import SystemFacts
 from mlsub.workspace import Checked
 
 #: Rows by table; a row has its values by column.

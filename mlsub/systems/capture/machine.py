@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-import mlsub
+from mlsub.io.version import VERSION
 from mlsub.systems.capture.accelerators import find_accelerators
 from mlsub.systems.capture.found import Found, read_text, unknown
 from mlsub.systems.capture.network import find_network
@@ -62,7 +62,7 @@ def capture_here(root: Path = Path("/")) -> Capture:
         "cooling": unknown("no tool tells"),
     }
     values = {name: Told(str(found[name].value)[:_LONGEST], found[name].source) for name in found}
-    return Capture(mlsub=mlsub.__version__, host=_digest(root), values=values)
+    return Capture(mlsub=VERSION, host=_digest(root), values=values)
 
 
 def _digest(root: Path) -> str:

@@ -22,7 +22,8 @@ from mlsub.log.report import LogReport
 from mlsub.log.run import Run, Timeline
 from mlsub.rounds import Round, get_round
 from mlsub.rules.load import benchmark, rules_for
-from mlsub.submission.report import EntryResult, SystemFacts
+from mlsub.submission.report import EntryResult
+from mlsub.systems.facts import SystemFacts
 
 
 class Known(msgspec.Struct, frozen=True):

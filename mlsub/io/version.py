@@ -1,0 +1,3 @@
+"""The version of mlsub, which every answer names."""
+
+VERSION = "0.1.0"
