@@ -11,6 +11,7 @@ import msgspec
 
 from mlsub.convergence.entry import USUAL, Options
 from mlsub.findings import Finding, Verdict
+from mlsub.io.errors import MlsubError
 from mlsub.io.version import VERSION
 from mlsub.judge.log import LogTask
 from mlsub.judge.package import Package, judge_package, list_packages
@@ -18,7 +19,7 @@ from mlsub.judge.pool import Progress, judge_logs
 from mlsub.judge.single import single_log
 from mlsub.log.report import LogReport
 from mlsub.review.cross import audit_same_runs
-from mlsub.rounds import Round, UnknownRoundError, get_round, known_rounds, normalise_round, usages
+from mlsub.rounds import Round, get_round, known_rounds, normalise_round, usages
 from mlsub.rules.catalogue import finding
 from mlsub.rules.isolate import reviewed
 from mlsub.submission.locate import Place, Target, infer_round, locate, names_round
@@ -140,7 +141,7 @@ def _round_of(place: Place, settings: Settings) -> tuple[Round, str | None] | Fi
         )
     try:
         return get_round(usage, asked or shown, settings.overlay), inferred_from
-    except UnknownRoundError:
+    except MlsubError:
         close = get_close_matches(shown, known, n=1)
         return finding(
             "check.unknown-round",

@@ -191,7 +191,7 @@ def write_output(file: Path, content: bytes, *, force: bool) -> None:
     """Write a file that -o names, and say where what it replaces is kept.
 
     Raises:
-        OutputError: see :func:`mlsub.io.output.write_file`.
+        MlsubError: see :func:`mlsub.io.output.write_file`.
     """
     from mlsub.io.output import write_file
 

@@ -48,7 +48,7 @@ def points_at_deadline(
         algorithm: that of the round.
 
     Raises:
-        ReferenceFileError: the installed data of an earlier round are broken.
+        MlsubError: the installed data of an earlier round are broken.
     """
     later = later_in(round_.usage, round_.name)
     if later is None:

@@ -12,11 +12,12 @@ from mlsub.convergence import words
 from mlsub.convergence.algorithm import Algorithm, algorithm_of, is_tested, unit_of, unit_words
 from mlsub.convergence.deadline import Which, points_at_deadline
 from mlsub.convergence.point import paired_rule
-from mlsub.convergence.reference import Point, ReferenceFileError, benchmark_in, points_of, reference_file
+from mlsub.convergence.reference import Point, benchmark_in, points_of, reference_file
 from mlsub.convergence.runs import Progress, progress_of
 from mlsub.convergence.verdict import Result, judge_convergence
 from mlsub.divisions import division_of
 from mlsub.findings import Finding
+from mlsub.io.errors import MlsubError
 from mlsub.io.show import readable, show
 from mlsub.log.run import Run
 from mlsub.rounds import Round, overlay_rounds
@@ -137,7 +138,7 @@ def _setting(
         asked = benchmark(round_.usage, round_.name, name, round_.overlay)
         points = points_of(file, name, asked.runs, algorithm)
         early = points if file is own else points_at_deadline(points, name, round_, asked.runs, algorithm)
-    except (KeyError, ReferenceFileError) as error:
+    except (KeyError, MlsubError) as error:
         why = "it is no benchmark of this round" if isinstance(error, KeyError) else str(error)
         return words.no_reference(entry, name, round_, why)
     paired = paired_rule(rules_for(round_.usage, round_.name, "closed", name))

@@ -10,11 +10,10 @@ from mlsub.commands.rcp.picture.curves import reference_of
 from mlsub.convergence.algorithm import algorithm_of
 from mlsub.convergence.chance import LEAST_RUNS, USUAL, Bootstrap, Chance, chance_of, completion_of
 from mlsub.convergence.deadline import Which
-from mlsub.convergence.reference import ReferenceFileError
 from mlsub.convergence.runs import BEYOND
 from mlsub.convergence.statistics import cut_of, mean_of
-from mlsub.convergence.table import NoReferenceError
 from mlsub.convergence.words import number
+from mlsub.io.errors import MlsubError
 from mlsub.io.show import show
 from mlsub.rounds import Round
 from mlsub.rules.load import benchmark
@@ -179,7 +178,7 @@ def _with_reference(rcp: RcpResult, name: str, round_: Round, own: str | None) -
     try:
         which: Which = "deadline" if rcp.reference_points == "deadline" else "final"
         point, _ = reference_of(round_, name, own, which).held_against(rcp.batch_size)
-    except (NoReferenceError, ReferenceFileError):
+    except MlsubError:
         return rcp
     if point is None:
         return rcp

@@ -13,16 +13,13 @@ import msgspec
 from mlsub.convergence.algorithm import Algorithm
 from mlsub.convergence.runs import BEYOND
 from mlsub.convergence.statistics import least_accepted_mean, mean_of, stdev_of, threshold_of, trimmed
+from mlsub.io.errors import MlsubError
 
 #: Reference files are below a megabyte.
 MAX_BYTES = 16 << 20
 EPOCHS, SAMPLES = "Epochs to converge", "samples to converge"
 #: Benchmarks whose points the official tool reads under the other name. Source: rcp_checker, _process_raw_rcp_data.
 _SAMPLES_NAMED = frozenset(("llama2_70b_lora", "flux1"))
-
-
-class ReferenceFileError(ValueError):
-    """A reference file that cannot be used; the text says why, in one line."""
 
 
 class Point(msgspec.Struct, frozen=True):
@@ -69,7 +66,7 @@ def benchmark_in(file: Path) -> str | None:
     """The benchmark that a reference file says it is for; None where its records name none, or several.
 
     Raises:
-        ReferenceFileError: the file is none of this format.
+        MlsubError: the file is none of this format.
     """
     named = {record.get("Benchmark") if isinstance(record, dict) else None for record in _records(file).values()}
     name = named.pop() if len(named) == 1 else None
@@ -87,11 +84,11 @@ def points_of(file: Path, benchmark: str, runs: int, algorithm: Algorithm) -> tu
         algorithm: that of the round.
 
     Raises:
-        ReferenceFileError: the file is none of this format.
+        MlsubError: the file is none of this format.
     """
     found = [_point(name, record, benchmark, runs, algorithm) for name, record in _records(file).items()]
     if not found:
-        raise ReferenceFileError(f"{file.name}: no reference points")
+        raise MlsubError(f"{file.name}: no reference points")
     return tuple(sorted(found, key=lambda point: point.batch_size))
 
 
@@ -100,7 +97,7 @@ def runs_of(file: Path) -> list[tuple[float, list[float]]]:
     """The reference's own runs: batch size, and where each run converged, in order; a record after the other.
 
     Raises:
-        ReferenceFileError: the file is none of this format.
+        MlsubError: the file is none of this format.
     """
     found = [(_values(name, record), record) for name, record in _records(file).items()]
     return [(float(record["BS"]), values) for values, record in found]
@@ -109,16 +106,16 @@ def runs_of(file: Path) -> list[tuple[float, list[float]]]:
 def _records(file: Path) -> dict[str, Any]:
     try:
         if file.stat().st_size > MAX_BYTES:
-            raise ReferenceFileError(f"{file.name}: larger than {MAX_BYTES >> 20} MiB")
+            raise MlsubError(f"{file.name}: larger than {MAX_BYTES >> 20} MiB")
         content = json.loads(file.read_bytes())
     except OSError as error:
-        raise ReferenceFileError(f"{file.name}: {error.strerror or error}") from error
+        raise MlsubError(f"{file.name}: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:
-        if isinstance(error, ReferenceFileError):
+        if isinstance(error, MlsubError):
             raise
-        raise ReferenceFileError(f"{file.name}: not JSON") from error
+        raise MlsubError(f"{file.name}: not JSON") from error
     if not isinstance(content, dict):
-        raise ReferenceFileError(f"{file.name}: an object of reference points is needed")
+        raise MlsubError(f"{file.name}: an object of reference points is needed")
     return content
 
 
@@ -126,7 +123,7 @@ def _point(name: str, record: Any, benchmark: str, runs: int, algorithm: Algorit
     values = _values(name, record)
     cut = trimmed(values, benchmark)
     if not cut:
-        raise ReferenceFileError(f"{name[:60]}: {len(values)} runs are too few")
+        raise MlsubError(f"{name[:60]}: {len(values)} runs are too few")
     mean = mean_of(cut)
     stdev = stdev_of(cut if algorithm.stdev == "trimmed" else values)
     return Point(record["BS"], mean, stdev, least_accepted_mean(mean, stdev, len(cut), runs - 2), len(values))
@@ -134,11 +131,11 @@ def _point(name: str, record: Any, benchmark: str, runs: int, algorithm: Algorit
 
 def _values(name: str, record: Any) -> list[float]:
     if not isinstance(record, dict) or not _is_number(record.get("BS")):
-        raise ReferenceFileError(f"{name[:60]}: no batch size (BS)")
+        raise MlsubError(f"{name[:60]}: no batch size (BS)")
     wanted = points_name(str(record.get("Benchmark")))
     values = record.get(wanted)
     if not isinstance(values, list) or not all(_is_number(value) for value in values):
-        raise ReferenceFileError(f"{name[:60]}: no list of numbers under {wanted!r}")
+        raise MlsubError(f"{name[:60]}: no list of numbers under {wanted!r}")
     return sorted(values)
 
 

@@ -9,12 +9,9 @@ from mlsub.convergence.deadline import Which, points_at_deadline
 from mlsub.convergence.pruning import lower_hull, prune, pruned
 from mlsub.convergence.reference import Point, points_of, reference_file
 from mlsub.convergence.verdict import reference_for
+from mlsub.io.errors import MlsubError
 from mlsub.rounds import Round
 from mlsub.rules.load import benchmark
-
-
-class NoReferenceError(ValueError):
-    """There is nothing to hold a benchmark against in a round; the text says why, in one line."""
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -66,12 +63,12 @@ class Plan(msgspec.Struct, frozen=True):
 def _reference(round_: Round, name: str, which: Which) -> tuple[Algorithm, int, tuple[Point, ...]]:
     algorithm = algorithm_of(round_.usage, round_.name, round_.overlay)
     if algorithm is None:
-        raise NoReferenceError(f"{round_.title} had no convergence test; it began with v1.0")
+        raise MlsubError(f"{round_.title} had no convergence test; it began with v1.0")
     if not is_tested(name):
-        raise NoReferenceError(f"{name} is not held against a reference in any round")
+        raise MlsubError(f"{name} is not held against a reference in any round")
     file = reference_file(round_.usage, round_.ruleset, name)
     if file is None:
-        raise NoReferenceError(f"the installed mlperf-logging has no reference points for {name} in {round_.title}")
+        raise MlsubError(f"the installed mlperf-logging has no reference points for {name} in {round_.title}")
     runs = benchmark(round_.usage, round_.name, name, round_.overlay).runs
     points = points_of(file, name, runs, algorithm)
     if which == "deadline":
@@ -83,8 +80,8 @@ def reference_table(round_: Round, name: str, which: Which = "final") -> Referen
     """The reference points of a benchmark in a round: the final ones, or those of the release at the deadline.
 
     Raises:
-        NoReferenceError: there are none.
-        ReferenceFileError: the installed file is broken.
+        MlsubError: there are none.
+        MlsubError: the installed file is broken.
     """
     algorithm, runs, points = _reference(round_, name, which)
     pruning, hull = prune(points, algorithm, runs), lower_hull(points)
@@ -110,8 +107,8 @@ def plan_of(round_: Round, name: str, batch_size: float, which: Which = "final")
     """What an entry with this batch size needs, by the final points or those of the release at the deadline.
 
     Raises:
-        NoReferenceError: there is no reference.
-        ReferenceFileError: the installed file is broken.
+        MlsubError: there is no reference.
+        MlsubError: the installed file is broken.
     """
     algorithm, runs, points = _reference(round_, name, which)
     point, how = reference_for(batch_size, pruned(points, algorithm, runs), runs)

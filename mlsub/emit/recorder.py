@@ -19,7 +19,8 @@ from mlsub.emit.sink import LogFile
 from mlsub.emit.units import Units
 from mlsub.emit.values import samples, whole_number
 from mlsub.emit.writer import EmitWarning, Writer
-from mlsub.rounds import Round, UnknownRoundError, get_round, known_rounds
+from mlsub.io.errors import MlsubError
+from mlsub.rounds import Round, get_round, known_rounds
 from mlsub.rules.catalogue import finding
 from mlsub.rules.load import rules_for
 
@@ -313,7 +314,7 @@ def _round(usage: str, name: str, rules: str | None) -> Round:
 
     try:
         return get_round(usage, normalise_round(name) or name, rules)
-    except (UnknownRoundError, KeyError) as error:
+    except (MlsubError, KeyError) as error:
         known = ", ".join(known_rounds(usage)) or "no round of such a usage"
         raise EmitError(f"There are no rules for {usage} round {name}; known: {known}") from error
 

@@ -6,8 +6,9 @@ import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
+from mlsub.io.errors import MlsubError
 from mlsub.log.event import Event, decode
-from mlsub.log.reader import UnreadableLogError, open_log, read_records
+from mlsub.log.reader import open_log, read_records
 
 #: Fits every framework's seed.
 LARGEST = 2**31 - 1
@@ -48,5 +49,5 @@ def _seeds_of(file: Path) -> Iterator[int]:
                         yield event.value
                 if read > _HEAD_LINES:
                     return
-    except (UnreadableLogError, OSError):
+    except (MlsubError, OSError):
         return

@@ -10,30 +10,28 @@ import shutil
 from itertools import count
 from pathlib import Path
 
+from mlsub.io.errors import MlsubError
+
 #: What a file system without hard links answers.
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES)
-
-
-class OutputError(Exception):
-    """A file cannot be written; the text says why, and how to mend it."""
 
 
 def check_output(file: Path, *, force: bool) -> None:
     """Find out beforehand what would keep a file from being written.
 
     Raises:
-        OutputError: it exists and ``force`` is not given, is no regular file, or has no folder to lie in.
+        MlsubError: it exists and ``force`` is not given, is no regular file, or has no folder to lie in.
     """
     try:
         if not file.parent.is_dir():
-            raise OutputError(f"There is no folder {file.parent}. Make it, or name another file.")
+            raise MlsubError(f"There is no folder {file.parent}. Make it, or name another file.")
         if file.is_dir():
-            raise OutputError(f"{file} is a folder. Name a file in it.")
+            raise MlsubError(f"{file} is a folder. Name a file in it.")
         if _is_there(file):
             if not force:
                 raise _exists(file)
             if not file.is_file():
-                raise OutputError(f"{file} is no regular file. Name another, or write to standard output.")
+                raise MlsubError(f"{file} is no regular file. Name another, or write to standard output.")
     except (OSError, ValueError) as error:
         raise _cannot(file, error) from error
 
@@ -50,7 +48,7 @@ def write_file(file: Path, content: bytes, *, force: bool) -> Path | None:
         The name under which what was there is kept; None where nothing else was there.
 
     Raises:
-        OutputError: see :func:`check_output`; also where the disk is full or closed to writing.
+        MlsubError: see :func:`check_output`; also where the disk is full or closed to writing.
     """
     check_output(file, force=force)
     kept = None
@@ -91,7 +89,7 @@ def put_in_place(part: Path, file: Path, *, force: bool) -> None:
     """Give a finished file of the same folder its name, in one step; its old name may remain.
 
     Raises:
-        OutputError: ``force`` is not given and there is one of that name.
+        MlsubError: ``force`` is not given and there is one of that name.
         OSError: the system refuses.
     """
     if force:
@@ -123,10 +121,10 @@ def _is_there(file: Path) -> bool:
     return True
 
 
-def _exists(file: Path) -> OutputError:
-    return OutputError(f"{file} exists. Add --force to replace it.")
+def _exists(file: Path) -> MlsubError:
+    return MlsubError(f"{file} exists. Add --force to replace it.")
 
 
-def _cannot(file: Path, error: Exception) -> OutputError:
+def _cannot(file: Path, error: Exception) -> MlsubError:
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return OutputError(f"{file} cannot be written: {reason}")
+    return MlsubError(f"{file} cannot be written: {reason}")

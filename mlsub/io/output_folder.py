@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from mlsub.io.output import OutputError
+from mlsub.io.errors import MlsubError
 
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 #: What renameat2 answers where the kernel or the file system cannot exchange two names.
@@ -27,7 +27,7 @@ def staging_beside(final: Path) -> Iterator[Path]:
     locked as long as it is used: what killed processes have left here before goes too.
 
     Raises:
-        OutputError: it cannot be made.
+        MlsubError: it cannot be made.
     """
     try:
         final.parent.mkdir(parents=True, exist_ok=True)
@@ -98,13 +98,13 @@ def put_folder(staging: Path, final: Path) -> None:
         final: its name from now on.
 
     Raises:
-        OutputError: ``final`` is no folder or a link, or something cannot be renamed. Then the old one is where it was
+        MlsubError: ``final`` is no folder or a link, or something cannot be renamed. Then the old one is where it was
             (unless the text says that only its remains could not be removed).
     """
     try:
         recover_folder(final)
         if final.is_symlink() or (final.exists() and not final.is_dir()):
-            raise OutputError(f"{final} is no folder of its own. Name another, or move it away.")
+            raise MlsubError(f"{final} is no folder of its own. Name another, or move it away.")
         if not final.exists():
             staging.rename(final)
         elif _exchange(staging, final):
@@ -156,7 +156,7 @@ def _exchange(one: Path, other: Path) -> bool:
 def _remove_old(folder: Path, final: Path) -> None:
     _remove(folder)
     if os.path.lexists(folder):
-        raise OutputError(f"{final} is in place, but what it replaced cannot be removed: remove {folder}.")
+        raise MlsubError(f"{final} is in place, but what it replaced cannot be removed: remove {folder}.")
 
 
 def _remove(folder: Path) -> None:
@@ -180,6 +180,6 @@ def _old_name(final: Path) -> Path:
     return final.with_name(f".{final.name}.mlsub-old")
 
 
-def _cannot(final: Path, error: Exception) -> OutputError:
+def _cannot(final: Path, error: Exception) -> MlsubError:
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return OutputError(f"{final} cannot be written: {reason}")
+    return MlsubError(f"{final} cannot be written: {reason}")

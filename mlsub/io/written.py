@@ -15,7 +15,8 @@ from pathlib import Path
 
 import msgspec
 
-from mlsub.io.output import OutputError, set_aside
+from mlsub.io.errors import MlsubError
+from mlsub.io.output import set_aside
 from mlsub.io.output_folder import put_folder, recover_folder
 
 _SUFFIX = ".mlsub-written"
@@ -80,7 +81,7 @@ def record(place: Path, new: Digests, *, besides: bool = False) -> None:
     """Remember what mlsub writes; ``besides`` adds it to what the record holds already.
 
     Raises:
-        OutputError: the record cannot be written.
+        MlsubError: the record cannot be written.
     """
     files = {path: [has] for path, has in new.items()}
     if besides:
@@ -95,14 +96,14 @@ def record(place: Path, new: Digests, *, besides: bool = False) -> None:
         part.write_bytes(content + b"\n")
         part.replace(file)
     except OSError as error:
-        raise OutputError(f"{file} cannot be written: {error.strerror or error}") from error
+        raise MlsubError(f"{file} cannot be written: {error.strerror or error}") from error
 
 
 def adopt(folder: Path, paths: Collection[str]) -> None:
     """Record files that are as mlsub would write them, where the record does not know them.
 
     Raises:
-        OutputError: one cannot be read, or the record cannot be written.
+        MlsubError: one cannot be read, or the record cannot be written.
     """
     if _read(folder).files.keys() >= set(paths):
         return
@@ -121,7 +122,7 @@ def check_free(final: Path, coming: Mapping[str, Path] | None = None) -> None:
         coming: the files that will be copied to its places, as far as that is known.
 
     Raises:
-        OutputError: it does, or it cannot be read.
+        MlsubError: it does, or it cannot be read.
     """
     coming = coming or {}
     try:
@@ -142,7 +143,7 @@ def replace_folder(staging: Path, final: Path, *, kept: Collection[str] = ()) ->
         kept: files of ``staging`` that are not mlsub's, and are never taken for it.
 
     Raises:
-        OutputError: ``final`` holds what somebody wrote or changed, and what it is called; or it cannot be written.
+        MlsubError: ``final`` holds what somebody wrote or changed, and what it is called; or it cannot be written.
     """
     try:
         recover_folder(final)
@@ -220,14 +221,14 @@ def _as_path(text: str) -> str:
     return os.fsdecode(text.encode("latin-1", "replace"))
 
 
-def _refused(final: Path, lost: Collection[str]) -> OutputError:
-    return OutputError(
+def _refused(final: Path, lost: Collection[str]) -> MlsubError:
+    return MlsubError(
         f"{final} holds what mlsub did not write, or what somebody has changed since: {named(lost)}. "
         f"Move it away, or remove {final} yourself."
     )
 
 
-def _unreadable(final: Path, error: Exception) -> OutputError:
+def _unreadable(final: Path, error: Exception) -> MlsubError:
     named_ = getattr(error, "filename", None) or final
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return OutputError(f"{named_} cannot be read: {reason}.")
+    return MlsubError(f"{named_} cannot be read: {reason}.")

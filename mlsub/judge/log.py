@@ -11,20 +11,13 @@ import msgspec
 from mlsub.convergence.algorithm import manner_of
 from mlsub.divisions import division_of
 from mlsub.findings import Finding
+from mlsub.io.errors import MlsubError
 from mlsub.io.show import readable, show
 from mlsub.judge.defects import Defects
 from mlsub.judge.rules import LogRules
 from mlsub.log.event import Event, decode
 from mlsub.log.mll import decode_mll
-from mlsub.log.reader import (
-    TOKEN,
-    TOKEN_MLL,
-    RawRecord,
-    UnreadableLogError,
-    foreign_encoding,
-    open_log,
-    read_records,
-)
+from mlsub.log.reader import TOKEN, TOKEN_MLL, RawRecord, foreign_encoding, open_log, read_records
 from mlsub.log.reading import Crash, ReadingFold
 from mlsub.log.report import LogReport
 from mlsub.log.run import Run, RunFold
@@ -60,7 +53,7 @@ def judge_log(task: LogTask) -> LogReport:
     try:
         reading.read()
         return reading.judged()
-    except UnreadableLogError as error:
+    except MlsubError as error:
         unreadable = finding("log.unreadable", task.path, f"The log cannot be read: {error}")
         return reading.report((unreadable,), compliant=False, undecodable=True)
 

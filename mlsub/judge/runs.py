@@ -9,18 +9,15 @@ from pathlib import Path
 
 import msgspec
 
+from mlsub.io.errors import MlsubError
 from mlsub.judge.log import LogTask
 from mlsub.judge.pool import Progress, judge_logs
 from mlsub.log.report import LogReport
-from mlsub.rounds import Round, UnknownRoundError, get_round, known_rounds, normalise_round, usages
+from mlsub.rounds import Round, get_round, known_rounds, normalise_round, usages
 from mlsub.submission.locate import infer_round, is_folder, locate
 
 #: Folders of runs hold tens of logs.
 MAX_RUNS = 10_000
-
-
-class RunsError(ValueError):
-    """Runs that cannot be read or do not belong together; the text says why and what to do, in one line."""
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -37,7 +34,7 @@ def find_runs(paths: Sequence[str]) -> list[Path]:
     """The logs that are named, and those in the folders that are: ``result_*.txt``, or without any ``*.txt``.
 
     Raises:
-        RunsError: there is none, or a path does not exist.
+        MlsubError: there is none, or a path does not exist.
     """
     found: dict[Path, None] = {}
     for name in paths:
@@ -45,14 +42,14 @@ def find_runs(paths: Sequence[str]) -> list[Path]:
         if is_folder(path):
             results = sorted(path.glob("result_*.txt")) or sorted(path.glob("*.txt"))
             if not results:
-                raise RunsError(f"{path} holds no result_*.txt. Name the folder of the logs, or the logs.")
+                raise MlsubError(f"{path} holds no result_*.txt. Name the folder of the logs, or the logs.")
             found.update(dict.fromkeys(results))
         elif _exists(path):
             found[path] = None
         else:
-            raise RunsError(f"There is no {path}. Name logs, or folders of them.")
+            raise MlsubError(f"There is no {path}. Name logs, or folders of them.")
     if len(found) > MAX_RUNS:
-        raise RunsError(f"{len(found)} logs are more than the {MAX_RUNS} that are read at once. Name fewer.")
+        raise MlsubError(f"{len(found)} logs are more than the {MAX_RUNS} that are read at once. Name fewer.")
     return list(found)
 
 
@@ -67,24 +64,24 @@ def round_of(paths: Sequence[Path], asked: Asked) -> Round:
     """The round whose rules hold for the runs.
 
     Raises:
-        RunsError: it is not told, not known, or not the same for all.
+        MlsubError: it is not told, not known, or not the same for all.
     """
     usage, name = asked.usage, normalise_round(asked.round) or asked.round if asked.round else None
     if name is None:
         inferred = {(found.usage, found.round) for path in paths if (found := infer_round(locate(path)))}
         if len(inferred) > 1:
-            raise RunsError(f"The runs lie in {len(inferred)} rounds. Name those of one, or say --round.")
+            raise MlsubError(f"The runs lie in {len(inferred)} rounds. Name those of one, or say --round.")
         if not inferred:
-            raise RunsError("No folder above the runs is named like a round. Say --round, such as --round 5.1.")
+            raise MlsubError("No folder above the runs is named like a round. Say --round, such as --round 5.1.")
         usage, name = inferred.pop() if usage is None else (usage, inferred.pop()[1])
     usage = usage or "training"
     known = known_rounds(usage, asked.rules)
     if not known:
-        raise RunsError(f"There is no usage {usage[:40]}; {_close(usage, usages())}")
+        raise MlsubError(f"There is no usage {usage[:40]}; {_close(usage, usages())}")
     try:
         return get_round(usage, name, asked.rules)
-    except UnknownRoundError as error:
-        raise RunsError(f"There are no rules for {usage} round {name[:40]}; {_close(name, known)}") from error
+    except MlsubError as error:
+        raise MlsubError(f"There are no rules for {usage} round {name[:40]}; {_close(name, known)}") from error
 
 
 def _close(name: str, known: Sequence[str]) -> str:
@@ -105,13 +102,13 @@ def one_benchmark(logs: Sequence[LogReport], round_: Round) -> str:
     """The benchmark that all runs are of.
 
     Raises:
-        RunsError: they name several, none, or one the round does not have.
+        MlsubError: they name several, none, or one the round does not have.
     """
     named = sorted({str(log.benchmark) for log in logs if log.benchmark})
     if not named:
-        raise RunsError("No log states its submission_benchmark. Are these result logs?")
+        raise MlsubError("No log states its submission_benchmark. Are these result logs?")
     if len(named) > 1:
-        raise RunsError(f"The runs are of {len(named)} benchmarks ({', '.join(named[:5])}). Name those of one.")
+        raise MlsubError(f"The runs are of {len(named)} benchmarks ({', '.join(named[:5])}). Name those of one.")
     if named[0] not in round_.benchmarks:
-        raise RunsError(f"{named[0]} is no benchmark of {round_.title}; {_close(named[0], round_.benchmarks)}")
+        raise MlsubError(f"{named[0]} is no benchmark of {round_.title}; {_close(named[0], round_.benchmarks)}")
     return named[0]

@@ -23,7 +23,7 @@ def read_events(
         reading: where given, takes every record that the official reader sees, also one that cannot be used.
 
     Raises:
-        UnreadableLogError: the log cannot be read, or not to its end.
+        MlsubError: the log cannot be read, or not to its end.
     """
     token, decoder = (TOKEN_MLL, decode_mll) if old_format else (TOKEN, decode)
     with open_log(file) as stream:

@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from mlsub.io.errors import MlsubError
+
 TOKEN = b":::MLLOG "
 #: The token of v0.6. It is the beginning of the later one, whose records are thus broken ones to the v0.6 parser.
 TOKEN_MLL = b":::MLL"
@@ -36,23 +38,19 @@ _UTF16_UTF32 = (
 RawRecord = tuple[int, bytes, bool, bool]
 
 
-class UnreadableLogError(Exception):
-    """The file cannot be opened or read to its end; the text says why, in words for the person who asked."""
-
-
 def open_log(path: Path) -> BinaryIO:
     """Open a log for reading, unpacking ``.gz``.
 
     Raises:
-        UnreadableLogError: no such file, no permission, not a regular file (a pipe would block, a device never
+        MlsubError: no such file, no permission, not a regular file (a pipe would block, a device never
             ends), or a symbolic link that leads nowhere.
     """
     try:
         if not path.is_file():
-            raise UnreadableLogError(_why_no_file(path))
+            raise MlsubError(_why_no_file(path))
         return cast("BinaryIO", gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
     except OSError as error:
-        raise UnreadableLogError(error.strerror or str(error)) from error
+        raise MlsubError(error.strerror or str(error)) from error
 
 
 def _why_no_file(path: Path) -> str:
@@ -92,7 +90,7 @@ def read_records(stream: BinaryIO, encoding: str | None = None, token: bytes = T
         token: what a record begins with.
 
     Raises:
-        UnreadableLogError: reading fails on the way (a damaged archive, a disk error).
+        MlsubError: reading fails on the way (a damaged archive, a disk error).
     """
     source = _Recoded(stream, encoding) if encoding else stream
     scanner = _Scanner(token)
@@ -100,7 +98,7 @@ def read_records(stream: BinaryIO, encoding: str | None = None, token: bytes = T
         while chunk := source.read(CHUNK):
             yield scanner.feed(chunk)
     except (OSError, EOFError, zlib.error) as error:
-        raise UnreadableLogError(f"reading failed on the way: {error}") from error
+        raise MlsubError(f"reading failed on the way: {error}") from error
     yield scanner.finish()
 
 

@@ -1,9 +1,9 @@
 """Which usages, rounds and benchmarks exist, and what a round changed for whole packages."""
 
+from mlsub.io.errors import MlsubError
 from mlsub.rounds.loader import (
     Round,
     Statuses,
-    UnknownRoundError,
     every_benchmark,
     get_round,
     known_rounds,
@@ -17,7 +17,7 @@ from mlsub.rounds.loader import (
 __all__ = [
     "Round",
     "Statuses",
-    "UnknownRoundError",
+    "MlsubError",
     "every_benchmark",
     "get_round",
     "known_rounds",

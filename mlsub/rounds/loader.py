@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from mlsub.io.data import load_yaml
+from mlsub.io.errors import MlsubError
 from mlsub.io.yamlfile import read_content
 
 _ROUND = re.compile(r"v?(\d+\.\d+)(?:\.0)?")
@@ -63,10 +64,6 @@ class Round(msgspec.Struct, frozen=True):
     overlay: str | None = None
 
 
-class UnknownRoundError(ValueError):
-    """The usage or round does not exist here; the text names those that do."""
-
-
 @lru_cache(maxsize=1)
 def _table() -> dict[str, Any]:
     table = load_yaml(Path(__file__).with_name("rounds.yaml"))
@@ -108,13 +105,13 @@ def get_round(usage: str, name: str, overlay: str | None = None) -> Round:
     """The round, with everything it inherits; ``overlay`` is a file of the user's own that may add rounds.
 
     Raises:
-        UnknownRoundError: no such usage, or no such round of it.
+        MlsubError: no such usage, or no such round of it.
     """
     names = known_rounds(usage, overlay)
     if not names:
-        raise UnknownRoundError(f"unknown usage {usage!r}; known are {', '.join(usages())}{_close(usage, usages())}")
+        raise MlsubError(f"unknown usage {usage!r}; known are {', '.join(usages())}{_close(usage, usages())}")
     if name not in names:
-        raise UnknownRoundError(f"unknown {usage} round {name!r}; known are {', '.join(names)}{_close(name, names)}")
+        raise MlsubError(f"unknown {usage} round {name!r}; known are {', '.join(names)}{_close(name, names)}")
     entry = _table()[usage]
     rounds = {**entry["rounds"], **overlay_rounds(usage, overlay)}
     merged: dict[str, Any] = {}

@@ -6,21 +6,18 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 from mlsub.divisions import DIVISIONS
+from mlsub.io.errors import MlsubError
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round, usages
 
 #: So many names are told in full beside what was probably meant.
 _FEW = 16
 
 
-class UnknownNameError(ValueError):
-    """A name that there is not; the text says so in one line, with what was probably meant."""
-
-
 def find_usage(text: str) -> str:
     """The usage.
 
     Raises:
-        UnknownNameError: there is none of this name.
+        MlsubError: there is none of this name.
     """
     return _known("usage", text, usages())
 
@@ -29,7 +26,7 @@ def find_division(text: str) -> str:
     """The division, however it is capitalised.
 
     Raises:
-        UnknownNameError: there is none of this name.
+        MlsubError: there is none of this name.
     """
     return _known("division", text.lower(), tuple(DIVISIONS))
 
@@ -38,7 +35,7 @@ def find_round(usage: str, text: str, overlay: str | None = None) -> Round:
     """The round; ``1.0``, ``1.0.0`` and ``v1.0`` are the same. ``overlay`` is a rule file of the user's own.
 
     Raises:
-        UnknownNameError: the usage has no such round.
+        MlsubError: the usage has no such round.
     """
     known = known_rounds(usage, overlay)
     return get_round(usage, _known(f"{usage} round", normalise_round(text) or text, known), overlay)
@@ -50,7 +47,7 @@ def find_benchmark(
     """The round and the benchmark that are meant: without a round the newest one that has it.
 
     Raises:
-        UnknownNameError: no usage, round or benchmark of this name, or the round does not have it.
+        MlsubError: no usage, round or benchmark of this name, or the round does not have it.
     """
     among = (find_usage(usage),) if usage else usages()
     name = benchmark.lower().replace("-", "_")
@@ -58,7 +55,7 @@ def find_benchmark(
     if not having:
         names = {known for of in among for round_ in all_rounds(of, overlay) for known in round_.benchmarks}
         where = f"benchmark of {usage}" if usage else "benchmark"
-        raise UnknownNameError(_unknown(where, benchmark, sorted(names)))
+        raise MlsubError(_unknown(where, benchmark, sorted(names)))
     if round_text is None:
         return next(iter(having.values()))[-1], name
     asked = normalise_round(round_text) or round_text
@@ -71,7 +68,7 @@ def find_benchmark(
     rounds = having[of]
     close = get_close_matches(name, round_.benchmarks, n=1, cutoff=0.5)
     hint = f". Did you mean {close[0]}?" if close else ""
-    raise UnknownNameError(f"{of} {round_.name} has no {name}; it was in {span([r.name for r in rounds])}{hint}")
+    raise MlsubError(f"{of} {round_.name} has no {name}; it was in {span([r.name for r in rounds])}{hint}")
 
 
 def all_rounds(usage: str, overlay: str | None = None) -> tuple[Round, ...]:
@@ -92,7 +89,7 @@ def span(names: Iterable[str]) -> str:
 
 def _known(what: str, text: str, known: tuple[str, ...]) -> str:
     if text not in known:
-        raise UnknownNameError(_unknown(what, text, known))
+        raise MlsubError(_unknown(what, text, known))
     return text
 
 

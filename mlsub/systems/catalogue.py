@@ -17,12 +17,9 @@ from typing import Any
 import msgspec
 
 from mlsub.io.data import load_yaml
+from mlsub.io.errors import MlsubError
 
 _FOLDER = Path(__file__).with_name("catalogue")
-
-
-class UnknownSystemError(ValueError):
-    """There is no such system, or none with that software; the text says what was probably meant."""
 
 
 class Value(msgspec.Struct, frozen=True):
@@ -69,7 +66,7 @@ def find_system(text: str) -> System:
     """The system of a name, however it is capitalised, with or without its hyphens.
 
     Raises:
-        UnknownSystemError: there is none.
+        MlsubError: there is none.
     """
     names = system_names()
     wanted = _squeezed(text)
@@ -78,7 +75,7 @@ def find_system(text: str) -> System:
         return _system(plain[wanted])
     close = get_close_matches(wanted, plain, n=1)
     hint = f" Did you mean {plain[close[0]]}?" if close else ""
-    raise UnknownSystemError(f"no system {text[:40]!r}; there are {', '.join(names)}.{hint}")
+    raise MlsubError(f"no system {text[:40]!r}; there are {', '.join(names)}.{hint}")
 
 
 def find_software(system: System, framework: str) -> Software | None:

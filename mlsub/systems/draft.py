@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from mlsub.io.errors import MlsubError
 from mlsub.systems.availability import category, close_category
 from mlsub.systems.catalogue import Software, System, Value, find_software
 from mlsub.systems.fields import fields
@@ -18,10 +19,6 @@ TO_FILL_IN = "TODO"
 NOT_PUBLISHED = "not published"
 _LOOK_OVER = " (taken over: look it over)"
 _YOURS = "given on the command line"
-
-
-class DraftError(ValueError):
-    """A description cannot be made of what was asked for; the text says why in one line."""
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,11 +59,11 @@ def check_field(name: str) -> None:
     """Whether a description may have a field.
 
     Raises:
-        DraftError: it may not; with a did-you-mean.
+        MlsubError: it may not; with a did-you-mean.
     """
     if name not in fields().fields and name != "notes":
         close = get_close_matches(name, fields().required, n=1)
-        raise DraftError(f"no field {name[:60]!r}." + (f" Did you mean {close[0]}?" if close else ""))
+        raise MlsubError(f"no field {name[:60]!r}." + (f" Did you mean {close[0]}?" if close else ""))
 
 
 def example_of(system: System, asked: Asked) -> Draft:
@@ -98,7 +95,7 @@ def _chosen(system: System, framework: str) -> Software:
     software = find_software(system, framework)
     if software is None:
         known = ", ".join(s.name for s in system.software) or "no framework"
-        raise DraftError(f"{system.name} was not published with {framework[:40]!r}, but with {known}.")
+        raise MlsubError(f"{system.name} was not published with {framework[:40]!r}, but with {known}.")
     return software
 
 
@@ -124,7 +121,7 @@ def finish(found: Mapping[str, Value], asked: Asked) -> Draft:
     """A draft of every field: what was found, over it what the person says, and what remains is to be filled in.
 
     Raises:
-        DraftError: the person says what cannot be.
+        MlsubError: the person says what cannot be.
     """
     said, remarks = _said(asked)
     values: dict[str, Value] = {}
@@ -141,7 +138,7 @@ def _counts(system: System, software: Software | None, asked: Asked) -> dict[str
     hosts = asked.hosts or (software.hosts if software else published[0] if published else 1)
     possible = system.possible_hosts()
     if possible and hosts not in possible:
-        raise DraftError(
+        raise MlsubError(
             f"{system.accelerators} accelerators cannot be shared evenly among {hosts} hosts; "
             f"{', '.join(map(str, possible))} can."
         )
@@ -195,11 +192,11 @@ def _status(text: str) -> str:
     """The availability as every round takes it.
 
     Raises:
-        DraftError: the text is no known status.
+        MlsubError: the text is no known status.
     """
     known = category(text)
     if known is None:
         close = close_category(text)
         hint = f" Did you mean {close}?" if close else " Known are onprem, cloud, preview and rdi."
-        raise DraftError(f"{text[:40]!r} is no known status.{hint}")
+        raise MlsubError(f"{text[:40]!r} is no known status.{hint}")
     return known

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from mlsub.convergence.algorithm import Algorithm, algorithm_of
 from mlsub.convergence.pruning import interpolated, lower_hull, pruned
-from mlsub.convergence.reference import Point, ReferenceFileError, points_of, reference_file
+from mlsub.convergence.reference import Point, points_of, reference_file
+from mlsub.io.errors import MlsubError
 from mlsub.rounds import get_round, known_rounds
 
 MEAN = Algorithm(stdev="full", pruning="mean", normalise=True, name="logs", unstopped="counted")
@@ -89,13 +90,13 @@ BROKEN: list[tuple[Any, str]] = [
 def test_a_broken_reference_file_is_told_in_one_line(content: Any, message: str, tmp_path: Path) -> None:
     file = tmp_path / "rcps_x.json"
     file.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
-    with pytest.raises(ReferenceFileError, match=message) as error:
+    with pytest.raises(MlsubError, match=message) as error:
         points_of(file, "x", 10, MEAN)
     assert "\n" not in str(error.value)
 
 
 def test_a_missing_reference_file_is_told(tmp_path: Path) -> None:
-    with pytest.raises(ReferenceFileError, match="No such file"):
+    with pytest.raises(MlsubError, match="No such file"):
         points_of(tmp_path / "rcps_none.json", "none", 10, MEAN)
     assert reference_file("training", "1.0.0", "digits") is None
 

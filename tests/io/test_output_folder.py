@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from mlsub.io import output_folder
-from mlsub.io.output import OutputError
+from mlsub.io.errors import MlsubError
 from mlsub.io.output_folder import put_folder, recover_folder, staging_beside
 
 FILES = 20
@@ -78,7 +78,7 @@ def test_what_is_no_folder_is_never_replaced(kind: str, tmp_path: Path) -> None:
     else:
         final.symlink_to("elsewhere" if kind == "link" else "nowhere")
     mode = final.lstat().st_mode
-    with pytest.raises(OutputError, match="ACME is no folder of its own"):
+    with pytest.raises(MlsubError, match="ACME is no folder of its own"):
         put_folder(staging, final)
     assert final.lstat().st_mode == mode
     assert words(staging) == ["new"] * FILES
@@ -89,7 +89,7 @@ def test_where_the_second_rename_fails_the_old_folder_is_back(tmp_path: Path, mo
     final = tmp_path / "ACME"
     fill(final, "old")
     monkeypatch.setattr(output_folder, "_exchange", lambda one, other: False)
-    with pytest.raises(OutputError, match="ACME cannot be written: No such file"):
+    with pytest.raises(MlsubError, match="ACME cannot be written: No such file"):
         put_folder(tmp_path / "gone", final)
     assert words(final) == ["old"] * FILES
     assert [path.name for path in tmp_path.iterdir()] == ["ACME"]
@@ -103,7 +103,7 @@ def test_a_refused_exchange_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyP
         raise OSError(errno.EACCES, "Permission denied")
 
     monkeypatch.setattr(output_folder, "_exchange", refuse)
-    with pytest.raises(OutputError, match="ACME cannot be written: Permission denied"):
+    with pytest.raises(MlsubError, match="ACME cannot be written: Permission denied"):
         put_folder(tmp_path / "staging", tmp_path / "ACME")
     assert words(tmp_path / "ACME") == ["old"] * FILES
 
@@ -126,7 +126,7 @@ def test_a_name_that_is_none_is_one_line(tmp_path: Path) -> None:
         ("A" * 300, "File name too long"),
         ("file/ACME", "(Not a directory|File exists)"),
     ):
-        with pytest.raises(OutputError, match=rf"cannot be written: {why}"), staging_beside(tmp_path / name):
+        with pytest.raises(MlsubError, match=rf"cannot be written: {why}"), staging_beside(tmp_path / name):
             pytest.fail("worked for nothing")
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mlsub.io import written
-from mlsub.io.output import OutputError
+from mlsub.io.errors import MlsubError
 from mlsub.io.output_folder import staging_beside
 from mlsub.io.written import check_free, digests, replace_folder
 
@@ -99,7 +99,7 @@ def test_what_somebody_did_keeps_it_and_is_named(change: Callable[[Path], str], 
     name = change(final)
     before = sorted(os.walk(final))
     for attempt in (lambda: check_free(final), lambda: put(final, {"two": "new"})):
-        with pytest.raises(OutputError) as refused:
+        with pytest.raises(MlsubError) as refused:
             attempt()
         assert name in str(refused.value)
         assert "a/one" not in str(refused.value)
@@ -135,7 +135,7 @@ def test_empty_folders_are_nothing_that_is_lost(final: Path) -> None:
 
 def test_files_that_are_kept_are_never_taken_for_mlsubs(final: Path) -> None:
     put(final, {"two": "filled in", "a/one": "1"}, kept=("two",))
-    with pytest.raises(OutputError, match="two"):
+    with pytest.raises(MlsubError, match="two"):
         put(final, {"a/one": "1"})
     assert contents(final) == {"two": "filled in", "a/one": "1"}
 
@@ -176,7 +176,7 @@ def test_a_record_that_cannot_be_written_leaves_the_old_folder(final: Path) -> N
     record.mkdir()
     (record / "mine").write_text("")
     before = contents(final)
-    with pytest.raises(OutputError):
+    with pytest.raises(MlsubError):
         put(final, {**before, "three": "3"})
     assert contents(final) == before
 
@@ -185,5 +185,5 @@ def test_a_link_is_no_record(final: Path, tmp_path: Path) -> None:
     record = final.parent / ".ACME.mlsub-written"
     record.rename(tmp_path / "elsewhere")
     record.symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(OutputError, match="a/one"):
+    with pytest.raises(MlsubError, match="a/one"):
         check_free(final)

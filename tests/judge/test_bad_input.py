@@ -19,11 +19,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mlperf_logging.compliance_checker.mlp_parser import ruleset_100 as official
 
+from mlsub.io.errors import MlsubError
 from mlsub.io.show import readable
 from mlsub.judge import log as judge
 from mlsub.judge.log import LogTask, judge_log
 from mlsub.log import reader
-from mlsub.log.reader import UnreadableLogError, open_log
+from mlsub.log.reader import open_log
 from mlsub.log.report import LogReport
 
 FEW = settings(derandomize=True, deadline=None, max_examples=150)
@@ -130,7 +131,7 @@ def test_what_is_no_file_is_unreadable_with_the_reason_and_never_blocks(
     make(path)
     with within(20):
         report = judged(path)
-        with pytest.raises(UnreadableLogError, match=reason):
+        with pytest.raises(MlsubError, match=reason):
             open_log(path)
     found = only(report, "log.unreadable")
     assert reason in found.message
@@ -167,7 +168,7 @@ def test_a_log_that_goes_away_before_its_second_reading_is_unreadable(tmp_path: 
     def open_once(path: Path) -> Any:
         opened.append(path)
         if len(opened) > 1:
-            raise UnreadableLogError("Stale file handle")
+            raise MlsubError("Stale file handle")
         return io.BytesIO(joined([*GOOD[2:], *GOOD[:2]]))
 
     with patch.object(judge, "open_log", open_once), patch.object(judge, "MAX_HELD", 10):

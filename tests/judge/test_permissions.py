@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 import mlsub
-from mlsub.commands.merge.sources import CannotMergeError, read_sources
+from mlsub.commands.merge.sources import read_sources
 from mlsub.findings import Verdict
+from mlsub.io.errors import MlsubError
 from mlsub.submission.report import Report
 from tests.make_tree import Tree, make_tree
 
@@ -104,6 +105,6 @@ def test_a_package_that_cannot_be_read_whole_is_not_merged(tree: Tree) -> None:
     other = make_tree(tree.folder.parent / "other").folder
     closed = tree.folder / "benchmarks" / "bert"
     closed.chmod(0o000)
-    with as_nobody(), pytest.raises(CannotMergeError, match="cannot be listed whole: benchmarks/bert cannot be read"):
+    with as_nobody(), pytest.raises(MlsubError, match="cannot be listed whole: benchmarks/bert cannot be read"):
         read_sources([str(other), str(tree.folder)])
     closed.chmod(0o755)

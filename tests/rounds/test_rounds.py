@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mlsub.rounds import UnknownRoundError, get_round, known_rounds, normalise_round, usages
+from mlsub.io.errors import MlsubError
+from mlsub.rounds import get_round, known_rounds, normalise_round, usages
 
 
 @pytest.mark.parametrize("text", ["1.0", "1.0.0", "v1.0", "v1.0.0", " 1.0 "])
@@ -34,5 +35,5 @@ def test_the_rehearsal_has_one_round_with_the_common_rules_of_training() -> None
     ("usage", "name", "named"), [("training", "1.7", "1.0, 1.1"), ("inference", "1.0", "training")]
 )
 def test_unknown_rounds_and_usages_name_the_known_ones(usage: str, name: str, named: str) -> None:
-    with pytest.raises(UnknownRoundError, match=named):
+    with pytest.raises(MlsubError, match=named):
         get_round(usage, name)

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.io.output import OutputError, check_output, write_file
+from mlsub.io.errors import MlsubError
+from mlsub.io.output import check_output, write_file
 
 
 def test_a_new_file_is_written_with_the_usual_permissions(tmp_path: Path) -> None:
@@ -24,7 +25,7 @@ def test_a_new_file_is_written_with_the_usual_permissions(tmp_path: Path) -> Non
 def test_a_file_that_exists_is_replaced_only_by_force(tmp_path: Path) -> None:
     file = tmp_path / "out.csv"
     file.write_bytes(b"old")
-    with pytest.raises(OutputError, match=r"out\.csv exists\. Add --force to replace it\.$"):
+    with pytest.raises(MlsubError, match=r"out\.csv exists\. Add --force to replace it\.$"):
         write_file(file, b"new", force=False)
     assert file.read_bytes() == b"old"
     aside = write_file(file, b"new", force=True)
@@ -76,10 +77,10 @@ def test_what_cannot_be_written_is_refused_beforehand(
 ) -> None:
     file = make(tmp_path)
     expected = message or ("is no regular file. Name another" if force else "exists. Add --force to replace it.")
-    with pytest.raises(OutputError, match=expected):
+    with pytest.raises(MlsubError, match=expected):
         check_output(file, force=force)
     before = sorted(tmp_path.iterdir())
-    with pytest.raises(OutputError, match=expected):
+    with pytest.raises(MlsubError, match=expected):
         write_file(file, b"content", force=force)
     assert sorted(tmp_path.iterdir()) == before
 
@@ -101,7 +102,7 @@ def test_a_file_that_comes_meanwhile_is_left(tmp_path: Path, monkeypatch: pytest
         link(source, target)
 
     monkeypatch.setattr(os, "link", first)
-    with pytest.raises(OutputError, match="exists"):
+    with pytest.raises(MlsubError, match="exists"):
         write_file(file, b"content", force=False)
     assert file.read_bytes() == b"of another"
     assert list(tmp_path.iterdir()) == [file]
@@ -115,7 +116,7 @@ def test_a_file_system_without_hard_links_does(tmp_path: Path, monkeypatch: pyte
     file = tmp_path / "out.csv"
     write_file(file, b"content", force=False)
     assert file.read_bytes() == b"content"
-    with pytest.raises(OutputError, match="exists"):
+    with pytest.raises(MlsubError, match="exists"):
         write_file(file, b"other", force=False)
     assert list(tmp_path.iterdir()) == [file]
     aside = write_file(file, b"other", force=True)
@@ -128,6 +129,6 @@ def test_a_full_disk_leaves_nothing_behind(force: bool, tmp_path: Path, monkeypa
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OutputError, match=r"out\.csv cannot be written: No space left on device$"):
+    with pytest.raises(MlsubError, match=r"out\.csv cannot be written: No space left on device$"):
         write_file(tmp_path / "out.csv", b"content", force=force)
     assert list(tmp_path.iterdir()) == []

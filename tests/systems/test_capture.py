@@ -12,9 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from mlsub.io.errors import MlsubError
 from mlsub.systems.capture import amd, graphcore, nvidia, processor, storage
 from mlsub.systems.capture.accelerators import find_accelerators
-from mlsub.systems.capture.machine import Capture, CaptureError, Told, capture_here, from_json, read_capture, to_json
+from mlsub.systems.capture.machine import Capture, Told, capture_here, from_json, read_capture, to_json
 from mlsub.systems.capture.merge import merge
 from mlsub.systems.capture.remote import capture_hosts, hosts_in
 from mlsub.systems.capture.tools import run_tool
@@ -285,14 +286,14 @@ NO_CAPTURES = [
 @pytest.mark.parametrize("raw", NO_CAPTURES)
 def test_what_is_no_capture_is_refused_in_one_line(raw: bytes, tmp_path: Path) -> None:
     (tmp_path / "c.json").write_bytes(raw)
-    with pytest.raises(CaptureError, match=r"c\.json is (no capture|larger)"):
+    with pytest.raises(MlsubError, match=r"c\.json is (no capture|larger)"):
         read_capture(tmp_path / "c.json")
 
 
 def test_files_that_are_none(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for name in ("pipe", "gone", "a\x00b", "."):
-        with pytest.raises(CaptureError):
+        with pytest.raises(MlsubError):
             read_capture(tmp_path / name)
 
 
@@ -321,17 +322,17 @@ def test_hosts_are_captured_by_ssh(machine: Machine) -> None:
 )
 def test_a_host_that_gives_no_capture(machine: Machine, status: int, complaint: str, words: str) -> None:
     machine.tool("ssh", status=status, complaint=complaint)
-    with pytest.raises(CaptureError) as caught:
+    with pytest.raises(MlsubError) as caught:
         capture_hosts(["n1"])
     assert str(caught.value).startswith(words)
 
 
 def test_without_ssh(machine: Machine) -> None:
-    with pytest.raises(CaptureError, match="no ssh on PATH"):
+    with pytest.raises(MlsubError, match="no ssh on PATH"):
         capture_hosts(["n1"])
 
 
 @pytest.mark.parametrize("text", ["", ",", "-oProxyCommand=x", "a b", "a;b", "$(x)", "a\nb", "ä", "a,-l"])
 def test_no_host_can_be_an_option_or_a_command(text: str) -> None:
-    with pytest.raises(CaptureError):
+    with pytest.raises(MlsubError):
         hosts_in(text)

@@ -71,7 +71,7 @@ def audit(
 
     Raises:
         ClaimsError: the file cannot be used, or an expression of it has no value.
-        PlaceError: a folder holds no results.
+        MlsubError: a folder holds no results.
     """
     claims = read_claims(file)
     rounds = round_folders(folders)

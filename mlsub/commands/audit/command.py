@@ -64,12 +64,12 @@ def command(
     Exit status: 0 all hold, 1 some fail, contradict or depend on the basis, 2 something could not be checked.
     """
     from mlsub.commands.audit.audit import audit
-    from mlsub.commands.audit.places import PlaceError
     from mlsub.commands.audit.read import ClaimsError
     from mlsub.commands.audit.render import render
     from mlsub.commands.audit.verdict import ClaimVerdict
     from mlsub.commands.options import progress_bar
     from mlsub.commands.output import terminal_width, write_text
+    from mlsub.io.errors import MlsubError
 
     try:
         with progress_bar() as progress:
@@ -82,7 +82,7 @@ def command(
                 jobs=jobs,
                 progress=progress,
             )
-    except (ClaimsError, PlaceError) as error:
+    except (ClaimsError, MlsubError) as error:
         could_not("audit", *str(error).splitlines())
     write_text(render(found, format_, terminal_width(), footnotes=footnote))
     status = found.exit_status(strict=strict)

@@ -11,9 +11,10 @@ from mlsub.commands.audit.band import Band, TooLargeError, combine, compare
 from mlsub.commands.audit.facts import Facts, Missing
 from mlsub.commands.audit.lookups import LOOKUPS
 from mlsub.commands.audit.model import ClaimsFile, Input
-from mlsub.commands.audit.places import PlaceError, RoundFolder
+from mlsub.commands.audit.places import RoundFolder
 from mlsub.commands.audit.sets import counted
 from mlsub.commands.audit.tree import Call, Name, Negated, Node, Number, Operation, Text, Truth
+from mlsub.io.errors import MlsubError
 
 #: What an expression comes to: numbers as bands; None is a truth that hangs on the inputs' uncertainty.
 Answer = Band | str | bool | None
@@ -147,7 +148,7 @@ class _Evaluation:
                 return Band.of(
                     counted(name, texts[0], texts[1], {key: one.value for key, one in node.named}, self.world.rounds)
                 )
-            except PlaceError as error:
+            except MlsubError as error:
                 raise NotThereError(str(error)) from error
         if name in LOOKUPS:
             return self._looked_up(name, arguments)

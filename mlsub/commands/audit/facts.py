@@ -11,9 +11,10 @@ from typing import Any
 import msgspec
 
 from mlsub.commands.audit.model import Result
-from mlsub.commands.audit.places import PlaceError, RoundFolder, folder_of
+from mlsub.commands.audit.places import RoundFolder, folder_of
 from mlsub.commands.audit.unstretch import edit_factor, ending_of, may_be_edited
 from mlsub.convergence.entry import Options
+from mlsub.io.errors import MlsubError
 from mlsub.judge.pool import Progress
 from mlsub.log.report import LogReport
 from mlsub.rounds import get_round
@@ -79,7 +80,7 @@ def gather(
     for result in results:
         try:
             folders[result.name] = folder_of(result, rounds)
-        except PlaceError as error:
+        except MlsubError as error:
             found[result.name] = Missing(result, str(error))
     by_round: dict[tuple[str, str], list[Result]] = {}
     for result in results:

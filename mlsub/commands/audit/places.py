@@ -9,12 +9,9 @@ from pathlib import Path
 import msgspec
 
 from mlsub.commands.audit.model import Result
+from mlsub.io.errors import MlsubError
 from mlsub.io.yamlfile import meant
 from mlsub.submission.locate import Target, infer_round, is_folder, is_organisation, locate, names_round
-
-
-class PlaceError(ValueError):
-    """Results that cannot be found; the text says what, where, and what was probably meant."""
 
 
 class RoundFolder(msgspec.Struct, frozen=True):
@@ -30,14 +27,14 @@ def round_folders(folders: Sequence[str]) -> tuple[RoundFolder, ...]:
     """The rounds that lie in folders: each is a folder of rounds, a round's, or an organisation's.
 
     Raises:
-        PlaceError: one of them is none of these.
+        MlsubError: one of them is none of these.
     """
     found: list[RoundFolder] = []
     for name in folders:
         here = list(_rounds_in(Path(name)))
         if not here:
             reason = "holds no round" if _is_there(name) else "does not exist"
-            raise PlaceError(f"{name} {reason}; name a folder that holds v1.0/<organisation>/results, or such a round")
+            raise MlsubError(f"{name} {reason}; name a folder that holds v1.0/<organisation>/results, or such a round")
         found.extend(here)
     return tuple(found)
 
@@ -81,7 +78,7 @@ def folder_of(result: Result, rounds: Sequence[RoundFolder]) -> Path:
     """The folder of a result's logs.
 
     Raises:
-        PlaceError: there is none; the text says at which step it is lost.
+        MlsubError: there is none; the text says at which step it is lost.
     """
     here = _of_round(result.usage, result.round, rounds)
     if result.path is not None:
@@ -97,7 +94,7 @@ def _of_round(usage: str, round_: str, rounds: Sequence[RoundFolder]) -> list[Ro
     here = [one for one in rounds if (one.usage, one.round) == (usage, round_)]
     if not here:
         there = ", ".join(dict.fromkeys(f"v{one.round}" for one in rounds))
-        raise PlaceError(f"no results of {usage} round v{round_}; there are those of {there}")
+        raise MlsubError(f"no results of {usage} round v{round_}; there are those of {there}")
     return here
 
 
@@ -105,20 +102,20 @@ def organisation_of(name: str, here: Sequence[RoundFolder], shown: str) -> Path:
     """The folder of an organisation in one round.
 
     Raises:
-        PlaceError: it has none.
+        MlsubError: it has none.
     """
     for one in here:
         if name in one.organisations:
             return one.organisations[name]
     known = [other for one in here for other in one.organisations]
-    raise PlaceError(f"no submitter {name!r} in {shown}{meant(name, known)}")
+    raise MlsubError(f"no submitter {name!r} in {shown}{meant(name, known)}")
 
 
 def submitter_folder(round_: str, submitter: str, rounds: Sequence[RoundFolder]) -> Path:
     """The folder of an organisation in a round of training, ``1.0``.
 
     Raises:
-        PlaceError: the round or the organisation is not there.
+        MlsubError: the round or the organisation is not there.
     """
     return organisation_of(submitter, _of_round("training", round_, rounds), f"v{round_}")
 
@@ -128,7 +125,7 @@ def _by_path(result: Result, here: Iterable[RoundFolder]) -> Path:
         folder = one.base / (result.path or "")
         if is_folder(folder):
             return Path(os.path.abspath(folder))  # noqa: PTH100  (without "..", links keep their names)
-    raise PlaceError(f"no folder {result.path} below {', '.join(dict.fromkeys(str(one.base) for one in here))}")
+    raise MlsubError(f"no folder {result.path} below {', '.join(dict.fromkeys(str(one.base) for one in here))}")
 
 
 def _step(folder: Path, name: str, kind: str) -> Path:
@@ -136,4 +133,4 @@ def _step(folder: Path, name: str, kind: str) -> Path:
         return folder / name
     known = [child.name for child in _folders(folder)]
     hint = meant(name, known) if known else "; the folder is empty"
-    raise PlaceError(f"no {kind} {name!r} in {folder.parent.name}/{folder.name}{hint}")
+    raise MlsubError(f"no {kind} {name!r} in {folder.parent.name}/{folder.name}{hint}")

@@ -23,7 +23,7 @@ def counted(what: str, round_: str, submitter: str, only: Mapping[str, str], rou
         rounds: where results lie.
 
     Raises:
-        PlaceError: the round or the organisation is not there.
+        MlsubError: the round or the organisation is not there.
     """
     name = normalise_round(round_) or round_
     sets = [

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import msgspec
 
+from mlsub.io.errors import MlsubError
 from mlsub.log.events import read_events
-from mlsub.log.reader import UnreadableLogError
 from mlsub.log.run import Timeline
 from mlsub.review.runs.stretch import stretch_of_lengths
 from mlsub.review.runs.thresholds import thresholds
@@ -54,6 +54,6 @@ def ending_of(file: Path, timeline: Timeline, *, old_format: bool = False) -> En
                 break
             if event.time_ms > start:
                 last = event.time_ms if last is None else max(last, event.time_ms)
-    except UnreadableLogError:
+    except MlsubError:
         return None
     return None if last is None else Ending(start, last, stop)

@@ -43,18 +43,14 @@ def command(
 
     Exit status: 0 compared, and nothing found against --borrow or --resubmit; 1 findings; 2 could not compare.
     """
-    from mlsub.commands.compare.packages.reading import NotComparableError
     from mlsub.commands.compare.trainings.render import render
     from mlsub.commands.options import progress_bar
-    from mlsub.commands.output import could_not, terminal_width, write_text
+    from mlsub.commands.output import terminal_width, write_text
     from mlsub.workspace import Settings
 
-    try:
-        with progress_bar() as progress:
-            asked = Settings(round_, usage, jobs, progress)
-            found = _compare(old, new, source, asked, pairs, borrow=borrow, resubmit=resubmit)
-    except NotComparableError as error:
-        could_not("compare", error)
+    with progress_bar() as progress:
+        asked = Settings(round_, usage, jobs, progress)
+        found = _compare(old, new, source, asked, pairs, borrow=borrow, resubmit=resubmit)
     write_text(render(found, format_, terminal_width()))
     sys.exit(0 if found.passed else 1)
 
@@ -70,21 +66,21 @@ def _compare(
     resubmit: bool,
 ) -> Comparison:
     """Do what is asked for."""
-    from mlsub.commands.compare.packages.reading import NotComparableError
     from mlsub.commands.compare.trainings.borrow import check_borrowing
     from mlsub.commands.compare.trainings.compare import compare
     from mlsub.commands.compare.trainings.resubmit import check_resubmission
+    from mlsub.io.errors import MlsubError
 
     if borrow and resubmit:
-        raise NotComparableError("--borrow is about this round, --resubmit about a later one. Ask for one of them.")
+        raise MlsubError("--borrow is about this round, --resubmit about a later one. Ask for one of them.")
     if borrow != (source is not None):
-        raise NotComparableError("--borrow and --from belong together: A as submitted, B resubmitted, --from C.")
+        raise MlsubError("--borrow and --from belong together: A as submitted, B resubmitted, --from C.")
     if resubmit:
         if new is None and settings.round is None:
-            raise NotComparableError("--resubmit needs the new round, as --round, or B that lies in it.")
+            raise MlsubError("--resubmit needs the new round, as --round, or B that lies in it.")
         return check_resubmission(old, old if new is None else new, settings, pairs)
     if new is None:
-        raise NotComparableError("Two trainings are compared: name A and B.")
+        raise MlsubError("Two trainings are compared: name A and B.")
     if source is not None:
         return check_borrowing(old, new, source, settings, pairs)
     return compare(old, new, settings, pairs)

@@ -22,16 +22,12 @@ def command(old: str, new: str, round_: str | None, usage: str | None, jobs: int
     Exit status: 0 no difference, 1 differences, 2 could not compare.
     """
     from mlsub.commands.compare.packages.compare import compare
-    from mlsub.commands.compare.packages.reading import NotComparableError
     from mlsub.commands.compare.packages.render import render
     from mlsub.commands.options import progress_bar
-    from mlsub.commands.output import could_not, terminal_width, write_text
+    from mlsub.commands.output import terminal_width, write_text
     from mlsub.workspace import Settings
 
-    try:
-        with progress_bar() as progress:
-            found = compare(old, new, Settings(round_, usage, jobs, progress))
-    except NotComparableError as error:
-        could_not("diff", error)
+    with progress_bar() as progress:
+        found = compare(old, new, Settings(round_, usage, jobs, progress))
     write_text(render(found, format_, terminal_width()))
     sys.exit(1 if found.different else 0)

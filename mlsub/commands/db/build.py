@@ -13,7 +13,7 @@ import msgspec
 
 import mlsub
 from mlsub.commands.db.discover import Found, Package, discover
-from mlsub.commands.db.errors import DatabaseError, check_library, check_name
+from mlsub.commands.db.errors import check_library, check_name
 from mlsub.commands.db.fingerprint import fingerprint, option_words
 from mlsub.commands.db.record_rows import TABLES as RECORD_TABLES
 from mlsub.commands.db.record_rows import read_record_rows
@@ -21,7 +21,8 @@ from mlsub.commands.db.rows import Rows, rows_of
 from mlsub.commands.db.schema import ABOUT, FORMAT, create, stored
 from mlsub.commands.db.store import insert, remove, replace
 from mlsub.convergence.entry import USUAL, Options
-from mlsub.io.output import OutputError, check_output, put_in_place
+from mlsub.io.errors import MlsubError
+from mlsub.io.output import check_output, put_in_place
 from mlsub.io.output_folder import recover_folder, staging_beside
 from mlsub.io.written import check_free, digest, record, replace_folder, set_aside_foreign, somebodys
 from mlsub.workspace import Settings, check_with_logs
@@ -69,9 +70,9 @@ def build(ask: Ask) -> Built:
     """Build the database: afterwards it holds what the folders and files of records hold, and no more.
 
     Raises:
-        DatabaseError: there is nothing to build it from, or what is there is no database of this program.
+        MlsubError: there is nothing to build it from, or what is there is no database of this program.
         RecordsError: a file of records cannot be read.
-        OutputError: it cannot be written.
+        MlsubError: it cannot be written.
     """
     check_library()
     for place in (ask.output, ask.parquet):
@@ -90,7 +91,7 @@ def build(ask: Ask) -> Built:
                     os.fsync(stream.fileno())
                 built = msgspec.structs.replace(built, aside=_put(part, ask.output, fresh=not old))
         except OSError as error:
-            raise OutputError(f"{ask.output} cannot be written: {error.strerror or error}") from error
+            raise MlsubError(f"{ask.output} cannot be written: {error.strerror or error}") from error
     if ask.parquet is not None:
         export(ask.output, ask.parquet)
     return built
@@ -112,7 +113,7 @@ def is_ours(file: Path) -> bool:
     """Whether a file is a database that this version can bring up to date.
 
     Raises:
-        DatabaseError: it is no database of this program at all.
+        MlsubError: it is no database of this program at all.
     """
     import duckdb
 
@@ -120,7 +121,7 @@ def is_ours(file: Path) -> bool:
         with closing(duckdb.connect(file, read_only=True, config={"threads": 1})) as connection:
             row = connection.execute(f"SELECT format, mlsub FROM {ABOUT}").fetchone()  # noqa: S608  (our own name)
     except duckdb.Error as error:
-        raise DatabaseError(
+        raise MlsubError(
             f"{file} is no database of mlsub db, or is in use. Name another file, or add --force to replace it."
         ) from error
     return row == (FORMAT, mlsub.__version__)
@@ -130,7 +131,7 @@ def export(database: Path, folder: Path) -> None:
     """Write one Parquet file a table; the folder is put in place whole.
 
     Raises:
-        OutputError: it cannot be written.
+        MlsubError: it cannot be written.
     """
     import duckdb
 
@@ -143,7 +144,7 @@ def export(database: Path, folder: Path) -> None:
                 for table in stored():
                     connection.table(table.name).write_parquet(str(new / f"{table.name}.parquet"))
         except duckdb.Error as error:
-            raise OutputError(f"{folder} cannot be written: {_first_line(error)}") from error
+            raise MlsubError(f"{folder} cannot be written: {_first_line(error)}") from error
         replace_folder(new, folder)
 
 
@@ -153,11 +154,11 @@ def _check_places(ask: Ask, packages: Sequence[Package]) -> None:
     journal = ask.output.with_name(f"{ask.output.name}.wal")
     if os.path.lexists(journal):
         # DuckDB would replay it into whatever file has the name.
-        raise DatabaseError(f"{journal} is there: {ask.output} is open for writing. Close it, or remove {journal}.")
+        raise MlsubError(f"{journal} is there: {ask.output} is open for writing. Close it, or remove {journal}.")
     for place in (ask.output, ask.parquet):
         for package in packages:
             if place is not None and place.resolve().is_relative_to(package.folder.resolve()):
-                raise OutputError(f"{place} lies in a submission, {package.folder}. Name a place beside it.")
+                raise MlsubError(f"{place} lies in a submission, {package.folder}. Name a place beside it.")
     if ask.parquet is not None and os.path.lexists(ask.parquet):
         _check_parquet(ask.parquet)
 
@@ -170,7 +171,7 @@ def _check_parquet(folder: Path) -> None:
     except OSError:
         foreign = True
     if foreign:
-        raise OutputError(f"{folder} is there and holds other things. Name a new folder.")
+        raise MlsubError(f"{folder} is there and holds other things. Name a new folder.")
     check_free(folder)
 
 
@@ -181,7 +182,7 @@ def _copy(ask: Ask, part: Path) -> bool:
     try:
         shutil.copyfile(ask.output, part)
     except OSError as error:
-        raise OutputError(f"{ask.output} cannot be copied: {error.strerror or error}") from error
+        raise MlsubError(f"{ask.output} cannot be copied: {error.strerror or error}") from error
     return True
 
 
@@ -209,7 +210,7 @@ def _fill(part: Path, ask: Ask, found: Found, records: Rows, *, fresh: bool) -> 
             connection.execute("CHECKPOINT")
     except duckdb.Error as error:
         remedy = "" if fresh else " Add --force to build it anew."
-        raise OutputError(f"{ask.output} cannot be built: {_first_line(error)}{remedy}") from error
+        raise MlsubError(f"{ask.output} cannot be built: {_first_line(error)}{remedy}") from error
     return Built(
         output=str(ask.output),
         read=tuple(read),
@@ -239,7 +240,7 @@ def _update(
         try:
             print_ = fingerprint(package.folder, mlsub.__version__, *key, options)
         except OSError as error:
-            raise DatabaseError(f"{package.folder} cannot be read: {error.strerror or error}") from error
+            raise MlsubError(f"{package.folder} cannot be read: {error.strerror or error}") from error
         if known.pop(key, None) == print_.digest:
             kept.append(name)
         else:
@@ -260,7 +261,7 @@ def _options(convergence: Options) -> str:
     try:
         return option_words(convergence)
     except OSError as error:
-        raise DatabaseError(f"{convergence.reference} cannot be read: {error.strerror or error}") from error
+        raise MlsubError(f"{convergence.reference} cannot be read: {error.strerror or error}") from error
 
 
 def _round_rows(packages: Sequence[Package]) -> Rows:

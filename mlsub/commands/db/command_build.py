@@ -51,10 +51,9 @@ def build(
         raise click.UsageError("Name a folder of results, or --records FILE.")
     from mlsub.commands.db.build import Ask
     from mlsub.commands.db.build import build as build_database
-    from mlsub.commands.db.errors import DatabaseError
     from mlsub.commands.options import options_of, tell
     from mlsub.commands.output import could_not, write_text
-    from mlsub.io.output import OutputError
+    from mlsub.io.errors import MlsubError
     from mlsub.io.yamlfile import FileProblemsError
 
     asked = Ask(
@@ -70,7 +69,7 @@ def build(
     )
     try:
         built = build_database(asked)
-    except (DatabaseError, OutputError) as error:
+    except MlsubError as error:
         could_not("db build", error)
     except FileProblemsError as error:
         for problem in error.problems[:-1]:

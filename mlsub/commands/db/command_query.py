@@ -26,15 +26,11 @@ def query(statement: str, database: str, limit: int, format_: str) -> None:
 
     Exit status: 0 answered, 2 not.
     """
-    from mlsub.commands.db.errors import DatabaseError
     from mlsub.commands.db.query import ask
     from mlsub.commands.options import tell
-    from mlsub.commands.output import could_not, write_text
+    from mlsub.commands.output import write_text
 
-    try:
-        answer = ask(Path(database), _statement(statement), limit)
-    except DatabaseError as error:
-        could_not("db query", error)
+    answer = ask(Path(database), _statement(statement), limit)
     from mlsub.commands.db.render import as_csv, as_json, as_markdown, print_table
 
     if format_ == "text":
@@ -54,15 +50,15 @@ def query(statement: str, database: str, limit: int, format_: str) -> None:
 def _statement(text: str) -> str:
     if text != "-":
         return text
-    from mlsub.commands.db.errors import DatabaseError
+    from mlsub.io.errors import MlsubError
 
     raw = sys.stdin.buffer.read(_MAX_STATEMENT + 1)
     if len(raw) > _MAX_STATEMENT:
-        raise DatabaseError(f"The question is longer than {_MAX_STATEMENT >> 20} MiB")
+        raise MlsubError(f"The question is longer than {_MAX_STATEMENT >> 20} MiB")
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise DatabaseError("The question is no UTF-8 text") from error
+        raise MlsubError("The question is no UTF-8 text") from error
 
 
 @click.command("tables")
@@ -73,15 +69,15 @@ def tables(names: tuple[str, ...], format_: str) -> None:
 
     Exit status: 0 shown, 2 no such table.
     """
-    from mlsub.commands.db.errors import DatabaseError
     from mlsub.commands.db.render import tables_json, tables_text
     from mlsub.commands.db.schema import tables as known
     from mlsub.commands.output import could_not, terminal_width, write_text
+    from mlsub.io.errors import MlsubError
     from mlsub.io.yamlfile import meant
 
     by_name = {table.name: table for table in known()}
     for name in names:
         if name not in by_name:
-            could_not("db tables", DatabaseError(f"no table {name!r}{meant(name, by_name)}"))
+            could_not("db tables", MlsubError(f"no table {name!r}{meant(name, by_name)}"))
     shown = [by_name[name] for name in names] or list(known())
     write_text(tables_json(shown) if format_ == "json" else tables_text(shown, terminal_width()))

@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 
 from mlsub.commands.db.cells import text
-from mlsub.commands.db.errors import DatabaseError
-from mlsub.rounds import Round, UnknownRoundError, get_round, normalise_round
+from mlsub.io.errors import MlsubError
+from mlsub.rounds import Round, get_round, normalise_round
 from mlsub.submission.locate import Place, Target, infer_round, is_folder, is_organisation, locate, names_round
 
 
@@ -51,14 +51,14 @@ def discover(folders: Sequence[Path], round_: str | None = None, usage: str | No
         usage: the usage of all of them; None to read it off the folders.
 
     Raises:
-        DatabaseError: a folder is none, holds nothing, or one submission is there twice.
+        MlsubError: a folder is none, holds nothing, or one submission is there twice.
     """
     packages: dict[tuple[str, str], Package] = {}
     passed: list[str] = []
     for folder in folders:
         organisations = _organisations(folder)
         if not organisations:
-            raise DatabaseError(
+            raise MlsubError(
                 f"There is no submission in {folder}. Name an organisation's folder, a round's, or one of rounds."
             )
         for place in organisations:
@@ -70,14 +70,14 @@ def discover(folders: Sequence[Path], round_: str | None = None, usage: str | No
             key = (package.round_key, package.organisation)
             other = packages.setdefault(key, package)
             if other.folder != package.folder:
-                raise DatabaseError(f"{'/'.join(key)} is there twice: {other.folder} and {package.folder}. Name one.")
+                raise MlsubError(f"{'/'.join(key)} is there twice: {other.folder} and {package.folder}. Name one.")
     return Found(tuple(packages[key] for key in sorted(packages)), tuple(passed))
 
 
 def _organisations(folder: Path) -> list[Place]:
     """The organisations in a folder, in the order of their paths."""
     if not is_folder(folder):
-        raise DatabaseError(f"There is no folder {folder}.")
+        raise MlsubError(f"There is no folder {folder}.")
     place = locate(folder)
     if place.target is Target.ORGANISATION:
         return [place]
@@ -97,7 +97,7 @@ def _round_of(place: Place, round_: str | None, usage: str | None) -> Round | st
         return "no folder above is named like a round; add --round"
     try:
         return get_round(usage or (inferred.usage if inferred else "training"), name)
-    except UnknownRoundError as error:
+    except MlsubError as error:
         return str(error)
 
 
@@ -105,4 +105,4 @@ def _folders(folder: Path) -> list[Path]:
     try:
         return sorted(child for child in folder.iterdir() if not child.name.startswith(".") and is_folder(child))
     except OSError as error:
-        raise DatabaseError(f"{folder} cannot be read: {error.strerror or error}") from error
+        raise MlsubError(f"{folder} cannot be read: {error.strerror or error}") from error

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from mlsub.commands.db.errors import DatabaseError, check_library, check_name
+from mlsub.commands.db.errors import check_library, check_name
 from mlsub.commands.db.schema import tables
+from mlsub.io.errors import MlsubError
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -50,7 +51,7 @@ def ask(database: Path, statement: str, limit: int) -> Answer:
     """The answer to one SELECT (or DESCRIBE, SHOW, SUMMARIZE, EXPLAIN), at most ``limit`` rows of it.
 
     Raises:
-        DatabaseError: there is no database, or it is no such statement, or DuckDB refuses it.
+        MlsubError: there is no database, or it is no such statement, or DuckDB refuses it.
     """
     check_library()
     import duckdb
@@ -65,7 +66,7 @@ def ask(database: Path, statement: str, limit: int) -> Answer:
             heads = [(str(head[0]), str(head[1])) for head in found.description or ()]
             rows = found.fetchmany(limit + 1)
     except duckdb.Error as error:
-        raise DatabaseError(_told(error)) from error
+        raise MlsubError(_told(error)) from error
     notes = (MIXED,) if {"mlperf", "records"} <= touched else ()
     return Answer(
         tuple(name for name, _ in heads),
@@ -80,11 +81,11 @@ def _open(database: Path) -> DuckDBPyConnection:
     import duckdb
 
     if not database.is_file():
-        raise DatabaseError(f"There is no database {database}. Make it with mlsub db build DIR... -o {database}")
+        raise MlsubError(f"There is no database {database}. Make it with mlsub db build DIR... -o {database}")
     try:
         return duckdb.connect(database, read_only=True, config=_CLOSED)
     except duckdb.Error as error:
-        raise DatabaseError(f"{database} is no database, or is in use: {_told(error)}") from error
+        raise MlsubError(f"{database} is no database, or is in use: {_told(error)}") from error
 
 
 def _check_text(statement: str) -> None:
@@ -92,20 +93,20 @@ def _check_text(statement: str) -> None:
     try:
         statement.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise DatabaseError("The question is no UTF-8 text") from error
+        raise MlsubError("The question is no UTF-8 text") from error
     depth = 0
     for bracket in re.findall(r"[()\[\]{}]", statement):
         depth += 1 if bracket in "([{" else -1
         if depth > _MAX_DEPTH:
-            raise DatabaseError(f"The question has more than {_MAX_DEPTH} brackets open at once")
+            raise MlsubError(f"The question has more than {_MAX_DEPTH} brackets open at once")
 
 
 def _check_kind(connection: DuckDBPyConnection, statement: str) -> None:
     kinds = [found.type.name for found in connection.extract_statements(statement)]
     if len(kinds) != 1:
-        raise DatabaseError(f"One statement is asked for, not {len(kinds)}")
+        raise MlsubError(f"One statement is asked for, not {len(kinds)}")
     if kinds[0] not in ("SELECT", "EXPLAIN"):
-        raise DatabaseError(f"Only SELECT is answered, not {kinds[0]}; the database is never changed by a question")
+        raise MlsubError(f"Only SELECT is answered, not {kinds[0]}; the database is never changed by a question")
 
 
 def _touched(connection: DuckDBPyConnection, statement: str) -> set[str]:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from mlsub.commands.db.cells import as_json
-from mlsub.commands.db.errors import DatabaseError
 from mlsub.commands.db.records import Configuration, Record, Records, Source, read_records
 from mlsub.commands.db.rows import Rows
+from mlsub.io.errors import MlsubError
 
 TABLES = (
     "records",
@@ -27,7 +27,7 @@ def read_record_rows(files: Sequence[Path]) -> Rows:
 
     Raises:
         RecordsError: a file cannot be read.
-        DatabaseError: two files use one name.
+        MlsubError: two files use one name.
     """
     rows: Rows = {name: [] for name in TABLES}
     for file in files:
@@ -40,7 +40,7 @@ def read_record_rows(files: Sequence[Path]) -> Rows:
         seen: set[str] = set()
         for row in rows[table]:
             if row[key] in seen:
-                raise DatabaseError(f"Two files of records have a {key} {row[key]}. Rename one.")
+                raise MlsubError(f"Two files of records have a {key} {row[key]}. Rename one.")
             seen.add(row[key])
     return rows
 

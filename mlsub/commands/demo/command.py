@@ -28,9 +28,9 @@ def command(manifest: Path, output: Path, replace: bool) -> None:
     Exit status: 0 done, 1 refused by the rules of the division, 2 could not be done.
     """
     from mlsub.commands.demo.manifest import ManifestError, read_manifest
-    from mlsub.commands.demo.rehearse import OutputExistsError, rehearse
+    from mlsub.commands.demo.rehearse import rehearse
     from mlsub.emit.errors import DoomedRunError, EmitError
-    from mlsub.io.output import OutputError
+    from mlsub.io.errors import MlsubError
 
     try:
         wanted = read_manifest(manifest)
@@ -38,9 +38,9 @@ def command(manifest: Path, output: Path, replace: bool) -> None:
         folder = rehearse(wanted, output, replace=replace, progress=_tell)
     except ManifestError as error:
         could_not("rehearse", *error.problems)
-    except OutputError as error:
+    except MlsubError as error:
         could_not("rehearse", error)
-    except OutputExistsError as error:
+    except MlsubError as error:
         could_not("rehearse", f"{error} exists. Add --replace to train anew and replace it.")
     except DoomedRunError as error:
         _refuse(error)

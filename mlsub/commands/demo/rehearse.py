@@ -10,6 +10,7 @@ from pathlib import Path
 from mlsub.commands.demo.machine import describe_machine
 from mlsub.commands.demo.manifest import Manifest, RehearsalEntry
 from mlsub.commands.demo.train import Result, train_run
+from mlsub.io.errors import MlsubError
 from mlsub.io.output_folder import staging_beside
 from mlsub.io.written import check_free, replace_folder
 from mlsub.rules.load import benchmark
@@ -18,10 +19,6 @@ ROUND_FOLDER = "rehearsal-v1.0"
 _NOTE = "A rehearsal made with mlsub: real training of a small network, but not an MLPerf result.\n"
 
 Progress = Callable[[RehearsalEntry, int, int, Result], None]
-
-
-class OutputExistsError(FileExistsError):
-    """There is a submission already, and nobody asked to replace it."""
 
 
 def rehearse(manifest: Manifest, output: Path, *, replace: bool, progress: Progress | None = None) -> Path:
@@ -37,15 +34,15 @@ def rehearse(manifest: Manifest, output: Path, *, replace: bool, progress: Progr
         The organisation's folder. It appears complete or not at all.
 
     Raises:
-        OutputExistsError: the folder exists and ``replace`` is False, or it is no rehearsal.
-        OutputError: the organisation's folder cannot be written, or holds what somebody wrote or changed.
+        MlsubError: the folder exists and ``replace`` is False, or it is no rehearsal.
+        MlsubError: the organisation's folder cannot be written, or holds what somebody wrote or changed.
         OSError: something else cannot be written.
         ImportError: scikit-learn is not installed.
         DoomedRunError: the rules forbid what the manifest asks for.
     """
     final = output / ROUND_FOLDER / manifest.organisation
     if final.exists() and not (replace and (final / "systems").is_dir() and (final / "results").is_dir()):
-        raise OutputExistsError(str(final))
+        raise MlsubError(str(final))
     check_free(final)
     with staging_beside(final) as work:
         _fill(work, manifest, progress)

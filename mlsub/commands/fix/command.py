@@ -42,9 +42,9 @@ def command(
     from tempfile import TemporaryDirectory
 
     from mlsub.commands.fix.apply import apply
-    from mlsub.commands.fix.errors import MendError
     from mlsub.commands.fix.plan import plan_for
     from mlsub.commands.fix.words import as_diff
+    from mlsub.io.errors import MlsubError
     from mlsub.rules.explain import suggestion
     from mlsub.workspace import Settings
 
@@ -63,10 +63,10 @@ def command(
                 # Before anything moves: a folder that is renamed is told file by file.
                 diffs += as_diff(plan) if format_ == "diff" else ()
                 problems = apply(plan) if write else []
-            except MendError as error:
+            except MlsubError as error:
                 problems = [error]
             except OSError as error:
-                problems = [MendError(f"{path} cannot be looked at: {error.strerror or error}. Nothing more is done.")]
+                problems = [MlsubError(f"{path} cannot be looked at: {error.strerror or error}. Nothing more is done.")]
             for problem in problems:
                 tell(f"fix: {problem}")
             failed += len(problems)

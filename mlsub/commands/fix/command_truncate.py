@@ -28,13 +28,13 @@ def command(paths: tuple[str, ...], write: bool, limit: int, format_: str) -> No
 
     Exit status: 0 nothing to do, or done; 1 logs would be truncated; 2 a log could not be.
     """
-    from mlsub.commands.fix.errors import MendError
     from mlsub.commands.fix.logs import find_logs
     from mlsub.commands.fix.truncate import truncate
+    from mlsub.io.errors import MlsubError
 
     try:
         files = find_logs(paths)
-    except MendError as error:
+    except MlsubError as error:
         tell(f"truncate: {error}")
         sys.exit(2)
     done: list[Shortened] = []
@@ -42,7 +42,7 @@ def command(paths: tuple[str, ...], write: bool, limit: int, format_: str) -> No
     for file in files:
         try:
             answer = truncate(file, limit * _MIB, write=write)
-        except MendError as error:
+        except MlsubError as error:
             tell(f"truncate: {error}")
             failed += 1
             continue

@@ -10,7 +10,8 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from mlsub.commands.fix.model import BLANKS, DUPLICATE, LINE_ENDS, MARK, STATUS, Mended, Repair
-from mlsub.commands.fix.scan import Member, ScanError, members
+from mlsub.commands.fix.scan import Member, members
+from mlsub.io.errors import MlsubError
 from mlsub.rounds import Statuses
 from mlsub.systems.availability import category
 
@@ -52,7 +53,7 @@ def mend_description(content: bytes, statuses: Statuses | None, wanted: tuple[st
             repairs.append(Repair(rule=BLANKS, line=places[0] + 1, action=action, count=len(places)))
             after = b"\n".join(stripped)
     # What is nested deeper than any description keeps its members; the rest is mended all the same.
-    with suppress(ScanError):
+    with suppress(MlsubError):
         after = _cut(after.decode("utf-8"), statuses, asked, repairs).encode("utf-8")
     repairs.sort(key=lambda repair: (repair.line or 0, repair.rule))
     return Mended(content, after, tuple(repairs))

@@ -11,13 +11,13 @@ import msgspec
 
 from mlsub.commands.fix.description import mend_description
 from mlsub.commands.fix.diff import Stretch, hunks, stretches
-from mlsub.commands.fix.errors import MendError
 from mlsub.commands.fix.model import BENCHMARK, DESCRIPTION, DUPLICATE, RESULT_NAME, STATUS, Change, Repair, Untouched
 from mlsub.commands.fix.names import Names
 from mlsub.commands.fix.places import files_of, root_of, systems_of
 from mlsub.commands.fix.repair_log import mend_log
 from mlsub.commands.fix.shadow import renamed, shadow
 from mlsub.findings import Finding, Verdict
+from mlsub.io.errors import MlsubError
 from mlsub.log.reader import TOKEN_MLL
 from mlsub.rounds import Round, get_round
 from mlsub.submission.locate import Place, Target, locate
@@ -65,7 +65,7 @@ def plan_for(path: str, settings: Settings, wanted: tuple[str, ...], work: Path)
         work: an empty folder for what is built meanwhile.
 
     Raises:
-        MendError: there is nothing at the path that could be looked at.
+        MlsubError: there is nothing at the path that could be looked at.
     """
     place = _place(path)
     before = _checked(place.path, settings)
@@ -86,14 +86,14 @@ def _round_of(report: Report | None, settings: Settings) -> Round | None:
 
 def _place(path: str) -> Place:
     if "\0" in path or not os.path.lexists(path):
-        raise MendError(f"There is no {path}. Name a log, a system description, or a folder of results.")
+        raise MlsubError(f"There is no {path}. Name a log, a system description, or a folder of results.")
     place = locate(Path(path))
     if place.target is Target.NOTHING:
-        raise MendError(f"There is neither a result nor an organisation in {path}. Name a folder of results.")
+        raise MlsubError(f"There is neither a result nor an organisation in {path}. Name a folder of results.")
     if place.target is Target.LOG and (place.path.is_symlink() or not place.path.is_file()):
-        raise MendError(f"{path} is no regular file. Name a log or a system description.")
+        raise MlsubError(f"{path} is no regular file. Name a log or a system description.")
     if place.path.suffix == ".gz":
-        raise MendError(f"{path} is packed, and results are submitted plain. Unpack it first.")
+        raise MlsubError(f"{path} is packed, and results are submitted plain. Unpack it first.")
     return place
 
 
@@ -102,7 +102,7 @@ def _checked(path: Path, settings: Settings) -> Report | None:
     [report] = check_paths([path], settings)
     unknown = [finding for finding in report.findings if finding.rule in ("check.unknown-round", "check.no-such-path")]
     if unknown:
-        raise MendError(f"{unknown[0].message}: expected {unknown[0].expected}.")
+        raise MlsubError(f"{unknown[0].message}: expected {unknown[0].expected}.")
     if any(finding.rule == "check.no-round" for finding in report.findings):
         return None
     if path.suffix.lower() == ".json" and path.is_file():
@@ -223,7 +223,7 @@ def _judged(
             notes.append("new names would make the official verdict worse, so names are left as they are")
             changes, after = kept, _after(place, kept, settings, work / "kept") if kept else before
         if _worse(before, after):
-            raise MendError(
+            raise MlsubError(
                 f"{root}: the repairs would make the official verdict worse. Nothing is done; please report."
             )
     seen = {(one.rule, one.path) for one in untouched}

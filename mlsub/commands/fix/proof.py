@@ -7,15 +7,8 @@ from pathlib import Path
 
 import msgspec
 
-from mlsub.commands.fix.errors import MendError
-from mlsub.log.reader import (
-    TOKEN,
-    TOKEN_MLL,
-    UnreadableLogError,
-    foreign_encoding,
-    open_log,
-    read_records,
-)
+from mlsub.io.errors import MlsubError
+from mlsub.log.reader import TOKEN, TOKEN_MLL, foreign_encoding, open_log, read_records
 
 
 class Fingerprint(msgspec.Struct, frozen=True):
@@ -33,14 +26,16 @@ def fingerprint(file: Path) -> Fingerprint:
     """Read all records of a log, by the tokens of all formats.
 
     Raises:
-        MendError: the log cannot be read, or is in an encoding whose bytes are not those of its characters.
+        MlsubError: the log cannot be read, or is in an encoding whose bytes are not those of its characters.
     """
     count, digest, placed = 0, hashlib.sha256(), hashlib.sha256()
     try:
         with open_log(file) as stream:
             encoding = foreign_encoding(stream.read(4))
         if encoding is not None:
-            raise MendError(f"{file} is {encoding.upper()}, in which no tool finds records. Convert it to UTF-8 first.")
+            raise MlsubError(
+                f"{file} is {encoding.upper()}, in which no tool finds records. Convert it to UTF-8 first."
+            )
         for token in (TOKEN, TOKEN_MLL):
             with open_log(file) as stream:
                 for batch in read_records(stream, token=token):
@@ -50,8 +45,8 @@ def fingerprint(file: Path) -> Fingerprint:
                         digest.update(part)
                         placed.update(b"%d " % line)
                         placed.update(part)
-    except UnreadableLogError as error:
-        raise MendError(f"{file} cannot be read: {error}. Name a log that can be.") from error
+    except MlsubError as error:
+        raise MlsubError(f"{file} cannot be read: {error}. Name a log that can be.") from error
     return Fingerprint(count, digest.hexdigest(), placed.hexdigest())
 
 
@@ -65,9 +60,9 @@ def prove_same(before: Fingerprint, after: Fingerprint, file: Path, *, placed: b
         placed: whether each record must be on its line still.
 
     Raises:
-        MendError: they differ in anything.
+        MlsubError: they differ in anything.
     """
     same = before == after if placed else (before.records, before.digest) == (after.records, after.digest)
     if not same:
         counts = f"{before.records} before, {after.records} after"
-        raise MendError(f"{file} is left as it was: its records would not be the same ({counts}). Please report it.")
+        raise MlsubError(f"{file} is left as it was: its records would not be the same ({counts}). Please report it.")

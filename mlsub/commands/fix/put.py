@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
-from mlsub.commands.fix.errors import MendError
+from mlsub.io.errors import MlsubError
 
 Writer = Callable[[BinaryIO, BinaryIO], None]
 
@@ -19,18 +19,18 @@ def check_source(file: Path) -> None:
     """Find out beforehand what keeps a file from being changed.
 
     Raises:
-        MendError: it is a link, no regular file, packed, or does not exist.
+        MlsubError: it is a link, no regular file, packed, or does not exist.
     """
     try:
         mode = file.lstat().st_mode
     except (OSError, ValueError) as error:
         raise _cannot(file, "read", error) from error
     if stat.S_ISLNK(mode):
-        raise MendError(f"{file} is a link. Name the file it leads to.")
+        raise MlsubError(f"{file} is a link. Name the file it leads to.")
     if not stat.S_ISREG(mode):
-        raise MendError(f"{file} is no regular file. Name a log.")
+        raise MlsubError(f"{file} is no regular file. Name a log.")
     if file.suffix == ".gz":
-        raise MendError(f"{file} is packed, and results are submitted plain. Unpack it first.")
+        raise MlsubError(f"{file} is packed, and results are submitted plain. Unpack it first.")
 
 
 def rewrite(file: Path, write: Writer, prove: Callable[[Path], None], target: Path | None = None) -> None:
@@ -39,11 +39,11 @@ def rewrite(file: Path, write: Writer, prove: Callable[[Path], None], target: Pa
     Args:
         file: what is read.
         write: copies from the first stream to the second, with its changes.
-        prove: raises :class:`MendError` where the written file is not what it must be.
+        prove: raises :class:`MlsubError` where the written file is not what it must be.
         target: where it goes; None for the place of ``file`` itself. A target that exists is never replaced.
 
     Raises:
-        MendError: reading or writing fails, the proof does, or the file changed meanwhile.
+        MlsubError: reading or writing fails, the proof does, or the file changed meanwhile.
     """
     check_source(file)
     place = file if target is None else target
@@ -56,7 +56,7 @@ def rewrite(file: Path, write: Writer, prove: Callable[[Path], None], target: Pa
             os.fsync(sink.fileno())
         prove(part)
         if _state(file) != before:
-            raise MendError(f"{file} changed while it was read, and is left as it is. Wait until its run has ended.")
+            raise MlsubError(f"{file} changed while it was read, and is left as it is. Wait until its run has ended.")
         shutil.copymode(file, part)
         if target is None:
             part.replace(file)
@@ -73,6 +73,6 @@ def _state(file: Path) -> tuple[int, int, int]:
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def _cannot(file: Path, what: str, error: Exception) -> MendError:
+def _cannot(file: Path, what: str, error: Exception) -> MlsubError:
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return MendError(f"{file} cannot be {what}: {reason}. Nothing was changed in it.")
+    return MlsubError(f"{file} cannot be {what}: {reason}. Nothing was changed in it.")

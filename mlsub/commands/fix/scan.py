@@ -8,6 +8,8 @@ from typing import Any
 
 import msgspec
 
+from mlsub.io.errors import MlsubError
+
 _BLANK = re.compile(r"[ \t\n\r]*")
 _ATOM = re.compile(r"[^\s,\]}]+")
 _MAX_DEPTH = 64
@@ -25,20 +27,16 @@ class Member(msgspec.Struct, frozen=True):
     end: int
 
 
-class ScanError(ValueError):
-    """The text is no JSON, or nested too deeply to look into."""
-
-
 def members(text: str) -> list[Member]:
     """Every member of every object, in the order of the text.
 
     Raises:
-        ScanError: see there.
+        MlsubError: see there.
     """
     try:
         json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ScanError(str(error)) from error
+        raise MlsubError(str(error)) from error
     scanner = _Scanner(text)
     scanner.value(_behind(_BLANK, text, 0), (), 0)
     return scanner.found
@@ -61,7 +59,7 @@ class _Scanner:
     def value(self, at: int, path: tuple[str, ...], depth: int) -> int:
         """Go over the value at a place; gives the place behind it."""
         if depth > _MAX_DEPTH:
-            raise ScanError(f"nested deeper than {_MAX_DEPTH}")
+            raise MlsubError(f"nested deeper than {_MAX_DEPTH}")
         first = self.text[at]
         if first == "{":
             return self._object(at, path, depth)

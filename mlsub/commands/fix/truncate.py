@@ -11,10 +11,10 @@ from typing import BinaryIO
 
 import msgspec
 
-from mlsub.commands.fix.errors import MendError
 from mlsub.commands.fix.proof import fingerprint, prove_same
 from mlsub.commands.fix.put import check_source, rewrite
 from mlsub.commands.fix.zones import FREE, line_end, zones
+from mlsub.io.errors import MlsubError
 
 #: Bytes above which the rules allow a log to be truncated.
 LIMIT = 100 << 20
@@ -58,7 +58,7 @@ def truncate(file: Path, limit: int = LIMIT, *, write: bool) -> Shortened | None
         write: False to find out what would become of it.
 
     Raises:
-        MendError: it cannot be read or written, or its records alone are larger than the limit.
+        MlsubError: it cannot be read or written, or its records alone are larger than the limit.
     """
     check_source(file)
     try:
@@ -71,7 +71,7 @@ def truncate(file: Path, limit: int = LIMIT, *, write: bool) -> Shortened | None
         with file.open("rb") as source:
             _copy(source, None, plan, told)
     except OSError as error:
-        raise MendError(f"{file} cannot be read: {error.strerror}. Make it readable.") from error
+        raise MlsubError(f"{file} cannot be read: {error.strerror}. Make it readable.") from error
     if write:
         rewrite(
             file,
@@ -98,7 +98,7 @@ def _plan(file: Path, limit: int) -> _Plan:
                 free += len(text)
     room = limit - kept - _MARKER_ROOM
     if room < 0:
-        raise MendError(
+        raise MlsubError(
             f"{file} cannot be truncated to {limit >> 20} MiB: the lines of its records alone are {kept} bytes. "
             "Log fewer records, or ask the review committee."
         )

@@ -54,7 +54,8 @@ def command(
 
     Exit status: 0 written, 2 not.
     """
-    from mlsub.io.output import OutputError, check_output
+    from mlsub.io.errors import MlsubError
+    from mlsub.io.output import check_output
 
     if schema:
         _print_schema()
@@ -69,7 +70,7 @@ def command(
             given = Given(organisation, usage, round_, division, systems, benchmarks, scaling, implementation, runs)
             draft = draft_from(given, ask=sys.stdin.isatty() if ask is None else ask)
         _write(draft, file, force=force)
-    except (OutputError, ValueError) as error:
+    except (MlsubError, ValueError) as error:
         could_not("init", error)
     _print_tree(draft, file)
 

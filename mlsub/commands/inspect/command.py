@@ -42,24 +42,22 @@ def command(
 
     Exit status: 0 nothing to ask, 1 findings, 2 could not inspect. With --rates 0 or 2.
     """
-    from mlsub.commands.inspect.gather import Asked, NothingToInspectError, gather
+    from mlsub.commands.inspect.gather import Asked, gather
     from mlsub.commands.inspect.run import inspect, select
     from mlsub.commands.options import progress_bar
     from mlsub.commands.output import could_not
+    from mlsub.io.errors import MlsubError
     from mlsub.rules.explain import suggestion
 
     for rule in (*selected, *ignored):
         hint = suggestion(rule)
         if hint is not None:
             raise click.UsageError(hint)
-    try:
-        with progress_bar() as progress:
-            entries = gather(paths, Asked(round_, usage, jobs, progress), beside=against)
-    except NothingToInspectError as error:
-        could_not("inspect", error)
+    with progress_bar() as progress:
+        entries = gather(paths, Asked(round_, usage, jobs, progress), beside=against)
     inspection = select(inspect(*entries), selected, ignored)
     if not inspection.read:
-        could_not("inspect", NothingToInspectError(_nothing_read(inspection)))
+        could_not("inspect", MlsubError(_nothing_read(inspection)))
     _tell_unreadable(inspection)
     _print(inspection, format_, rates=rates)
     sys.exit(1 if inspection.found and not rates else 0)

@@ -8,18 +8,15 @@ from pathlib import Path
 
 import msgspec
 
+from mlsub.io.errors import MlsubError
 from mlsub.judge.log import LogTask
 from mlsub.judge.package import Package, list_packages
 from mlsub.judge.pool import Progress, map_logs
 from mlsub.log.run import RunFold
 from mlsub.review.runs.model import Entry
 from mlsub.review.runs.trace import Trace, read_trace
-from mlsub.rounds import Round, UnknownRoundError, get_round, known_rounds, normalise_round
+from mlsub.rounds import Round, get_round, known_rounds, normalise_round
 from mlsub.submission.locate import Place, Target, infer_round, locate, names_round
-
-
-class NothingToInspectError(ValueError):
-    """Paths that hold nothing to inspect; the text says why and what to do, in one line."""
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -49,7 +46,7 @@ def gather(paths: Sequence[str], asked: Asked, beside: Sequence[str] = ()) -> tu
         beside: the others.
 
     Raises:
-        NothingToInspectError: a path does not exist, is a single log, has no known round, or no log is below it.
+        MlsubError: a path does not exist, is a single log, has no known round, or no log is below it.
     """
     places = _distinct([place for path in paths for place in _places(path)])
     others = _distinct([place for path in beside for place in _places(path)])
@@ -59,7 +56,7 @@ def gather(paths: Sequence[str], asked: Asked, beside: Sequence[str] = ()) -> tu
     for names, of in ((paths, parts), (beside, parts_beside)):
         if names and not any(part.package.tasks for part in of):
             shown = ", ".join(names[:3])
-            raise NothingToInspectError(f"There is no result log below {shown}. Name an organisation's tree.")
+            raise MlsubError(f"There is no result log below {shown}. Name an organisation's tree.")
     tasks = [task for part in (*parts, *parts_beside) for task in part.package.tasks]
     traces = dict(zip(tasks, map_logs(_safe_trace, tasks, asked.jobs, asked.progress), strict=True))
     return (
@@ -78,23 +75,21 @@ def _places(path: str) -> list[Place]:
     try:
         folder = Path(os.path.abspath(path))  # noqa: PTH100  (links keep the names people gave them)
         if not folder.exists():
-            raise NothingToInspectError(f"There is no {path}. Name an organisation's tree, or a folder of rounds.")
+            raise MlsubError(f"There is no {path}. Name an organisation's tree, or a folder of rounds.")
         place = locate(folder)
         if place.target is Target.LOG:
-            raise NothingToInspectError(f"{path} is a single file. Name its folder: runs are inspected side by side.")
+            raise MlsubError(f"{path} is a single file. Name its folder: runs are inspected side by side.")
         if place.target is not Target.NOTHING:
             return [place]
         inside = [locate(child) for child in sorted(folder.iterdir()) if names_round(child.name) and child.is_dir()]
     except (OSError, ValueError) as error:
-        if isinstance(error, NothingToInspectError):
+        if isinstance(error, MlsubError):
             raise
         reason = error.strerror if isinstance(error, OSError) else error
-        raise NothingToInspectError(f"{path} cannot be read: {reason}. Check its name and your rights.") from error
+        raise MlsubError(f"{path} cannot be read: {reason}. Check its name and your rights.") from error
     found = [place for place in inside if place.target is not Target.NOTHING]
     if not found:
-        raise NothingToInspectError(
-            f"There is neither a result log nor an organisation in {path}. Name an organisation's tree."
-        )
+        raise MlsubError(f"There is neither a result log nor an organisation in {path}. Name an organisation's tree.")
     return found
 
 
@@ -110,24 +105,20 @@ def _round(place: Place, asked: Asked) -> Round:
     name = normalise_round(asked.round) or asked.round if asked.round else found.round if found else None
     known = known_rounds(usage)
     if not known:
-        raise NothingToInspectError(f"There is no usage {usage[:40]}. Say training, hpc or rehearsal.")
+        raise MlsubError(f"There is no usage {usage[:40]}. Say training, hpc or rehearsal.")
     if name is None:
-        raise NothingToInspectError(
-            f"No folder above {place.path} is named like a round. Say --round, such as --round 5.1."
-        )
+        raise MlsubError(f"No folder above {place.path} is named like a round. Say --round, such as --round 5.1.")
     try:
         return get_round(usage, name)
-    except UnknownRoundError as error:
-        raise NothingToInspectError(
-            f"There are no rules for {usage} round {name[:40]}. Known are {', '.join(known)}."
-        ) from error
+    except MlsubError as error:
+        raise MlsubError(f"There are no rules for {usage} round {name[:40]}. Known are {', '.join(known)}.") from error
 
 
 def _packages(place: Place, root: Path, round_: Round) -> list[Package]:
     try:
         return list_packages(place, root, round_)
     except OSError as error:
-        raise NothingToInspectError(f"{place.path} cannot be read: {error.strerror}. Check your rights.") from error
+        raise MlsubError(f"{place.path} cannot be read: {error.strerror}. Check your rights.") from error
 
 
 def _safe_trace(task: LogTask) -> Trace:

@@ -40,14 +40,9 @@ def command(
 
     Exit status: 0 no conflict (with --write: written and accepted), 1 conflicts or rejected, 2 could not be done.
     """
-    from mlsub.commands.merge.sources import CannotMergeError
-    from mlsub.commands.output import could_not, write_text
-    from mlsub.io.output import OutputError
+    from mlsub.commands.output import write_text
 
-    try:
-        outcome = _merge(paths, output, round_, usage, jobs, write=write, replace=replace, even_rejected=even_rejected)
-    except (CannotMergeError, OutputError) as error:
-        could_not("merge", error)
+    outcome = _merge(paths, output, round_, usage, jobs, write=write, replace=replace, even_rejected=even_rejected)
     if format_ == "json":
         from mlsub.commands.merge.render import render_json
 

@@ -6,36 +6,33 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mlsub.commands.merge.model import Source
-from mlsub.rounds import Round, UnknownRoundError, get_round
+from mlsub.io.errors import MlsubError
+from mlsub.rounds import Round, get_round
 from mlsub.submission.layout import list_tree
 from mlsub.submission.locate import Target, infer_round, locate
-
-
-class CannotMergeError(Exception):
-    """The merge cannot even be planned; the text says why, and how to mend it."""
 
 
 def read_sources(paths: Sequence[str]) -> list[Source]:
     """The packages.
 
     Raises:
-        CannotMergeError: fewer than two, one is named twice, is no organisation, or cannot be read whole.
+        MlsubError: fewer than two, one is named twice, is no organisation, or cannot be read whole.
     """
     if len(paths) < 2:
-        raise CannotMergeError("a merge needs two packages or more")
+        raise MlsubError("a merge needs two packages or more")
     sources: list[Source] = []
     for path in paths:
         place = locate(Path(path))
         if place.target is not Target.ORGANISATION or place.organisation is None:
-            raise CannotMergeError(f"{path} is no organisation's tree: it has neither results/ nor systems/")
+            raise MlsubError(f"{path} is no organisation's tree: it has neither results/ nor systems/")
         folder = place.organisation
         twin = next((source for source in sources if _same(source.folder, folder)), None)
         if twin is not None:
-            raise CannotMergeError(f"{twin.path} and {path} are the same folder")
+            raise MlsubError(f"{twin.path} and {path} are the same folder")
         listing = list_tree(folder)
         if listing.closed or listing.cut:
             what = listing.cut or f"{listing.closed[0]} cannot be read"
-            raise CannotMergeError(f"{path} cannot be listed whole: {what}")
+            raise MlsubError(f"{path} cannot be listed whole: {what}")
         sources.append(Source(path, folder, listing))
     return sources
 
@@ -44,45 +41,45 @@ def round_of(sources: Sequence[Source], round_: str | None, usage: str | None) -
     """The one round of all packages: as asked, or as read off the folders above them.
 
     Raises:
-        CannotMergeError: there is none, or they are of several.
+        MlsubError: there is none, or they are of several.
     """
     inferred = {(found.usage, found.round) for s in sources if (found := infer_round(locate(s.folder)))}
     if round_ is None and len(inferred) > 1:
         named = " and ".join(f"{usage} v{name}" for usage, name in sorted(inferred))
-        raise CannotMergeError(f"the packages lie under several rounds, {named}; say --round")
+        raise MlsubError(f"the packages lie under several rounds, {named}; say --round")
     if round_ is None and not inferred:
-        raise CannotMergeError("no folder above the packages is named like a round; say --round")
+        raise MlsubError("no folder above the packages is named like a round; say --round")
     of, name = next(iter(inferred), ("training", ""))
     try:
         return get_round(usage or of, round_ or name)
-    except UnknownRoundError as error:
-        raise CannotMergeError(str(error)) from error
+    except MlsubError as error:
+        raise MlsubError(str(error)) from error
 
 
 def check_place(output: Path, sources: Sequence[Source], *, replace: bool) -> None:
     """Find out what would keep the result from its place.
 
     Raises:
-        CannotMergeError: it has another name than the organisation, lies in a package or around one, or is there.
+        MlsubError: it has another name than the organisation, lies in a package or around one, or is there.
     """
     name = sources[0].folder.name
     place = output.absolute()
     try:
         real = place.resolve()
         if place.name != name:
-            raise CannotMergeError(f"{output} is to be the organisation's folder; name it {output / name}")
+            raise MlsubError(f"{output} is to be the organisation's folder; name it {output / name}")
         for source in sources:
             folder = source.folder.resolve()
             if real == folder or folder in real.parents or real in folder.parents:
-                raise CannotMergeError(f"{output} and {source.path} lie in each other; name another place")
+                raise MlsubError(f"{output} and {source.path} lie in each other; name another place")
         if place.is_symlink() or (place.exists() and not place.is_dir()):
-            raise CannotMergeError(f"{output} is no folder of its own; name another place")
+            raise MlsubError(f"{output} is no folder of its own; name another place")
         if place.exists() and not replace:
-            raise CannotMergeError(f"{output} exists; add --replace to replace it")
+            raise MlsubError(f"{output} exists; add --replace to replace it")
         if place.exists() and locate(place).target is not Target.ORGANISATION and any(place.iterdir()):
-            raise CannotMergeError(f"{output} is no organisation's tree, so it is not replaced; name another place")
+            raise MlsubError(f"{output} is no organisation's tree, so it is not replaced; name another place")
     except (OSError, ValueError, RuntimeError) as error:
-        raise CannotMergeError(f"{output} cannot be used: {error}") from error
+        raise MlsubError(f"{output} cannot be used: {error}") from error
 
 
 def _same(one: Path, other: Path) -> bool:

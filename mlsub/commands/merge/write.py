@@ -12,7 +12,7 @@ import msgspec
 
 from mlsub.commands.merge.model import Plan, Source, Step
 from mlsub.findings import Verdict
-from mlsub.io.output import OutputError
+from mlsub.io.errors import MlsubError
 from mlsub.io.output_folder import staging_beside
 from mlsub.io.written import replace_folder
 from mlsub.submission.layout import ItemKind
@@ -36,7 +36,7 @@ def write_merge(
         The report of the check, with the paths it will have, and whether the package is in place.
 
     Raises:
-        OutputError: something cannot be read or written, or ``output`` holds what somebody wrote or changed; then
+        MlsubError: something cannot be read or written, or ``output`` holds what somebody wrote or changed; then
             nothing has changed.
     """
     with staging_beside(output) as staging:
@@ -63,11 +63,11 @@ def _copy(source: Path, target: Path, step: Step) -> None:
         with open(descriptor, "rb") as reading:  # noqa: PTH123  (a descriptor, which no path can stand for)
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode) or status.st_size != step.item.size:
-                raise OutputError(f"{source} has changed since it was looked at. Merge again.")
+                raise MlsubError(f"{source} has changed since it was looked at. Merge again.")
             with target.open("xb") as writing:
                 shutil.copyfileobj(reading, writing, 1 << 20)
         target.chmod(0o755 if step.item.executable else 0o644)
         os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise OutputError(f"{source} cannot be copied: {reason}") from error
+        raise MlsubError(f"{source} cannot be copied: {reason}") from error

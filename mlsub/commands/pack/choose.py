@@ -13,8 +13,8 @@ from mlsub.commands.pack.start import run_started
 from mlsub.commands.score.select import select_window
 from mlsub.commands.score.select_runs import no_experiment, no_window, timed
 from mlsub.findings import Finding
-from mlsub.judge.runs import Asked, RunsError, find_runs, one_benchmark, read_runs
-from mlsub.log.reader import UnreadableLogError
+from mlsub.io.errors import MlsubError
+from mlsub.judge.runs import Asked, find_runs, one_benchmark, read_runs
 from mlsub.rules.catalogue import finding
 from mlsub.rules.load import Benchmark, benchmark
 
@@ -55,7 +55,7 @@ def choose_runs(manifest: Manifest, entry: ManifestEntry, where: str, jobs: int 
     for written in entry.runs:
         try:
             runs, way = _named(written, manifest)
-        except RunsError as error:
+        except MlsubError as error:
             findings.append(finding("package.runs-missing", where, str(error), line=entry.line))
             continue
         found += runs
@@ -99,10 +99,10 @@ def _named(written: str, manifest: Manifest) -> tuple[list[Path], str]:
     if path.exists() or path.is_symlink():
         return [path], "as listed"
     if not _WILD.intersection(written):
-        raise RunsError(f"There is no {path}. Name logs, folders of them, or a pattern.")
+        raise MlsubError(f"There is no {path}. Name logs, folders of them, or a pattern.")
     matches = list(_matches(path))
     if not matches:
-        raise RunsError(f"Nothing matches {path}.")
+        raise MlsubError(f"Nothing matches {path}.")
     return _by_start(matches, manifest), "by start"
 
 
@@ -111,13 +111,13 @@ def _matches(pattern: Path) -> Iterator[Path]:
     parts = pattern.parts
     first = next(n for n, part in enumerate(parts) if _WILD.intersection(part))
     if "**" in parts:
-        raise RunsError(f"{pattern} has **, which is not for runs; name the folders between with *.")
+        raise MlsubError(f"{pattern} has **, which is not for runs; name the folders between with *.")
     found = 0
     for match in Path(*parts[:first]).glob(str(Path(*parts[first:]))):
         if match.is_file():
             found += 1
             if found > MAX_MATCHES:
-                raise RunsError(f"{pattern} matches more than {MAX_MATCHES} files. Say it more closely.")
+                raise MlsubError(f"{pattern} matches more than {MAX_MATCHES} files. Say it more closely.")
             yield match
 
 
@@ -126,10 +126,10 @@ def _by_start(logs: Sequence[Path], manifest: Manifest) -> list[Path]:
     for log in logs:
         try:
             time = run_started(log, manifest.round)
-        except UnreadableLogError as error:
-            raise RunsError(f"{log} cannot be read: {error}.") from error
+        except MlsubError as error:
+            raise MlsubError(f"{log} cannot be read: {error}.") from error
         if time is None:
-            raise RunsError(f"{log} has no run_start, so no place in the order. List the logs one by one.")
+            raise MlsubError(f"{log} has no run_start, so no place in the order. List the logs one by one.")
         started.append((time, os.fspath(log), log))
     return [log for _, _, log in sorted(started, key=lambda item: item[:2])]
 
@@ -148,7 +148,7 @@ def _median_window(
     try:
         logs = read_runs(runs, round_, Asked(jobs=jobs))
         one_benchmark(logs, round_)
-    except (RunsError, OSError) as error:
+    except (MlsubError, OSError) as error:
         return _none(runs, entry, where, [str(error)])
     problems = [*no_experiment(logs), *no_window(len(logs), needs.runs, needs.forgiven)]
     if problems:

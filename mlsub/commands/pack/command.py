@@ -58,7 +58,7 @@ def command(
     from mlsub.commands.pack.pack import Request, pack
     from mlsub.commands.pack.read import ManifestError, read_manifest
     from mlsub.commands.pack.stage import Way
-    from mlsub.io.output import OutputError
+    from mlsub.io.errors import MlsubError
 
     waivers = _allowed(allow, reason)
     try:
@@ -77,7 +77,7 @@ def command(
             packed = pack(wanted, output, request)
     except ManifestError as error:
         could_not("pack", *error.problems)
-    except OutputError as error:
+    except MlsubError as error:
         could_not("pack", error)
     if format_ == "json":
         from mlsub.commands.pack.json import render_json

@@ -20,8 +20,8 @@ def make_description(wanted: Mapping[str, Any], organisation: str, division: str
         division: that of the manifest, where the system names none.
 
     Raises:
-        UnknownSystemError: there is no such system.
-        DraftError: it cannot be as it is asked for.
+        MlsubError: there is no such system.
+        MlsubError: it cannot be as it is asked for.
     """
     changes = {str(name): str(value) for name, value in wanted.get("set", {}).items()}
     for name in changes:

@@ -10,7 +10,7 @@ from mlsub.commands.pack.compare import Difference
 from mlsub.commands.pack.model import Manifest
 from mlsub.commands.pack.plan import Plan
 from mlsub.findings import Finding
-from mlsub.io.output import OutputError
+from mlsub.io.errors import MlsubError
 from mlsub.io.written import named
 from mlsub.rules.catalogue import finding
 from mlsub.submission.locate import is_organisation
@@ -22,19 +22,19 @@ def suits(out: Path) -> None:
     """Refuse what is no place for an organisation's tree.
 
     Raises:
-        OutputError: it is a file or a link, or a folder that holds something else.
+        MlsubError: it is a file or a link, or a folder that holds something else.
     """
     try:
         if out.is_symlink() or (out.exists() and not out.is_dir()):
-            raise OutputError(f"{out} is no folder of its own. Name another.")
+            raise MlsubError(f"{out} is no folder of its own. Name another.")
         if out.is_dir() and any(out.iterdir()) and not is_organisation(out):
-            raise OutputError(
+            raise MlsubError(
                 f"{out} holds something other than a submission (neither results nor systems). "
                 f"Name the organisation's folder, such as {out / 'Organisation'}."
             )
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise OutputError(f"{out} cannot be used: {reason}.") from error
+        raise MlsubError(f"{out} cannot be used: {reason}.") from error
 
 
 def in_the_way(plan: Plan, out: Path, difference: Difference, *, replace: bool) -> Iterator[Finding]:

@@ -19,7 +19,7 @@ from mlsub.commands.pack.plan import Plan, make_plan
 from mlsub.commands.pack.stage import Way, assemble
 from mlsub.commands.pack.waive import Outcome, weigh
 from mlsub.findings import Finding, Severity
-from mlsub.io.output import OutputError
+from mlsub.io.errors import MlsubError
 from mlsub.io.output_folder import staging_beside
 from mlsub.io.written import adopt, replace_folder
 from mlsub.judge.pool import Progress
@@ -79,7 +79,7 @@ def pack(manifest: Manifest, out: Path, request: Request) -> Packed:
         request: what to do.
 
     Raises:
-        OutputError: ``out`` is no folder for a submission, or cannot be written.
+        MlsubError: ``out`` is no folder for a submission, or cannot be written.
     """
     suits(out)
     plan = make_plan(manifest, templates=request.templates, jobs=request.jobs)
@@ -87,7 +87,7 @@ def pack(manifest: Manifest, out: Path, request: Request) -> Packed:
         plan = keep_filled(plan, out)
         difference = with_foreign(compare(plan, out), out) if plan.sound else Difference()
     except OSError as error:
-        raise OutputError(f"{error.filename or out} cannot be read: {error.strerror or error}.") from error
+        raise MlsubError(f"{error.filename or out} cannot be read: {error.strerror or error}.") from error
     findings = (*plan.findings, *in_the_way(plan, out, difference, replace=request.replace))
     if not plan.sound:
         return Packed(plan=plan, out=out, difference=difference, findings=findings)

@@ -13,7 +13,8 @@ import yaml
 
 from mlsub.commands.pack.described import make_description
 from mlsub.commands.pack.model import Code, ExtraFile, Manifest, ManifestEntry, ManifestSystem, Waiver
-from mlsub.commands.pack.variables import VariableError, expand
+from mlsub.commands.pack.variables import expand
+from mlsub.io.errors import MlsubError
 from mlsub.io.yamlfile import (
     FileProblemsError,
     Flaws,
@@ -29,8 +30,6 @@ from mlsub.io.yamlfile import (
 )
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round, usages
 from mlsub.rules.explain import suggestion
-from mlsub.systems.catalogue import UnknownSystemError
-from mlsub.systems.draft import DraftError
 
 
 class ManifestError(FileProblemsError):
@@ -129,7 +128,7 @@ class _Reader:
                 continue
             try:
                 made = make_description(content_of(value), organisation, division)
-            except (UnknownSystemError, DraftError) as error:
+            except MlsubError as error:
                 self.flaws.append((value, str(error)))
             else:
                 yield ManifestSystem(name, None, line, made)
@@ -229,7 +228,7 @@ class _Reader:
         """A path of the manifest, absolute; the file need not exist."""
         try:
             text = expand(str(node.value), self._environment)
-        except VariableError as error:
+        except MlsubError as error:
             self.flaws.append((node, str(error)))
             text = "."
         if "\0" in text:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mlsub.commands.pack.folder import PlanItem
 from mlsub.commands.pack.plan import Plan
-from mlsub.io.output import OutputError
+from mlsub.io.errors import MlsubError
 
 
 class Way(StrEnum):
@@ -19,10 +19,6 @@ class Way(StrEnum):
     COPY = "copy"
     HARD_LINK = "hard-link"
     LINK = "link"
-
-
-class SourceChangedError(OutputError):
-    """A source was written while it was copied."""
 
 
 def assemble(plan: Plan, folder: Path, way: Way) -> None:
@@ -34,7 +30,7 @@ def assemble(plan: Plan, folder: Path, way: Way) -> None:
         way: how; hard links fall back to copies where the source lies on another file system.
 
     Raises:
-        OutputError: a source cannot be read, or the folder not be written.
+        MlsubError: a source cannot be read, or the folder not be written.
     """
     try:
         for item in plan.items:
@@ -44,7 +40,7 @@ def assemble(plan: Plan, folder: Path, way: Way) -> None:
     except (OSError, ValueError) as error:
         named = getattr(error, "filename", None) or folder
         reason = getattr(error, "strerror", None) or str(error)
-        raise OutputError(f"The package cannot be assembled: {named}: {reason}.") from error
+        raise MlsubError(f"The package cannot be assembled: {named}: {reason}.") from error
 
 
 def _put(item: PlanItem, target: Path, way: Way) -> None:
@@ -78,5 +74,5 @@ def _copy(source: Path, target: Path, *, executable: bool) -> None:
     shutil.copyfile(source, target)
     after = source.stat()
     if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
-        raise SourceChangedError(f"{source} was written while it was copied; pack again when it is finished.")
+        raise MlsubError(f"{source} was written while it was copied; pack again when it is finished.")
     target.chmod(0o755 if executable else 0o644)

@@ -17,7 +17,7 @@ def run_started(log: Path, round_: Round) -> float | None:
     """The time of the first ``run_start``, in ms since the Unix epoch; None for a log without one.
 
     Raises:
-        UnreadableLogError: the log cannot be read.
+        MlsubError: the log cannot be read.
     """
     events = read_events(log, old_format=round_.log_format == "mll")
     for event in islice(events, _MAX_RECORDS):

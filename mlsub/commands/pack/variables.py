@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from mlsub.io.errors import MlsubError
+
 _VARIABLE = re.compile(r"\$(?:\$|\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?P<default>:-[^}]*)?\}|\{)")
-
-
-class VariableError(ValueError):
-    """A variable is not set, or not written as one; the text says which."""
 
 
 def expand(text: str, environment: Mapping[str, str]) -> str:
@@ -19,7 +17,7 @@ def expand(text: str, environment: Mapping[str, str]) -> str:
     counts as one that is not set, as ``:-`` does in a shell.
 
     Raises:
-        VariableError: a variable without a default is not set, or a brace does not close.
+        MlsubError: a variable without a default is not set, or a brace does not close.
     """
 
     def value(match: re.Match[str]) -> str:
@@ -27,13 +25,13 @@ def expand(text: str, environment: Mapping[str, str]) -> str:
         if name is None:
             if match[0] == "$$":
                 return "$"
-            raise VariableError("'${' begins no variable; write ${NAME} or ${NAME:-default}, and $$ for a plain $")
+            raise MlsubError("'${' begins no variable; write ${NAME} or ${NAME:-default}, and $$ for a plain $")
         found = environment.get(name)
         if found:
             return found
         if match["default"] is not None:
             return match["default"][2:]
         state = "is empty" if found == "" else "is not set"
-        raise VariableError(f"the environment variable {name} {state}; set it, or write ${{{name}:-default}}")
+        raise MlsubError(f"the environment variable {name} {state}; set it, or write ${{{name}:-default}}")
 
     return _VARIABLE.sub(value, text)

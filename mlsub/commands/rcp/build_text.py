@@ -7,8 +7,9 @@ from pathlib import Path
 from mlsub.commands.rcp.build import Built, algorithm_for
 from mlsub.convergence.algorithm import unit_words
 from mlsub.convergence.pruning import pruned
-from mlsub.convergence.reference import Point, ReferenceFileError, points_of, reference_file
+from mlsub.convergence.reference import Point, points_of, reference_file
 from mlsub.convergence.words import number
+from mlsub.io.errors import MlsubError
 from mlsub.io.plain import plain
 from mlsub.present.columns import columns
 from mlsub.rounds import Round
@@ -52,7 +53,7 @@ def _installed(name: str, round_: Round, runs: int) -> tuple[Point, ...]:
     file = reference_file(round_.usage, round_.ruleset, name)
     try:
         return points_of(file, name, runs, algorithm_for(round_)) if file else ()
-    except ReferenceFileError:
+    except MlsubError:
         return ()
 
 

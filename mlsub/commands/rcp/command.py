@@ -138,16 +138,10 @@ def _plan_lines(found: Plan) -> list[str]:
 
 def _answer(name: str, benchmark: str, round_: str | None, usage: str | None, of: Callable[[Any, str], Any]) -> Any:
     """The answer, or the end of the command with one line that says why there is none."""
-    from mlsub.commands.output import could_not
-    from mlsub.convergence.reference import ReferenceFileError
-    from mlsub.convergence.table import NoReferenceError
-    from mlsub.rounds.names import UnknownNameError, find_benchmark
+    from mlsub.rounds.names import find_benchmark
 
-    try:
-        found, known = find_benchmark(benchmark, round_, usage)
-        return of(found, known)
-    except (UnknownNameError, NoReferenceError, ReferenceFileError) as error:
-        could_not(name, error)
+    found, known = find_benchmark(benchmark, round_, usage)
+    return of(found, known)
 
 
 def _at(which: Which) -> str:

@@ -59,25 +59,22 @@ def command(
 
     Exit status: 0 written, 1 the runs are no reference yet, 2 could not be read or written.
     """
-    from mlsub.commands.output import could_not, overlay_of
+    from mlsub.commands.output import overlay_of
     from mlsub.commands.rcp.build import Choice, Provenance, build_records
-    from mlsub.io.output import OutputError, check_output
-    from mlsub.judge.runs import Asked, RunsError, find_runs, one_benchmark, read_runs, round_of
+    from mlsub.io.output import check_output
+    from mlsub.judge.runs import Asked, find_runs, one_benchmark, read_runs, round_of
 
     file = Path(output)
     overlay = overlay_of("rcp build", rules)
-    try:
-        check_output(file, force=force)
-        known = _known(append)
-        files = find_runs(runs)
-        with progress_bar() as progress:
-            asked = Asked(round_, usage, overlay, jobs, progress)
-            found = round_of(files, asked)
-            logs = read_runs(files, found, asked)
-        _end_if_mixed({str(log.benchmark) for log in logs if log.benchmark})
-        benchmark = one_benchmark(logs, found)
-    except (RunsError, OutputError) as error:
-        could_not("rcp build", error)
+    check_output(file, force=force)
+    known = _known(append)
+    files = find_runs(runs)
+    with progress_bar() as progress:
+        asked = Asked(round_, usage, overlay, jobs, progress)
+        found = round_of(files, asked)
+        logs = read_runs(files, found, asked)
+    _end_if_mixed({str(log.benchmark) for log in logs if log.benchmark})
+    benchmark = one_benchmark(logs, found)
     choice = Choice(name, hyperparameters)
     built = build_records(logs, benchmark, found, Provenance(creator, when, platform), choice)
     _write(file, built, known, benchmark, found, force=force)
@@ -98,12 +95,12 @@ def _known(append: str | None) -> dict[str, Any]:
     import json
 
     from mlsub.convergence.filecheck import check_reference_file
-    from mlsub.judge.runs import RunsError
+    from mlsub.io.errors import MlsubError
 
     problems = [problem for problem in check_reference_file(Path(append)) if problem.severity == "error"]
     if problems:
         where = f"{append}: {problems[0].record}" if problems[0].record else append
-        raise RunsError(f"{where}: {problems[0].message}. Only a whole reference file can be added to.")
+        raise MlsubError(f"{where}: {problems[0].message}. Only a whole reference file can be added to.")
     content = json.loads(Path(append).read_bytes())
     return dict(content)
 
@@ -111,11 +108,9 @@ def _known(append: str | None) -> dict[str, Any]:
 def _write(file: Path, built: Built, known: dict[str, Any], name: str, round_: Round, *, force: bool) -> None:
     import json
 
-    from mlsub.commands.output import could_not
     from mlsub.commands.rcp.build import against_schema
     from mlsub.commands.rcp.build_text import summary
     from mlsub.convergence.filecheck import check_records
-    from mlsub.io.output import OutputError
 
     twice = [f"{record} is in the file already" for record in built.records if record in known]
     records = {**known, **built.records}
@@ -129,8 +124,5 @@ def _write(file: Path, built: Built, known: dict[str, Any], name: str, round_: R
         more = len(problems) - _MAX_PROBLEMS
         tell("no file was written" + (f"; {more} more problems" if more > 0 else ""))
         sys.exit(1)
-    try:
-        write_output(file, (json.dumps(records, indent=2) + "\n").encode("ascii"), force=force)
-    except OutputError as error:
-        could_not("rcp build", error)
+    write_output(file, (json.dumps(records, indent=2) + "\n").encode("ascii"), force=force)
     sys.stdout.write(summary(file, built, name, round_))

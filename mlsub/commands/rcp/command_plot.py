@@ -51,26 +51,18 @@ def command(
     Exit status: 0, or 2 where there is nothing to draw or it cannot be written.
     """
     from mlsub.commands.output import overlay_of
-    from mlsub.commands.rcp.picture.draw import MissingMatplotlibError
-    from mlsub.convergence.reference import ReferenceFileError
-    from mlsub.convergence.table import NoReferenceError
-    from mlsub.io.output import OutputError
-    from mlsub.rounds.names import UnknownNameError
 
     overlay = overlay_of("rcp plot", rules)
     which: Which = "deadline" if rcp_points == "deadline" else "final"
-    try:
-        suffix = _check_before(output, force)
-        names, paths = _sorted_out(what, round_, usage, overlay)
-        wanted = (*names, *(_benchmark(name, round_, usage, overlay) for name in benchmarks))
-        if paths:
-            reports = run_check(paths, round_, usage, jobs, rules, rcp, train_samples=train_samples, points=rcp_points)
-            pictures = _of_entries(reports, wanted, overlay, rcp, which)
-        else:
-            pictures = _of_references(wanted, round_, usage, overlay, rcp, which)
-        write_output(Path(output), _content(pictures, suffix), force=force)
-    except (UnknownNameError, NoReferenceError, ReferenceFileError, OutputError, MissingMatplotlibError) as error:
-        could_not("rcp plot", error)
+    suffix = _check_before(output, force)
+    names, paths = _sorted_out(what, round_, usage, overlay)
+    wanted = (*names, *(_benchmark(name, round_, usage, overlay) for name in benchmarks))
+    if paths:
+        reports = run_check(paths, round_, usage, jobs, rules, rcp, train_samples=train_samples, points=rcp_points)
+        pictures = _of_entries(reports, wanted, overlay, rcp, which)
+    else:
+        pictures = _of_references(wanted, round_, usage, overlay, rcp, which)
+    write_output(Path(output), _content(pictures, suffix), force=force)
     for picture in pictures:
         _tell(picture, output)
 
@@ -95,7 +87,7 @@ def _sorted_out(
     """Names of benchmarks, and paths. What is neither is taken for a name, so that the answer knows what was meant."""
     import os
 
-    from mlsub.rounds.names import UnknownNameError
+    from mlsub.io.errors import MlsubError
 
     names, paths = [], []
     for text in what:
@@ -104,7 +96,7 @@ def _sorted_out(
             continue
         try:
             names.append(_benchmark(text, None, usage, overlay))
-        except UnknownNameError:
+        except MlsubError:
             if not os.path.lexists(text):
                 raise
             paths.append(text)

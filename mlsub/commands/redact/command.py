@@ -43,9 +43,9 @@ def command(
 
     Exit status: 0 nothing to replace, or all replaced; 1 something would be, or stands in a record; 2 a log could not.
     """
-    from mlsub.commands.fix.errors import MendError
     from mlsub.commands.fix.logs import find_logs
     from mlsub.commands.redact.redactor import Redactor, Wanted
+    from mlsub.io.errors import MlsubError
 
     if write and output is not None:
         raise click.UsageError("--write replaces in place, -o writes copies. Give one of them.")
@@ -53,7 +53,7 @@ def command(
         redactor = Redactor(Wanted(users, hosts, texts, env))
         files = find_logs(paths)
         write_one = _writer(redactor, files, output) if write or output is not None else None
-    except (MendError, ValueError) as error:
+    except (MlsubError, ValueError) as error:
         _could_not(error)
     failed = _run(redactor, files, write_one)
     if failed < len(files):
@@ -66,7 +66,7 @@ def command(
 
 def _run(redactor: Redactor, files: list[Path], write_one: Callable[[Path], None] | None) -> int:
     """Learn from all logs, list what is in each, and write where asked to; how many logs failed."""
-    from mlsub.commands.fix.errors import MendError
+    from mlsub.io.errors import MlsubError
 
     failed = dict(redactor.learn(files))
     for file in files:
@@ -76,7 +76,7 @@ def _run(redactor: Redactor, files: list[Path], write_one: Callable[[Path], None
             redactor.survey(file)
             if write_one is not None:
                 write_one(file)
-        except MendError as error:
+        except MlsubError as error:
             failed[file] = error
     for problem in failed.values():
         tell(f"redact: {problem}")
@@ -87,12 +87,12 @@ def _writer(redactor: Redactor, files: list[Path], output: str | None) -> Callab
     """How one log is written: in place, or into a new folder that holds the same folders.
 
     Raises:
-        MendError: the folder for copies is there and not empty, or cannot be made.
+        MlsubError: the folder for copies is there and not empty, or cannot be made.
     """
     from pathlib import Path
 
-    from mlsub.commands.fix.errors import MendError
     from mlsub.commands.fix.logs import root_of
+    from mlsub.io.errors import MlsubError
 
     if output is None:
         return redactor.write
@@ -100,16 +100,16 @@ def _writer(redactor: Redactor, files: list[Path], output: str | None) -> Callab
     try:
         out.mkdir(parents=True, exist_ok=True)
         if any(out.iterdir()):
-            raise MendError(f"{out} is not empty. Name a folder that is not there yet.")
+            raise MlsubError(f"{out} is not empty. Name a folder that is not there yet.")
     except (OSError, ValueError) as error:
-        raise MendError(f"{out} cannot be a folder for copies: {error}. Name another.") from error
+        raise MlsubError(f"{out} cannot be a folder for copies: {error}. Name another.") from error
 
     def copy(file: Path) -> None:
         target = out / file.relative_to(root)
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise MendError(f"{target.parent} cannot be made: {error.strerror}.") from error
+            raise MlsubError(f"{target.parent} cannot be made: {error.strerror}.") from error
         redactor.write(file, target)
 
     return copy

@@ -9,13 +9,13 @@ from typing import BinaryIO
 
 import msgspec
 
-from mlsub.commands.fix.errors import MendError
 from mlsub.commands.fix.proof import fingerprint, prove_same
 from mlsub.commands.fix.put import check_source, rewrite
 from mlsub.commands.fix.zones import FREE, zones
 from mlsub.commands.redact.model import Item, Kind, Span
 from mlsub.commands.redact.names import Names, learnable, literal, members, spans_of
 from mlsub.commands.redact.patterns import find, find_owners, user_of
+from mlsub.io.errors import MlsubError
 
 #: Places told of one item, and different items that are kept apart.
 MAX_PLACES = 3
@@ -54,7 +54,7 @@ class Redactor:
         self._cached: dict[bytes, list[Span]] = {}
         self.items: dict[tuple[Kind, bytes], Item] = {}
 
-    def learn(self, files: Sequence[Path]) -> list[tuple[Path, MendError]]:
+    def learn(self, files: Sequence[Path]) -> list[tuple[Path, MlsubError]]:
         """Read names off the logs, and what placeholders are taken already; gives the logs that cannot be read."""
         told = [(name, Kind.USER) for name in self._wanted.users] + [(name, Kind.HOST) for name in self._wanted.hosts]
         self._known = {name.encode("utf-8", "surrogateescape"): kind for name, kind in told}
@@ -64,7 +64,7 @@ class Redactor:
                 self._learn(file)
             except OSError as error:
                 failed.append((file, _unreadable(file, error)))
-            except MendError as error:
+            except MlsubError as error:
                 failed.append((file, error))
         self._names = Names(self._known)
         self._cached.clear()
@@ -98,7 +98,7 @@ class Redactor:
         """List what is private in a log, in records too.
 
         Raises:
-            MendError: it cannot be read.
+            MlsubError: it cannot be read.
         """
         check_source(file)
         line, texts, records = 1, _Batch(), _Batch()
@@ -170,7 +170,7 @@ class Redactor:
         item = self.items.get(key)
         if item is None:
             if len(self.items) >= MAX_ITEMS:
-                raise MendError(f"There are more than {MAX_ITEMS} different things to replace. Name fewer logs.")
+                raise MlsubError(f"There are more than {MAX_ITEMS} different things to replace. Name fewer logs.")
             item = self.items[key] = Item(span.kind, key[1], self._placeholder(span.kind), places=[], record_places=[])
         return item
 
@@ -192,7 +192,7 @@ class Redactor:
         """Redact a log in place, or into another file, once its records are proven the same, each on its line.
 
         Raises:
-            MendError: it cannot be read or written, or the proof fails.
+            MlsubError: it cannot be read or written, or the proof fails.
         """
         before = fingerprint(file)
         rewrite(
@@ -262,5 +262,5 @@ def _free(mark: int, text: bytes) -> bytes:
     return text if mark == FREE else text[:mark]
 
 
-def _unreadable(file: Path, error: OSError) -> MendError:
-    return MendError(f"{file} cannot be read: {error.strerror or error}. Make it readable, or leave it out.")
+def _unreadable(file: Path, error: OSError) -> MlsubError:
+    return MlsubError(f"{file} cannot be read: {error.strerror or error}. Make it readable, or leave it out.")

@@ -46,15 +46,11 @@ def list_(
 
     Exit status: 0, or 2 for a name that there is not.
     """
-    from mlsub.commands.output import could_not, overlay_of
+    from mlsub.commands.output import overlay_of
     from mlsub.commands.rules.output import write
-    from mlsub.rounds.names import UnknownNameError
 
     overlay = overlay_of("rules list", rules)
-    try:
-        answer = _listed(round_, benchmark, division, usage, overlay)
-    except UnknownNameError as error:
-        could_not("rules list", error)
+    answer = _listed(round_, benchmark, division, usage, overlay)
     write(answer, format_)
 
 
@@ -65,7 +61,7 @@ def _listed(
     from mlsub.rounds import names, usages
 
     if division and not (round_ or benchmark):
-        raise names.UnknownNameError("--division asks for --round or --benchmark as well")
+        raise names.MlsubError("--division asks for --round or --benchmark as well")
     of = names.find_division(division or "closed")
     if benchmark and round_:
         found, name = names.find_benchmark(benchmark, round_, usage, overlay)
@@ -90,17 +86,14 @@ def show(benchmark: str, round_: str | None, division: str, usage: str | None, r
 
     Exit status: 0, or 2 for a name that there is not.
     """
-    from mlsub.commands.output import could_not, overlay_of
+    from mlsub.commands.output import overlay_of
     from mlsub.commands.rules.output import write
     from mlsub.commands.rules.table import rule_table
-    from mlsub.rounds.names import UnknownNameError, find_benchmark, find_division
+    from mlsub.rounds.names import find_benchmark, find_division
 
     overlay = overlay_of("rules show", rules)
-    try:
-        found, name = find_benchmark(benchmark, round_, usage, overlay)
-        division = find_division(division)
-    except UnknownNameError as error:
-        could_not("rules show", error)
+    found, name = find_benchmark(benchmark, round_, usage, overlay)
+    division = find_division(division)
     write(rule_table(found, division, name), format_)
 
 
@@ -126,20 +119,16 @@ def diff(
     Exit status: 0; with --submission 1 if something must be changed before NEW accepts it; 2 for a name that there is
     not, or a submission that could not be checked.
     """
-    from mlsub.commands.output import could_not, overlay_of
+    from mlsub.commands.output import overlay_of
     from mlsub.commands.rules.diff import round_diff
     from mlsub.commands.rules.output import write
-    from mlsub.rounds.names import UnknownNameError
 
     overlay = overlay_of("rules diff", rules)
-    try:
-        before, after, benchmarks, divisions = _compared(old, new, benchmark, division, usage, overlay)
-        if submission is None:
-            answer: Answer = round_diff(before, after, benchmarks, divisions)
-        else:
-            answer = _judged(submission, before, after, benchmarks, divisions)
-    except UnknownNameError as error:
-        could_not("rules diff", error)
+    before, after, benchmarks, divisions = _compared(old, new, benchmark, division, usage, overlay)
+    if submission is None:
+        answer: Answer = round_diff(before, after, benchmarks, divisions)
+    else:
+        answer = _judged(submission, before, after, benchmarks, divisions)
     write(answer, format_)
     sys.exit(1 if getattr(answer, "must_change", False) else 0)
 
@@ -157,17 +146,13 @@ def _compared(
     of = names.find_usage(usage or "training")
     before, after = names.find_round(of, old, overlay), names.find_round(of, new, overlay)
     if benchmarks and not any(name in (*before.benchmarks, *after.benchmarks) for name in benchmarks):
-        raise names.UnknownNameError(f"neither {of} {before.name} nor {after.name} has {benchmarks[0]}")
+        raise names.MlsubError(f"neither {of} {before.name} nor {after.name} has {benchmarks[0]}")
     return before, after, benchmarks, (names.find_division(division),) if division else tuple(DIVISIONS)
 
 
 def _judged(
     path: str, before: Round, after: Round, benchmarks: tuple[str, ...] | None, divisions: tuple[str, ...]
 ) -> SubmissionDiff:
-    from mlsub.commands.output import could_not
-    from mlsub.commands.rules.submission import NotComparableError, submission_diff
+    from mlsub.commands.rules.submission import submission_diff
 
-    try:
-        return submission_diff(path, before, after, benchmarks, divisions)
-    except NotComparableError as error:
-        could_not("rules diff", error)
+    return submission_diff(path, before, after, benchmarks, divisions)

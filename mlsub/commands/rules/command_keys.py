@@ -19,15 +19,12 @@ def command(
 
     Exit status: 0, or 2 for a name that there is not.
     """
-    from mlsub.commands.output import could_not, overlay_of
+    from mlsub.commands.output import overlay_of
     from mlsub.commands.rules.keys import key_list
     from mlsub.commands.rules.output import write
-    from mlsub.rounds.names import UnknownNameError, find_benchmark, find_division
+    from mlsub.rounds.names import find_benchmark, find_division
 
     overlay = overlay_of("keys", rules)
-    try:
-        found, name = find_benchmark(benchmark, round_, usage, overlay)
-        division = find_division(division)
-    except UnknownNameError as error:
-        could_not("keys", error)
+    found, name = find_benchmark(benchmark, round_, usage, overlay)
+    division = find_division(division)
     write(key_list(found, division, name), format_)

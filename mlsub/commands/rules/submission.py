@@ -8,15 +8,12 @@ import msgspec
 
 from mlsub.commands.rules.diff import RoundDiff, round_diff
 from mlsub.findings import Finding, Verdict
+from mlsub.io.errors import MlsubError
 from mlsub.rounds import Round
 from mlsub.submission.report import Report
 
 #: What only follows from defects of single logs, which are told themselves.
 _CONSEQUENCES = frozenset(("entry.noncompliant-runs", "entry.forgiven-runs"))
-
-
-class NotComparableError(ValueError):
-    """The submission could not be held against both rounds; the text says why, in one line."""
 
 
 class Unmet(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,11 +67,11 @@ def submission_diff(
         divisions: look only at these.
 
     Raises:
-        NotComparableError: there is no such path, no log, or none of a benchmark of these rounds.
+        MlsubError: there is no such path, no log, or none of a benchmark of these rounds.
     """
     before, after = _judged(path, old), _judged(path, new)
     if not before.logs:
-        raise NotComparableError(_reason(before, path))
+        raise MlsubError(_reason(before, path))
     names = {log.path: _benchmark_of(log.path, log.benchmark) for log in before.logs}
     divided = {log.path for log in before.logs if log.division in divisions or log.division not in ("closed", "open")}
     wanted = {p: name for p, name in names.items() if p in divided and (benchmarks is None or name in benchmarks)}
@@ -82,11 +79,11 @@ def submission_diff(
     known = tuple(name for name in found if name in old.benchmarks or name in new.benchmarks)
     if not known:
         there = ", ".join(sorted(filter(None, set(names.values())))) or "none"
-        raise NotComparableError(f"no log of a benchmark and division to compare in {path}; its benchmarks are {there}")
+        raise MlsubError(f"no log of a benchmark and division to compare in {path}; its benchmarks are {there}")
     gone = tuple(name for name in known if name not in new.benchmarks)
     kept = {p: name for p, name in wanted.items() if name not in gone}
     if kept and not after.logs:
-        raise NotComparableError(_reason(after, path))
+        raise MlsubError(_reason(after, path))
     left_out = [p for p in names if p not in kept]
     old_findings, new_findings = (_rejecting(report, left_out, kept) for report in (before, after))
     failed_before = {(f.path, f.rule) for f in old_findings}

@@ -79,20 +79,16 @@ def command(
         if format_ not in (None, "table", "text", "json"):
             raise click.UsageError("--select answers as table or json.")
         run_selection(paths, select, round_, usage, rules, jobs, format_ or "table")
-    from mlsub.commands.score.formats import MissingLibraryError, format_of_file
-    from mlsub.io.output import OutputError
+    from mlsub.commands.score.formats import format_of_file
 
     file = None if output in (None, "-") else output
     name = format_ or (format_of_file(file) if file else None) or "table"
     name = "table" if name == "text" else name
-    try:
-        _check_before(name, file, force)
-        reports = run_check(paths, round_, usage, jobs, rules, rcp, train_samples=train_samples, points=rcp_points)
-        _deliver(reports, name, file, force)
-        if write_scaling:
-            _write_scaling(reports)
-    except (MissingLibraryError, OutputError) as error:
-        could_not("score", error)
+    _check_before(name, file, force)
+    reports = run_check(paths, round_, usage, jobs, rules, rcp, train_samples=train_samples, points=rcp_points)
+    _deliver(reports, name, file, force)
+    if write_scaling:
+        _write_scaling(reports)
     exit_with(reports)
 
 

@@ -25,7 +25,7 @@ def run_selection(
     format_: str,
 ) -> NoReturn:
     """Select the runs, print the answer and end: 0 selected, 1 no result possible, 2 could not be read."""
-    from mlsub.commands.output import could_not, overlay_of
+    from mlsub.commands.output import overlay_of
     from mlsub.commands.score.select import select_window
     from mlsub.commands.score.select_runs import (
         Selected,
@@ -36,20 +36,17 @@ def run_selection(
         timed,
     )
     from mlsub.commands.score.select_text import render_json, render_text
-    from mlsub.judge.runs import Asked, RunsError, find_runs, one_benchmark, read_runs, round_of
+    from mlsub.judge.runs import Asked, find_runs, one_benchmark, read_runs, round_of
     from mlsub.rules.load import benchmark
 
     overlay = overlay_of("score", rules)
-    try:
-        files = find_runs(paths)
-        with progress_bar() as progress:
-            asked = Asked(round_, usage, overlay, jobs, progress)
-            found = round_of(files, asked)
-            logs = read_runs(files, found, asked)
-        _end_with(list(of_several_benchmarks(logs)))
-        name = one_benchmark(logs, found)
-    except RunsError as error:
-        could_not("score", error)
+    files = find_runs(paths)
+    with progress_bar() as progress:
+        asked = Asked(round_, usage, overlay, jobs, progress)
+        found = round_of(files, asked)
+        logs = read_runs(files, found, asked)
+    _end_with(list(of_several_benchmarks(logs)))
+    name = one_benchmark(logs, found)
     needs = benchmark(found.usage, found.name, name, found.overlay)
     runs = [run for log in logs if (run := timed(log)) is not None]
     _end_with([*no_experiment(logs), *no_window(len(logs), size, needs.forgiven)])

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from mlsub.io.errors import MlsubError
+
 if TYPE_CHECKING:
     from mlsub.score.table import Row
-
-
-class MissingLibraryError(Exception):
-    """A format needs a library that is not installed; the text says how to install it."""
 
 
 class Format(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,7 +48,7 @@ def check_library(name: str) -> None:
     """Find out whether a format can be written, without importing anything heavy.
 
     Raises:
-        MissingLibraryError: it cannot.
+        MlsubError: it cannot.
     """
     library = FORMATS[name].library
     if library is not None and find_spec(library) is None:
@@ -61,7 +59,7 @@ def render_rows(name: str, rows: Sequence[Row]) -> bytes:
     """The rows as a file of one of the formats ``csv``, ``markdown``, ``parquet`` and ``xlsx``.
 
     Raises:
-        MissingLibraryError: the library is not installed, or its installation is broken.
+        MlsubError: the library is not installed, or its installation is broken.
     """
     if name == "csv":
         from mlsub.commands.score.render_csv import render_csv
@@ -83,5 +81,5 @@ def render_rows(name: str, rows: Sequence[Row]) -> bytes:
         raise _missing(name, FORMATS[name].library or "a library") from error
 
 
-def _missing(name: str, library: str) -> MissingLibraryError:
-    return MissingLibraryError(f"--format {name} needs {library}. Install it with: pip install 'mlsub[tables]'")
+def _missing(name: str, library: str) -> MlsubError:
+    return MlsubError(f"--format {name} needs {library}. Install it with: pip install 'mlsub[tables]'")

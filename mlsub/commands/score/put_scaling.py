@@ -7,7 +7,8 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from mlsub.io.output import OutputError, write_file
+from mlsub.io.errors import MlsubError
+from mlsub.io.output import write_file
 from mlsub.score.scaled import FILE
 from mlsub.submission.report import Report
 
@@ -21,13 +22,13 @@ def put_scaling(reports: Sequence[Report]) -> Iterator[str]:
         Each file written, with its factor, in words.
 
     Raises:
-        OutputError: a file cannot be written; those before it are there.
+        MlsubError: a file cannot be written; those before it are there.
     """
     for report in reports:
         for entry in report.entries:
             if not entry.score.scaling_file and not entry.score.as_expected:
                 file = Path(report.root) / entry.path / FILE
                 if os.path.lexists(file):
-                    raise OutputError(f"{file} is there and is never replaced. Move it away to have it written.")
+                    raise MlsubError(f"{file} is there and is never replaced. Move it away to have it written.")
                 write_file(file, json.dumps({"scaling_factor": entry.score.expected_scaling}).encode(), force=False)
                 yield f"{file}: {entry.score.expected_scaling!r}"

@@ -26,7 +26,8 @@ from mlsub.commands.seal.names import MANIFEST, name_problem
 from mlsub.commands.seal.place import finish, new_file, settle
 from mlsub.commands.seal.receipt import Receipt, encryption_words, recipient_words, render
 from mlsub.commands.seal.tree import Tree, scan
-from mlsub.io.output import OutputError, check_output, put_in_place
+from mlsub.io.errors import MlsubError
+from mlsub.io.output import check_output, put_in_place
 from mlsub.io.written import digest_of, record, set_aside_foreign
 
 RECEIPT_SUFFIX = ".receipt.txt"
@@ -78,7 +79,7 @@ def prepare(tree: Path, out: Path, key: SealKey, *, force: bool = False) -> Tree
             raise SealError(f"{out} lies in the tree that is to be sealed. Name a file outside of it.")
         for file in (out, *_beside(out)):
             check_output(file, force=force)
-    except OutputError as error:
+    except MlsubError as error:
         raise SealError(str(error)) from error
     except (OSError, ValueError, RuntimeError) as error:
         raise SealError(f"{out} cannot be written: {error}") from error
@@ -122,7 +123,7 @@ def seal_tree(
                 if kept is not None:
                     kept(aside)
             _commit(part, out, receipt, writer.manifest, force=force)
-    except OutputError as error:
+    except MlsubError as error:
         raise SealError(str(error)) from error
     except OSError as error:
         raise SealError(f"{out} cannot be written: {reason_of(error)}") from error

@@ -14,7 +14,7 @@ from mlsub.commands.site.pages import Page, all_results, of_result, of_round, ov
 from mlsub.commands.site.performance import performance
 from mlsub.commands.site.render import STATIC, Renderer
 from mlsub.commands.site.results import Naming, rounds_of
-from mlsub.io.output import OutputError
+from mlsub.io.errors import MlsubError
 from mlsub.io.output_folder import staging_beside
 from mlsub.io.written import check_free, replace_folder
 from mlsub.rounds import get_round
@@ -58,7 +58,7 @@ def check_place(output: Path, paths: Sequence[str], *, replace: bool) -> None:
     """Find out before reading anything whether the site may be put there.
 
     Raises:
-        OutputError: something is there that is not to be replaced, or the site and what is read lie in one another;
+        MlsubError: something is there that is not to be replaced, or the site and what is read lie in one another;
             or the site holds what somebody wrote or changed.
     """
     try:
@@ -66,29 +66,29 @@ def check_place(output: Path, paths: Sequence[str], *, replace: bool) -> None:
             _check_replaceable(output, replace=replace)
         above = next(folder for folder in output.absolute().parents if folder.exists())
         if not above.is_dir():
-            raise OutputError(f"{output} cannot be written: {above} is no folder. Name another.")
+            raise MlsubError(f"{output} cannot be written: {above} is no folder. Name another.")
         final = output.resolve()
         for name in paths:
             read = Path(name).resolve()
             if final == read or final in read.parents:
-                raise OutputError(f"{output} holds {name}, which is to be read. Name another folder.")
+                raise MlsubError(f"{output} holds {name}, which is to be read. Name another folder.")
             if read in final.parents and read.is_dir():
-                raise OutputError(f"{output} lies in {name}, which is only read. Name a folder outside of it.")
+                raise MlsubError(f"{output} lies in {name}, which is only read. Name a folder outside of it.")
     except (OSError, ValueError, RuntimeError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise OutputError(f"{output} cannot be written: {reason}") from error
+        raise MlsubError(f"{output} cannot be written: {reason}") from error
     check_free(output)
 
 
 def _check_replaceable(output: Path, *, replace: bool) -> None:
     if output.is_symlink() or not output.is_dir():
-        raise OutputError(f"{output} is no folder of its own. Name another, or move it away.")
+        raise MlsubError(f"{output} is no folder of its own. Name another, or move it away.")
     if not any(output.iterdir()):
         return
     if not (output / MARKER).is_file():
-        raise OutputError(f"{output} holds something else than a site. Name another folder.")
+        raise MlsubError(f"{output} holds something else than a site. Name another folder.")
     if not replace:
-        raise OutputError(f"{output} exists. Add --replace to replace it.")
+        raise MlsubError(f"{output} exists. Add --replace to replace it.")
 
 
 def build_site(checked: Sequence[Checked], output: Path, wanted: Wanted) -> Built:
@@ -100,8 +100,8 @@ def build_site(checked: Sequence[Checked], output: Path, wanted: Wanted) -> Buil
         wanted: what it is to hold.
 
     Raises:
-        OutputError: it cannot be written. Then what was there before is there.
-        MissingJinjaError: see :func:`mlsub.commands.site.render.check_jinja`.
+        MlsubError: it cannot be written. Then what was there before is there.
+        MlsubError: see :func:`mlsub.commands.site.render.check_jinja`.
     """
     rounds = rounds_of(
         checked, lambda report: get_round(str(report.usage), str(report.round), wanted.overlay), wanted.naming
@@ -143,5 +143,5 @@ def _write(site: Path, renderer: Renderer, pages: Iterator[Page], output: Path) 
             (site / page.path).write_bytes(renderer.render(page))
             count += 1
     except OSError as error:
-        raise OutputError(f"{output} cannot be written: {error.strerror or error}") from error
+        raise MlsubError(f"{output} cannot be written: {error.strerror or error}") from error
     return count

@@ -71,9 +71,9 @@ def command(
 
     from mlsub.commands.db.records import RecordsError, read_records
     from mlsub.commands.site.build import Wanted, build_site, check_place
-    from mlsub.commands.site.ids import IdsError, read_ids
-    from mlsub.commands.site.render import MissingJinjaError, check_jinja
-    from mlsub.io.output import OutputError
+    from mlsub.commands.site.ids import read_ids
+    from mlsub.commands.site.render import check_jinja
+    from mlsub.io.errors import MlsubError
 
     try:
         check_jinja()
@@ -87,7 +87,7 @@ def command(
         if inspected:
             checked = _inspect(checked, paths, round_, usage, jobs)
         built = build_site(checked, Path(output), replaced(wanted, overlay=overlay, more=_pages(audits)))
-    except (OutputError, MissingJinjaError, IdsError) as error:
+    except MlsubError as error:
         could_not("report", error)
     except RecordsError as error:
         could_not("report", *str(error).splitlines())
@@ -130,14 +130,11 @@ def _inspect(
     checked: list[Checked], paths: Sequence[str], round_: str | None, usage: str | None, jobs: int | None
 ) -> list[Checked]:
     """The same with forensic findings; the end of the command where a path cannot be inspected."""
-    from mlsub.commands.inspect.gather import Asked, NothingToInspectError
+    from mlsub.commands.inspect.gather import Asked
     from mlsub.commands.site.forensics import with_forensics
 
-    try:
-        with progress_bar() as progress:
-            return with_forensics(checked, paths, Asked(round_, usage, jobs, progress))
-    except NothingToInspectError as error:
-        could_not("report", error)
+    with progress_bar() as progress:
+        return with_forensics(checked, paths, Asked(round_, usage, jobs, progress))
 
 
 def _audit(files: Sequence[str], paths: Sequence[str], jobs: int | None) -> list[Audit]:
@@ -145,13 +142,13 @@ def _audit(files: Sequence[str], paths: Sequence[str], jobs: int | None) -> list
     if not files:
         return []
     from mlsub.commands.audit.audit import audit
-    from mlsub.commands.audit.places import PlaceError
     from mlsub.commands.audit.read import ClaimsError
+    from mlsub.io.errors import MlsubError
 
     try:
         with progress_bar() as progress:
             return [audit(Path(file), paths, jobs=jobs, progress=progress) for file in files]
-    except (ClaimsError, PlaceError) as error:
+    except (ClaimsError, MlsubError) as error:
         could_not("report", *str(error).splitlines())
 
 

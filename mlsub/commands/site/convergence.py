@@ -10,8 +10,7 @@ from mlsub.commands.site.model import Axis, Cell, Chart, Head, Row, Section, Ser
 from mlsub.commands.watch.reference import number
 from mlsub.convergence.deadline import Which
 from mlsub.convergence.margin import benchmark_held, untested
-from mlsub.convergence.reference import ReferenceFileError
-from mlsub.convergence.table import NoReferenceError
+from mlsub.io.errors import MlsubError
 from mlsub.rounds import Round
 from mlsub.submission.report import EntryResult, RcpResult, Report
 
@@ -48,7 +47,7 @@ def section_of_convergence(report: Report, entry: EntryResult, round_: Round, ow
     try:
         which: Which = "deadline" if rcp.reference_points == "deadline" else "final"
         reference = _reference(round_, benchmark_held(report, entry, round_), own, which)
-    except (NoReferenceError, ReferenceFileError) as error:
+    except MlsubError as error:
         return Section(key="rcp", title=title, words=(*words, _sentence(text_of(str(error)))))
     size = number(rcp.batch_size)
     drawable = size is not None and size > 0 and bool(reference.kept)

@@ -25,7 +25,7 @@ def with_forensics(checked: Sequence[Checked], paths: Sequence[str], asked: Aske
         asked: what the caller knows better than the folders.
 
     Raises:
-        NothingToInspectError: there is nothing to inspect below a path.
+        MlsubError: there is nothing to inspect below a path.
     """
     entries, _ = gather(paths, asked)
     found: dict[_Key, list[Finding]] = {}

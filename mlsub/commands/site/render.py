@@ -12,6 +12,7 @@ import msgspec
 import mlsub
 from mlsub.commands.site.model import Chart
 from mlsub.commands.site.pages import Page
+from mlsub.io.errors import MlsubError
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -35,18 +36,14 @@ UNVERIFIED = (
 )
 
 
-class MissingJinjaError(Exception):
-    """Jinja2 is not installed; the text says how to mend that."""
-
-
 def check_jinja() -> None:
     """Find out whether pages can be made, without loading what makes them.
 
     Raises:
-        MissingJinjaError: they cannot.
+        MlsubError: they cannot.
     """
     if importlib.util.find_spec("jinja2") is None:
-        raise MissingJinjaError("the pages are made with Jinja2. Install it with: pip install 'mlsub[report]'")
+        raise MlsubError("the pages are made with Jinja2. Install it with: pip install 'mlsub[report]'")
 
 
 class Renderer:

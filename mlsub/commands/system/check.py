@@ -8,14 +8,11 @@ from pathlib import Path
 import msgspec
 
 from mlsub.findings import Finding, Kind, Verdict
+from mlsub.io.errors import MlsubError
 from mlsub.rounds import Round, get_round, known_rounds
 from mlsub.rounds.names import find_round, find_usage
 from mlsub.submission.locate import Place, Target, infer_round
 from mlsub.systems.description import read_description
-
-
-class NothingToCheckError(ValueError):
-    """There is no such file, or no description in a folder; the text says so in one line."""
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,7 +34,7 @@ def files_in(paths: Iterable[str]) -> list[Path]:
     """The descriptions that are meant: files as they are, of a folder every ``*.json`` in it.
 
     Raises:
-        NothingToCheckError: a path is not there, or a folder holds none.
+        MlsubError: a path is not there, or a folder holds none.
     """
     files: list[Path] = []
     for text in paths:
@@ -50,9 +47,9 @@ def files_in(paths: Iterable[str]) -> list[Path]:
             inside = sorted(child for child in path.glob("*.json") if not child.name.startswith("."))
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
-            raise NothingToCheckError(f"{text}: {reason}. Name a system description, or a folder of them.") from error
+            raise MlsubError(f"{text}: {reason}. Name a system description, or a folder of them.") from error
         if not inside:
-            raise NothingToCheckError(f"{text} holds no system description (*.json).")
+            raise MlsubError(f"{text} holds no system description (*.json).")
         files.extend(inside)
     return list(dict.fromkeys(files))
 
@@ -64,7 +61,7 @@ def check_file(file: Path, round_text: str | None = None, usage: str | None = No
     asks most.
 
     Raises:
-        UnknownNameError: there is no such round or usage.
+        MlsubError: there is no such round or usage.
     """
     round_, how, folder = _round_of(file, round_text, usage)
     description = read_description(file, str(file), round_)

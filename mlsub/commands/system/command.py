@@ -63,15 +63,11 @@ def show(name: str, hosts: int | None, framework: str | None, sources: bool, for
 
     Exit status: 0, or 2 for a name that there is not.
     """
-    from mlsub.commands.output import could_not
-    from mlsub.systems.catalogue import UnknownSystemError, find_system
-    from mlsub.systems.draft import Asked, DraftError, example_of
+    from mlsub.systems.catalogue import find_system
+    from mlsub.systems.draft import Asked, example_of
 
-    try:
-        system = find_system(name)
-        draft = example_of(system, Asked(hosts=hosts, framework=framework))
-    except (UnknownSystemError, DraftError) as error:
-        could_not("system show", error)
+    system = find_system(name)
+    draft = example_of(system, Asked(hosts=hosts, framework=framework))
     write(_rendered(f"{system.name}: {system.title}", draft, format_, sources=sources))
 
 
@@ -102,24 +98,19 @@ def new(
 
     Exit status: 0, or 2 where it could not be made or written.
     """
-    from mlsub.commands.output import could_not
-    from mlsub.io.output import OutputError
-    from mlsub.systems.catalogue import UnknownSystemError, find_system
-    from mlsub.systems.draft import Asked, DraftError, new_from
+    from mlsub.systems.catalogue import find_system
+    from mlsub.systems.draft import Asked, new_from
 
-    try:
-        asked = Asked(
-            submitter=submitter,
-            division=division_of(division),
-            status=status,
-            framework=framework,
-            hosts=hosts,
-            changes=changes_of(changes),
-        )
-        draft = new_from(find_system(from_), asked)
-        put(draft, output, force=force)
-    except (UnknownSystemError, DraftError, OutputError) as error:
-        could_not("system new", error)
+    asked = Asked(
+        submitter=submitter,
+        division=division_of(division),
+        status=status,
+        framework=framework,
+        hosts=hosts,
+        changes=changes_of(changes),
+    )
+    draft = new_from(find_system(from_), asked)
+    put(draft, output, force=force)
 
 
 @command.command("schema")
@@ -133,16 +124,12 @@ def schema(round_: str | None, usage: str, strict: bool) -> None:
     """
     import json
 
-    from mlsub.commands.output import could_not
     from mlsub.rounds import known_rounds
-    from mlsub.rounds.names import UnknownNameError, find_round, find_usage
+    from mlsub.rounds.names import find_round, find_usage
     from mlsub.systems.schema import schema_of
 
-    try:
-        of = find_usage(usage)
-        found = find_round(of, round_ or known_rounds(of)[-1])
-    except UnknownNameError as error:
-        could_not("system schema", error)
+    of = find_usage(usage)
+    found = find_round(of, round_ or known_rounds(of)[-1])
     write(json.dumps(schema_of(found, strict=strict), indent=2) + "\n")
 
 
@@ -159,14 +146,9 @@ def check(files: tuple[str, ...], round_: str | None, usage: str | None, strict:
 
     Exit status: 0 accepted, 1 rejected, 2 there is nothing to check.
     """
-    from mlsub.commands.output import could_not
-    from mlsub.commands.system.check import NothingToCheckError, check_file, exit_status, files_in
-    from mlsub.rounds.names import UnknownNameError
+    from mlsub.commands.system.check import check_file, exit_status, files_in
 
-    try:
-        results = [check_file(file, round_, usage) for file in files_in(files)]
-    except (NothingToCheckError, UnknownNameError) as error:
-        could_not("system check", error)
+    results = [check_file(file, round_, usage) for file in files_in(files)]
     if format_ == "json":
         import json
 

@@ -55,23 +55,17 @@ def capture(
 
     Exit status: 0, 1 where hosts differ, 2 where it could not be done.
     """
-    from mlsub.commands.output import could_not
     from mlsub.commands.system.output import changes_of, division_of
-    from mlsub.io.output import OutputError
-    from mlsub.systems.capture.machine import CaptureError
     from mlsub.systems.capture.merge import merge as joined
-    from mlsub.systems.draft import Asked, DraftError, finish
+    from mlsub.systems.draft import Asked, finish
 
-    try:
-        captures = _captures(files, merge=merge, hosts=hosts)
-        if format_ == "json" or (output is not None and "{rank}" in output):
-            _put_capture(captures, output, force=force)
-            return
-        found, findings = joined(captures)
-        asked = Asked(submitter=submitter, division=division_of(division), status=status, changes=changes_of(changes))
-        _put_draft(finish(found, asked), output, sources=sources, force=force)
-    except (CaptureError, DraftError, OutputError) as error:
-        could_not("system capture", error)
+    captures = _captures(files, merge=merge, hosts=hosts)
+    if format_ == "json" or (output is not None and "{rank}" in output):
+        _put_capture(captures, output, force=force)
+        return
+    found, findings = joined(captures)
+    asked = Asked(submitter=submitter, division=division_of(division), status=status, changes=changes_of(changes))
+    _put_draft(finish(found, asked), output, sources=sources, force=force)
     if findings:
         from mlsub.present.report import console, grouped, print_group
 
@@ -83,17 +77,18 @@ def capture(
 def _captures(files: tuple[str, ...], *, merge: bool, hosts: str | None) -> list[tuple[str, Capture]]:
     from pathlib import Path
 
-    from mlsub.systems.capture.machine import CaptureError, capture_here, read_capture
+    from mlsub.io.errors import MlsubError
+    from mlsub.systems.capture.machine import capture_here, read_capture
     from mlsub.systems.capture.remote import capture_hosts, hosts_in
 
     if merge and hosts is not None:
-        raise CaptureError("--merge and --hosts exclude each other: the one joins captures, the other makes them.")
+        raise MlsubError("--merge and --hosts exclude each other: the one joins captures, the other makes them.")
     if merge:
         if not files:
-            raise CaptureError("--merge needs captures; name their files.")
+            raise MlsubError("--merge needs captures; name their files.")
         return [(file, read_capture(Path(file))) for file in dict.fromkeys(files)]
     if files:
-        raise CaptureError(f"{files[0]}: files are joined with --merge, and written with -o.")
+        raise MlsubError(f"{files[0]}: files are joined with --merge, and written with -o.")
     return capture_hosts(hosts_in(hosts)) if hosts is not None else [("this host", capture_here())]
 
 
@@ -104,10 +99,11 @@ def _put_capture(captures: list[tuple[str, Capture]], output: str | None, *, for
     from mlsub.commands.options import write_output
     from mlsub.commands.system.output import write
     from mlsub.emit.ranks import Detected
-    from mlsub.systems.capture.machine import CaptureError, to_json
+    from mlsub.io.errors import MlsubError
+    from mlsub.systems.capture.machine import to_json
 
     if len(captures) > 1:
-        raise CaptureError("--format json is the capture of one host; leave it out to join several.")
+        raise MlsubError("--format json is the capture of one host; leave it out to join several.")
     content = to_json(captures[0][1])
     if output is None:
         write(content)
@@ -118,10 +114,10 @@ def _put_capture(captures: list[tuple[str, Capture]], output: str | None, *, for
 def _put_draft(draft: Draft, output: str | None, *, sources: bool, force: bool) -> None:
     from mlsub.commands.system.output import put, write
     from mlsub.emit.ranks import Detected
-    from mlsub.io.output import OutputError
+    from mlsub.io.errors import MlsubError
 
     if output is not None and Detected().size > 1:
-        raise OutputError(f"Every process would write {output}. Write -o capture.{{rank}}.json, and join with --merge.")
+        raise MlsubError(f"Every process would write {output}. Write -o capture.{{rank}}.json, and join with --merge.")
     if sources and output is None:
         from mlsub.commands.system.text import draft_text, width_of_terminal
 

@@ -18,15 +18,16 @@ def changes_of(texts: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     """``FIELD=VALUE`` of --set.
 
     Raises:
-        DraftError: there is no such field, or no equals sign.
+        MlsubError: there is no such field, or no equals sign.
     """
-    from mlsub.systems.draft import DraftError, check_field
+    from mlsub.io.errors import MlsubError
+    from mlsub.systems.draft import check_field
 
     made = []
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals:
-            raise DraftError(f"--set {text[:60]!r} has no equals sign; write --set FIELD=VALUE.")
+            raise MlsubError(f"--set {text[:60]!r} has no equals sign; write --set FIELD=VALUE.")
         check_field(name)
         made.append((name, value))
     return tuple(made)
@@ -36,7 +37,7 @@ def put(draft: Draft, output: str | None, *, force: bool) -> None:
     """Write a description to a file, or to standard output, and say what it leaves open: where the description is not.
 
     Raises:
-        OutputError: the file cannot be written.
+        MlsubError: the file cannot be written.
     """
     from mlsub.commands.system.text import open_text, width_of_terminal
 
@@ -55,15 +56,15 @@ def division_of(text: str | None) -> str | None:
     """A division as it was typed, however it is capitalised.
 
     Raises:
-        DraftError: there is no such division.
+        MlsubError: there is no such division.
     """
-    from mlsub.rounds.names import UnknownNameError, find_division
-    from mlsub.systems.draft import DraftError
+    from mlsub.io.errors import MlsubError
+    from mlsub.rounds.names import find_division
 
     try:
         return None if text is None else find_division(text)
-    except UnknownNameError as error:
-        raise DraftError(str(error)) from error
+    except MlsubError as error:
+        raise MlsubError(str(error)) from error
 
 
 def to_json(document: dict[str, Any]) -> str:

@@ -76,20 +76,17 @@ def command(
 
     Exit status: 0 all logs are compliant, 1 some are not, 2 a log could not be checked; 130 after Ctrl-C.
     """
-    from mlsub.commands.output import could_not, overlay_of
+    from mlsub.commands.output import overlay_of
     from mlsub.commands.watch.clock import SystemClock
     from mlsub.commands.watch.interrupt import Interrupts
-    from mlsub.commands.watch.logs import Logs, WatchError
-    from mlsub.commands.watch.notify import CommandError, parse_command
+    from mlsub.commands.watch.logs import Logs
+    from mlsub.commands.watch.notify import parse_command
     from mlsub.commands.watch.watch import Settings, Watch
-    from mlsub.judge.runs import Asked, RunsError
+    from mlsub.judge.runs import Asked
 
     overlay = overlay_of("watch", rules)
-    try:
-        to_run = parse_command(exec_) if exec_ is not None else ()
-        watched = Logs(paths, Asked(round=round_, usage=usage, rules=overlay), 0)
-    except (CommandError, WatchError, RunsError) as error:
-        could_not("watch", error)
+    to_run = parse_command(exec_) if exec_ is not None else ()
+    watched = Logs(paths, Asked(round=round_, usage=usage, rules=overlay), 0)
     settings = Settings(interval_s=interval, idle_s=until, logs=logs)
     interrupts = Interrupts(_signals())
     status = Watch(watched, SystemClock(), _outlet(format_), settings, to_run, interrupts).run()

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from mlsub.commands.watch.run import WatchedRun
 from mlsub.commands.watch.source import FileSource, PipeSource
+from mlsub.io.errors import MlsubError
 from mlsub.judge.log import LogTask
 from mlsub.judge.runs import Asked, round_of
 from mlsub.rounds import Round
@@ -23,10 +24,6 @@ PIPE = "-"
 _PATTERN = "result_*.txt"
 
 
-class WatchError(ValueError):
-    """What was named cannot be watched; the text says why and what to do, in one line."""
-
-
 class Logs:
     """The logs that are watched; :meth:`discover` adds those that have appeared.
 
@@ -37,8 +34,8 @@ class Logs:
         """Watch paths, or ``-`` for standard input; ``asked`` says by which rules.
 
         Raises:
-            WatchError: something named does not grow like a log.
-            mlsub.judge.runs.RunsError: the round is not told, or not known.
+            MlsubError: something named does not grow like a log.
+            mlsub.judge.runs.MlsubError: the round is not told, or not known.
         """
         self.runs: list[WatchedRun] = []
         self.full = False
@@ -90,15 +87,15 @@ class Logs:
 def _round_of(path: Path, asked: Asked) -> Round:
     """The round of a log, or of the logs of a folder."""
     if path.suffix == ".gz":
-        raise WatchError(f"{path} is packed, so it cannot be followed. Use mlsub check.")
+        raise MlsubError(f"{path} is packed, so it cannot be followed. Use mlsub check.")
     try:
         mode = path.stat().st_mode
     except ValueError as error:
-        raise WatchError(f"There can be no such path: {error}") from error
+        raise MlsubError(f"There can be no such path: {error}") from error
     except OSError:
         mode = stat.S_IFREG  # It may still come.
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-        raise WatchError(f"{path} is neither a file nor a folder. Give a pipe as standard input: mlsub watch - < PIPE.")
+        raise MlsubError(f"{path} is neither a file nor a folder. Give a pipe as standard input: mlsub watch - < PIPE.")
     return round_of([path / "result_0.txt" if stat.S_ISDIR(mode) else path], asked)
 
 

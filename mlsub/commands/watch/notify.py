@@ -17,6 +17,7 @@ from contextlib import suppress
 
 from mlsub.commands.watch.clock import Clock
 from mlsub.commands.watch.news import Concluded, Ended, Found, News
+from mlsub.io.errors import MlsubError
 from mlsub.io.plain import plain
 
 #: How long a command may take, and all that are left at the end together, in seconds.
@@ -43,24 +44,20 @@ VARIABLES = (
 )
 
 
-class CommandError(ValueError):
-    """The command cannot be run; the text says why, in one line."""
-
-
 def parse_command(text: str) -> tuple[str, ...]:
     """The words of a command.
 
     Raises:
-        CommandError: there are none, a quote is open, or there is no such program.
+        MlsubError: there are none, a quote is open, or there is no such program.
     """
     try:
         words = tuple(shlex.split(text))
     except ValueError as error:
-        raise CommandError(f"--exec: {error}. Quote each word that holds spaces, and close the quotes.") from error
+        raise MlsubError(f"--exec: {error}. Quote each word that holds spaces, and close the quotes.") from error
     if not words:
-        raise CommandError("--exec names no command")
+        raise MlsubError("--exec names no command")
     if "\0" in text or shutil.which(words[0]) is None:
-        raise CommandError(f"--exec: there is no program {words[0][:80]}. It is run without a shell; name a program.")
+        raise MlsubError(f"--exec: there is no program {words[0][:80]}. It is run without a shell; name a program.")
     return words
 
 

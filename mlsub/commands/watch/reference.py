@@ -8,10 +8,10 @@ import msgspec
 
 from mlsub.convergence.algorithm import algorithm_of, unit_of
 from mlsub.convergence.point import paired_rule
-from mlsub.convergence.reference import ReferenceFileError
 from mlsub.convergence.runs import BEYOND, progress_of
-from mlsub.convergence.table import NoReferenceError, Plan, plan_of
+from mlsub.convergence.table import Plan, plan_of
 from mlsub.divisions import division_of
+from mlsub.io.errors import MlsubError
 from mlsub.log.run import Run
 from mlsub.rounds import Round
 from mlsub.rules.load import rules_for
@@ -34,7 +34,7 @@ def reference_of(round_: Round, division: str | None, benchmark: str | None, bat
         return None
     try:
         return plan_of(round_, str(benchmark), float(batch_size))
-    except (NoReferenceError, ReferenceFileError):
+    except MlsubError:
         return None
 
 

@@ -10,8 +10,9 @@ from itertools import pairwise
 
 from mlsub.convergence.algorithm import algorithm_of, is_tested
 from mlsub.convergence.point import paired_rule
-from mlsub.convergence.reference import ReferenceFileError, reference_file, runs_of
+from mlsub.convergence.reference import reference_file, runs_of
 from mlsub.convergence.runs import progress_of
+from mlsub.io.errors import MlsubError
 from mlsub.review.facts import grouped
 from mlsub.review.runs.model import Entry
 from mlsub.review.runs.observation import Observation, observe
@@ -104,7 +105,7 @@ def _reference(entry: Entry, name: str, size: float) -> tuple[float, list[float]
     try:
         file = reference_file(entry.round.usage, entry.round.ruleset, name)
         found = runs_of(file) if file is not None else []
-    except ReferenceFileError:
+    except MlsubError:
         return None
     near = [(abs(math.log(batch / size)), batch, values) for batch, values in found if batch > 0]
     distance, batch, values = min(near, default=(math.inf, 0.0, []))

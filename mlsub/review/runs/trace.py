@@ -14,11 +14,11 @@ from typing import Any
 import msgspec
 
 from mlsub.convergence.algorithm import manner_of
+from mlsub.io.errors import MlsubError
 from mlsub.io.show import show
 from mlsub.judge.log import LogTask
 from mlsub.log.event import Event
 from mlsub.log.events import read_events
-from mlsub.log.reader import UnreadableLogError
 from mlsub.log.reading import ReadingFold
 from mlsub.log.run import Run, RunFold
 from mlsub.rounds import get_round
@@ -287,7 +287,7 @@ def read_trace(task: LogTask) -> Trace:
     try:
         for event in read_events(Path(task.file), old_format=old, reading=reading):
             fold.add(event)
-    except UnreadableLogError as error:
+    except MlsubError as error:
         return Trace(path=task.path, run=RunFold().finish(), unreadable=str(error))
     trace = fold.finish(task.path)
     run = msgspec.structs.replace(trace.run, reading=reading.finish())

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath
 
 from mlsub.findings import Finding
-from mlsub.log.reader import UnreadableLogError
+from mlsub.io.errors import MlsubError
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.isolate import isolated, reviewed
@@ -101,7 +101,7 @@ def _ownerless(entry: Entry, path: str, known: set[str]) -> list[Finding]:
         names = list_names(entry.files.folder / FOLDER)
     except NotADirectoryError:
         return []  # Then every run is missing, which is told.
-    except (UnreadableLogError, OSError) as error:
+    except (MlsubError, OSError) as error:
         return [finding("power.unreadable", path, f"It cannot be read: {error}"[:200])]
     others = [name for name in names if name not in known and not name.startswith(".")]
     if not others:

@@ -9,9 +9,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
+from mlsub.io.errors import MlsubError
 from mlsub.io.show import readable, show
 from mlsub.log.event import Event, decode
-from mlsub.log.reader import RawRecord, UnreadableLogError, open_log, read_records
+from mlsub.log.reader import RawRecord, open_log, read_records
 from mlsub.score.energy.measure import measure
 from mlsub.score.energy.model import Bad, Node, Record, RunPower, Switch
 
@@ -42,7 +43,7 @@ def read_run(folder: Path, path: str, result: str) -> RunPower:
         names = list_names(place)
     except (FileNotFoundError, NotADirectoryError):
         return RunPower(result, path, there=False)
-    except (UnreadableLogError, OSError) as error:
+    except (MlsubError, OSError) as error:
         return RunPower(result, path, there=False, unreadable=(("", _reason(error)),))
     nodes, switches, unreadable = [], [], []
     left = MAX_RUN_BYTES
@@ -56,7 +57,7 @@ def read_run(folder: Path, path: str, result: str) -> RunPower:
                 nodes.append(read_node(place / name))
             else:
                 switches.append(read_switch(place / name))
-        except (UnreadableLogError, OSError) as error:
+        except (MlsubError, OSError) as error:
             unreadable.append((name, _reason(error)))
     return RunPower(result, path, True, names, tuple(nodes), tuple(switches), tuple(unreadable))
 
@@ -65,13 +66,13 @@ def list_names(folder: Path) -> tuple[str, ...]:
     """The names in a folder, sorted.
 
     Raises:
-        UnreadableLogError: there are too many to list.
+        MlsubError: there are too many to list.
         OSError: it cannot be listed.
     """
     with os.scandir(folder) as children:
         names = sorted(child.name for child in islice(children, MAX_FILES + 1))
     if len(names) > MAX_FILES:
-        raise UnreadableLogError(f"more than {MAX_FILES} files")
+        raise MlsubError(f"more than {MAX_FILES} files")
     return tuple(names)
 
 
@@ -91,11 +92,9 @@ def _size(file: Path, left: int) -> int:
     except OSError:
         return 0
     if size > MAX_FILE_BYTES:
-        raise UnreadableLogError(f"larger than {MAX_FILE_BYTES >> 20} MiB, the most that is read of a power file")
+        raise MlsubError(f"larger than {MAX_FILE_BYTES >> 20} MiB, the most that is read of a power file")
     if size > left:
-        raise UnreadableLogError(
-            f"the files of the run are larger than {MAX_RUN_BYTES >> 30} GiB, the most that is read"
-        )
+        raise MlsubError(f"the files of the run are larger than {MAX_RUN_BYTES >> 30} GiB, the most that is read")
     return size
 
 
@@ -142,7 +141,7 @@ def read_node(file: Path) -> Node:
     """What one ``node_<j>.txt`` comes to.
 
     Raises:
-        UnreadableLogError: it cannot be read, or has more records than are kept.
+        MlsubError: it cannot be read, or has more records than are kept.
     """
     complaints = _Complaints()
     records: list[Record] = []
@@ -151,7 +150,7 @@ def read_node(file: Path) -> Node:
         if kind is None:
             continue
         if len(records) >= MAX_RECORDS:
-            raise UnreadableLogError(f"more than {MAX_RECORDS} records, the most that are kept of a power file")
+            raise MlsubError(f"more than {MAX_RECORDS} records, the most that are kept of a power file")
         value = _number(event, complaints) if kind in ("reading", "efficiency") else 0.0
         records.append(Record(event.time_ms, kind, value, event.line))
     return measure(file.name, records, complaints.told())
@@ -163,7 +162,7 @@ def read_switch(file: Path) -> Switch:
     Source: the official result summarizer, _compute_power_sw.
 
     Raises:
-        UnreadableLogError: it cannot be read.
+        MlsubError: it cannot be read.
     """
     complaints = _Complaints()
     efficiency: float | None = 1.0

@@ -46,7 +46,7 @@ def expected_tree(usage: str, round_: str, entries: Sequence[PlannedEntry]) -> t
     The source is the directory structure for Training and HPC in MLCommons' submission rules.
 
     Raises:
-        mlsub.rounds.UnknownRoundError: there is no such usage or round.
+        mlsub.rounds.MlsubError: there is no such usage or round.
         ValueError: the round has no such benchmark; an entry of HPC does not say how it scales, or another one does.
     """
     rules = get_round(usage, round_)

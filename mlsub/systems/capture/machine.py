@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from mlsub.io.errors import MlsubError
 from mlsub.io.version import VERSION
 from mlsub.systems.capture.accelerators import find_accelerators
 from mlsub.systems.capture.found import Found, read_text, unknown
@@ -22,10 +23,6 @@ from mlsub.systems.fields import fields
 #: A capture is below 10 KiB.
 MAX_BYTES = 1 << 20
 _LONGEST = 2000
-
-
-class CaptureError(ValueError):
-    """There is no capture to be had; the text says where and why in one line."""
 
 
 class Told(msgspec.Struct, frozen=True):
@@ -83,20 +80,20 @@ def from_json(raw: bytes, where: str) -> Capture:
     """A capture from its document.
 
     Raises:
-        CaptureError: it is none; ``where`` says whose it is.
+        MlsubError: it is none; ``where`` says whose it is.
     """
     if len(raw) > MAX_BYTES:
-        raise CaptureError(f"{where} is larger than 1 MiB, which no capture is.")
+        raise MlsubError(f"{where} is larger than 1 MiB, which no capture is.")
     try:
         capture = msgspec.json.decode(raw, type=Capture)
     except (msgspec.DecodeError, RecursionError, ValueError) as error:
-        raise CaptureError(
+        raise MlsubError(
             f"{where} is no capture ({error}). Make one with mlsub system capture --format json."
         ) from None
     unknown_names = [name for name in capture.values if name not in fields().fields]
     if unknown_names or any(len(told.value) > _LONGEST for told in capture.values.values()):
         what = f"it has a field {unknown_names[0][:40]!r}" if unknown_names else "a value is too long"
-        raise CaptureError(f"{where} is no capture ({what}). Make one with mlsub system capture --format json.")
+        raise MlsubError(f"{where} is no capture ({what}). Make one with mlsub system capture --format json.")
     return capture
 
 
@@ -104,17 +101,17 @@ def read_capture(file: Path) -> Capture:
     """A capture from a file.
 
     Raises:
-        CaptureError: it cannot be read, or is none.
+        MlsubError: it cannot be read, or is none.
     """
     try:
         if not file.is_file():
-            raise CaptureError(f"{file} is no file." if file.exists() else f"There is no {file}.")
+            raise MlsubError(f"{file} is no file." if file.exists() else f"There is no {file}.")
         with file.open("rb") as stream:
             raw = stream.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
-        if isinstance(error, CaptureError):
+        if isinstance(error, MlsubError):
             raise
-        raise CaptureError(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        raise MlsubError(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}") from None
     return from_json(raw, str(file))
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from concurrent.futures import ThreadPoolExecutor
 
-from mlsub.systems.capture.machine import Capture, CaptureError, from_json
+from mlsub.io.errors import MlsubError
+from mlsub.systems.capture.machine import Capture, from_json
 from mlsub.systems.capture.tools import run_tool
 
 #: What ssh takes for a host: a name, an address, or user@host; never an option.
@@ -20,14 +21,14 @@ def hosts_in(text: str) -> list[str]:
     """The hosts of a list with commas, each once.
 
     Raises:
-        CaptureError: one is no name of a host, or there is none.
+        MlsubError: one is no name of a host, or there is none.
     """
     hosts = list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
     if not hosts:
-        raise CaptureError("--hosts names no host; write --hosts a,b.")
+        raise MlsubError("--hosts names no host; write --hosts a,b.")
     for host in hosts:
         if not _HOST.fullmatch(host):
-            raise CaptureError(f"--hosts: {host[:60]!r} is no name of a host.")
+            raise MlsubError(f"--hosts: {host[:60]!r} is no name of a host.")
     return hosts
 
 
@@ -35,7 +36,7 @@ def capture_hosts(hosts: list[str]) -> list[tuple[str, Capture]]:
     """The capture of each host; all, or none.
 
     Raises:
-        CaptureError: a host gave none.
+        MlsubError: a host gave none.
     """
     with ThreadPoolExecutor(max_workers=min(_AT_ONCE, len(hosts))) as pool:
         return list(zip(hosts, pool.map(_capture, hosts), strict=True))
@@ -44,10 +45,10 @@ def capture_hosts(hosts: list[str]) -> list[tuple[str, Capture]]:
 def _capture(host: str) -> Capture:
     ran = run_tool(["ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "--", host, _COMMAND], _TIMEOUT_S)
     if ran is None:
-        raise CaptureError("There is no ssh on PATH. Capture on each host, and join with --merge.")
+        raise MlsubError("There is no ssh on PATH. Capture on each host, and join with --merge.")
     if ran.status == 127:
-        raise CaptureError(f"{host}: mlsub is not there. Install it on that host, or capture there and use --merge.")
+        raise MlsubError(f"{host}: mlsub is not there. Install it on that host, or capture there and use --merge.")
     if not ran.well:
-        raise CaptureError(f"{host}: ssh failed: {ran.complaint or f'exit status {ran.status}'}")
+        raise MlsubError(f"{host}: ssh failed: {ran.complaint or f'exit status {ran.status}'}")
     # A shell may greet before it runs anything.
     return from_json(ran.output[max(0, ran.output.find("{")) :].encode(), f"What {host} answered")

@@ -10,9 +10,9 @@ import pytest
 
 from mlsub.commands.audit.audit import Audit, audit
 from mlsub.commands.audit.facts import Facts
-from mlsub.commands.audit.places import PlaceError
 from mlsub.commands.audit.read import ClaimsError
 from mlsub.commands.audit.verdict import Judged
+from mlsub.io.errors import MlsubError
 from tests.make_tree import Tree, make_tree, spoil
 
 #: ACME trains in (11 + 12 + 13) / 3 = 12 minutes; BETA in Open, too.
@@ -187,7 +187,7 @@ def test_folders_of_rounds_a_round_and_an_organisation_will_do(below: str, tree:
 def test_a_folder_without_results(name: str, tree: Tree) -> None:
     above = tree.folder.parents[1]
     (above / "claims.yaml").write_text(HEAD + "claims:\n  - {id: one, unverifiable: no log}\n")
-    with pytest.raises(PlaceError, match=r"holds no round|does not exist"):
+    with pytest.raises(MlsubError, match=r"holds no round|does not exist"):
         audit(above / "claims.yaml", [str(above / name)], jobs=1)
 
 

@@ -10,9 +10,9 @@ import pytest
 pytest.importorskip("duckdb")
 pytest.importorskip("pyarrow")
 
-from mlsub.commands.db.errors import DatabaseError
 from mlsub.convergence.entry import Options
 from mlsub.convergence.reference import reference_file
+from mlsub.io.errors import MlsubError
 from tests.commands.db.place import Place
 from tests.commands.runner import call, run
 from tests.make_tree import RUNS, make_tree
@@ -131,7 +131,7 @@ def test_a_file_of_reference_points_counts_and_its_content_is_remembered(place: 
     [(told,)] = place.select("SELECT DISTINCT options->>'$.reference.file' FROM submissions")
     assert told == "rcps_resnet.json"
     file.unlink()
-    with pytest.raises(DatabaseError, match=r"rcps_resnet\.json cannot be read"):
+    with pytest.raises(MlsubError, match=r"rcps_resnet\.json cannot be read"):
         place.build(convergence=options)
 
 

@@ -16,8 +16,7 @@ import pytest
 
 import mlsub
 from mlsub.commands.db.build import Ask, build
-from mlsub.commands.db.errors import DatabaseError
-from mlsub.io.output import OutputError
+from mlsub.io.errors import MlsubError
 from tests.commands.db.place import RECORDS, Place, content_of, duckdb
 from tests.corpus import CORPUS
 from tests.make_tree import Tree, make_tree, spoil
@@ -146,7 +145,7 @@ def test_records_come_and_go_with_their_files(place: Place) -> None:
 
 def test_two_files_of_records_may_not_use_one_name(place: Place) -> None:
     other = Path(shutil.copy(RECORDS, place.folder / "other.yaml"))
-    with pytest.raises(DatabaseError, match=r"^Two files of records have a record post-bert-large-training\. Rename"):
+    with pytest.raises(MlsubError, match=r"^Two files of records have a record post-bert-large-training\. Rename"):
         place.build(records=(RECORDS, other))
 
 
@@ -175,7 +174,7 @@ def test_views_and_parquet_hold_the_same(place: Place) -> None:
 def test_a_folder_with_other_things_is_not_replaced_by_parquet(place: Place) -> None:
     (place.folder / "tables").mkdir()
     (place.folder / "tables" / "thesis.txt").write_text("years of work")
-    with pytest.raises(OutputError, match="holds other things"):
+    with pytest.raises(MlsubError, match="holds other things"):
         place.build(parquet=place.folder / "tables")
     assert (place.folder / "tables" / "thesis.txt").read_text() == "years of work"
     assert not place.database.exists()
@@ -183,13 +182,13 @@ def test_a_folder_with_other_things_is_not_replaced_by_parquet(place: Place) -> 
 
 def test_what_is_no_database_of_ours_is_left_alone_unless_forced(place: Place) -> None:
     place.database.write_text("a thesis")
-    with pytest.raises(DatabaseError, match="is no database of mlsub db"):
+    with pytest.raises(MlsubError, match="is no database of mlsub db"):
         place.build()
     assert place.database.read_text() == "a thesis"
     place.database.unlink()
     with duckdb.connect(place.database) as connection:
         connection.execute("CREATE TABLE mine (x INTEGER)")
-    with pytest.raises(DatabaseError, match="add --force to replace it"):
+    with pytest.raises(MlsubError, match="add --force to replace it"):
         place.build()
     assert place.build(fresh=True).written
 
@@ -199,21 +198,21 @@ def test_a_journal_of_somebody_else_is_not_replayed_into_the_new_file(place: Pla
     with duckdb.connect(place.database) as connection:
         connection.execute("CREATE TABLE mine (x INTEGER)")
         connection.execute("CREATE OR REPLACE TABLE mine (x VARCHAR)")
-        with pytest.raises(DatabaseError, match=r"results\.duckdb\.wal is there: "):
+        with pytest.raises(MlsubError, match=r"results\.duckdb\.wal is there: "):
             place.build(fresh=True)
     assert place.build(fresh=True).written
 
 
 def test_nothing_is_written_into_a_submission(place: Place) -> None:
-    with pytest.raises(OutputError, match="lies in a submission"):
+    with pytest.raises(MlsubError, match="lies in a submission"):
         place.build(output=place.acme.folder / "results.duckdb")
-    with pytest.raises(OutputError, match="lies in a submission"):
+    with pytest.raises(MlsubError, match="lies in a submission"):
         place.build(parquet=place.acme.folder / "results" / "tables")
 
 
 def test_one_submission_in_two_places_is_an_error(place: Place) -> None:
     shutil.copytree(place.rounds, place.folder / "copy" / "rounds")
-    with pytest.raises(DatabaseError, match=r"^v1\.0/ACME is there twice: "):
+    with pytest.raises(MlsubError, match=r"^v1\.0/ACME is there twice: "):
         place.build(place.rounds, place.folder / "copy" / "rounds")
 
 
@@ -232,7 +231,7 @@ def test_a_folder_that_holds_nothing_is_an_error(kind: str, place: Place) -> Non
         odd.write_text("")
     elif kind == "empty":
         odd.mkdir()
-    with pytest.raises(DatabaseError, match=r"^There is no (folder|submission in) "):
+    with pytest.raises(MlsubError, match=r"^There is no (folder|submission in) "):
         place.build(odd)
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from mlsub.commands.db import query
-from mlsub.commands.db.errors import DatabaseError
 from mlsub.commands.db.query import MIXED, ask
 from mlsub.commands.db.schema import tables
+from mlsub.io.errors import MlsubError
 from tests.commands.db.place import RECORDS, Place, duckdb
 
 
@@ -74,7 +74,7 @@ def test_statements_that_only_look_are_answered(statement: str, place: Place) ->
 )
 def test_everything_else_is_refused_in_one_line(statement: str, told: str, place: Place) -> None:
     before = place.database.read_bytes()
-    with pytest.raises(DatabaseError) as raised:
+    with pytest.raises(MlsubError) as raised:
         ask(place.database, statement.format(file=RECORDS), 10)
     assert told in str(raised.value)
     assert "\n" not in str(raised.value)
@@ -90,7 +90,7 @@ def test_a_sum_that_would_not_fit_the_memory_ends_in_an_error_and_spills_nothing
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(query._CLOSED, "memory_limit", "50MB")
-    with pytest.raises(DatabaseError, match="Out of Memory"):
+    with pytest.raises(MlsubError, match="Out of Memory"):
         ask(place.database, "SELECT count(*) FROM (SELECT DISTINCT range, md5(range::VARCHAR) FROM range(2000000))", 1)
     assert sorted(child.name for child in place.folder.iterdir()) == [
         ".results.duckdb.mlsub-written",
@@ -165,5 +165,5 @@ def test_what_is_no_database_is_told(kind: str, tmp_path: Path) -> None:
         file.mkdir()
     elif kind == "text":
         file.write_text("text" * 5000)
-    with pytest.raises(DatabaseError, match=r"^There is no database |is no database, or is in use: "):
+    with pytest.raises(MlsubError, match=r"^There is no database |is no database, or is in use: "):
         ask(file, "SELECT 1", 1)

@@ -12,10 +12,11 @@ from click.testing import CliRunner
 import mlsub
 from mlsub.cli import main
 from mlsub.commands.demo.manifest import DigitsParameters, Manifest, ManifestError, RehearsalEntry, read_manifest
-from mlsub.commands.demo.rehearse import OutputExistsError, rehearse
+from mlsub.commands.demo.rehearse import rehearse
 from mlsub.commands.demo.train import train_run
 from mlsub.emit import DoomedRunError
 from mlsub.findings import Verdict
+from mlsub.io.errors import MlsubError
 
 MANIFEST = Path(__file__).resolve().parents[3] / "submissions" / "rehearsal" / "training.yaml"
 
@@ -114,7 +115,7 @@ def test_an_existing_rehearsal_is_replaced_only_on_request(submission: Path, tmp
     manifest = Manifest("Org", (RehearsalEntry("here", "open", DigitsParameters(opt_base_learning_rate=0.05)),))
     first = rehearse(manifest, tmp_path, replace=False)
     before = (first / "results/here/digits/result_0.txt").read_bytes()
-    with pytest.raises(OutputExistsError):
+    with pytest.raises(MlsubError):
         rehearse(manifest, tmp_path, replace=False)
     assert (first / "results/here/digits/result_0.txt").read_bytes() == before
     assert rehearse(manifest, tmp_path, replace=True) == first
@@ -127,7 +128,7 @@ def test_a_folder_that_is_no_rehearsal_is_never_replaced(tmp_path: Path) -> None
     precious.mkdir(parents=True)
     (precious / "thesis.txt").write_text("years of work")
     manifest = Manifest("Org", (RehearsalEntry("here", "open"),))
-    with pytest.raises(OutputExistsError):
+    with pytest.raises(MlsubError):
         rehearse(manifest, tmp_path, replace=True)
     assert (precious / "thesis.txt").exists()
 

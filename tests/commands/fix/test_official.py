@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.fix.errors import MendError
 from mlsub.commands.fix.repair_log import mend_log
 from mlsub.commands.fix.truncate import truncate
 from mlsub.commands.redact.redactor import Redactor, Wanted
+from mlsub.io.errors import MlsubError
 from mlsub.rounds import get_round
 from tests.differential.generate import usage_and_round
 from tests.differential.log import content
@@ -65,7 +65,7 @@ def test_redaction_and_truncation_change_no_answer(source: Source, tmp_path: Pat
         assert official(file, source.combination.round) == before
         try:
             shortened = truncate(file, file.stat().st_size - 2000, write=True)
-        except MendError:
+        except MlsubError:
             continue
         assert shortened is not None and shortened.records
         assert official(file, source.combination.round).compliant is before.compliant

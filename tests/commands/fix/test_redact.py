@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlsub.commands.fix import zones as zones_module
-from mlsub.commands.fix.errors import MendError
 from mlsub.commands.fix.proof import fingerprint
 from mlsub.commands.redact.names import literal, members
 from mlsub.commands.redact.redactor import Redactor, Wanted
+from mlsub.io.errors import MlsubError
 from tests.commands.fix.logs import events, logs
 from tests.differential.shared import ABSENT, CORPUS, present
 
@@ -173,7 +173,7 @@ def test_a_write_that_would_lose_a_record_is_refused(tmp_path: Path) -> None:
     redactor.learn([file])
     with (
         patch.object(redactor, "replace", lambda text: text.replace(b"\n", b":::MLLOG ")),
-        pytest.raises(MendError, match="left as it was"),
+        pytest.raises(MlsubError, match="left as it was"),
     ):
         redactor.write(file)
     assert file.read_bytes() == b"/home/alice\n" + RECORD + b"\n"

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlsub.commands.fix.errors import MendError
 from mlsub.commands.fix.proof import fingerprint
 from mlsub.commands.fix.truncate import LIMIT, truncate
+from mlsub.io.errors import MlsubError
 from tests.commands.fix.logs import events, logs
 
 FEW = settings(derandomize=True, deadline=None, max_examples=200)
@@ -30,7 +30,7 @@ def test_all_records_stay(data: bytes, limit: int, times: int) -> None:
             dry = truncate(file, limit, write=False)
             assert file.read_bytes() == content
             done = truncate(file, limit, write=True)
-        except MendError as error:
+        except MlsubError as error:
             assert "records alone" in str(error)
             assert file.read_bytes() == content
             return
@@ -80,7 +80,7 @@ def test_a_log_at_the_limit_of_the_rules_stays(tmp_path: Path) -> None:
 def test_records_alone_above_the_limit_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "result_0.txt"
     file.write_bytes(RECORD * 100)
-    with pytest.raises(MendError, match="records alone are 6700 bytes"):
+    with pytest.raises(MlsubError, match="records alone are 6700 bytes"):
         truncate(file, 1000, write=True)
     assert file.read_bytes() == RECORD * 100
 
@@ -99,5 +99,5 @@ def test_what_is_no_plain_log_is_refused(tmp_path: Path, kind: str) -> None:
         file.write_bytes("a\n".encode("utf-16") * 500)
     elif kind == "gz":
         file.write_bytes(b"x" * 1000)
-    with pytest.raises(MendError):
+    with pytest.raises(MlsubError):
         truncate(file, 500, write=True)

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import mlsub.commands.inspect.gather
-from mlsub.commands.inspect.gather import Asked, NothingToInspectError, gather
+from mlsub.commands.inspect.gather import Asked, gather
+from mlsub.io.errors import MlsubError
 from mlsub.judge.log import LogTask
 from tests.review.runs.build import write_tree
 
@@ -50,7 +51,7 @@ def test_what_lies_beside_is_kept_apart(tmp_path: Path) -> None:
 
 
 def test_a_name_that_is_none() -> None:
-    with pytest.raises(NothingToInspectError, match=r"^There is no a.b\. Name"):
+    with pytest.raises(MlsubError, match=r"^There is no a.b\. Name"):
         gather(["a\0b"], Asked())
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from mlsub.commands.merge import write
 from mlsub.commands.merge.plan import plan_merge
 from mlsub.commands.merge.sources import read_sources
-from mlsub.io.output import OutputError
+from mlsub.io.errors import MlsubError
 from mlsub.io.written import digests, record
 from mlsub.rounds import get_round
 from tests.commands.runner import REPOSITORY, run, schema
@@ -246,7 +246,7 @@ def test_whatever_stops_it_leaves_the_old_package(
     before = files(out)
 
     def stop(*arguments: object) -> None:
-        raise OutputError("the disk is full")
+        raise MlsubError("the disk is full")
 
     monkeypatch.setattr(write, moment, stop)
     outcome = run("merge", *(tree.folder for tree in parts), "-o", out, "--write", "--replace")
@@ -295,7 +295,7 @@ def test_a_file_that_changes_meanwhile_stops_it(parts: tuple[Tree, Tree], tmp_pa
     plan = plan_merge(sources, get_round("training", "1.0"))
     (parts[0].folder / "systems" / "rack1.json").unlink()
     (parts[0].folder / "systems" / "rack1.json").symlink_to("/etc/passwd")
-    with pytest.raises(OutputError, match=r"rack1\.json cannot be copied"):
+    with pytest.raises(MlsubError, match=r"rack1\.json cannot be copied"):
         write.write_merge(
             plan, sources, tmp_path / "out" / "ACME", write.Settings("1.0", "training"), rejected_too=True
         )

@@ -11,9 +11,9 @@ import pytest
 
 from mlsub.commands.pack import pack as pack_module
 from mlsub.commands.pack.model import Waiver
-from mlsub.commands.pack.stage import SourceChangedError, Way, assemble
+from mlsub.commands.pack.stage import Way, assemble
 from mlsub.findings import Verdict
-from mlsub.io.output import OutputError
+from mlsub.io.errors import MlsubError
 from mlsub.workspace import check_path
 from tests.commands.pack.workplace import TODAY, Workplace, files, rules
 from tests.make_tree import make_description, make_log, snapshot
@@ -233,7 +233,7 @@ def test_an_output_that_is_no_submission_is_refused(workplace: Workplace, kind: 
         workplace.out.mkdir()
         (workplace.out / "thesis.tex").write_text("")
     before = snapshot(workplace.folder)
-    with pytest.raises(OutputError, match=str(workplace.out)):
+    with pytest.raises(MlsubError, match=str(workplace.out)):
         workplace.pack()
     assert snapshot(workplace.folder) == before
 
@@ -254,7 +254,7 @@ def test_a_log_that_grows_while_it_is_copied_is_an_error(workplace: Workplace, m
             stream.write("one more line\n")
 
     monkeypatch.setattr(stage.shutil, "copyfile", growing)
-    with pytest.raises(SourceChangedError, match="was written while it was copied"):
+    with pytest.raises(MlsubError, match="was written while it was copied"):
         workplace.pack()
     assert not workplace.out.exists()
     assert list(workplace.out.parent.iterdir()) == []
@@ -263,7 +263,7 @@ def test_a_log_that_grows_while_it_is_copied_is_an_error(workplace: Workplace, m
 def test_a_source_that_goes_away_between_plan_and_copy_is_an_error(workplace: Workplace, tmp_path: Path) -> None:
     plan = pack_module.make_plan(workplace.manifest())
     (workplace.folder / "runs/resnet/train-0.txt").unlink()
-    with pytest.raises(OutputError, match=r"cannot be assembled: .*train-0\.txt: No such file"):
+    with pytest.raises(MlsubError, match=r"cannot be assembled: .*train-0\.txt: No such file"):
         assemble(plan, tmp_path / "staging", Way.COPY)
 
 

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.pack.draft import path
-from mlsub.commands.pack.variables import VariableError, expand
+from mlsub.commands.pack.variables import expand
+from mlsub.io.errors import MlsubError
 
 ENVIRONMENT = {"RUNS": "/data/runs", "EMPTY": "", "NESTED": "${RUNS}", "_x1": "y"}
 CASES = {
@@ -42,7 +43,7 @@ def test_variables_are_replaced(text: str, expanded: str) -> None:
 
 @pytest.mark.parametrize(("text", "message"), BROKEN.items())
 def test_what_cannot_be_replaced_is_an_error(text: str, message: str) -> None:
-    with pytest.raises(VariableError, match=message):
+    with pytest.raises(MlsubError, match=message):
         expand(text, ENVIRONMENT)
 
 

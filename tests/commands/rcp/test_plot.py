@@ -17,12 +17,13 @@ from hypothesis import strategies as st
 
 from mlsub.commands.rcp.picture.collect import Picture, Shown, picture_of_reference, with_entries
 from mlsub.commands.rcp.picture.curves import Reference, limit_lines, mean_line, reference_of, spans_a_decade
-from mlsub.commands.rcp.picture.draw import DPI, WIDTH, MissingMatplotlibError, check_matplotlib, draw
+from mlsub.commands.rcp.picture.draw import DPI, WIDTH, check_matplotlib, draw
 from mlsub.commands.rcp.picture.entries import ranges
 from mlsub.commands.rcp.picture.frame import Frame, frame_of, ticks
 from mlsub.commands.rcp.picture.labels import Box, Label, place
 from mlsub.commands.rcp.picture.style import MARKS, SETTINGS, cut
-from mlsub.convergence.table import NoReferenceError, plan_of, reference_table
+from mlsub.convergence.table import plan_of, reference_table
+from mlsub.io.errors import MlsubError
 from mlsub.rounds import get_round
 from tests.commands.test_hostile import HOSTILE
 
@@ -110,7 +111,7 @@ def test_a_reference_of_ones_own_counts_for_the_benchmark_it_names(tmp_path: Pat
     ],
 )
 def test_where_there_is_no_reference_it_says_why(round_name: str, name: str, why: str) -> None:
-    with pytest.raises(NoReferenceError, match=why):
+    with pytest.raises(MlsubError, match=why):
         reference_of(get_round("training", round_name), name)
 
 
@@ -129,7 +130,7 @@ def test_every_reference_fits_its_frame(round_name: str) -> None:
     for benchmark in round_.benchmarks:
         try:
             found = picture_of_reference(round_, benchmark)
-        except NoReferenceError:
+        except MlsubError:
             continue
         frame, seen = frame_of(found), seen + 1
         for point in found.reference.points:
@@ -362,7 +363,7 @@ def test_many_entries_keep_the_file_small() -> None:
 def test_without_matplotlib_one_line_says_how_to_mend_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     for call in (check_matplotlib, lambda: draw(picture(), "svg")):
-        with pytest.raises(MissingMatplotlibError, match=re.escape("pip install 'mlsub[plot]'")) as error:
+        with pytest.raises(MlsubError, match=re.escape("pip install 'mlsub[plot]'")) as error:
             call()
         assert "\n" not in str(error.value)
 

@@ -11,9 +11,10 @@ from mlsub.commands.rules.keys import key_list
 from mlsub.commands.rules.markdown import escape, page, prose, table
 from mlsub.commands.rules.table import rule_table
 from mlsub.divisions import DIVISIONS
+from mlsub.io.errors import MlsubError
 from mlsub.present.columns import columns
 from mlsub.rounds import usages
-from mlsub.rounds.names import UnknownNameError, all_rounds, find_benchmark, find_division, find_round, find_usage
+from mlsub.rounds.names import all_rounds, find_benchmark, find_division, find_round, find_usage
 
 _WORDS = st.text(st.sampled_from("abcdef _|*<\n"), max_size=60)
 
@@ -89,7 +90,7 @@ def test_a_benchmark_is_found_with_its_newest_round(asked: tuple[str, str | None
     ],
 )
 def test_an_unknown_name_gets_one_line_with_what_was_meant(call: object, message: str) -> None:
-    with pytest.raises(UnknownNameError) as caught:
+    with pytest.raises(MlsubError) as caught:
         call()  # type: ignore[operator]
     assert str(caught.value).startswith(message)
     assert "\n" not in str(caught.value)

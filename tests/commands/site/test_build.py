@@ -14,7 +14,7 @@ import pytest
 from mlsub.commands.db.records import Configuration, Document, MlperfIds, Record, Records, Source
 from mlsub.commands.site.build import Wanted, build_site, check_place
 from mlsub.commands.site.render import POLICY, STATIC
-from mlsub.io.output import OutputError
+from mlsub.io.errors import MlsubError
 from tests.commands.site.sites import Html, checked, two_rounds
 from tests.commands.test_hostile import HOSTILE
 from tests.differential.shared import ABSENT, CORPUS, present
@@ -169,7 +169,7 @@ def test_a_build_that_fails_leaves_the_old_site(site: Path, tmp_path: Path, monk
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "write_bytes", full)
-    with pytest.raises(OutputError, match="No space left on device"):
+    with pytest.raises(MlsubError, match="No space left on device"):
         build_site(checked(tmp_path / "v1.1"), site, Wanted())
     monkeypatch.undo()
     assert snapshot(site) == before
@@ -196,13 +196,13 @@ def test_what_is_no_site_is_never_replaced(tmp_path: Path) -> None:
         (tree.folder, (tree.folder,), "holds something else than a site"),
         (tree.folder / "site", (tree.folder,), "is only read. Name a folder outside of it"),
     ):
-        with pytest.raises(OutputError, match=why):
+        with pytest.raises(MlsubError, match=why):
             check_place(output, [str(path) for path in read], replace=True)
 
 
 def test_logs_within_an_old_site_are_not_replaced_with_it(site: Path) -> None:
     tree = make_tree(site)
-    with pytest.raises(OutputError, match="which is to be read"):
+    with pytest.raises(MlsubError, match="which is to be read"):
         check_place(site, [str(tree.folder)], replace=True)
 
 

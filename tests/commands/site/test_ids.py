@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.site.ids import IdsError, read_ids
+from mlsub.commands.site.ids import read_ids
+from mlsub.io.errors import MlsubError
 from mlsub.score.table import rows_of
 from tests.commands.site.sites import checked
 from tests.make_tree import make_tree
@@ -48,7 +49,7 @@ def test_an_id_is_of_a_whole_system_or_of_one_benchmark(tmp_path: Path) -> None:
 def test_what_is_wrong_with_a_file_is_told_with_its_line(tmp_path: Path, content: bytes, message: str) -> None:
     file = tmp_path / "ids.csv"
     file.write_bytes(content)
-    with pytest.raises(IdsError) as told:
+    with pytest.raises(MlsubError) as told:
         read_ids(file)
     assert message in str(told.value)
     assert "\n" not in str(told.value)
@@ -61,7 +62,7 @@ def test_no_content_ends_in_anything_but_a_reason(content: bytes) -> None:
     file.write_bytes(b"id,round,organisation,system\n" + content)
     try:
         read_ids(file)
-    except IdsError:
+    except MlsubError:
         pass
     finally:
         file.unlink()
@@ -74,5 +75,5 @@ def test_what_is_no_file_is_never_waited_for(tmp_path: Path) -> None:
         ("none", "there is no such file"),
         ("nul\0", "there is no such file"),
     ):
-        with pytest.raises(IdsError, match=message):
+        with pytest.raises(MlsubError, match=message):
             read_ids(tmp_path / name)

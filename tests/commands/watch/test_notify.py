@@ -13,8 +13,9 @@ import pytest
 from mlsub.commands.watch import notify
 from mlsub.commands.watch.clock import SystemClock
 from mlsub.commands.watch.news import Concluded, Ended, Found, News, Warned
-from mlsub.commands.watch.notify import MAX_LENGTH, VARIABLES, CommandError, Notifier, facts_of, parse_command
+from mlsub.commands.watch.notify import MAX_LENGTH, VARIABLES, Notifier, facts_of, parse_command
 from mlsub.findings import Verdict
+from mlsub.io.errors import MlsubError
 from mlsub.rules.catalogue import finding
 from tests.commands.watch.scene import FakeClock, append, lines_of, watched
 
@@ -249,7 +250,7 @@ def test_commands_that_cannot_be(text: str, words: str) -> None:
     if not words:
         assert parse_command(text)[1:] == ("x", "|", "mail")  # A pipe is only a word.
         return
-    with pytest.raises(CommandError, match=words):
+    with pytest.raises(MlsubError, match=words):
         parse_command(text)
 
 

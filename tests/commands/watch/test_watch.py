@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mlsub.commands.watch import logs as logs_module
-from mlsub.commands.watch.logs import Logs, WatchError
+from mlsub.commands.watch.logs import Logs
 from mlsub.commands.watch.news import (
     Concluded,
     Ended,
@@ -23,8 +23,9 @@ from mlsub.commands.watch.news import (
 from mlsub.commands.watch.run import WatchedRun
 from mlsub.commands.watch.watch import Settings
 from mlsub.findings import Verdict
+from mlsub.io.errors import MlsubError
 from mlsub.judge.log import LogTask, judge_log
-from mlsub.judge.runs import Asked, RunsError
+from mlsub.judge.runs import Asked
 from mlsub.workspace import Settings as CheckSettings
 from mlsub.workspace import check_paths
 from tests.commands.watch.scene import FakeClock, Kept, append, ctrl_c, lines_of, wait, watched
@@ -448,7 +449,7 @@ def test_without_a_round_nothing_is_watched(
     names: list[str], asked: dict[str, str], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(RunsError, match=words):
+    with pytest.raises(MlsubError, match=words):
         Logs(names, Asked(**asked), 0)
 
 
@@ -466,7 +467,7 @@ def test_the_round_is_read_off_the_folders(tmp_path: Path) -> None:
 def test_what_cannot_be_followed(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for name, words in ((tmp_path / "pipe", "neither a file nor"), ("log.txt.gz", "packed"), ("a\0b", "no such path")):
-        with pytest.raises(WatchError, match=words):
+        with pytest.raises(MlsubError, match=words):
             Logs([str(name)], Asked(round="1.0"), 0)
 
 

@@ -11,9 +11,10 @@ from mlsub.commands.audit.messaging.documents import name_of
 from mlsub.commands.audit.messaging.model import Document, Figure, Message, Operand
 from mlsub.commands.audit.model import ClaimsFile, Input, Result, Source
 from mlsub.commands.audit.names import inputs_in, results_in
-from mlsub.commands.audit.places import PlaceError, folder_of
+from mlsub.commands.audit.places import folder_of
 from mlsub.commands.audit.tree import Call, Name, Negated, Node, Operation
 from mlsub.commands.audit.verdict import ClaimVerdict, Judged
+from mlsub.io.errors import MlsubError
 from mlsub.systems.availability import category
 
 #: Fields of a description that tell what a gain may rest on besides.
@@ -155,7 +156,7 @@ def operand(result: Result, world: World, *, reviewed: bool = True) -> Operand:
     description = known.description if known else {}
     try:
         folder = folder_of(result, world.rounds)
-    except PlaceError:
+    except MlsubError:
         folder = None
     below = 3 if result.scaling else 2
     status, notes, called = (description.get(field) for field in ("status", "notes", "system_name"))

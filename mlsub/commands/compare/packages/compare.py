@@ -8,10 +8,11 @@ from pathlib import Path
 
 from mlsub.commands.compare.packages.files import compare_files
 from mlsub.commands.compare.packages.model import Change, EntryChange, FindingChange, PackageDiff, Side, SystemChange
-from mlsub.commands.compare.packages.reading import KINDS, Key, NotComparableError, Reading, content_of, read_side
+from mlsub.commands.compare.packages.reading import KINDS, Key, Reading, content_of, read_side
 from mlsub.commands.compare.packages.renamed import Machine, machine_of, renamed
 from mlsub.commands.compare.packages.values import fields, hyperparameters
 from mlsub.findings import Finding, Kind
+from mlsub.io.errors import MlsubError
 from mlsub.submission.locate import Target
 from mlsub.submission.report import EntryResult
 from mlsub.workspace import Settings
@@ -32,13 +33,13 @@ def compare(old: str, new: str, settings: Settings) -> PackageDiff:
         settings: with the round to judge both by, None for each side's own.
 
     Raises:
-        NotComparableError: a side holds nothing to compare, or is no folder.
+        MlsubError: a side holds nothing to compare, or is no folder.
     """
     before, after = read_side(old, settings), read_side(new, settings)
     kinds = before.place.target, after.place.target
     for kind in (Target.ORGANISATIONS, Target.BENCHMARK):
         if (kinds[0] is kind) != (kinds[1] is kind):
-            raise NotComparableError(f"{old} is {KINDS[kinds[0]]}, {new} is {KINDS[kinds[1]]}. Name two of a kind.")
+            raise MlsubError(f"{old} is {KINDS[kinds[0]]}, {new} is {KINDS[kinds[1]]}. Name two of a kind.")
     return PackageDiff(
         old=_side(before),
         new=_side(after),

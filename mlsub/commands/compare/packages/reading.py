@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from mlsub.findings import Finding, Verdict
+from mlsub.io.errors import MlsubError
 from mlsub.log.report import LogReport
 from mlsub.log.run import Run
 from mlsub.submission.locate import Place, Target, locate
@@ -23,10 +24,6 @@ KINDS = {
     Target.SCALING: "a system's results",
     Target.BENCHMARK: "a benchmark's folder",
 }
-
-
-class NotComparableError(Exception):
-    """The two cannot be compared; the text says which, and why."""
 
 
 class Reading(msgspec.Struct, frozen=True):
@@ -64,19 +61,19 @@ def read_side(path: str, settings: Settings) -> Reading:
     """Check a package, a part of one, or a folder of organisations.
 
     Raises:
-        NotComparableError: it holds nothing to compare, or is no folder.
+        MlsubError: it holds nothing to compare, or is no folder.
     """
     try:
         place = locate(Path(path))
         if place.target is Target.LOG and Path(path).exists():
-            raise NotComparableError(f"{path} is a file. Name a folder: an organisation's tree or a part of one.")
+            raise MlsubError(f"{path} is a file. Name a folder: an organisation's tree or a part of one.")
     except (OSError, ValueError) as error:
-        raise NotComparableError(f"{path} cannot be read: {error}") from error
+        raise MlsubError(f"{path} cannot be read: {error}") from error
     (checked,) = check_with_logs([path], settings)
     no_entry = place.target is Target.BENCHMARK and len(checked.report.entries) != 1
     if checked.report.official is Verdict.NOT_CHECKED or no_entry:
         why = next((f for f in checked.report.findings if f.rejects), None)
-        raise NotComparableError(f"{path} cannot be checked: {why.message if why else 'it holds nothing'}")
+        raise MlsubError(f"{path} cannot be checked: {why.message if why else 'it holds nothing'}")
     return Reading(path, place, checked)
 
 

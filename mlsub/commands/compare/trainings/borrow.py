@@ -13,13 +13,14 @@ from typing import Any
 
 import msgspec
 
-from mlsub.commands.compare.packages.reading import NotComparableError, Reading, read_side
+from mlsub.commands.compare.packages.reading import Reading, read_side
 from mlsub.commands.compare.packages.values import agreed_values, fields
 from mlsub.commands.compare.trainings.compare import compare_sides
 from mlsub.commands.compare.trainings.match import entry_name, match
 from mlsub.commands.compare.trainings.model import Comparison
 from mlsub.commands.compare.trainings.sides import Known, accelerators_of, facts_of_entry, know
 from mlsub.findings import Finding, Verdict
+from mlsub.io.errors import MlsubError
 from mlsub.rounds import get_round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.load import rules_for
@@ -62,7 +63,7 @@ def check_borrowing(old: str, new: str, source: str, settings: Settings, forced:
         forced: pairs of entries, ``A_ENTRY=B_ENTRY``.
 
     Raises:
-        NotComparableError: a side holds nothing to compare, or several entries could be the source.
+        MlsubError: a side holds nothing to compare, or several entries could be the source.
     """
     before, after, lender = (read_side(path, settings) for path in (old, new, source))
     found = compare_sides(before, after, forced)
@@ -93,7 +94,7 @@ def _source(lender: Reading, entry: EntryResult, path: str) -> EntryResult | Non
     if len(entries) > 1:
         names = ", ".join(map(entry_name, entries[:5]))
         several = f"--from {path} has {len(entries)} entries of {entry.benchmark}: {names}"
-        raise NotComparableError(f"{several}. Name the benchmark's folder of one.")
+        raise MlsubError(f"{several}. Name the benchmark's folder of one.")
     return entries[0] if entries else None
 
 

@@ -25,7 +25,7 @@ def compare(old: str, new: str, settings: Settings, forced: Sequence[str] = ()) 
         forced: pairs of entries, ``A_ENTRY=B_ENTRY``.
 
     Raises:
-        NotComparableError: a side holds nothing to compare, nothing belongs together, or a forced pair is none.
+        MlsubError: a side holds nothing to compare, nothing belongs together, or a forced pair is none.
     """
     return compare_sides(read_side(old, settings), read_side(new, settings), forced)
 

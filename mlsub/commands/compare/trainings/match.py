@@ -7,8 +7,9 @@ from difflib import SequenceMatcher, get_close_matches
 
 import msgspec
 
-from mlsub.commands.compare.packages.reading import NotComparableError, Reading
+from mlsub.commands.compare.packages.reading import Reading
 from mlsub.commands.compare.trainings.sides import accelerators_of, facts_of_entry
+from mlsub.io.errors import MlsubError
 from mlsub.submission.report import EntryResult
 
 #: Names less alike than this are two systems.
@@ -38,12 +39,12 @@ def match(old: Reading, new: Reading, forced: Sequence[str] = ()) -> Matched:
         forced: ``A_ENTRY=B_ENTRY``, each by its system, or by system/benchmark, or with the organisation before.
 
     Raises:
-        NotComparableError: a forced pair names no entry, or several; or there is no pair at all.
+        MlsubError: a forced pair names no entry, or several; or there is no pair at all.
     """
     matched = _match(old, new, forced)
     if not matched.pairs:
         one, other = (", ".join(map(entry_name, left[:3])) for left in (matched.only_old, matched.only_new))
-        raise NotComparableError(
+        raise MlsubError(
             f"No entry of {old.path} has a counterpart in {new.path}. --pair pairs what belongs together: "
             f"the first has {one}, the second {other}."
         )
@@ -124,10 +125,10 @@ def _forced(forced: Sequence[str], ours: Sequence[EntryResult], theirs: Sequence
     for text in forced:
         one, equals, other = text.partition("=")
         if not equals:
-            raise NotComparableError(f"--pair {text}: write A_ENTRY=B_ENTRY, such as rack1/resnet=rack2/resnet.")
+            raise MlsubError(f"--pair {text}: write A_ENTRY=B_ENTRY, such as rack1/resnet=rack2/resnet.")
         pair = _named(one, ours, "A"), _named(other, theirs, "B")
         if any(pair[0] is known[0] or pair[1] is known[1] for known in pairs):
-            raise NotComparableError(f"--pair {text}: an entry belongs to one pair only.")
+            raise MlsubError(f"--pair {text}: an entry belongs to one pair only.")
         pairs.append(pair)
     return pairs
 
@@ -139,10 +140,10 @@ def _named(text: str, entries: Sequence[EntryResult], side: str) -> EntryResult:
         return found[0]
     names = [f"{entry.system}/{entry.benchmark}" for entry in (found or entries)]
     if found:
-        raise NotComparableError(f"--pair: {text} names {len(found)} entries of {side}: {', '.join(names[:5])}.")
+        raise MlsubError(f"--pair: {text} names {len(found)} entries of {side}: {', '.join(names[:5])}.")
     close = get_close_matches(text, names, 1, 0.4)
     hint = f"Did you mean {close[0]}?" if close else f"It has {', '.join(names[:5])}."
-    raise NotComparableError(f"--pair: {side} has no entry {text}. {hint}")
+    raise MlsubError(f"--pair: {side} has no entry {text}. {hint}")
 
 
 def _ends(entry: EntryResult, wanted: list[str]) -> bool:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import msgspec
 
+from mlsub.io.errors import MlsubError
 from mlsub.log.event import Event
 from mlsub.log.events import read_events
-from mlsub.log.reader import UnreadableLogError
 
 #: Bounds memory on hostile input; published logs stay below 5,000.
 MAX_INTERVALS = 100_000
@@ -69,7 +69,7 @@ def read_intervals(file: Path, *, old_format: bool = False) -> Intervals | None:
         # Few records of a log are edges: the others need not be decoded.
         for event in read_events(file, old_format=old_format, holding=(b"_start", b"_stop")):
             fold.add(event)
-    except UnreadableLogError:
+    except MlsubError:
         return None
     return fold.finish()
 

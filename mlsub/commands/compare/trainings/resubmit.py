@@ -16,12 +16,13 @@ import msgspec
 
 from mlsub.commands.compare.packages.files import digest
 from mlsub.commands.compare.packages.model import Change, Side
-from mlsub.commands.compare.packages.reading import NotComparableError, Reading, read_side
+from mlsub.commands.compare.packages.reading import Reading, read_side
 from mlsub.commands.compare.trainings.borrow import SOFTWARE
 from mlsub.commands.compare.trainings.compare import compare_sides, side_of
 from mlsub.commands.compare.trainings.match import Pair, entry_name, match
 from mlsub.commands.compare.trainings.model import Comparison, PairComparison
 from mlsub.findings import Finding, Verdict
+from mlsub.io.errors import MlsubError
 from mlsub.io.show import show
 from mlsub.log.report import DECIDING
 from mlsub.log.run import Run
@@ -51,12 +52,12 @@ def check_resubmission(old: str, new: str, settings: Settings, forced: Sequence[
         forced: pairs of entries, ``A_ENTRY=B_ENTRY``.
 
     Raises:
-        NotComparableError: a side holds nothing to compare, or the round is not a later one.
+        MlsubError: a side holds nothing to compare, or the round is not a later one.
     """
     before = read_side(old, msgspec.structs.replace(settings, round=None))
     try:
         after = read_side(new, settings)
-    except NotComparableError:
+    except MlsubError:
         nothing_left = _none_left(before, new, settings)
         if nothing_left is None:
             raise
@@ -109,10 +110,10 @@ def _later(before: Reading, usage: str | None, name: str | None) -> Round:
     """The new round; stops where it is not later than the old one."""
     report = before.checked.report
     if report.usage != usage:
-        raise NotComparableError(f"{before.path} is of {report.usage}, the new round of {usage}.")
+        raise MlsubError(f"{before.path} is of {report.usage}, the new round of {usage}.")
     rounds = known_rounds(usage or "training")
     if rounds.index(str(name)) <= rounds.index(str(report.round)):
-        raise NotComparableError(
+        raise MlsubError(
             f"v{name} is not later than v{report.round}, the round of {before.path}. Name the new one with --round."
         )
     return get_round(usage or "training", str(name))

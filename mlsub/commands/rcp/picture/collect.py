@@ -9,8 +9,7 @@ import msgspec
 from mlsub.commands.rcp.picture.curves import Reference, reference_of
 from mlsub.convergence.deadline import Which
 from mlsub.convergence.margin import benchmark_held, untested, verdict_of
-from mlsub.convergence.reference import ReferenceFileError
-from mlsub.convergence.table import NoReferenceError
+from mlsub.io.errors import MlsubError
 from mlsub.rounds import Round
 from mlsub.rules.load import benchmark
 from mlsub.submission.report import EntryResult, Report
@@ -66,8 +65,8 @@ def picture_of_reference(round_: Round, name: str, own: str | None = None, which
         which: of the installed points the final ones, or those at the deadline.
 
     Raises:
-        NoReferenceError: there is none.
-        ReferenceFileError: the file cannot be used.
+        MlsubError: there is none.
+        MlsubError: the file cannot be used.
     """
     reference = reference_of(round_, name, own, which)
     return Picture(
@@ -111,7 +110,7 @@ def pictures_of(
         round_ = some[0][0]
         try:
             bare = picture_of_reference(round_, name, own, which)
-        except (NoReferenceError, ReferenceFileError) as error:
+        except MlsubError as error:
             problems.append(str(error))
         else:
             pictures.append(with_entries(bare, [entry for _, entry in some], round_))

@@ -13,8 +13,8 @@ from mlsub.convergence.algorithm import algorithm_of, is_tested, unit_words
 from mlsub.convergence.deadline import Which, points_at_deadline
 from mlsub.convergence.pruning import interpolated, lower_hull, pruned
 from mlsub.convergence.reference import Point, benchmark_in, points_of, reference_file
-from mlsub.convergence.table import NoReferenceError
 from mlsub.convergence.verdict import reference_for
+from mlsub.io.errors import MlsubError
 from mlsub.rounds import Round
 from mlsub.rules.load import benchmark
 
@@ -64,20 +64,20 @@ def reference_of(round_: Round, name: str, own: str | None = None, which: Which 
         which: of the installed points the round's final ones, or those of the release at the deadline.
 
     Raises:
-        NoReferenceError: there is none.
-        ReferenceFileError: the file cannot be used.
+        MlsubError: there is none.
+        MlsubError: the file cannot be used.
     """
     algorithm = algorithm_of(round_.usage, round_.name, round_.overlay)
     if algorithm is None:
-        raise NoReferenceError(f"{round_.title} had no convergence test")
+        raise MlsubError(f"{round_.title} had no convergence test")
     if not is_tested(name):
-        raise NoReferenceError(f"{name} is not held against a reference in any round")
+        raise MlsubError(f"{name} is not held against a reference in any round")
     if name not in round_.benchmarks:
-        raise NoReferenceError(f"{round_.title} has no benchmark {name[:40]}")
+        raise MlsubError(f"{round_.title} has no benchmark {name[:40]}")
     mine = Path(own) if own and benchmark_in(Path(own)) == name else None
     file = mine or reference_file(round_.usage, round_.ruleset, name)
     if file is None:
-        raise NoReferenceError(f"the installed mlperf-logging has no reference points for {name} in {round_.title}")
+        raise MlsubError(f"the installed mlperf-logging has no reference points for {name} in {round_.title}")
     runs = benchmark(round_.usage, round_.name, name, round_.overlay).runs
     points = points_of(file, name, runs, algorithm)
     at_deadline = which == "deadline" and mine is None

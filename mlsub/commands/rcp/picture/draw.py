@@ -13,6 +13,7 @@ from mlsub.commands.rcp.picture.frame import Frame, frame_of, grouped, ticks
 from mlsub.commands.rcp.picture.layers import draw_reference, draw_unreferenced
 from mlsub.commands.rcp.picture.panel import draw_panel, panel_height
 from mlsub.commands.rcp.picture.style import FAINT, SETTINGS, cut
+from mlsub.io.errors import MlsubError
 
 #: Inches, and dots an inch of a PNG.
 WIDTH, LEAST_HEIGHT, DPI = 11.0, 6.2, 150
@@ -21,20 +22,16 @@ _FORMATS = ("svg", "png")
 _MISSING = "matplotlib is needed to draw. Install it: pip install 'mlsub[plot]'"
 
 
-class MissingMatplotlibError(ImportError):
-    """matplotlib is not installed; the text says how to mend it."""
-
-
 def check_matplotlib() -> None:
     """Find out beforehand whether anything can be drawn.
 
     Raises:
-        MissingMatplotlibError: nothing can.
+        MlsubError: nothing can.
     """
     from importlib.util import find_spec
 
     if find_spec("matplotlib") is None:
-        raise MissingMatplotlibError(_MISSING)
+        raise MlsubError(_MISSING)
 
 
 def draw(picture: Picture, format_: str) -> bytes:
@@ -45,7 +42,7 @@ def draw(picture: Picture, format_: str) -> bytes:
         format_: ``svg`` or ``png``.
 
     Raises:
-        MissingMatplotlibError: matplotlib is not installed.
+        MlsubError: matplotlib is not installed.
     """
     if format_ not in _FORMATS:
         raise ValueError(f"no picture can be drawn as {format_}")
