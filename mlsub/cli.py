@@ -47,6 +47,9 @@ _ELSEWHERE = {
     "truncate": "fix.command_truncate",
 }
 
+#: Commands that have commands of their own.
+_GROUPS = ("db", "rcp", "rules", "system")
+
 
 class _Commands(click.Group):
     """Knows its commands by name, and loads the one that is called."""
@@ -65,8 +68,7 @@ class _Commands(click.Group):
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
         words = sys.argv[1:] if args is None else args
-        command = next((word for word in words if word in _COMMANDS), "")
-        return end(lambda: super(_Commands, self).main(args, prog_name, complete_var, False, **extra), command)
+        return end(lambda: super(_Commands, self).main(args, prog_name, complete_var, False, **extra), _named(words))
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
@@ -106,6 +108,13 @@ class _Commands(click.Group):
             close = get_close_matches(args[0], _COMMANDS, n=1)
             ctx.fail(f"no command {args[0]!r}." + (f" Did you mean {close[0]}?" if close else ""))
         return super().resolve_command(ctx, args)
+
+
+def _named(words: Sequence[str]) -> str:
+    """The command that the words call, for messages: ``check``, ``rcp show``."""
+    at = next((at for at, word in enumerate(words) if word in _COMMANDS), len(words))
+    inner = words[at + 1 : at + 2] if at < len(words) and words[at] in _GROUPS else ()
+    return " ".join([*words[at : at + 1], *(word for word in inner if not word.startswith("-"))])
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -11,6 +11,8 @@ from typing import IO, NoReturn
 
 import click
 
+from mlsub.io.errors import MlsubError
+
 #: Exit status where something could not be checked, written or asked for.
 COULD_NOT = 2
 #: Exit statuses that a shell gives to a program that SIGINT or SIGPIPE ended.
@@ -81,6 +83,10 @@ def _status(work: Callable[[], object], name: str) -> int:
     except click.ClickException as error:
         error.show()
         answer = error.exit_code
+    except MlsubError as error:
+        for line in error.lines:
+            _tell(name, line)
+        return COULD_NOT
     if isinstance(answer, str):
         _tell(name, answer)
         return COULD_NOT

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from mlsub.commands.ending import COULD_NOT
+from mlsub.io.errors import MlsubError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -130,13 +131,11 @@ def _problems_of(rcp: str) -> list[Report]:
     return [not_checked(".", found)] if found else []
 
 
-def options_of(command: str, rcp: str | None, *, points: str, train_samples: bool) -> Options:
+def options_of(rcp: str | None, *, points: str, train_samples: bool) -> Options:
     """What the options of the convergence test ask for; the end of the command where the file cannot be used."""
-    from mlsub.commands.output import could_not
-
     problems = _problems_of(rcp) if rcp is not None else []
     if problems:
-        could_not(command, *(f"{found.path}: {found.message}" for report in problems for found in report.findings))
+        raise MlsubError(*(f"{found.path}: {found.message}" for report in problems for found in report.findings))
     return _options(rcp, train_samples, points)
 
 

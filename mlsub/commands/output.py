@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import shutil
 import sys
-from typing import NoReturn
 
 
 def write_text(text: str) -> None:
@@ -16,28 +15,15 @@ def write_text(text: str) -> None:
     sys.stdout.write(text)
 
 
-def overlay_of(command: str, rules: str | None) -> str | None:
-    """The rule file of the user's own that was asked for; ends with status 2 where it is broken."""
+def overlay_of(rules: str | None) -> str | None:
+    """The path of the user's own rule file, which is checked first."""
     if rules is None:
         return None
     from pathlib import Path
 
     from mlsub.rules.overlay import check_overlay
-    from mlsub.rules.problems import RuleFileError
 
-    try:
-        return check_overlay(Path(rules))
-    except RuleFileError as error:
-        could_not(command, error)
-
-
-def could_not(command: str, *errors: object) -> NoReturn:
-    """End with status 2, and one line on standard error for each thing that is wrong."""
-    from mlsub.io.plain import plain
-
-    for error in errors:
-        sys.stderr.write(f"mlsub {command}: {plain(str(error))}\n")
-    sys.exit(2)
+    return check_overlay(Path(rules))
 
 
 def terminal_width() -> int:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mlsub.findings import Finding
+from mlsub.io.errors import MlsubError
 
 
-class EmitError(RuntimeError):
+class EmitError(MlsubError):
     """The recorder cannot do what was asked; the text says what, and how to mend it."""
 
 

@@ -11,6 +11,8 @@ from typing import Any
 import msgspec
 import yaml
 
+from mlsub.io.errors import MlsubError
+
 #: Such a file is some kilobytes; the bound keeps a hostile one from being read at all.
 MAX_BYTES = 4 << 20
 MAX_DEPTH = 100
@@ -29,15 +31,12 @@ class Problem(msgspec.Struct, frozen=True):
         return f"{self.path}:{self.line}: {self.message}"
 
 
-class FileProblemsError(ValueError):
+class FileProblemsError(MlsubError):
     """A file that cannot be used; ``problems`` says why, at least one."""
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:
         self.problems = tuple(msgspec.structs.replace(one, message=_cut(one.message)) for one in problems)
-        super().__init__(self.problems)
-
-    def __str__(self) -> str:
-        return "\n".join(str(problem) for problem in self.problems)
+        super().__init__(*self.problems)
 
 
 def _cut(message: str) -> str:

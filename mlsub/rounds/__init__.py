@@ -1,6 +1,5 @@
 """Which usages, rounds and benchmarks exist, and what a round changed for whole packages."""
 
-from mlsub.io.errors import MlsubError
 from mlsub.rounds.loader import (
     Round,
     Statuses,
@@ -17,7 +16,6 @@ from mlsub.rounds.loader import (
 __all__ = [
     "Round",
     "Statuses",
-    "MlsubError",
     "every_benchmark",
     "get_round",
     "known_rounds",

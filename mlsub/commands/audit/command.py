@@ -7,8 +7,6 @@ from pathlib import Path
 
 import click
 
-from mlsub.commands.output import could_not
-
 
 @click.command("audit")
 @click.argument("claims", metavar="CLAIMS.yaml", type=click.Path(path_type=Path))
@@ -64,30 +62,26 @@ def command(
     Exit status: 0 all hold, 1 some fail, contradict or depend on the basis, 2 something could not be checked.
     """
     from mlsub.commands.audit.audit import audit
-    from mlsub.commands.audit.read import ClaimsError
     from mlsub.commands.audit.render import render
     from mlsub.commands.audit.verdict import ClaimVerdict
     from mlsub.commands.options import progress_bar
     from mlsub.commands.output import terminal_width, write_text
     from mlsub.io.errors import MlsubError
 
-    try:
-        with progress_bar() as progress:
-            found = audit(
-                claims,
-                results,
-                bases=dict.fromkeys(basis),
-                documents=documents,
-                rules=rules,
-                jobs=jobs,
-                progress=progress,
-            )
-    except (ClaimsError, MlsubError) as error:
-        could_not("audit", *str(error).splitlines())
+    with progress_bar() as progress:
+        found = audit(
+            claims,
+            results,
+            bases=dict.fromkeys(basis),
+            documents=documents,
+            rules=rules,
+            jobs=jobs,
+            progress=progress,
+        )
     write_text(render(found, format_, terminal_width(), footnotes=footnote))
     status = found.exit_status(strict=strict)
     if status == 2:
         lost = [one for one in found.claims if one.verdict is ClaimVerdict.NOT_CHECKED]
         first = f"{lost[0].claim.id}: {lost[0].reason}"
-        could_not("audit", f"{len(lost)} of {len(found.claims)} claims could not be checked; {first}")
+        raise MlsubError(f"{len(lost)} of {len(found.claims)} claims could not be checked; {first}")
     sys.exit(status)

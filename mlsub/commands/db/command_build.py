@@ -52,9 +52,7 @@ def build(
     from mlsub.commands.db.build import Ask
     from mlsub.commands.db.build import build as build_database
     from mlsub.commands.options import options_of, tell
-    from mlsub.commands.output import could_not, write_text
-    from mlsub.io.errors import MlsubError
-    from mlsub.io.yamlfile import FileProblemsError
+    from mlsub.commands.output import write_text
 
     asked = Ask(
         folders=tuple(map(Path, folders)),
@@ -65,16 +63,9 @@ def build(
         usage=usage,
         jobs=jobs,
         fresh=force,
-        convergence=options_of("db build", rcp, points=rcp_points, train_samples=train_samples),
+        convergence=options_of(rcp, points=rcp_points, train_samples=train_samples),
     )
-    try:
-        built = build_database(asked)
-    except MlsubError as error:
-        could_not("db build", error)
-    except FileProblemsError as error:
-        for problem in error.problems[:-1]:
-            tell(str(problem))
-        could_not("db build", ValueError(str(error.problems[-1])))
+    built = build_database(asked)
     if built.aside is not None:
         tell(f"what {output} held before is kept as {built.aside}")
     for left_out in built.passed_over:

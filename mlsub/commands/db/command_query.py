@@ -71,13 +71,13 @@ def tables(names: tuple[str, ...], format_: str) -> None:
     """
     from mlsub.commands.db.render import tables_json, tables_text
     from mlsub.commands.db.schema import tables as known
-    from mlsub.commands.output import could_not, terminal_width, write_text
+    from mlsub.commands.output import terminal_width, write_text
     from mlsub.io.errors import MlsubError
     from mlsub.io.yamlfile import meant
 
     by_name = {table.name: table for table in known()}
     for name in names:
         if name not in by_name:
-            could_not("db tables", MlsubError(f"no table {name!r}{meant(name, by_name)}"))
+            raise MlsubError(f"no table {name!r}{meant(name, by_name)}")
     shown = [by_name[name] for name in names] or list(known())
     write_text(tables_json(shown) if format_ == "json" else tables_text(shown, terminal_width()))

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from mlsub.commands.output import could_not
-
 if TYPE_CHECKING:
     from mlsub.commands.demo.manifest import RehearsalEntry
     from mlsub.commands.demo.train import Result
@@ -27,28 +25,20 @@ def command(manifest: Path, output: Path, replace: bool) -> None:
 
     Exit status: 0 done, 1 refused by the rules of the division, 2 could not be done.
     """
-    from mlsub.commands.demo.manifest import ManifestError, read_manifest
+    from mlsub.commands.demo.manifest import read_manifest
     from mlsub.commands.demo.rehearse import rehearse
-    from mlsub.emit.errors import DoomedRunError, EmitError
+    from mlsub.emit.errors import DoomedRunError
     from mlsub.io.errors import MlsubError
 
     try:
         wanted = read_manifest(manifest)
         click.echo("Rehearsal: real training of a small network on this machine; not an MLPerf result.")
         folder = rehearse(wanted, output, replace=replace, progress=_tell)
-    except ManifestError as error:
-        could_not("rehearse", *error.problems)
-    except MlsubError as error:
-        could_not("rehearse", error)
-    except MlsubError as error:
-        could_not("rehearse", f"{error} exists. Add --replace to train anew and replace it.")
     except DoomedRunError as error:
         _refuse(error)
-    except EmitError as error:
-        could_not("rehearse", error)
     except ImportError as error:
         install = "Install it with: pip install 'mlsub[rehearsal]'"
-        could_not("rehearse", f"rehearsing needs scikit-learn ({error}). {install}")
+        raise MlsubError(f"rehearsing needs scikit-learn ({error}). {install}") from error
     else:
         click.echo(f"Laid out in {folder}. Check it with: mlsub check {folder}")
 

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.commands.output import could_not
-
 if TYPE_CHECKING:
     from mlsub.commands.pack.draft import Draft
     from mlsub.rounds import Round
@@ -70,8 +68,8 @@ def command(
             given = Given(organisation, usage, round_, division, systems, benchmarks, scaling, implementation, runs)
             draft = draft_from(given, ask=sys.stdin.isatty() if ask is None else ask)
         _write(draft, file, force=force)
-    except (MlsubError, ValueError) as error:
-        could_not("init", error)
+    except ValueError as error:
+        raise MlsubError(str(error)) from error
     _print_tree(draft, file)
 
 

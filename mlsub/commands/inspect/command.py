@@ -45,7 +45,6 @@ def command(
     from mlsub.commands.inspect.gather import Asked, gather
     from mlsub.commands.inspect.run import inspect, select
     from mlsub.commands.options import progress_bar
-    from mlsub.commands.output import could_not
     from mlsub.io.errors import MlsubError
     from mlsub.rules.explain import suggestion
 
@@ -57,7 +56,7 @@ def command(
         entries = gather(paths, Asked(round_, usage, jobs, progress), beside=against)
     inspection = select(inspect(*entries), selected, ignored)
     if not inspection.read:
-        could_not("inspect", MlsubError(_nothing_read(inspection)))
+        raise MlsubError(_nothing_read(inspection))
     _tell_unreadable(inspection)
     _print(inspection, format_, rates=rates)
     sys.exit(1 if inspection.found and not rates else 0)

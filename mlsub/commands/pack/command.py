@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from mlsub.commands.options import progress_bar
-from mlsub.commands.output import could_not
 
 if TYPE_CHECKING:
     from mlsub.commands.pack.model import Waiver
@@ -56,29 +55,23 @@ def command(
     from datetime import UTC, datetime
 
     from mlsub.commands.pack.pack import Request, pack
-    from mlsub.commands.pack.read import ManifestError, read_manifest
+    from mlsub.commands.pack.read import read_manifest
     from mlsub.commands.pack.stage import Way
-    from mlsub.io.errors import MlsubError
 
     waivers = _allowed(allow, reason)
-    try:
-        wanted = read_manifest(manifest)
-        with progress_bar() as progress:
-            request = Request(
-                today=datetime.now(UTC).date(),
-                write=write,
-                replace=replace,
-                way=Way.HARD_LINK if link else Way.COPY,
-                templates=scaffold,
-                waivers=waivers,
-                jobs=jobs,
-                progress=progress,
-            )
-            packed = pack(wanted, output, request)
-    except ManifestError as error:
-        could_not("pack", *error.problems)
-    except MlsubError as error:
-        could_not("pack", error)
+    wanted = read_manifest(manifest)
+    with progress_bar() as progress:
+        request = Request(
+            today=datetime.now(UTC).date(),
+            write=write,
+            replace=replace,
+            way=Way.HARD_LINK if link else Way.COPY,
+            templates=scaffold,
+            waivers=waivers,
+            jobs=jobs,
+            progress=progress,
+        )
+        packed = pack(wanted, output, request)
     if format_ == "json":
         from mlsub.commands.pack.json import render_json
 

@@ -65,7 +65,7 @@ def command(
     from mlsub.judge.runs import Asked, find_runs, one_benchmark, read_runs, round_of
 
     file = Path(output)
-    overlay = overlay_of("rcp build", rules)
+    overlay = overlay_of(rules)
     check_output(file, force=force)
     known = _known(append)
     files = find_runs(runs)

@@ -60,7 +60,7 @@ def command(
     from mlsub.commands.output import overlay_of
     from mlsub.convergence.chance import Bootstrap
 
-    overlay = overlay_of("rcp margin", rules)
+    overlay = overlay_of(rules)
     reports = run_check(paths, round_, usage, jobs, rules, rcp, train_samples=train_samples, points=rcp_points)
     bootstrap = Bootstrap(seed)
     groups = [_group(report, overlay, bootstrap, runs, rcp) for report in reports if report.entries]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mlsub.commands.options import convergence_options, run_check, write_output
-from mlsub.commands.output import could_not
+from mlsub.io.errors import MlsubError
 
 if TYPE_CHECKING:
     from mlsub.commands.rcp.picture.collect import Picture
@@ -52,7 +52,7 @@ def command(
     """
     from mlsub.commands.output import overlay_of
 
-    overlay = overlay_of("rcp plot", rules)
+    overlay = overlay_of(rules)
     which: Which = "deadline" if rcp_points == "deadline" else "final"
     suffix = _check_before(output, force)
     names, paths = _sorted_out(what, round_, usage, overlay)
@@ -75,7 +75,7 @@ def _check_before(output: str, force: bool) -> str:
     suffix = Path(output).suffix.lower()
     if suffix not in _SUFFIXES:
         endings = f"{', '.join(_SUFFIXES[:-1])} or {_SUFFIXES[-1]}"
-        could_not("rcp plot", f"{output} can be no picture. Name a file that ends in {endings}.")
+        raise MlsubError(f"{output} can be no picture. Name a file that ends in {endings}.")
     check_output(Path(output), force=force)
     check_matplotlib()
     return suffix
@@ -86,8 +86,6 @@ def _sorted_out(
 ) -> tuple[list[str], list[str]]:
     """Names of benchmarks, and paths. What is neither is taken for a name, so that the answer knows what was meant."""
     import os
-
-    from mlsub.io.errors import MlsubError
 
     names, paths = [], []
     for text in what:
@@ -135,7 +133,7 @@ def _of_entries(
     )
     drawn = tuple(picture for picture in pictures if picture.entries)
     if not drawn:
-        could_not("rcp plot", _why_none(pictures, problems, checked, wanted))
+        raise MlsubError(_why_none(pictures, problems, checked, wanted))
     empty = [f"{path}: {why}" for picture in pictures if not picture.entries for path, why in picture.left_out]
     for line in (*problems, *empty):
         click.echo(plain(f"mlsub rcp plot: not drawn: {line}"), err=True)
@@ -177,8 +175,7 @@ def _content(pictures: Sequence[Picture], suffix: str) -> bytes:
         return page([(picture, draw(picture, "svg")) for picture in pictures])
     if len(pictures) > 1:
         there = ", ".join(f"{picture.reference.benchmark} v{picture.round}" for picture in pictures)
-        could_not(
-            "rcp plot",
+        raise MlsubError(
             f"there are {len(pictures)} pictures to draw ({there}). "
             f"Choose one with --benchmark and --round, or write them all into one .html.",
         )

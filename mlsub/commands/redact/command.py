@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import click
 
@@ -53,8 +53,8 @@ def command(
         redactor = Redactor(Wanted(users, hosts, texts, env))
         files = find_logs(paths)
         write_one = _writer(redactor, files, output) if write or output is not None else None
-    except (MlsubError, ValueError) as error:
-        _could_not(error)
+    except ValueError as error:
+        raise MlsubError(str(error)) from error
     failed = _run(redactor, files, write_one)
     if failed < len(files):
         _print(redactor, files, len(files) - failed, format_, output or ("in place" if write else ""))
@@ -127,8 +127,3 @@ def _print(redactor: Redactor, files: list[Path], read: int, format_: str, writt
     out = console()
     for line in as_text(items, root, read, written=written):
         out.print(line)
-
-
-def _could_not(error: Exception) -> NoReturn:
-    tell(f"redact: {error}")
-    sys.exit(2)

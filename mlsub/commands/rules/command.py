@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from mlsub.io.errors import MlsubError
+
 if TYPE_CHECKING:
     from mlsub.commands.rules.document import Answer
     from mlsub.commands.rules.submission import SubmissionDiff
@@ -49,7 +51,7 @@ def list_(
     from mlsub.commands.output import overlay_of
     from mlsub.commands.rules.output import write
 
-    overlay = overlay_of("rules list", rules)
+    overlay = overlay_of(rules)
     answer = _listed(round_, benchmark, division, usage, overlay)
     write(answer, format_)
 
@@ -61,7 +63,7 @@ def _listed(
     from mlsub.rounds import names, usages
 
     if division and not (round_ or benchmark):
-        raise names.MlsubError("--division asks for --round or --benchmark as well")
+        raise MlsubError("--division asks for --round or --benchmark as well")
     of = names.find_division(division or "closed")
     if benchmark and round_:
         found, name = names.find_benchmark(benchmark, round_, usage, overlay)
@@ -91,7 +93,7 @@ def show(benchmark: str, round_: str | None, division: str, usage: str | None, r
     from mlsub.commands.rules.table import rule_table
     from mlsub.rounds.names import find_benchmark, find_division
 
-    overlay = overlay_of("rules show", rules)
+    overlay = overlay_of(rules)
     found, name = find_benchmark(benchmark, round_, usage, overlay)
     division = find_division(division)
     write(rule_table(found, division, name), format_)
@@ -123,7 +125,7 @@ def diff(
     from mlsub.commands.rules.diff import round_diff
     from mlsub.commands.rules.output import write
 
-    overlay = overlay_of("rules diff", rules)
+    overlay = overlay_of(rules)
     before, after, benchmarks, divisions = _compared(old, new, benchmark, division, usage, overlay)
     if submission is None:
         answer: Answer = round_diff(before, after, benchmarks, divisions)
@@ -146,7 +148,7 @@ def _compared(
     of = names.find_usage(usage or "training")
     before, after = names.find_round(of, old, overlay), names.find_round(of, new, overlay)
     if benchmarks and not any(name in (*before.benchmarks, *after.benchmarks) for name in benchmarks):
-        raise names.MlsubError(f"neither {of} {before.name} nor {after.name} has {benchmarks[0]}")
+        raise MlsubError(f"neither {of} {before.name} nor {after.name} has {benchmarks[0]}")
     return before, after, benchmarks, (names.find_division(division),) if division else tuple(DIVISIONS)
 
 

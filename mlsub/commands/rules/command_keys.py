@@ -24,7 +24,7 @@ def command(
     from mlsub.commands.rules.output import write
     from mlsub.rounds.names import find_benchmark, find_division
 
-    overlay = overlay_of("keys", rules)
+    overlay = overlay_of(rules)
     found, name = find_benchmark(benchmark, round_, usage, overlay)
     division = find_division(division)
     write(key_list(found, division, name), format_)

@@ -19,7 +19,7 @@ from mlsub.commands.options import (
     tell_unchecked,
     write_output,
 )
-from mlsub.commands.output import could_not
+from mlsub.io.errors import MlsubError
 
 if TYPE_CHECKING:
     from mlsub.submission.report import Report
@@ -111,7 +111,7 @@ def _check_before(name: str, file: str | None, force: bool) -> None:
     if file is not None:
         check_output(Path(file), force=force)
     elif not FORMATS[name].text and sys.stdout.isatty():
-        could_not("score", f"{name} is nothing to read on a terminal. Name a file with --output FILE.")
+        raise MlsubError(f"{name} is nothing to read on a terminal. Name a file with --output FILE.")
 
 
 def _deliver(reports: Sequence[Report], name: str, file: str | None, force: bool) -> None:

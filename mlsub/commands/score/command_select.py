@@ -39,7 +39,7 @@ def run_selection(
     from mlsub.judge.runs import Asked, find_runs, one_benchmark, read_runs, round_of
     from mlsub.rules.load import benchmark
 
-    overlay = overlay_of("score", rules)
+    overlay = overlay_of(rules)
     files = find_runs(paths)
     with progress_bar() as progress:
         asked = Asked(round_, usage, overlay, jobs, progress)

@@ -53,8 +53,7 @@ def command(
 
     Exit status: 0 sealed, 1 TREE holds what cannot be sealed, or changed meanwhile, 2 could not be done.
     """
-    from mlsub.commands.output import could_not
-    from mlsub.commands.seal.errors import RefusedError, SealError
+    from mlsub.commands.seal.errors import RefusedError
     from mlsub.commands.seal.receipt import render
     from mlsub.commands.seal.seal import default_name, prepare, seal_tree
 
@@ -69,8 +68,6 @@ def command(
         receipt = seal_tree(Path(tree), file, key, force=force, scanned=scanned, kept=aside.append)
     except RefusedError as error:
         refused(error.findings, format_, "not sealed: nothing was written")
-    except SealError as error:
-        could_not("seal", error)
     for kept in aside:
         tell(f"what was there and sealing did not write is kept as {kept}")
     if format_ == "json":

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mlsub.findings import Finding
+from mlsub.io.errors import MlsubError
 
 
-class SealError(Exception):
+class SealError(MlsubError):
     """It could not be done; the text says what, why, and how to mend it."""
 
 

@@ -16,7 +16,7 @@ from mlsub.commands.options import (
     progress_bar,
     tell_unchecked,
 )
-from mlsub.commands.output import could_not
+from mlsub.io.errors import MlsubError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,28 +69,22 @@ def command(
     """
     from msgspec.structs import replace as replaced
 
-    from mlsub.commands.db.records import RecordsError, read_records
+    from mlsub.commands.db.records import read_records
     from mlsub.commands.site.build import Wanted, build_site, check_place
     from mlsub.commands.site.ids import read_ids
     from mlsub.commands.site.render import check_jinja
-    from mlsub.io.errors import MlsubError
 
-    try:
-        check_jinja()
-        check_place(Path(output), paths, replace=replace)
-        convergence = options_of("report", rcp, points=rcp_points, train_samples=train_samples)
-        wanted = Wanted(title=title, reference=rcp, records=tuple(read_records(Path(file)) for file in records))
-        if ids is not None:
-            wanted = replaced(wanted, naming=read_ids(Path(ids)))
-        audits = _audit(claims, paths, jobs)
-        checked, overlay = _check(paths, round_, usage, jobs, rules, convergence)
-        if inspected:
-            checked = _inspect(checked, paths, round_, usage, jobs)
-        built = build_site(checked, Path(output), replaced(wanted, overlay=overlay, more=_pages(audits)))
-    except MlsubError as error:
-        could_not("report", error)
-    except RecordsError as error:
-        could_not("report", *str(error).splitlines())
+    check_jinja()
+    check_place(Path(output), paths, replace=replace)
+    convergence = options_of(rcp, points=rcp_points, train_samples=train_samples)
+    wanted = Wanted(title=title, reference=rcp, records=tuple(read_records(Path(file)) for file in records))
+    if ids is not None:
+        wanted = replaced(wanted, naming=read_ids(Path(ids)))
+    audits = _audit(claims, paths, jobs)
+    checked, overlay = _check(paths, round_, usage, jobs, rules, convergence)
+    if inspected:
+        checked = _inspect(checked, paths, round_, usage, jobs)
+    built = build_site(checked, Path(output), replaced(wanted, overlay=overlay, more=_pages(audits)))
     _tell(built, output)
     if any(found.exit_status() for found in audits) and all(one.report.exit_status() < 2 for one in checked):
         sys.exit(1)
@@ -107,22 +101,18 @@ def _check(
 ) -> tuple[list[Checked], str | None]:
     """Read and judge; the end of the command where there is no result to show."""
     from mlsub.rules.overlay import check_overlay
-    from mlsub.rules.problems import RuleFileError
     from mlsub.workspace import Settings, check_with_logs
 
     overlay = None
     if rules is not None:
-        try:
-            overlay = check_overlay(Path(rules))
-        except RuleFileError as error:
-            could_not("report", *str(error).splitlines())
+        overlay = check_overlay(Path(rules))
     with progress_bar() as progress:
         checked = check_with_logs(paths, Settings(round_, usage, jobs, progress, overlay, convergence))
     tell_unchecked([one.report for one in checked])
     if not any(one.report.entries for one in checked):
         if any(one.report.logs for one in checked):
-            could_not("report", "a log alone is no result. Name the folder of its benchmark.")
-        could_not("report", "there is no result to show, and no site was written.")
+            raise MlsubError("a log alone is no result. Name the folder of its benchmark.")
+        raise MlsubError("there is no result to show, and no site was written.")
     return checked, overlay
 
 
@@ -142,14 +132,9 @@ def _audit(files: Sequence[str], paths: Sequence[str], jobs: int | None) -> list
     if not files:
         return []
     from mlsub.commands.audit.audit import audit
-    from mlsub.commands.audit.read import ClaimsError
-    from mlsub.io.errors import MlsubError
 
-    try:
-        with progress_bar() as progress:
-            return [audit(Path(file), paths, jobs=jobs, progress=progress) for file in files]
-    except (ClaimsError, MlsubError) as error:
-        could_not("report", *str(error).splitlines())
+    with progress_bar() as progress:
+        return [audit(Path(file), paths, jobs=jobs, progress=progress) for file in files]
 
 
 def _pages(audits: Sequence[Audit]) -> tuple[Page, ...]:

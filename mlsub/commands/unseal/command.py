@@ -35,8 +35,7 @@ def command(
 
     Exit status: 0 opened, 1 refused, 2 could not be done.
     """
-    from mlsub.commands.output import could_not
-    from mlsub.commands.seal.errors import RefusedError, SealError
+    from mlsub.commands.seal.errors import RefusedError
     from mlsub.commands.unseal.run import unseal
     from mlsub.io.plain import plain
 
@@ -45,8 +44,6 @@ def command(
         opened = unseal(Path(file), Path(output), key, limits_of(max_size))
     except RefusedError as error:
         refused(error.findings, format_, "not opened: nothing was written")
-    except SealError as error:
-        could_not("unseal", error)
     for note in opened.notes:
         tell(note)
     if format_ == "json":

@@ -39,23 +39,19 @@ def command(
 
     Exit status: 0 nothing differs, 1 something does, 2 could not be checked.
     """
-    from mlsub.commands.output import could_not
     from mlsub.commands.seal.errors import SealError
     from mlsub.commands.verify.run import verify_sealed, verify_tree
     from mlsub.io.plain import plain
     from mlsub.submission.locate import is_folder
 
     listed = Path(manifest) if manifest else None
-    try:
-        key = open_key(identity, passphrase_file)
-        if is_folder(Path(path)):
-            if key is not None:
-                raise SealError(f"{path} is a folder: no key is needed. Name a sealed file, or leave out the key.")
-            checked = verify_tree(Path(path), listed)
-        else:
-            checked = verify_sealed(Path(path), key, listed, limits_of(max_size))
-    except SealError as error:
-        could_not("verify", error)
+    key = open_key(identity, passphrase_file)
+    if is_folder(Path(path)):
+        if key is not None:
+            raise SealError(f"{path} is a folder: no key is needed. Name a sealed file, or leave out the key.")
+        checked = verify_tree(Path(path), listed)
+    else:
+        checked = verify_sealed(Path(path), key, listed, limits_of(max_size))
     for note in checked.notes:
         tell(note)
     if format_ == "json":

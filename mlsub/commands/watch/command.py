@@ -84,7 +84,7 @@ def command(
     from mlsub.commands.watch.watch import Settings, Watch
     from mlsub.judge.runs import Asked
 
-    overlay = overlay_of("watch", rules)
+    overlay = overlay_of(rules)
     to_run = parse_command(exec_) if exec_ is not None else ()
     watched = Logs(paths, Asked(round=round_, usage=usage, rules=overlay), 0)
     settings = Settings(interval_s=interval, idle_s=until, logs=logs)
