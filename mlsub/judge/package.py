@@ -18,7 +18,7 @@ from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.isolate import isolated, reviewed
 from mlsub.rules.load import Benchmark, benchmark
-from mlsub.submission.locate import Place, Target, is_folder, too_deep
+from mlsub.submission.locate import SCALING_FOLDERS, Place, Target, is_folder, too_deep
 from mlsub.submission.model import Entry, EntryFiles, OrganisationFiles
 from mlsub.submission.params import FlagFiles, Flags
 from mlsub.submission.report import EntryResult, LogResult, SystemResult
@@ -63,6 +63,8 @@ def list_packages(place: Place, root: Path, round_: Round) -> list[Package]:
                 [_too_deep(inner, root, round_) for inner in too_deep(child)] or [_organisation(child, root, round_)]
             )
         ]
+    if place.target is Target.LOG:
+        return [_lone_log(place, root, round_)]
     if place.organisation is None:
         return [_lone_benchmark(place.path, root, round_)] if place.target is Target.BENCHMARK else []
     prefix = _prefix(place.organisation, root)
@@ -120,6 +122,23 @@ def _lone_benchmark(folder: Path, root: Path, round_: Round) -> Package:
         strays=tuple(sorted(c.name for c in folder.iterdir() if c not in results and not c.name.startswith("."))),
     )
     files = OrganisationFiles(name=folder.parent.name, folder=folder, entries=(entry,), descriptions=(), findings=())
+    return _package(files, _prefix(folder, root), round_, in_tree=False)
+
+
+def _lone_log(place: Place, root: Path, round_: Round) -> Package:
+    """One log of an entry, without the others: the system and benchmark are those of its folders, where it has any."""
+    folder, above = place.path.parent, place.organisation
+    in_tree = above is not None
+    system = folder.parent.parent if in_tree and folder.parent.name in SCALING_FOLDERS else folder.parent
+    entry = EntryFiles(
+        organisation=above.name if above is not None else "",
+        system=system.name if in_tree else "",
+        benchmark=folder.name if in_tree else "",
+        folder=folder,
+        results=(place.path,),
+        strays=(),
+    )
+    files = OrganisationFiles(name=entry.organisation, folder=folder, entries=(entry,), descriptions=(), findings=())
     return _package(files, _prefix(folder, root), round_, in_tree=False)
 
 

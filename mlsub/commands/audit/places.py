@@ -11,7 +11,8 @@ import msgspec
 from mlsub.commands.audit.model import Result
 from mlsub.io.errors import MlsubError
 from mlsub.io.yamlfile import meant
-from mlsub.submission.locate import Target, infer_round, is_folder, is_organisation, locate, names_round
+from mlsub.submission.locate import is_folder
+from mlsub.workspace import Settings, find, in_one_line, organisations
 
 
 class RoundFolder(msgspec.Struct, frozen=True):
@@ -23,48 +24,23 @@ class RoundFolder(msgspec.Struct, frozen=True):
     organisations: dict[str, Path]
 
 
-def round_folders(folders: Sequence[str]) -> tuple[RoundFolder, ...]:
-    """The rounds that lie in folders: each is a folder of rounds, a round's, or an organisation's.
+def round_folders(paths: Sequence[str]) -> tuple[RoundFolder, ...]:
+    """The rounds that lie at the paths; a part of an organisation stands for the whole.
 
     Raises:
-        MlsubError: one of them is none of these.
+        MlsubError: there is no such path, or it holds no results of a known round.
     """
-    found: list[RoundFolder] = []
-    for name in folders:
-        here = list(_rounds_in(Path(name)))
-        if not here:
-            reason = "holds no round" if _is_there(name) else "does not exist"
-            raise MlsubError(f"{name} {reason}; name a folder that holds v1.0/<organisation>/results, or such a round")
-        found.extend(here)
-    return tuple(found)
+    return tuple(folder for path in paths for folder in _rounds_at(path))
 
 
-def _is_there(name: str) -> bool:
-    try:
-        return os.path.lexists(name)
-    except ValueError:
-        return False
-
-
-def _rounds_in(folder: Path) -> Iterator[RoundFolder]:
-    if (own := _as_round(folder, folder)) is not None:
-        yield own
-        return
-    for child in _folders(folder):
-        if names_round(child.name) and (inner := _as_round(child, folder)) is not None:
-            yield inner
-
-
-def _as_round(folder: Path, base: Path) -> RoundFolder | None:
-    place = locate(folder)
-    if place.target not in (Target.ORGANISATION, Target.ORGANISATIONS):
-        return None
-    inferred = infer_round(place)
-    if inferred is None:
-        return None
-    inside = [place.path] if place.target is Target.ORGANISATION else _folders(place.path)
-    organisations = {path.name: path for path in inside if is_organisation(path)}
-    return RoundFolder(inferred.usage, inferred.round, base, organisations)
+def _rounds_at(path: str) -> Iterator[RoundFolder]:
+    found, problems = find([path], Settings())
+    if problems:
+        raise MlsubError(*(in_one_line(problem.finding) for problem in problems))
+    for one in found:
+        inside = [place.organisation for place in organisations(one.place)]
+        known = {folder.name: folder for folder in inside if folder is not None}
+        yield RoundFolder(one.round.usage, one.round.name, Path(path), known)
 
 
 def _folders(folder: Path) -> list[Path]:

@@ -238,14 +238,15 @@ def _update(
         key = (package.round_key, package.organisation)
         name = "/".join(key)
         try:
-            print_ = fingerprint(package.folder, mlsub.__version__, *key, options)
+            part = package.path.relative_to(package.folder).as_posix()
+            print_ = fingerprint(package.folder, mlsub.__version__, *key, part, options)
         except OSError as error:
             raise MlsubError(f"{package.folder} cannot be read: {error.strerror or error}") from error
         if known.pop(key, None) == print_.digest:
             kept.append(name)
         else:
             settings = Settings(package.round.name, package.round.usage, ask.jobs, convergence=ask.convergence)
-            [checked] = check_with_logs([package.folder], settings)
+            [checked] = check_with_logs([package.path], settings)
             with _whole(connection):
                 remove(connection, *key)
                 for rows in rows_of(package, checked, print_, options):

@@ -42,18 +42,19 @@ def command(
 
     Exit status: 0 nothing to ask, 1 findings, 2 could not inspect. With --rates 0 or 2.
     """
-    from mlsub.commands.inspect.gather import Asked, gather
+    from mlsub.commands.inspect.gather import gather
     from mlsub.commands.inspect.run import inspect, select
     from mlsub.commands.options import progress_bar
     from mlsub.io.errors import MlsubError
     from mlsub.rules.explain import suggestion
+    from mlsub.workspace import Settings
 
     for rule in (*selected, *ignored):
         hint = suggestion(rule)
         if hint is not None:
             raise click.UsageError(hint)
     with progress_bar() as progress:
-        entries = gather(paths, Asked(round_, usage, jobs, progress), beside=against)
+        entries = gather(paths, Settings(round_, usage, jobs, progress), beside=against)
     inspection = select(inspect(*entries), selected, ignored)
     if not inspection.read:
         raise MlsubError(_nothing_read(inspection))

@@ -11,21 +11,12 @@ import msgspec
 from mlsub.io.errors import MlsubError
 from mlsub.judge.log import LogTask
 from mlsub.judge.package import Package, list_packages
-from mlsub.judge.pool import Progress, map_logs
+from mlsub.judge.pool import map_logs
 from mlsub.log.run import RunFold
 from mlsub.review.runs.model import Entry
 from mlsub.review.runs.trace import Trace, read_trace
-from mlsub.rounds import Round, get_round, known_rounds, normalise_round
-from mlsub.submission.locate import Place, Target, infer_round, locate, names_round
-
-
-class Asked(msgspec.Struct, frozen=True):
-    """What the caller says of the paths, None to read it off the folders."""
-
-    round: str | None = None
-    usage: str | None = None
-    jobs: int | None = None
-    progress: Progress | None = None
+from mlsub.rounds import Round
+from mlsub.workspace import Found, Settings, find, in_one_line
 
 
 class _Part(msgspec.Struct, frozen=True):
@@ -35,90 +26,51 @@ class _Part(msgspec.Struct, frozen=True):
     round: Round
 
 
-def gather(paths: Sequence[str], asked: Asked, beside: Sequence[str] = ()) -> tuple[list[Entry], list[Entry]]:
+def gather(paths: Sequence[str], settings: Settings, beside: Sequence[str] = ()) -> tuple[list[Entry], list[Entry]]:
     """The entries below some paths, and those below some others, their logs read.
 
     Paths of entries and logs are relative to the folder that all have in common.
 
     Args:
-        paths: organisations, folders of them, systems, benchmark folders, or a folder of rounds.
-        asked: what the caller knows better than the folders; its round is that of ``paths``.
+        paths: what :mod:`mlsub.workspace.places` takes for a path.
+        settings: what the caller knows better than the folders; its round is that of ``paths``.
         beside: the others.
 
     Raises:
-        MlsubError: a path does not exist, is a single log, has no known round, or no log is below it.
+        MlsubError: a path does not exist, has no known round, or no log is below it.
     """
-    places = _distinct([place for path in paths for place in _places(path)])
-    others = _distinct([place for path in beside for place in _places(path)])
-    root = Path(os.path.commonpath([place.root for place in (*places, *others)]))
-    parts = [part for place in places for part in _parts(place, root, asked)]
-    parts_beside = [part for place in others for part in _parts(place, root, Asked(usage=asked.usage))]
+    found = _found(paths, settings)
+    others = _found(beside, msgspec.structs.replace(settings, round=None))
+    root = Path(os.path.commonpath([one.place.root for one in (*found, *others)]))
+    parts, parts_beside = _parts(found, root), _parts(others, root)
     for names, of in ((paths, parts), (beside, parts_beside)):
         if names and not any(part.package.tasks for part in of):
-            shown = ", ".join(names[:3])
-            raise MlsubError(f"There is no result log below {shown}. Name an organisation's tree.")
-    tasks = [task for part in (*parts, *parts_beside) for task in part.package.tasks]
-    traces = dict(zip(tasks, map_logs(_safe_trace, tasks, asked.jobs, asked.progress), strict=True))
+            raise MlsubError(f"There is no result log below {', '.join(names[:3])}. Name an organisation's tree.")
+    tasks = list(dict.fromkeys(task for part in (*parts, *parts_beside) for task in part.package.tasks))
+    traces = dict(zip(tasks, map_logs(_safe_trace, tasks, settings.jobs, settings.progress), strict=True))
     return (
         [entry for part in parts for entry in _entries(part, traces)],
         [entry for part in parts_beside for entry in _entries(part, traces)],
     )
 
 
-def _parts(place: Place, root: Path, asked: Asked) -> list[_Part]:
-    round_ = _round(place, asked)
-    return [_Part(package, round_) for package in _packages(place, root, round_)]
-
-
-def _places(path: str) -> list[Place]:
-    """What a path is; a folder of rounds is all of them."""
-    try:
-        folder = Path(os.path.abspath(path))  # noqa: PTH100  (links keep the names people gave them)
-        if not folder.exists():
-            raise MlsubError(f"There is no {path}. Name an organisation's tree, or a folder of rounds.")
-        place = locate(folder)
-        if place.target is Target.LOG:
-            raise MlsubError(f"{path} is a single file. Name its folder: runs are inspected side by side.")
-        if place.target is not Target.NOTHING:
-            return [place]
-        inside = [locate(child) for child in sorted(folder.iterdir()) if names_round(child.name) and child.is_dir()]
-    except (OSError, ValueError) as error:
-        if isinstance(error, MlsubError):
-            raise
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise MlsubError(f"{path} cannot be read: {reason}. Check its name and your rights.") from error
-    found = [place for place in inside if place.target is not Target.NOTHING]
-    if not found:
-        raise MlsubError(f"There is neither a result log nor an organisation in {path}. Name an organisation's tree.")
+def _found(paths: Sequence[str], settings: Settings) -> list[Found]:
+    found, problems = find(paths, settings)
+    if problems:
+        raise MlsubError(*dict.fromkeys(in_one_line(problem.finding) for problem in problems))
     return found
 
 
-def _distinct(places: Sequence[Place]) -> list[Place]:
-    """Places without those that lie in another one."""
-    once = list(dict.fromkeys(places))
-    return [p for p in once if not any(other is not p and other.path in p.path.parents for other in once)]
-
-
-def _round(place: Place, asked: Asked) -> Round:
-    found = infer_round(place)
-    usage = asked.usage or (found.usage if found else "training")
-    name = normalise_round(asked.round) or asked.round if asked.round else found.round if found else None
-    known = known_rounds(usage)
-    if not known:
-        raise MlsubError(f"There is no usage {usage[:40]}. Say training, hpc or rehearsal.")
-    if name is None:
-        raise MlsubError(f"No folder above {place.path} is named like a round. Say --round, such as --round 5.1.")
-    try:
-        return get_round(usage, name)
-    except MlsubError as error:
-        raise MlsubError(f"There are no rules for {usage} round {name[:40]}. Known are {', '.join(known)}.") from error
-
-
-def _packages(place: Place, root: Path, round_: Round) -> list[Package]:
-    try:
-        return list_packages(place, root, round_)
-    except OSError as error:
-        raise MlsubError(f"{place.path} cannot be read: {error.strerror}. Check your rights.") from error
+def _parts(found: Sequence[Found], root: Path) -> list[_Part]:
+    parts: list[_Part] = []
+    for one in found:
+        try:
+            parts += [_Part(package, one.round) for package in list_packages(one.place, root, one.round)]
+        except OSError as error:
+            reason = error.strerror or error
+            raise MlsubError(f"{one.place.path} cannot be read: {reason}. Check your permissions.") from error
+    whole = {task for part in parts if part.package.in_tree for task in part.package.tasks}
+    return [part for part in parts if part.package.in_tree or not whole.issuperset(part.package.tasks)]
 
 
 def _safe_trace(task: LogTask) -> Trace:

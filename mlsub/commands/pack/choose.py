@@ -14,9 +14,10 @@ from mlsub.commands.score.select import select_window
 from mlsub.commands.score.select_runs import no_experiment, no_window, timed
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
-from mlsub.judge.runs import Asked, find_runs, one_benchmark, read_runs
 from mlsub.rules.catalogue import finding
 from mlsub.rules.load import Benchmark, benchmark
+from mlsub.workspace.runs import find_runs, one_benchmark, read_runs
+from mlsub.workspace.settings import Settings
 
 _WILD = frozenset("*?[")
 #: What a pattern may match; more is a slip.
@@ -146,7 +147,7 @@ def _median_window(
     round_ = manifest.round
     needs = benchmark(round_.usage, round_.name, entry.benchmark, round_.overlay)
     try:
-        logs = read_runs(runs, round_, Asked(jobs=jobs))
+        logs = read_runs(runs, round_, Settings(jobs=jobs))
         one_benchmark(logs, round_)
     except (MlsubError, OSError) as error:
         return _none(runs, entry, where, [str(error)])

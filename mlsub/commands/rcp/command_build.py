@@ -62,7 +62,8 @@ def command(
     from mlsub.commands.output import overlay_of
     from mlsub.commands.rcp.build import Choice, Provenance, build_records
     from mlsub.io.output import check_output
-    from mlsub.judge.runs import Asked, find_runs, one_benchmark, read_runs, round_of
+    from mlsub.workspace.runs import find_runs, one_benchmark, read_runs, round_of
+    from mlsub.workspace.settings import Settings
 
     file = Path(output)
     overlay = overlay_of(rules)
@@ -70,7 +71,7 @@ def command(
     known = _known(append)
     files = find_runs(runs)
     with progress_bar() as progress:
-        asked = Asked(round_, usage, overlay, jobs, progress)
+        asked = Settings(round_, usage, jobs, progress, overlay)
         found = round_of(files, asked)
         logs = read_runs(files, found, asked)
     _end_if_mixed({str(log.benchmark) for log in logs if log.benchmark})

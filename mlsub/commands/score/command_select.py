@@ -36,13 +36,14 @@ def run_selection(
         timed,
     )
     from mlsub.commands.score.select_text import render_json, render_text
-    from mlsub.judge.runs import Asked, find_runs, one_benchmark, read_runs, round_of
     from mlsub.rules.load import benchmark
+    from mlsub.workspace.runs import find_runs, one_benchmark, read_runs, round_of
+    from mlsub.workspace.settings import Settings
 
     overlay = overlay_of(rules)
     files = find_runs(paths)
     with progress_bar() as progress:
-        asked = Asked(round_, usage, overlay, jobs, progress)
+        asked = Settings(round_, usage, jobs, progress, overlay)
         found = round_of(files, asked)
         logs = read_runs(files, found, asked)
     _end_with(list(of_several_benchmarks(logs)))

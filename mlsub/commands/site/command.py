@@ -120,11 +120,11 @@ def _inspect(
     checked: list[Checked], paths: Sequence[str], round_: str | None, usage: str | None, jobs: int | None
 ) -> list[Checked]:
     """The same with forensic findings; the end of the command where a path cannot be inspected."""
-    from mlsub.commands.inspect.gather import Asked
     from mlsub.commands.site.forensics import with_forensics
+    from mlsub.workspace import Settings
 
     with progress_bar() as progress:
-        return with_forensics(checked, paths, Asked(round_, usage, jobs, progress))
+        return with_forensics(checked, paths, Settings(round_, usage, jobs, progress))
 
 
 def _audit(files: Sequence[str], paths: Sequence[str], jobs: int | None) -> list[Audit]:

@@ -6,28 +6,28 @@ from collections.abc import Sequence
 
 import msgspec
 
-from mlsub.commands.inspect.gather import Asked, gather
+from mlsub.commands.inspect.gather import gather
 from mlsub.commands.inspect.run import inspect
 from mlsub.findings import Finding
 from mlsub.submission.report import Report
-from mlsub.workspace import Checked
+from mlsub.workspace import Checked, Settings
 
 #: Round, organisation, and the place below ``results/``.
 _Key = tuple[str, str, str]
 
 
-def with_forensics(checked: Sequence[Checked], paths: Sequence[str], asked: Asked) -> list[Checked]:
+def with_forensics(checked: Sequence[Checked], paths: Sequence[str], settings: Settings) -> list[Checked]:
     """The reports with the forensic findings on each of their entries; verdicts stay what they are.
 
     Args:
         checked: reports of what lies below the paths.
         paths: what is inspected, all of it held side by side.
-        asked: what the caller knows better than the folders.
+        settings: what the caller knows better than the folders.
 
     Raises:
         MlsubError: there is nothing to inspect below a path.
     """
-    entries, _ = gather(paths, asked)
+    entries, _ = gather(paths, settings)
     found: dict[_Key, list[Finding]] = {}
     for one in inspect(entries).entries:
         of_entry = found.setdefault(_key(one.round, one.organisation, one.path), [])

@@ -82,11 +82,12 @@ def command(
     from mlsub.commands.watch.logs import Logs
     from mlsub.commands.watch.notify import parse_command
     from mlsub.commands.watch.watch import Settings, Watch
-    from mlsub.judge.runs import Asked
 
     overlay = overlay_of(rules)
     to_run = parse_command(exec_) if exec_ is not None else ()
-    watched = Logs(paths, Asked(round=round_, usage=usage, rules=overlay), 0)
+    from mlsub.workspace.settings import Settings as Asked
+
+    watched = Logs(paths, Asked(round_, usage, overlay=overlay), 0)
     settings = Settings(interval_s=interval, idle_s=until, logs=logs)
     interrupts = Interrupts(_signals())
     status = Watch(watched, SystemClock(), _outlet(format_), settings, to_run, interrupts).run()

@@ -13,9 +13,10 @@ from mlsub.commands.watch.run import WatchedRun
 from mlsub.commands.watch.source import FileSource, PipeSource
 from mlsub.io.errors import MlsubError
 from mlsub.judge.log import LogTask
-from mlsub.judge.runs import Asked, round_of
 from mlsub.rounds import Round
 from mlsub.submission.locate import is_folder
+from mlsub.workspace.runs import round_of
+from mlsub.workspace.settings import Settings
 
 #: Logs watched at once, and names of one folder that are looked at.
 MAX_LOGS = 256
@@ -30,12 +31,12 @@ class Logs:
     ``full`` says that there are more than can be watched at once.
     """
 
-    def __init__(self, names: Sequence[str], asked: Asked, standard_input: int) -> None:
+    def __init__(self, names: Sequence[str], asked: Settings, standard_input: int) -> None:
         """Watch paths, or ``-`` for standard input; ``asked`` says by which rules.
 
         Raises:
             MlsubError: something named does not grow like a log.
-            mlsub.judge.runs.MlsubError: the round is not told, or not known.
+            MlsubError: the round is not given, or not known.
         """
         self.runs: list[WatchedRun] = []
         self.full = False
@@ -70,21 +71,21 @@ class Logs:
         if len(self.runs) >= MAX_LOGS:
             self.full = True
             return
-        task = LogTask(str(path), self._label(path), round_.usage, round_.name, self._asked.rules)
+        task = LogTask(str(path), self._label(path), round_.usage, round_.name, self._asked.overlay)
         run = self._known[path] = WatchedRun(FileSource(str(path)), task, round_, is_file=True)
         self.runs.append(run)
         yield run
 
     def _of_pipe(self, descriptor: int) -> WatchedRun:
         round_ = round_of([], self._asked)
-        task = LogTask(PIPE, PIPE, round_.usage, round_.name, self._asked.rules)
+        task = LogTask(PIPE, PIPE, round_.usage, round_.name, self._asked.overlay)
         return WatchedRun(PipeSource(descriptor), task, round_, is_file=False)
 
     def _label(self, path: Path) -> str:
         return path.relative_to(self._root).as_posix() if path != self._root else path.name
 
 
-def _round_of(path: Path, asked: Asked) -> Round:
+def _round_of(path: Path, asked: Settings) -> Round:
     """The round of a log, or of the logs of a folder."""
     if path.suffix == ".gz":
         raise MlsubError(f"{path} is packed, so it cannot be followed. Use mlsub check.")

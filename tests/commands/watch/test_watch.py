@@ -25,9 +25,9 @@ from mlsub.commands.watch.watch import Settings
 from mlsub.findings import Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.judge.log import LogTask, judge_log
-from mlsub.judge.runs import Asked
 from mlsub.workspace import Settings as CheckSettings
 from mlsub.workspace import check_paths
+from mlsub.workspace.settings import Settings as Asked
 from tests.commands.watch.scene import FakeClock, Kept, append, ctrl_c, lines_of, wait, watched
 from tests.differential.shared import ABSENT, CORPUS, present
 

@@ -7,27 +7,18 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
-import msgspec
-
+from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
 from mlsub.judge.log import LogTask
-from mlsub.judge.pool import Progress, judge_logs
+from mlsub.judge.pool import judge_logs
 from mlsub.log.report import LogReport
-from mlsub.rounds import Round, get_round, known_rounds, normalise_round, usages
+from mlsub.rounds import Round
 from mlsub.submission.locate import infer_round, is_folder, locate
+from mlsub.workspace.places import in_one_line, known_round
+from mlsub.workspace.settings import Settings
 
 #: Folders of runs hold tens of logs.
 MAX_RUNS = 10_000
-
-
-class Asked(msgspec.Struct, frozen=True):
-    """What the caller says of the runs, None to read it off the folders; ``rules`` is a checked overlay file."""
-
-    round: str | None = None
-    usage: str | None = None
-    rules: str | None = None
-    jobs: int | None = None
-    progress: Progress | None = None
 
 
 def find_runs(paths: Sequence[str]) -> list[Path]:
@@ -60,13 +51,13 @@ def _exists(path: Path) -> bool:
         return False
 
 
-def round_of(paths: Sequence[Path], asked: Asked) -> Round:
+def round_of(paths: Sequence[Path], settings: Settings) -> Round:
     """The round whose rules hold for the runs.
 
     Raises:
-        MlsubError: it is not told, not known, or not the same for all.
+        MlsubError: it is not known, or not the same for all.
     """
-    usage, name = asked.usage, normalise_round(asked.round) or asked.round if asked.round else None
+    usage, name = settings.usage, settings.round
     if name is None:
         inferred = {(found.usage, found.round) for path in paths if (found := infer_round(locate(path)))}
         if len(inferred) > 1:
@@ -74,14 +65,10 @@ def round_of(paths: Sequence[Path], asked: Asked) -> Round:
         if not inferred:
             raise MlsubError("No folder above the runs is named like a round. Say --round, such as --round 5.1.")
         usage, name = inferred.pop() if usage is None else (usage, inferred.pop()[1])
-    usage = usage or "training"
-    known = known_rounds(usage, asked.rules)
-    if not known:
-        raise MlsubError(f"There is no usage {usage[:40]}; {_close(usage, usages())}")
-    try:
-        return get_round(usage, name, asked.rules)
-    except MlsubError as error:
-        raise MlsubError(f"There are no rules for {usage} round {name[:40]}; {_close(name, known)}") from error
+    round_ = known_round(usage or "training", name, settings.overlay, ".")
+    if isinstance(round_, Finding):
+        raise MlsubError(in_one_line(round_))
+    return round_
 
 
 def _close(name: str, known: Sequence[str]) -> str:
@@ -89,13 +76,14 @@ def _close(name: str, known: Sequence[str]) -> str:
     return f"did you mean {close[0]}?" if close else f"one of {', '.join(known)}."
 
 
-def read_runs(paths: Sequence[Path], round_: Round, asked: Asked) -> list[LogReport]:
+def read_runs(paths: Sequence[Path], round_: Round, settings: Settings) -> list[LogReport]:
     """Each log read once and judged; their paths are relative to the folder that they have in common."""
     root = Path(os.path.commonpath([path.parent for path in paths]))
     tasks = [
-        LogTask(str(path), path.relative_to(root).as_posix(), round_.usage, round_.name, asked.rules) for path in paths
+        LogTask(str(path), path.relative_to(root).as_posix(), round_.usage, round_.name, settings.overlay)
+        for path in paths
     ]
-    return judge_logs(tasks, asked.jobs, asked.progress)
+    return judge_logs(tasks, settings.jobs, settings.progress)
 
 
 def one_benchmark(logs: Sequence[LogReport], round_: Round) -> str:

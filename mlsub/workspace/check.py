@@ -4,41 +4,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from difflib import get_close_matches
 from pathlib import Path
 
 import msgspec
 
-from mlsub.convergence.entry import USUAL, Options
 from mlsub.findings import Finding, Verdict
-from mlsub.io.errors import MlsubError
 from mlsub.io.version import VERSION
 from mlsub.judge.log import LogTask
 from mlsub.judge.package import Package, judge_package, list_packages
-from mlsub.judge.pool import Progress, judge_logs
+from mlsub.judge.pool import judge_logs
 from mlsub.judge.single import single_log
 from mlsub.log.report import LogReport
 from mlsub.review.cross import audit_same_runs
-from mlsub.rounds import Round, get_round, known_rounds, normalise_round, usages
+from mlsub.rounds import Round, normalise_round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.isolate import reviewed
-from mlsub.submission.locate import Place, Target, infer_round, locate, names_round
+from mlsub.submission.locate import Place, Target
 from mlsub.submission.report import Report
-
-
-class Settings(msgspec.Struct, frozen=True):
-    """What the caller asked for: a round and usage (None to infer them), and how many processes may read.
-
-    ``overlay`` is a file of the caller's own rules, checked before; ``convergence`` what the convergence test is to do.
-    """
-
-    round: str | None = None
-    usage: str | None = None
-    jobs: int | None = None
-    progress: Progress | None = None
-    overlay: str | None = None
-    convergence: Options = USUAL
-
+from mlsub.workspace.places import find
+from mlsub.workspace.settings import Settings
 
 _AS_FOUND = Settings()
 
@@ -73,116 +57,13 @@ def check_paths(paths: Sequence[str | os.PathLike[str]], settings: Settings) -> 
 def check_with_logs(paths: Sequence[str | os.PathLike[str]], settings: Settings) -> list[Checked]:
     """The same with what was read of the logs."""
     jobs: dict[tuple[str, str], _Job] = {}
-    failed: list[Checked] = []
-    for place in _distinct([locate(Path(path)) for path in paths]):
-        outcome = _round_of(place, settings)
-        if isinstance(outcome, Finding):
-            failed.append(Checked(not_checked(str(place.root), [outcome], settings)))
-            continue
-        round_, inferred_from = outcome
-        key = (round_.usage, round_.name)
-        known = jobs.get(key)
-        places = (*known.places, place) if known else (place,)
-        jobs[key] = _Job(round_, places, known.inferred_from if known else inferred_from)
+    places, problems = find(paths, settings)
+    for found in places:
+        key = (found.round.usage, found.round.name)
+        known = jobs.get(key, _Job(found.round, (), found.inferred_from))
+        jobs[key] = msgspec.structs.replace(known, places=(*known.places, found.place))
+    failed = [Checked(not_checked(str(one.place.root), [one.finding], settings)) for one in problems]
     return [*(_run_safely(job, settings) for job in jobs.values()), *failed]
-
-
-def _distinct(places: Sequence[Place]) -> list[Place]:
-    """Places without those that lie in another one: what is named twice is checked once."""
-    kept: list[Place] = []
-    for place in dict.fromkeys(places):
-        within = [
-            other
-            for other in places
-            if other is not place and other.target is not Target.LOG and other.path in place.path.parents
-        ]
-        if not within or place.target in (Target.LOG, Target.NOTHING):
-            kept.append(place)
-    return kept
-
-
-def _round_of(place: Place, settings: Settings) -> tuple[Round, str | None] | Finding:
-    """The round of a place and the folder it was read from, or the finding that says why there is none."""
-    name = place.path.name
-    if not _exists(place.path):
-        return _no_such_path(place.path)
-    if place.target is Target.NOTHING:
-        return _nothing_in(place)
-    inferred = infer_round(place)
-    usage = settings.usage or (inferred.usage if inferred else "training")
-    known = known_rounds(usage, settings.overlay)
-    if not known:
-        close = get_close_matches(usage, usages(), n=1)
-        hint = f"Did you mean {close[0]}?" if close else None
-        return finding(
-            "check.unknown-round",
-            name,
-            f"There is no usage {usage}",
-            expected=", ".join(usages()),
-            actual=usage,
-            fix=hint,
-        )
-    if settings.round is not None:
-        asked, inferred_from = normalise_round(settings.round), None
-        shown = settings.round
-    elif inferred is not None:
-        asked = shown = inferred.round
-        inferred_from = inferred.folder
-    elif len(known) == 1 and settings.usage:
-        asked = shown = known[0]
-        inferred_from = None
-    else:
-        return finding(
-            "check.no-round",
-            name,
-            "No round was given, and no folder above is named like one",
-            expected=f"--round with one of {', '.join(known)}",
-            actual="no folder named vX.Y, X.Y or training_results_vX.Y",
-        )
-    try:
-        return get_round(usage, asked or shown, settings.overlay), inferred_from
-    except MlsubError:
-        close = get_close_matches(shown, known, n=1)
-        return finding(
-            "check.unknown-round",
-            name,
-            f"There are no rules for {usage} round {shown[:40]}",
-            expected=f"one of {', '.join(known)}",
-            actual=shown[:40],
-            fix=f"Did you mean {close[0]}?" if close else None,
-        )
-
-
-def _nothing_in(place: Place) -> Finding:
-    inside = [name for name in _names(place.path) if names_round(name)]
-    return finding(
-        "check.no-logs",
-        ".",
-        f"There is neither a result log nor an organisation in {place.path.name}",
-        expected="results/<system>/<benchmark>/result_*.txt",
-        actual="none",
-        fix=f"It holds rounds; check one or more of them: {', '.join(inside)}." if inside else None,
-    )
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return os.path.lexists(path)
-    except ValueError:
-        return False
-
-
-def _names(folder: Path) -> list[str]:
-    try:
-        return sorted(child.name for child in folder.iterdir())
-    except (OSError, ValueError):
-        return []
-
-
-def _no_such_path(path: Path) -> Finding:
-    close = get_close_matches(path.name, _names(path.parent), n=1)
-    hint = f"Did you mean {path.parent / close[0]}?" if close else None
-    return finding("check.no-such-path", path.name, f"There is no {path}", fix=hint)
 
 
 def not_checked(root: str, findings: Sequence[Finding], settings: Settings = _AS_FOUND) -> Report:

@@ -1,0 +1,172 @@
+"""From paths to places and rounds: the one meaning that PATH has in every command.
+
+A path is a log, a benchmark's folder, a system's results, an organisation, a round (a folder of organisations) or a
+folder of rounds. Its round is the one asked for, else the one that a folder above it is named like.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+
+import msgspec
+
+from mlsub.findings import Finding
+from mlsub.io.errors import MlsubError
+from mlsub.rounds import Round, get_round, known_rounds, normalise_round, usages
+from mlsub.rules.catalogue import finding
+from mlsub.submission.locate import Place, Target, infer_round, is_folder, is_organisation, locate, names_round
+from mlsub.workspace.settings import Settings
+
+
+class Found(msgspec.Struct, frozen=True):
+    """A place and its round; ``inferred_from`` is the folder whose name gave the round, None where it was asked for."""
+
+    place: Place
+    round: Round
+    inferred_from: str | None
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """A place that cannot be looked at, and why."""
+
+    place: Place
+    finding: Finding
+
+    def as_error(self) -> MlsubError:
+        """The same as the error that ends a command, in one line."""
+        return MlsubError(in_one_line(self.finding))
+
+
+def in_one_line(problem: Finding) -> str:
+    """What is wrong, what is expected, and how to fix it."""
+    parts = (problem.message, problem.expected and f"expected {problem.expected}", problem.fix)
+    return "; ".join(part for part in parts if part)
+
+
+def find(paths: Sequence[str | os.PathLike[str]], settings: Settings) -> tuple[list[Found], list[Problem]]:
+    """What lies at the paths, each place once and with its round, and the places that cannot be looked at."""
+    found: list[Found] = []
+    problems: list[Problem] = []
+    for place in _distinct([place for path in paths for place in _places(Path(path))]):
+        outcome = _look(place, settings)
+        if isinstance(outcome, Finding):
+            problems.append(Problem(place, outcome))
+        else:
+            found.append(outcome)
+    return found, problems
+
+
+def organisations(place: Place) -> list[Place]:
+    """The organisations of a place: those of a round, else the place itself, which is one or a part of one."""
+    if place.target is not Target.ORGANISATIONS:
+        return [place]
+    return [locate(child) for child in _folders(place.path) if is_organisation(child)]
+
+
+def known_round(usage: str, name: str, overlay: str | None, where: str) -> Round | Finding:
+    """A round by the names a person types, or the finding at ``where`` that says what there is instead."""
+    known = known_rounds(usage, overlay)
+    if not known:
+        return _unknown(where, f"There is no usage {usage[:40]}", usage, usages(), "")
+    asked = normalise_round(name) or name
+    if asked not in known:
+        return _unknown(where, f"There are no rules for {usage} round {name[:40]}", name, known, "one of ")
+    return get_round(usage, asked, overlay)
+
+
+def _unknown(where: str, message: str, name: str, known: Sequence[str], lead: str) -> Finding:
+    close = get_close_matches(name, known, n=1)
+    hint = f"Did you mean {close[0]}?" if close else None
+    expected = lead + ", ".join(known)
+    return finding("check.unknown-round", where, message, expected=expected, actual=name[:40], fix=hint)
+
+
+def _places(path: Path) -> list[Place]:
+    """What a path is; a folder of rounds is all of its rounds."""
+    place = locate(path)
+    if place.target is not Target.NOTHING:
+        return [place]
+    return [locate(child) for child in _folders(place.path) if names_round(child.name)] or [place]
+
+
+def _distinct(places: Iterable[Place]) -> list[Place]:
+    """Places without those that lie in another one: what is named twice is looked at once."""
+    once = list(dict.fromkeys(places))
+    folders = {place.path for place in once if place.target is not Target.LOG}
+    return [
+        place
+        for place in once
+        if place.target in (Target.LOG, Target.NOTHING) or not any(above in folders for above in place.path.parents)
+    ]
+
+
+def _look(place: Place, settings: Settings) -> Found | Finding:
+    """A place with its round, or the finding that says why there is none."""
+    name = place.path.name
+    if not _exists(place.path):
+        return _no_such_path(place.path)
+    if place.target is Target.NOTHING:
+        return _nothing_in(place)
+    inferred = infer_round(place)
+    usage = settings.usage or (inferred.usage if inferred else "training")
+    if settings.round is not None:
+        asked, inferred_from = settings.round, None
+    elif inferred is not None:
+        asked, inferred_from = inferred.round, inferred.folder
+    else:
+        known = known_rounds(usage, settings.overlay)
+        if settings.usage and len(known) == 1:
+            asked, inferred_from = known[0], None
+        elif known:
+            return _no_round(name, known)
+        else:
+            asked, inferred_from = "", None
+    round_ = known_round(usage, asked, settings.overlay, name)
+    return round_ if isinstance(round_, Finding) else Found(place, round_, inferred_from)
+
+
+def _no_round(where: str, known: Sequence[str]) -> Finding:
+    return finding(
+        "check.no-round",
+        where,
+        "No round was given, and no folder above is named like one",
+        expected=f"--round with one of {', '.join(known)}",
+        actual="no folder named vX.Y, X.Y or training_results_vX.Y",
+    )
+
+
+def _nothing_in(place: Place) -> Finding:
+    return finding(
+        "check.no-logs",
+        ".",
+        f"There is neither a result log nor an organisation in {place.path.name}",
+        expected="results/<system>/<benchmark>/result_*.txt",
+        actual="none",
+    )
+
+
+def _no_such_path(path: Path) -> Finding:
+    close = get_close_matches(path.name, _names(path.parent), n=1)
+    hint = f"Did you mean {path.parent / close[0]}?" if close else None
+    return finding("check.no-such-path", path.name, f"There is no {path}", fix=hint)
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return os.path.lexists(path)
+    except ValueError:
+        return False
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return sorted(child.name for child in folder.iterdir())
+    except (OSError, ValueError):
+        return []
+
+
+def _folders(folder: Path) -> list[Path]:
+    return [child for name in _names(folder) if not name.startswith(".") and is_folder(child := folder / name)]
