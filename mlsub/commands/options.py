@@ -170,13 +170,13 @@ def print_json(reports: Sequence[Report]) -> None:
 def tell_unchecked(reports: Sequence[Report]) -> None:
     """Say on standard error why something could not be checked."""
     from mlsub.findings import Verdict
+    from mlsub.workspace import in_one_line
 
     for report in reports:
         if report.official is Verdict.NOT_CHECKED:
             for finding in report.findings:
                 if finding.rejects:
-                    parts = (finding.message, finding.expected and f"expected {finding.expected}", finding.fix)
-                    tell("; ".join(part for part in parts if part))
+                    tell(in_one_line(finding))
 
 
 def tell(message: str) -> None:

@@ -42,8 +42,8 @@ class Problem(msgspec.Struct, frozen=True):
 
 def in_one_line(problem: Finding) -> str:
     """What is wrong, what is expected, and how to fix it."""
-    parts = (problem.message, problem.expected and f"expected {problem.expected}", problem.fix)
-    return "; ".join(part for part in parts if part)
+    expected = f"; expected {problem.expected}" if problem.expected else ""
+    return f"{problem.message}{expected}. {problem.fix or ''}".rstrip()
 
 
 def find(paths: Sequence[str | os.PathLike[str]], settings: Settings) -> tuple[list[Found], list[Problem]]:

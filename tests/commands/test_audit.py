@@ -252,10 +252,10 @@ def test_the_last_bracket_of_a_thousand_is_told_where_nesting_is_too_deep(place:
 
 
 def test_places_that_hold_no_results(place: Path) -> None:
-    for name, reason in (("nowhere", "does not exist"), ("claims.yaml", "holds no round")):
+    for name, reason in (("nowhere", f"There is no {place / 'nowhere'}"), ("claims.yaml", "No round was given")):
         outcome = run("audit", place / "claims.yaml", "--results", place / name)
         assert outcome.status == 2
-        assert f"{place / name} {reason}; name a folder that holds v1.0/<organisation>/results" in outcome.stderr
+        assert reason in outcome.stderr
 
 
 def test_results_are_asked_for(place: Path) -> None:

@@ -96,16 +96,16 @@ def test_against_another_round(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (("nowhere",), "There is no nowhere. Name an organisation's tree, or a folder of rounds."),
-        (("empty",), "There is neither a result log nor an organisation in empty. Name an organisation's tree."),
-        (("loose",), "named like a round. Say --round, such as --round 5.1."),
-        (("loose", "--round", "9.9"), "There are no rules for training round 9.9. Known are "),
-        (("loose", "--usage", "inference"), "There is no usage inference. Say training, hpc or rehearsal."),
-        (("v1.1/ACME/results/rack1/bert/result_0.txt",), "is a single file. Name its folder"),
-        (("v1.1/ACME", "--against", "nowhere"), "There is no nowhere."),
+        (("nowhere",), "/nowhere. Name a log, a benchmark folder,"),
+        (("empty",), "There is neither a result log nor an organisation in empty; expected results/"),
+        (("loose",), "Say --round, such as --round 5.1."),
+        (("loose", "--round", "9.9"), "There are no rules for training round 9.9; expected one of 0.6, "),
+        (("loose", "--usage", "inference"), "There is no usage inference; expected training, hpc, rehearsal."),
+        (("v1.1/ACME", "--against", "nowhere"), "There is no "),
         (("v1.1/Bare",), "There is no result log below v1.1/Bare."),
-        (("pipe",), "pipe is a single file."),
-        (("loop",), "There is no loop."),
+        (("pipe",), "No round was given"),
+        (("pipe", "--round", "1.1"), "pipe"),
+        (("loop", "--round", "1.1"), "loop"),
     ],
 )
 def test_what_cannot_be_inspected(

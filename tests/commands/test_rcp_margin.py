@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from mlsub.commands.rcp.command_margin import command
-from tests.commands.runner import REPOSITORY, Outcome
+from tests.commands.runner import REPOSITORY, Outcome, run
 from tests.commands.test_hostile import HOSTILE
 from tests.convergence.logs import log_of, write_logs
 from tests.differential.shared import ABSENT, folder, present
@@ -84,10 +82,7 @@ chance: studentised bootstrap of the runs at hand, 4000 resamples under 2000 dra
 
 
 def margin(*arguments: object) -> Outcome:
-    result = CliRunner().invoke(command, [str(argument) for argument in arguments])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise AssertionError(f"traceback instead of an answer: {result.exception!r}") from result.exception
-    return Outcome(result.exit_code, result.stdout, result.stderr)
+    return run("rcp", "margin", *arguments)
 
 
 def resnet(tmp_path: Path, *points: Any, size: Any = SIZE, status: str = "success") -> Path:

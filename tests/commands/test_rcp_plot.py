@@ -10,13 +10,11 @@ from typing import Any
 
 import msgspec
 import pytest
-from click.testing import CliRunner
 
-from mlsub.commands.rcp.command_plot import command
 from mlsub.commands.rcp.picture.draw import draw
 from mlsub.commands.rcp.picture.page import inline, page
 from tests.commands.rcp.test_plot import EVERY, NAMES, picture, series, shown, texts
-from tests.commands.runner import Outcome
+from tests.commands.runner import Outcome, run
 from tests.commands.test_hostile import HOSTILE
 from tests.convergence.logs import log_of, write_logs
 from tests.differential.shared import ABSENT, folder, present
@@ -26,10 +24,7 @@ pytest.importorskip("matplotlib")
 
 
 def plot(*arguments: object) -> Outcome:
-    result = CliRunner().invoke(command, [str(argument) for argument in arguments])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise AssertionError(f"traceback instead of an answer: {result.exception!r}") from result.exception
-    return Outcome(result.exit_code, result.stdout, result.stderr)
+    return run("rcp", "plot", *arguments)
 
 
 @pytest.fixture

@@ -102,7 +102,7 @@ def test_where_half_of_the_windows_are_invalid_there_is_no_result(tmp_path: Path
         ),
         ("nothing", "holds no result_*.txt. Name the folder of the logs, or the logs.\n"),
         ("gone", "Name logs, or folders of them.\n"),
-        ("round", "mlsub score: There are no rules for training round 1.9; did you mean 1.1?\n"),
+        ("round", "4.0, 4.1, 5.0, 5.1, 6.0, 6.1. Did you mean 1.1?\n"),
     ],
 )
 def test_runs_that_do_not_belong_together_are_refused(spoiled: str, said: str, tmp_path: Path) -> None:

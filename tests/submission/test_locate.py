@@ -150,12 +150,14 @@ def test_organisations_may_lie_in_a_folder_called_results(folders: str, tmp_path
     assert check(above).status == 0
 
 
-def test_a_folder_of_rounds_says_which_rounds_it_holds(tmp_path: Path) -> None:
+def test_a_folder_of_rounds_is_all_of_its_rounds(tmp_path: Path) -> None:
     make_tree(tmp_path, "v1.0")
     make_tree(tmp_path, "v1.1")
     outcome = check(tmp_path)
-    assert outcome.status == 2
-    assert "v1.0, v1.1" in outcome.of("check.no-logs")[0]["fix"]
+    assert outcome.status == 0
+    assert [report["round"] for report in outcome.reports] == ["1.0", "1.1"]
+    (tmp_path / "v2.0").mkdir()
+    assert check(tmp_path).status == 2, "an empty round is not checked, and not passed over"
 
 
 def test_a_rehearsal_is_inferred_and_can_be_asked_for(tmp_path: Path) -> None:

@@ -93,14 +93,14 @@ def _status(margins: Sequence[Margin], unchecked: bool) -> int:
 def _tell_unchecked(reports: Sequence[Report]) -> bool:
     """Say on standard error what could not be looked at; whether there was any."""
     from mlsub.findings import Verdict
+    from mlsub.workspace import in_one_line
 
     told = []
     for report in reports:
         if report.official is Verdict.NOT_CHECKED:
             for finding in report.findings:
                 if finding.rejects:
-                    parts = (finding.message, finding.expected and f"expected {finding.expected}", finding.fix)
-                    told.append("; ".join(part for part in parts if part))
+                    told.append(in_one_line(finding))
         elif not report.entries:
             told.append("a log by itself is no entry; name the folder that holds it")
     for line in told:

@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 
 import mlsub.commands.inspect.gather
-from mlsub.commands.inspect.gather import Asked, gather
+from mlsub.commands.inspect.gather import gather
 from mlsub.io.errors import MlsubError
 from mlsub.judge.log import LogTask
+from mlsub.workspace import Settings
 from tests.review.runs.build import write_tree
 
 
 def paths_of(*paths: Path, beside: tuple[Path, ...] = ()) -> tuple[list[str], list[str]]:
-    entries, others = gather([str(path) for path in paths], Asked(jobs=1), beside=[str(path) for path in beside])
+    entries, others = gather([str(path) for path in paths], Settings(jobs=1), beside=[str(path) for path in beside])
     return [entry.path for entry in entries], [entry.path for entry in others]
 
 
@@ -52,7 +53,7 @@ def test_what_lies_beside_is_kept_apart(tmp_path: Path) -> None:
 
 def test_a_name_that_is_none() -> None:
     with pytest.raises(MlsubError, match=r"^There is no a.b\. Name"):
-        gather(["a\0b"], Asked())
+        gather(["a\0b"], Settings())
 
 
 def test_a_defect_of_ours_costs_one_log_and_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,10 +65,10 @@ def test_a_defect_of_ours_costs_one_log_and_no_answer(tmp_path: Path, monkeypatc
         return real(task)
 
     monkeypatch.setattr(mlsub.commands.inspect.gather, "read_trace", broken)
-    [entry], _ = gather([str(write_tree(tmp_path, runs=3))], Asked(jobs=1))
+    [entry], _ = gather([str(write_tree(tmp_path, runs=3))], Settings(jobs=1))
     assert [trace.unreadable for trace in entry.traces] == [None, "ZeroDivisionError: inside a fold", None]
 
 
 def test_processes_give_what_one_process_gives(tmp_path: Path) -> None:
     tree = str(write_tree(tmp_path, runs=8))
-    assert gather([tree], Asked(jobs=2)) == gather([tree], Asked(jobs=1))
+    assert gather([tree], Settings(jobs=2)) == gather([tree], Settings(jobs=1))
