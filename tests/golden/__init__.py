@@ -1,0 +1,1 @@
+"""Golden facts: what every command answers about published packages and broken inputs, in whatever shape."""

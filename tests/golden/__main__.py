@@ -1,0 +1,37 @@
+"""Writes the golden facts again and prints what changed: ``python -m tests.golden [CASE ...]``."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from tests.corpus import CORPUS
+from tests.golden.ask import FACTS, ask, cases, file_of, kept
+from tests.golden.figures import difference, dumps
+
+
+def main(names: list[str]) -> int:
+    """Ask the cases named, or all, and keep what they answer."""
+    unknown = sorted(set(names) - cases().keys())
+    if unknown:
+        print("no such case:", *unknown, file=sys.stderr)
+        return 2
+    changed = 0
+    for case in cases().values():
+        if (names and case.name not in names) or (case.needs_corpus and not CORPUS.is_dir()):
+            continue
+        began = time.monotonic()
+        old, new = kept(case), ask(case)
+        if time.monotonic() - began > 2:
+            print(f"{case.name} took {time.monotonic() - began:.1f} s")
+        if old != new:
+            changed += 1
+            print(case.name, *(difference(old, new) if old else [f"  {len(new)} new facts"]), sep="\n")
+            FACTS.mkdir(exist_ok=True)
+            file_of(case).write_text(dumps(new), encoding="utf-8")
+    print(f"{changed} cases changed")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,52 @@
+"""Every command answers as it did: verdicts, findings, scores and figures, files written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+import pytest
+
+from mlsub.cli import main
+from tests.corpus import CORPUS
+from tests.golden.ask import FACTS, Case, ask, cases, commands, file_of, kept
+from tests.golden.figures import difference
+
+LARGEST = 60_000
+TOGETHER = 600_000
+
+
+@pytest.mark.parametrize("case", cases().values(), ids=lambda case: case.name)
+def test_the_facts_are_the_same(case: Case) -> None:
+    if case.needs_corpus and not CORPUS.is_dir():
+        pytest.skip(f"published packages are not at {CORPUS}")
+    assert file_of(case).exists(), f"no facts are kept of this case: python -m tests.golden {case.name}"
+    changed = difference(kept(case), ask(case))
+    if changed:
+        pytest.fail(f"{len(changed)} lines of facts of {case.name} changed:\n" + "\n".join(changed[:60]), pytrace=False)
+
+
+def leaves(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    if not isinstance(command, click.Group):
+        yield path
+        return
+    context = click.Context(command)
+    for name in command.list_commands(context):
+        below = command.get_command(context, name)
+        assert below is not None
+        yield from leaves(below, (*path, name))
+
+
+def test_every_command_has_a_case() -> None:
+    used = {step for case in cases().values() for step in (case.ask, *(b.partition(": ")[0] for b in case.before))}
+    asked = {commands()[name].words for name in used}
+    missing = [" ".join(path) for path in leaves(main) if not any(words[: len(path)] == path for words in asked)]
+    assert not missing, f"add a case to tests/golden/cases.yaml for: {', '.join(missing)}"
+    assert used == commands().keys()
+
+
+def test_facts_are_small_and_each_belongs_to_a_case() -> None:
+    sizes = {file.name: file.stat().st_size for file in FACTS.iterdir()}
+    assert sizes.keys() == {file_of(case).name for case in cases().values()}
+    assert max(sizes.values()) < LARGEST
+    assert sum(sizes.values()) < TOGETHER
