@@ -28,7 +28,7 @@ $(STAMP): setup.cfg pyproject.toml
 install: $(STAMP)
 
 demo: $(STAMP)
-	$(BIN)/mlsub rehearse submissions/rehearsal/training.yaml --output demo --replace
+	$(BIN)/mlsub demo submissions/rehearsal/training.yaml --output demo --replace
 	$(BIN)/mlsub watch demo/rehearsal-v1.0/Rehearsal/results/this-machine-closed/verses/result_0.txt --format text
 	$(BIN)/mlsub check demo/rehearsal-v1.0
 	$(BIN)/mlsub score demo/rehearsal-v1.0

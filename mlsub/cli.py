@@ -11,42 +11,46 @@ import click
 
 import mlsub
 
-_COMMANDS = {
-    "audit": "Hold claims about published results against the logs.",
-    "check": "Check logs, benchmark folders or organisations.",
-    "compare": "Compare two trainings: what makes one of them faster.",
-    "db": "A database of results and records: build, query, tables.",
-    "diff": "Show what changes between two packages.",
-    "explain": "Explain a rule: reason, source, example and remedy.",
-    "fix": "Propose mechanical repairs as a diff, and make them.",
-    "init": "Write the manifest of a submission.",
-    "inspect": "Ask of runs side by side what a careful reviewer would.",
-    "keys": "Show what a training code must log for a benchmark.",
-    "merge": "Join packages that teams have prepared apart.",
-    "pack": "Assemble a submission from its manifest, and check it.",
-    "rcp": "Reference convergence: show, plan, margin, plot, build.",
-    "redact": "Take private names, paths and secrets out of logs.",
-    "rehearse": "Train and lay out a rehearsal submission on this machine.",
-    "report": "Write the results as a site to look at: tables, curves, findings.",
-    "rules": "Look rules up, and what changes between rounds.",
-    "score": "Print the scores: time to train of each entry.",
-    "seal": "Seal a submission: one encrypted archive, manifest and receipt.",
-    "system": "System descriptions: known systems, new ones, this machine, check.",
-    "truncate": "Shorten logs above 100 MiB, every record kept.",
-    "unseal": "Open a sealed submission, safely, and verify it.",
-    "verify": "Hold a sealed submission or a tree against its manifest.",
-    "watch": "Follow the logs of runs under way.",
+_STAGES = {
+    "Prepare": {
+        "init": "Write the manifest of a submission.",
+        "system": "List, show, write, capture and check system descriptions.",
+        "rules": "Look up rules: list, show, diff, keys, explain.",
+        "rcp": "Reference convergence points: show, plan, margin, plot, build.",
+    },
+    "Run": {
+        "watch": "Follow the logs of running trainings.",
+        "demo": "Train and lay out a demo submission on this machine.",
+    },
+    "Check": {
+        "check": "Check logs, benchmark folders, organisations and rounds.",
+        "score": "Print the scores: time to train of each entry.",
+        "inspect": "Compare runs side by side, as a careful reviewer would.",
+        "fix": "Propose mechanical repairs as a diff, and apply them.",
+        "redact": "Remove private names, paths and secrets from logs.",
+    },
+    "Submit": {
+        "pack": "Assemble a submission from its manifest, and check it.",
+        "merge": "Join packages that teams have prepared separately.",
+        "seal": "Seal a submission: encrypted archive, manifest and receipt.",
+        "unseal": "Open a sealed submission safely, and verify it.",
+        "verify": "Compare a sealed submission or a tree with its manifest.",
+    },
+    "Analyse": {
+        "compare": "Compare two trainings: what makes one of them faster.",
+        "diff": "Show what changes between two packages.",
+        "audit": "Check claims about published results against the logs.",
+        "db": "A database of results and records: build, query, tables.",
+        "site": "Write a site of results: tables, curves, findings.",
+    },
+    "Help": {
+        "explain": "Explain a rule: reason, source, example and fix.",
+        "completion": "Print the script that completes commands in a shell.",
+    },
 }
-
+_COMMANDS = {name: text for stage in _STAGES.values() for name, text in stage.items()}
 #: Modules of commands that live in the room of another one.
-_ELSEWHERE = {
-    "diff": "compare.command_diff",
-    "keys": "rules.command_keys",
-    "rehearse": "demo.command",
-    "report": "site.command",
-    "truncate": "fix.command_truncate",
-}
-
+_ELSEWHERE = {"diff": "compare.command_diff"}
 #: Commands that have commands of their own.
 _GROUPS = ("db", "rcp", "rules", "system")
 
@@ -96,8 +100,9 @@ class _Commands(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(_COMMANDS.items()))
+        for stage, commands in _STAGES.items():
+            with formatter.section(stage):
+                formatter.write_dl(list(commands.items()), col_max=12)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

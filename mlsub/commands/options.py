@@ -179,11 +179,11 @@ def tell_unchecked(reports: Sequence[Report]) -> None:
                     tell(in_one_line(finding))
 
 
-def tell(message: str) -> None:
+def tell(message: str, command: str = "") -> None:
     """Say something beside the answer, on standard error."""
     from mlsub.io.plain import plain
 
-    click.echo(plain(f"mlsub: {message}"), err=True)
+    click.echo(plain(f"{f'mlsub {command}'.rstrip()}: {message}"), err=True)
 
 
 def write_output(file: Path, content: bytes, *, force: bool) -> None:

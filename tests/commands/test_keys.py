@@ -1,4 +1,4 @@
-"""``mlsub keys``: what a training code must log, to the letter."""
+"""``mlsub rules keys``: what a training code must log, to the letter."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ TEXTS = {
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_the_keys_read_to_the_letter(name: str) -> None:
-    outcome = run("keys", *TEXTS[name].split())
+    outcome = run("rules", "keys", *TEXTS[name].split())
     assert (outcome.status, outcome.stderr) == (0, "")
     reads(name, outcome.stdout)
 
 
 def test_the_document_keeps_the_schema() -> None:
-    document = json.loads(run("keys", "cosmoflow", "--format", "json").stdout)
+    document = json.loads(run("rules", "keys", "cosmoflow", "--format", "json").stdout)
     Draft202012Validator(json.loads(FILE.read_text())).validate(document)
     assert (document["kind"], document["usage"], document["round"]) == ("keys", "hpc", "3.0")
 
@@ -37,11 +37,11 @@ def test_the_document_keeps_the_schema() -> None:
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        ("flux", "mlsub keys: no benchmark 'flux'. Did you mean flux1?\n"),
-        ("bert --division opn", "mlsub keys: no division 'opn'; there are closed, open. Did you mean open?\n"),
-        ("bert --round 6.0", "mlsub keys: training 6.0 has no bert; it was in 0.7 to 5.0\n"),
+        ("flux", "mlsub rules keys: no benchmark 'flux'. Did you mean flux1?\n"),
+        ("bert --division opn", "mlsub rules keys: no division 'opn'; there are closed, open. Did you mean open?\n"),
+        ("bert --round 6.0", "mlsub rules keys: training 6.0 has no bert; it was in 0.7 to 5.0\n"),
     ],
 )
 def test_a_name_that_there_is_not_gets_one_line(arguments: str, line: str) -> None:
-    outcome = run("keys", *arguments.split())
+    outcome = run("rules", "keys", *arguments.split())
     assert (outcome.status, outcome.stdout, outcome.stderr) == (2, "", line)

@@ -107,8 +107,8 @@ def test_the_first_runs_of_an_entry_read_to_the_letter(tmp_path: Path) -> None:
 
 def test_a_tree_reads_to_the_letter(tmp_path: Path) -> None:
     tree = make_tree(tmp_path, benchmarks=["resnet", "bert"])
-    for run, epoch in ((0, 36), (1, 44), (2, 44)):
-        tree.edit(lambda log, epoch=epoch: log.put("eval_accuracy", metadata={"epoch_num": epoch}), run)  # type: ignore[misc]
+    for number, epoch in ((0, 36), (1, 44), (2, 44)):
+        tree.edit(lambda log, epoch=epoch: log.put("eval_accuracy", metadata={"epoch_num": epoch}), number)  # type: ignore[misc]
     (tree.entry() / "scaling.json").write_text('{"scaling_factor": 1.0123}')
     tree.add_system("rack2", "open")
     tree.add_entry("resnet", "rack2", "open")

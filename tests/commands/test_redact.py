@@ -65,7 +65,7 @@ def test_copies_go_where_they_are_wanted(logs: Path, tmp_path: Path) -> None:
     assert (out / "result_1.txt").read_text() == "HOSTNAME=<host-1>\nwriting to <path-1>\n"
     again = run("redact", logs, "-o", out)
     assert again.status == 2
-    assert again.stderr == f"mlsub: redact: {out} is not empty. Name a folder that is not there yet.\n"
+    assert again.stderr == f"mlsub redact: {out} is not empty. Name a folder that is not there yet.\n"
 
 
 def test_json_has_all_of_it(logs: Path) -> None:
@@ -105,4 +105,4 @@ def test_a_log_that_cannot_be_changed_is_told_in_one_line(kind: str, tmp_path: P
             pytest.skip("this user may read everything")
     done = run("redact", file, "--write")
     assert (done.status, done.stdout) == (2, "")
-    assert done.stderr.startswith("mlsub: redact: ") and done.stderr.count("\n") == 1
+    assert done.stderr.startswith("mlsub redact: ") and done.stderr.count("\n") == 1

@@ -1,4 +1,4 @@
-"""``mlsub report``, as it is called."""
+"""``mlsub site``, as it is called."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_site_of_an_accepted_round(here: Path) -> None:
     make_tree(here)
-    outcome = run("report", "v1.0", "-o", "site")
+    outcome = run("site", "v1.0", "-o", "site")
     assert outcome == (0, "site: 1 result of 1 round, 5 runs, on 5 pages. Open site/index.html\n", "")
     assert Html((here / "site" / "index.html").read_bytes()).text[:1] == ["MLPerf results"]
 
 
 def test_a_rejected_result_is_told_by_the_status_and_on_the_site(here: Path) -> None:
     two_rounds(here)
-    outcome = run("report", "v1.0", "v1.1", "-o", "out/site", "--title", "Ours")
+    outcome = run("site", "v1.0", "v1.1", "-o", "out/site", "--title", "Ours")
     assert outcome == (1, "out/site: 4 results of 2 rounds, 25 runs, on 9 pages. Open out/site/index.html\n", "")
     assert "rejected" in Html((here / "out/site/rounds/training_1.1.html").read_bytes()).text
     assert "Ours" in Html((here / "out/site/index.html").read_bytes()).text
@@ -39,21 +39,21 @@ def test_a_rejected_result_is_told_by_the_status_and_on_the_site(here: Path) -> 
 
 def test_a_site_is_only_replaced_when_asked_to(here: Path) -> None:
     make_tree(here)
-    assert run("report", "v1.0", "-o", "site").status == 0
+    assert run("site", "v1.0", "-o", "site").status == 0
     before = snapshot(here / "site")
-    assert run("report", "v1.0", "-o", "site") == (
-        2, "", "mlsub report: site exists. Add --replace to replace it.\n"
+    assert run("site", "v1.0", "-o", "site") == (
+        2, "", "mlsub site: site exists. Add --replace to replace it.\n"
     )  # fmt: skip
     assert snapshot(here / "site") == before
-    assert run("report", "v1.0", "-o", "site", "--replace").status == 0
-    assert run("report", "v1.0", "-o", "site", "--force").status == 0
+    assert run("site", "v1.0", "-o", "site", "--replace").status == 0
+    assert run("site", "v1.0", "-o", "site", "--force").status == 0
 
 
 def test_an_empty_folder_can_be_made_a_site_from_within(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_tree(here / "in")
     (here / "empty").mkdir()
     monkeypatch.chdir(here / "empty")
-    outcome = run("report", here / "in" / "v1.0", "-o", ".")
+    outcome = run("site", here / "in" / "v1.0", "-o", ".")
     assert (outcome.status, outcome.stderr) == (0, "")
     assert (here / "empty" / "index.html").is_file()
     assert sorted(path.name for path in here.iterdir()) == [".empty.mlsub-written", "empty", "in"]
@@ -62,17 +62,17 @@ def test_an_empty_folder_can_be_made_a_site_from_within(here: Path, monkeypatch:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("none",), "mlsub report: there is no result to show, and no site was written."),
-        (("v1.0/ACME/results/rack1/resnet/result_0.txt",), "mlsub report: a log alone is no result."),
-        (("v1.0", "--ids", "none.csv"), "mlsub report: none.csv: there is no such file"),
-        (("v1.0", "--records", "none.yaml"), "mlsub report: none.yaml:1: cannot be read: No such file or directory"),
-        (("v1.0", "--rules", "none.yaml"), "mlsub report: none.yaml"),
-        (("v1.0", "--round", "9.9"), "mlsub report: there is no result to show"),
+        (("none",), "mlsub site: there is no result to show, and no site was written."),
+        (("v1.0/ACME/results/rack1/resnet/result_0.txt",), "mlsub site: a log alone is no result."),
+        (("v1.0", "--ids", "none.csv"), "mlsub site: none.csv: there is no such file"),
+        (("v1.0", "--records", "none.yaml"), "mlsub site: none.yaml:1: cannot be read: No such file or directory"),
+        (("v1.0", "--rules", "none.yaml"), "mlsub site: none.yaml"),
+        (("v1.0", "--round", "9.9"), "mlsub site: there is no result to show"),
     ],
 )
 def test_what_cannot_be_done_is_said_and_nothing_is_written(arguments: tuple[str, ...], told: str, here: Path) -> None:
     make_tree(here)
-    outcome = run("report", *arguments, "-o", "site")
+    outcome = run("site", *arguments, "-o", "site")
     assert (outcome.status, outcome.stdout) == (2, "")
     assert told in outcome.stderr
     assert not (here / "site").exists()
@@ -80,7 +80,7 @@ def test_what_cannot_be_done_is_said_and_nothing_is_written(arguments: tuple[str
 
 def test_a_part_that_cannot_be_checked_is_told(here: Path) -> None:
     make_tree(here)
-    outcome = run("report", "v1.0", "none", "-o", "site")
+    outcome = run("site", "v1.0", "none", "-o", "site")
     assert outcome.status == 2
     assert "none" in outcome.stderr
     assert (here / "site" / "index.html").is_file()
@@ -90,7 +90,7 @@ def test_ids_and_records_come_onto_the_site(here: Path) -> None:
     make_tree(here)
     (here / "ids.csv").write_text("id,round,organisation,system\n1.0-1025,1.0,ACME,rack1\n")
     records = Path(__file__).parents[2] / "submissions" / "records" / "graphcore.yaml"
-    assert run("report", "v1.0", "-o", "site", "--ids", "ids.csv", "--records", records).status == 0
+    assert run("site", "v1.0", "-o", "site", "--ids", "ids.csv", "--records", records).status == 0
     text = Html((here / "site" / "performance.html").read_bytes()).text
     assert "MLPerf Training v1.0 Results | MLPerf ID: 1.0-1025" in text
     assert "Training: throughput" in text
@@ -102,25 +102,25 @@ def test_without_jinja_it_says_what_to_install(here: Path, monkeypatch: pytest.M
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name, *rest: None if name == "jinja2" else real(name, *rest)
     )
-    outcome = run("report", "v1.0", "-o", "site")
+    outcome = run("site", "v1.0", "-o", "site")
     assert outcome == (
-        2, "", "mlsub report: the pages are made with Jinja2. Install it with: pip install 'mlsub[report]'\n"
+        2, "", "mlsub site: the pages are made with Jinja2. Install it with: pip install 'mlsub[report]'\n"
     )  # fmt: skip
 
 
 def test_a_closed_folder_is_told(here: Path) -> None:
     tree = make_tree(here)
-    outcome = call("report", tree.folder, "-o", "/proc/site")
+    outcome = call("site", tree.folder, "-o", "/proc/site")
     assert outcome.returncode == 2
-    assert outcome.stderr.startswith("mlsub report: /proc/site cannot be written: ")
+    assert outcome.stderr.startswith("mlsub site: /proc/site cannot be written: ")
     assert len(outcome.stderr.splitlines()) == 1
 
 
 def test_the_options_of_the_convergence_test_count(here: Path) -> None:
     tree = make_tree(here, "v1.1", benchmarks=["bert"])
     tree.edit(lambda log: log.put("eval_accuracy", metadata={"epoch_num": 1}), *range(10), benchmark="bert")
-    assert run("report", "v1.1", "-o", "by-epochs").status == 1
-    assert run("report", "v1.1", "-o", "by-samples", "--rcp-bert-train-samples").status == 0
+    assert run("site", "v1.1", "-o", "by-epochs").status == 1
+    assert run("site", "v1.1", "-o", "by-samples", "--rcp-bert-train-samples").status == 0
     page = "results/training_1.1_acme_rack1_bert.html"
     for site, words in (
         ("by-epochs", "BERT counted by train_samples in place of epoch_num: pass"),
@@ -139,14 +139,14 @@ def test_a_file_of_reference_points_counts_and_is_drawn(here: Path) -> None:
     for record in records.values():
         record["Epochs to converge"] = [3 * epochs for epochs in record["Epochs to converge"]]
     (here / "slower.json").write_text(json.dumps(records))
-    assert run("report", "v1.0", "-o", "usual").status == 0
-    assert run("report", "v1.0", "-o", "slower", "--rcp", "slower.json").status == 1
+    assert run("site", "v1.0", "-o", "usual").status == 0
+    assert run("site", "v1.0", "-o", "slower", "--rcp", "slower.json").status == 1
     page = "results/training_1.0_acme_rack1_resnet.html"
     usual, slower = (" ".join(Html((here / site / page).read_bytes()).text) for site in ("usual", "slower"))
     assert "The runs pass the convergence test." in usual
     assert "The runs fail the convergence test" in slower
     (here / "slower.json").write_text("{}")
-    outcome = run("report", "v1.0", "-o", "broken", "--rcp", "slower.json")
+    outcome = run("site", "v1.0", "-o", "broken", "--rcp", "slower.json")
     assert (outcome.status, outcome.stdout) == (2, "")
-    assert outcome.stderr.startswith("mlsub report: slower.json: ")
+    assert outcome.stderr.startswith("mlsub site: slower.json: ")
     assert not (here / "broken").exists()

@@ -19,19 +19,19 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from mlsub.commands.watch.command import command
+from mlsub.cli import main
 from tests.commands.runner import REPOSITORY, run
 from tests.commands.watch.scene import lines_of, read_events
 from tests.differential.shared import ABSENT, CORPUS, present
 
-CALL = [sys.executable, "-c", "from mlsub.commands.watch.command import command; command(prog_name='mlsub watch')"]
+CALL = [sys.executable, "-c", "from mlsub.cli import main; main(prog_name='mlsub')"]
 ENVIRONMENT = {**os.environ, "NO_COLOR": "1", "COLUMNS": "100", "PYTHONPATH": str(REPOSITORY)}
 QUICK = ["--interval", "0.05"]
 
 
 def watch(*args: object, data: bytes | None = None) -> Result:
     """Call the command in this process; anything but an orderly exit is a failure of the test."""
-    result = CliRunner().invoke(command, [*map(str, args), *QUICK], input=data)
+    result = CliRunner().invoke(main, ["watch", *map(str, args), *QUICK], input=data)
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
     return result
 
@@ -305,7 +305,7 @@ def test_an_output_that_knows_few_characters(tmp_path: Path) -> None:
 
 PROBE = """
 import json, sys
-from mlsub.commands.watch.command import command
+from mlsub.cli import main
 try:
     command(sys.argv[1:])
 except SystemExit:

@@ -212,7 +212,7 @@ def test_a_round_to_come_can_be_looked_up_and_compared(coming: Path) -> None:
     assert differing.status == 0
     assert "newthing" in differing.stdout
     assert "power_cap_watts" in differing.stdout
-    assert "power_cap_watts" in run("keys", "bert", "--round", "7.0", "--rules", str(coming)).stdout
+    assert "power_cap_watts" in run("rules", "keys", "bert", "--round", "7.0", "--rules", str(coming)).stdout
     assert "7.1" in run("rules", "list", "--rules", str(coming)).stdout
 
 

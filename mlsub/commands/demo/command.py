@@ -1,4 +1,4 @@
-"""``mlsub rehearse``: a submission of one's own in a minute, to try everything on."""
+"""``mlsub demo``: a submission of one's own in a minute, to try everything on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from mlsub.commands.demo.train import Result
 
 
-@click.command("rehearse")
+@click.command("demo")
 @click.argument("manifest", type=click.Path(path_type=Path))
 @click.option("--output", type=click.Path(path_type=Path), default=Path("demo"), show_default=True)
 @click.option("--replace", is_flag=True, help="Replace an earlier rehearsal of the same organisation.")

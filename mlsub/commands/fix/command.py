@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path())
 @click.option("--write", is_flag=True, help="Make the repairs; without it, show them as a diff.")
 @click.option("--select", "wanted", multiple=True, metavar="RULE", help="Repair by this rule or prefix alone.")
+@click.option("--truncate", is_flag=True, help="Instead, shorten logs above --limit, every record kept.")
+@click.option("--limit", type=click.IntRange(100), default=100, show_default=True, metavar="MIB", help="Size in MiB.")
 @click.option("--round", "round_", metavar="ROUND", help="1.0, 1.0.0 or v1.0; else read off the folders.")
 @click.option("--usage", metavar="USAGE", help="training or rehearsal; else read off the folders.")
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes that read logs.")
@@ -25,6 +27,8 @@ def command(
     paths: tuple[str, ...],
     write: bool,
     wanted: tuple[str, ...],
+    truncate: bool,
+    limit: int,
     round_: str | None,
     usage: str | None,
     jobs: int | None,
@@ -35,6 +39,9 @@ def command(
     Duplicate keys of equal value, spellings of the status, names of results, benchmark folders and descriptions,
     byte order marks, CR LF, trailing blanks, and records that only repeat one of a key that appears once. No number is
     ever changed, and nothing is done that would make the official verdict worse. --format diff is for git apply.
+
+    --truncate leaves framework output out of the middle of logs above 100 MiB, which the rules allow for those alone.
+    Head and tail stay, and every line with a record; one line says what was left out.
 
     Exit status: 0 nothing to repair, or all repaired; 1 repairs are proposed, or something is left to you; 2 could not.
     """
@@ -48,6 +55,12 @@ def command(
     from mlsub.rules.explain import suggestion
     from mlsub.workspace import Settings
 
+    if truncate:
+        from mlsub.commands.fix.oversized import truncate_logs
+
+        if wanted or round_ or usage or format_ == "diff":
+            raise click.UsageError("--truncate looks at sizes alone: leave out --select, --round, --usage and diff.")
+        truncate_logs(paths, limit, format_, write=write)
     hints = [hint for hint in map(suggestion, wanted) if hint is not None]
     if hints:
         raise click.UsageError(hints[0])
@@ -68,7 +81,7 @@ def command(
             except OSError as error:
                 problems = [MlsubError(f"{path} cannot be looked at: {error.strerror or error}. Nothing more is done.")]
             for problem in problems:
-                tell(f"fix: {problem}")
+                tell(f"{problem}", "fix")
             failed += len(problems)
         _print(plans, diffs, format_, written=write)
     _end(plans, failed, write)

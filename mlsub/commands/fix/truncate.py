@@ -151,7 +151,7 @@ def _kept(text: bytes, start: int, plan: _Plan) -> tuple[bytes, bytes]:
 
 def _marker(told: _Told) -> bytes:
     words = (
-        f"[mlsub truncate: from here on {told.lines} lines ({told.bytes} bytes) of framework output are left out, "
+        f"[mlsub fix: from here on {told.lines} lines ({told.bytes} bytes) of framework output are left out, "
         "no MLPerf record among them]\n"
     )
     return b"\n" * told.mid_line + words.encode()

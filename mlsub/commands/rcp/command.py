@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from mlsub.commands.lazy import LazyGroup
 from mlsub.commands.options import rcp_points
 
 if TYPE_CHECKING:
@@ -39,23 +39,10 @@ def _common(function: F) -> F:
     return function
 
 
-class _Commands(click.Group):
-    """Knows the commands that have a module of their own, and loads the one that is called."""
-
-    own = ("build", "margin", "plot")
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted([*super().list_commands(ctx), *self.own])
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self.own:
-            return super().get_command(ctx, cmd_name)
-        command = import_module(f"mlsub.commands.rcp.command_{cmd_name}").command
-        assert isinstance(command, click.Command)  # noqa: S101  (our own modules)
-        return command
+_MODULES = {name: f"mlsub.commands.rcp.command_{name}" for name in ("build", "margin", "plot")}
 
 
-@click.group("rcp", cls=_Commands)
+@click.group("rcp", cls=LazyGroup, modules=_MODULES)
 def command() -> None:
     """The reference convergence points (RCP) that mlsub check holds Closed results against."""
 

@@ -79,7 +79,7 @@ def _run(redactor: Redactor, files: list[Path], write_one: Callable[[Path], None
         except MlsubError as error:
             failed[file] = error
     for problem in failed.values():
-        tell(f"redact: {problem}")
+        tell(f"{problem}", "redact")
     return len(failed)
 
 

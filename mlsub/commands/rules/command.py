@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from mlsub.commands.lazy import LazyGroup
 from mlsub.io.errors import MlsubError
 
 if TYPE_CHECKING:
@@ -26,7 +27,10 @@ def _usage_and_format(function: F) -> F:
     return usage(rules(form(function)))
 
 
-@click.group("rules")
+_MODULES = {"explain": "mlsub.commands.explain.command", "keys": "mlsub.commands.rules.command_keys"}
+
+
+@click.group("rules", cls=LazyGroup, modules=_MODULES)
 def command() -> None:
     """Look the rules up: which there are, what they demand, what changes between rounds."""
 

@@ -1,4 +1,4 @@
-"""``mlsub keys``: what a training code must log."""
+"""``mlsub rules keys``: what a training code must log."""
 
 from __future__ import annotations
 

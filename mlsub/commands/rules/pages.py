@@ -97,7 +97,7 @@ def _index() -> Iterator[str]:
         "$ mlsub rules list --round 6.1",
         "$ mlsub rules show resnet --round 2.1",
         "$ mlsub rules diff 6.0 6.1",
-        "$ mlsub keys llama31_8b",
+        "$ mlsub rules keys llama31_8b",
         "```",
         "",
         f"[Rounds](#rounds) · [Benchmarks](#benchmarks) · [Keys](#keys) · [Rules]({RULES})",

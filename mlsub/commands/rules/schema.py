@@ -28,7 +28,7 @@ def document_schema() -> dict[str, Any]:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:mlsub:reference",
-        "title": "What mlsub rules and mlsub keys write with --format json",
+        "title": "What mlsub rules and mlsub rules keys write with --format json",
         "description": "Fields may be added.",
         "type": "object",
         "properties": {**head, "kind": {"description": "Which answer it is.", "enum": list(KINDS.values())}},

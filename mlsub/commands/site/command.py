@@ -1,4 +1,4 @@
-"""``mlsub report``: the results page."""
+"""``mlsub site``: the results page."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from mlsub.workspace import Checked
 
 
-@click.command("report")
+@click.command("site")
 @path_and_round
 @convergence_options
 @click.option("--output", "-o", required=True, type=click.Path(), metavar="DIR", help="The folder of the site.")

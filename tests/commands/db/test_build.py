@@ -231,7 +231,7 @@ def test_a_folder_that_holds_nothing_is_an_error(kind: str, place: Place) -> Non
         odd.write_text("")
     elif kind == "empty":
         odd.mkdir()
-    with pytest.raises(MlsubError, match=r"^(There is no|No round was given|There is neither) "):
+    with pytest.raises(MlsubError, match=r"^(There is no |No round was given|There is neither )"):
         place.build(odd)
 
 

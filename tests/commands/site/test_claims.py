@@ -34,7 +34,7 @@ def test_each_claim_has_a_row_with_its_verdict_and_figures(tmp_path: Path) -> No
     tree = make_tree(tmp_path)
     file = tmp_path / "claims.yaml"
     file.write_text(CLAIMS)
-    outcome = run("report", tree.folder.parent, "-o", tmp_path / "site", "--claims", file)
+    outcome = run("site", tree.folder.parent, "-o", tmp_path / "site", "--claims", file)
     assert (outcome.status, outcome.stderr) == (1, ""), "a claim that fails is told by the status"
     found = Html((tmp_path / "site" / "claims.html").read_bytes())
     at = found.text.index("fast")
@@ -52,9 +52,9 @@ def test_a_claims_file_that_cannot_be_used_leaves_no_site(tmp_path: Path, conten
     tree = make_tree(tmp_path)
     file = tmp_path / "claims.yaml"
     file.write_text(content)
-    outcome = run("report", tree.folder.parent, "-o", tmp_path / "site", "--claims", file)
+    outcome = run("site", tree.folder.parent, "-o", tmp_path / "site", "--claims", file)
     assert (outcome.status, outcome.stdout) == (2, "")
-    assert outcome.stderr.startswith(f"mlsub report: {file}:")
+    assert outcome.stderr.startswith(f"mlsub site: {file}:")
     assert not (tmp_path / "site").exists()
 
 
@@ -68,7 +68,7 @@ def test_cells_that_are_numbers_sort_as_numbers(cell: str, number: float | None)
 
 @pytest.mark.skipif(not present(), reason=ABSENT)
 def test_the_claims_on_published_results(tmp_path: Path) -> None:
-    outcome = run("report", folder("1.0"), "-o", tmp_path / "site", "--claims", GRAPHCORE)
+    outcome = run("site", folder("1.0"), "-o", tmp_path / "site", "--claims", GRAPHCORE)
     assert (outcome.status, outcome.stderr) == (1, "")
     text = Html((tmp_path / "site" / "claims.html").read_bytes()).text
     at = text.index("S3-03")

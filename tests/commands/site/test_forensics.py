@@ -52,7 +52,7 @@ def test_they_stand_on_the_page_when_asked_for(tmp_path: Path) -> None:
     tree = make_tree(tmp_path, "v1.0")
     tree.log(4).rename(tree.entry() / "result_9.txt")
     for name, options in (("plain", []), ("asked", ["--inspect"])):
-        done = run("report", tree.folder, "-o", tmp_path / name, "--jobs", "1", *options)
+        done = run("site", tree.folder, "-o", tmp_path / name, "--jobs", "1", *options)
         assert (done.status, done.stderr) == (0, "")
     plain, asked = ((tmp_path / name / "results") for name in ("plain", "asked"))
     assert [("inspect.numbering" in page.read_text()) for page in plain.iterdir()] == [False]

@@ -1,11 +1,10 @@
-"""``mlsub truncate``: logs too large to submit."""
+"""Logs too large to submit."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
-
-import click
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NoReturn
 
 from mlsub.commands.options import tell
 
@@ -15,35 +14,24 @@ if TYPE_CHECKING:
 _MIB = 1 << 20
 
 
-@click.command("truncate")
-@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path())
-@click.option("--write", is_flag=True, help="Truncate; without it, say what would become of each log.")
-@click.option("--limit", type=click.IntRange(100), default=100, show_default=True, metavar="MIB", help="Size in MiB.")
-@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
-def command(paths: tuple[str, ...], write: bool, limit: int, format_: str) -> None:
-    """Leave framework output out of the middle of logs above 100 MiB, which the rules allow for those alone.
+def truncate_logs(paths: Sequence[str], limit: int, format_: str, *, write: bool) -> NoReturn:
+    """Leave framework output out of the middle of logs above a size in MiB, and end the command.
 
-    PATH is a log, or a folder for all logs below it. Head and tail stay, and every line with a record; one line tells
-    what was left out. Nothing is written unless the records are the same, byte by byte.
-
-    Exit status: 0 nothing to do, or done; 1 logs would be truncated; 2 a log could not be.
+    Head and tail stay, and every line with a record; one line says what was left out. Nothing is written unless the
+    records are the same, byte by byte.
     """
     from mlsub.commands.fix.logs import find_logs
     from mlsub.commands.fix.truncate import truncate
     from mlsub.io.errors import MlsubError
 
-    try:
-        files = find_logs(paths)
-    except MlsubError as error:
-        tell(f"truncate: {error}")
-        sys.exit(2)
+    files = find_logs(paths)
     done: list[Shortened] = []
     failed = 0
     for file in files:
         try:
             answer = truncate(file, limit * _MIB, write=write)
         except MlsubError as error:
-            tell(f"truncate: {error}")
+            tell(f"{error}", "fix")
             failed += 1
             continue
         if answer is not None:

@@ -1,4 +1,4 @@
-"""``mlsub truncate`` as people call it."""
+"""``mlsub fix --truncate`` as people call it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_a_large_log_is_told_then_truncated_then_left_alone(tmp_path: Path) -> N
     file = large(tmp_path)
     (tmp_path / "result_1.txt").write_text(RECORD)
     before = snapshot(tmp_path)
-    dry = run("truncate", tmp_path)
+    dry = run("fix", "--truncate", tmp_path)
     assert (dry.status, dry.stderr) == (1, "")
     assert dry.stdout == (
         f"{file}\n"
@@ -32,25 +32,25 @@ def test_a_large_log_is_told_then_truncated_then_left_alone(tmp_path: Path) -> N
         "1 of 2 logs are no larger than 100 MiB and stay as they are. To truncate the others: --write\n"
     )
     assert snapshot(tmp_path) == before
-    done = run("truncate", tmp_path, "--write")
+    done = run("fix", "--truncate", tmp_path, "--write")
     assert done.status == 0
     assert done.stdout == dry.stdout.replace("would be", "now").replace(". To truncate the others: --write", "")
     assert file.stat().st_size <= 100 << 20 and file.read_text().count(RECORD) == 145
-    again = run("truncate", tmp_path, "--write", "--format", "json")
+    again = run("fix", "--truncate", tmp_path, "--write", "--format", "json")
     assert (again.status, again.document) == (0, {"written": True, "limit": 104857600, "logs": []})
 
 
 def test_no_limit_below_that_of_the_rules(tmp_path: Path) -> None:
     (tmp_path / "result_0.txt").write_text(RECORD)
-    assert run("truncate", tmp_path, "--limit", 99).status == 2
+    assert run("fix", "--truncate", tmp_path, "--limit", 99).status == 2
 
 
 def test_what_is_not_there_is_said_in_one_line(tmp_path: Path) -> None:
-    done = run("truncate", tmp_path / "no\x1bwhere")
+    done = run("fix", "--truncate", tmp_path / "no\x1bwhere")
     assert done.status == 2
-    assert done.stderr == f"mlsub: truncate: There is no {tmp_path}/no\\x1bwhere. Name logs, or folders of them.\n"
+    assert done.stderr == f"mlsub fix: There is no {tmp_path}/no\\x1bwhere. Name logs, or folders of them.\n"
     (tmp_path / "link").symlink_to("elsewhere")
-    link = run("truncate", tmp_path / "link")
+    link = run("fix", "--truncate", tmp_path / "link")
     assert (link.status, link.stdout) == (2, "")
-    empty = run("truncate", tmp_path)
+    empty = run("fix", "--truncate", tmp_path)
     assert empty.status == 2 and "holds no log" in empty.stderr
