@@ -6,6 +6,7 @@ STAMP  := $(VENV)/.installed
 ADAPTERS := $(VENV)/.adapters
 BROWSER := $(VENV)/.browser
 SCREENSHOTS ?= build/screenshots
+DOCS   := build/docs
 
 .PHONY: help install demo test test-adapters test-browser lint format docs bench parity parity-long clean
 
@@ -15,7 +16,7 @@ help:
 	@echo "make test-adapters  install PyTorch, Lightning, Transformers and Keras (6 GB), and test the adapters with them"
 	@echo "make test-browser  test the results page in headless Chromium, with pictures of its pages in $(SCREENSHOTS)"
 	@echo "make lint         ruff and mypy"
-	@echo "make docs         write the reference pages under docs/ anew from the rules"
+	@echo "make docs         build the documentation with its reference pages, in $(DOCS)"
 	@echo "make bench        time mlsub against the official tool"
 	@echo "make parity       agreement with the recorded official verdicts, as a table"
 	@echo "make parity-long  a long, seeded search for logs on which mlsub and the official checker differ"
@@ -67,7 +68,8 @@ format: $(STAMP)
 	$(BIN)/ruff format .
 
 docs: $(STAMP)
-	$(BIN)/python -m mlsub.commands.rules docs
+	rm -rf $(DOCS)
+	$(BIN)/python -m mlsub.commands.rules . $(DOCS)
 
 bench: $(STAMP)
 	$(BIN)/python bench/run.py

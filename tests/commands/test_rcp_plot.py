@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from mlsub.commands.rcp.picture.chart import chart_of
 from mlsub.commands.rcp.picture.draw import draw
 from mlsub.commands.rcp.picture.page import inline, page
 from tests.commands.rcp.test_plot import EVERY, NAMES, picture, series, shown, texts
@@ -131,8 +132,8 @@ def test_a_file_is_only_replaced_when_asked_to(here: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (("resnet", "-o", "a.pdf"), "a.pdf can be no picture. Name a file that ends in .svg, .png or .html."),
-        (("resnet", "-o", "-"), "- can be no picture"),
+        (("resnet", "-o", "a.pdf"), "a.pdf cannot be a picture. Name a file that ends in .svg, .png or .html."),
+        (("resnet", "-o", "-"), "- cannot be a picture"),
         (("resnet", "-o", "none/a.svg"), "There is no folder none"),
         (("resnt", "-o", "a.svg"), "no benchmark 'resnt'. Did you mean resnet"),
         (("resnet", "--round", "6.1", "-o", "a.svg"), "training 6.1 has no resnet; it was in"),
@@ -240,12 +241,12 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def drawn() -> bytes:
-    return draw(picture(*EVERY), "svg")
+    return draw(chart_of(picture(*EVERY)), "svg")
 
 
 def test_the_page_has_pictures_and_tables_and_needs_nothing_else(drawn: bytes) -> None:
     other = picture(name="resnet")
-    content = page([(picture(*EVERY), drawn), (other, draw(other, "svg"))])
+    content = page([(picture(*EVERY), drawn), (other, draw(chart_of(other), "svg"))])
     found = Page(content)
     assert (found.tags.count("svg"), found.tags.count("figure"), found.tags.count("table")) == (2, 2, 3)
     assert len(found.ids) == len(set(found.ids)), "ids of two pictures are kept apart"

@@ -1,4 +1,4 @@
-"""``mlsub rcp plot``: a picture of the reference points and of the runs that are held against them."""
+"""``mlsub rcp plot``: a picture of the reference points and of the runs beside them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.commands.options import convergence_options, run_check, write_output
+from mlsub.commands.options import convergence_options, run_check, tell_unchecked, write_output
 from mlsub.io.errors import MlsubError
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _check_before(output: str, force: bool) -> str:
     suffix = Path(output).suffix.lower()
     if suffix not in _SUFFIXES:
         endings = f"{', '.join(_SUFFIXES[:-1])} or {_SUFFIXES[-1]}"
-        raise MlsubError(f"{output} can be no picture. Name a file that ends in {endings}.")
+        raise MlsubError(f"{output} cannot be a picture. Name a file that ends in {endings}.")
     check_output(Path(output), force=force)
     check_matplotlib()
     return suffix
@@ -126,7 +126,7 @@ def _of_entries(
     from mlsub.io.plain import plain
     from mlsub.rounds import get_round
 
-    _tell_unchecked(reports)
+    tell_unchecked(reports)
     checked = [report for report in reports if report.entries]
     pictures, problems = pictures_of(
         checked, lambda report: get_round(str(report.usage), str(report.round), overlay), wanted, own, which
@@ -154,32 +154,21 @@ def _why_none(
     return "there is no entry to draw. Name a folder of results, or a benchmark for its reference alone."
 
 
-def _tell_unchecked(reports: Sequence[Report]) -> None:
-    from mlsub.findings import Verdict
-    from mlsub.io.plain import plain
-
-    for report in reports:
-        if report.official is Verdict.NOT_CHECKED:
-            for finding in report.findings:
-                if finding.rejects:
-                    parts = (finding.message, finding.expected and f"expected {finding.expected}", finding.fix)
-                    click.echo(plain(f"mlsub rcp plot: {'; '.join(part for part in parts if part)}"), err=True)
-
-
 def _content(pictures: Sequence[Picture], suffix: str) -> bytes:
+    from mlsub.commands.rcp.picture.chart import chart_of
     from mlsub.commands.rcp.picture.draw import draw
 
     if suffix == ".html":
         from mlsub.commands.rcp.picture.page import page
 
-        return page([(picture, draw(picture, "svg")) for picture in pictures])
+        return page([(picture, draw(chart_of(picture), "svg")) for picture in pictures])
     if len(pictures) > 1:
         there = ", ".join(f"{picture.reference.benchmark} v{picture.round}" for picture in pictures)
         raise MlsubError(
             f"there are {len(pictures)} pictures to draw ({there}). "
             f"Choose one with --benchmark and --round, or write them all into one .html.",
         )
-    return draw(pictures[0], suffix.removeprefix("."))
+    return draw(chart_of(pictures[0]), suffix.removeprefix("."))
 
 
 def _tell(picture: Picture, output: str) -> None:

@@ -1,9 +1,8 @@
-"""The reference pages under docs/: all of them, as a mapping from path to text."""
+"""The reference pages of the documentation: all of them, as a mapping from path to text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 from mlsub.commands.rules.history import spans
 from mlsub.commands.rules.keys import descriptions
@@ -15,12 +14,11 @@ from mlsub.rounds import usages
 from mlsub.rounds.names import all_rounds, rounds_with
 from mlsub.rules.catalogue import RuleInfo, catalogue
 
-#: The folders that hold generated pages and nothing else, and the index.
-FOLDERS = ("benchmarks", "keys", "rounds", "rules")
+#: The index, and the list of rules that are not about one key.
 INDEX = "reference.md"
 RULES = "rules.md"
 
-_NOTE = "<!-- Written by `make docs` from mlsub/rules and mlsub/rounds; not to be edited. -->"
+_NOTE = "<!-- Written by `make docs` from mlsub/rules and mlsub/rounds; changes to it are lost. -->"
 
 #: What the first part of a rule id stands for.
 _GROUPS = {
@@ -52,7 +50,7 @@ _GROUPS = {
 
 
 def generate() -> dict[str, str]:
-    """Every generated page, by its path below docs/."""
+    """Every generated page, by its path in the documentation."""
     pages = {INDEX: _index(), RULES: _rule_index()}
     for usage in usages():
         for round_ in all_rounds(usage):
@@ -64,25 +62,6 @@ def generate() -> dict[str, str]:
     for key in keys_with_pages():
         pages[f"keys/{key}.md"] = key_page(key)
     return {path: page((_NOTE, "", *lines)) for path, lines in pages.items()}
-
-
-def committed(docs: Path) -> dict[str, str]:
-    """The generated pages that are there, by their path below docs/."""
-    files = [*(path for folder in FOLDERS for path in (docs / folder).glob("*.md")), docs / INDEX, docs / RULES]
-    return {path.relative_to(docs).as_posix(): path.read_text("utf-8") for path in files if path.is_file()}
-
-
-def write(docs: Path) -> tuple[int, int]:
-    """Bring the pages up to date; how many were written, and how many taken away."""
-    wanted, there = generate(), committed(docs)
-    written = [name for name, text in wanted.items() if there.get(name) != text]
-    for name in written:
-        (docs / name).parent.mkdir(parents=True, exist_ok=True)
-        (docs / name).write_text(wanted[name], "utf-8", newline="\n")
-    gone = there.keys() - wanted.keys()
-    for name in gone:
-        (docs / name).unlink()
-    return len(written), len(gone)
 
 
 def _index() -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The JSON Schema of the answers, made from their types; schema.json beside this file is what it comes to."""
+"""The JSON Schema of the answers, made from their types: ``python -m mlsub.commands.rules.schema`` writes it."""
 
 from __future__ import annotations
 
@@ -47,3 +47,7 @@ def _described(part: dict[str, Any]) -> dict[str, Any]:
     """A part whose description is one line."""
     text = re.sub(r"\s+", " ", part.get("description", "")).replace("``", "").strip()
     return {**part, "description": text}
+
+
+if __name__ == "__main__":
+    FILE.write_text(schema_text(), "utf-8")

@@ -146,7 +146,7 @@ def _check(member: Member, kinds: dict[str, Member]) -> None:
         if kinds or member.kind is not MemberKind.FOLDER:
             raise _unsafe(member.path, "a member lies outside of the one tree")
     elif parent not in kinds or kinds[parent].kind is not MemberKind.FOLDER:
-        raise _unsafe(member.path, "a member lies in what is no folder of the archive")
+        raise _unsafe(member.path, "a member lies in what is not a folder of the archive")
 
 
 def _check_links(links: dict[str, str]) -> None:

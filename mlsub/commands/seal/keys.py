@@ -65,7 +65,7 @@ def read_passphrase(file: Path) -> bytes:
     """The first line of a file, without its line end.
 
     Raises:
-        SealError: no such file, others may read it, or the line is no passphrase.
+        SealError: no such file, others may read it, or the line is not a passphrase.
     """
     line = _content(file, "passphrase").split(b"\n", 1)[0].removesuffix(b"\r")
     if len(line.decode("utf-8", "replace")) < MIN_PASSPHRASE:
@@ -73,7 +73,9 @@ def read_passphrase(file: Path) -> bytes:
             f"the first line of {file} has less than {MIN_PASSPHRASE} characters. Take a longer passphrase."
         )
     if len(line) > MAX_PASSPHRASE or b"\x00" in line:
-        raise SealError(f"the first line of {file} is no passphrase: more than {MAX_PASSPHRASE} bytes, or NUL in it.")
+        raise SealError(
+            f"the first line of {file} is not a passphrase: more than {MAX_PASSPHRASE} bytes, or NUL in it."
+        )
     return line
 
 
@@ -95,7 +97,7 @@ def read_recipients(file: Path) -> tuple[str, ...]:
     try:
         lines = _content(file).decode().splitlines()
     except UnicodeDecodeError as error:
-        raise SealError(f"{file} is no file of recipients: not UTF-8") from error
+        raise SealError(f"{file} is not a file of recipients: not UTF-8") from error
     keys = tuple(line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#"))
     if not keys:
         raise SealError(f"{file} names no recipient. One public key a line is expected.")

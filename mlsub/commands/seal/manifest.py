@@ -58,7 +58,7 @@ def parse_manifest(content: bytes, where: str) -> Manifest:
     try:
         lines = content.decode().split("\n")
     except UnicodeDecodeError as error:
-        raise SealError(f"{where} is no manifest: not UTF-8") from error
+        raise SealError(f"{where} is not a manifest: not UTF-8") from error
     for number, line in enumerate(lines, 1):
         if match := _FILE.fullmatch(line):
             path = match[2]
@@ -78,7 +78,7 @@ def parse_manifest(content: bytes, where: str) -> Manifest:
         if name_problem(path):
             raise SealError(f"{where}:{number}: {name_problem(path)}")
     if not files:
-        raise SealError(f"{where} is no manifest: it names no file.")
+        raise SealError(f"{where} is not a manifest: it names no file.")
     if len({path.split("/")[0] for path in files}) > 1:
         raise SealError(f"{where} names files of more than one tree.")
     return Manifest(files=files, links=links, folders=tuple(folders))

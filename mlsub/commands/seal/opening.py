@@ -47,7 +47,7 @@ def form_of(file: Path) -> Form:
         return Form.ARCHIVE
     if start.startswith(b"-----BEGIN AGE ENCRYPTED FILE-----"):
         raise SealError(f"{file} is age's text form (armor). Open it with age -d, and give the archive.")
-    raise SealError(f"{file} is no sealed file: it begins like no age file, no openssl enc file and no archive.")
+    raise SealError(f"{file} is not a sealed file: not an age file, an openssl enc file or an archive.")
 
 
 def check_key(file: Path, form: Form, key: OpenKey) -> None:

@@ -52,7 +52,7 @@ def _size(_: click.Context, __: click.Parameter, value: str | None) -> int | Non
         return None
     match = _SIZE.fullmatch(value.strip())
     if match is None:
-        raise click.BadParameter(f"{value!r} is no size. Say bytes, or 500MB, or 50GiB.")
+        raise click.BadParameter(f"{value!r} is not a size. Say bytes, or 500MB, or 50GiB.")
     unit = match[2].upper()
     step = 1024 if "I" in unit else 1000
     return int(match[1]) * int(step ** _UNITS.index(unit[:1].replace("B", "")))

@@ -67,7 +67,7 @@ def render(receipt: Receipt) -> str:
 
 
 def sealed_digest(text: str) -> tuple[int, str] | None:
-    """Size in bytes and SHA-256 of the sealed file, as a receipt's text has them; None where it is no receipt."""
+    """Size in bytes and SHA-256 of the sealed file, as a receipt's text has them; None where it is not a receipt."""
     match = re.search(r"^sealed file .*\n  bytes +(\d{1,19})\n  SHA-256 +([0-9a-f]{64})$", text, re.MULTILINE)
     return (int(match[1]), match[2]) if match else None
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import queue
+import os
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, BinaryIO
 
 from mlsub.commands.seal.age import AgeError
 from mlsub.commands.seal.errors import SealError
 from mlsub.commands.seal.keys import Identities, Recipients
 
-#: Chunks (64 KiB each) that wait between the library and the reader.
-_WAITING = 16
+_CHUNK = 1 << 16
 
 
 class NoKeyError(AgeError):
@@ -20,7 +19,7 @@ class NoKeyError(AgeError):
 
 
 def check_recipients(recipients: Recipients) -> None:
-    """Refuse what is no public key.
+    """Refuse what is not a public key.
 
     Raises:
         SealError: names the one.
@@ -33,7 +32,7 @@ def encrypt_into(chunks: Iterable[bytes], stream: BinaryIO, recipients: Recipien
     """Seal chunks into a stream; whatever the chunks or the stream raise is raised."""
     pyrage = _pyrage()
     keys = [_recipient(key) for key in recipients.keys]
-    source, target = _Source(chunks), _Stream(stream)
+    source, target = _Watched(_reader(chunks)), _Watched(stream.write)
     try:
         pyrage.encrypt_io(source, target, keys)
     except pyrage.EncryptError as error:
@@ -43,120 +42,86 @@ def encrypt_into(chunks: Iterable[bytes], stream: BinaryIO, recipients: Recipien
 def decrypt(stream: BinaryIO, identities: Identities) -> Iterator[bytes]:
     """Open a stream; each chunk is authentic, and damage or a cut may show only after some were given.
 
-    The library writes what it opens, so it runs in a thread of its own that waits when the reader is slow.
+    The library writes what it opens, so it runs in a thread that writes into a pipe and waits when the reader is slow.
 
     Raises:
         NoKeyError: no key fits.
         AgeError: damaged.
-        SealError: the key file is none.
+        SealError: the key file does not hold keys.
     """
-    pyrage = _pyrage()
     keys = _identities(identities)
-    pipe, source = _Pipe(), _Stream(stream)
+    reading, writing = os.pipe()
+    outcome: list[BaseException] = []
 
     def work() -> None:
-        outcome: Exception | None = None
-        try:
-            pyrage.decrypt_io(source, pipe, keys)
-        except pyrage.DecryptError as error:
-            outcome = NoKeyError(str(error)) if "o matching keys" in str(error) else AgeError("its header is damaged")
-        except OSError:
-            # The library tells damage as it tells a disk that cannot be read.
-            outcome = AgeError("its content is damaged or cut short")
-        except BaseException as error:
-            # Whatever it is, whoever waits must hear of it; a panic of the library is no Exception.
-            outcome = SealError(f"it cannot be opened: {error}")
-        pipe.put(source.error or outcome)
+        with os.fdopen(writing, "wb", buffering=0) as pipe:
+            outcome.extend(_decrypt_into(stream, pipe, keys))
 
     thread = threading.Thread(target=work, name="mlsub-unseal", daemon=True)
     thread.start()
     try:
-        yield from pipe.chunks()
+        with os.fdopen(reading, "rb", buffering=0) as pipe:
+            while chunk := pipe.read(_CHUNK):
+                yield chunk
     finally:
-        pipe.stop()
         thread.join()
+    if outcome:
+        raise outcome[0]
 
 
-class _Source:
-    """Chunks as a file that is read."""
+def _decrypt_into(stream: BinaryIO, pipe: Any, keys: list[Any]) -> Iterator[BaseException]:
+    """Open a stream into a pipe; what went wrong, for whoever reads from the pipe must hear of it."""
+    pyrage = _pyrage()
+    source = _Watched(stream.read)
+    try:
+        pyrage.decrypt_io(source, pipe, keys)
+    except pyrage.DecryptError as error:
+        no_key = "o matching keys" in str(error)
+        yield source.error or (NoKeyError(str(error)) if no_key else AgeError("its header is damaged"))
+    except OSError:
+        # The library reports damage as it reports a disk that cannot be read.
+        yield source.error or AgeError("its content is damaged or cut short")
+    except BaseException as error:
+        # A panic of the library is not an Exception.
+        yield source.error or SealError(f"it cannot be opened: {error}")
 
-    def __init__(self, chunks: Iterable[bytes]) -> None:
-        self._chunks = iter(chunks)
-        self._rest = memoryview(b"")
+
+class _Watched:
+    """Reading or writing for the library, which keeps only the words of what is raised; this keeps the error."""
+
+    def __init__(self, act: Callable[[Any], Any]) -> None:
+        self._act = act
         self.error: BaseException | None = None
 
-    def read(self, size: int) -> bytes:
+    def read(self, argument: Any) -> Any:
         try:
-            while not self._rest:
-                chunk = next(self._chunks, None)
-                if chunk is None:
-                    return b""
-                self._rest = memoryview(chunk)
+            return self._act(argument)
         except BaseException as error:
-            self.error = error  # The library would keep nothing of it but the words.
+            self.error = error
             raise
-        piece, self._rest = self._rest[:size], self._rest[size:]
+
+    write = read
+
+    def flush(self) -> None:
+        """Whoever opened the stream flushes it."""
+
+
+def _reader(chunks: Iterable[bytes]) -> Callable[[int], bytes]:
+    """Chunks as the ``read`` of a file."""
+    pieces = iter(chunks)
+    rest = memoryview(b"")
+
+    def read(size: int) -> bytes:
+        nonlocal rest
+        while not rest:
+            chunk = next(pieces, None)
+            if chunk is None:
+                return b""
+            rest = memoryview(chunk)
+        piece, rest = rest[:size], rest[size:]
         return bytes(piece)
 
-
-class _Stream:
-    """A stream that remembers why it could not be read or written."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        self.error: Exception | None = None
-
-    def read(self, size: int) -> bytes:
-        try:
-            return self._stream.read(size)
-        except Exception as error:
-            self.error = error
-            raise
-
-    def write(self, content: bytes) -> int:
-        try:
-            return self._stream.write(content)
-        except Exception as error:
-            self.error = error
-            raise
-
-    def flush(self) -> None:
-        self._stream.flush()
-
-
-class _Pipe:
-    """Carries what a thread writes to whoever reads, a few chunks at a time."""
-
-    def __init__(self) -> None:
-        self._queue: queue.Queue[bytes | Exception | None] = queue.Queue(_WAITING)
-        self._stopped = threading.Event()
-
-    def write(self, content: bytes) -> int:
-        if content:
-            self.put(bytes(content))
-        return len(content)
-
-    def flush(self) -> None:
-        """Nothing is held back."""
-
-    def put(self, item: bytes | Exception | None) -> None:
-        while not self._stopped.is_set():
-            try:
-                return self._queue.put(item, timeout=0.1)
-            except queue.Full:
-                continue
-        if isinstance(item, bytes):
-            raise BrokenPipeError("nobody reads any more")
-        return None
-
-    def chunks(self) -> Iterator[bytes]:
-        while isinstance(item := self._queue.get(), bytes):
-            yield item
-        if item is not None:
-            raise item
-
-    def stop(self) -> None:
-        self._stopped.set()
+    return read
 
 
 def _pyrage() -> Any:
@@ -179,7 +144,9 @@ def _recipient(key: str) -> Any:
             raise SealError(
                 "a secret key is given as recipient. Give the public key, which begins with age1."
             ) from error
-        raise SealError(f"{key[:80]!r} is no public key. Expected age1..., ssh-ed25519 ... or ssh-rsa ...") from error
+        raise SealError(
+            f"{key[:80]!r} is not a public key. Expected age1..., ssh-ed25519 ... or ssh-rsa ..."
+        ) from error
 
 
 def _identities(identities: Identities) -> list[Any]:
@@ -193,7 +160,7 @@ def _identities(identities: Identities) -> list[Any]:
         keys = [pyrage.x25519.Identity.from_str(line) for line in lines if line and not line.startswith("#")]
     except (pyrage.IdentityError, UnicodeDecodeError) as error:
         raise SealError(
-            "the key file is none: expected AGE-SECRET-KEY-1... a line, or an SSH key that has no passphrase"
+            "the key file cannot be used: expected AGE-SECRET-KEY-1... a line, or an SSH key that has no passphrase"
         ) from error
     if not keys:
         raise SealError("the key file holds no key: expected AGE-SECRET-KEY-1... a line")

@@ -64,13 +64,13 @@ def scan(folder: Path) -> Tree:
     """Look at a tree.
 
     Raises:
-        SealError: it is no folder, or holds no file.
+        SealError: it is not a folder, or holds no file.
         RefusedError: it holds what cannot be sealed.
     """
     try:
         folder = folder.resolve(strict=True)
         if not folder.is_dir():
-            raise SealError(f"{folder} is no folder. Name the folder of a submission.")
+            raise SealError(f"{folder} is not a folder. Name the folder of a submission.")
     except (OSError, ValueError, RuntimeError) as error:
         reason = reason_of(error) if isinstance(error, OSError) else str(error)
         raise SealError(f"{folder} cannot be read: {reason}") from error

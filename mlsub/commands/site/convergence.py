@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from mlsub.commands.rcp.picture.curves import Line, Reference, limit_lines, mean_line, reference_of, spans_a_decade
-from mlsub.commands.site.model import Axis, Cell, Chart, Head, Row, Section, Series, Table, cell_of, number_of, text_of
+from mlsub.commands.rcp.picture.chart import VERDICTS, reference_series
+from mlsub.commands.rcp.picture.curves import Reference, limit_lines, reference_of, spans_a_decade
+from mlsub.commands.site.model import Cell, Head, Row, Section, Table, cell_of, number_of, text_of
 from mlsub.commands.watch.reference import number
 from mlsub.convergence.deadline import Which
 from mlsub.convergence.margin import benchmark_held, untested
 from mlsub.io.errors import MlsubError
+from mlsub.present.chart import Axis, Chart, Series
 from mlsub.rounds import Round
 from mlsub.submission.report import EntryResult, RcpResult, Report
 
@@ -62,8 +64,8 @@ def _reference(round_: Round, name: str, own: str | None, which: Which) -> Refer
 
 
 @lru_cache(maxsize=64)
-def _limits(reference: Reference, smallest: float, log: bool) -> tuple[Line, ...]:
-    return limit_lines(reference, smallest, log=log)
+def _series(reference: Reference, smallest: float, log: bool) -> tuple[Series, ...]:
+    return tuple(reference_series(reference, limit_lines(reference, smallest, log=log), log=log))
 
 
 def _sentence(text: str) -> str:
@@ -90,21 +92,14 @@ def _words(rcp: RcpResult) -> tuple[str, ...]:
 def _chart(reference: Reference, rcp: RcpResult, size: float) -> Chart:
     sizes = [size, *(point.batch_size for point in reference.kept)]
     log = spans_a_decade(sizes)
-    pieces = _limits(reference, min(sizes), log)
     runs = tuple((size, float(point)) for point in rcp.points if number(point) is not None and point is not None)
+    colour = VERDICTS[rcp.verdict][0] if rcp.verdict in VERDICTS else 0
     series = [
-        Series(name="mean of the reference", style="line", points=mean_line(reference.kept, log=log), colour=7),
-        *(Series(name="accepted from", style="rule", points=piece, colour=5) for piece in pieces),
-        Series(
-            name="reference points",
-            style="marks",
-            points=tuple((point.batch_size, point.mean) for point in reference.points),
-            colour=7,
-        ),
-        Series(name="runs", style="marks", points=runs, colour=0),
+        *_series(reference, min(sizes), log),
+        Series(name="runs", style="marks", points=runs, colour=colour),
     ]
     if rcp.mean is not None and number(rcp.mean) is not None:
-        series.append(Series(name="olympic mean", style="large", points=((size, rcp.mean),), colour=0))
+        series.append(Series(name="olympic mean", style="large", points=((size, rcp.mean),), colour=colour))
     unit = rcp.unit or reference.unit
     return Chart(
         key="rcp",

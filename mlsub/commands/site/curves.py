@@ -7,13 +7,14 @@ from typing import Any
 
 import msgspec
 
-from mlsub.commands.site.model import Axis, Cell, Chart, Head, Row, Section, Series, Table, cell_of, number_of, text_of
+from mlsub.commands.site.model import Cell, Head, Row, Section, Table, cell_of, number_of, text_of
 from mlsub.commands.watch.reference import number
 from mlsub.convergence.algorithm import unit_of, unit_words
 from mlsub.convergence.target import Band, Measures, Target, target_of
 from mlsub.log.event import Event
 from mlsub.log.report import LogReport
 from mlsub.log.run import Evaluation
+from mlsub.present.chart import Axis, Chart, Series
 from mlsub.rounds import Round
 from mlsub.rules.values import Stated
 

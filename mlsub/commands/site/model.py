@@ -1,14 +1,14 @@
-"""What pages are made of: tables and charts as plain data. They know nothing of HTML, nor of how a chart is drawn."""
+"""What pages are made of: words, charts and tables as plain data. They know nothing of HTML."""
 
 from __future__ import annotations
 
 import math
-from typing import Literal
 
 import msgspec
 
 from mlsub.io.plain import plain
 from mlsub.io.show import readable
+from mlsub.present.chart import Chart
 
 #: What is shown of one text from outside; notes of published systems stay below it.
 MAX_TEXT = 2000
@@ -47,39 +47,6 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     caption: str
     heads: tuple[Head, ...]
     rows: tuple[Row, ...]
-
-
-class Axis(msgspec.Struct, frozen=True):
-    """An axis, its title with the unit."""
-
-    title: str
-    log: bool = False
-
-
-class Series(msgspec.Struct, frozen=True, kw_only=True):
-    """Data that belong together.
-
-    ``points`` are x and y; in a chart of spans x from and to, and the number of the category. ``colour`` is a number in
-    the palette; a ``line`` joins its points, ``marks`` do not, a ``rule`` is a line that nothing was measured on,
-    ``spans`` and ``bars`` are what they are called.
-    """
-
-    name: str
-    style: Literal["line", "marks", "large", "rule", "spans", "bars"]
-    points: tuple[tuple[float, ...], ...]
-    colour: int = 0
-
-
-class Chart(msgspec.Struct, frozen=True, kw_only=True):
-    """A chart; ``about`` says in words what it shows, for those who do not see it."""
-
-    key: str
-    title: str
-    about: str
-    x: Axis
-    y: Axis
-    series: tuple[Series, ...]
-    categories: tuple[str, ...] = ()
 
 
 class Section(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 import mlsub
-from mlsub.commands.site.model import Chart
 from mlsub.commands.site.pages import Page
 from mlsub.io.errors import MlsubError
+from mlsub.present.chart import Chart
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterable, Sequence
 
 from mlsub.commands.site.facts import count_cell
-from mlsub.commands.site.model import Axis, Cell, Chart, Head, Row, Series, Table, cell_of, minutes_of, text_of
+from mlsub.commands.site.model import Cell, Head, Row, Table, cell_of, minutes_of, text_of
 from mlsub.commands.site.results import Result, RoundResults, age_of
 from mlsub.findings import Verdict
+from mlsub.present.chart import Axis, Chart, Series
 from mlsub.submission.report import RcpResult, ScoreResult
 
 #: Results in one chart of a benchmark; the fastest are drawn, and how many are not is said.

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from mlsub.commands.site.curves import MAX_POINTS, name_of
-from mlsub.commands.site.model import Axis, Cell, Chart, Head, Row, Section, Series, Table, cell_of, minutes_of, text_of
+from mlsub.commands.site.model import Cell, Head, Row, Section, Table, cell_of, minutes_of, text_of
 from mlsub.commands.watch.reference import number
 from mlsub.log.report import LogReport
+from mlsub.present.chart import Axis, Chart, Series
 
 #: Runs in one chart; the largest entries have forty.
 MAX_RUNS = 100

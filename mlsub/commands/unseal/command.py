@@ -28,10 +28,11 @@ from mlsub.commands.seal.options import (
 def command(
     file: str, output: str, identity: str | None, passphrase_file: str | None, max_size: int | None, format_: str
 ) -> None:
-    """Open FILE, sealed by mlsub seal, into DIR, and hold it against the manifest inside.
+    """Open FILE, sealed by mlsub seal, into DIR, and compare it with the manifest inside.
 
     DIR is there whole and verified, or not at all. Refused are members that lead out of DIR, links out of the tree,
-    devices, and more than --max-size. Files of openssl enc are opened too, and held against FILE.sha1 if that is there.
+    devices, and more than --max-size. Files of openssl enc are opened too, and compared with FILE.sha1 if that
+    is there.
 
     Exit status: 0 opened, 1 refused, 2 could not be done.
     """

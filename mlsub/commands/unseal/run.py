@@ -65,7 +65,7 @@ def unseal(file: Path, folder: Path, key: OpenKey = None, limits: Limits | None 
 
 
 def legacy_notes(file: Path) -> tuple[str, ...]:
-    """Hold a file of ``openssl enc`` against the SHA-1 beside it; what there is to mind.
+    """Compare a file of ``openssl enc`` with the SHA-1 beside it; what there is to mind.
 
     Raises:
         RefusedError: the SHA-1 is another.
@@ -80,7 +80,7 @@ def legacy_notes(file: Path) -> tuple[str, ...]:
             expected = stream.read(40).decode("ascii", "replace").lower()
         actual = digests_of(file).sha1
     except OSError as error:
-        raise SealError(f"{file} cannot be held against its SHA-1: {reason_of(error)}") from error
+        raise SealError(f"{file} cannot be compared with its SHA-1: {reason_of(error)}") from error
     if actual != expected:
         message = "the SHA-1 of the file is not that beside it"
         raise RefusedError([finding("seal.damaged", file.name, message, expected=expected, actual=actual)])
@@ -91,7 +91,7 @@ def _check_free(folder: Path) -> None:
     try:
         if os.path.lexists(folder):
             if folder.is_symlink() or not folder.is_dir():
-                raise SealError(f"{folder} is no folder. Name one that does not exist yet.")
+                raise SealError(f"{folder} is not a folder. Name one that does not exist yet.")
             if any(folder.iterdir()):
                 raise SealError(f"{folder} is not empty. Name a folder that does not exist yet.")
         elif "\0" in str(folder) or not folder.parent.is_dir():

@@ -1,4 +1,4 @@
-"""``mlsub verify``: hold a sealed submission or a tree against its manifest."""
+"""``mlsub verify``: compare a sealed submission or a tree with its manifest."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def command(
     max_size: int | None,
     format_: str,
 ) -> None:
-    """Hold FILE, a sealed submission, or DIR, an opened one, against its manifest, and print what differs.
+    """Compare FILE, a sealed submission, or DIR, an opened one, with its manifest, and print what differs.
 
-    Without a key, a file that is sealed for others is held against FILE.receipt.txt. DIR is what mlsub unseal made; or,
-    with --manifest, any copy of the tree. Nothing is written.
+    Without a key, a file that is sealed for others is compared with FILE.receipt.txt. DIR is what mlsub unseal made;
+    or, with --manifest, any copy of the tree. Nothing is written.
 
     Exit status: 0 nothing differs, 1 something does, 2 could not be checked.
     """

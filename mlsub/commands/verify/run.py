@@ -1,4 +1,4 @@
-"""Hold a sealed file against its manifest or receipt, or an unpacked tree against a manifest. Nothing is written."""
+"""Compare a sealed file with its manifest or receipt, or an unpacked tree with a manifest. Nothing is written."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
 def verify_sealed(file: Path, key: OpenKey, manifest: Path | None = None, limits: Limits | None = None) -> Checked:
     """Open a sealed file without writing, and compare it with the manifest in it, and with another if one is given.
 
-    Without a key, a file sealed for others can still be held against the receipt beside it.
+    Without a key, a file sealed for others can still be compared with the receipt beside it.
 
     Raises:
         SealError: it cannot be read, or there is neither key nor receipt.
@@ -66,19 +66,19 @@ def verify_sealed(file: Path, key: OpenKey, manifest: Path | None = None, limits
 
 
 def verify_receipt(file: Path, receipt: Path) -> Checked:
-    """Hold the sealed file against the size and SHA-256 its receipt names; what is in it stays unseen.
+    """Compare the sealed file with the size and SHA-256 its receipt names; what is in it stays unseen.
 
     Raises:
-        SealError: one of them cannot be read, or is no receipt.
+        SealError: one of them cannot be read, or is not a receipt.
     """
     try:
         with open_regular(receipt) as stream:
             named = sealed_digest(stream.read(_MAX_RECEIPT).decode("utf-8", "replace"))
         digests = digests_of(file)
     except OSError as error:
-        raise SealError(f"{file} cannot be held against {receipt}: {reason_of(error)}") from error
+        raise SealError(f"{file} cannot be compared with {receipt}: {reason_of(error)}") from error
     if named is None:
-        raise SealError(f"{receipt} is no receipt of mlsub seal.")
+        raise SealError(f"{receipt} is not a receipt of mlsub seal.")
     changes = []
     if named[0] != digests.size:
         message = "the file has another size than its receipt says"
@@ -117,8 +117,8 @@ def verify_tree(folder: Path, manifest: Path | None = None) -> Checked:
             files[member.path] = digest.hexdigest()
     links = {member.path: member.target for member in members if member.kind is MemberKind.LINK}
     found = Manifest(files=files, links=links, folders=empty_folders(members))
-    told = {problem.path for problem in problems}
-    changes = [change for change in differences(listed, found) if change.path not in told]
+    known = {problem.path for problem in problems}
+    changes = [change for change in differences(listed, found) if change.path not in known]
     compared = f"{tree} with {beside if manifest is None else manifest}: {len(listed.files)} files listed"
     return Checked(compared=compared, findings=(*problems, *changes))
 
@@ -147,5 +147,5 @@ def read_manifest(file: Path) -> Manifest:
     except OSError as error:
         raise SealError(f"{file} cannot be read: {reason_of(error)}. Name a manifest with --manifest.") from error
     if len(content) > MAX_MANIFEST:
-        raise SealError(f"{file} is no manifest: longer than {MAX_MANIFEST} bytes.")
+        raise SealError(f"{file} is not a manifest: longer than {MAX_MANIFEST} bytes.")
     return parse_manifest(content, str(file))

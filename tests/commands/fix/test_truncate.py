@@ -56,8 +56,7 @@ def test_head_tail_and_records_stay_and_one_line_tells(tmp_path: Path) -> None:
     marker = [line for line in kept if line.startswith("[mlsub")]
     rest = [line for line in kept if not line.startswith("[mlsub")]
     assert marker == [
-        "[mlsub fix: from here on 182 lines (1638 bytes) of framework output are left out, "
-        "no MLPerf record among them]"
+        "[mlsub fix: from here on 182 lines (1638 bytes) of framework output are left out, no MLPerf record among them]"
     ]
     assert rest[0] == "step 000" and rest[-1] == "step 199" and len(rest) == 200 - 182 + 1
     assert kept.index(marker[0]) < kept.index("0: " + RECORD.decode().strip())

@@ -12,18 +12,14 @@ from xml.etree import ElementTree
 
 import msgspec
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
+from mlsub.commands.rcp.picture.chart import VERDICTS, chart_of, cut
 from mlsub.commands.rcp.picture.collect import Picture, Shown, picture_of_reference, with_entries
 from mlsub.commands.rcp.picture.curves import Reference, limit_lines, mean_line, reference_of, spans_a_decade
-from mlsub.commands.rcp.picture.draw import DPI, WIDTH, check_matplotlib, draw
-from mlsub.commands.rcp.picture.entries import ranges
-from mlsub.commands.rcp.picture.frame import Frame, frame_of, ticks
-from mlsub.commands.rcp.picture.labels import Box, Label, place
-from mlsub.commands.rcp.picture.style import MARKS, SETTINGS, cut
+from mlsub.commands.rcp.picture.draw import DPI, SETTINGS, SHAPES, WIDTH, check_matplotlib, draw, ranges, ticks
 from mlsub.convergence.table import plan_of, reference_table
 from mlsub.io.errors import MlsubError
+from mlsub.present.chart import Axis, Chart, Series
 from mlsub.rounds import get_round
 from tests.commands.test_hostile import HOSTILE
 
@@ -45,6 +41,15 @@ def shown(number: int, batch_size: float, mean: float | None, verdict: str = "pa
     points = () if mean is None else (mean * 0.95, mean, mean, mean * 1.05)
     usual |= {"points": points, "failed": 0}
     return Shown(number=number, batch_size=batch_size, mean=mean, verdict=verdict, **(usual | changes))
+
+
+def named(chart: Chart, style: str) -> dict[str, Series]:
+    return {one.key: one for one in chart.series if one.style == style}
+
+
+def ends(axis: Axis) -> tuple[float, float]:
+    assert axis.ends is not None
+    return axis.ends
 
 
 def series(svg: bytes) -> dict[str, ElementTree.Element]:
@@ -120,11 +125,11 @@ def test_more_than_a_decade_is_read_on_a_logarithmic_axis(sizes: list[float], lo
     assert spans_a_decade(sizes) is log
 
 
-# The frame.
+# The chart.
 
 
 @pytest.mark.parametrize("round_name", ["1.0", "2.1", "4.0", "5.1", "6.1", "hpc-2.0"])
-def test_every_reference_fits_its_frame(round_name: str) -> None:
+def test_every_reference_fits_its_chart(round_name: str) -> None:
     usage, _, name = round_name.rpartition("-")
     round_, seen = get_round(usage or "training", name), 0
     for benchmark in round_.benchmarks:
@@ -132,68 +137,45 @@ def test_every_reference_fits_its_frame(round_name: str) -> None:
             found = picture_of_reference(round_, benchmark)
         except MlsubError:
             continue
-        frame, seen = frame_of(found), seen + 1
+        chart, seen = chart_of(found), seen + 1
         for point in found.reference.points:
-            assert frame.holds(point.batch_size)
-            assert not frame.beyond(point.mean - point.stdev) and not frame.beyond(point.mean + point.stdev)
-        assert all(not frame.beyond(value) for line in frame.limits for _, value in line)
-        assert bool(frame.hull) == (found.reference.hull != found.reference.kept)
-        chosen = ticks(found, frame, 470)
+            assert not chart.x.beyond(point.batch_size)
+            assert not chart.y.beyond(point.mean - point.stdev) and not chart.y.beyond(point.mean + point.stdev)
+        assert not any(chart.y.beyond(y) for one in named(chart, "rule").values() for _, y in one.points)
+        assert bool(named(chart, "dashed")) == (found.reference.hull != found.reference.kept)
+        chosen = ticks(chart.x, 470)
         assert {found.reference.kept[0].batch_size, found.reference.kept[-1].batch_size} & set(chosen)
         assert set(chosen) <= {point.batch_size for point in found.reference.points}
     assert seen >= 3
 
 
+def test_the_chart_has_the_points_curves_and_limits_of_the_reference() -> None:
+    chart, of = chart_of(picture()), reference()
+    kept, pruned = named(chart, "marks")["reference-kept"], named(chart, "hollow")["reference-pruned"]
+    assert kept.points == tuple((p.batch_size, p.mean) for p in of.kept)
+    assert kept.spread == tuple(p.stdev for p in of.kept)
+    assert {*kept.points, *pruned.points} == {(p.batch_size, p.mean) for p in of.points}
+    assert named(chart, "line")["official-curve"].points == mean_line(of.kept, log=True)
+    assert [one.points for one in named(chart, "rule").values()] == [*limit_lines(of, ends(chart.x)[0], log=True)]
+    least = tuple((p.batch_size, of.allowed(p).minimum) for p in of.kept)
+    assert named(chart, "ticks")["limits"].points == least
+
+
 def test_what_lies_far_off_is_marked_at_the_edge_and_does_not_squeeze_the_rest() -> None:
-    bare = frame_of(picture())
-    frame = frame_of(picture(shown(1, 448, 1.0), shown(2, 448, 1e14), shown(3, 1e12, 3e6), shown(4, 2, 3e6)))
-    assert (frame.bottom, frame.top, frame.left, frame.right) == (bare.bottom, bare.top, bare.left, bare.right)
-    assert (frame.beyond(1.0), frame.beyond(1e14), frame.beyond(3e6)) == (-1, 1, 0)
-    assert frame.bottom < frame.within(1.0) < frame.within(3e6) < frame.within(1e14) < frame.top
-    assert not frame.holds(1e12) and not frame.holds(2)
+    bare = chart_of(picture())
+    chart = chart_of(picture(shown(1, 448, 1.0), shown(2, 448, 1e14), shown(3, 1e12, 3e6), shown(4, 2, 3e6)))
+    assert (chart.x.ends, chart.y.ends) == (bare.x.ends, bare.y.ends)
+    assert (chart.y.beyond(1.0), chart.y.beyond(1e14), chart.y.beyond(3e6)) == (-1, 1, 0)
+    low, high = ends(chart.y)
+    assert low < chart.y.within(1.0) < chart.y.within(3e6) < chart.y.within(1e14) < high
+    assert chart.x.beyond(1e12) and chart.x.beyond(2)
 
 
 def test_the_axis_counts_in_words() -> None:
-    assert (frame_of(picture()).factor, frame_of(picture()).words) == (1e6, "million ")
-    assert frame_of(picture(name="resnet")).words == ""
-    assert frame_of(picture(name="gpt3")).words == "billion "
-    assert frame_of(picture(name="llama31_405b", round_name="5.1")).factor == 1e3
-
-
-# The labels.
-
-box = st.tuples(st.floats(0, 400), st.floats(0, 300), st.floats(1, 30), st.floats(1, 30)).map(
-    lambda t: Box(t[0], t[1], t[0] + t[2], t[1] + t[3])
-)
-label = st.tuples(st.floats(60, 340), st.floats(60, 240), st.floats(10, 60)).map(lambda t: Label(t[0], t[1], t[2], 12))
-
-
-@settings(derandomize=True, deadline=None, max_examples=50)
-@given(st.lists(label, max_size=6), st.lists(box, max_size=12))
-def test_labels_lie_inside_and_not_on_each_other(labels: list[Label], obstacles: list[Box]) -> None:
-    bounds = Box(0, 0, 400, 300)
-    found = place(labels, obstacles, bounds)
-    assert len(found) == len(labels)
-    for at, wanted in zip(found, labels, strict=True):
-        assert (
-            bounds.left <= at.left and at.right <= bounds.right and bounds.bottom <= at.bottom <= at.top <= bounds.top
-        )
-        assert (at.right - at.left, at.top - at.bottom) == pytest.approx((wanted.width, wanted.height))
-    for number, one in enumerate(found):
-        assert all(one.overlap(other) < 0.2 * (one.right - one.left) * 12 for other in found[:number])
-
-
-def test_a_label_goes_to_the_right_unless_that_hides_something() -> None:
-    bounds, wanted = Box(0, 0, 400, 300), Label(200, 150, 40, 12)
-    (right,) = place([wanted], [], bounds)
-    assert right.left > 200
-    (left,) = place([wanted], [Box(205, 0, 400, 300, 5.0)], bounds)
-    assert left.right < 200
-
-
-def test_overlaps_are_areas() -> None:
-    one = Box(0, 0, 10, 10)
-    assert (one.overlap(Box(5, 5, 20, 20)), one.overlap(Box(10, 0, 20, 10)), one.overlap(one)) == (25, 0, 100)
+    assert chart_of(picture()).y.unit() == (1e6, "million")
+    assert chart_of(picture(name="resnet")).y.unit() == (1, "")
+    assert chart_of(picture(name="gpt3")).y.unit()[1] == "billion"
+    assert chart_of(picture(name="llama31_405b", round_name="5.1")).y.unit()[0] == 1e3
 
 
 def test_numbers_that_follow_each_other_are_a_range() -> None:
@@ -234,8 +216,9 @@ def test_an_entry_that_cannot_be_drawn_says_why() -> None:
 
 
 def test_every_verdict_has_a_shape_of_its_own() -> None:
-    assert set(MARKS) == {"pass", "fail", "missing", "bypassed", "open"}
-    assert len({mark.shape for mark in MARKS.values()}) == len({mark.colour for mark in MARKS.values()}) == len(MARKS)
+    assert set(VERDICTS) == {"pass", "fail", "missing", "bypassed", "open"}
+    colours = {colour for colour, _ in VERDICTS.values()}
+    assert len({SHAPES[colour] for colour in colours}) == len(colours) == len(VERDICTS)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -269,7 +252,7 @@ EVERY = tuple(
 @pytest.fixture(scope="module")
 def drawn() -> bytes:
     pytest.importorskip("matplotlib")
-    return draw(picture(*EVERY), "svg")
+    return draw(chart_of(picture(*EVERY)), "svg")
 
 
 def test_the_svg_has_the_series_one_expects(drawn: bytes) -> None:
@@ -277,7 +260,7 @@ def test_the_svg_has_the_series_one_expects(drawn: bytes) -> None:
     for point in of.reference.points:
         kind = "kept" if point in of.reference.kept else "pruned"
         assert f"reference-{kind}-{point.batch_size:g}" in found
-    for number in range(len(frame_of(of).limits)):
+    for number in range(len(named(chart_of(of), "rule"))):
         assert {f"limit-{number}", f"too-fast-{number}"} <= set(found)
     assert {"official-curve", "hull-of-the-rules", "limits", "no-reference", "title", "source"} <= set(found)
     assert {f"mean-{number}" for number in (1, 2, 3, 4, 5, 6, 7)} <= set(found)
@@ -292,7 +275,7 @@ def test_the_svg_says_what_it_shows(drawn: bytes) -> None:
     assert "million samples to converge" in found
     assert "global batch size (logarithmic)" in found
     assert "1–2" in found, "two means on one another share a label"
-    assert {"rack1", "rack9"} <= set(found)
+    assert {"1  rack1", "9  rack9"} <= set(found)
     assert any(line.startswith("Reference points: mlperf-logging ") and "checker of v4.0" in line for line in found)
     assert "and 5 runs that did not converge" in found
     assert any(line.startswith("not drawn, batch 1e+09") for line in found)
@@ -302,7 +285,7 @@ def test_marks_lie_where_the_axes_say(drawn: bytes) -> None:
     """The mean of an entry at the batch size and value of a reference point lies on that point."""
     pytest.importorskip("matplotlib")
     point = picture().reference.kept[1]
-    found = series(draw(picture(shown(1, point.batch_size, point.mean)), "svg"))
+    found = series(draw(chart_of(picture(shown(1, point.batch_size, point.mean))), "svg"))
     one, other = (_place(found[of]) for of in ("mean-1", f"reference-kept-{point.batch_size:g}"))
     assert one == pytest.approx(other, abs=0.01)
 
@@ -314,13 +297,13 @@ def _place(element: ElementTree.Element) -> tuple[float, float]:
 
 def test_the_hull_is_left_out_where_it_is_the_curve() -> None:
     pytest.importorskip("matplotlib")
-    svg = draw(picture(name="llama31_405b", round_name="5.1"), "svg")
+    svg = draw(chart_of(picture(name="llama31_405b", round_name="5.1")), "svg")
     assert "hull-of-the-rules" not in series(svg)
     assert not any("hull" in line for line in texts(svg))
 
 
 def test_the_same_picture_is_the_same_file_and_tells_no_date(drawn: bytes) -> None:
-    assert draw(picture(*EVERY), "svg") == drawn
+    assert draw(chart_of(picture(*EVERY)), "svg") == drawn
     assert b"<dc:date>" not in drawn
     assert not re.search(rb"20\d\d-\d\d-\d\d", drawn)
 
@@ -328,33 +311,33 @@ def test_the_same_picture_is_the_same_file_and_tells_no_date(drawn: bytes) -> No
 def test_what_a_matplotlibrc_says_does_not_count(drawn: bytes) -> None:
     matplotlib = pytest.importorskip("matplotlib")
     with matplotlib.rc_context({"font.size": 30.0, "svg.hashsalt": None, "lines.linewidth": 9.0, "axes.grid": True}):
-        assert draw(picture(*EVERY), "svg") == drawn
+        assert draw(chart_of(picture(*EVERY)), "svg") == drawn
         assert matplotlib.rcParams["font.size"] == 30.0, "the caller's settings come back"
 
 
 def test_a_png_is_one_and_has_its_size() -> None:
     pytest.importorskip("matplotlib")
-    png = draw(picture(*EVERY), "png")
+    png = draw(chart_of(picture(*EVERY)), "png")
     assert png.startswith(b"\x89PNG\r\n\x1a\n")
     width, height = struct.unpack(">II", png[16:24])
     assert width == WIDTH * DPI
     assert 0.4 * width < height < width
-    assert draw(picture(*EVERY), "png") == png
+    assert draw(chart_of(picture(*EVERY)), "png") == png
 
 
 def test_hostile_names_break_no_picture() -> None:
     pytest.importorskip("matplotlib")
     entries = [shown(n, 448, 2.6e6 + 1e5 * n, organisation=name, system=name) for n, name in enumerate(NAMES, 1)]
     for some in (entries, entries[:3], entries * 5):
-        svg = draw(picture(*some), "svg")
+        svg = draw(chart_of(picture(*some)), "svg")
         assert all(line.isprintable() for line in texts(svg))
         assert not list(ElementTree.fromstring(svg).iter(f"{SVG}script"))  # noqa: S314
-        assert draw(picture(*some), "png")
+        assert draw(chart_of(picture(*some)), "png")
 
 
 def test_many_entries_keep_the_file_small() -> None:
     pytest.importorskip("matplotlib")
-    svg = draw(picture(*(shown(n, 448 + n, 2.6e6) for n in range(1, 400))), "svg")
+    svg = draw(chart_of(picture(*(shown(n, 448 + n, 2.6e6) for n in range(1, 400)))), "svg")
     assert any(line == "and 375 more" for line in texts(svg))
     assert not any(name.startswith("label-") for name in series(svg))
     assert len(svg) < 3_000_000
@@ -362,15 +345,15 @@ def test_many_entries_keep_the_file_small() -> None:
 
 def test_without_matplotlib_one_line_says_how_to_mend_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    for call in (check_matplotlib, lambda: draw(picture(), "svg")):
+    for call in (check_matplotlib, lambda: draw(chart_of(picture()), "svg")):
         with pytest.raises(MlsubError, match=re.escape("pip install 'mlsub[plot]'")) as error:
             call()
         assert "\n" not in str(error.value)
 
 
 def test_other_formats_are_no_pictures() -> None:
-    with pytest.raises(ValueError, match="no picture can be drawn as pdf"):
-        draw(picture(), "pdf")
+    with pytest.raises(ValueError, match="cannot be drawn as pdf"):
+        draw(chart_of(picture()), "pdf")
 
 
 def test_names_are_never_formulas() -> None:
@@ -381,17 +364,18 @@ def test_a_picture_without_spread_or_with_one_point_can_be_drawn() -> None:
     pytest.importorskip("matplotlib")
     one = picture(name="stable_diffusion", round_name="3.1")
     assert len(one.reference.kept) == 1
-    assert "official curve" not in texts(draw(one, "svg"))
+    assert "official curve" not in texts(draw(chart_of(one), "svg"))
     only = msgspec.structs.replace(one.reference, points=one.reference.kept)
-    found = series(draw(msgspec.structs.replace(one, reference=only), "svg"))
+    found = series(draw(chart_of(msgspec.structs.replace(one, reference=only)), "svg"))
     assert "limits" in found and "limit-0" in found
 
 
-def test_a_frame_is_never_flat() -> None:
+def test_a_chart_is_never_flat() -> None:
     bare = picture(name="stable_diffusion", round_name="3.1")
     (point,) = bare.reference.kept
     flat = msgspec.structs.replace(point, stdev=0.0, minimum=point.mean)
     only = msgspec.structs.replace(bare.reference, points=(flat,), kept=(flat,), hull=(flat,))
-    frame: Frame = frame_of(msgspec.structs.replace(bare, reference=only))
-    assert frame.bottom < flat.mean < frame.top and frame.left < flat.batch_size < frame.right
-    assert math.isfinite(frame.top)
+    chart = chart_of(msgspec.structs.replace(bare, reference=only))
+    (left, right), (low, high) = ends(chart.x), ends(chart.y)
+    assert low < flat.mean < high and left < flat.batch_size < right
+    assert math.isfinite(high)

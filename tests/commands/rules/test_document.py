@@ -37,7 +37,7 @@ def document(answer: Answer) -> dict[str, object]:
 
 
 def test_the_schema_is_that_of_the_types() -> None:
-    assert FILE.read_text() == schema_text(), "run `make docs`"
+    assert FILE.read_text() == schema_text(), "run `python -m mlsub.commands.rules.schema`"
 
 
 @pytest.mark.parametrize("usage", usages())

@@ -1,42 +1,40 @@
-"""The pages under docs/ are those that the rules give, each can be reached, and no link leads nowhere."""
+"""The documentation is built whole: a page on all there is, each can be reached, and no link leads nowhere."""
 
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from functools import lru_cache
 from pathlib import Path
 
 import pytest
 
-import mlsub
-from mlsub.commands.rules.pages import FOLDERS, INDEX, RULES, committed, generate, write
+from mlsub.commands.rules.build import START, documentation, write
+from mlsub.commands.rules.pages import INDEX, RULES, generate
 from mlsub.rounds import usages
 from mlsub.rounds.names import all_rounds
 from mlsub.rules.explain import rule_ids
+from tests.commands.runner import REPOSITORY, call
 
-DOCS = Path(mlsub.__file__).parents[1] / "docs"
+BUILT = REPOSITORY / "build" / "docs"
 
 
 @lru_cache(maxsize=1)
 def pages() -> dict[str, str]:
-    """One generation for all tests."""
-    return generate()
+    """One generation for all tests: every page of the documentation."""
+    return documentation(REPOSITORY, BUILT)
 
 
-def test_the_pages_are_those_of_the_rules() -> None:
-    wanted, there = pages(), committed(DOCS)
-    missing = sorted(wanted.keys() - there.keys())
-    superfluous = sorted(there.keys() - wanted.keys())
-    stale = sorted(name for name in wanted.keys() & there.keys() if wanted[name] != there[name])
-    assert not (missing or superfluous or stale), (
-        f"run `make docs`: {len(missing)} pages missing {missing[:3]}, {len(superfluous)} superfluous"
-        f" {superfluous[:3]}, {len(stale)} stale {stale[:3]}"
-    )
+def test_the_pages_written_by_hand_are_all_there() -> None:
+    by_hand = {START, *(path.name for path in (REPOSITORY / "docs").iterdir())}
+    assert by_hand | generate().keys() == pages().keys()
+    assert not by_hand & generate().keys()
 
 
-def test_folders_of_pages_hold_nothing_else() -> None:
-    found = {path.relative_to(DOCS).as_posix() for folder in FOLDERS for path in (DOCS / folder).rglob("*")}
-    assert found <= pages().keys()
+def test_generated_pages_are_not_in_the_repository() -> None:
+    for name in generate():
+        assert not (REPOSITORY / "docs" / name).exists()
 
 
 def test_there_is_a_page_for_each_round_benchmark_rule_and_key() -> None:
@@ -58,12 +56,21 @@ def test_no_benchmark_of_two_usages_shares_a_page() -> None:
 
 def test_links_and_anchors_lead_somewhere() -> None:
     for path, text in pages().items():
-        for target in re.findall(r"\]\(([^)]+)\)", text):
+        for target in re.findall(r"\]\(((?!https?:)[^)\s]+)\)", text):
             file, _, anchor = target.partition("#")
-            place = ((DOCS / path).parent / file).resolve() if file else (DOCS / path).resolve()
-            name = place.relative_to(DOCS).as_posix()
-            assert name in pages() or place.is_file(), (path, target)
+            place = ((BUILT / path).parent / file).resolve() if file else (BUILT / path).resolve()
+            name = place.relative_to(BUILT).as_posix() if place.is_relative_to(BUILT) else ""
+            assert name in pages() or (not name and place.exists()), (path, target)
             assert not anchor or anchor in anchors(pages()[name]), (path, target)
+
+
+def test_a_page_written_by_hand_links_to_the_rules_and_built_pages_that_it_names() -> None:
+    assert "[`power.gap`](rules/power.gap.md)" in pages()["energy.md"]
+    assert "[reference.md](reference.md)" in pages()[START]
+    assert "$ mlsub explain" in pages()[START]
+    for name, text in pages().items():
+        for block in re.findall(r"^```.*?^```$", text, re.MULTILINE | re.DOTALL):
+            assert "](rules/" not in block, name
 
 
 def anchors(text: str) -> set[str]:
@@ -75,20 +82,31 @@ def anchors(text: str) -> set[str]:
     }
 
 
-def test_every_page_can_be_reached_from_the_index() -> None:
-    reached, waiting = set(), [INDEX]
+def test_every_page_can_be_reached_from_the_first() -> None:
+    reached, waiting = set(), [START]
     while waiting:
         name = waiting.pop()
         if name in reached or name not in pages():
             continue
         reached.add(name)
-        for target in re.findall(r"\]\(([^)#]+)", pages()[name]):
-            waiting.append(((DOCS / name).parent / target).resolve().relative_to(DOCS).as_posix())
+        for target in re.findall(r"\]\(((?!https?:)[^)#]+)", pages()[name]):
+            place = ((BUILT / name).parent / target).resolve()
+            if place.is_relative_to(BUILT):
+                waiting.append(place.relative_to(BUILT).as_posix())
     assert reached == pages().keys()
 
 
+def test_the_commands_of_the_index_succeed() -> None:
+    commands = re.findall(r"^\$ mlsub (.*)$", generate()[INDEX], re.MULTILINE)
+    assert len(commands) == 5
+    for command in commands:
+        done = call(*command.split())
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout
+
+
 def test_pages_are_short_and_tables_whole() -> None:
-    for path, text in pages().items():
+    for path, text in generate().items():
         assert len(text) < (40_000 if path in (INDEX, RULES) else 12_000), path
         assert text.endswith("\n") and not text.endswith("\n\n"), path
         for block in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
@@ -96,15 +114,17 @@ def test_pages_are_short_and_tables_whole() -> None:
             assert len(counts) == 1, (path, block[:80])
 
 
-def test_writing_brings_a_folder_up_to_date(tmp_path: Path) -> None:
-    assert write(tmp_path) == (len(pages()), 0)
-    assert write(tmp_path) == (0, 0)
-    (tmp_path / "rules" / "no.such-rule.md").write_text("old")
-    (tmp_path / "keys" / "seed.md").write_text("by hand")
-    (tmp_path / "json.md").write_text("a page of another hand")
-    assert write(tmp_path) == (1, 1)
-    assert committed(tmp_path) == pages()
-    assert (tmp_path / "json.md").read_text() == "a page of another hand"
+def test_they_are_written_as_they_are(tmp_path: Path) -> None:
+    write(pages(), tmp_path)
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert {path.relative_to(tmp_path).as_posix(): path.read_text("utf-8") for path in files} == pages()
+
+
+def test_the_program_builds_them(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "mlsub.commands.rules", str(REPOSITORY), str(tmp_path / "docs")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == f"{tmp_path}/docs: {len(pages())} pages\n"
+    assert (tmp_path / "docs" / "reference.md").read_text("utf-8") == pages()["reference.md"]
 
 
 @pytest.mark.parametrize("name", ["benchmarks/resnet.md", "rounds/training-1.1.md", "keys/init_stop.md"])

@@ -108,19 +108,19 @@ UNSAFE: list[tuple[str, list[Item], str, str]] = [
         "through a link",
         [TOP, ("T/l", tarfile.SYMTYPE, "."), ("T/l/x", tarfile.REGTYPE, b"x")],
         "T/l/x",
-        "a member lies in what is no folder of the archive",
+        "a member lies in what is not a folder of the archive",
     ),
     (
         "through a file",
         [TOP, ("T/a", tarfile.REGTYPE, b"x"), ("T/a/x", tarfile.REGTYPE, b"x")],
         "T/a/x",
-        "a member lies in what is no folder of the archive",
+        "a member lies in what is not a folder of the archive",
     ),
     (
         "no folder",
         [TOP, ("T/a/x", tarfile.REGTYPE, b"x")],
         "T/a/x",
-        "a member lies in what is no folder of the archive",
+        "a member lies in what is not a folder of the archive",
     ),
     ("twice", [TOP, *2 * [("T/a", tarfile.REGTYPE, b"x")]], "T/a", "a path is there twice"),
     (

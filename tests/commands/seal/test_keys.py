@@ -82,11 +82,11 @@ def test_recipients_from_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("key", "why"),
     [
-        ("age1x", "is no public key"),
-        ("", "is no public key"),
-        ("ssh-ed25519 zzz", "is no public key"),
-        ("x" * 10000, "is no public key"),
-        ("\x1b[2J", "is no public key"),
+        ("age1x", "is not a public key"),
+        ("", "is not a public key"),
+        ("ssh-ed25519 zzz", "is not a public key"),
+        ("x" * 10000, "is not a public key"),
+        ("\x1b[2J", "is not a public key"),
         ("AGE-SECRET-KEY-1QQQ", "a secret key is given as recipient"),
     ],
 )

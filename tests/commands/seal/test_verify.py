@@ -97,7 +97,7 @@ def test_without_a_key_the_receipt_speaks(tmp_path: Path) -> None:
         file.write_bytes(changed)
         assert [finding.rule for finding in verify_sealed(file, None).findings] == ["seal.damaged"]
     (tmp_path / "sealed.receipt.txt").write_text("no receipt")
-    with pytest.raises(SealError, match="is no receipt of mlsub seal"):
+    with pytest.raises(SealError, match="is not a receipt of mlsub seal"):
         verify_receipt(file, tmp_path / "sealed.receipt.txt")
     (tmp_path / "sealed.receipt.txt").unlink()
     with pytest.raises(SealError, match=r"is sealed with a passphrase\. Give it with --passphrase-file"):
@@ -141,10 +141,10 @@ def test_what_is_no_sealed_file(tmp_path: Path) -> None:
     (tmp_path / "empty").touch()
     (tmp_path / "armor").write_text("-----BEGIN AGE ENCRYPTED FILE-----\nYWdl\n")
     cases = {
-        "fifo": "cannot be read: no regular file",
+        "fifo": "cannot be read: not a regular file",
         "nothing": "cannot be read: No such file",
-        "text": "is no sealed file",
-        "empty": "is no sealed file",
+        "text": "is not a sealed file",
+        "empty": "is not a sealed file",
         "armor": "text form",
         ".": "cannot be read",
     }

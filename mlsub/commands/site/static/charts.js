@@ -34,16 +34,18 @@
   const marks = (series, data, place) => {
     const colour = place.of(series.colour);
     const large = series.style === "large";
+    const hollow = data.categories.length || series.style === "hollow";
+    const tick = series.style === "ticks";
     const at = ([x, y]) => ({ x, y: data.categories.length ? data.categories[y] : y });
     return {
       type: "scatter",
       label: series.name,
       data: series.points.map(at),
-      backgroundColor: large ? colour : data.categories.length ? place.paper : colour + "b0",
-      borderColor: data.categories.length ? colour : place.paper,
-      borderWidth: data.categories.length ? 1.5 : 1,
-      pointStyle: large ? "rectRot" : "circle",
-      pointRadius: large ? 9 : data.categories.length ? (series.points.length > 300 ? 1.5 : 2.5) : 4,
+      backgroundColor: large ? colour : hollow ? place.paper : colour + "b0",
+      borderColor: hollow || tick ? colour : place.paper,
+      borderWidth: tick ? 2 : hollow ? 1.5 : 1,
+      pointStyle: large ? "rectRot" : tick ? "line" : "circle",
+      pointRadius: large || tick ? 9 : data.categories.length ? (series.points.length > 300 ? 1.5 : 2.5) : 4,
       order: large ? 0 : 1,
     };
   };
@@ -58,13 +60,13 @@
       borderColor: colour,
       backgroundColor: colour,
       borderWidth: rule ? 1.8 : 1.5,
-      borderDash: rule ? [6, 4] : [],
+      borderDash: rule ? [6, 4] : series.style === "dashed" ? [2, 4] : [],
       pointRadius: rule || series.points.length > 60 ? 0 : 1.8,
       order: rule ? 0 : 3,
     };
   };
 
-  const KINDS = { spans, bars, marks, large: marks, line, rule: line };
+  const KINDS = { spans, bars, marks, hollow: marks, large: marks, ticks: marks, line, dashed: line, rule: line };
 
   // On a logarithmic axis only 1, 2 and 5 of each decade have room for a number.
   const round = (value) => (/^[125]/.test(String(value)) && /^.0*$/.test(String(value)) ? number(value) : null);
