@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import msgspec
 
-from mlsub.commands.rcp.picture.curves import reference_of
 from mlsub.convergence.algorithm import algorithm_of
 from mlsub.convergence.chance import LEAST_RUNS, USUAL, Bootstrap, Chance, chance_of, completion_of
+from mlsub.convergence.curves import reference_of
 from mlsub.convergence.deadline import Which
 from mlsub.convergence.runs import BEYOND
 from mlsub.convergence.statistics import cut_of, mean_of

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from mlsub.commands.rcp.picture.chart import VERDICTS, reference_series
-from mlsub.commands.rcp.picture.curves import Reference, limit_lines, reference_of, spans_a_decade
 from mlsub.commands.site.model import Cell, Head, Row, Section, Table, cell_of, number_of, text_of
 from mlsub.commands.watch.reference import number
+from mlsub.convergence.curves import Reference, limit_lines, reference_of, spans_a_decade
 from mlsub.convergence.deadline import Which
 from mlsub.convergence.margin import benchmark_held, untested
 from mlsub.io.errors import MlsubError

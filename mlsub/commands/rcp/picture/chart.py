@@ -7,7 +7,7 @@ from itertools import groupby
 
 import mlsub
 from mlsub.commands.rcp.picture.collect import Picture, Shown
-from mlsub.commands.rcp.picture.curves import Line, Reference, limit_lines, mean_line, spans_a_decade
+from mlsub.convergence.curves import Line, Reference, limit_lines, mean_line, spans_a_decade
 from mlsub.convergence.words import number
 from mlsub.io.plain import plain
 from mlsub.present.chart import Axis, Chart, Series

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
-from mlsub.commands.rcp.picture.curves import Reference, reference_of
+from mlsub.convergence.curves import Reference, reference_of
 from mlsub.convergence.deadline import Which
 from mlsub.convergence.margin import benchmark_held, untested, verdict_of
 from mlsub.io.errors import MlsubError
