@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mlsub.convergence.entry import Options
+    from mlsub.io.yamlfile import FileProblemsError
     from mlsub.judge.pool import Progress
-    from mlsub.rules.problems import RuleFileError
     from mlsub.submission.report import Report
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -93,12 +93,12 @@ def run_check(
     if rules is not None:
         from pathlib import Path
 
+        from mlsub.io.yamlfile import FileProblemsError
         from mlsub.rules.overlay import check_overlay
-        from mlsub.rules.problems import RuleFileError
 
         try:
             rules = check_overlay(Path(rules))
-        except RuleFileError as error:
+        except FileProblemsError as error:
             return _broken(error)
     if rcp is not None:
         problems = _problems_of(rcp)
@@ -145,7 +145,7 @@ def _options(rcp: str | None, train_samples: bool, points: str) -> Options:
     return Options(rcp, train_samples, "deadline" if points == "deadline" else "final")
 
 
-def _broken(error: RuleFileError) -> list[Report]:
+def _broken(error: FileProblemsError) -> list[Report]:
     """A report that says where a rule file is broken."""
     import msgspec
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from pathlib import Path
 from typing import Literal
 
 import msgspec
 
-from mlsub.io.data import load_yaml
+from mlsub.io.data import shipped
 from mlsub.log.reading import Manner
 from mlsub.rounds import Round, known_rounds
 
@@ -36,10 +35,10 @@ class Algorithm(msgspec.Struct, frozen=True):
 @lru_cache(maxsize=32)
 def algorithm_of(usage: str, round_name: str, overlay: str | None = None) -> Algorithm | None:
     """The variant of a round, be it one that an overlay file adds; None where the round had no such test."""
-    table = load_yaml(Path(__file__).with_name("algorithms.yaml")).get(usage) or {}
+    table = _table().get(usage) or {}
     rounds = known_rounds(usage, overlay)
     earlier = [name for name in rounds[: rounds.index(round_name) + 1] if name in table]
-    return msgspec.convert(table[earlier[-1]], Algorithm) if earlier else None
+    return table[earlier[-1]] if earlier else None
 
 
 @lru_cache(maxsize=32)
@@ -50,8 +49,11 @@ def manner_of(usage: str, round_name: str, overlay: str | None = None) -> Manner
 
 def newest_algorithm() -> Algorithm:
     """The variant of the newest round."""
-    table = load_yaml(Path(__file__).with_name("algorithms.yaml"))["training"]
-    return msgspec.convert(list(table.values())[-1], Algorithm)
+    return list((_table()["training"] or {}).values())[-1]
+
+
+def _table() -> dict[str, dict[str, Algorithm] | None]:
+    return shipped(__file__, "algorithms.yaml", dict[str, dict[str, Algorithm] | None])
 
 
 #: Benchmarks whose evaluations are counted in samples; all others count epochs. Source: the official rcp_checker.
@@ -73,10 +75,10 @@ def unit_of(benchmark: str) -> str:
 
 def unit_words(benchmark: str, round_: Round) -> str:
     """What the reference points of a benchmark count in a round, in words: epochs, samples, steps or tokens."""
-    since = load_yaml(Path(__file__).with_name("units.yaml")).get(benchmark) or {}
+    since = shipped(__file__, "units.yaml", dict[str, dict[str, str] | None]).get(benchmark) or {}
     rounds = known_rounds(round_.usage, round_.overlay)
     earlier = [name for name in rounds[: rounds.index(round_.name) + 1] if name in since]
-    return str(since[earlier[-1]]) if earlier else "epochs"
+    return since[earlier[-1]] if earlier else "epochs"
 
 
 def is_tested(benchmark: str) -> bool:

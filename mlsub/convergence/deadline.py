@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
-from pathlib import Path
 from typing import Literal
 
 import msgspec
 
 from mlsub.convergence.algorithm import Algorithm
 from mlsub.convergence.reference import Point, points_of, reference_file
-from mlsub.io.data import load_yaml
+from mlsub.io.data import shipped
 from mlsub.rounds import Round, get_round
 
 #: The round's points as they are now, or those of the release that submitters had.
@@ -27,12 +25,10 @@ class Later(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     unknown: str | None = None
 
 
-@lru_cache(maxsize=32)
 def later_in(usage: str, round_name: str) -> Later | None:
     """What came after the deadline of a round; None where that is not known at all."""
-    table = load_yaml(Path(__file__).with_name("later_points.yaml"))
-    found = (table.get(usage) or {}).get(round_name)
-    return msgspec.convert(found, Later) if found else None
+    table = shipped(__file__, "later_points.yaml", dict[str, dict[str, Later | None] | None])
+    return (table.get(usage) or {}).get(round_name)
 
 
 def points_at_deadline(

@@ -74,7 +74,7 @@ def read(path: Path, name: str | None = None, *, kind: str, top: str) -> tuple[y
     if problem is not None:
         return None, (Problem(shown, *problem),)
     if not isinstance(node, yaml.MappingNode):
-        return None, (Problem(shown, 1, f"a mapping is needed, with {top}"),)
+        return None, (Problem(shown, 1, f"expected a mapping with {top}"),)
     flaws = tuple(Problem(shown, where.start_mark.line + 1, message) for where, message in not_plain(node, kind))
     return (None, flaws) if flaws else (node, ())
 
@@ -93,10 +93,10 @@ class _Composer(yaml.SafeLoader):
         event: Any = self.peek_event()  # type: ignore[no-untyped-call]
         line = event.start_mark.line + 1
         if isinstance(event, yaml.AliasEvent):
-            raise _Refused(line, f"aliases (*name) are not for {self.kind}")
+            raise _Refused(line, f"aliases (*name) are not allowed in {self.kind}")
         if self._depth > MAX_DEPTH:
             # Reading itself becomes slow with the depth.
-            raise _Refused(line, "no YAML: nested too deeply")
+            raise _Refused(line, "not YAML: nested too deeply")
         self._depth += 1
         node = super().compose_node(parent, index)
         self._depth -= 1
@@ -113,16 +113,16 @@ def _composed(text: str, kind: str) -> tuple[yaml.Node | None, tuple[int, str] |
     except _Refused as refused:
         return None, (refused.args[0], refused.args[1])
     except RecursionError:
-        return None, (1, "no YAML: nested too deeply")
+        return None, (1, "not YAML: nested too deeply")
     except yaml.YAMLError as error:
         mark: Any = getattr(error, "problem_mark", None)
         reason = getattr(error, "problem", None) or getattr(error, "reason", None) or "cannot be read"
         if isinstance(error, yaml.reader.ReaderError):
-            return None, (text.count("\n", 0, int(error.position)) + 1, f"no YAML: {reason}")
-        return None, (mark.line + 1 if mark else 1, f"no YAML: {reason}")
+            return None, (text.count("\n", 0, int(error.position)) + 1, f"not YAML: {reason}")
+        return None, (mark.line + 1 if mark else 1, f"not YAML: {reason}")
     except Exception as error:
         # The scanner trusts numbers in escapes and directives, and stumbles over those that are out of range.
-        return None, (loader.line + 1 if loader is not None else 1, f"no YAML: {str(error)[:200]}")
+        return None, (loader.line + 1 if loader is not None else 1, f"not YAML: {str(error)[:200]}")
 
 
 def not_plain(node: yaml.Node, kind: str) -> Flaws:
@@ -133,13 +133,13 @@ def not_plain(node: yaml.Node, kind: str) -> Flaws:
         except ValueError as error:
             yield node, str(error)
     elif node.tag != _COLLECTIONS[type(node)]:
-        yield node, f"the tag {_tag(node)} is not for {kind}"
+        yield node, f"the tag {_tag(node)} is not allowed in {kind}"
     elif isinstance(node, yaml.MappingNode):
         for key, value in node.value:
             if not isinstance(key, yaml.ScalarNode):
                 yield key, "a key must be text, not a list or a mapping"
             elif key.tag == "tag:yaml.org,2002:merge":
-                yield key, f"merge keys (<<) are not for {kind}"
+                yield key, f"merge keys (<<) are not allowed in {kind}"
             elif not key.value.isascii() and _unwritable(key.value):
                 yield key, _NO_CHARACTER
             yield from not_plain(value, kind)
@@ -180,7 +180,7 @@ def _scalar(node: yaml.ScalarNode) -> Any:
         hint = "; put it in quotes" if kind == "!!value" else ""
         raise ValueError(f"{text[:40]!r} with the tag {kind} is not plain data{hint}")
     if len(text) > _MAX_NUMBER:
-        raise ValueError("a number of too many digits")
+        raise ValueError("a number with too many digits")
     try:
         return _READS[kind](_CONSTRUCTOR, node)
     except Exception as error:
@@ -196,13 +196,6 @@ _READS: dict[str, Any] = {
 }
 
 
-def child(node: yaml.Node, name: str) -> yaml.Node | None:
-    """The value of a key of a mapping."""
-    if not isinstance(node, yaml.MappingNode):
-        return None
-    return next((value for key, value in node.value if key.value == name), None)
-
-
 def twice(node: yaml.Node) -> Flaws:
     """Keys that stand twice in one mapping; YAML lets the later one win without a word."""
     if isinstance(node, yaml.MappingNode):
@@ -210,20 +203,12 @@ def twice(node: yaml.Node) -> Flaws:
         for key, value in node.value:
             text = str(key.value)
             if text in first:
-                yield key, f"{text!r} is there twice, first on line {first[text]}"
+                yield key, f"{text!r} is given twice, first on line {first[text]}"
             first.setdefault(text, key.start_mark.line + 1)
             yield from twice(value)
     elif isinstance(node, yaml.SequenceNode):
         for item in node.value:
             yield from twice(item)
-
-
-def unknown(node: yaml.Node, words: Iterable[str], kind: str) -> Flaws:
-    """Keys of a mapping that are not of the vocabulary."""
-    known = tuple(words)
-    for key in keys(node):
-        if key.value not in known:
-            yield key, f"unknown {kind} {key.value!r}{meant(str(key.value), known)}"
 
 
 def meant(text: str, known: Iterable[str]) -> str:
@@ -234,25 +219,26 @@ def meant(text: str, known: Iterable[str]) -> str:
     return f". Did you mean {close[0]}?" if close else f"; there are {', '.join(names)}"
 
 
-def keys(node: yaml.Node) -> Iterator[yaml.Node]:
-    """The keys of a mapping, none of anything else."""
-    if isinstance(node, yaml.MappingNode):
-        for key, _ in node.value:
-            yield key
+def content_of(node: yaml.Node, *, as_written: bool = False) -> Any:
+    """What nodes hold, as plain data; keys are text, as they are written, and the first of two alike counts.
 
-
-def content_of(node: yaml.Node) -> Any:
-    """What nodes hold, as plain data; keys are text, as they are written.
+    Args:
+        node: the node, from :func:`read`.
+        as_written: numbers become the text that the file has, which keeps their digits.
 
     Raises:
         ValueError: they do not come from :func:`read`, and a tag is not one of plain data.
     """
     if isinstance(node, yaml.MappingNode):
-        return {str(key.value): content_of(value) for key, value in node.value}
+        found: dict[str, Any] = {}
+        for key, value in node.value:
+            if str(key.value) not in found:
+                found[str(key.value)] = content_of(value, as_written=as_written)
+        return found
     if isinstance(node, yaml.SequenceNode):
-        return [content_of(item) for item in node.value]
+        return [content_of(item, as_written=as_written) for item in node.value]
     assert isinstance(node, yaml.ScalarNode)  # noqa: S101  (there is no other node)
-    return _scalar(node)
+    return str(node.value) if as_written and _tag(node) in ("!!int", "!!float") else _scalar(node)
 
 
 def read_content(path: Path, *, kind: str, top: str) -> dict[str, Any]:
@@ -266,29 +252,3 @@ def read_content(path: Path, *, kind: str, top: str) -> dict[str, Any]:
         raise FileProblemsError(problems)
     content: dict[str, Any] = content_of(node)
     return content
-
-
-def node_at(node: yaml.Node, steps: Iterable[str | int]) -> yaml.Node:
-    """The node that a path of keys and positions leads to, or the last one on the way that there is."""
-    for step in steps:
-        if isinstance(node, yaml.MappingNode):
-            node = next((value for key, value in node.value if str(key.value) == str(step)), node)
-        elif isinstance(node, yaml.SequenceNode) and isinstance(step, int):
-            node = node.value[step]
-    return node
-
-
-def schema_problems(node: yaml.Node, shown: str, schema: dict[str, Any]) -> list[Problem]:
-    """What the JSON Schema refuses, where it stands in the file."""
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import best_match
-
-    error = best_match(Draft202012Validator(schema).iter_errors(content_of(node)))
-    if error is None:
-        return []
-    at = node_at(node, error.absolute_path)
-    place = ".".join(str(step) for step in error.absolute_path) or "the file"
-    message = error.message[:200]
-    if error.validator == "pattern" and "patternErrorMessage" in error.schema:
-        message = f"{str(error.instance)[:80]!r} {error.schema['patternErrorMessage']}"
-    return [Problem(shown, at.start_mark.line + 1, f"{place}: {message}")]

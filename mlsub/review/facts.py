@@ -5,13 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from functools import lru_cache
-from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-import msgspec
-
-from mlsub.io.data import load_yaml
+from mlsub.io.data import shipped
 from mlsub.log.run import Run
 from mlsub.rules.formula import UnknownValueError, is_formula, parse
 
@@ -32,12 +28,9 @@ class Dated(Protocol):
 Fact = TypeVar("Fact", bound=Dated)
 
 
-@lru_cache(maxsize=8)
 def table(name: str, kind: type[Any]) -> dict[str, dict[str, list[Any]]]:
     """The table ``<name>.yaml``: facts of a kind, oldest first, by usage and benchmark."""
-    content = load_yaml(Path(__file__).with_name(f"{name}.yaml"))
-    facts: dict[str, dict[str, list[Any]]] = msgspec.convert(content, dict[str, dict[str, list[kind]]])  # type: ignore[valid-type]
-    return facts
+    return shipped(__file__, f"{name}.yaml", dict[str, dict[str, list[kind]]])  # type: ignore[valid-type]
 
 
 def holding(facts: Sequence[Fact], round_: str) -> Fact | None:

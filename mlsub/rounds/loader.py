@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from mlsub.io.data import load_yaml
+from mlsub.io.data import shipped
 from mlsub.io.errors import MlsubError
 from mlsub.io.yamlfile import read_content
 
@@ -66,9 +66,7 @@ class Round(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=1)
 def _table() -> dict[str, Any]:
-    table = load_yaml(Path(__file__).with_name("rounds.yaml"))
-    assert isinstance(table, dict)  # noqa: S101  (our own file; its schema is tested)
-    return table
+    return shipped(__file__, "rounds.yaml", dict[str, Any])
 
 
 def usages() -> tuple[str, ...]:

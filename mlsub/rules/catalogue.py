@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from pathlib import Path
 
 import msgspec
 
 from mlsub.findings import Blocks, Finding, Kind, Severity
-from mlsub.io.data import load_yaml
+from mlsub.io.data import shipped
 
 
 class RuleInfo(msgspec.Struct, frozen=True):
@@ -28,7 +27,7 @@ class RuleInfo(msgspec.Struct, frozen=True):
 @lru_cache(maxsize=1)
 def catalogue() -> dict[str, RuleInfo]:
     """Every rule of the catalogue by its id."""
-    content = load_yaml(Path(__file__).with_name("catalogue.yaml"))
+    content = shipped(__file__, "catalogue.yaml", dict[str, dict[str, str]])
     return {name: msgspec.convert({"id": name, **fields}, RuleInfo) for name, fields in content.items()}
 
 

@@ -87,7 +87,7 @@ def plan_for(
     """The compiled rules for a log that says it is of this division and benchmark.
 
     Raises:
-        RuleFileError: a rule file is broken.
+        FileProblemsError: a rule file is broken.
     """
     with explained(usage, overlay, "common", "common_hpc", *([benchmark] if benchmark else [])):
         return compile_rules(rules_for(usage, round_name, division, benchmark, overlay))
@@ -98,7 +98,7 @@ def house_plan_for(usage: str, round_name: str, division: str | None, benchmark:
     """The compiled rules of an overlay file for such a log.
 
     Raises:
-        RuleFileError: the overlay file is broken.
+        FileProblemsError: the overlay file is broken.
     """
     with explained(usage, overlay):
         return compile_rules(house_rules_for(usage, round_name, division, benchmark, overlay))

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import lru_cache
-from pathlib import Path
 
 from mlsub.findings import Blocks
-from mlsub.io.data import load_yaml
+from mlsub.io.data import shipped
 from mlsub.rules.catalogue import RuleInfo, catalogue
 from mlsub.rules.demands import ASPECT_FIX, ASPECT_TITLES, ASPECT_WHY, Demand, all_demands, rules_out
 
@@ -63,7 +62,7 @@ def _division(blocks: Blocks) -> str:
 def _key_lines(rule: str, demands: list[Demand]) -> list[str]:
     _, key, aspect = rule.split(".")
     first = demands[0]
-    about = _keys().get(key)
+    about = descriptions().get(key)
     warning = aspect == "repeated" or all(aspect in demand.rule.warn_only for demand in demands)
     division = _division(Blocks.NONE if warning else rules_out(demands))
     lines = [
@@ -115,7 +114,6 @@ def _example(key: str, aspect: str) -> str:
     }[aspect]
 
 
-@lru_cache(maxsize=1)
-def _keys() -> dict[str, str]:
-    content = load_yaml(Path(__file__).with_name("keys.yaml"))
-    return {str(key): str(text) for key, text in content.items()}
+def descriptions() -> dict[str, str]:
+    """What each key of a log means, in one line."""
+    return shipped(__file__, "keys.yaml", dict[str, str])

@@ -98,7 +98,7 @@ def benchmark(usage: str, round_name: str, name: str, overlay: str | None = None
 
     Raises:
         KeyError: the round has no such benchmark.
-        RuleFileError: a rule file is broken.
+        FileProblemsError: a rule file is broken.
     """
     if name not in get_round(usage, round_name, overlay).benchmarks:
         raise KeyError(name)
@@ -119,7 +119,7 @@ def rules_for(
     unknown name itself.
 
     Raises:
-        RuleFileError: a rule file is broken.
+        FileProblemsError: a rule file is broken.
     """
     round_ = get_round(usage, round_name, overlay)
     lender, lent_round = round_.common
@@ -141,7 +141,7 @@ def house_rules_for(
     """The rules of an overlay file that bind a log beside the official ones.
 
     Raises:
-        RuleFileError: the overlay file is broken.
+        FileProblemsError: the overlay file is broken.
     """
     round_ = get_round(usage, round_name, overlay)
     rounds = known_rounds(usage, overlay)
@@ -210,18 +210,19 @@ def explained(usage: str, overlay: str | None, *names: str) -> Iterator[None]:
     """Turn what a broken rule file makes the code stumble over into the file, the line and what was meant.
 
     Raises:
-        RuleFileError: the file is broken.
+        FileProblemsError: the file is broken.
     """
     try:
         yield
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        from mlsub.rules.problems import RuleFileError, rule_file_problems
+        from mlsub.io.yamlfile import FileProblemsError
+        from mlsub.rules.problems import rule_file_problems
 
-        if isinstance(error, RuleFileError):
+        if isinstance(error, FileProblemsError):
             raise
         files = [path for path in map(_shipped(FOLDER).get, names) if path is not None]
         rounds = known_rounds(usage, overlay)
         problems = [p for path in files for p in rule_file_problems(path, rounds, path.name)]
         if not problems:
             raise
-        raise RuleFileError(tuple(problems)) from error
+        raise FileProblemsError(tuple(problems)) from error

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from functools import lru_cache
-from pathlib import Path
 
 import msgspec
 
-from mlsub.io.data import load_yaml
+from mlsub.io.data import shipped
 
 
 class ColumnKind(StrEnum):
@@ -38,7 +36,6 @@ class Column(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     markdown: Shown = Shown.ALWAYS
 
 
-@lru_cache(maxsize=1)
 def columns() -> tuple[Column, ...]:
     """All columns, in their order."""
-    return msgspec.convert(load_yaml(Path(__file__).with_name("columns.yaml")), tuple[Column, ...])
+    return shipped(__file__, "columns.yaml", tuple[Column, ...])

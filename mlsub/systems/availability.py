@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 from functools import lru_cache
-from pathlib import Path
 
-from mlsub.io.data import load_yaml
+from mlsub.io.data import shipped
 
 #: No status is longer; what is cut off could make no difference.
 _LONGEST = 80
@@ -15,7 +14,7 @@ _LONGEST = 80
 @lru_cache(maxsize=1)
 def aliases() -> dict[str, str]:
     """Each known spelling, in lower case, and its category."""
-    table = load_yaml(Path(__file__).with_name("availability.yaml"))
+    table = shipped(__file__, "availability.yaml", dict[str, dict[str, list[str]]])
     return {
         alias: category for category, groups in table.items() for spellings in groups.values() for alias in spellings
     }

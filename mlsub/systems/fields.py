@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property, lru_cache
-from pathlib import Path
+from functools import cached_property
 from typing import Literal
 
 import msgspec
 
-from mlsub.io.data import load_yaml
+from mlsub.io.data import shipped
 
 
 class Field(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -48,7 +47,6 @@ class Fields(msgspec.Struct, frozen=True, dict=True):
         return tuple(name for name, field in self.fields.items() if field.may_be_empty)
 
 
-@lru_cache(maxsize=1)
 def fields() -> Fields:
     """The table of fields."""
-    return msgspec.convert(load_yaml(Path(__file__).with_name("fields.yaml")), Fields)
+    return shipped(__file__, "fields.yaml", Fields)

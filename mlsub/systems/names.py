@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import lru_cache
-from pathlib import Path
 
 import msgspec
 
-from mlsub.io.data import load_yaml
+from mlsub.io.data import shipped
 
 #: No name is longer; what is cut off could make no difference.
 _LONGEST = 200
@@ -59,10 +58,9 @@ class Registry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return (self.processors, self.accelerators, self.interconnects, self.frameworks)
 
 
-@lru_cache(maxsize=1)
 def registry() -> Registry:
     """The registry."""
-    return msgspec.convert(load_yaml(Path(__file__).with_name("names.yaml")), Registry)
+    return shipped(__file__, "names.yaml", Registry)
 
 
 def find(kind: Kind, text: str) -> str | None:

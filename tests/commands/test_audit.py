@@ -222,15 +222,21 @@ def test_a_result_that_is_not_there(place: Path) -> None:
 
 #: What replaces what in a good file -> the one line on standard error, after the file's name.
 BROKEN = {
-    ("minutes(acme),", "minutes(acne),"): "8: column 9: there is no result, input or value 'acne'. Did you mean acme?",
+    (
+        "minutes(acme),",
+        "minutes(acne),",
+    ): "8: claims.time.expr: column 9: there is no result, input or value 'acne'. Did you mean acme?",
     ("minutes(acme),", "minutes(acme) / (2 - 2),"): "8: time: column 15: division by zero",
-    ("inputs:", "values: {x: y, y: x}\ninputs:"): "5: circular: x -> y -> x",
-    ("minutes(acme),", "(" * 900 + "1" + ")" * 900 + ","): "8: column 41: nested too deeply; 40 levels are the limit",
+    ("inputs:", "values: {x: y, y: x}\ninputs:"): "5: values.x: circular: x -> y -> x",
+    (
+        "minutes(acme),",
+        "(" * 900 + "1" + ")" * 900 + ",",
+    ): "8: claims.time.expr: column 41: nested too deeply; 40 levels are the limit",
     ("minutes(acme),", "(" * 1000 + "1" + ")" * 1000 + ","): (
-        "8: column 1: an expression of 2001 characters; 2000 are the limit"
+        "8: claims.time.expr: column 1: an expression of 2001 characters; 2000 are the limit"
     ),
-    ("claims:", "claims: ["): "8: no YAML: did not find expected ',' or ']'",
-    ("text: It", "text: 0x" + "F" * 9999 + ", where: It"): "8: a number of too many digits",
+    ("claims:", "claims: ["): "8: not YAML: did not find expected ',' or ']'",
+    ("text: It", "text: 0x" + "F" * 9999 + ", where: It"): "8: a number with too many digits",
 }
 
 
@@ -241,14 +247,14 @@ def test_a_broken_file_is_one_line(change: tuple[str, str], place: Path) -> None
     outcome = run("audit", file, "--results", place)
     assert (outcome.status, outcome.stdout) == (2, "")
     assert outcome.stderr.startswith(f"mlsub audit: {file}:")
-    if "no YAML" not in BROKEN[change]:
+    if "not YAML" not in BROKEN[change]:
         assert outcome.stderr == f"mlsub audit: {file}:{BROKEN[change]}\n"
 
 
 def test_the_last_bracket_of_a_thousand_is_told_where_nesting_is_too_deep(place: Path) -> None:
     (place / "claims.yaml").write_text(CLAIMS.replace("minutes(acme),", "(" * 999 + "1" + ")" * 999 + ","))
     outcome = run("audit", place / "claims.yaml", "--results", place)
-    assert outcome.stderr.endswith(":8: column 41: nested too deeply; 40 levels are the limit\n")
+    assert outcome.stderr.endswith(":8: claims.time.expr: column 41: nested too deeply; 40 levels are the limit\n")
 
 
 def test_places_that_hold_no_results(place: Path) -> None:

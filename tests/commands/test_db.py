@@ -97,7 +97,7 @@ def test_every_fault_of_a_file_of_records_is_told(place: Place) -> None:
     (place.folder / "bad.yaml").write_text(RECORDS.read_text().replace("unit: h\n", "unit: ms\n"))
     outcome = run("db", "build", "--records", "bad.yaml")
     assert outcome.status == 2
-    assert outcome.stderr.count(": ms is no unit of time-to-result; there are s, min, h, d, x\n") == 2
+    assert outcome.stderr.count(".unit: ms is not a unit of time-to-result; there are s, min, h, d, x\n") == 2
 
 
 def test_nothing_to_build_from_is_a_usage_error(place: Place) -> None:

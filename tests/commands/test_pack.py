@@ -134,7 +134,7 @@ def test_a_manifest_that_cannot_be_used_ends_with_2(workplace: Workplace) -> Non
     done = pack()
     assert (done.status, done.stdout) == (2, "")
     assert done.stderr == (
-        "mlsub pack: submission.yaml:2: there are no rules for training round '1.9'. Did you mean 1.1?\n"
+        "mlsub pack: submission.yaml:2: round: there are no rules for training round '1.9'. Did you mean 1.1?\n"
     )
     assert run("pack", "absent.yaml", "-o", "x").stderr == (
         "mlsub pack: absent.yaml:1: cannot be read: No such file or directory\n"
@@ -222,7 +222,7 @@ def test_what_nobody_says_and_nobody_is_asked_is_an_error(workplace: Workplace) 
         (("--round", "5.9"), "There is no round of training '5.9'. Did you mean 5.1?"),
         (("--benchmark", "bort"), "There is no benchmark of the round 'bort'"),
         (("--usage", "inference"), "There is no usage 'inference'"),
-        (("--organisation", "a/b"), "'a/b' becomes a folder's name"),
+        (("--organisation", "a/b"), "'a/b' cannot be the name of a folder"),
         (("--system", "../x"), "'../x'"),
     ],
 )

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from mlsub.io.yamlfile import FileProblemsError
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark, rules_for
 from mlsub.rules.overlay import check_overlay
-from mlsub.rules.problems import RuleFileError
 from tests.commands.runner import run
 from tests.differential.generate import Combination
 from tests.differential.log import content, generated, record_line
@@ -169,16 +169,19 @@ def test_a_made_up_round_does_not_exist_without_its_file(tmp_path: Path) -> None
 BROKEN = [
     (
         'common:\n  "1.0": {both: {a: {at_leest: 1}}}',
-        "file.yaml:3: unknown operator 'at_leest'. Did you mean at_least?",
+        "file.yaml:3: common.1.0.both.a.at_leest: unknown word. Did you mean at_least?",
     ),
-    ('common:\n  "1.7": {both: {a: any}}', "file.yaml:3: unknown round '1.7'. Did you mean 1.1?"),
-    ("usage: trainig", "file.yaml:2: unknown usage 'trainig'. Did you mean training?"),
-    ("benchmarks:\n  resnit: {}", "file.yaml:3: unknown benchmark 'resnit'. Did you mean resnet?"),
-    ('rounds:\n  "1.0": {ruleset: 1.0.0}', "file.yaml:3: round 1.0 exists; rules for it go under common or benchmarks"),
-    ('rounds:\n  "9.0": {rulset: 9.0.0}', "file.yaml:3: unknown word 'rulset'. Did you mean ruleset?"),
+    ('common:\n  "1.7": {both: {a: any}}', "file.yaml:3: common.1.7: unknown round. Did you mean 1.1?"),
+    ("usage: trainig", "file.yaml:2: usage: unknown value 'trainig'. Did you mean training?"),
+    ("benchmarks:\n  resnit: {}", "file.yaml:3: benchmarks.resnit: unknown benchmark. Did you mean resnet?"),
+    (
+        'rounds:\n  "1.0": {ruleset: 1.0.0}',
+        "file.yaml:3: rounds.1.0: round 1.0 exists; rules for it go under common or benchmarks",
+    ),
+    ('rounds:\n  "9.0": {rulset: 9.0.0}', "file.yaml:3: rounds.9.0.rulset: unknown word. Did you mean ruleset?"),
     ('rounds:\n  "9.0": {benchmarks: [new]}', "file.yaml:1: round 9.0, benchmark new: "),
-    ("commmon: {}", "file.yaml:2: unknown word 'commmon'. Did you mean common?"),
-    ("title: again", "file.yaml:2: 'title' is there twice, first on line 1"),
+    ("commmon: {}", "file.yaml:2: commmon: unknown word. Did you mean common?"),
+    ("title: again", "file.yaml:2: 'title' is given twice, first on line 1"),
 ]
 
 
@@ -186,7 +189,7 @@ BROKEN = [
 def test_a_broken_file_is_refused_with_line_and_what_was_meant(tmp_path: Path, lines: str, message: str) -> None:
     path = tmp_path / "file.yaml"
     path.write_text(f"title: x\n{lines}\n")
-    with pytest.raises(RuleFileError) as error:
+    with pytest.raises(FileProblemsError) as error:
         check_overlay(path)
     assert message in str(error.value)
 
@@ -196,7 +199,7 @@ def test_the_command_refuses_a_broken_file_and_judges_nothing(tmp_path: Path) ->
     path.write_text('title: x\ncommon:\n  "1.0": {both: {a: {at_leest: 1}}}\n')
     answer = run("check", str(tree), "--rules", str(path))
     assert answer.status == 2
-    assert "unknown operator 'at_leest'. Did you mean at_least?" in answer.stdout
+    assert "common.1.0.both.a.at_leest: unknown word. Did you mean at_least?" in answer.stdout
     assert "bad.yaml:3" in answer.stdout
     missing = run("check", str(tree), "--rules", str(tmp_path / "none.yaml"))
     assert missing.status == 2
@@ -229,4 +232,4 @@ def test_looking_up_by_a_broken_file_ends_with_its_line(tmp_path: Path) -> None:
     for command in (("rules", "list"), ("rules", "show", "bert"), ("rules", "diff", "1.0", "1.1"), ("keys", "bert")):
         answer = run(*command, "--rules", str(path))
         assert (answer.status, answer.stdout) == (2, "")
-        assert "bad.yaml:3: unknown operator 'at_leest'. Did you mean at_least?" in answer.stderr
+        assert "bad.yaml:3: common.1.0.both.a.at_leest: unknown word. Did you mean at_least?" in answer.stderr

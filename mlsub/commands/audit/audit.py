@@ -16,10 +16,10 @@ from mlsub.commands.audit.messaging.texts import AUTO
 from mlsub.commands.audit.model import Claim
 from mlsub.commands.audit.names import results_in
 from mlsub.commands.audit.places import round_folders
-from mlsub.commands.audit.read import ClaimsError, read_claims
+from mlsub.commands.audit.read import read_claims
 from mlsub.commands.audit.verdict import AGAINST, DOUBTFUL, ClaimVerdict, Judged
 from mlsub.findings import Finding
-from mlsub.io.yamlfile import Problem
+from mlsub.io.yamlfile import FileProblemsError, Problem
 from mlsub.judge.pool import Progress
 
 
@@ -70,7 +70,7 @@ def audit(
         progress: is told how far the reading has come.
 
     Raises:
-        ClaimsError: the file cannot be used, or an expression of it has no value.
+        FileProblemsError: the file cannot be used, or an expression of it has no value.
         MlsubError: a folder holds no results.
     """
     claims = read_claims(file)
@@ -87,4 +87,4 @@ def _judged(claim: Claim, world: World, bases: Collection[str]) -> Judged:
     try:
         return judge(claim, world, bases)
     except EvaluationError as error:
-        raise ClaimsError((Problem(str(world.file.file), claim.line, f"{claim.id}: {error}"),)) from error
+        raise FileProblemsError((Problem(str(world.file.file), claim.line, f"{claim.id}: {error}"),)) from error

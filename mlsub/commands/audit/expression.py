@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from functools import lru_cache
-from pathlib import Path
 
 import msgspec
 
 from mlsub.commands.audit.tree import Call, Name, Negated, Node, Number, Operation, Text, Truth
-from mlsub.io.data import load_yaml
+from mlsub.io.data import shipped
 from mlsub.io.yamlfile import meant
 
 #: Bounds that no claim comes near; they keep a hostile file from costing more than an error message.
@@ -57,11 +55,9 @@ class Expression(msgspec.Struct, frozen=True):
     names: tuple[Name, ...]
 
 
-@lru_cache(maxsize=1)
 def functions() -> dict[str, Function]:
     """Every function by its name."""
-    content = load_yaml(Path(__file__).with_name("functions.yaml"))
-    return {name: msgspec.convert(fields, Function) for name, fields in content.items()}
+    return shipped(__file__, "functions.yaml", dict[str, Function])
 
 
 def parse(text: str) -> Expression:

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
 from mlsub.commands.audit.expression import Expression
 
+Words = Annotated[str, Meta(min_length=1, max_length=2000)]
+#: A day, YYYY-MM-DD.
+Date = Annotated[str, Meta(extra_json_schema={"format": "date"})]
 
-class Source(msgspec.Struct, frozen=True, kw_only=True):
-    """The document in which claims stand; ``date`` (YYYY-MM-DD, None if unknown) picks the rules in force."""
 
-    title: str | None = None
-    publisher: str | None = None
-    date: str | None = None
-    file: str | None = None
-    url: str | None = None
-    footnote: str | None = None
+class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The document in which claims stand; ``date`` (None if unknown) picks the rules in force."""
+
+    title: Words | None = None
+    publisher: Words | None = None
+    date: Date | None = None
+    file: Words | None = None
+    url: Words | None = None
+    footnote: Annotated[Words, Meta(description="The document's footnote on results.")] | None = None
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,7 +117,8 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     """One claim.
 
     ``expr`` is what it comes to, ``also`` other readings of the sentence, from which ``label`` tells it; ``nearest``
-    are figures shown beside it and never judged. ``says`` is what the sentence discloses (see claims.schema.json).
+    are figures shown beside it and never judged. ``says`` is what the sentence discloses, by the words
+    of :class:`~mlsub.commands.audit.written.Says`.
     ``unverifiable`` is the reason why no log can decide it. ``basis`` are the bases that decide, empty for the usual.
     ``context`` names what may have changed besides, ``("all",)`` for everything. ``document`` is the name of its source
     among the documents.

@@ -6,19 +6,17 @@ import re
 from collections.abc import Mapping
 from fractions import Fraction
 
-import yaml
-
 from mlsub.commands.audit.model import Stated
 from mlsub.commands.audit.wording import phrases, wordings
 from mlsub.io.yamlfile import meant
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.(?P<digits>[0-9]+))?")
-#: Longer ones are no numbers of a claim.
+#: A longer one is not a number of a claim.
 MAX_DIGITS = 40
 
 
 class NumberError(ValueError):
-    """Text that is no number where one is needed."""
+    """Text that is not a number where one is needed."""
 
 
 def number(text: str) -> Fraction:
@@ -28,7 +26,7 @@ def number(text: str) -> Fraction:
         NumberError: it is none, or longer than any number of a claim.
     """
     if len(text) > MAX_DIGITS or _NUMBER.fullmatch(text) is None:
-        raise NumberError(f"{text[:40]!r} is no number; write it in digits, such as 14.5")
+        raise NumberError(f"{text[:40]!r} is not a number; write it in digits, such as 14.5")
     return Fraction(text.replace(",", ""))
 
 
@@ -51,13 +49,17 @@ def plus_minus(text: str, value: Fraction) -> Fraction:
     return abs(value) * spread / 100 if text.strip().endswith("%") else spread
 
 
-def stated(parts: Mapping[str, yaml.Node], line: int) -> Stated:
-    """What a claim states, from the nodes of its parts: value, unit, wording, reading and tolerance.
+def stated(said: Mapping[str, str], line: int, *, truth: bool = False) -> Stated:
+    """What a claim states.
+
+    Args:
+        said: value, unit, wording, reading and tolerance as they are written, as far as they are.
+        line: where it is stated.
+        truth: the value is true or false.
 
     Raises:
-        NumberError: the value is no number, or the wording unknown.
+        NumberError: the value is not a number, or the wording is unknown.
     """
-    said = {name: str(node.value) for name, node in parts.items() if isinstance(node, yaml.ScalarNode)}
     phrase = " ".join(said.get("wording", "exact").lower().split())
     if phrase not in phrases():
         raise NumberError(f"unknown wording {phrase[:40]!r}{meant(phrase[:40], phrases())}")
@@ -66,10 +68,9 @@ def stated(parts: Mapping[str, yaml.Node], line: int) -> Stated:
     written = said.get("value", None if own is None else str(own))
     if written is None:
         raise NumberError(f"a value is needed beside the wording {phrase!r}")
-    boolean = "value" in parts and parts["value"].tag == "tag:yaml.org,2002:bool"
     around = said.get("tolerance")
     return Stated(
-        value=written.lower() in ("true", "yes", "on") if boolean else _value(written, from_words="value" not in said),
+        value=written.lower() in ("true", "yes", "on") if truth else _value(written, from_words="value" not in said),
         written=written,
         step=step_of(written),
         unit=said.get("unit"),

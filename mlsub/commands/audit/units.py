@@ -10,14 +10,13 @@ import re
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
-from pathlib import Path
 
 import msgspec
 
 from mlsub.commands.audit.expression import Expression, ExpressionError, functions
 from mlsub.commands.audit.model import Stated
 from mlsub.commands.audit.tree import Call, Name, Negated, Node, Number, Operation, Text, Truth
-from mlsub.io.data import load_yaml
+from mlsub.io.data import shipped
 
 #: Quantities and their exponents, sorted: minutes a chip is ``(("chips", -1), ("time", 1))``. Nothing is a plain ratio.
 Powers = tuple[tuple[str, int], ...]
@@ -54,11 +53,9 @@ _BARE = Unit(frozenset({()}), None, bare=True)
 _RATIO = Unit(frozenset({()}))
 
 
-@lru_cache(maxsize=1)
 def quantities() -> dict[str, Quantity]:
     """Every quantity by its name."""
-    content = load_yaml(Path(__file__).with_name("units.yaml"))
-    return {name: msgspec.convert(fields, Quantity) for name, fields in content.items()}
+    return shipped(__file__, "units.yaml", dict[str, Quantity])
 
 
 @lru_cache(maxsize=1)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from mlsub.commands.audit.messaging.words import flat, mentions, names, spaced
-from mlsub.io.data import load_yaml
+from mlsub.io.data import shipped
 from mlsub.rounds import known_rounds
 
 _NUMBER = r"\d{1,3}(?:,\d{3})+|\d{1,9}"
@@ -43,11 +42,9 @@ class Accelerator(msgspec.Struct, frozen=True):
     spelled: tuple[str, ...]
 
 
-@lru_cache(maxsize=1)
 def vocabulary() -> dict[str, Any]:
     """The table, vocabulary.yaml."""
-    content: dict[str, Any] = load_yaml(Path(__file__).with_name("vocabulary.yaml"))
-    return content
+    return shipped(__file__, "vocabulary.yaml", dict[str, Any])
 
 
 @lru_cache(maxsize=1)

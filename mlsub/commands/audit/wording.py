@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from mlsub.commands.audit.model import Stated
-from mlsub.io.data import load_yaml
+from mlsub.io.data import shipped
 
 
 class Interval(msgspec.Struct, frozen=True):
@@ -62,11 +61,9 @@ class Wording(msgspec.Struct, frozen=True):
     understated: str | None = None
 
 
-@lru_cache(maxsize=1)
 def wordings() -> dict[str, Wording]:
     """Every wording by its name."""
-    content = load_yaml(Path(__file__).with_name("wording.yaml"))
-    return {name: msgspec.convert(fields, Wording) for name, fields in content.items()}
+    return shipped(__file__, "wording.yaml", dict[str, Wording])
 
 
 @lru_cache(maxsize=1)

@@ -71,7 +71,7 @@ def build(ask: Ask) -> Built:
 
     Raises:
         MlsubError: there is nothing to build it from, or what is there is no database of this program.
-        RecordsError: a file of records cannot be read.
+        FileProblemsError: a file of records cannot be read.
         MlsubError: it cannot be written.
     """
     check_library()

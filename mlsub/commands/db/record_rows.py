@@ -26,7 +26,7 @@ def read_record_rows(files: Sequence[Path]) -> Rows:
     """The rows of files of records; names must be each file's own.
 
     Raises:
-        RecordsError: a file cannot be read.
+        FileProblemsError: a file cannot be read.
         MlsubError: two files use one name.
     """
     rows: Rows = {name: [] for name in TABLES}
@@ -47,23 +47,23 @@ def read_record_rows(files: Sequence[Path]) -> Rows:
 
 def _rows(records: Records) -> Rows:
     documents = [
-        {"document": d.name, "title": d.title, "publisher": d.publisher, "day": d.date, "url": d.url, "notes": d.notes}
-        for d in records.documents
+        {"document": name, "title": d.title, "publisher": d.publisher, "day": d.date, "url": d.url, "notes": d.notes}
+        for name, d in records.documents.items()
     ]
     systems = [
         {
-            "system": system.name,
+            "system": name,
             "maker": system.maker,
             "accelerator": system.accelerator,
             "accelerators": system.accelerators,
             "host": system.host,
             "operating_system": system.operating_system,
         }
-        for system in records.systems
+        for name, system in records.systems.items()
     ]
     facts = [
         {
-            "system": system.name,
+            "system": name,
             "fact": fact.fact,
             "value": fact.value,
             "unit": fact.unit,
@@ -72,7 +72,7 @@ def _rows(records: Records) -> Rows:
             "document": fact.source.document,
             "line": fact.source.line,
         }
-        for system in records.systems
+        for name, system in records.systems.items()
         for fact in system.facts
     ]
     ids = [

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from mlsub.io.data import load_yaml
+from mlsub.io.data import shipped
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -40,8 +39,8 @@ class Table(msgspec.Struct, frozen=True):
 @cache
 def tables() -> tuple[Table, ...]:
     """The tables, then the views."""
-    found = [_table(name, entry) for name, entry in _load("tables.yaml").items()]
-    found += [_view(name, entry) for name, entry in _load("views.yaml").items()]
+    found = [_table(name, entry) for name, entry in shipped(__file__, "tables.yaml", dict[str, dict[str, Any]]).items()]
+    found += [_view(name, entry) for name, entry in shipped(__file__, "views.yaml", dict[str, dict[str, Any]]).items()]
     return tuple(found)
 
 
@@ -65,12 +64,6 @@ def create(connection: DuckDBPyConnection, mlsub: str) -> None:
         for column in table.columns:
             place = f"{_name(table.name)}.{_name(column.name)}"
             connection.execute(f"COMMENT ON COLUMN {place} IS {_text(column.meaning)}")
-
-
-def _load(file: str) -> dict[str, Any]:
-    content = load_yaml(Path(__file__).with_name(file))
-    assert isinstance(content, dict)  # noqa: S101  (our own file)
-    return content
 
 
 def _table(name: str, entry: dict[str, Any]) -> Table:

@@ -118,7 +118,8 @@ def _write(draft: Draft, file: Path, *, force: bool) -> None:
 
     from mlsub.commands.options import write_output
     from mlsub.commands.pack.draft import manifest_text
-    from mlsub.commands.pack.read import ManifestError, read_manifest
+    from mlsub.commands.pack.read import read_manifest
+    from mlsub.io.yamlfile import FileProblemsError
 
     text = manifest_text(draft)
     with tempfile.TemporaryDirectory(prefix="mlsub-init-") as folder:
@@ -126,7 +127,7 @@ def _write(draft: Draft, file: Path, *, force: bool) -> None:
         trial.write_text(text, "utf-8")
         try:
             read_manifest(trial, {})
-        except ManifestError as error:
+        except FileProblemsError as error:
             raise ValueError(error.problems[0].message) from error
     write_output(file, text.encode(), force=force)
 

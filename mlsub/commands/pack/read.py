@@ -2,245 +2,190 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-import yaml
+import msgspec
 
 from mlsub.commands.pack.described import make_description
 from mlsub.commands.pack.model import Code, ExtraFile, Manifest, ManifestEntry, ManifestSystem, Waiver
 from mlsub.commands.pack.variables import expand
+from mlsub.commands.pack.written import KnownSystem, WrittenEntry, WrittenManifest
+from mlsub.io.documents import Form, Tree, read_document
 from mlsub.io.errors import MlsubError
-from mlsub.io.yamlfile import (
-    FileProblemsError,
-    Flaws,
-    Problem,
-    child,
-    content_of,
-    keys,
-    meant,
-    read,
-    schema_problems,
-    twice,
-    unknown,
-)
-from mlsub.rounds import Round, get_round, known_rounds, normalise_round, usages
+from mlsub.io.yamlfile import meant
+from mlsub.rounds import Round, get_round, known_rounds, normalise_round
 from mlsub.rules.explain import suggestion
 
-
-class ManifestError(FileProblemsError):
-    """A manifest that cannot be used."""
+FORM = Form(
+    type=WrittenManifest,
+    kind="manifests",
+    title="submission.yaml: what an MLPerf-style submission consists of, for mlsub pack",
+)
 
 
 def manifest_schema() -> dict[str, Any]:
     """The JSON Schema of manifests, for editors as well."""
-    content: dict[str, Any] = json.loads(Path(__file__).with_name("manifest.schema.json").read_text("utf-8"))
-    return content
+    return FORM.schema()
 
 
 def read_manifest(file: Path, environment: Mapping[str, str] | None = None) -> Manifest:
     """Read a manifest; what its paths lead to is not looked at.
 
     Args:
-        file: a YAML file, see manifest.schema.json.
+        file: a YAML file, see :func:`manifest_schema`.
         environment: where variables are looked up, None for that of the process.
 
     Raises:
-        ManifestError: it cannot be read, or does not hold together.
+        FileProblemsError: it cannot be read, or does not hold together.
     """
-    node, problems = read(file, kind="manifests", top="organisation, round, systems and entries")
-    if not isinstance(node, yaml.MappingNode):
-        raise ManifestError(problems)
-    shown = str(file)
-    schema = manifest_schema()
-    flaws = [*twice(node), *_unknown_words(node, schema), *_round_flaws(node)]
-    found = [Problem(shown, where.start_mark.line + 1, message) for where, message in flaws]
-    found = found or schema_problems(node, shown, schema)
-    if not found:
-        reader = _Reader(file, node, os.environ if environment is None else environment)
-        manifest = reader.manifest()
-        found = [Problem(shown, where.start_mark.line + 1, message) for where, message in reader.flaws]
-        if not found:
-            return manifest
-    raise ManifestError(tuple(sorted(dict.fromkeys(found), key=lambda problem: problem.line)))
-
-
-def _unknown_words(node: yaml.Node, schema: Mapping[str, Any]) -> Flaws:
-    """Words at any place that the schema does not have."""
-    yield from unknown(node, schema["properties"], "word")
-    systems = child(node, "systems")
-    for _, system in systems.value if isinstance(systems, yaml.MappingNode) else ():
-        yield from unknown(system, schema["$defs"]["system"]["properties"], "word")
-    for section, name in (("entries", "entry"), ("code", "code"), ("files", "file"), ("waivers", "waiver")):
-        items = child(node, section)
-        for item in items.value if isinstance(items, yaml.SequenceNode) else ():
-            yield from unknown(item, schema["$defs"][name]["properties"], "word")
-
-
-def _round_flaws(node: yaml.Node) -> Flaws:
-    usage, written = child(node, "usage"), child(node, "round")
-    name = str(usage.value) if usage is not None else "training"
-    if name not in usages():
-        yield usage or node, f"unknown usage {name[:40]!r}{meant(name[:40], usages())}"
-    elif written is not None:
-        text = str(written.value)[:40]
-        if normalise_round(text) not in known_rounds(name):
-            yield written, f"there are no rules for {name} round {text!r}{meant(text, known_rounds(name))}"
+    written, tree = read_document(file, FORM)
+    # YAML reads 5.10 as 5.1; the round is what the file has.
+    name = str(tree.text("round"))[:40]
+    known = known_rounds(written.usage)
+    if normalise_round(name) not in known:
+        tree.flaw(f"there are no rules for {written.usage} round {name!r}{meant(name, known)}", "round")
+    tree.settle()
+    round_ = get_round(written.usage, normalise_round(name) or "")
+    manifest = _Reader(file, written, tree, round_, os.environ if environment is None else environment).manifest()
+    tree.settle()
+    return manifest
 
 
 class _Reader:
-    """Turns the nodes of a manifest that fits the schema into a manifest, and collects what is wrong with it."""
+    """Turns a manifest as it is written into one with its paths resolved, and notes what is wrong with it."""
 
-    def __init__(self, file: Path, node: yaml.MappingNode, environment: Mapping[str, str]) -> None:
-        self.flaws: list[tuple[yaml.Node, str]] = []
-        self._file, self._node, self._environment = file, node, environment
+    def __init__(
+        self, file: Path, written: WrittenManifest, tree: Tree, round_: Round, environment: Mapping[str, str]
+    ) -> None:
+        self._file, self._written, self._tree, self._round = file, written, tree, round_
+        self._environment = environment
         self._folder = Path(os.path.abspath(file)).parent  # noqa: PTH100  (links keep the names people gave them)
 
     def manifest(self) -> Manifest:
-        content = content_of(self._node)
-        written = child(self._node, "round")
-        round_ = get_round(
-            content.get("usage", "training"), normalise_round(str(written.value)) or "" if written else ""
-        )
-        systems = tuple(self._systems(content["organisation"], content.get("division")))
-        entries = tuple(self._entries(round_, set(content["systems"]), content.get("division")))
+        systems, entries = tuple(self._systems()), tuple(self._entries())
         return Manifest(
             file=self._file,
-            organisation=content["organisation"],
-            round=round_,
+            organisation=self._written.organisation,
+            round=self._round,
             systems=systems,
             entries=entries,
-            code=tuple(self._code(round_)),
+            code=tuple(self._code()),
             files=tuple(self._files()),
             waivers=tuple(self._waivers(entries)),
         )
 
-    def _systems(self, organisation: str, division: str | None) -> Iterator[ManifestSystem]:
-        section = child(self._node, "systems")
-        for key, value in section.value if section is not None else ():
-            name, line = str(key.value), _line(key)
-            if not isinstance(value, yaml.MappingNode):
-                yield ManifestSystem(name, self._path(value), line)
+    def _systems(self) -> Iterator[ManifestSystem]:
+        for name, system in self._written.systems.items():
+            here = ("systems", name)
+            line = self._tree.line(*here)
+            if not isinstance(system, KnownSystem):
+                yield ManifestSystem(name, self._path(system, *here), line)
                 continue
             try:
-                made = make_description(content_of(value), organisation, division)
+                made = make_description(system, self._written.organisation, self._written.division)
             except MlsubError as error:
-                self.flaws.append((value, str(error)))
+                self._tree.flaw(str(error), *here)
             else:
                 yield ManifestSystem(name, None, line, made)
 
-    def _entries(self, round_: Round, systems: set[str], division: str | None) -> Iterator[ManifestEntry]:
+    def _entries(self) -> Iterator[ManifestEntry]:
         seen: dict[str, int] = {}
-        for node, item in self._items("entries"):
-            entry = self._entry(node, item, division)
-            if entry.system not in systems:
-                self._flaw(
-                    node, "system", f"no system {entry.system!r} among the systems{meant(entry.system, systems)}"
-                )
-            self._benchmark(node, entry.benchmark, round_)
-            if round_.scaling_folders and entry.scaling is None:
-                self._flaw(node, "benchmark", f"{round_.title} has two kinds; add scaling: strong, or weak")
-            elif entry.scaling is not None and not round_.scaling_folders:
-                self._flaw(node, "scaling", f"{round_.title} has no scaling; leave the line out")
-            if entry.name in seen:
-                self._flaw(node, "benchmark", f"{entry.name} is there twice, first on line {seen[entry.name]}")
-            seen.setdefault(entry.name, _line(node))
+        for number, written in enumerate(self._written.entries):
+            here = ("entries", number)
+            entry = self._entry(written, *here)
+            if entry.system not in self._written.systems:
+                hint = meant(entry.system, self._written.systems)
+                self._tree.flaw(f"no system {entry.system!r} among the systems{hint}", *here, "system")
+            self._benchmark(entry.benchmark, *here)
+            if self._round.scaling_folders and entry.scaling is None:
+                self._tree.flaw(f"{self._round.title} has two kinds; add scaling: strong, or weak", *here, "benchmark")
+            elif entry.scaling is not None and not self._round.scaling_folders:
+                self._tree.flaw(f"{self._round.title} has no scaling; leave the line out", *here, "scaling")
+            self._once(entry.name, seen, *here, "benchmark")
             yield entry
 
-    def _entry(self, node: yaml.Node, item: Mapping[str, Any], division: str | None) -> ManifestEntry:
-        runs: Any = child(node, "runs")
-        nodes = runs.value if isinstance(runs, yaml.SequenceNode) else [runs]
+    def _entry(self, written: WrittenEntry, *here: str | int) -> ManifestEntry:
+        several = not isinstance(written.runs, str)
+        runs = written.runs if not isinstance(written.runs, str) else (written.runs,)
         return ManifestEntry(
-            system=item["system"],
-            benchmark=item["benchmark"],
-            runs=tuple(str(self._path(run)) for run in nodes),
-            line=_line(node),
-            division=item.get("division", division),
-            scaling=item.get("scaling"),
-            implementation=item.get("implementation"),
-            setup=self._optional(node, "setup"),
-            power=self._optional(node, "power"),
-            choose=item.get("choose", "all"),
-            notes=item.get("notes"),
+            **{
+                **msgspec.structs.asdict(written),
+                "runs": tuple(
+                    str(self._path(run, *here, "runs", *([number] if several else ())))
+                    for number, run in enumerate(runs)
+                ),
+                "division": written.division or self._written.division,
+                "setup": self._path(written.setup, *here, "setup") if written.setup is not None else None,
+                "power": self._path(written.power, *here, "power") if written.power is not None else None,
+                "line": self._tree.line(*here),
+            }
         )
 
-    def _code(self, round_: Round) -> Iterator[Code]:
-        seen: dict[tuple[str, str], int] = {}
-        for node, item in self._items("code"):
-            self._benchmark(node, item["benchmark"], round_)
-            name = (item["benchmark"], item["implementation"])
-            if name in seen:
-                self._flaw(node, "implementation", f"{'/'.join(name)} is there twice, first on line {seen[name]}")
-            seen.setdefault(name, _line(node))
-            yield Code(*name, self._at(node, "folder"), _line(node))
+    def _code(self) -> Iterator[Code]:
+        seen: dict[str, int] = {}
+        for number, code in enumerate(self._written.code):
+            here = ("code", number)
+            self._benchmark(code.benchmark, *here)
+            self._once(f"{code.benchmark}/{code.implementation}", seen, *here, "implementation")
+            folder = self._path(code.folder, *here, "folder")
+            yield Code(code.benchmark, code.implementation, folder, self._tree.line(*here))
 
     def _files(self) -> Iterator[ExtraFile]:
-        for node, item in self._items("files"):
-            to = item["to"]
+        for number, extra in enumerate(self._written.files):
+            here, to = ("files", number), extra.to
             parts = PurePosixPath(to).parts
             if to.startswith("/") or ".." in parts or not parts or "\\" in to or not to.isprintable():
-                self._flaw(node, "to", f"{to!r} is no place in the submission; name one relative to its folder")
-            yield ExtraFile(self._at(node, "from"), "/".join(part for part in parts if part != "."), _line(node))
+                self._tree.flaw(
+                    f"{to!r} is not a place in the submission; name one relative to its folder", *here, "to"
+                )
+            source = self._path(extra.source, *here, "from")
+            yield ExtraFile(source, "/".join(part for part in parts if part != "."), self._tree.line(*here))
 
     def _waivers(self, entries: Sequence[ManifestEntry]) -> Iterator[Waiver]:
         names = [*(entry.name for entry in entries), *dict.fromkeys(entry.system for entry in entries)]
         # A misspelled entry is one defect, not one more for each waiver that names it rightly.
-        sure = not self.flaws
-        for node, item in self._items("waivers"):
-            if hint := suggestion(item["rule"], whole=True):
-                self._flaw(node, "rule", f"there is {hint}")
-            entry = item.get("entry")
+        sure = not self._tree.found
+        for number, waiver in enumerate(self._written.waivers):
+            here = ("waivers", number)
+            if hint := suggestion(waiver.rule, whole=True):
+                self._tree.flaw(f"there is {hint}", *here, "rule")
+            entry = waiver.entry
             if sure and entry is not None and entry not in names:
-                self._flaw(node, "entry", f"there is no entry or system {entry!r}{meant(entry, names)}")
-            yield Waiver(item["rule"], entry, item["reason"], self._day(node, item["expires"]), _line(node))
+                self._tree.flaw(f"there is no entry or system {entry!r}{meant(entry, names)}", *here, "entry")
+            expires = self._day(waiver.expires, *here, "expires")
+            yield Waiver(waiver.rule, entry, waiver.reason, expires, self._tree.line(*here))
 
-    def _day(self, node: yaml.Node, text: str) -> date | None:
-        if text == "never":
-            return None
+    def _day(self, text: str, *here: str | int) -> date | None:
         try:
-            return date.fromisoformat(text)
+            return None if text == "never" else date.fromisoformat(text)
         except ValueError:
-            self._flaw(node, "expires", f"{text} is no day of the calendar")
+            self._tree.flaw(f"{text} is not a day of the calendar", *here)
             return None
 
-    def _benchmark(self, node: yaml.Node, name: str, round_: Round) -> None:
-        if name not in round_.benchmarks:
-            self._flaw(node, "benchmark", f"{name!r} is no benchmark of {round_.title}{meant(name, round_.benchmarks)}")
+    def _benchmark(self, name: str, *here: str | int) -> None:
+        known = self._round.benchmarks
+        if name not in known:
+            message = f"{name!r} is not a benchmark of {self._round.title}{meant(name, known)}"
+            self._tree.flaw(message, *here, "benchmark")
 
-    def _items(self, section: str) -> Iterator[tuple[yaml.Node, dict[str, Any]]]:
-        node = child(self._node, section)
-        for item in node.value if node is not None else ():
-            yield item, content_of(item)
+    def _once(self, name: str, seen: dict[str, int], *here: str | int) -> None:
+        """Note a name that an item before this one has; the line of an item is where it begins."""
+        if name in seen:
+            self._tree.flaw(f"{name} is given twice, first on line {seen[name]}", *here)
+        seen.setdefault(name, self._tree.line(*here[:-1]))
 
-    def _optional(self, node: yaml.Node, key: str) -> Path | None:
-        value = child(node, key)
-        return self._path(value) if value is not None else None
-
-    def _at(self, node: yaml.Node, key: str) -> Path:
-        value = child(node, key)
-        return self._path(value if value is not None else node)
-
-    def _path(self, node: yaml.Node) -> Path:
+    def _path(self, written: str, *here: str | int) -> Path:
         """A path of the manifest, absolute; the file need not exist."""
         try:
-            text = expand(str(node.value), self._environment)
+            text = expand(written, self._environment)
         except MlsubError as error:
-            self.flaws.append((node, str(error)))
+            self._tree.flaw(str(error), *here)
             text = "."
         if "\0" in text:
-            self.flaws.append((node, "a path holds a NUL"))
+            self._tree.flaw("a path contains a NUL character", *here)
             text = "."
         return Path(os.path.normpath(self._folder / text))
-
-    def _flaw(self, node: yaml.Node, key: str, message: str) -> None:
-        where = next((k for k in keys(node) if k.value == key), node)
-        self.flaws.append((where, message))
-
-
-def _line(node: yaml.Node) -> int:
-    line: int = node.start_mark.line
-    return line + 1

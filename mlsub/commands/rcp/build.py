@@ -17,6 +17,7 @@ from mlsub.convergence.filecheck import check_reference_file
 from mlsub.convergence.point import paired_rule
 from mlsub.convergence.reference import points_name, reference_file
 from mlsub.convergence.runs import BEYOND, progress_of
+from mlsub.io.schemas import flaws_of
 from mlsub.io.show import show
 from mlsub.log.report import LogReport
 from mlsub.review.cross import audit_same_runs
@@ -225,7 +226,5 @@ def _schema() -> Any:
 
 def against_schema(records: dict[str, Any]) -> list[str]:
     """In words, where records are not of the official format."""
-    from jsonschema import Draft202012Validator
-
-    found = Draft202012Validator(_schema()).iter_errors(records)
-    return [f"{'/'.join(map(str, error.absolute_path))}: {error.message}"[:200] for error in found]
+    found = flaws_of(records, _schema())
+    return [f"{'/'.join(map(str, path))}: {message}"[:200] for path, message in found]

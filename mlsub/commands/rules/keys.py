@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
-from pathlib import Path
 
 import msgspec
 
-import mlsub.rules
 from mlsub.commands.rules.table import targets
 from mlsub.commands.rules.words import Part, describe, is_required, occurs_words, parts
 from mlsub.divisions import DIVISIONS
-from mlsub.io.data import load_yaml
 from mlsub.rounds import Round
+from mlsub.rules.explain import descriptions
 from mlsub.rules.load import benchmark, rules_for
 from mlsub.rules.model import KeyRule, RuleSet
 from mlsub.rules.steps import PLACE, STEPS, event_type, step_of
@@ -54,13 +51,6 @@ class KeyList(msgspec.Struct, frozen=True, kw_only=True):
     log_format: str
     targets: tuple[str, ...]
     keys: tuple[KeyLine, ...]
-
-
-@lru_cache(maxsize=1)
-def descriptions() -> dict[str, str]:
-    """What each key means, in one line."""
-    content = load_yaml(Path(mlsub.rules.__file__).with_name("keys.yaml"))
-    return {str(key): str(text) for key, text in content.items()}
 
 
 def key_list(round_: Round, division: str, name: str) -> KeyList:

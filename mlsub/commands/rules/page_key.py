@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from mlsub.commands.rules.history import spans
-from mlsub.commands.rules.keys import descriptions
 from mlsub.commands.rules.markdown import code, escape, link, prose, table
 from mlsub.findings import Blocks
 from mlsub.rules.demands import ASPECT_FIX, ASPECT_TITLES, ASPECT_WHY, Demand, all_demands, rules_out, which_logs
+from mlsub.rules.explain import descriptions
 from mlsub.rules.steps import event_type
 
 

@@ -208,7 +208,7 @@ def _batch(configuration: Configuration) -> Cell:
 
 
 def _source(file: Records, source: Source) -> Cell:
-    document = file.document(source.document)
+    document = file.documents[source.document]
     told = f"{document.publisher}{f', {document.date.isoformat()}' if document.date else ''}"
     told += f"; {source.table}" if source.table else ""
     told += f"; line {source.line}" if source.line is not None else ""

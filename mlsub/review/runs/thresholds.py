@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from pathlib import Path
-
 import msgspec
 
-from mlsub.io.data import load_yaml
+from mlsub.io.data import shipped
 
 
 class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -48,7 +45,6 @@ class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     init_ms: float
 
 
-@lru_cache(maxsize=1)
 def thresholds() -> Thresholds:
     """The numbers that ship with mlsub."""
-    return msgspec.convert(load_yaml(Path(__file__).with_name("thresholds.yaml")), Thresholds)
+    return shipped(__file__, "thresholds.yaml", Thresholds)

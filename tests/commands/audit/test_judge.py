@@ -10,9 +10,9 @@ import pytest
 
 from mlsub.commands.audit.audit import Audit, audit
 from mlsub.commands.audit.facts import Facts
-from mlsub.commands.audit.read import ClaimsError
 from mlsub.commands.audit.verdict import Judged
 from mlsub.io.errors import MlsubError
+from mlsub.io.yamlfile import FileProblemsError
 from tests.make_tree import Tree, make_tree, spoil
 
 #: ACME trains in (11 + 12 + 13) / 3 = 12 minutes; BETA in Open, too.
@@ -101,7 +101,7 @@ NO_VALUE = {
 @pytest.mark.parametrize("expression", NO_VALUE, ids=lambda text: text[:20])
 def test_an_expression_without_a_value_is_told_with_its_line(expression: str, tree: Tree) -> None:
     head = HEAD + "values: {x9: " + "9" * 40 + "}\n"
-    with pytest.raises(ClaimsError) as caught:
+    with pytest.raises(FileProblemsError) as caught:
         run(tree, f'expr: "{expression}", stated: {{value: 1}}', head=head)
     [problem] = caught.value.problems
     assert f"{problem.line}: {problem.message}" == f"11: c0: {NO_VALUE[expression]}"
@@ -110,7 +110,7 @@ def test_an_expression_without_a_value_is_told_with_its_line(expression: str, tr
 def test_values_that_are_not_used_may_have_no_value(tree: Tree) -> None:
     head = HEAD + "values: {broken: 1 / 0, good: 2 * 4}\n"
     assert one(tree, "expr: good, stated: {value: 8}", head=head).verdict == "holds"
-    with pytest.raises(ClaimsError, match="division by zero"):
+    with pytest.raises(FileProblemsError, match="division by zero"):
         one(tree, "expr: broken, stated: {value: 8}", head=head)
 
 

@@ -101,7 +101,7 @@ def test_they_hold_with_any_number_of_digits_and_on_the_published_basis(round_: 
     for one, minutes in zip(found.claims, entries(round_).values(), strict=True):
         node = yaml.compose(f"{{value: '{minutes:.{digits}f}', unit: min}}", Loader=yaml.SafeLoader)
         assert isinstance(node, yaml.MappingNode)
-        said = stated({str(key.value): value for key, value in node.value}, 1)
+        said = stated({str(key.value): str(value.value) for key, value in node.value}, 1)
         claim = type(one.claim)(
             id=one.claim.id, text="", line=1, source=one.claim.source, expr=one.claim.expr, stated=said
         )
@@ -153,7 +153,7 @@ def test_a_score_rounded_in_either_usual_way_is_accepted(thousandths_of_a_ms: in
         text = f"{Decimal(int(number)).scaleb(-digits):.{digits}f}"
         node = yaml.compose(f"{{value: '{text}'}}", Loader=yaml.SafeLoader)
         assert isinstance(node, yaml.MappingNode)
-        said = stated({str(key.value): value for key, value in node.value}, 1)
+        said = stated({str(key.value): str(value.value) for key, value in node.value}, 1)
         assert minutes in accepted(said) or minutes == halfway(said)
 
 

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlsub.commands.audit.expression import ExpressionError, functions, parse
-from mlsub.commands.audit.read import ClaimsError, read_claims
+from mlsub.commands.audit.read import read_claims
 from mlsub.commands.audit.units import Unit, quantities, unit_named, unit_of
+from mlsub.io.yamlfile import FileProblemsError
 
 HEAD = """claims_version: 1
 source: {title: A post}
@@ -39,7 +40,7 @@ def problems(folder: Path, claim: str) -> list[str]:
     file.write_text(f"{HEAD}  - id: one\n    {claim}\n")
     try:
         read_claims(file)
-    except ClaimsError as error:
+    except FileProblemsError as error:
         return [f"{problem.line}: {problem.message}" for problem in error.problems]
     return []
 
@@ -79,16 +80,18 @@ WRONG = {
 
 @pytest.mark.parametrize(("expression", "unit"), WRONG, ids=lambda text: str(text))
 def test_units_that_do_not_fit_are_told_with_line_and_column(expression: str, unit: str | None, tmp_path: Path) -> None:
-    assert problems(tmp_path, claim(expression, unit)) == [f"20: {WRONG[expression, unit]}"]
+    assert problems(tmp_path, claim(expression, unit)) == [f"20: claims.one.expr: {WRONG[expression, unit]}"]
 
 
 def test_comparisons_other_readings_and_nearest_figures_are_looked_at_too(tmp_path: Path) -> None:
     wrong = "minutes(a) < chips(a)"
     message = "column 12: what is in minutes cannot be compared with what is in chips"
-    assert problems(tmp_path, f'expr: "{wrong}"\n    stated: {{value: true}}') == [f"20: {message}"]
-    assert problems(tmp_path, f'unverifiable: no log\n    nearest: "{wrong}"') == [f"21: {message}"]
+    assert problems(tmp_path, f'expr: "{wrong}"\n    stated: {{value: true}}') == [f"20: claims.one.expr: {message}"]
+    assert problems(tmp_path, f'unverifiable: no log\n    nearest: "{wrong}"') == [f"21: claims.one.nearest: {message}"]
     also = claim("minutes(a)", "min") + "\n    also: [minutes(b),\n      {expr: chips(b), label: chips}]"
-    assert problems(tmp_path, also) == ["23: column 1: the expression is in chips, and what is stated in min"]
+    assert problems(tmp_path, also) == [
+        "23: claims.one.also.1.expr: column 1: the expression is in chips, and what is stated in min"
+    ]
 
 
 #: Expression and stated unit that fit, or of which nobody knows better.

@@ -17,10 +17,10 @@ def of(text: str) -> Interval:
     return accepted(stated(parts(text), 1))
 
 
-def parts(text: str) -> dict[str, yaml.Node]:
+def parts(text: str) -> dict[str, str]:
     node = yaml.compose(f"{{{text}}}", Loader=yaml.SafeLoader)
     assert isinstance(node, yaml.MappingNode)
-    return {key.value: value for key, value in node.value}
+    return {key.value: value.value for key, value in node.value}
 
 
 #: A statement -> the values it allows.

@@ -11,12 +11,13 @@ from click.testing import CliRunner
 
 import mlsub
 from mlsub.cli import main
-from mlsub.commands.demo.manifest import DigitsParameters, Manifest, ManifestError, RehearsalEntry, read_manifest
+from mlsub.commands.demo.manifest import DigitsParameters, Manifest, RehearsalEntry, read_manifest
 from mlsub.commands.demo.rehearse import rehearse
 from mlsub.commands.demo.train import train_run
 from mlsub.emit import DoomedRunError
 from mlsub.findings import Verdict
 from mlsub.io.errors import MlsubError
+from mlsub.io.yamlfile import FileProblemsError
 
 MANIFEST = Path(__file__).resolve().parents[3] / "submissions" / "rehearsal" / "training.yaml"
 
@@ -150,14 +151,14 @@ def test_a_folder_that_is_no_rehearsal_is_never_replaced(tmp_path: Path) -> None
             "entries: [{system: a, division: open}, {system: a, division: closed, benchmark: verses}]\n",
             "one division",
         ),
-        ("- a list\n", ":1: a mapping is needed"),
-        ("a: [\n", ":2: no YAML"),
+        ("- a list\n", ":1: expected a mapping"),
+        ("a: [\n", ":2: not YAML"),
     ],
 )
 def test_a_bad_manifest_is_refused_in_one_line_and_exit_2(text: str, named: str, tmp_path: Path) -> None:
     path = tmp_path / "manifest.yaml"
     path.write_text(text)
-    with pytest.raises(ManifestError, match=named):
+    with pytest.raises(FileProblemsError, match=named):
         read_manifest(path)
     result = CliRunner().invoke(main, ["rehearse", str(path), "--output", str(tmp_path / "out")])
     assert result.exit_code == 2

@@ -12,7 +12,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.pack.read import ManifestError, manifest_schema, read_manifest
+from mlsub.commands.pack.read import manifest_schema, read_manifest
+from mlsub.io.yamlfile import FileProblemsError
 
 GOOD = """\
 organisation: ACME
@@ -48,7 +49,7 @@ def test_what_is_wrong_is_told_with_its_line(case: dict[str, Any], tmp_path: Pat
         assert old in text
         text = text.replace(old, new)
     file = write(tmp_path, text)
-    with pytest.raises(ManifestError) as raised:
+    with pytest.raises(FileProblemsError) as raised:
         read_manifest(file, {})
     assert [f"{problem.line}: {problem.message}" for problem in raised.value.problems] == [case["told"]]
     assert str(raised.value) == f"{file}:{case['told']}"
@@ -57,7 +58,7 @@ def test_what_is_wrong_is_told_with_its_line(case: dict[str, Any], tmp_path: Pat
 def test_all_that_is_wrong_is_told_at_once_in_the_order_of_the_lines(tmp_path: Path) -> None:
     text = GOOD.replace("system: rack1", "system: other").replace("benchmark: resnet", "benchmark: rnt")
     text = text.replace("expires: never", "expires: 2026-13-01")
-    with pytest.raises(ManifestError) as raised:
+    with pytest.raises(FileProblemsError) as raised:
         read_manifest(write(tmp_path, text), {})
     assert [problem.line for problem in raised.value.problems] == [7, 8, 15]
 
@@ -88,7 +89,7 @@ def test_the_division_of_the_manifest_is_that_of_entries_without_one(tmp_path: P
 
 
 def test_no_such_file_is_an_error_of_its_own(tmp_path: Path) -> None:
-    with pytest.raises(ManifestError, match=r"absent\.yaml:1: cannot be read: No such file or directory"):
+    with pytest.raises(FileProblemsError, match=r"absent\.yaml:1: cannot be read: No such file or directory"):
         read_manifest(tmp_path / "absent.yaml")
 
 
@@ -112,7 +113,7 @@ def test_the_examples_are_manifests(example: Path) -> None:
 def test_no_bytes_make_it_stumble(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     file = tmp_path_factory.getbasetemp() / "hostile.yaml"
     file.write_bytes(content)
-    with pytest.raises(ManifestError):
+    with pytest.raises(FileProblemsError):
         read_manifest(file, {})
 
 
@@ -132,5 +133,5 @@ def test_no_value_in_any_place_makes_it_stumble(tmp_path_factory: pytest.TempPat
             file.write_text(yaml.safe_dump(content))
             try:
                 read_manifest(file, {})
-            except ManifestError as error:
+            except FileProblemsError as error:
                 assert error.problems

@@ -209,7 +209,7 @@ def test_logs_within_an_old_site_are_not_replaced_with_it(site: Path) -> None:
 def record(task: str, measure: str, value: float, unit: str, **others: object) -> Record:
     given = {"bound": "exact", "stated": "…", "status": "verified", **others}
     configuration = Configuration(
-        system="IPU-M2000", precision="16.16", batch_sizes=(1024,), data=given.pop("data", None)
+        system="IPU-M2000", precision="16.16", batch_size=(1024,), data=given.pop("data", None)
     )
     source = Source(document="page", line=7)
     return Record(
@@ -220,9 +220,8 @@ def record(task: str, measure: str, value: float, unit: str, **others: object) -
 
 def test_records_stand_beside_mlperf_results_with_their_footnotes(tmp_path: Path) -> None:
     records = Records(
-        file="records.yaml",
-        documents=(Document(name="page", title="A page", publisher="ACME", date=date(2021, 4, 20)),),
-        systems=(),
+        documents={"page": Document(title="A page", publisher="ACME", date=date(2021, 4, 20))},
+        systems={},
         records=(
             record("training", "throughput", 7000, "images/s", status="preliminary"),
             record("training", "time-to-result", 2.5, "h", bound="under"),

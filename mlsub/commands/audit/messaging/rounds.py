@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from datetime import date
 from enum import StrEnum
-from functools import lru_cache
-from pathlib import Path
 
 import msgspec
 
-from mlsub.io.data import load_yaml
-
-_FOLDER = Path(__file__).parents[1]
+from mlsub.io.data import shipped
 
 
 class Compatible(StrEnum):
@@ -36,14 +32,12 @@ class Publication(msgspec.Struct, frozen=True):
     source: str
 
 
-@lru_cache(maxsize=1)
 def _compatible() -> dict[str, _Usage]:
-    return msgspec.convert(load_yaml(_FOLDER / "compatible.yaml"), dict[str, _Usage])
+    return shipped(__file__, "../compatible.yaml", dict[str, _Usage])
 
 
-@lru_cache(maxsize=1)
 def _published() -> dict[str, dict[str, Publication]]:
-    return msgspec.convert(load_yaml(_FOLDER / "published.yaml"), dict[str, dict[str, Publication]])
+    return shipped(__file__, "../published.yaml", dict[str, dict[str, Publication]])
 
 
 def same_benchmark(usage: str, one: str, other: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from mlsub.commands.audit.messaging.model import Message
 from mlsub.commands.audit.messaging.words import flat, mentions
-from mlsub.commands.audit.schema import claims_schema
+from mlsub.commands.audit.written import Says
 
 #: The names under which a claims file may note a thing.
 _ALSO = {
@@ -24,8 +24,7 @@ _ALSO = {
 
 def noted_as(what: str) -> str:
     """The word under which a claims file notes a thing: the one of its names that the format has."""
-    words = claims_schema()["$defs"]["says"]["properties"]
-    return next(name for name in _ALSO.get(what, (what,)) if name in words)
+    return next(name for name in _ALSO.get(what, (what,)) if name in Says.__struct_fields__)
 
 
 def noted(message: Message, what: str) -> tuple[str, ...] | None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from datetime import date
 from functools import lru_cache
-from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from mlsub.findings import Severity
-from mlsub.io.data import load_yaml
+from mlsub.io.data import shipped
 
 #: What ``--rules`` takes besides the texts by name.
 AUTO = "auto"
@@ -53,7 +53,7 @@ class Guidelines(msgspec.Struct, frozen=True):
 @lru_cache(maxsize=1)
 def guidelines() -> Guidelines:
     """The table, guidelines.yaml."""
-    table = load_yaml(Path(__file__).parents[1] / "guidelines.yaml")
+    table = shipped(__file__, "../guidelines.yaml", dict[str, dict[str, Any]])
     texts = {name: msgspec.convert({"name": name, **text}, Text) for name, text in table["texts"].items()}
     rules = {number: msgspec.convert({"number": number, **rule}, Rule) for number, rule in table["rules"].items()}
     return Guidelines(texts, rules)

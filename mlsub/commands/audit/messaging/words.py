@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from pathlib import Path
 
 import msgspec
 
-from mlsub.io.data import load_yaml
+from mlsub.io.data import shipped
 from mlsub.io.plain import plain
 
 _SIGNS = re.compile(r"[™®]|\(tm\)|\(r\)|&trade;|&reg;", re.I)
@@ -25,10 +24,9 @@ class Names(msgspec.Struct, frozen=True):
     model: tuple[str, ...]
 
 
-@lru_cache(maxsize=1)
 def names() -> dict[str, Names]:
     """The names of every benchmark, by the name of its folder."""
-    return msgspec.convert(load_yaml(Path(__file__).with_name("names.yaml")), dict[str, Names])
+    return shipped(__file__, "names.yaml", dict[str, Names])
 
 
 def flat(text: str) -> str:

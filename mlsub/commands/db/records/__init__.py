@@ -1,7 +1,7 @@
 """Benchmark records beyond MLPerf: throughput, latency and time to result, as documents state them."""
 
 from mlsub.commands.db.records.model import Configuration, Document, Fact, MlperfIds, Record, Records, Source, System
-from mlsub.commands.db.records.read import RecordsError, read_records, records_schema
+from mlsub.commands.db.records.read import read_records, records_schema
 
 __all__ = [
     "Configuration",
@@ -10,7 +10,6 @@ __all__ = [
     "MlperfIds",
     "Record",
     "Records",
-    "RecordsError",
     "Source",
     "System",
     "read_records",

@@ -1,51 +1,111 @@
-"""What a file of benchmark records says. None of it is an MLPerf result."""
+"""What a file of benchmark records says; its schema is made of these types. None of it is an MLPerf result."""
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date as Day  # noqa: N812  (a field is called date)
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
+
+Name = Annotated[
+    str,
+    Meta(
+        pattern="^[a-z0-9][a-z0-9.-]*$",
+        max_length=80,
+        extra_json_schema={"patternErrorMessage": "is not a name; use small letters, digits, dots and hyphens"},
+    ),
+]
+Text = Annotated[str, Meta(min_length=1, max_length=200)]
+Notes = Annotated[str, Meta(max_length=1000)]
+Url = Annotated[str, Meta(pattern=r"^https?://[^\s]+$", max_length=2000)]
+Round = Annotated[
+    str, Meta(pattern=r"^[0-9]+\.[0-9]+$", extra_json_schema={"patternErrorMessage": 'is not a round, such as "1.1"'})
+]
+ResultId = Annotated[
+    str,
+    Meta(
+        pattern=r"^[0-9]+\.[0-9]+-[0-9]+$", extra_json_schema={"patternErrorMessage": "is not an ID, such as 1.1-2088"}
+    ),
+]
+Precision = Annotated[
+    str,
+    Meta(
+        pattern=r"^((4|8|16|32|64)\.(4|8|16|32|64)|mixed|int4|int8|fp8|fp16|bf16|tf32|fp32|fp64)$",
+        description="X.Y: bits of activations and gradients, bits of weights. In quotes: YAML reads 16.16 as a number.",
+        extra_json_schema={
+            "patternErrorMessage": "is not a precision; use X.Y in quotes (bits of activations and gradients, of "
+            "weights), mixed, int8, fp32 and the like"
+        },
+    ),
+]
+BatchSize = Annotated[int, Meta(ge=1, le=1_000_000_000)]
+Amount = Annotated[float, Meta(gt=0, le=1e15)]
+Stated = Annotated[
+    str, Meta(min_length=1, max_length=40, description="The figure as the document writes it, such as 58,112 or >60x.")
+]
+Bound = Annotated[
+    Literal["exact", "about", "over", "under"],
+    Meta(description="Whether the figure is the value, near it, above it or below it."),
+]
 
 
-class Document(msgspec.Struct, frozen=True, kw_only=True):
+class _Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A mapping of a file of records."""
+
+
+class Document(_Part, frozen=True, kw_only=True):
     """Where figures come from. ``date`` is None where the document has none and nobody else dates it."""
 
-    name: str
-    title: str
-    publisher: str
-    date: date | None = None
-    url: str | None = None
-    notes: str | None = None
+    title: Text
+    publisher: Text
+    date: Day | None = None
+    url: Url | None = None
+    notes: Notes | None = None
 
 
-class Source(msgspec.Struct, frozen=True, kw_only=True):
+class Source(_Part, frozen=True, kw_only=True):
     """A place in a document: the 1-based line of its plain text, or a table or chart by its name."""
 
-    document: str
-    line: int | None = None
-    table: str | None = None
+    document: Annotated[Name, Meta(description="One of the documents above.")]
+    line: Annotated[int, Meta(ge=1, le=10_000_000, description="Of the document's plain text.")] | None = None
+    table: Annotated[Text, Meta(description="A table or chart, by its heading.")] | None = None
 
 
-class Fact(msgspec.Struct, frozen=True, kw_only=True):
+#: A source names at least one of the two.
+Place = Annotated[Source, Meta(extra_json_schema={"anyOf": [{"required": ["line"]}, {"required": ["table"]}]})]
+
+
+class Fact(_Part, frozen=True, kw_only=True):
     """A figure about a system: how many accelerators, its list price. ``stated`` is the figure as it is written."""
 
-    fact: str
-    value: float
-    unit: str
-    bound: str
-    stated: str
-    source: Source
+    fact: Annotated[
+        Literal[
+            "accelerators",
+            "machines",
+            "servers",
+            "processors-per-server",
+            "rack-units",
+            "list-price",
+            "peak-performance",
+        ],
+        Meta(description="machines are the boxes with accelerators, servers those without."),
+    ]
+    value: Amount
+    unit: Text
+    bound: Bound = "exact"
+    stated: Stated
+    source: Place
 
 
-class System(msgspec.Struct, frozen=True, kw_only=True):
+class System(_Part, frozen=True, kw_only=True):
     """A system that records name, and what documents say of it."""
 
-    name: str
-    maker: str
-    accelerator: str | None = None
-    host: str | None = None
-    operating_system: str | None = None
-    facts: tuple[Fact, ...] = ()
+    maker: Text
+    accelerator: Text | None = None
+    host: Text | None = None
+    operating_system: Text | None = None
+    facts: Annotated[tuple[Fact, ...], Meta(max_length=100)] = ()
 
     @property
     def accelerators(self) -> int | None:
@@ -53,28 +113,82 @@ class System(msgspec.Struct, frozen=True, kw_only=True):
         return next((int(fact.value) for fact in self.facts if fact.fact == "accelerators"), None)
 
 
-class Configuration(msgspec.Struct, frozen=True, kw_only=True):
+class Sweep(_Part, frozen=True, kw_only=True, rename={"low": "from", "high": "to"}):
+    """The least and the largest batch size of a sweep."""
+
+    low: BatchSize
+    high: BatchSize
+
+
+class Configuration(_Part, frozen=True, kw_only=True):
     """On what, and how, something was measured; None where the source does not say.
 
     ``precision`` is ``X.Y``: X bits for activations and gradients, Y for weights; or ``mixed``, ``int8``, ``fp32`` as
-    a maker calls it. ``batch_sizes`` are those that were run; ``batch_range`` is the least and the largest of a sweep.
+    a maker calls it.
     ``data`` is ``real`` (of a data set) or ``synthetic`` (made up, on the host or the accelerator). ``origin`` says
-    whose figure it is where that is told: ``published`` by the system's maker, ``measured`` by the publisher of the
+    whose figure it is where that is stated: ``published`` by the system's maker, ``measured`` by the publisher of the
     document, or ``calculated`` from what the maker published.
     """
 
-    system: str
-    frameworks: tuple[str, ...] = ()
-    software: str | None = None
-    precision: str | None = None
-    batch_sizes: tuple[int, ...] = ()
-    batch_range: tuple[int, int] | None = None
-    dataset: str | None = None
-    data: str | None = None
-    origin: str | None = None
+    system: Annotated[Text, Meta(description="One of the systems above.")]
+    framework: Annotated[
+        Text | Annotated[tuple[Text, ...], Meta(min_length=1, max_length=10)],
+        Meta(description="One, or those for which the figure is stated alike."),
+    ] = ()
+    software: Annotated[Text, Meta(description="The SDK or library, with its version.")] | None = None
+    precision: Precision | None = None
+    batch_size: Annotated[
+        BatchSize | Annotated[tuple[BatchSize, ...], Meta(min_length=1, max_length=100)] | Sweep,
+        Meta(description="One, those that were run, or the ends of a sweep."),
+    ] = ()
+    dataset: Text | None = None
+    data: (
+        Annotated[
+            Literal["real", "synthetic"],
+            Meta(description="real: of a data set; synthetic: made up, on the host or the accelerator."),
+        ]
+        | None
+    ) = None
+    origin: (
+        Annotated[
+            Literal["published", "measured", "calculated"],
+            Meta(
+                description="Of the other side of a ratio: published by its maker, measured by the publisher of the "
+                "document, or calculated from what the maker published."
+            ),
+        ]
+        | None
+    ) = None
+
+    @property
+    def frameworks(self) -> tuple[str, ...]:
+        """Those for which the figure is stated."""
+        return (self.framework,) if isinstance(self.framework, str) else self.framework
+
+    @property
+    def batch_sizes(self) -> tuple[int, ...]:
+        """Those that were run, one by one; empty for a sweep."""
+        if isinstance(self.batch_size, Sweep):
+            return ()
+        return (self.batch_size,) if isinstance(self.batch_size, int) else self.batch_size
+
+    @property
+    def batch_range(self) -> tuple[int, int] | None:
+        """The least and the largest of a sweep."""
+        return (self.batch_size.low, self.batch_size.high) if isinstance(self.batch_size, Sweep) else None
 
 
-class Record(msgspec.Struct, frozen=True, kw_only=True):
+Measure = Literal["throughput", "latency", "time-to-result", "performance"]
+#: The units of each measure; ``x`` is a ratio of it.
+UNITS: dict[Measure, tuple[str, ...]] = {
+    "throughput": ("images/s", "sequences/s", "samples/s", "rows/s", "tokens/s", "x"),
+    "latency": ("us", "ms", "s", "x"),
+    "time-to-result": ("s", "min", "h", "d", "x"),
+    "performance": ("x",),
+}
+
+
+class Record(_Part, frozen=True, kw_only=True):
     """One stated figure.
 
     ``measure`` is ``throughput``, ``latency``, ``time-to-result``, or ``performance`` where the source says no more;
@@ -87,22 +201,41 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     ``parameters`` are settings of the model, ``day`` when the figure was published, or measured where that is known.
     """
 
-    name: str
-    task: str
-    model: str
-    measure: str
-    value: float
-    unit: str
-    bound: str
-    stated: str
-    status: str
+    name: Annotated[Name, Meta(description="Its own in the file.")]
+    task: Literal["training", "inference", "unstated"]
+    model: Text
+    measure: Annotated[
+        Measure, Meta(description="performance: the source calls it so and says no more; only a ratio can be.")
+    ]
+    value: Amount
+    unit: Annotated[
+        Literal["images/s", "sequences/s", "samples/s", "rows/s", "tokens/s", "us", "ms", "s", "min", "h", "d", "x"],
+        Meta(description="x is a ratio, and needs versus."),
+    ]
+    bound: Bound = "exact"
+    stated: Stated
+    status: Annotated[
+        Literal["verified", "preliminary", "unstated"],
+        Meta(
+            description="verified: the publisher says that the configuration converges; preliminary: that this is "
+            "pending."
+        ),
+    ] = "unstated"
     configuration: Configuration
-    source: Source
-    versus: Configuration | None = None
-    at: str | None = None
-    parameters: dict[str, float | str] = {}
-    day: date | None = None
-    notes: str | None = None
+    source: Place
+    versus: Annotated[Configuration | None, Meta(description="The other side of a ratio.")] = None
+    at: Annotated[Text, Meta(description="The point of a sweep, such as lowest latency.")] | None = None
+    parameters: Annotated[
+        dict[
+            Annotated[str, Meta(pattern="^[a-z][a-z0-9_]*$", max_length=80)],
+            int | float | Annotated[str, Meta(max_length=200)],
+        ],
+        Meta(max_length=50, description="Settings of the model."),
+    ] = {}
+    day: Annotated[Day, Meta(description="Of the measurement; else that of the document.")] | None = msgspec.field(
+        name="date", default=None
+    )
+    notes: Notes | None = None
 
     @property
     def ratio(self) -> bool:
@@ -110,27 +243,29 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
         return self.versus is not None
 
 
-class MlperfIds(msgspec.Struct, frozen=True, kw_only=True):
+class MlperfIds(_Part, frozen=True, kw_only=True):
     """The IDs of MLPerf results that a document cites: what a page that shows those results must name."""
 
-    round: str
-    ids: tuple[str, ...]
-    source: Source
+    round: Round
+    ids: Annotated[tuple[ResultId, ...], Meta(min_length=1, max_length=1000)]
+    source: Place
 
 
-class Records(msgspec.Struct, frozen=True, kw_only=True):
+class Records(_Part, frozen=True, kw_only=True):
     """A file of records."""
 
-    file: str
-    documents: tuple[Document, ...]
-    systems: tuple[System, ...]
-    records: tuple[Record, ...]
-    mlperf_ids: tuple[MlperfIds, ...] = ()
-
-    def document(self, name: str) -> Document:
-        """The document of that name; the reader has made sure that there is one."""
-        return next(document for document in self.documents if document.name == name)
-
-    def system(self, name: str) -> System:
-        """The system of that name; the reader has made sure that there is one."""
-        return next(system for system in self.systems if system.name == name)
+    documents: Annotated[
+        dict[Name, Document], Meta(min_length=1, description="Where the figures come from, by a short name.")
+    ]
+    systems: Annotated[
+        dict[Text, System],
+        Meta(min_length=1, description="The systems that records name, those of competitors as well."),
+    ]
+    records: Annotated[tuple[Record, ...], Meta(min_length=1, max_length=20_000, description="One stated figure each.")]
+    mlperf_ids: Annotated[
+        tuple[MlperfIds, ...],
+        Meta(
+            max_length=1000,
+            description="IDs of MLPerf results that documents cite. The results themselves are in their logs.",
+        ),
+    ] = ()

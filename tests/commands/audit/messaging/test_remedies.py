@@ -10,11 +10,11 @@ import pytest
 import mlsub
 from mlsub.commands.audit.command import command
 from mlsub.commands.audit.messaging.says import _ALSO, noted_as
-from mlsub.commands.audit.schema import claims_schema
+from mlsub.commands.audit.written import Says
 from mlsub.rules.catalogue import catalogue
 from tests.commands.audit.messaging.made import document, judged, message, operand, theirs
 
-WORDS = set(claims_schema()["$defs"]["says"]["properties"])
+WORDS = set(Says.__struct_fields__)
 REPOSITORY = Path(mlsub.__file__).parents[1]
 _UNDER_SAYS = re.compile(r"under says: ((?:\w+, )*\w+(?: or \w+)?)")
 

@@ -98,7 +98,7 @@ def test_every_figure_of_a_document_is_a_record(document: str, records: Records)
 def test_every_figure_stands_on_the_line_that_is_named(document: str, records: Records) -> None:
     lines = lines_of(document)
     stating: list[tuple[str, Source]] = [(record.stated, record.source) for record in records.records]
-    stating += [(fact.stated, fact.source) for system in records.systems for fact in system.facts]
+    stating += [(fact.stated, fact.source) for system in records.systems.values() for fact in system.facts]
     stating += [(name, item.source) for item in records.mlperf_ids for name in item.ids]
     for stated, source in stating:
         if source.document == document:
@@ -126,14 +126,14 @@ def test_values_are_what_is_stated(records: Records) -> None:
 
 
 def test_competitors_have_rows_of_their_own(records: Records) -> None:
-    makers = {system.name: system.maker for system in records.systems}
+    makers = {name: system.maker for name, system in records.systems.items()}
     rows = [(r.name, r.value, r.unit) for r in records.records if makers[r.configuration.system] != "Graphcore"]
     assert rows == [
         ("post-mcmc-training-hours-gpu", 48.0, "h"),
         ("chart-efficientnet-b4-training-gpu", 58.0, "images/s"),
     ]
     assert {makers[r.versus.system] for r in records.records if r.versus} == {"Graphcore", "NVIDIA", "unnamed"}
-    assert [(s.name, s.accelerators) for s in records.systems if s.name.startswith("IPU-")] == [
+    assert [(name, s.accelerators) for name, s in records.systems.items() if name.startswith("IPU-")] == [
         ("IPU-M2000", 4),
         ("IPU-POD16", 16),
         ("IPU-POD64", 64),

@@ -13,7 +13,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.db.records import RecordsError, read_records, records_schema
+from mlsub.commands.db.records import read_records, records_schema
+from mlsub.io.yamlfile import FileProblemsError
 
 GOOD = """\
 documents:
@@ -46,7 +47,7 @@ def write(folder: Path, text: str) -> Path:
 
 
 def told(file: Path) -> list[str]:
-    with pytest.raises(RecordsError) as raised:
+    with pytest.raises(FileProblemsError) as raised:
         read_records(file)
     return [f"{problem.line}: {problem.message}" for problem in raised.value.problems]
 
@@ -70,8 +71,8 @@ def test_a_file_is_read(tmp_path: Path) -> None:
     assert not record.ratio
     assert record.configuration.batch_sizes == (8,)
     assert record.configuration.frameworks == ("PyTorch",)
-    assert records.system("Box").accelerators == 4
-    assert records.document("page").publisher == "ACME"
+    assert records.systems["Box"].accelerators == 4
+    assert records.documents["page"].publisher == "ACME"
 
 
 def test_a_record_may_have_a_day_of_its_own_and_two_sides(tmp_path: Path) -> None:
@@ -94,12 +95,12 @@ def test_batch_sizes(written: str, sizes: tuple[int, ...], ends: tuple[int, int]
 
 def test_no_file_and_no_text_are_told(tmp_path: Path) -> None:
     assert told(tmp_path / "none.yaml") == ["1: cannot be read: No such file or directory"]
-    assert told(tmp_path) == ["1: no regular file"]
+    assert told(tmp_path) == ["1: cannot be read: Is a directory"]
     os.mkfifo(tmp_path / "pipe.yaml")
-    assert told(tmp_path / "pipe.yaml") == ["1: no regular file"]
+    assert told(tmp_path / "pipe.yaml") == ["1: cannot be read: not a regular file"]
     (tmp_path / "bytes.yaml").write_bytes(b"\xff\x00")
     assert told(tmp_path / "bytes.yaml") == ["1: cannot be read: not UTF-8 text"]
-    assert told(write(tmp_path, "documents: " + "[" * 5000 + "]" * 5000)) == ["1: no YAML: nested too deeply"]
+    assert told(write(tmp_path, "documents: " + "[" * 5000 + "]" * 5000)) == ["1: not YAML: nested too deeply"]
 
 
 def test_the_schema_is_one() -> None:
@@ -110,6 +111,6 @@ def test_the_schema_is_one() -> None:
 def test_any_text_is_records_or_a_told_error(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     file = tmp_path_factory.mktemp("any") / "records.yaml"
     file.write_text(text, "utf-8", errors="replace")
-    with pytest.raises(RecordsError) as raised:
+    with pytest.raises(FileProblemsError) as raised:
         read_records(file)
     assert raised.value.problems

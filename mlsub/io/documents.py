@@ -1,0 +1,193 @@
+"""Read a document that people write: YAML with lines, checked against a schema made of its type, as that type.
+
+Each kind of document has its types, its cross checks, and one call of :func:`read_document`. What is wrong is collected
+in the :class:`Tree`, by the path of keys and positions, and raised at once with the line of each place.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import msgspec
+import yaml
+
+from mlsub.io.schemas import flaws_of
+from mlsub.io.yamlfile import FileProblemsError, Problem, content_of, read, twice
+
+T = TypeVar("T", bound=msgspec.Struct)
+#: So many problems of one file are reported.
+_MOST = 100
+
+
+class Form(msgspec.Struct, Generic[T], frozen=True):
+    """A kind of document: its type, how messages call such files (in the plural), and the title of its schema.
+
+    With ``as_written`` a number is the text that the file has, with all its digits.
+    """
+
+    type: type[T]
+    kind: str
+    title: str
+    as_written: bool = False
+
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of such documents, for editors as well."""
+        return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema_of(self.type), "title": self.title}
+
+
+class Tree:
+    """The nodes of a document by their paths, and what is wrong with them."""
+
+    def __init__(self, shown: str, node: yaml.Node) -> None:
+        self.node = node
+        self.found: list[Problem] = []
+        self._shown = shown
+        self._keys: dict[int, dict[str, tuple[yaml.Node, yaml.Node]]] = {}
+        for where, message in twice(node):
+            self.found.append(Problem(shown, where.start_mark.line + 1, message))
+
+    def line(self, *path: str | int) -> int:
+        """The 1-based line of a place: of its key, or of the last place on the way that there is."""
+        return self._follow(path)[0]
+
+    def text(self, *path: str | int) -> str | None:
+        """A scalar as the file has it; None where there is none."""
+        node = self._follow(path)[1]
+        return str(node.value) if isinstance(node, yaml.ScalarNode) else None
+
+    def is_truth(self, *path: str | int) -> bool:
+        """Whether the file has true or false at a place, in any spelling of YAML."""
+        node = self._follow(path)[1]
+        return node is not None and node.tag == "tag:yaml.org,2002:bool"
+
+    def flaw(self, message: str, *path: str | int) -> None:
+        """Note what is wrong at a place."""
+        place = ".".join(self._shown_step(path[:at], step)[:80] for at, step in enumerate(path))
+        self.found.append(Problem(self._shown, self.line(*path), f"{place}: {message}" if place else message))
+
+    def _shown_step(self, before: tuple[str | int, ...], step: str | int) -> str:
+        """A key; of a list the id or name that an item has, else its position."""
+        own = (self.text(*before, step, word) for word in ("id", "name") if isinstance(step, int))
+        return next((text for text in own if text), str(step))
+
+    def check(self, schema: dict[str, Any]) -> None:
+        """Note where the document does not fit a schema."""
+        for path, message in flaws_of(content_of(self.node), schema):
+            self.flaw(message, *path)
+
+    def read(self, kind: type[T], *path: str | int, as_written: bool = False) -> T | None:
+        """What stands at a place as a type; None, with the reasons noted, where it does not fit."""
+        node = self._follow(path)[1]
+        if node is None:
+            return None
+        flaws = flaws_of(content_of(node), schema_of(kind))
+        try:
+            if not flaws:
+                return msgspec.convert(content_of(node, as_written=as_written), kind)
+        except msgspec.ValidationError as error:
+            flaws = [_refused(str(error))]
+        for steps, message in flaws:
+            self.flaw(message, *path, *steps)
+        return None
+
+    def settle(self) -> None:
+        """End here if anything is wrong.
+
+        Raises:
+            FileProblemsError: something is; the problems are in the order of their lines.
+        """
+        if self.found:
+            problems = sorted(dict.fromkeys(self.found), key=lambda problem: problem.line)
+            more = len(problems) - _MOST
+            last = [Problem(self._shown, problems[_MOST].line, f"and {more} more problems")] if more > 0 else []
+            raise FileProblemsError((*problems[:_MOST], *last))
+
+    def _follow(self, path: Iterable[str | int]) -> tuple[int, yaml.Node | None]:
+        """The line of a place, or of the last one on the way to it, and its node if there is one."""
+        node, line = self.node, self.node.start_mark.line + 1
+        for step in path:
+            if isinstance(node, yaml.MappingNode):
+                if id(node) not in self._keys:
+                    self._keys[id(node)] = {str(key.value): (key, value) for key, value in reversed(node.value)}
+                pair = self._keys[id(node)].get(str(step))
+                if pair is None:
+                    return line, None
+                line, node = pair[0].start_mark.line + 1, pair[1]
+            elif isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+                node = node.value[step]
+                line = node.start_mark.line + 1
+            else:
+                return line, None
+        return line, node
+
+
+def open_tree(file: Path, *, kind: str, top: str, name: str | None = None) -> Tree:
+    """The nodes of a file.
+
+    Args:
+        file: a YAML file.
+        kind: what such files are called, in the plural.
+        top: the keys it has, in words.
+        name: how messages call the file.
+
+    Raises:
+        FileProblemsError: it cannot be read.
+    """
+    node, problems = read(file, name, kind=kind, top=top)
+    if node is None:
+        raise FileProblemsError(problems)
+    return Tree(name or str(file), node)
+
+
+def read_document(file: Path, form: Form[T]) -> tuple[T, Tree]:
+    """A document as its type, and its tree for cross checks.
+
+    Raises:
+        FileProblemsError: it cannot be read, or does not fit the schema.
+    """
+    *first, last = schema_of(form.type)["required"]
+    tree = open_tree(file, kind=form.kind, top=f"{', '.join(first)} and {last}")
+    content = tree.read(form.type, as_written=form.as_written)
+    tree.settle()
+    assert content is not None  # noqa: S101  (nothing is wrong with it)
+    return content, tree
+
+
+@cache
+def schema_of(kind: type[Any]) -> dict[str, Any]:
+    """The JSON Schema of a type. A field that is None by default may be left out, not be null."""
+    [_], parts = msgspec.json.schema_components([kind], ref_template="#/$defs/{name}")
+    parts = {name: _plain(part) for name, part in parts.items()}
+    top: dict[str, Any] = parts.pop(kind.__name__)
+    # As JSON, so that defaults are lists and not tuples.
+    schema: dict[str, Any] = json.loads(json.dumps({**top, "$defs": parts} if parts else top))
+    return schema
+
+
+def _plain(part: dict[str, Any]) -> dict[str, Any]:
+    """The schema of one Struct: one line of description, and no null where a word is optional."""
+    made = {**part, "properties": {name: _optional(field) for name, field in part.get("properties", {}).items()}}
+    if text := part.get("description"):
+        made["description"] = re.sub(r"\s+", " ", text.partition("\n\n")[0]).replace("``", "")
+    return made
+
+
+def _optional(field: dict[str, Any]) -> dict[str, Any]:
+    if field.get("default", ...) is not None:
+        return field
+    rest = {name: value for name, value in field.items() if name not in ("anyOf", "default")}
+    choices = [choice for choice in field["anyOf"] if choice != {"type": "null"}]
+    return {**rest, **choices[0]} if len(choices) == 1 else {**rest, "anyOf": choices}
+
+
+def _refused(message: str) -> tuple[tuple[str | int, ...], str]:
+    """The path that a message of msgspec ends with, such as ``$.entries[0].system``, and the message."""
+    place = re.search(r" - at `\$([^`]*)`$", message)
+    steps = re.findall(r"\.([^.\[]+)|\[(\d+)\]", place[1] if place else "")
+    said = message[: place.start()] if place else message
+    return tuple(name or int(number) for name, number in steps), said[:300]
