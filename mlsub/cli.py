@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-import mlsub
+from mlsub.io.version import VERSION
 
 _STAGES = {
     "Prepare": {
@@ -123,7 +123,7 @@ def _named(words: Sequence[str]) -> str:
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(mlsub.__version__, prog_name="mlsub")
+@click.version_option(VERSION, prog_name="mlsub")
 def main() -> None:
     """Check, score and audit MLPerf-style training submissions.
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import wraps
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
 from mlsub.commands.ending import COULD_NOT
 from mlsub.io.errors import MlsubError
+from mlsub.present import FORMATS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,9 +20,83 @@ if TYPE_CHECKING:
     from mlsub.convergence.entry import Options
     from mlsub.io.yamlfile import FileProblemsError
     from mlsub.judge.pool import Progress
+    from mlsub.present.document import Document
+    from mlsub.present.envelope import Answer
     from mlsub.submission.report import Report
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Target(NamedTuple):
+    """What an answer is to look like, and where it goes: standard output, or a file."""
+
+    command: str
+    format: str
+    file: Path | None = None
+    force: bool = False
+
+    def write(self, model: Answer, document: Callable[[], Document]) -> None:
+        """Write an answer: the model as JSON, or the document that is made of it.
+
+        Raises:
+            MlsubError: the file cannot be written.
+        """
+        if self.format == "json":
+            from mlsub.present.envelope import answer
+
+            text = answer(self.command, model).decode("ascii")
+        else:
+            from mlsub.present.output import render
+
+            text = render(document(), self.format, None if self.file else sys.stdout)
+        if self.file:
+            write_output(self.file, text.encode("utf-8"), force=self.force)
+        else:
+            from mlsub.commands.output import write_text
+
+            write_text(text)
+
+
+def format_option(function: F) -> F:
+    """--format, for any document."""
+    return click.option(
+        "--format",
+        "format_",
+        type=click.Choice(FORMATS),
+        default="text",
+        show_default=True,
+        help="What the answer looks like.",
+    )(function)
+
+
+def output_options(command: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """--format, -o and --force; the function gets them as one :class:`Target`, ``target``.
+
+    A file that cannot be written is found before the work, and ends the command with status 2.
+    """
+
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        @wraps(function)
+        def called(format_: str, output: Path | None, force: bool, **others: Any) -> None:
+            from mlsub.io.output import check_output
+
+            if output is not None:
+                check_output(output, force=force)
+            function(target=Target(command, format_, output, force), **others)
+
+        return format_option(_output_file(called))
+
+    return decorate
+
+
+def _output_file(function: F) -> F:
+    from pathlib import Path
+
+    file = click.Path(path_type=Path)
+    with_force = click.option("--force", is_flag=True, help="Replace FILE if it exists; it is kept under another name.")
+    return click.option("-o", "--output", metavar="FILE", type=file, help="Write to FILE, not to the screen.")(
+        with_force(function)
+    )
 
 
 def path_and_round(function: F) -> F:

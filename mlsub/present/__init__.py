@@ -1,1 +1,4 @@
-"""How answers look: text, Markdown, HTML, JSON."""
+"""Documents, and what they become: terminal text, Markdown, HTML, JSON."""
+
+#: ``json`` is the model of an answer in its envelope; each of the others is a module of this package.
+FORMATS = ("text", "json", "markdown", "html")

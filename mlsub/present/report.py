@@ -15,18 +15,18 @@ from rich.text import Text
 
 from mlsub.findings import Finding, Kind, Severity, Verdict
 from mlsub.io.plain import plain
+from mlsub.present.entries import RCP, beside
+from mlsub.present.entries import counts_of as counts_of
+from mlsub.present.findings import MAX_PLACES as MAX_PLACES
+from mlsub.present.findings import grouped as grouped
 from mlsub.submission.report import EntryResult, Report
 
-#: Places shown for one defect; JSON has them all.
-MAX_PLACES = 10
 _STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 VERDICT_STYLES = {
     Verdict.ACCEPTED: "bold green",
     Verdict.REJECTED: "bold red",
     Verdict.NOT_CHECKED: "bold yellow",
 }
-_RCP = {"pass": "pass", "fail": "fail", "missing": "missing", "bypassed": "bypassed", "not-required": "-"}
-_ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 
 class Terminal(Console):
@@ -117,7 +117,7 @@ def entries_table(entries: Iterable[EntryResult]) -> Table:
         row.append(_minutes(entry.score.published))
         row += [f"{entry.score.scaling:.6f}"] * scaled
         row += ["" if entry.score.as_expected else _minutes(entry.score.expected)] * expected
-        row.append(_RCP[entry.rcp.verdict] + "*" * (entry.rcp.otherwise is not None))
+        row.append(RCP[entry.rcp.verdict] + "*" * (entry.rcp.otherwise is not None))
         cells: list[Text] = [Text(cell) for cell in row]
         table.add_row(*cells, Text(entry.official.value, style=VERDICT_STYLES[entry.official]))
     return table
@@ -133,20 +133,6 @@ def print_counts_of_bert(entries: Iterable[EntryResult], out: Console) -> None:
 
 def _minutes(value: float | None) -> str:
     return "-" if value is None else f"{value:.6f}"
-
-
-def grouped(findings: Iterable[Finding]) -> list[list[Finding]]:
-    """The same defect in many places is one group; what rejects comes first."""
-    groups: dict[tuple[str | None, ...], list[Finding]] = {}
-    for finding in findings:
-        key = (finding.rule, finding.message, finding.expected, finding.fix, finding.severity)
-        groups.setdefault(key, []).append(finding)
-
-    def rank(group: list[Finding]) -> tuple[int, int, str]:
-        first = group[0]
-        return (list(Kind).index(first.kind), _ORDER[first.severity], first.rule)
-
-    return sorted(groups.values(), key=rank)
 
 
 def print_group(group: list[Finding], out: Console, *, forgiven: bool = False, label: str | None = None) -> None:
@@ -189,31 +175,7 @@ def print_summary(report: Report, out: Console, *, alone: bool = True) -> None:
     print_beside(report, out)
 
 
-def counts_of(report: Report) -> list[str]:
-    """How many entries, logs and system descriptions are accepted, each in words."""
-    counts = []
-    if report.entries:
-        good = sum(entry.official is Verdict.ACCEPTED for entry in report.entries)
-        counts.append(f"{good} of {len(report.entries)} entries accepted")
-    if report.logs:
-        good = sum(log.official == "compliant" for log in report.logs)
-        counts.append(f"{good} of {len(report.logs)} logs compliant")
-    if report.systems:
-        good = sum(system.official is Verdict.ACCEPTED for system in report.systems)
-        counts.append(f"{good} of {len(report.systems)} system descriptions accepted")
-    return counts
-
-
 def print_beside(report: Report, out: Console) -> None:
-    """Print how many findings there are that are no part of the official verdict."""
-    house = [f for f in report.findings if f.kind is Kind.HOUSE and f.severity is Severity.ERROR]
-    if house:
-        files = len({finding.path for finding in house})
-        out.print(f"Against your own rules: {len(house)} of them, in {files} file{'s' * (files > 1)}")
-    audit = [finding for finding in report.findings if finding.kind is Kind.AUDIT]
-    if audit:
-        rules = len({finding.rule for finding in audit})
-        out.print(
-            f"{len(audit)} audit finding{'s' * (len(audit) > 1)} of {rules} rule{'s' * (rules > 1)}: "
-            "no part of the verdict unless --strict. More on a rule: mlsub explain RULE"
-        )
+    """Print how many findings there are that are not part of the official verdict."""
+    for line in beside(report):
+        out.print(line)

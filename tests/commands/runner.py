@@ -69,6 +69,14 @@ def schema(package: str = "check") -> Draft202012Validator:
     return Draft202012Validator(content)
 
 
+@lru_cache(maxsize=16)
+def answer_schema(command: str) -> Draft202012Validator:
+    """The schema of a command's answer, as it is made of types."""
+    from mlsub.commands.answers import schema as of
+
+    return Draft202012Validator(of(command))
+
+
 def run(*args: object) -> Outcome:
     """Call ``mlsub``; anything but an orderly exit is a failure of the test."""
     result = CliRunner().invoke(main, [str(arg) for arg in args], env={"NO_COLOR": "1"})

@@ -76,7 +76,7 @@ def test_footnotes_are_written_when_asked_for() -> None:
 @needs_published
 def test_without_its_document_a_claim_is_told_as_not_looked_at() -> None:
     done = audit()
-    assert "Not looked at: text 003_2e5ebb5ebe4f65e4.txt is not there; name its folder with --documents." in " ".join(
+    assert "Not checked: text 003_2e5ebb5ebe4f65e4.txt is not there; name its folder with --documents." in " ".join(
         done.stdout.split()
     )
 

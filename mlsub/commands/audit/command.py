@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from mlsub.commands.options import Target, output_options
+
 
 @click.command("audit")
 @click.argument("claims", metavar="CLAIMS.yaml", type=click.Path(path_type=Path))
@@ -23,9 +25,7 @@ import click
     type=click.Choice(["published", "unscaled", "expected", "rcp_mean"]),
     help="The score that decides; repeatable. Else published, and unscaled too where logs were edited.",
 )
-@click.option(
-    "--format", "format_", type=click.Choice(["text", "json", "markdown", "html"]), default="text", show_default=True
-)
+@output_options("audit")
 @click.option(
     "--rules",
     type=click.Choice(["auto", "2021-06", "2025-07"]),
@@ -39,21 +39,21 @@ import click
     metavar="DIR",
     help="Where the documents' texts lie, besides the folder of the claims file; repeatable.",
 )
-@click.option("--footnote", is_flag=True, help="Write the footnote that the rules want for each claim.")
+@click.option("--footnote", is_flag=True, help="Write the footnote that the rules require for each claim.")
 @click.option("--strict", is_flag=True, help="Fragile, partly true and unverifiable claims, and findings, count too.")
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes that read logs.")
 def command(
     claims: Path,
     results: tuple[str, ...],
     basis: tuple[str, ...],
-    format_: str,
+    target: Target,
     rules: str,
     documents: tuple[str, ...],
     footnote: bool,
     strict: bool,
     jobs: int | None,
 ) -> None:
-    """Hold the claims of a file against the logs of published results.
+    """Check the claims of a file against the logs of published results.
 
     Each claim gets a verdict: holds, holds-fragile, holds-only-for, fails, depends-on-basis, not-verifiable or
     contradiction, with the figure on every basis and what would change it. Apart from the verdicts stands how results
@@ -61,11 +61,11 @@ def command(
 
     Exit status: 0 all hold, 1 some fail, contradict or depend on the basis, 2 something could not be checked.
     """
+    from mlsub.commands.audit.answer import answer_of
     from mlsub.commands.audit.audit import audit
-    from mlsub.commands.audit.render import render
+    from mlsub.commands.audit.document import document_of
     from mlsub.commands.audit.verdict import ClaimVerdict
     from mlsub.commands.options import progress_bar
-    from mlsub.commands.output import terminal_width, write_text
     from mlsub.io.errors import MlsubError
 
     with progress_bar() as progress:
@@ -78,7 +78,7 @@ def command(
             jobs=jobs,
             progress=progress,
         )
-    write_text(render(found, format_, terminal_width(), footnotes=footnote))
+    target.write(answer_of(found), lambda: document_of(found, with_footnotes=footnote))
     status = found.exit_status(strict=strict)
     if status == 2:
         lost = [one for one in found.claims if one.verdict is ClaimVerdict.NOT_CHECKED]

@@ -17,7 +17,6 @@ from mlsub.commands.audit.names import inputs_in
 from mlsub.commands.audit.statements import written
 from mlsub.commands.audit.verdict import BreakEven, ClaimVerdict, Judged, Variant
 from mlsub.commands.audit.wording import decimal, fixed
-from mlsub.io.plain import plain
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -32,7 +31,7 @@ class Entry(msgspec.Struct, frozen=True):
 
 def title(audit: Audit) -> str:
     """What is audited."""
-    return plain(source_words(audit.world.file.source) or audit.world.file.file.name)
+    return source_words(audit.world.file.source) or audit.world.file.file.name
 
 
 def source_words(source: Source) -> str:
@@ -43,7 +42,7 @@ def source_words(source: Source) -> str:
 def figure(value: Fraction | bool | str | None) -> str:
     """A figure: six decimals, but no more than it has where these are up to three."""
     if value is None or isinstance(value, (bool, str)):
-        return "unknown" if value is None else plain(str(value)).lower() if isinstance(value, bool) else plain(value)
+        return "unknown" if value is None else str(value).lower() if isinstance(value, bool) else value
     return decimal(value) if (1000 * value).denominator == 1 else fixed(value)
 
 
@@ -52,7 +51,7 @@ RESULT_HEADS = ("result", "round", "submitter", "system", "benchmark", "division
 
 def result_rows(audit: Audit) -> list[tuple[str, ...]]:
     """A row for each result: what it is, its minutes on every basis, and what is odd about it."""
-    return [tuple(plain(cell) for cell in _result(facts)) for facts in audit.world.facts.values()]
+    return [tuple(_result(facts)) for facts in audit.world.facts.values()]
 
 
 def _result(facts: Facts | Missing) -> Iterator[str]:
@@ -88,7 +87,7 @@ def remarks(facts: Facts) -> Iterator[str]:
 
 def input_rows(audit: Audit) -> list[tuple[str, ...]]:
     """A row for each input: value, uncertainty, source."""
-    return [tuple(plain(cell) for cell in _input(given)) for given in audit.world.file.inputs.values()]
+    return [_input(given) for given in audit.world.file.inputs.values()]
 
 
 INPUT_HEADS = ("input", "value", "+/-", "unit", "source")
@@ -106,9 +105,8 @@ def entries(audit: Audit) -> list[Entry]:
 
 def _entry(judged: Judged, audit: Audit) -> Entry:
     claim = judged.claim
-    headline = judged.verdict.value + (f": {plain(judged.only_for)}" if judged.only_for else "")
-    rows = tuple((label, plain(text)) for label, text in _rows(judged, audit))
-    return Entry(plain(claim.id), judged.verdict, headline, plain(claim.text), rows)
+    headline = judged.verdict.value + (f": {judged.only_for}" if judged.only_for else "")
+    return Entry(claim.id, judged.verdict, headline, claim.text, tuple(_rows(judged, audit)))
 
 
 def _rows(judged: Judged, audit: Audit) -> Iterator[tuple[str, str]]:
@@ -136,7 +134,7 @@ def _rows(judged: Judged, audit: Audit) -> Iterator[tuple[str, str]]:
         yield "nearest", f"{name}{figure(near.value) if near.why is None else near.why}"
     yield from (("note", note) for note in (*judged.notes, *((claim.note,) if claim.note else ())))
     where = ", ".join(part for part in (source_words(claim.source), claim.where) if part)
-    yield "source", where or "not told"
+    yield "source", where or "not stated"
 
 
 def _figures(variant: Variant) -> Iterator[str]:

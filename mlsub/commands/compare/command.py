@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mlsub.commands.options import Target, output_options
+
 if TYPE_CHECKING:
     from mlsub.commands.compare.trainings.model import Comparison
     from mlsub.workspace import Settings
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 @click.option("--round", "round_", metavar="ROUND", help="Judge both by this round; with --resubmit, the new one.")
 @click.option("--usage", metavar="USAGE", help="training, hpc or rehearsal; else read off the folders.")
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes that read logs.")
-@click.option("--format", "format_", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True)
+@output_options("compare")
 def command(
     old: str,
     new: str | None,
@@ -33,7 +35,7 @@ def command(
     round_: str | None,
     usage: str | None,
     jobs: int | None,
-    format_: str,
+    target: Target,
 ) -> None:
     """Show what is different about two trainings, and what makes one of them faster.
 
@@ -43,15 +45,14 @@ def command(
 
     Exit status: 0 compared, and nothing found against --borrow or --resubmit; 1 findings; 2 could not compare.
     """
-    from mlsub.commands.compare.trainings.render import render
+    from mlsub.commands.compare.trainings.document import document_of
     from mlsub.commands.options import progress_bar
-    from mlsub.commands.output import terminal_width, write_text
     from mlsub.workspace import Settings
 
     with progress_bar() as progress:
         asked = Settings(round_, usage, jobs, progress)
         found = _compare(old, new, source, asked, pairs, borrow=borrow, resubmit=resubmit)
-    write_text(render(found, format_, terminal_width()))
+    target.write(found, lambda: document_of(found))
     sys.exit(0 if found.passed else 1)
 
 

@@ -6,6 +6,8 @@ import sys
 
 import click
 
+from mlsub.commands.options import Target, output_options
+
 
 @click.command("diff")
 @click.argument("old", metavar="A", type=click.Path())
@@ -13,8 +15,8 @@ import click
 @click.option("--round", "round_", metavar="ROUND", help="Judge both by this round; else each by its own.")
 @click.option("--usage", metavar="USAGE", help="training, hpc or rehearsal; else read off the folders.")
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes that read logs.")
-@click.option("--format", "format_", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True)
-def command(old: str, new: str, round_: str | None, usage: str | None, jobs: int | None, format_: str) -> None:
+@output_options("diff")
+def command(old: str, new: str, round_: str | None, usage: str | None, jobs: int | None, target: Target) -> None:
     """Show what changes from package A to package B: entries, scores, hyperparameters, systems, findings, files.
 
     A and B are organisations' trees, benchmark folders, or two rounds' folders of organisations. Nothing is written.
@@ -22,12 +24,11 @@ def command(old: str, new: str, round_: str | None, usage: str | None, jobs: int
     Exit status: 0 no difference, 1 differences, 2 could not compare.
     """
     from mlsub.commands.compare.packages.compare import compare
-    from mlsub.commands.compare.packages.render import render
+    from mlsub.commands.compare.packages.document import document_of
     from mlsub.commands.options import progress_bar
-    from mlsub.commands.output import terminal_width, write_text
     from mlsub.workspace import Settings
 
     with progress_bar() as progress:
         found = compare(old, new, Settings(round_, usage, jobs, progress))
-    write_text(render(found, format_, terminal_width()))
+    target.write(found, lambda: document_of(found))
     sys.exit(1 if found.different else 0)

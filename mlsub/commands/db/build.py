@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-import mlsub
 from mlsub.commands.db.discover import Found, Package, discover
 from mlsub.commands.db.errors import check_library, check_name
 from mlsub.commands.db.fingerprint import fingerprint, option_words
@@ -24,6 +23,7 @@ from mlsub.convergence.entry import USUAL, Options
 from mlsub.io.errors import MlsubError
 from mlsub.io.output import check_output, put_in_place
 from mlsub.io.output_folder import recover_folder, staging_beside
+from mlsub.io.version import VERSION
 from mlsub.io.written import check_free, digest, record, replace_folder, set_aside_foreign, somebodys
 from mlsub.workspace import Settings, check_with_logs
 
@@ -124,7 +124,7 @@ def is_ours(file: Path) -> bool:
         raise MlsubError(
             f"{file} is no database of mlsub db, or is in use. Name another file, or add --force to replace it."
         ) from error
-    return row == (FORMAT, mlsub.__version__)
+    return row == (FORMAT, VERSION)
 
 
 def export(database: Path, folder: Path) -> None:
@@ -193,7 +193,7 @@ def _fill(part: Path, ask: Ask, found: Found, records: Rows, *, fresh: bool) -> 
         # One thread: reading logs forks, and nothing may run beside it then.
         with closing(duckdb.connect(part, config={"threads": 1})) as connection:
             if fresh:
-                create(connection, mlsub.__version__)
+                create(connection, VERSION)
             read, kept, gone = _update(connection, ask, found.packages)
             other = _records_differ(connection, records)
             if other:
@@ -239,7 +239,7 @@ def _update(
         name = "/".join(key)
         try:
             part = package.path.relative_to(package.folder).as_posix()
-            print_ = fingerprint(package.folder, mlsub.__version__, *key, part, options)
+            print_ = fingerprint(package.folder, VERSION, *key, part, options)
         except OSError as error:
             raise MlsubError(f"{package.folder} cannot be read: {error.strerror or error}") from error
         if known.pop(key, None) == print_.digest:

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-import mlsub
 from mlsub.findings import Severity
+from mlsub.io.version import VERSION
 from mlsub.review.runs.changes import find_changes
 from mlsub.review.runs.clock import find_jumps
 from mlsub.review.runs.copies import find_copies
@@ -109,9 +109,7 @@ def inspect(entries: Sequence[Entry], against: Sequence[Entry] = ()) -> Inspecti
             if observation.entry in found:
                 found[observation.entry].append(observation)
     inspected = [_inspected(entry, found[entry.path]) for entry in entries]
-    return Inspection(
-        mlsub=mlsub.__version__, entries=tuple(sorted(inspected, key=lambda entry: (-entry.weight, entry.path)))
-    )
+    return Inspection(mlsub=VERSION, entries=tuple(sorted(inspected, key=lambda entry: (-entry.weight, entry.path))))
 
 
 def _inspected(entry: Entry, observations: Sequence[Observation]) -> Inspected:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mlsub.commands.options import Target, format_option
+
 if TYPE_CHECKING:
-    from mlsub.commands.merge.render import Outcome
+    from mlsub.commands.merge.model import Merge
 
 
 @click.command("merge")
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 @click.option("--round", "round_", metavar="ROUND", help="1.0, 1.0.0 or v1.0; else read off the folders.")
 @click.option("--usage", metavar="USAGE", help="training, hpc or rehearsal; else read off the folders.")
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes that read logs.")
-@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@format_option
 def command(
     paths: tuple[str, ...],
     output: Path,
@@ -40,18 +42,10 @@ def command(
 
     Exit status: 0 no conflict (with --write: written and accepted), 1 conflicts or rejected, 2 could not be done.
     """
-    from mlsub.commands.output import write_text
+    from mlsub.commands.merge.document import document_of
 
     outcome = _merge(paths, output, round_, usage, jobs, write=write, replace=replace, even_rejected=even_rejected)
-    if format_ == "json":
-        from mlsub.commands.merge.render import render_json
-
-        write_text(render_json(outcome))
-    else:
-        from mlsub.commands.merge.render import render_text
-        from mlsub.present.report import console
-
-        render_text(outcome, console())
+    Target("merge", format_).write(outcome, lambda: document_of(outcome))
     sys.exit(outcome.exit_status)
 
 
@@ -65,9 +59,9 @@ def _merge(
     write: bool,
     replace: bool,
     even_rejected: bool,
-) -> Outcome:
+) -> Merge:
+    from mlsub.commands.merge.model import merge_of
     from mlsub.commands.merge.plan import plan_merge
-    from mlsub.commands.merge.render import Outcome
     from mlsub.commands.merge.sources import check_place, read_sources, round_of
     from mlsub.commands.merge.write import write_merge
     from mlsub.commands.options import progress_bar
@@ -79,10 +73,9 @@ def _merge(
     check_place(output, sources, replace=replace)
     plan = plan_merge(sources, rules)
     check_free(output, {step.item.path: sources[step.source].folder / step.item.path for step in plan.steps})
-    outcome = Outcome(plan=plan, round=rules, output=output)
     if plan.findings or not write:
-        return outcome
+        return merge_of(plan, rules, output)
     with progress_bar() as progress:
         settings = Settings(rules.name, rules.usage, jobs, progress)
         report, written = write_merge(plan, sources, output.absolute(), settings, rejected_too=even_rejected)
-    return Outcome(plan=plan, round=rules, output=output, report=report, written=written)
+    return merge_of(plan, rules, output, report, written=written)

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-import mlsub
 from mlsub.commands.pack.pack import Packed
+from mlsub.io.version import VERSION
 
 
 def render_json(packed: Packed) -> str:
@@ -21,7 +21,7 @@ def render_json(packed: Packed) -> str:
     plan, outcome = packed.plan, packed.outcome
     manifest = plan.manifest
     document: dict[str, Any] = {
-        "mlsub": mlsub.__version__,
+        "mlsub": VERSION,
         "manifest": str(manifest.file),
         "out": str(packed.out),
         "organisation": manifest.organisation,

@@ -114,11 +114,11 @@ def _document(groups: Sequence[Group], bootstrap: Bootstrap) -> str:
     """The answer as JSON, plain ASCII."""
     import msgspec
 
-    import mlsub
+    from mlsub.io.version import VERSION
 
     content = {
         "schema": SCHEMA,
-        "mlsub": mlsub.__version__,
+        "mlsub": VERSION,
         "kind": "rcp-margin",
         "bootstrap": msgspec.to_builtins(bootstrap),
         "reports": [

@@ -6,12 +6,12 @@ import json
 
 import msgspec
 
-import mlsub
 from mlsub.commands.rules.diff import RoundDiff
 from mlsub.commands.rules.keys import KeyList
 from mlsub.commands.rules.overview import Overview, RuleIds
 from mlsub.commands.rules.submission import SubmissionDiff
 from mlsub.commands.rules.table import RuleTable
+from mlsub.io.version import VERSION
 
 #: Raised where a field is renamed or goes; a field that comes does not raise it.
 SCHEMA = 1
@@ -30,5 +30,5 @@ KINDS: dict[type, str] = {
 
 def render_json(answer: Answer) -> str:
     """The one document, plain ASCII, ending in a line feed."""
-    head = {"schema": SCHEMA, "mlsub": mlsub.__version__, "kind": KINDS[type(answer)]}
+    head = {"schema": SCHEMA, "mlsub": VERSION, "kind": KINDS[type(answer)]}
     return json.dumps({**head, **msgspec.to_builtins(answer)}, indent=2, allow_nan=False) + "\n"

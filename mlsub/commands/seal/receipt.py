@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 import msgspec
 
-import mlsub
 from mlsub.commands.seal.keys import OpenSSL, Passphrase, Recipients, SealKey
 from mlsub.io.plain import plain
+from mlsub.io.version import VERSION
 
 _WIDTH = 18
 
@@ -38,7 +38,7 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     files_size: int
     encryption: str
     recipients: tuple[str, ...]
-    version: str = mlsub.__version__
+    version: str = VERSION
 
 
 def render(receipt: Receipt) -> str:

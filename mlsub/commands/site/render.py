@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-import mlsub
 from mlsub.commands.site.pages import Page
 from mlsub.io.errors import MlsubError
+from mlsub.io.version import VERSION
 from mlsub.present.chart import Chart
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Renderer:
             root="../" * page.path.count("/"),
             navigation=self._navigation,
             policy=POLICY,
-            version=mlsub.__version__,
+            version=VERSION,
             trademarks=TRADEMARKS,
             unverified=UNVERIFIED,
         )

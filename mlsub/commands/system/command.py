@@ -154,9 +154,9 @@ def check(files: tuple[str, ...], round_: str | None, usage: str | None, strict:
 
         import msgspec
 
-        import mlsub
+        from mlsub.io.version import VERSION
 
-        document = {"mlsub": mlsub.__version__, "systems": [msgspec.to_builtins(checked) for checked in results]}
+        document = {"mlsub": VERSION, "systems": [msgspec.to_builtins(checked) for checked in results]}
         write(json.dumps(document, indent=2) + "\n")
     else:
         from mlsub.commands.system.text import print_checked

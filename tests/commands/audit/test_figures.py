@@ -13,6 +13,7 @@ import yaml
 
 from mlsub.commands.audit.audit import Audit, audit
 from mlsub.commands.audit.band import Band
+from mlsub.commands.audit.document import document_of
 from mlsub.commands.audit.evaluate import evaluate
 from mlsub.commands.audit.expression import functions
 from mlsub.commands.audit.facts import Facts, gather
@@ -21,6 +22,7 @@ from mlsub.commands.audit.places import RoundFolder, round_folders
 from mlsub.commands.audit.verdict import ClaimVerdict
 from mlsub.commands.audit.wording import fixed, wordings
 from mlsub.commands.audit.words import rounded
+from mlsub.present.text import render
 from tests.differential import shared
 
 pytestmark = pytest.mark.skipif(not shared.present(), reason=shared.ABSENT)
@@ -218,11 +220,9 @@ def test_the_worked_examples() -> None:
 
 
 def test_the_examples_of_the_docs_are_what_is_printed() -> None:
-    from mlsub.commands.audit.render import render
-
     page = (REPOSITORY / "docs" / "claims.md").read_text()
     blocks = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
-    printed = render(graphcore("v1.0"), "text")
+    printed = render(document_of(graphcore("v1.0")))
     assert len(blocks) == 3
     # The third is of a claim that test_subject.py makes.
     assert all(block in printed for block in blocks[:2])

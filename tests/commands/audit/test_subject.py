@@ -77,7 +77,7 @@ def test_a_sentence_about_another_result_fails_with_what_differs(place: Path) ->
     assert outcome.status == 1
     page = (Path(__file__).resolve().parents[3] / "docs" / "claims.md").read_text()
     for line in (
-        "why       the words are about something else than the results",
+        "why:     the words are about something else than the results",
         "accelerator: MI355X is said, the results",
     ):
         assert line in page

@@ -20,7 +20,7 @@ from mlsub.commands.merge.sources import read_sources
 from mlsub.io.errors import MlsubError
 from mlsub.io.written import digests, record
 from mlsub.rounds import get_round
-from tests.commands.runner import REPOSITORY, run, schema
+from tests.commands.runner import REPOSITORY, answer_schema, run, schema
 from tests.make_tree import Tree, make_tree, snapshot, spoil
 
 
@@ -40,7 +40,7 @@ def _parts(tmp_path: Path) -> tuple[Tree, Tree]:
 def merged(*arguments: object) -> tuple[int, list[tuple[str, str, str | None]]]:
     """Exit status, and (rule, path, found) of the conflicts."""
     outcome = run("merge", *arguments, "--format", "json")
-    schema("merge").validate(outcome.document)
+    answer_schema("merge").validate(outcome.document)
     return outcome.status, [(f["rule"], f["path"], f["actual"]) for f in outcome.document["findings"]]
 
 
@@ -48,16 +48,19 @@ def files(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_the_plan_writes_nothing(parts: tuple[Tree, Tree], tmp_path: Path) -> None:
+def test_the_plan_writes_nothing(parts: tuple[Tree, Tree], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = snapshot(tmp_path)
-    one, other = (tree.folder for tree in parts)
-    outcome = run("merge", one, other, "-o", tmp_path / "out" / "ACME")
+    monkeypatch.chdir(tmp_path)
+    outcome = run("merge", *(tree.folder.relative_to(tmp_path) for tree in parts), "-o", "out/ACME")
     assert (outcome.status, outcome.stderr) == (0, "")
-    assert outcome.stdout.replace(str(tmp_path), "HERE") == (
-        "ACME, training v1.0: HERE/out/ACME\n"
-        "  HERE/a/v1.0/ACME: 18 files, 16 of them only there; rack1/bert\n"
-        "  HERE/b/v1.0/ACME: 29 files, 27 of them only there; rack2/bert, rack2/resnet\n"
-        "  together 45 files; 2 are in several packages\n"
+    assert outcome.stdout == (
+        "Merge of ACME, training v1.0\n"
+        "\n"
+        "into:     out/ACME\n"
+        "from:     a/v1.0/ACME: 18 files, 16 of them only there; rack1/bert\n"
+        "          b/v1.0/ACME: 29 files, 27 of them only there; rack2/bert, rack2/resnet\n"
+        "together: 45 files; 2 are in several packages\n"
+        "\n"
         "No conflicts. Nothing was written: add --write to check the result and put it in place.\n"
     )
     assert snapshot(tmp_path) == before
@@ -69,7 +72,7 @@ def test_parts_become_one_package(parts: tuple[Tree, Tree], tmp_path: Path) -> N
     before = snapshot(one), snapshot(other)
     out = tmp_path / "out" / "ACME"
     outcome = run("merge", one, other, "-o", out, "--write", "--format", "json")
-    schema("merge").validate(outcome.document)
+    answer_schema("merge").validate(outcome.document)
     schema().validate(outcome.document["report"])
     assert (outcome.status, outcome.document["written"]) == (0, True)
     assert outcome.document["report"]["official"] == "accepted"
@@ -155,22 +158,26 @@ def test_a_conflict_is_one_finding_and_nothing_is_written(
     assert snapshot(tmp_path) == before
 
 
-def test_what_people_read_of_conflicts(parts: tuple[Tree, Tree], tmp_path: Path) -> None:
-    one, other = parts
+def test_what_people_read_of_conflicts(
+    parts: tuple[Tree, Tree], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = parts[1]
     other.add_system("rack1", cooling="\x1b[31mwater")
     (other.folder / "README.md").write_text("")
-    outcome = run("merge", one.folder, other.folder, "-o", tmp_path / "ACME")
-    assert outcome.stdout.replace(str(tmp_path), "HERE").splitlines()[4:] == [
+    monkeypatch.chdir(tmp_path)
+    outcome = run("merge", *(tree.folder.relative_to(tmp_path) for tree in parts), "-o", "ACME")
+    assert outcome.stdout.splitlines()[7:] == [
         "conflict: A file differs between packages [merge.file]",
-        "  found:    HERE/a/v1.0/ACME and HERE/b/v1.0/ACME",
-        "    README.md",
-        "  mend:     Make the files the same, or move one of them.",
-        "  source:   mlsub: a merge never chooses",
+        "  found:  a/v1.0/ACME and b/v1.0/ACME",
+        "  in:     README.md",
+        "  fix:    Make the files the same, or move one of them.",
+        "  source: mlsub: a merge never chooses",
         "conflict: A system is described differently [merge.system]",
-        "  found:    HERE/a/v1.0/ACME and HERE/b/v1.0/ACME: cooling",
-        "    systems/rack1.json",
-        "  mend:     Make the descriptions the same, or give one of the two systems another name.",
-        "  source:   MLCommons submission rules: one <system_desc_id>.json a system",
+        "  found:  a/v1.0/ACME and b/v1.0/ACME: cooling",
+        "  in:     systems/rack1.json",
+        "  fix:    Make the descriptions the same, or give one of the two systems another name.",
+        "  source: MLCommons submission rules: one <system_desc_id>.json a system",
+        "",
         "2 conflicts: nothing was written.",
     ]
 
@@ -204,7 +211,7 @@ def test_folders_of_caches_are_left_out_and_told(parts: tuple[Tree, Tree], tmp_p
     (cache / "x.pyc").write_text("")
     out = tmp_path / "out" / "ACME"
     outcome = run("merge", *(tree.folder for tree in parts), "-o", out, "--write")
-    assert "  left out, as caches or version control: benchmarks/bert/__pycache__\n" in outcome.stdout
+    assert "left out, as caches or version control: benchmarks/bert/__pycache__\n" in outcome.stdout
     assert not (out / "benchmarks" / "bert" / "__pycache__").exists()
 
 
@@ -213,7 +220,7 @@ def test_a_rejected_result_is_not_put_in_place_unasked(parts: tuple[Tree, Tree],
     out = tmp_path / "out" / "ACME"
     outcome = run("merge", *(tree.folder for tree in parts), "-o", out, "--write")
     assert outcome.status == 1
-    assert outcome.stdout.endswith("Rejected, so nothing was written. Mend it, or add --even-rejected.\n")
+    assert outcome.stdout.endswith("Rejected, so nothing was written. Fix it, or add --even-rejected.\n")
     assert list(out.parent.iterdir()) == []
     outcome = run("merge", *(tree.folder for tree in parts), "-o", out, "--write", "--even-rejected")
     assert (outcome.status, outcome.stdout.splitlines()[-1]) == (1, f"Written: {out}")

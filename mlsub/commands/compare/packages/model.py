@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
+
+from mlsub.present.envelope import Answer
 
 
 class Side(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,9 +86,15 @@ class FindingChange(msgspec.Struct, frozen=True, kw_only=True):
     place: str
 
 
-class PackageDiff(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that differs between two packages."""
+class PackageDiff(Answer, frozen=True, kw_only=True):
+    """Everything that differs between two packages.
 
+    ``different`` says whether there is any difference, or something that could not be compared.
+    """
+
+    SCHEMA: ClassVar[int] = 3
+
+    different: bool = False
     old: Side
     new: Side
     files: FileChanges
@@ -94,11 +102,9 @@ class PackageDiff(msgspec.Struct, frozen=True, kw_only=True):
     entries: tuple[EntryChange, ...] = ()
     findings: tuple[FindingChange, ...] = ()
 
-    @property
-    def different(self) -> bool:
-        """Whether there is any difference, or something that nobody could compare."""
+    def __post_init__(self) -> None:
         files = self.files
-        return bool(
+        different = bool(
             files.added
             or files.removed
             or files.changed
@@ -110,3 +116,4 @@ class PackageDiff(msgspec.Struct, frozen=True, kw_only=True):
             or self.old.official != self.new.official
             or any(entry.change != "same" for entry in self.entries)
         )
+        msgspec.structs.force_setattr(self, "different", different)

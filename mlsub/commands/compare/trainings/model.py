@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import ClassVar, Literal
+
 import msgspec
 
 from mlsub.commands.compare.packages.model import Change, Side
 from mlsub.findings import Finding, Severity
+from mlsub.present.envelope import Answer
 
 
 class Convergence(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,14 +116,17 @@ class PairComparison(msgspec.Struct, frozen=True, kw_only=True):
     answer: str
 
 
-class Comparison(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything ``mlsub compare`` tells.
+class Comparison(Answer, frozen=True, kw_only=True):
+    """Everything ``mlsub compare`` says.
 
-    ``purpose`` is ``compare``, ``borrow`` or ``resubmit``; only the latter two have findings. ``only_old`` and
-    ``only_new`` are the entries without a counterpart.
+    ``purpose`` is ``compare``, ``borrow`` or ``resubmit``; only the latter two have findings. ``passed`` says that no
+    finding speaks against it. ``only_old`` and ``only_new`` are the entries without a counterpart.
     """
 
-    purpose: str
+    SCHEMA: ClassVar[int] = 3
+
+    purpose: Literal["compare", "borrow", "resubmit"]
+    passed: bool = True
     old: Side
     new: Side
     pairs: tuple[PairComparison, ...]
@@ -128,7 +134,6 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     only_new: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
 
-    @property
-    def passed(self) -> bool:
-        """Whether no finding speaks against it."""
-        return all(finding.severity is Severity.INFO for finding in self.findings)
+    def __post_init__(self) -> None:
+        passed = all(finding.severity is Severity.INFO for finding in self.findings)
+        msgspec.structs.force_setattr(self, "passed", passed)

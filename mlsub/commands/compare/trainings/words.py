@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from mlsub.commands.compare.packages.model import Change
 from mlsub.commands.compare.trainings.model import EntrySide, Part
-from mlsub.io.plain import plain
 
 #: Parts below this share of the larger time, and of the difference, are told together.
 _SMALL_OF_TIME, _SMALL_OF_DIFFERENCE = 0.002, 0.02
@@ -137,4 +136,4 @@ def _pace(part: Part, old: EntrySide, new: EntrySide) -> str:
 def side_words(side: EntrySide, *, organisation: bool) -> str:
     """An entry, its round and division."""
     name = f"{side.organisation} {side.name}" if organisation and side.organisation else side.name
-    return plain(f"{name} ({side.usage} v{side.round}, {side.division or 'no division'})")
+    return f"{name} ({side.usage} v{side.round}, {side.division or 'no division'})"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-import mlsub
 from mlsub.commands.rcp.picture.collect import Picture, Shown
 from mlsub.convergence.curves import Line, Reference, limit_lines, mean_line, spans_a_decade
 from mlsub.convergence.words import number
 from mlsub.io.plain import plain
+from mlsub.io.version import VERSION
 from mlsub.present.chart import Axis, Chart, Series
 
 #: The colours of the reference, and colour and words of each verdict on an olympic mean.
@@ -86,7 +86,7 @@ def chart_of(picture: Picture) -> Chart:
         y=y,
         series=(*reference_series(reference, limits, log=log), *_runs(picture, x), *_means(picture, x, y)),
         source=f"Reference points: {cut(reference.source, 60)}. Limit: one-sided t-test at 5 %, {reference.runs} runs "
-        f"an entry, pruned and interpolated as the checker of v{picture.round} did. mlsub {mlsub.__version__}.",
+        f"an entry, pruned and interpolated as the checker of v{picture.round} did. mlsub {VERSION}.",
     )
 
 

@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-import mlsub
 from mlsub.commands.rcp.picture.chart import grouped
 from mlsub.io.errors import MlsubError
+from mlsub.io.version import VERSION
 from mlsub.present.chart import Axis, Chart, Series
 
 #: Inches, and dots an inch of a PNG.
@@ -270,7 +270,7 @@ def _legends(figure: Any, chart: Chart, handles: dict[str, Any], height: float) 
 
 
 def _metadata(chart: Chart, format_: str) -> dict[str, str | None]:
-    made = f"mlsub {mlsub.__version__}"
+    made = f"mlsub {VERSION}"
     if format_ == "svg":
         return {"Title": chart.title, "Date": None, "Creator": made}
     return {"Title": chart.title, "Software": made}

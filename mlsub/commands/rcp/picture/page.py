@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from html import escape
 
-import mlsub
 from mlsub.commands.rcp.picture.chart import distance_words
 from mlsub.commands.rcp.picture.collect import Picture, Shown
 from mlsub.convergence.words import number
 from mlsub.io.plain import plain
+from mlsub.io.version import VERSION
 
 _STYLE = """
 body { font: 15px/1.45 "DejaVu Sans", Verdana, sans-serif; color: #222; background: #fff; margin: 2em auto;
@@ -65,7 +65,7 @@ def page(pictures: Sequence[tuple[Picture, bytes]]) -> bytes:
         sections="\n".join(
             line for at, (picture, svg) in enumerate(pictures, 1) for line in _section(picture, svg, f"p{at}-")
         ),
-        version=_text(mlsub.__version__),
+        version=_text(VERSION),
     ).encode()
 
 

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from mlsub.commands.audit.answer import answer_of
 from mlsub.commands.audit.audit import Audit
+from mlsub.commands.audit.document import document_of
 from mlsub.commands.audit.evaluate import World
 from mlsub.commands.audit.messaging.bridge import messages
 from mlsub.commands.audit.messaging.documents import MAX_BYTES, text_of
@@ -16,8 +18,9 @@ from mlsub.commands.audit.messaging.judge import judge
 from mlsub.commands.audit.messaging.model import Message
 from mlsub.commands.audit.model import Source
 from mlsub.commands.audit.read import read_claims
-from mlsub.commands.audit.render import render
 from mlsub.commands.audit.verdict import ClaimVerdict, Judged
+from mlsub.present import output
+from mlsub.present.envelope import answer
 
 CLAIMS = """\
 claims_version: 1
@@ -183,6 +186,10 @@ def test_warnings_count_when_strict_and_information_does_not(tmp_path: Path) -> 
     assert (warned.exit_status(), warned.exit_status(strict=True)) == (0, 1)
 
 
+def render(found: Audit, format_: str, *, footnotes: bool = False) -> str:
+    return output.render(document_of(found, with_footnotes=footnotes), format_)
+
+
 def test_the_findings_stand_apart_in_every_format(tmp_path: Path) -> None:
     (tmp_path / "post.txt").write_text(
         "Acme's acme8 trains ResNet-50.\nMLPerf™ Training v1.1 Closed | MLPerf™ ID: 1.1-2001\n"
@@ -192,16 +199,17 @@ def test_the_findings_stand_apart_in_every_format(tmp_path: Path) -> None:
     section = text[text.index("How results are quoted") :]
     assert section.startswith(
         "How results are quoted: 3 findings\n"
-        "  post.txt\n"
-        "    R03  the footnote lacks the benchmark\n"
-        "    R04  the footnote does not say when and from where the results were retrieved\n"
-        "    R06  MLPerf is nowhere called a trademark\n"
-        "Held against: MLPerf Results Guidelines (2021-06), for post.txt.\n"
-        "mlsub explain claim.r03 says why, and how it is mended; so of every rule here.\n"
+        "  where     rule  finding\n"
+        f"  {'-' * 88}\n"
+        "  post.txt  R03   the footnote lacks the benchmark\n"
+        "  post.txt  R04   the footnote does not say when and from where the results were retrieved\n"
+        "  post.txt  R06   MLPerf is nowhere called a trademark\n"
+        "  - Checked against: MLPerf Results Guidelines (2021-06), for post.txt.\n"
+        "  - mlsub explain claim.r03 explains this rule, and how to fix what it finds.\n"
         "\n"
     )
     assert "Footnotes" not in text
-    document = json.loads(render(found, "json"))
+    document = json.loads(answer("audit", answer_of(found)))
     assert [(one["rule"], one["claim"], one["document"]) for one in document["findings"]] == [
         ("claim.r03", None, "post.txt"),
         ("claim.r04", None, "post.txt"),
@@ -211,9 +219,9 @@ def test_the_findings_stand_apart_in_every_format(tmp_path: Path) -> None:
     assert document["messaging"]["footnotes"][0]["missing"] == ["source and date of retrieval"]
     markdown = render(found, "markdown", footnotes=True)
     assert "## How results are quoted" in markdown and "| post.txt | R03 |" in markdown
-    assert "## Footnotes" in markdown and "- **plain**: MLPerf™ Training v1.1 Closed" in markdown
+    assert "## Footnotes" in markdown and "### plain\n\nMLPerf™ Training v1.1 Closed" in markdown
     page = render(found, "html", footnotes=True)
-    assert "<h2>How results are quoted</h2>" in page and "<h2>Footnotes</h2>" in page
+    assert "<h2>How results are quoted: 3 findings</h2>" in page and "<h2>Footnotes" in page
     assert "By hand" not in text
     later = render(audited(tmp_path, SMALL, wanted="2025-07"), "text")
     assert "By hand: R08 Footnotes are text, and legible; R21" in later
@@ -222,15 +230,17 @@ def test_the_findings_stand_apart_in_every_format(tmp_path: Path) -> None:
 
 def test_a_footnote_is_written_when_asked_for(tmp_path: Path) -> None:
     text = render(audited(tmp_path, SMALL), "text", footnotes=True)
-    section = text[text.index("Footnotes") :].split("\n\n")[0]
-    assert section == (
-        "Footnotes, with what is missing in [brackets]:\n"
-        "  plain\n"
-        "    MLPerf™ Training v1.1 Closed, Image classification, ResNet-50 v1.5 on ImageNet: Acme acme8,\n"
-        "    entry 1.1-2001. Retrieved from [source] on [date]. The MLPerf name and logo are trademarks of\n"
-        "    MLCommons Association in the United States and other countries. All rights reserved.\n"
-        "    Unauthorized use strictly prohibited. See www.mlcommons.org for more information.\n"
-        "    missing: source and date of retrieval"
+    lines = text[text.index("Footnotes") : text.index("Verdicts rest on")].splitlines()
+    assert lines[:3] == [
+        "Footnotes, with what is missing in [brackets]",
+        "",
+        "  plain",
+    ]
+    assert " ".join(" ".join(lines[3:]).split()) == (
+        "MLPerf™ Training v1.1 Closed, Image classification, ResNet-50 v1.5 on ImageNet: Acme acme8, entry 1.1-2001. "
+        "Retrieved from [source] on [date]. The MLPerf name and logo are trademarks of MLCommons Association in the "
+        "United States and other countries. All rights reserved. Unauthorized use strictly prohibited. See "
+        "www.mlcommons.org for more information. missing: source and date of retrieval"
     )
 
 

@@ -24,7 +24,7 @@ from mlsub.commands.compare.packages.model import (
 )
 from mlsub.commands.compare.packages.values import fields, hyperparameters
 from mlsub.log.run import Run, RunFold
-from tests.commands.runner import call, run, schema
+from tests.commands.runner import answer_schema, call, run
 from tests.corpus import CORPUS
 from tests.make_tree import Log, Tree, make_tree, snapshot, spoil
 
@@ -61,30 +61,31 @@ def diff(*arguments: object) -> str:
 def document(*arguments: object) -> dict[str, Any]:
     """The JSON document, which keeps its published schema."""
     found = run("diff", *arguments, "--format", "json").document
-    schema("compare/packages").validate(found)
+    answer_schema("diff").validate(found)
     return found
 
 
-def test_the_same_package_has_no_difference(tmp_path: Path) -> None:
+def test_the_same_package_has_no_difference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tree = make_tree(tmp_path)
     before = snapshot(tree.folder)
-    outcome = run("diff", tree.folder, tree.folder)
+    monkeypatch.chdir(tmp_path)
+    outcome = run("diff", "v1.0/ACME", "v1.0/ACME")
     assert (outcome.status, outcome.stderr) == (0, "")
-    assert outcome.stdout == (
-        f"old: {tree.folder} (training v1.0, accepted)\nnew: {tree.folder} (training v1.0, accepted)\nNo difference.\n"
-    )
+    side = "v1.0/ACME (training v1.0, accepted)"
+    assert outcome.stdout == f"Comparison of two packages\n\nold: {side}\nnew: {side}\n\nNo difference.\n"
     assert snapshot(tree.folder) == before
 
 
-def test_what_people_read(two: tuple[Tree, Tree]) -> None:
-    outcome = run("diff", two[0].folder, two[1].folder)
+def test_what_people_read(two: tuple[Tree, Tree], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    outcome = run("diff", *(tree.folder.relative_to(tmp_path) for tree in two))
     assert (outcome.status, outcome.stderr) == (1, "")
-    text = outcome.stdout.replace(str(two[0].folder), "OLD").replace(str(two[1].folder), "NEW")
+    text = outcome.stdout
     expected = Path(__file__).with_name("expected.txt")
     if os.environ.get("UPDATE_EXPECTED"):
         expected.write_text(text)
     assert text == expected.read_text()
-    assert all(len(line) <= 100 for line in text.splitlines())
+    assert all(len(line) <= 120 for line in text.splitlines())
 
 
 def test_the_other_way_round_what_was_new_is_gone(two: tuple[Tree, Tree]) -> None:
@@ -99,7 +100,7 @@ def test_the_other_way_round_what_was_new_is_gone(two: tuple[Tree, Tree]) -> Non
 
 def test_the_document(two: tuple[Tree, Tree]) -> None:
     found = document(two[0].folder, two[1].folder)
-    assert (found["kind"], found["schema"], found["different"]) == ("package-diff", 2, True)
+    assert (found["command"], found["schema"], found["different"]) == ("diff", 3, True)
     assert found["files"]["moved"][0] == [
         "results/rack2-2021/resnet/result_0.txt",
         "results/rack2-2022/resnet/result_0.txt",
@@ -253,10 +254,10 @@ def test_two_published_rounds_of_one_organisation() -> None:
 
 
 def test_the_schema_knows_every_field() -> None:
-    definitions = schema("compare/packages").schema["$defs"]
+    definitions = answer_schema("diff").schema["$defs"]
     for kind in (Side, Change, FileChanges, SystemChange, EntryChange, FindingChange):
         assert list(definitions[kind.__name__]["properties"]) == [field.name for field in msgspec.structs.fields(kind)]
-    assert set(schema("compare/packages").schema["properties"]) > {
+    assert set(answer_schema("diff").schema["properties"]) > {
         field.name for field in msgspec.structs.fields(PackageDiff)
     }
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mlsub.commands.compare.trainings.borrow import FREE, hyperparameter_keys
-from tests.commands.runner import run, schema
+from tests.commands.runner import answer_schema, run
 from tests.make_tree import Log, Tree, make_tree
 
 OWN = {
@@ -48,7 +48,7 @@ class Case:
         outcome = run(
             "compare", self.old.folder, self.new.folder, "--borrow", "--from", self.source.folder, "--format", "json"
         )
-        schema("compare/trainings").validate(outcome.document)
+        answer_schema("compare").validate(outcome.document)
         assert outcome.document["purpose"] == "borrow"
         assert outcome.status == int(bool(outcome.document["findings"]))
         findings = outcome.document["findings"]

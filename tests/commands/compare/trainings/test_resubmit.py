@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.commands.runner import run, schema
+from tests.commands.runner import answer_schema, run
 from tests.corpus import CORPUS
 from tests.make_tree import Tree, make_tree, spoil
 
@@ -27,7 +27,7 @@ def _two(tmp_path: Path) -> tuple[Tree, Tree]:
 
 def findings(*arguments: object) -> list[dict[str, Any]]:
     outcome = run("compare", *arguments, "--resubmit", "--format", "json")
-    schema("compare/trainings").validate(outcome.document)
+    answer_schema("compare").validate(outcome.document)
     assert outcome.document["purpose"] == "resubmit"
     found = list(outcome.document["findings"])
     assert outcome.status == int(bool(found))

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from tests.commands.runner import run, schema
+from tests.commands.runner import answer_schema, run
 from tests.judge.test_package_rounds import ROUNDS, make_round
 
 
 def pair(*arguments: object) -> dict[str, Any]:
     outcome = run("compare", *arguments, "--format", "json")
-    schema("compare/trainings").validate(outcome.document)
+    answer_schema("compare").validate(outcome.document)
     (found,) = outcome.document["pairs"]
     return dict(found)
 

@@ -1,0 +1,70 @@
+"""A merge as a document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mlsub.commands.merge.model import Merge
+from mlsub.present.document import (
+    Block,
+    Document,
+    Facts,
+    Findings,
+    Lines,
+    Span,
+    Text,
+    Words,
+    document,
+)
+from mlsub.present.entries import entries_table, summary
+from mlsub.submission.report import Report
+
+#: Folders that are left out and named.
+_NAMED = 3
+
+
+def document_of(merge: Merge) -> Document:
+    """What is joined, what stands in the way, and what was done."""
+    return document(
+        f"Merge of {merge.organisation}, {merge.usage} v{merge.round}",
+        Facts(tuple(_facts(merge))),
+        Findings(merge.findings, label="conflict"),
+        *(_report(merge.report) if merge.report is not None else ()),
+        Text(_last_words(merge)),
+    )
+
+
+def _facts(merge: Merge) -> Iterator[tuple[str, str | Span | Lines]]:
+    yield "into", Span(merge.output, "path")
+    parts: list[Words] = [
+        (Span(part.path, "path"), f": {part.files} files, {part.own} of them only there; {_entries(part.entries)}")
+        for part in merge.parts
+    ]
+    yield "from", Lines(tuple(parts))
+    yield "together", f"{merge.files} files; {merge.joined} are in several packages"
+    if merge.left_out:
+        more = f", and {len(merge.left_out) - _NAMED} more" if len(merge.left_out) > _NAMED else ""
+        yield "left out, as caches or version control", f"{', '.join(merge.left_out[:_NAMED])}{more}"
+
+
+def _entries(names: tuple[str, ...]) -> str:
+    return ", ".join(names) or "no entries"
+
+
+def _report(report: Report) -> Iterator[Block]:
+    """The verdict on the merged package, and what it rests on; audit findings are for ``mlsub check``."""
+    yield entries_table(report.entries)
+    rejecting = tuple(finding for finding in report.findings if finding.rejects)
+    yield Findings(rejecting, forgiven=report.exit_status() == 0)
+    yield from summary(report)
+
+
+def _last_words(merge: Merge) -> Words:
+    if merge.findings:
+        count = len(merge.findings)
+        return f"{count} conflict{'s' * (count > 1)}: nothing was written."
+    if merge.report is None:
+        return "No conflicts. Nothing was written: add --write to check the result and put it in place."
+    if not merge.written:
+        return "Rejected, so nothing was written. Fix it, or add --even-rejected."
+    return ("Written: ", Span(merge.output, "path"))

@@ -1,0 +1,162 @@
+"""A document: what a command says, apart from how it looks.
+
+Text is whatever it is: each renderer escapes it for its format, and shows control characters harmlessly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Literal, NamedTuple, TypeAlias
+
+import msgspec
+
+from mlsub.findings import Finding
+
+Meaning = Literal["plain", "strong", "good", "bad", "note", "number", "path", "code"]
+
+
+class Span(NamedTuple):
+    """Text with one meaning, which decides its look."""
+
+    text: str
+    meaning: Meaning = "plain"
+
+
+Words: TypeAlias = "str | Span | tuple[str | Span, ...]"
+
+
+class Lines(msgspec.Struct, frozen=True):
+    """Several lines in one cell or under one name."""
+
+    lines: tuple[Words, ...]
+
+
+Cell: TypeAlias = "str | Span | tuple[str | Span, ...] | Lines"
+
+
+class Text(msgspec.Struct, frozen=True):
+    """A paragraph."""
+
+    words: Words
+
+
+class Items(msgspec.Struct, frozen=True):
+    """A list of things that stand on their own."""
+
+    items: tuple[Words, ...]
+
+
+class Facts(msgspec.Struct, frozen=True):
+    """Names, each with a value."""
+
+    facts: tuple[tuple[str, Cell], ...]
+
+
+class Code(msgspec.Struct, frozen=True):
+    """Lines to be taken as they are: commands, parts of a file."""
+
+    text: str
+
+
+class Column(msgspec.Struct, frozen=True):
+    """A column, and what becomes of it where the table is too wide.
+
+    ``number`` columns are aligned to the right and never change. ``when_narrow``: its text folds into several lines, is
+    shortened in the middle as far as texts stay distinct, or stays as it is. ``leave_out`` above 0: the column may go,
+    the highest first.
+    """
+
+    name: str
+    number: bool = False
+    when_narrow: Literal["fold", "shorten", "keep"] = "fold"
+    leave_out: int = 0
+
+    @property
+    def keeps(self) -> bool:
+        """Whether its width never changes."""
+        return self.number or self.when_narrow == "keep"
+
+
+class Table(msgspec.Struct, frozen=True):
+    """Rows of cells; the column number ``key`` names a row.
+
+    Where not even narrow columns fit, each row becomes a small block of names and values below its key.
+    """
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    key: int = 0
+
+
+class Findings(msgspec.Struct, frozen=True):
+    """Defects, each shown once with all its places.
+
+    ``label`` stands in the place of kind and severity; ``forgiven`` says that defects which reject do not here, because
+    the whole is accepted.
+    """
+
+    findings: tuple[Finding, ...]
+    label: str | None = None
+    forgiven: bool = False
+
+
+class Section(msgspec.Struct, frozen=True):
+    """Blocks under a heading; ``meaning`` says how it came out, ``anchor`` is a name to link to."""
+
+    title: Words
+    blocks: tuple[Block, ...] = ()
+    meaning: Meaning = "plain"
+    anchor: str | None = None
+
+
+Block: TypeAlias = "Text | Items | Facts | Table | Section | Findings | Code"
+
+
+class Document(msgspec.Struct, frozen=True):
+    """Everything a command says."""
+
+    title: str
+    blocks: tuple[Block, ...]
+
+
+def document(title: str, *blocks: Block | None) -> Document:
+    """A document of the blocks that have something to say."""
+    return Document(title, tuple(_said(blocks)))
+
+
+def section(
+    title: Words, *blocks: Block | None, meaning: Meaning = "plain", anchor: str | None = None
+) -> Section | None:
+    """A section of the blocks that have something to say; None where none has."""
+    said = tuple(_said(blocks))
+    return Section(title, said, meaning, anchor) if said else None
+
+
+def _said(blocks: Iterable[Block | None]) -> Iterator[Block]:
+    return (block for block in blocks if block is not None and not _is_empty(block))
+
+
+def _is_empty(block: Block) -> bool:
+    match block:
+        case Items(items=content) | Facts(facts=content) | Table(rows=content) | Findings(findings=content):
+            return not content
+    return False
+
+
+def spans(words: Words) -> tuple[Span, ...]:
+    """Words as spans."""
+    if isinstance(words, Span):
+        return (words,)
+    if isinstance(words, str):
+        return (Span(words),)
+    return tuple(word if isinstance(word, Span) else Span(word) for word in words)
+
+
+def lines_of(cell: Cell) -> tuple[tuple[Span, ...], ...]:
+    """The lines of a cell."""
+    return tuple(map(spans, cell.lines)) if isinstance(cell, Lines) else (spans(cell),)
+
+
+def text_of(words: Words) -> str:
+    """The text alone."""
+    return "".join(span.text for span in spans(words))

@@ -1,0 +1,95 @@
+"""Parts of a report as blocks of a document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from mlsub.findings import Finding, Kind, Severity, Verdict
+from mlsub.present.document import Block, Cell, Column, Items, Meaning, Span, Table, Text
+from mlsub.submission.report import EntryResult, Report
+
+MEANINGS: dict[Verdict, Meaning] = {
+    Verdict.ACCEPTED: "good",
+    Verdict.REJECTED: "bad",
+    Verdict.NOT_CHECKED: "note",
+}
+RCP = {"pass": "pass", "fail": "fail", "missing": "missing", "bypassed": "bypassed", "not-required": "-"}
+
+
+def entries_table(entries: Iterable[EntryResult]) -> Table:
+    """One row an entry: what it is, what came of it, and its time to train in minutes."""
+    known = list(entries)
+    many = len({entry.organisation for entry in known}) > 1
+    scaled = any(entry.score.scaling != 1 for entry in known)
+    expected = not all(entry.score.as_expected for entry in known)
+    columns = [
+        *[Column("organisation")] * many,
+        Column("system", when_narrow="shorten"),
+        Column("benchmark", when_narrow="keep"),
+        Column("division", leave_out=1),
+        Column("runs", number=True, leave_out=2),
+        Column("compliant", number=True, leave_out=3),
+        Column("converged", number=True, leave_out=4),
+        Column("minutes", number=True),
+        *[Column("scaling", number=True)] * scaled,
+        *[Column("expected", number=True)] * expected,
+        Column("RCP", when_narrow="keep"),
+        Column("verdict", when_narrow="keep"),
+    ]
+    rows: list[tuple[Cell, ...]] = [
+        (
+            *[entry.organisation] * many,
+            entry.system,
+            entry.benchmark,
+            (entry.division or "-")[:20],
+            *map(str, (entry.runs, entry.compliant, entry.converged)),
+            _minutes(entry.score.published),
+            *[f"{entry.score.scaling:.6f}"] * scaled,
+            *["" if entry.score.as_expected else _minutes(entry.score.expected)] * expected,
+            RCP[entry.rcp.verdict] + "*" * (entry.rcp.otherwise is not None),
+            Span(entry.official.value, MEANINGS[entry.official]),
+        )
+        for entry in known
+    ]
+    return Table(tuple(columns), tuple(rows), key=int(many))
+
+
+def _minutes(value: float | None) -> str:
+    return "-" if value is None else f"{value:.6f}"
+
+
+def summary(report: Report) -> Iterator[Block]:
+    """The verdict, how many of what are accepted, and how many findings are not part of the official verdict."""
+    counts = ", ".join(counts_of(report)) or "nothing could be checked"
+    yield Text((Span(report.official.value, MEANINGS[report.official]), f": {counts}"))
+    yield Items(tuple(beside(report)))
+
+
+def counts_of(report: Report) -> list[str]:
+    """How many entries, logs and system descriptions are accepted, each in words."""
+    counts = []
+    if report.entries:
+        good = sum(entry.official is Verdict.ACCEPTED for entry in report.entries)
+        counts.append(f"{good} of {len(report.entries)} entries accepted")
+    if report.logs:
+        good = sum(log.official == "compliant" for log in report.logs)
+        counts.append(f"{good} of {len(report.logs)} logs compliant")
+    if report.systems:
+        good = sum(system.official is Verdict.ACCEPTED for system in report.systems)
+        counts.append(f"{good} of {len(report.systems)} system descriptions accepted")
+    return counts
+
+
+def beside(report: Report) -> Iterator[str]:
+    """How many findings there are that are not part of the official verdict, in sentences."""
+    house = [f for f in report.findings if f.kind is Kind.HOUSE and f.severity is Severity.ERROR]
+    if house:
+        files = len({finding.path for finding in house})
+        yield f"Against your own rules: {len(house)} of them, in {files} file{'s' * (files > 1)}"
+    audit: list[Finding] = [finding for finding in report.findings if finding.kind is Kind.AUDIT]
+    if audit:
+        rules = len({finding.rule for finding in audit})
+        yield (
+            f"{len(audit)} audit finding{'s' * (len(audit) > 1)} of {rules} rule{'s' * (rules > 1)}: "
+            "no part of the verdict unless --strict. More on a rule: mlsub explain RULE"
+        )

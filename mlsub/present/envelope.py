@@ -1,0 +1,48 @@
+"""The one shape of every machine answer: an envelope around a model, and its JSON Schema made of the model's types."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, ClassVar
+
+import msgspec
+
+from mlsub.io.version import VERSION
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """A model that a command answers with. ``SCHEMA`` is raised with every change of the fields, here or below."""
+
+    SCHEMA: ClassVar[int]
+
+
+def answer(command: str, model: Answer) -> bytes:
+    """The answer as JSON in plain ASCII, ending in a line feed: envelope first, then the fields of the model."""
+    envelope = {"schema": model.SCHEMA, "mlsub": VERSION, "command": command}
+    content = {**envelope, **msgspec.to_builtins(model)}
+    return json.dumps(content, indent=2, allow_nan=False).encode("ascii") + b"\n"
+
+
+def schema_of(command: str, kind: type[Answer]) -> dict[str, Any]:
+    """The JSON Schema of a command's answer. Every field is always there, and there are no others."""
+    _, parts = msgspec.json.schema_components([kind], ref_template="#/$defs/{name}")
+    for part in parts.values():
+        if "properties" in part:
+            part.update(required=list(part["properties"]), additionalProperties=False)
+    model = parts.pop(kind.__name__)
+    envelope = {
+        "schema": {"const": kind.SCHEMA, "description": "The version of this schema."},
+        "mlsub": {"type": "string", "description": "The version of mlsub."},
+        "command": {"const": command},
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:mlsub:{command.replace(' ', ':')}",
+        "title": f"What mlsub {command} --format json writes",
+        "description": model["description"],
+        "type": "object",
+        "required": [*envelope, *model["required"]],
+        "additionalProperties": False,
+        "properties": {**envelope, **model["properties"]},
+        "$defs": parts,
+    }

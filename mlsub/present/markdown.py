@@ -1,0 +1,129 @@
+"""A document as Markdown that GitHub reads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from mlsub.io.plain import plain
+from mlsub.present.document import (
+    Block,
+    Cell,
+    Code,
+    Document,
+    Facts,
+    Findings,
+    Items,
+    Section,
+    Span,
+    Table,
+    Text,
+    Words,
+    lines_of,
+    spans,
+)
+from mlsub.present.findings import sections
+
+#: What Markdown, GitHub's tables and its formulas would take for their own; ``_`` inside a word is only
+#: itself, and so is ``#``.
+_SPECIAL = re.compile(r"[\\`*\[\]<>|~$&]|(?<![^\W_])_|_(?![^\W_])|(?<!\S)#")
+#: What would make a list or a heading of a line that begins with it.
+_BEGIN = re.compile(r"^ *(?:(?=[-+=])|(\d+)(?=[.)]))")
+_DEEPEST = 6
+
+
+def render(document: Document) -> str:
+    """The document as a file, ending in one line feed."""
+    lines = [f"# {escape(document.title)}", ""]
+    for block in document.blocks:
+        lines += _block(block, 2)
+    while lines and not lines[-1]:
+        lines.pop()
+    return "\n".join(lines) + "\n"
+
+
+def escape(text: str) -> str:
+    """Text with nothing in it that Markdown would read as its own."""
+    return _SPECIAL.sub(r"\\\g<0>", plain(text))
+
+
+def _block(block: Block, level: int) -> Iterator[str]:
+    """The lines of a block, the last of them empty."""
+    match block:
+        case Text(words):
+            yield _paragraph(words)
+        case Items(items):
+            yield from (f"- {_paragraph(item)}" for item in items)
+        case Facts(facts):
+            yield from (f"- {_fact(name, value)}" for name, value in facts)
+        case Code(text):
+            yield from _code(text)
+        case Table():
+            yield from _table(block)
+        case Findings():
+            yield from (f"- {line}" if new else f"  {line}" for new, line in _findings(block))
+        case Section():
+            yield from (f"{'#' * min(level, _DEEPEST)} {_words(block.title)}", "")
+            for inner in block.blocks:
+                yield from _block(inner, level + 1)
+            return
+    yield ""
+
+
+def _words(words: Words) -> str:
+    return "".join(_span(span) for span in spans(words))
+
+
+def _span(span: Span) -> str:
+    if span.meaning == "code" and span.text.strip():
+        return _code_span(plain(span.text))
+    return escape(span.text)
+
+
+def _code_span(text: str) -> str:
+    """Code between more backticks than any in it; in a table its bar is escaped all the same."""
+    fence = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
+    blank = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{fence}{blank}{text}{blank}{fence}"
+
+
+def _paragraph(words: Words) -> str:
+    return _begin(_words(words))
+
+
+def _begin(text: str) -> str:
+    """The text of a line, which is nothing but text."""
+    return _BEGIN.sub(lambda found: f"{found[1] or ''}\\", text.lstrip(" "), count=1)
+
+
+def _fact(name: str, value: Cell) -> str:
+    return _begin(f"{escape(name)}: {'<br>'.join(map(_words, lines_of(value)))}")
+
+
+def _findings(block: Findings) -> Iterator[tuple[bool, str]]:
+    for found in sections(block):
+        yield True, _paragraph(found.title)
+        for inner in found.blocks:
+            yield from ((False, line) for line in _block(inner, _DEEPEST) if line)
+
+
+def _code(text: str) -> Iterator[str]:
+    lines = [plain(line) for line in text.split("\n")]
+    fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", text)), 3)
+    yield from (fence, *lines, fence)
+
+
+def _table(table: Table) -> Iterator[str]:
+    yield _row([escape(column.name) for column in table.columns])
+    yield _row(["---:" if column.number else "---" for column in table.columns])
+    for row in table.rows:
+        yield _row(["<br>".join(map(_in_table, lines_of(cell))) for cell in row])
+
+
+def _in_table(words: Sequence[Span]) -> str:
+    """Words of a cell; a bar in code would end it."""
+    return "".join(_span(span).replace("|", "\\|") if span.meaning == "code" else _span(span) for span in words)
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"

@@ -1,0 +1,239 @@
+"""A document as text for a terminal of 40 to 200 columns, or for a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from mlsub.io.plain import plain
+from mlsub.present.document import (
+    Block,
+    Cell,
+    Code,
+    Document,
+    Facts,
+    Findings,
+    Items,
+    Meaning,
+    Section,
+    Span,
+    Table,
+    Text,
+    Words,
+    lines_of,
+    spans,
+)
+from mlsub.present.findings import sections
+from mlsub.present.width import GAP, LEAST, Layout, breaks, cells, layout, shorten
+
+NARROWEST, WIDEST = 40, 200
+#: Where output is not a terminal.
+FILE_WIDTH = 120
+#: Below a heading everything is set in, as long as so much room is left.
+_INDENT, _LEAST_ROOM = 2, 30
+#: A name wider than this part of the line stands before its value, not beside it.
+_NAMES_PART = 0.55
+
+_COLOURS: dict[Meaning, str] = {"strong": "1", "good": "32", "bad": "1;31", "note": "33", "path": "36", "code": "2"}
+
+Line = tuple[Span, ...]
+Paint = Callable[[Line], str]
+
+
+def render(document: Document, width: int = FILE_WIDTH, *, colour: bool = False) -> str:
+    """The document as lines that are no longer than the width, which is taken to lie from 40 to 200."""
+    paint = _coloured if colour else _colourless
+    lines = _document(document, min(max(width, NARROWEST), WIDEST), paint)
+    return "\n".join(map(str.rstrip, lines)) + "\n"
+
+
+def _colourless(line: Line) -> str:
+    return "".join(span[0] for span in line)
+
+
+def _coloured(line: Line) -> str:
+    return "".join(
+        f"\x1b[{_COLOURS[span.meaning]}m{span.text}\x1b[0m" if span.text and span.meaning in _COLOURS else span.text
+        for span in line
+    )
+
+
+def _document(document: Document, width: int, paint: Paint) -> Iterator[str]:
+    yield from _wrapped((Span(document.title, "strong"),), width, paint)
+    for block in document.blocks:
+        yield ""
+        yield from _block(block, width, paint)
+
+
+def _block(block: Block, width: int, paint: Paint) -> Iterator[str]:
+    match block:
+        case Text(words):
+            yield from _wrapped(words, width, paint)
+        case Items(items):
+            for item in items:
+                yield from _wrapped(("- ", *spans(item)), width, paint, hang=2)
+        case Facts(facts):
+            yield from _facts(facts, width, paint)
+        case Code(text):
+            for line in text.split("\n"):
+                yield from _wrapped(Span(line, "code"), width, paint)
+        case Table():
+            yield from _table(block, width, paint)
+        case Findings():
+            for found in sections(block):
+                yield from _section(found, width, paint)
+        case Section():
+            yield from _section(block, width, paint)
+
+
+def _section(section: Section, width: int, paint: Paint) -> Iterator[str]:
+    yield from _wrapped(_title(section), width, paint, hang=_INDENT)
+    indent = _INDENT if width - _INDENT >= _LEAST_ROOM else 0
+    for block in section.blocks:
+        if isinstance(block, Section):
+            yield ""
+        for line in _block(block, width - indent, paint):
+            yield " " * indent + line if line else ""
+
+
+def _title(section: Section) -> Words:
+    """A title that says nothing of its own look shows how the section came out."""
+    words = spans(section.title)
+    if len(words) > 1 or words[0].meaning != "plain":
+        return words
+    return Span(words[0].text, "strong" if section.meaning == "plain" else section.meaning)
+
+
+def _facts(facts: Sequence[tuple[str, Cell]], width: int, paint: Paint) -> Iterator[str]:
+    names = [f"{plain(name)}:" for name, _ in facts]
+    side = max(map(cells, names)) + GAP - 1
+    if side > width * _NAMES_PART:
+        for name, (_, value) in zip(names, facts, strict=True):
+            for line in lines_of(value):
+                yield from _wrapped((Span(f"{name} "), *line), width, paint, hang=_INDENT)
+        return
+    for name, (_, value) in zip(names, facts, strict=True):
+        begin = name + " " * (side - cells(name))
+        for line in lines_of(value):
+            for part in _lines(line, width - side):
+                yield begin + paint(part)
+                begin = " " * side
+
+
+def _wrapped(words: Words, width: int, paint: Paint, *, hang: int = 0) -> Iterator[str]:
+    begin = ""
+    for line in _lines(spans(words), width, width - hang):
+        yield begin + paint(line)
+        begin = " " * hang
+
+
+def _lines(line: Line, first: int, later: int | None = None) -> list[Line]:
+    """Spans wrapped to a width; ``later`` is that of all lines but the first."""
+    clean = tuple(Span(plain(span.text), span.meaning) for span in line)
+    text = "".join(span.text for span in clean)
+    return [_cut(clean, start, end) for start, end in breaks(text, first, first if later is None else later)]
+
+
+def _cut(line: Line, start: int, end: int) -> Line:
+    """The part of spans from one place of their text to another."""
+    if len(line) == 1:
+        return (Span(line[0].text[start:end], line[0].meaning),)
+    found = []
+    for span in line:
+        part = span.text[max(start, 0) : max(end, 0)]
+        if part:
+            found.append(Span(part, span.meaning))
+        start, end = start - len(span.text), end - len(span.text)
+    return tuple(found)
+
+
+def _table(table: Table, width: int, paint: Paint) -> Iterator[str]:
+    heads = [plain(column.name) for column in table.columns]
+    rows = [[_clean(cell) for cell in row] for row in table.rows]
+    texts = [[head, *(_text(line) for row in rows for line in row[number])] for number, head in enumerate(heads)]
+    fits = layout(table.columns, texts, table.key, width)
+    if fits is None:
+        yield from _stacked(table, width, paint)
+        return
+    if any(heads[at] for at in fits.shown):
+        yield from _row(table, [((Span(head, "strong"),),) for head in heads], fits, paint)
+        yield "-" * (sum(fits.widths) + GAP * (len(fits.widths) - 1))
+    for row in rows:
+        yield from _row(table, row, fits, paint)
+    if fits.left_out:
+        names = ", ".join(heads[at] for at in fits.left_out)
+        yield from _wrapped(f"No room for: {names}.", width, paint)
+
+
+def _clean(cell: Cell) -> tuple[Line, ...]:
+    if type(cell) is str:
+        return ((Span(plain(cell)),),)
+    return tuple(tuple(Span(plain(span.text), span.meaning) for span in line) for line in lines_of(cell))
+
+
+def _text(line: Line) -> str:
+    return line[0].text if len(line) == 1 else "".join(span.text for span in line)
+
+
+def _row(table: Table, row: Sequence[Sequence[Line]], fits: Layout, paint: Paint) -> Iterator[str]:
+    """The lines of one row."""
+    blocks = [
+        _fitted(row[at], width, shortened=table.columns[at].when_narrow == "shorten")
+        for at, width in zip(fits.shown, fits.widths, strict=True)
+    ]
+    right = [table.columns[at].number for at in fits.shown]
+    for number in range(max(map(len, blocks))):
+        parts = []
+        for block, width, to_the_right in zip(blocks, fits.widths, right, strict=True):
+            line = block[number] if number < len(block) else ()
+            blank = " " * (width - cells(_text(line)))
+            parts.append(blank + paint(line) if to_the_right else paint(line) + blank)
+        yield (" " * GAP).join(parts)
+
+
+def _fitted(lines: Sequence[Line], width: int, *, shortened: bool) -> list[Line]:
+    """The lines of a cell in the width of its column."""
+    found: list[Line] = []
+    for line in lines:
+        text = _text(line)
+        if cells(text) <= width:
+            found.append(line)
+        elif shortened:
+            found.append((Span(shorten(text, width), line[0].meaning),))
+        else:
+            hang = _INDENT if width >= 2 * LEAST else 0
+            first, *rest = breaks(text, width, width - hang)
+            found.append(_cut(line, *first))
+            found += [(Span(" " * hang), *_cut(line, *part)) for part in rest]
+    return found
+
+
+def _stacked(table: Table, width: int, paint: Paint) -> Iterator[str]:
+    """Each row as a block: its key, and below it names and values, as many on a line as fit."""
+    within = width - _INDENT
+    for row in table.rows:
+        for line in lines_of(row[table.key]):
+            name = tuple(Span(span.text, "strong") if span.meaning == "plain" else span for span in line)
+            yield from _wrapped(name, width, paint, hang=_INDENT)
+        known = [
+            (plain(column.name), cell)
+            for number, (column, cell) in enumerate(zip(table.columns, row, strict=True))
+            if number != table.key
+        ]
+        for line in _packed(known, within):
+            yield from (" " * _INDENT + part for part in _wrapped(line, within, paint, hang=_INDENT))
+
+
+def _packed(known: Sequence[tuple[str, Cell]], width: int) -> Iterator[Line]:
+    """Names and values, several on a line where there is room."""
+    line: Line = ()
+    for name, cell in known:
+        for number, value in enumerate(_clean(cell)):
+            if not _text(value):
+                continue
+            fact = (Span(f"{name}: " if name and not number else ""), *value)
+            if line and cells(_text(line)) + GAP + cells(_text(fact)) > width:
+                yield line
+                line = ()
+            line = (*line, Span(" " * GAP), *fact) if line else fact
+    if line:
+        yield line

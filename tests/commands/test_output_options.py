@@ -1,0 +1,100 @@
+"""The options that every command with a document shares: how the answer looks, and where it goes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from mlsub.commands.answers import answer_type, commands
+from mlsub.present import FORMATS
+from tests.commands.runner import answer_schema, call, run
+from tests.make_tree import make_tree, snapshot
+
+CLAIMS = """claims_version: 1
+source: {title: A post}
+results:
+  acme: {round: v1.0, submitter: ACME, system: rack1, benchmark: resnet, division: closed}
+claims:
+  - {id: time, text: It trains in 12 minutes, expr: minutes(acme), stated: {value: 12, unit: min}}
+"""
+#: What is asked for, and how the answer begins.
+CALLS = {
+    "audit": (("claims.yaml", "--results", "."), "Claims of A post"),
+    "compare": (("v1.0/ACME", "b/v1.0/ACME"), "Comparison of two trainings"),
+    "diff": (("v1.0/ACME", "b/v1.0/ACME"), "Comparison of two packages"),
+    "merge": (("v1.0/ACME", "b/v1.0/ACME", "-o", "out/ACME"), "Merge of ACME, training v1.0"),
+}
+FILES = ("audit", "compare", "diff")
+
+
+@pytest.fixture(autouse=True)
+def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two packages that differ, and claims on one of them."""
+    make_tree(tmp_path)
+    make_tree(tmp_path / "b").describe(cooling="<water> | *ice*")
+    (tmp_path / "claims.yaml").write_text(CLAIMS)
+    monkeypatch.chdir(tmp_path)
+
+
+def test_every_command_with_a_schema_is_tried() -> None:
+    assert set(commands()) == set(CALLS)
+    assert all(answer_type(command).SCHEMA >= 1 for command in commands())
+
+
+@pytest.mark.parametrize("command", CALLS)
+def test_every_format(command: str) -> None:
+    arguments, title = CALLS[command]
+    answers = {format_: run(command, *arguments, "--format", format_) for format_ in FORMATS}
+    assert len({outcome.status for outcome in answers.values()}) == 1
+    assert {outcome.stderr for outcome in answers.values()} == {""}
+    assert answers["text"].stdout.startswith(f"{title}\n\n")
+    assert answers["markdown"].stdout.startswith(f"# {title}\n\n")
+    assert f"<title>{title}</title>" in answers["html"].stdout
+    answer_schema(command).validate(answers["json"].document)
+    assert answers["json"].document["command"] == command
+
+
+@pytest.mark.parametrize("command", FILES)
+def test_a_file_gets_what_the_screen_gets(command: str, tmp_path: Path) -> None:
+    arguments, _ = CALLS[command]
+    for format_ in FORMATS:
+        file = tmp_path / f"answer.{format_}"
+        shown = run(command, *arguments, "--format", format_)
+        written = run(command, *arguments, "--format", format_, "-o", file)
+        assert (written.status, written.stdout, written.stderr) == (shown.status, "", "")
+        assert file.read_text() == shown.stdout
+
+
+@pytest.mark.parametrize("command", FILES)
+def test_a_file_is_replaced_only_when_asked_for(command: str, tmp_path: Path) -> None:
+    arguments, title = CALLS[command]
+    file = tmp_path / "answer.txt"
+    file.write_text("mine\n")
+    before = snapshot(tmp_path)
+    refused = run(command, *arguments, "-o", file)
+    assert (refused.status, refused.stdout) == (2, "")
+    assert refused.stderr == f"mlsub {command}: {file} exists. Add --force to replace it.\n"
+    assert snapshot(tmp_path) == before
+    replaced = run(command, *arguments, "-o", file, "--force")
+    assert replaced.status in (0, 1)
+    assert file.read_text().startswith(title)
+    assert (tmp_path / "answer.txt.~1~").read_text() == "mine\n"
+
+
+def test_a_file_without_a_folder_is_refused_before_the_work(tmp_path: Path) -> None:
+    refused = run("diff", "nowhere", "nowhere", "-o", tmp_path / "gone" / "file")
+    assert refused.status == 2
+    assert refused.stderr == f"mlsub diff: There is no folder {tmp_path / 'gone'}. Make it, or name another file.\n"
+
+
+def test_a_pipe_has_no_colours_and_120_columns() -> None:
+    text = call("compare", *CALLS["compare"][0], NO_COLOR="", COLUMNS="60", FORCE_COLOR="1").stdout
+    assert "\x1b" not in text
+
+
+def test_json_is_one_document_in_ascii(tmp_path: Path) -> None:
+    file = tmp_path / "answer.json"
+    run("diff", *CALLS["diff"][0], "--format", "json", "-o", file)
+    assert list(json.loads(file.read_bytes().decode("ascii")))[:4] == ["schema", "mlsub", "command", "different"]

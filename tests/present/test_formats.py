@@ -1,0 +1,129 @@
+"""Documents as Markdown and HTML: hostile text stays text."""
+
+from __future__ import annotations
+
+import io
+import os
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from mlsub.io.plain import plain
+from mlsub.present import FORMATS, html, markdown, output
+from mlsub.present.document import Code, Column, Document, Facts, Items, Section, Span, Table, Text, document
+from mlsub.present.text import render
+from tests.present.test_text import DOCUMENTS, example, expected, squeezed
+
+SIGNS = "ab1 \\`*_{}[]<>()#+-=.!|~$&;:/\"'\n\x1b\t^%@"
+MARKUP = ("<script>alert(1)</script>", "[a](http://b)", "a_b_c", "_a_", "&lt;b&gt;", "1. a", "- a", "# a", "a #", "```")
+HOSTILE = st.text(SIGNS, max_size=20).filter(str.strip) | st.sampled_from(MARKUP)
+PARSER = MarkdownIt("commonmark").enable("table")
+ALLOWED = {"text", "softbreak", "code_inline", "html_inline"}
+
+
+def _everything(text: str) -> Document:
+    column = Column(text)
+    code = Span(text, "code")
+    return document(
+        text, Text(text), Items((text,)), Facts(((text, text),)), Table((column, column), ((text, code),)),
+        Section(text, (Text((text, "x", text)),)), Text(code), Code(text)
+    )  # fmt: skip
+
+
+def _inline(tokens: list[Token]) -> list[Token]:
+    return [inner for token in tokens if token.type == "inline" for inner in token.children or ()]
+
+
+@settings(deadline=None, max_examples=500)
+@given(HOSTILE)
+def test_markdown_shows_text_as_it_is(text: str) -> None:
+    tokens = PARSER.parse(markdown.render(_everything(text)))
+    kinds = {token.type for token in tokens}
+    assert not kinds & {"html_block", "blockquote_open", "ordered_list_open", "hr", "code_block"}
+    assert [token.type for token in tokens].count("heading_open") == 2
+    assert [token.type for token in tokens].count("table_open") == 1
+    for token in _inline(tokens):
+        assert token.type in ALLOWED
+        assert token.type != "html_inline" or token.content == "<br>"
+    shown = [token.content for token in tokens if token.type == "inline"]
+    assert len(shown) == 11
+    words = ["".join(token.content for token in inline.children or ()) for inline in tokens if inline.type == "inline"]
+    clean = plain(text)
+    assert squeezed(words[1]) == squeezed(clean)
+    assert squeezed(words[3]) == squeezed(f"{clean}: {clean}")
+    assert all(squeezed(clean) in squeezed(one) for one in words)
+
+
+class Page(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[str] = []
+        self.data: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_data(self, data: str) -> None:
+        self.data.append(data)
+
+
+@settings(deadline=None, max_examples=200)
+@given(HOSTILE)
+def test_html_shows_text_as_it_is(text: str) -> None:
+    page, harmless = Page(), Page()
+    page.feed(html.render(_everything(text)))
+    harmless.feed(html.render(_everything("x")))
+    assert page.tags == harmless.tags
+    assert page.attributes == harmless.attributes
+    assert plain(text) in page.data or not plain(text).strip()
+
+
+@settings(deadline=None, max_examples=100)
+@given(DOCUMENTS)
+def test_every_document_has_every_format(found: Document) -> None:
+    for text in (output.render(found, format_) for format_ in FORMATS if format_ != "json"):
+        assert text.endswith("\n")
+        assert all(character.isprintable() or character == "\n" for character in text)
+
+
+def test_a_page_loads_nothing() -> None:
+    text = html.render(example())
+    page = Page()
+    page.feed(text)
+    assert not {"script", "link", "img", "iframe"} & set(page.tags)
+    assert not {name for name, _ in page.attributes} & {"src", "href", "style", "onload"}
+    assert text.endswith("</html>\n")
+
+
+def test_what_people_read_as_markdown() -> None:
+    assert markdown.render(example()) == expected("expected.md", markdown.render(example()))
+
+
+def test_an_anchor_that_is_no_name_is_left_out() -> None:
+    assert 'id="a-1"' in html.render(document("t", Section("s", (Text("x"),), anchor="a-1")))
+    assert "id=" not in html.render(document("t", Section("s", (Text("x"),), anchor='"><b>')))
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("columns", [20, 60, 300])
+def test_text_is_made_for_the_terminal(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.get_terminal_size", lambda *_: os.terminal_size((columns, 24)))
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    assert output.render(example(), "text", Terminal()) == render(example(), columns, colour=True)
+    for name, value in (("NO_COLOR", "1"), ("TERM", "dumb")):
+        with monkeypatch.context() as here:
+            here.setenv(name, value)
+            assert output.render(example(), "text", Terminal()) == render(example(), columns)
+    assert output.render(example(), "text", io.StringIO()) == render(example(), 120)
+    assert output.render(example(), "html", Terminal()) == html.render(example())
