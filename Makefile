@@ -7,12 +7,16 @@ ADAPTERS := $(VENV)/.adapters
 BROWSER := $(VENV)/.browser
 SCREENSHOTS ?= build/screenshots
 DOCS   := build/docs
+SEED   ?= 0
 
-.PHONY: help install demo test test-adapters test-browser lint format docs bench parity parity-long clean
+.PHONY: help install demo test test-fast test-long expected test-adapters test-browser lint format docs bench parity parity-long clean
 
 help:
 	@echo "make demo         train, check, score, pack, seal and verify a rehearsal submission"
 	@echo "make test         run the tests"
+	@echo "make test-fast    the tests that a change of one rule needs, in less than a minute"
+	@echo "make test-long    all tests, with every try of every search"
+	@echo "make expected     write the files of expected text anew; read the diff afterwards"
 	@echo "make test-adapters  install PyTorch, Lightning, Transformers and Keras (6 GB), and test the adapters with them"
 	@echo "make test-browser  test the results page in headless Chromium, with pictures of its pages in $(SCREENSHOTS)"
 	@echo "make lint         ruff and mypy"
@@ -40,7 +44,21 @@ demo: $(STAMP)
 	$(BIN)/mlsub verify demo/Rehearsal.tar.gz.age --passphrase-file demo/passphrase.txt
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
+
+# What a change of one rule needs: rules and their words, the reader, verdicts, and the official checker on one
+# combination of round, benchmark and division in ten.
+FAST := tests/rules tests/log/test_decode.py tests/log/test_run.py tests/judge tests/commands/rules tests/commands/test_text.py tests/commands/test_rules.py \
+	tests/differential/test_mutants.py tests/differential/test_coverage_gate.py
+
+test-fast: $(STAMP)
+	MLSUB_TESTS=fast $(BIN)/python -m pytest -n auto --dist worksteal $(FAST)
+
+test-long: $(STAMP)
+	MLSUB_TESTS=long $(BIN)/python -m pytest -n auto --dist worksteal --hypothesis-seed=$(SEED)
+
+expected: $(STAMP)
+	$(BIN)/python -m pytest -n auto --update-expected
 
 $(ADAPTERS): $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[adapters]'

@@ -3,7 +3,7 @@
     pip install 'mlsub[adapters]'
     torchrun --standalone --nproc-per-node 4 examples/ddp_digits.py result_0.txt
 
-2 or 4 processes on a CPU (gloo), a few seconds. A rehearsal is no MLPerf result.
+2 or 4 processes on a CPU (gloo), a few seconds. A rehearsal is not an MLPerf result.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     pip install 'mlsub[adapters]'
     python examples/lightning_digits.py result_0.txt
 
-One process on a CPU, a few seconds. A rehearsal is no MLPerf result.
+One process on a CPU, a few seconds. A rehearsal is not an MLPerf result.
 """
 
 from __future__ import annotations
@@ -15,13 +15,28 @@ import torch
 from lightning.pytorch import LightningModule, Trainer, seed_everything
 from torch.utils.data import DataLoader, TensorDataset
 
-from mlsub.emit import Recorder
+from mlsub.emit import Recorder, Training
 from mlsub.emit.lightning import RecorderCallback
 
 BATCH_SIZE = 32
 LEARNING_RATE = 0.05
 MAX_EPOCHS = 40
 TRAIN_SAMPLES, EVALUATION_SAMPLES = 1437, 360
+TRAINING = Training(
+    hyperparameters={
+        "global_batch_size": BATCH_SIZE,
+        "gradient_accumulation_steps": 1,
+        "opt_name": "sgd",
+        "opt_base_learning_rate": LEARNING_RATE,
+        "opt_momentum": 0.9,
+        "opt_weight_decay": 1e-4,
+        "model_hidden_units": 64,
+    },
+    quality="val_accuracy",
+    train_samples=TRAIN_SAMPLES,
+    evaluation_samples=EVALUATION_SAMPLES,
+    batch_size=BATCH_SIZE,
+)
 
 
 class Digits(LightningModule):
@@ -80,22 +95,7 @@ def main(log: str) -> None:
     ) as recorder:
         # The data come with a library that is loaded already. Where they lie on a disk: recorder.cache_clear()
         recorder.log("cache_clear", True)
-        callback = RecorderCallback(
-            recorder,
-            hyperparameters={
-                "global_batch_size": BATCH_SIZE,
-                "gradient_accumulation_steps": 1,
-                "opt_name": "sgd",
-                "opt_base_learning_rate": LEARNING_RATE,
-                "opt_momentum": 0.9,
-                "opt_weight_decay": 1e-4,
-                "model_hidden_units": 64,
-            },
-            quality="val_accuracy",
-            train_samples=TRAIN_SAMPLES,
-            evaluation_samples=EVALUATION_SAMPLES,
-            batch_size=BATCH_SIZE,
-        )
+        callback = RecorderCallback(recorder, TRAINING)
         seed_everything(callback.seed, verbose=False)
         trainer = Trainer(
             max_epochs=MAX_EPOCHS,

@@ -1,18 +1,84 @@
-"""A line at the end of the test run: how much the differential tests compared, and how many demands were hit."""
+"""What all tests share: expected texts, long runs, and a line at the end that counts what was compared."""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from zlib import crc32
 
 import pytest
 from hypothesis import settings
 
+from tests.effort import FAST, LONG, effort
+from tests.once import once
+
+# Networks as small as the rehearsal's cost twice as much on several threads, which wait for one another.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # How long an example takes says how busy the machine is, and nothing about the program.
-settings.register_profile("mlsub", deadline=None)
+settings.register_profile("mlsub", deadline=None, max_examples=10 if FAST else effort(50, 400))
 settings.load_profile("mlsub")
 
 #: What tests record by record_property, in the order of the line. Workers of pytest-xdist send it along.
 COUNTED = ("mutants", "published mutants", "demands", "demands hit")
+
+#: Compares a text with the expected one: ``expected_text("score.txt", text)``.
+ExpectedText = Callable[[str, str], None]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """One option for all expected texts."""
+    parser.addoption(
+        "--update-expected",
+        action="store_true",
+        help="run only the tests of expected texts, and write what mlsub prints into their files: then read the diff",
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave long tests to long runs; with ``--update-expected``, keep the tests that have an expected text."""
+    wanted = _has_expected_text if config.getoption("--update-expected") else _is_of_this_run
+    out = [item for item in items if not wanted(item)]
+    if out:
+        config.hook.pytest_deselected(items=out)
+        items[:] = filter(wanted, items)
+
+
+def _has_expected_text(item: pytest.Item) -> bool:
+    return "expected_text" in getattr(item, "fixturenames", ())
+
+
+def _is_of_this_run(item: pytest.Item) -> bool:
+    if FAST and "differential" in item.path.parts and crc32(item.nodeid.encode()) % 10:
+        return False
+    return LONG or item.get_closest_marker("long") is None
+
+
+@pytest.fixture
+def expected_text(request: pytest.FixtureRequest) -> ExpectedText:
+    """A text is, to the letter, that of a file in the folder ``expected`` beside the test."""
+    folder = request.path.with_name("expected")
+
+    def check(name: str, text: str) -> None:
+        file = folder / name
+        if request.config.getoption("--update-expected"):
+            file.write_text(text, encoding="utf-8")
+        assert text == file.read_text(encoding="utf-8"), f"{file}: pytest --update-expected writes it anew"
+
+    return check
+
+
+@pytest.fixture(scope="session")
+def rehearsed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The rehearsal of ``submissions/rehearsal``, trained once in a test run: copy what is to be changed."""
+    from mlsub.commands.demo.manifest import read_manifest
+    from mlsub.commands.demo.rehearse import rehearse
+
+    manifest = read_manifest(Path(__file__).parents[1] / "submissions" / "rehearsal" / "training.yaml")
+    return once(tmp_path_factory, "rehearsed", lambda folder: rehearse(manifest, folder, replace=False))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

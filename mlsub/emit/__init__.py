@@ -3,6 +3,7 @@
 from mlsub.emit.errors import DoomedRunError, EmitError, LogInUseError
 from mlsub.emit.ranks import Ranks
 from mlsub.emit.recorder import Recorder
+from mlsub.emit.training import Position, Training
 from mlsub.emit.writer import EmitWarning
 
-__all__ = ["DoomedRunError", "EmitError", "EmitWarning", "LogInUseError", "Ranks", "Recorder"]
+__all__ = ["DoomedRunError", "EmitError", "EmitWarning", "LogInUseError", "Position", "Ranks", "Recorder", "Training"]

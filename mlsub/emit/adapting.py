@@ -1,33 +1,19 @@
-"""What the adapters of all frameworks have in common: how far a training has come, and what the log is told of it.
+"""What the callbacks of all frameworks have in common: how far a training has come, and what the log says of it.
 
 No framework is imported here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from mlsub.convergence.algorithm import unit_of, unit_words
 from mlsub.emit.errors import EmitError
-from mlsub.emit.intervals import Block, Evaluation, TimedRun
+from mlsub.emit.intervals import Evaluation, Interval, TimedRun
 from mlsub.emit.recorder import Recorder
-from mlsub.emit.units import NAMES
-from mlsub.emit.values import samples
-
-#: Hyperparameters by their keys in a log, or a function of the framework's trainer or model that makes them.
-Hyperparameters = Mapping[str, Any] | Callable[[Any], Mapping[str, Any]]
-#: The metric that is the quality; for several measures their metrics by name; or a function of all metrics.
-Quality = str | Mapping[str, str] | Callable[[Mapping[str, Any]], Any]
-_MOST_NAMES = 20
-
-
-class Position(NamedTuple):
-    """How far a training has come: epochs (a whole number at the end of one), samples seen, optimizer steps."""
-
-    epoch: float
-    samples: int
-    step: int
+from mlsub.emit.training import Position, Training, no_metric
+from mlsub.emit.units import NAMES, WORDS
 
 
 class Course:
@@ -113,10 +99,8 @@ class Language:
 
     def _names(self) -> frozenset[str]:
         """The metadata that says the position of an evaluation: no more than is asked for."""
-        units = self._recorder.units()
-        target = units.target()
-        gathers = target.gathers if target is not None else None
-        keys = ["eval_start", "eval_stop", gathers.key if gathers else target.key if target else "eval_accuracy"]
+        units, gathers = self._recorder.units, self._recorder.units.gathers
+        keys = ["eval_start", "eval_stop", units.quality_key]
         # Where a key leaves a choice, it is made as by the key that leaves none.
         groups = sorted((names for key in keys for names in units.demanded(key)), key=len)
         chosen = {gathers.by} if gathers else set()
@@ -136,13 +120,13 @@ class Language:
             train_samples: of the data set.
         """
         if self._progress is not None:
-            said = dict(self._progress(position))
-            words = {name: word for word, name in NAMES.items()}
-            return {words.get(name, name): value for name, value in said.items()} | {"epochs": epochs}
-        names = {name for group in self._recorder.units().demanded("block_start") for name in group}
-        if "samples_count" in names and "samples_count" in self._named:
+            return {WORDS.get(name, name): value for name, value in self._progress(position).items()} | {
+                "epochs": epochs
+            }
+        names = {name for group in self._recorder.units.demanded("block_start") for name in group} & self._named
+        if "samples_count" in names:
             return {"samples": position.samples}
-        if "step_num" in names and "step_num" in self._named:
+        if "step_num" in names:
             return {"step": position.step}
         if self._words == "samples":
             return {"epoch": position.samples, "epochs": max(1, round(epochs * train_samples))}
@@ -157,55 +141,34 @@ class Session:
 
     Args:
         recorder: open, and of this one training.
-        hyperparameters: by their keys in the log, or a function that makes them of the framework's object.
-        quality: how to find the quality of an evaluation among the metrics.
-        train_samples: of the training data set.
-        evaluation_samples: of the data set that is evaluated.
-        batch_size: samples of one optimizer step in all processes together.
-        seed: of the run; None to draw one.
-        done: whether a quality is good enough to stop; as a rule it is where the target of the rules is reached.
-        progress: makes metadata of a position, where the rules' own words will not do.
+        training: its description.
 
     Raises:
-        DoomedRunError: the rules forbid the run.
+        DoomedRunError: the rules forbid a hyperparameter, or another result has the seed.
         EmitError: an argument cannot be used.
     """
 
-    def __init__(
-        self,
-        recorder: Recorder,
-        *,
-        hyperparameters: Hyperparameters,
-        quality: Quality,
-        train_samples: int,
-        evaluation_samples: int,
-        batch_size: int,
-        seed: int | None = None,
-        done: Callable[[Any], bool] | None = None,
-        progress: Callable[[Position], Mapping[str, Any]] | None = None,
-    ) -> None:
-        train_samples, batch_size = samples("train_samples", train_samples), samples("batch_size", batch_size)
-        evaluation_samples = samples("evaluation_samples", evaluation_samples)
-        self.recorder, self.course = recorder, Course(train_samples, batch_size)
+    def __init__(self, recorder: Recorder, training: Training) -> None:
+        self.recorder, self._training = recorder, training
+        self.course = Course(training.train_samples, training.batch_size)
         self.block_epochs: float = 1
-        self._language = Language(recorder, progress)
-        self._hyperparameters, self._quality, self._done = hyperparameters, quality, done
-        self._block: Block | None = None
-        self._evaluation: Evaluation | None = None
+        self._language = Language(recorder, training.progress)
+        self._part: Interval | None = None
         self._seen: list[str] = []
-        self._met = self._over = False
+        self._met = False
         self._run: TimedRun | None = None
         # The hooks of a framework cannot stand in a with statement; what an exception leaves open the recorder closes.
-        self._init = recorder.init().__enter__()
-        if not callable(hyperparameters):
-            recorder.hyperparameters(hyperparameters)
-        recorder.samples(train=train_samples, evaluation=evaluation_samples)
-        self.seed = recorder.fresh_seed() if seed is None else recorder.seed(seed)
+        self._init = recorder.init()
+        self._init.start()
+        if not callable(training.hyperparameters):
+            recorder.hyperparameters(training.hyperparameters)
+        recorder.samples(train=training.train_samples, evaluation=training.evaluation_samples)
+        self.seed = recorder.fresh_seed() if training.seed is None else recorder.seed(training.seed)
 
     @property
     def running(self) -> bool:
         """Whether the clock runs."""
-        return self._run is not None and not self._over
+        return self._run is not None and self._run.status is None
 
     def start(self, made: Any) -> None:
         """End the initialisation and start the clock: the next line may touch the data.
@@ -220,23 +183,14 @@ class Session:
         if self._run is not None:
             raise EmitError("one recorder is one run, and a training is logged already: make a recorder for the next")
         self._check_processes()
-        if callable(self._hyperparameters):
-            self._log_together(self._hyperparameters(made))
-        self._init.__exit__(None, None, None)
-        self._run = self.recorder.run().__enter__()
-
-    def _log_together(self, hyperparameters: Mapping[str, Any]) -> None:
-        """Log hyperparameters when other processes wait already: a refusal has to reach them."""
-        error: EmitError | None = None
-        try:
-            self.recorder.hyperparameters(hyperparameters)
-        except EmitError as refused:
-            error = refused
-        told = self.recorder.ranks.share(None if error is None else str(error))
-        if error is not None:
-            raise error
-        if told is not None:
-            raise EmitError(f"refused by the process that writes the log: {told}")
+        if callable(self._training.hyperparameters):
+            # Other processes wait already, and a refusal has to reach them.
+            with self.recorder.together():
+                self.recorder.hyperparameters(self._training.hyperparameters(made))
+        self._init.stop()
+        run = self.recorder.run()
+        run.start()
+        self._run = run
 
     def _check_processes(self) -> None:
         if self.recorder.writes and self.recorder.ranks.rank != 0:
@@ -251,20 +205,18 @@ class Session:
 
     def training(self) -> None:
         """Training goes on: a block is open from here to the next evaluation."""
-        if not self.running or self._block is not None:
-            return
-        self._settle()
-        position = self.course.position()
-        words = self._language.of_block(position, self.block_epochs, self.course.train_samples)
-        self._block = self.recorder.block(**words).__enter__()
+        if self.running and (self._part is None or isinstance(self._part, Evaluation)):
+            self._settle()
+            position, samples = self.course.position(), self.course.train_samples
+            self._part = self.recorder.block(**self._language.of_block(position, self.block_epochs, samples))
+            self._part.start()
 
     def evaluating(self) -> None:
         """An evaluation begins."""
-        if not self.running or self._evaluation is not None:
-            return
-        self._end_block()
-        words = self._language.of_evaluation(self.course.position())
-        self._evaluation = self.recorder.evaluation(**words).__enter__()
+        if self.running and not isinstance(self._part, Evaluation):
+            self._end_part()
+            self._part = self.recorder.evaluation(**self._language.of_evaluation(self.course.position()))
+            self._part.start()
 
     def evaluated(self, metrics: Mapping[str, Any], *, last: bool = True) -> bool:
         """An evaluation has metrics.
@@ -282,79 +234,58 @@ class Session:
         if not self.running:
             return self._met
         self.evaluating()
-        self._seen.extend(str(name) for name in metrics)
-        if not last and not callable(self._quality) and any(name not in metrics for name in self._names()):
+        self._seen.extend(map(str, metrics))
+        if not last and any(name not in metrics for name in self._training.metrics):
             return False
-        value = self._find(metrics)
-        assert self._evaluation is not None  # noqa: S101  (opened above)
-        reached = self._evaluation.result(value)
-        if self._done is not None:
-            reached = bool(self.recorder.ranks.share(bool(self._done(value))))
-        self._end_evaluation()
+        value = self._training.quality_of(metrics)
+        assert isinstance(self._part, Evaluation)  # noqa: S101  (opened above)
+        reached = self._part.result(value)
+        if self._training.done is not None:
+            reached = bool(self.recorder.ranks.share(bool(self._training.done(value))))
+        self._end_part()
         if reached:
             self._met = True
             self.finish()
         return reached
 
-    def _names(self) -> tuple[str, ...]:
-        if isinstance(self._quality, str):
-            return (self._quality,)
-        return tuple(self._quality.values()) if isinstance(self._quality, Mapping) else ()
-
-    def _find(self, metrics: Mapping[str, Any]) -> Any:
-        if callable(self._quality):
-            return self._quality(metrics)
-        for name in self._names():
-            if name not in metrics:
-                raise EmitError(f"no metric is called {name!r}; the evaluation has {_listed(map(str, metrics))}")
-        if isinstance(self._quality, str):
-            return metrics[self._quality]
-        return {measure: metrics[name] for measure, name in self._quality.items()}
-
     def finish(self) -> None:
         """The training is over: stop the clock, as success where it is done, else as aborted."""
-        if not self.running or self._run is None:
-            return
-        self._settle()
-        self._end_block()
-        self._over = True
-        self._run.stop("success" if self._met else "aborted")
+        if self._run is not None and self.running:
+            self._settle()
+            self._run.stop("success" if self._met else "aborted")
 
     def fail(self) -> None:
-        """An exception ended the training: the run is aborted, and nobody is waited for."""
-        if self._run is not None and not self._over:
-            self._over = True
+        """An exception ended the training: the run is aborted, and no process is waited for."""
+        if self._run is not None:
             self._run.abandon()
 
     def _settle(self) -> None:
-        """Close an evaluation that came to nothing.
+        """Close a block, or an evaluation that came to nothing.
 
         Raises:
             EmitError: it had metrics, and the quality was not among them.
         """
-        if self._evaluation is None:
-            return
         if self._seen:
-            raise EmitError(
-                f"no metric is called {' or '.join(map(repr, self._names()))}; the evaluation has {_listed(self._seen)}"
-            )
-        self._end_evaluation()
+            raise no_metric(self._training.metrics, self._seen)
+        self._end_part()
 
-    def _end_evaluation(self) -> None:
-        evaluation, self._evaluation, self._seen = self._evaluation, None, []
-        if evaluation is not None:
-            evaluation.__exit__(None, None, None)
-
-    def _end_block(self) -> None:
-        block, self._block = self._block, None
-        if block is not None:
-            block.__exit__(None, None, None)
+    def _end_part(self) -> None:
+        part, self._part, self._seen = self._part, None, []
+        if part is not None:
+            part.stop()
 
 
-def _listed(names: Iterable[str]) -> str:
-    every = sorted(set(names))
-    shown = ", ".join(every[:_MOST_NAMES]) or "none"
-    return shown if len(every) <= _MOST_NAMES else f"{shown} and {len(every) - _MOST_NAMES} more"
+class Adapter:
+    """What the callbacks of all frameworks inherit: a session, made from the recorder and the training."""
+
+    def __init__(self, recorder: Recorder, training: Training) -> None:
+        super().__init__()
+        self._session = Session(recorder, training)
+
+    @property
+    def seed(self) -> int:
+        """The seed of the run, as it is logged."""
+        return self._session.seed
 
 
 def missing(framework: str, extra: str) -> ImportError:

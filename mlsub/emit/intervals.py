@@ -14,59 +14,73 @@ if TYPE_CHECKING:
     from mlsub.emit.recorder import Recorder
 
 
-class _Interval:
-    """A start and an end with the same metadata."""
+class _Scope:
+    """Logs a start and an end: as a context manager, or by its methods where a framework has hooks."""
 
-    name = ""
-
-    def __init__(self, recorder: Recorder, progress: Mapping[str, Any]) -> None:
+    def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
-        self._progress = progress
 
-    def _metadata(self, end: str) -> dict[str, Any]:
-        return self.recorder.units().metadata(f"{self.name}_{end}", self._progress)
+    def start(self) -> None:
+        """Log the start."""
+        raise NotImplementedError
+
+    def stop(self) -> None:
+        """Log the end."""
+        raise NotImplementedError
+
+    def abandon(self) -> None:
+        """An exception broke it off: by default no end is logged."""
 
     def __enter__(self) -> Self:
-        self.recorder.record(f"{self.name}_start", None, self._metadata("start"))
+        self.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if error is None:
-            self.recorder.record(f"{self.name}_stop", None, self._metadata("stop"))
+            self.stop()
+        else:
+            self.abandon()
 
 
-class Epoch(_Interval):
-    """One epoch."""
+class Interval(_Scope):
+    """A block, an epoch or an evaluation: its start and its end have the same metadata.
 
-    name = "epoch"
-
-
-class Block(_Interval):
-    """The training between two evaluations, in epochs or in samples."""
-
-    name = "block"
+    Args:
+        recorder: of the run.
+        name: the beginning of both keys.
+        progress: how far the training has come, and more metadata.
+        count: what only the start says.
+    """
 
     def __init__(
-        self, recorder: Recorder, epoch: int | None, epochs: int, samples: int | None, metadata: Mapping[str, Any]
+        self, recorder: Recorder, name: str, progress: Mapping[str, Any], count: Mapping[str, Any] | None = None
     ) -> None:
-        first = {} if epoch is None else {"first_epoch_num": epoch}
-        super().__init__(recorder, {**first, "samples": samples, **metadata})
-        self._count = {} if epoch is None else {"epoch_count": epochs}
+        super().__init__(recorder)
+        self._name, self._progress, self._count = name, progress, count or {}
 
-    def _metadata(self, end: str) -> dict[str, Any]:
-        count = self._count if end == "start" else {}
-        return self.recorder.units().metadata(f"block_{end}", {**self._progress, **count})
+    def start(self) -> None:
+        """Log the start."""
+        self._record("start", {**self._progress, **self._count})
+
+    def stop(self) -> None:
+        """Log the end."""
+        self._record("stop", self._progress)
+
+    def _record(self, end: str, progress: Mapping[str, Any]) -> None:
+        key = f"{self._name}_{end}"
+        self.recorder.record(key, None, self.recorder.units.metadata(key, progress))
 
 
-class Evaluation(_Interval):
-    """An evaluation; :meth:`result` logs what came of it."""
+class Evaluation(Interval):
+    """An evaluation; :meth:`result` logs the quality that it found."""
 
-    name = "eval"
+    def __init__(self, recorder: Recorder, progress: Mapping[str, Any]) -> None:
+        super().__init__(recorder, "eval", progress)
 
     def result(self, value: float | Mapping[str, float]) -> bool:
-        """Log the quality, and say whether the target is reached: in every process what the writer knows.
+        """Log the quality, and return whether the target is reached: in every process what the writer knows.
 
         Args:
             value: a number; where a benchmark has several measures, all of them by name.
@@ -76,79 +90,65 @@ class Evaluation(_Interval):
             EmitError: it is not a number; or the benchmark wants several measures, and one was given, or the other way
                 round.
         """
-        refused: EmitError | None = None
-        try:
+        with self.recorder.together():
             self._log(value)
-        except EmitError as error:
-            refused = error
-        return self.recorder.settle(refused)
+        return self.recorder.reached()
 
     def _log(self, value: float | Mapping[str, float]) -> None:
-        target = self.recorder.units().target()
-        if target is None or target.gathers is None:
-            key = target.key if target is not None else "eval_accuracy"
-            wanted = [reach.field for reach in target.reaches if reach.field] if target is not None else []
-            if wanted and not isinstance(value, Mapping):
-                raise EmitError(f"{key} has several measures: give a mapping of {', '.join(map(str, wanted))}")
-            metadata = self.recorder.units().metadata(key, self._progress)
-            if isinstance(value, Mapping):
-                self.recorder.record(key, {name: self._measure(name, each) for name, each in value.items()}, metadata)
-            else:
-                self.recorder.record(key, self._measure(key, value), metadata)
+        units = self.recorder.units
+        key, gathers = units.quality_key, units.gathers
+        fields = [reach.field for reach in units.target.reaches if reach.field] if units.target is not None else []
+        if isinstance(value, Mapping):
+            found = {name: self._measure(name, each) for name, each in value.items()}
+        elif fields or gathers is not None:
+            raise EmitError(f"{key} has several measures, which belong together: give a mapping of {', '.join(fields)}")
+        else:
+            found = self._measure(key, value)
+        metadata = units.metadata(key, self._progress)
+        if gathers is None:
+            self.recorder.record(key, found, metadata)
             return
-        gathers = target.gathers
-        if not isinstance(value, Mapping):
-            fields = ", ".join(str(reach.field) for reach in target.reaches)
-            raise EmitError(f"the measures of one evaluation belong together: give a mapping of {fields}")
-        metadata = self.recorder.units().metadata(gathers.key, self._progress)
         if gathers.by not in metadata:
-            raise EmitError(f"{gathers.key} has to say {gathers.by}, by which its measures are put together")
-        for name, each in value.items():
-            self.recorder.record(gathers.key, self._measure(name, each), {**metadata, gathers.field: name})
+            raise EmitError(f"{key} has to say {gathers.by}, by which its measures are put together")
+        for name, each in found.items():
+            self.recorder.record(key, each, {**metadata, gathers.field: name})
 
     def _measure(self, name: str, value: Any) -> Any:
-        """The number; of a process that does not write nobody asks for one."""
+        """The number; a process that does not write need not have one."""
         return measure(name, value) if self.recorder.writes else value
 
 
-class Init:
+class Init(_Scope):
     """All that comes before the clock starts."""
 
-    def __init__(self, recorder: Recorder) -> None:
-        self.recorder = recorder
-
-    def __enter__(self) -> Self:
+    def start(self) -> None:
+        """Log the start, and what is submitted."""
         self.recorder.record("init_start", None, {})
         self.recorder.log_identity()
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if error is None:
-            self.recorder.agree(before_clock=True)
-            self.recorder.record("init_stop", None, {})
+    def stop(self) -> None:
+        """Log the end, unless something is missing that has to be logged before it."""
+        self.recorder.agree(before_clock=True)
+        self.recorder.record("init_stop", None, {})
 
 
-class TimedRun:
+class TimedRun(_Scope):
     """The timed region. ``status`` is None until it ends, then ``success`` or ``aborted``."""
 
-    def __init__(self, recorder: Recorder) -> None:
-        self.recorder = recorder
-        self.status: str | None = None
-        self._started = False
+    status: str | None = None
+    _started = False
 
-    def __enter__(self) -> Self:
+    def start(self) -> None:
+        """Start the clock."""
         self.recorder.agree()
         self.recorder.record("run_start", None, {})
         self._started = True
-        return self
 
     def stop(self, status: str | None = None) -> None:
         """End the run.
 
         Args:
-            status: ``success`` or ``aborted``; as a rule success where the target was reached.
+            status: ``success`` or ``aborted``; by default success where the target was reached.
         """
         if self.status is not None:
             return
@@ -162,16 +162,8 @@ class TimedRun:
         self.recorder.record("run_stop", None, {"status": status})
 
     def abandon(self) -> None:
-        """End a run that an exception broke off, without waiting for anybody, and without an exception of its own."""
+        """End a run that an exception broke off, without waiting for other processes or raising an exception."""
         if self._started and self.status is None:
             self.status = "aborted"
             with suppress(EmitError):
                 self.recorder.record("run_stop", None, {"status": "aborted"})
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if error is None:
-            self.stop()
-        else:
-            self.abandon()

@@ -5,11 +5,12 @@ Needs ``pip install 'mlsub[keras]'`` and one of the backends of Keras.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from mlsub.emit.adapting import Hyperparameters, Position, Quality, Session, missing
+from mlsub.emit.adapting import Adapter, missing
 from mlsub.emit.recorder import Recorder
+from mlsub.emit.training import Training
 
 try:
     from keras.callbacks import Callback
@@ -19,67 +20,30 @@ except ImportError:
 __all__ = ["RecorderCallback"]
 
 
-class RecorderCallback(Callback):
+class RecorderCallback(Adapter, Callback):
     """Records a ``model.fit``: initialisation, timed region, blocks and evaluations, and stops it at the target.
 
     Make it first of all: the initialisation starts with it. Call :meth:`start` before the data are read: ``model.fit``
     takes them as an argument and looks at the first batch before it calls any callback. Without it the clock starts
     late, when ``fit`` begins to train. Keras has no hook for an exception: the run is ended as aborted when the
-    recorder's ``with`` is left.
+    recorder's ``with`` is left. :attr:`seed` is for ``keras.utils.set_random_seed``.
 
     Args:
         recorder: open, and of this one training.
-        hyperparameters: by their keys in the log, or a function of the model that makes them.
-        quality: the name of the metric as ``fit`` logs it, such as ``val_accuracy``; where a benchmark has several
-            measures, a mapping from measure to metric; or a function of all metrics.
-        train_samples: of the training data set.
-        evaluation_samples: of the validation data set.
-        batch_size: samples of one optimizer step in all processes together.
-        seed: of the run; None to draw one. It is :attr:`seed` afterwards, for ``keras.utils.set_random_seed``.
+        training: its description.
         validation_freq: as it is given to ``fit``: every how many epochs there is an evaluation, or after which.
-        done: whether a quality is good enough to stop; as a rule it is where the target of the rules is reached.
-        progress: makes metadata of a position, where the rules' own words will not do.
 
     Raises:
         DoomedRunError: the rules forbid a hyperparameter, or another result has the seed.
         EmitError: an argument cannot be used.
     """
 
-    def __init__(
-        self,
-        recorder: Recorder,
-        *,
-        hyperparameters: Hyperparameters,
-        quality: Quality,
-        train_samples: int,
-        evaluation_samples: int,
-        batch_size: int,
-        seed: int | None = None,
-        validation_freq: int | list[int] = 1,
-        done: Callable[[Any], bool] | None = None,
-        progress: Callable[[Position], Mapping[str, Any]] | None = None,
-    ) -> None:
-        super().__init__()
-        self._session = Session(
-            recorder,
-            hyperparameters=hyperparameters,
-            quality=quality,
-            train_samples=train_samples,
-            evaluation_samples=evaluation_samples,
-            batch_size=batch_size,
-            seed=seed,
-            done=done,
-            progress=progress,
-        )
+    def __init__(self, recorder: Recorder, training: Training, *, validation_freq: int | list[int] = 1) -> None:
+        super().__init__(recorder, training)
         self._frequency = validation_freq
         self._started = False
         self._steps = 0
         self._batches = 0
-
-    @property
-    def seed(self) -> int:
-        """The seed of the run, as it is logged."""
-        return self._session.seed
 
     def start(self, model: Any) -> None:
         """End the initialisation and start the clock: the next line may touch the data.

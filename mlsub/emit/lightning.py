@@ -5,14 +5,15 @@ Needs ``pip install 'mlsub[lightning]'``; both packages, ``lightning`` and ``pyt
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Callable, Mapping
 from typing import Any
 
-from mlsub.emit.adapting import Hyperparameters, Position, Quality, Session, missing
-from mlsub.emit.ranks import Detected
+import msgspec
+
+from mlsub.emit.adapting import Adapter, missing
+from mlsub.emit.ranks import Detected, local_rank, variable
 from mlsub.emit.recorder import Recorder
+from mlsub.emit.training import Training
 
 try:
     if "pytorch_lightning" in sys.modules and "lightning.pytorch" not in sys.modules:
@@ -38,67 +39,31 @@ class LightningRanks(Detected):
     @property
     def rank(self) -> int:
         """The number of this process; before Lightning has connected them only whether it is 0 counts."""
-        return super().rank or max(_variable("LOCAL_RANK"), _variable("NODE_RANK"))
+        return super().rank or local_rank()
 
 
-class RecorderCallback(Callback):
+class RecorderCallback(Adapter, Callback):
     """Records a ``Trainer.fit``: initialisation, timed region, blocks and evaluations, and stops it at the target.
 
     Make it first of all: the initialisation starts with it. The clock starts when the model is set up and before
     Lightning makes its first data loader, thus before the sanity check too. What a data module reads in
-    ``prepare_data`` and ``setup`` comes before that, so leave reading the data set to the data loaders.
+    ``prepare_data`` and ``setup`` comes before that, so leave reading the data set to the data loaders. :attr:`seed` is
+    for ``seed_everything``. With several processes log the quality with ``sync_dist=True``.
 
     Args:
         recorder: open, and of this one training.
-        hyperparameters: by their keys in the log, or a function of the trainer that makes them.
-        quality: the name of the metric as it was given to ``self.log``; where a benchmark has several measures, a
-            mapping from measure to metric; or a function of all metrics. With several processes log it with
-            ``sync_dist=True``.
-        train_samples: of the training data set.
-        evaluation_samples: of the validation data set.
-        batch_size: samples of one optimizer step in all processes together.
-        seed: of the run; None to draw one. It is :attr:`seed` afterwards, for ``seed_everything``.
-        done: whether a quality is good enough to stop; as a rule it is where the target of the rules is reached.
-        progress: makes metadata of a position, where the rules' own words will not do.
+        training: its description.
 
     Raises:
         DoomedRunError: the rules forbid a hyperparameter, or another result has the seed.
         EmitError: an argument cannot be used.
     """
 
-    def __init__(
-        self,
-        recorder: Recorder,
-        *,
-        hyperparameters: Hyperparameters,
-        quality: Quality,
-        train_samples: int,
-        evaluation_samples: int,
-        batch_size: int,
-        seed: int | None = None,
-        done: Callable[[Any], bool] | None = None,
-        progress: Callable[[Position], Mapping[str, Any]] | None = None,
-    ) -> None:
-        super().__init__()
-        if seed is None and not recorder.writes:
+    def __init__(self, recorder: Recorder, training: Training) -> None:
+        if training.seed is None and not recorder.writes:
             # Lightning hands its processes the seed of the one that starts them.
-            seed = _variable("PL_GLOBAL_SEED", None)
-        self._session = Session(
-            recorder,
-            hyperparameters=hyperparameters,
-            quality=quality,
-            train_samples=train_samples,
-            evaluation_samples=evaluation_samples,
-            batch_size=batch_size,
-            seed=seed,
-            done=done,
-            progress=progress,
-        )
-
-    @property
-    def seed(self) -> int:
-        """The seed of the run, as it is logged."""
-        return self._session.seed
+            training = msgspec.structs.replace(training, seed=variable(("PL_GLOBAL_SEED",)))
+        super().__init__(recorder, training)
 
     def on_fit_start(self, trainer: Any, pl_module: Any) -> None:
         """Start the clock: Lightning asks for data loaders next."""
@@ -160,8 +125,3 @@ def _block_epochs(trainer: Any) -> float:
     if known and (batches < every or trainer.check_val_every_n_epoch is None):
         return float(round(batches / every, 6))
     return int(trainer.check_val_every_n_epoch or 1)
-
-
-def _variable(name: str, default: Any = 0) -> Any:
-    value = os.environ.get(name, "")
-    return int(value) if value.isascii() and value.isdigit() and len(value) < 11 else default

@@ -49,8 +49,8 @@ class Detected:
             return int(group.get_rank())
         if world is not None:
             return int(world.Get_rank())
-        # Lightning's own launcher sets these alone; of their processes only whether it is the first is known.
-        return _number(_RANK, max(_number(("LOCAL_RANK",), 0), _number(("NODE_RANK",), 0)))
+        found = variable(_RANK)
+        return local_rank() if found is None else found
 
     @property
     def size(self) -> int:
@@ -60,7 +60,7 @@ class Detected:
             return int(group.get_world_size())
         if world is not None:
             return int(world.Get_size())
-        return max(1, _number(_SIZE, 1))
+        return max(1, variable(_SIZE) or 1)
 
     @property
     def connected(self) -> bool:
@@ -100,9 +100,15 @@ def _mpi() -> Any:
     return module.COMM_WORLD if module.COMM_WORLD.Get_size() > 1 else None
 
 
-def _number(names: tuple[str, ...], default: int) -> int:
+def local_rank() -> int:
+    """What Lightning's own launcher says of its processes: only whether a process is the first is known."""
+    return max(variable(("LOCAL_RANK",)) or 0, variable(("NODE_RANK",)) or 0)
+
+
+def variable(names: tuple[str, ...]) -> int | None:
+    """The number in the first of some environment variables that holds one."""
     for name in names:
         value = os.environ.get(name, "")
-        if value.isascii() and value.isdigit() and len(value) < 10:
+        if value.isascii() and value.isdigit() and len(value) < 11:
             return int(value)
-    return default
+    return None

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
 from mlsub.divisions import DIVISIONS
-from mlsub.emit.cache import drop_page_cache
-from mlsub.emit.errors import DoomedRunError, EmitError
+from mlsub.emit.errors import EmitError
 from mlsub.emit.foresight import Foresight
-from mlsub.emit.intervals import Block, Epoch, Evaluation, Init, TimedRun
+from mlsub.emit.intervals import Evaluation, Init, Interval, TimedRun
 from mlsub.emit.ranks import Detected, Ranks
 from mlsub.emit.seeds import draw_seed, earlier_seeds
 from mlsub.emit.sink import LogFile
 from mlsub.emit.units import Units
 from mlsub.emit.values import samples, whole_number
-from mlsub.emit.writer import EmitWarning, Writer
+from mlsub.emit.writer import Writer, warn_caller
 from mlsub.io.errors import MlsubError
 from mlsub.rounds import Round, get_round, known_rounds
 from mlsub.rules.catalogue import finding
 from mlsub.rules.load import rules_for
 
 Strict = Literal["closed", "open", "warn"]
+_DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 
 
 class Recorder:
@@ -42,9 +43,9 @@ class Recorder:
         status: goes to ``submission_status``.
         usage: ``"training"``, ``"hpc"`` or ``"rehearsal"``.
         submission: more that identifies the submission, such as ``submission_poc_name``.
-        strict: by the rules of which division the run is refused; ``"warn"`` only tells. As a rule the run's own.
+        strict: by the rules of which division the run is refused, by default its own; ``"warn"`` only warns.
         rules: an overlay file of your own rules.
-        ranks: the processes of the run; as a rule they are found out.
+        ranks: the processes of the run; by default they are detected.
         namespace: goes into every record.
         root: the folder that is cut off the names of source files in the log.
         overwrite: start over where the file holds a run.
@@ -83,7 +84,7 @@ class Recorder:
         self.benchmark, self.division = benchmark, division
         self.ranks: Ranks = ranks or Detected()
         judged_as = division if strict in (None, "warn") else str(strict)
-        self._units = Units(rules_for(usage, self.round.name, judged_as, benchmark, self.round.overlay))
+        self.units = Units(rules_for(usage, self.round.name, judged_as, benchmark, self.round.overlay))
         self._identity = {
             "submission_benchmark": benchmark,
             "submission_division": division,
@@ -111,7 +112,7 @@ class Recorder:
             DoomedRunError: the rules forbid it for good.
             EmitError: metadata is missing, or the value is no JSON.
         """
-        self._writer.write(key, value, self._units.metadata(key, metadata))
+        self._writer.write(key, value, self.units.metadata(key, metadata))
 
     def hyperparameter(self, key: str, value: Any, **metadata: Any) -> None:
         """Log one hyperparameter; what a Closed rule forbids is refused here."""
@@ -205,7 +206,9 @@ class Recorder:
         self._run = TimedRun(self)
         return self._run
 
-    def block(self, *, epoch: int | None = None, epochs: int = 1, samples: int | None = None, **metadata: Any) -> Block:
+    def block(
+        self, *, epoch: int | None = None, epochs: float = 1, samples: int | None = None, **metadata: Any
+    ) -> Interval:
         """A part of the training between evaluations: a context manager.
 
         Args:
@@ -214,11 +217,12 @@ class Recorder:
             samples: for benchmarks that count samples, how many it has.
             metadata: more to log with its start and end.
         """
-        return Block(self, epoch, epochs, samples, metadata)
+        first, count = ({}, {}) if epoch is None else ({"first_epoch_num": epoch}, {"epoch_count": epochs})
+        return Interval(self, "block", {**first, "samples": samples, **metadata}, count)
 
-    def epoch(self, epoch: int | None = None, *, samples: int | None = None, **metadata: Any) -> Epoch:
+    def epoch(self, epoch: int | None = None, *, samples: int | None = None, **metadata: Any) -> Interval:
         """One epoch: a context manager."""
-        return Epoch(self, {"epoch": epoch, "samples": samples, **metadata})
+        return Interval(self, "epoch", {"epoch": epoch, "samples": samples, **metadata})
 
     def evaluation(self, **progress: Any) -> Evaluation:
         """An evaluation: a context manager around it while it runs, to which its result is given.
@@ -245,11 +249,19 @@ class Recorder:
         """Whether the quality target is reached; in every process what the writer knows, where they can share it."""
         return bool(self.ranks.share(self._writer.foresight.reached()))
 
-    def settle(self, refused: EmitError | None) -> bool:
-        """Whether the target is reached, or in every process the refusal of an evaluation."""
-        told, reached = self.ranks.share((None if refused is None else str(refused), self._writer.foresight.reached()))
-        _raise(refused, told)
-        return bool(reached)
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Raise in every process what is refused in the one that writes: there the error, elsewhere its text."""
+        refused: EmitError | None = None
+        try:
+            yield
+        except EmitError as error:
+            refused = error
+        told = self.ranks.share(None if refused is None else str(refused))
+        if refused is not None:
+            raise refused
+        if told is not None:
+            raise EmitError(f"refused by the process that writes the log: {told}")
 
     def log_identity(self) -> None:
         """Log what is submitted, by whom, on what."""
@@ -261,24 +273,15 @@ class Recorder:
         self._writer.write(key, value, dict(metadata), kind)
 
     def warn(self, message: str) -> None:
-        """Tell the caller of a run, in the process that writes it."""
+        """Warn the training code, in the process that writes."""
         if self.writes:
-            warnings.warn(message, EmitWarning, stacklevel=4)
-
-    def units(self) -> Units:
-        """What the rules call how far a training has come."""
-        return self._units
+            warn_caller(message)
 
     def agree(self, *, before_clock: bool = False) -> None:
         """Wait for all processes, and refuse in all of them what the writer refuses."""
-        error: DoomedRunError | None = None
-        if before_clock and self.writes:
-            try:
+        with self.together():
+            if before_clock and self.writes:
                 self._writer.act_on(self._writer.foresight.before_clock())
-            except DoomedRunError as doomed:
-                error = doomed
-        told = self.ranks.share(None if error is None else str(error))
-        _raise(error, told)
         self.ranks.barrier()
 
     def close(self) -> None:
@@ -301,12 +304,20 @@ class Recorder:
         self.close()
 
 
-def _raise(refused: EmitError | None, told: str | None) -> None:
-    """Refuse with the findings in the process that has them, with their text in the others."""
-    if refused is not None:
-        raise refused
-    if told is not None:
-        raise EmitError(f"refused by the process that writes the log: {told}")
+def drop_page_cache(drop: Path = _DROP_CACHES) -> str | None:
+    """Write dirty pages out and drop the page cache of this machine.
+
+    Returns:
+        None where it was dropped, else in words why it was not.
+    """
+    if not drop.exists():
+        return f"there is no {drop}: only Linux has it"
+    os.sync()
+    try:
+        drop.write_text("3\n")
+    except OSError as error:
+        return f"{drop} cannot be written: {error.strerror or error}; it takes root, outside of most containers"
+    return None
 
 
 def _round(usage: str, name: str, rules: str | None) -> Round:

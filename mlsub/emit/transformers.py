@@ -5,11 +5,10 @@ Needs ``pip install 'mlsub[transformers]'``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from mlsub.emit.adapting import Hyperparameters, Position, Quality, Session, missing
-from mlsub.emit.recorder import Recorder
+from mlsub.emit.adapting import Adapter, missing
 
 try:
     from transformers import TrainerCallback
@@ -19,60 +18,22 @@ except ImportError:
 __all__ = ["RecorderCallback"]
 
 
-class RecorderCallback(TrainerCallback):
+class RecorderCallback(Adapter, TrainerCallback):
     """Records a ``Trainer.train``: initialisation, timed region, blocks and evaluations, and stops it at the target.
 
     Make it first of all: the initialisation starts with it. The clock starts when ``Trainer.train`` has set up the
     model and before it draws the first batch. What is read of the data set before ``Trainer.train`` is not timed, so
     leave reading it to the data set's own ``__getitem__``. The Trainer has no hook for an exception: the run is ended
-    as aborted when the recorder's ``with`` is left.
+    as aborted when the recorder's ``with`` is left. :attr:`seed` is for ``TrainingArguments(seed=...)``.
 
     Args:
         recorder: open, and of this one training.
-        hyperparameters: by their keys in the log, or a function of the training arguments that makes them.
-        quality: the name of the metric as the Trainer logs it, such as ``eval_accuracy``; where a benchmark has several
-            measures, a mapping from measure to metric; or a function of all metrics.
-        train_samples: of the training data set.
-        evaluation_samples: of the data set that is evaluated.
-        batch_size: samples of one optimizer step in all processes together.
-        seed: of the run; None to draw one. It is :attr:`seed` afterwards, for ``TrainingArguments(seed=...)``.
-        done: whether a quality is good enough to stop; as a rule it is where the target of the rules is reached.
-        progress: makes metadata of a position, where the rules' own words will not do.
+        training: its description.
 
     Raises:
         DoomedRunError: the rules forbid a hyperparameter, or another result has the seed.
         EmitError: an argument cannot be used.
     """
-
-    def __init__(
-        self,
-        recorder: Recorder,
-        *,
-        hyperparameters: Hyperparameters,
-        quality: Quality,
-        train_samples: int,
-        evaluation_samples: int,
-        batch_size: int,
-        seed: int | None = None,
-        done: Callable[[Any], bool] | None = None,
-        progress: Callable[[Position], Mapping[str, Any]] | None = None,
-    ) -> None:
-        self._session = Session(
-            recorder,
-            hyperparameters=hyperparameters,
-            quality=quality,
-            train_samples=train_samples,
-            evaluation_samples=evaluation_samples,
-            batch_size=batch_size,
-            seed=seed,
-            done=done,
-            progress=progress,
-        )
-
-    @property
-    def seed(self) -> int:
-        """The seed of the run, as it is logged."""
-        return self._session.seed
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
         """Start the clock: the Trainer draws batches next."""

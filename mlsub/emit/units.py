@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from mlsub.emit.errors import EmitError
-from mlsub.rules.model import KeyRule, RuleSet
+from mlsub.rules.model import Gathers, KeyRule, RuleSet
 
 #: What a training code calls it, and the metadata that says it at a point in time.
 NAMES = {"epoch": "epoch_num", "samples": "samples_count", "step": "step_num"}
+#: The other way round.
+WORDS = {name: word for word, name in NAMES.items()}
 
 
 class Units:
@@ -29,9 +31,21 @@ class Units:
         entries = rule.metadata if rule else ()
         return tuple(entry.names for entry in entries if not entry.optional and entry.when is None)
 
+    @property
     def target(self) -> KeyRule | None:
         """The rule of the quality target, None without one."""
         return next((rule for rule in self._rules.values() if rule.reaches), None)
+
+    @property
+    def gathers(self) -> Gathers | None:
+        """How the measures of the target are put together where each has a record of its own."""
+        return self.target.gathers if self.target is not None else None
+
+    @property
+    def quality_key(self) -> str:
+        """The key under which the quality of an evaluation is logged."""
+        rule = self.gathers or self.target
+        return rule.key if rule is not None else "eval_accuracy"
 
     def metadata(self, key: str, found: Mapping[str, Any]) -> dict[str, Any]:
         """The metadata of one record, by the words of a training code or by their names in a log.
@@ -51,5 +65,4 @@ class Units:
 
 
 def _how(names: tuple[str, ...]) -> str:
-    words = {name: word for word, name in NAMES.items()}
-    return " or ".join(f"give {words[name]}=..." if name in words else f"give {name}=..." for name in names)
+    return " or ".join(f"give {WORDS.get(name, name)}=..." for name in names)

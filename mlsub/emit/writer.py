@@ -77,12 +77,9 @@ class Writer:
     def _log(self, key: str, value: Any, metadata: dict[str, Any], time_ms: int, kind: str) -> None:
         """Hand a record to the official logger, which notes the file and line of whoever called the recorder."""
         assert self._official is not None and self.file is not None  # noqa: S101  (asked before)
-        frame, above = sys._getframe(), 0
-        while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith(_OURS):
-            frame, above = frame.f_back, above + 1
         official = self._official
         log = {"INTERVAL_START": official.start, "INTERVAL_END": official.end}.get(kind, official.event)
-        log(key, value, metadata=metadata, time_ms=time_ms, stack_offset=1 + above)
+        log(key, value, metadata=metadata, time_ms=time_ms, stack_offset=1 + _frames_of_ours())
         if self.file.failed is not None:
             reason, self.file.failed = self.file.failed, None
             raise EmitError(f"{key} cannot be logged: {reason[:300]}")
@@ -93,12 +90,25 @@ class Writer:
         if bad and self._refuses:
             raise DoomedRunError(bad)
         for each in found:
-            warnings.warn(tell(each).strip(), EmitWarning, stacklevel=4)
+            warn_caller(tell(each).strip())
 
     def close(self) -> None:
         """Let the log go."""
         if self.file is not None:
             self.file.close()
+
+
+def warn_caller(message: str) -> None:
+    """Warn the training code, at the line that called the recorder."""
+    warnings.warn(message, EmitWarning, stacklevel=1 + _frames_of_ours())
+
+
+def _frames_of_ours() -> int:
+    """How many frames there are from the calling function up to the code that called the recorder."""
+    frame, count = sys._getframe(1), 0
+    while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith(_OURS):
+        frame, count = frame.f_back, count + 1
+    return count
 
 
 def _official_logger(file: LogFile, namespace: str, root: Path | None) -> Any:

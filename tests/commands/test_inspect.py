@@ -14,11 +14,11 @@ from jsonschema import Draft202012Validator
 
 import mlsub
 from tests.commands.runner import REPOSITORY, Outcome, call, run
+from tests.conftest import ExpectedText
 from tests.corpus import CORPUS
 from tests.make_tree import snapshot
 from tests.review.runs.build import Record, at, delay, write_tree
 
-EXPECTED = Path(__file__).with_name("expected")
 published = pytest.mark.skipif(not CORPUS.is_dir(), reason="published results are not there")
 
 
@@ -49,11 +49,11 @@ def test_nothing_to_ask(tmp_path: Path) -> None:
     )
 
 
-def test_findings_in_words(tmp_path: Path) -> None:
+def test_findings_in_words(tmp_path: Path, expected_text: ExpectedText) -> None:
     changes: dict[int, Any] = dict.fromkeys(range(10), stretched)
     outcome = run("inspect", write_tree(tmp_path, changes))
     assert (outcome.status, outcome.stderr) == (1, "")
-    assert outcome.stdout == (EXPECTED / "inspect.txt").read_text()
+    expected_text("inspect.txt", outcome.stdout)
 
 
 def test_findings_as_json(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 
 from mlsub.commands.rules.schema import FILE
 from tests.commands.runner import run
-from tests.commands.test_rules import reads
+from tests.conftest import ExpectedText
 
 TEXTS = {
     "keys-llama31-8b.txt": "llama31_8b --round 6.1",
@@ -22,10 +22,10 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_the_keys_read_to_the_letter(name: str) -> None:
+def test_the_keys_read_to_the_letter(name: str, expected_text: ExpectedText) -> None:
     outcome = run("rules", "keys", *TEXTS[name].split())
     assert (outcome.status, outcome.stderr) == (0, "")
-    reads(name, outcome.stdout)
+    expected_text(name, outcome.stdout)
 
 
 def test_the_document_keeps_the_schema() -> None:

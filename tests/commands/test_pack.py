@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -13,9 +12,8 @@ from mlsub.cli import main
 from mlsub.commands.pack.read import manifest_schema
 from tests.commands.pack.workplace import Workplace
 from tests.commands.runner import Outcome, run
+from tests.conftest import ExpectedText
 from tests.make_tree import Log, make_tree, snapshot
-
-EXPECTED = Path(__file__).with_name("expected")
 
 
 @pytest.fixture
@@ -24,13 +22,10 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workplace:
     return Workplace(tmp_path)
 
 
-def reads(name: str, text: str, folder: Path) -> None:
-    """The text is the expected one, to the letter."""
-    text = text.replace(str(folder), "ROOT")
-    file = EXPECTED / f"{name}.txt"
-    if os.environ.get("UPDATE_EXPECTED"):
-        file.write_text(text)
-    assert text == file.read_text()
+@pytest.fixture
+def reads(workplace: Workplace, expected_text: ExpectedText) -> ExpectedText:
+    """The text is the expected one, where ROOT stands for the workplace."""
+    return lambda name, text: expected_text(name, text.replace(str(workplace.folder), "ROOT"))
 
 
 def pack(*options: str) -> Outcome:
@@ -57,13 +52,13 @@ def everything(workplace: Workplace) -> None:
     workplace.save(files=[{"from": "NOTES.md", "to": "README.md"}])
 
 
-def test_a_dry_run_shows_the_plan_and_the_verdict(workplace: Workplace) -> None:
+def test_a_dry_run_shows_the_plan_and_the_verdict(workplace: Workplace, reads: ExpectedText) -> None:
     everything(workplace)
     before = snapshot(workplace.folder)
     done = pack("--scaffold")
     assert done.status == 0
     assert done.stderr == ""
-    reads("pack-plan", done.stdout, workplace.folder)
+    reads("pack-plan.txt", done.stdout)
     assert snapshot(workplace.folder) == before
 
 
@@ -79,11 +74,11 @@ def test_written_and_then_as_planned(workplace: Workplace) -> None:
     )
 
 
-def test_a_rejection_is_told_and_may_be_allowed(workplace: Workplace) -> None:
+def test_a_rejection_is_told_and_may_be_allowed(workplace: Workplace, reads: ExpectedText) -> None:
     too_fast(workplace)
     refused = pack("--write")
     assert refused.status == 1
-    reads("pack-refused", refused.stdout, workplace.folder)
+    reads("pack-refused.txt", refused.stdout)
     assert not (workplace.folder / "out/ACME").exists()
     allowed = pack("--write", "--allow", "rcp.too-fast", "--reason", "for the appeal")
     assert allowed.status == 0
@@ -122,11 +117,11 @@ def test_files_that_would_go_are_told(workplace: Workplace) -> None:
     )
 
 
-def test_an_unsound_plan_is_not_checked(workplace: Workplace) -> None:
+def test_an_unsound_plan_is_not_checked(workplace: Workplace, reads: ExpectedText) -> None:
     workplace.entry(runs=["runs/resnet/train-0.txt", "runs/absent.txt"])
     done = pack()
     assert done.status == 1
-    reads("pack-unsound", done.stdout, workplace.folder)
+    reads("pack-unsound.txt", done.stdout)
 
 
 def test_a_manifest_that_cannot_be_used_ends_with_2(workplace: Workplace) -> None:
@@ -192,10 +187,10 @@ FLAGS = (
 )
 
 
-def test_a_manifest_is_made_from_flags(workplace: Workplace) -> None:
+def test_a_manifest_is_made_from_flags(workplace: Workplace, reads: ExpectedText) -> None:
     done = init("new.yaml", *FLAGS)
     assert done.status == 0
-    reads("init-flags", done.stdout + "\n" + (workplace.folder / "new.yaml").read_text(), workplace.folder)
+    reads("init-flags.txt", done.stdout + "\n" + (workplace.folder / "new.yaml").read_text())
 
 
 def test_a_manifest_is_made_by_asking(workplace: Workplace) -> None:

@@ -1,14 +1,11 @@
 """``mlsub rules``: what people read, to the letter, and how it ends.
 
-The expected texts are files under ``expected/``; ROOT stands for the folder that was checked. Where the words of a rule
-or the data of a round have changed on purpose, ``UPDATE_EXPECTED=1 pytest
-tests/commands/test_rules.py`` writes them anew.
+ROOT stands for the folder that was checked.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -18,18 +15,8 @@ from jsonschema import Draft202012Validator
 
 from mlsub.commands.rules.schema import FILE
 from tests.commands.runner import call, run
+from tests.conftest import ExpectedText
 from tests.make_tree import Tree, make_tree
-
-EXPECTED = Path(__file__).with_name("expected")
-
-
-def reads(name: str, text: str) -> None:
-    """The text is the expected one, to the letter."""
-    file = EXPECTED / name
-    if os.environ.get("UPDATE_EXPECTED"):
-        file.write_text(text)
-    assert text == file.read_text()
-
 
 #: Name of the expected text: the call.
 TEXTS = {
@@ -56,10 +43,10 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_the_rules_read_to_the_letter(name: str) -> None:
+def test_the_rules_read_to_the_letter(name: str, expected_text: ExpectedText) -> None:
     outcome = run("rules", *TEXTS[name].split())
     assert (outcome.status, outcome.stderr) == (0, "")
-    reads(name, outcome.stdout)
+    expected_text(name, outcome.stdout)
 
 
 @pytest.mark.parametrize(
@@ -69,11 +56,11 @@ def test_the_rules_read_to_the_letter(name: str) -> None:
         ("rules-list-ids.md", "--benchmark minigo --division open --format markdown"),
     ],
 )
-def test_rule_ids_read_to_the_letter(name: str, arguments: str) -> None:
+def test_rule_ids_read_to_the_letter(name: str, arguments: str, expected_text: ExpectedText) -> None:
     outcome = run("rules", "list", "--round", "1.0", *arguments.split())
     about_keys, _, general = outcome.stdout.partition("Rules that are not about one key:")
     assert (outcome.status, outcome.stderr) == (0, "")
-    reads(name, about_keys)
+    expected_text(name, about_keys)
     assert "log.empty" in general and "check.no-logs" not in general
 
 
@@ -105,11 +92,13 @@ SUBMISSIONS = {
 
 
 @pytest.mark.parametrize("name", SUBMISSIONS)
-def test_what_a_submission_has_to_change_reads_to_the_letter(name: str, tmp_path: Path) -> None:
+def test_what_a_submission_has_to_change_reads_to_the_letter(
+    name: str, tmp_path: Path, expected_text: ExpectedText
+) -> None:
     arguments, make, status = SUBMISSIONS[name]
     outcome = run("rules", "diff", *arguments.split(), "--submission", make(tmp_path).folder)
     assert (outcome.status, outcome.stderr) == (status, "")
-    reads(name, outcome.stdout.replace(str(tmp_path), "ROOT"))
+    expected_text(name, outcome.stdout.replace(str(tmp_path), "ROOT"))
 
 
 @pytest.mark.parametrize("name", SUBMISSIONS)

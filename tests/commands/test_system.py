@@ -17,7 +17,7 @@ from mlsub.systems.capture.machine import capture_here
 from mlsub.systems.description import read_description
 from mlsub.systems.fields import fields
 from tests.commands.runner import call, run, schema
-from tests.commands.test_text import reads
+from tests.conftest import ExpectedText
 from tests.differential.shared import ABSENT, CORPUS, present
 from tests.make_tree import make_description
 from tests.systems.machine import Machine
@@ -47,13 +47,13 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_the_catalogue_reads_to_the_letter(name: str) -> None:
+def test_the_catalogue_reads_to_the_letter(name: str, expected_text: ExpectedText) -> None:
     outcome = run("system", *TEXTS[name])
-    reads(name, outcome.stdout)
+    expected_text(f"{name}.txt", outcome.stdout)
     assert (outcome.status, outcome.stderr) == (0, "")
 
 
-def test_the_verdict_reads_to_the_letter(tmp_path: Path) -> None:
+def test_the_verdict_reads_to_the_letter(tmp_path: Path, expected_text: ExpectedText) -> None:
     folder = tmp_path / "v4.1" / "ACME" / "systems"
     folder.mkdir(parents=True)
     changes = {"host_processors_per_node": "8", "host_processor_model_name": "AMD EPYC 7742", "framework": "MxNet 1.9"}
@@ -61,7 +61,7 @@ def test_the_verdict_reads_to_the_letter(tmp_path: Path) -> None:
     (folder / "b.json").write_text(json.dumps(make_description(status="availible cloud", cooling=None), indent=1))
     (folder / "c.json").write_text("{")
     outcome = run("system", "check", folder)
-    reads("system-check", outcome.stdout.replace(str(tmp_path), "ROOT"))
+    expected_text("system-check.txt", outcome.stdout.replace(str(tmp_path), "ROOT"))
     assert (outcome.status, outcome.stderr) == (1, "")
 
 

@@ -1,13 +1,11 @@
 """What people read, to the letter: the reports of check and score, and the explanations of rules.
 
-The expected texts are files under ``expected/``; ROOT stands for the folder that was checked. Where they have changed
-on purpose, ``UPDATE_EXPECTED=1 pytest tests/commands/test_text.py`` writes them anew.
+ROOT stands for the folder that was checked.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
@@ -20,17 +18,8 @@ from mlsub.present.report import render_text
 from mlsub.rules.explain import rule_ids
 from mlsub.workspace import Settings, check_paths
 from tests.commands.runner import run
+from tests.conftest import ExpectedText
 from tests.make_tree import Tree, make_description, make_tree, spoil
-
-EXPECTED = Path(__file__).with_name("expected")
-
-
-def reads(name: str, text: str) -> None:
-    """The text is the expected one, to the letter."""
-    file = EXPECTED / f"{name}.txt"
-    if os.environ.get("UPDATE_EXPECTED"):
-        file.write_text(text)
-    assert text == file.read_text()
 
 
 def _accepted(tmp_path: Path) -> Path:
@@ -115,12 +104,12 @@ TEXTS: dict[str, tuple[list[str], Callable[[Path], Path], int]] = {
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_the_report_reads_to_the_letter(name: str, tmp_path: Path) -> None:
+def test_the_report_reads_to_the_letter(name: str, tmp_path: Path, expected_text: ExpectedText) -> None:
     arguments, make, status = TEXTS[name]
     path = make(tmp_path / "checked")
     (tmp_path / "checked").mkdir(exist_ok=True)
     outcome = run(*arguments, path)
-    reads(name, outcome.stdout.replace(str(tmp_path / "checked"), "ROOT"))
+    expected_text(f"{name}.txt", outcome.stdout.replace(str(tmp_path / "checked"), "ROOT"))
     assert outcome.stderr == ""
     assert outcome.status == status
 
@@ -135,9 +124,9 @@ EXPLAINED = {
 
 
 @pytest.mark.parametrize("name", EXPLAINED)
-def test_an_explanation_reads_to_the_letter(name: str) -> None:
+def test_an_explanation_reads_to_the_letter(name: str, expected_text: ExpectedText) -> None:
     outcome = run("explain", EXPLAINED[name])
-    reads(name, outcome.stdout)
+    expected_text(f"{name}.txt", outcome.stdout)
     assert (outcome.status, outcome.stderr) == (0, "")
 
 

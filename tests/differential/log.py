@@ -46,9 +46,10 @@ def generated(combination: Combination) -> Log:
     return [record_line(record, old=combination.round == "0.6") for record in compliant_log(combination)]
 
 
-def published(file: Path) -> Log:
-    """A real log."""
-    return [_parsed(text) for text in file.read_bytes().decode("latin-1").split("\n")]
+def published(file: Path, having: tuple[str, ...] = ("",)) -> Log:
+    """A real log; or only its lines that have one of some texts."""
+    lines = file.read_bytes().decode("latin-1").split("\n")
+    return [_parsed(line) for line in lines if any(text in line for text in having)]
 
 
 def _parsed(text: str) -> Line:

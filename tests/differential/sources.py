@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from typing import NamedTuple
 
 from tests.differential.generate import CHOICES, ROUNDS, Combination, combinations
@@ -14,6 +14,8 @@ SAMPLES = 2
 #: Judging costs time by size: logs above so many bytes get fewer mutants, down to one in so many.
 _FULL_SIZE = 30_000
 _FEWEST_IN = 10
+#: The keys by which a log says what it is of.
+_SAID = ("submission_benchmark", "submission_division", "opt_name", "scheduler_type")
 
 
 class Source(NamedTuple):
@@ -42,9 +44,10 @@ def generated_sources() -> list[Source]:
     return [Source(str(combination), combination, None) for combination in combinations()]
 
 
-def published_sources() -> list[Source]:
+@cache
+def published_sources() -> tuple[Source, ...]:
     """Small compliant published logs; none where the shared folder is absent."""
-    return [source for round_ in ROUNDS if present() and folder(round_).is_dir() for source in _published(round_)]
+    return tuple(source for round_ in ROUNDS if present() and folder(round_).is_dir() for source in _published(round_))
 
 
 def _published(round_name: str) -> list[Source]:
@@ -62,11 +65,10 @@ def _published(round_name: str) -> list[Source]:
     return [Source(f"{round_name}-{path}", combination, path) for combination, paths in taken.items() for path in paths]
 
 
-@lru_cache(maxsize=1024)
 def _combination(round_name: str, path: str) -> Combination:
     """What the log itself says it is of."""
     said: dict[str, str] = {}
-    for line in published(folder(round_name) / path):
+    for line in published(folder(round_name) / path, _SAID):
         if line.record is not None and isinstance(line.record.get("value"), str):
             said.setdefault(line.record["key"], line.record["value"])
     benchmark, division = said["submission_benchmark"], said["submission_division"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -18,7 +19,9 @@ from tests.differential.mutate import INIT_LIMITS
 from tests.differential.official_values import beside, literals_in
 from tests.differential.oracle import OFFICIAL, official
 from tests.differential.values import item_step
+from tests.effort import effort
 
+SEED = "ci-1"
 #: Multiples that are tried, each with the tolerance above and below it.
 MULTIPLES = (*range(1, 13), 60, 2**40, 10**15)
 
@@ -106,8 +109,9 @@ def test_a_value_that_stands_in_the_official_rules_gets_one_verdict(
     file = tmp_path / "log.txt"
     changed = {mutant.content: mutant for mutant in _at_literals(combination, file)}
     assert len(changed) > 10
-    record_property("mutants", len(changed))
-    differing = [both.describe() for both in disagreements(changed.values(), combination.round, file)]
+    chosen = random.Random(f"{SEED}/{combination}").sample([*changed.values()], effort(len(changed) // 3, len(changed)))
+    record_property("mutants", len(chosen))
+    differing = [both.describe() for both in disagreements(chosen, combination.round, file)]
     assert not differing, "\n\n".join([f"{len(differing)} in all", *differing[:5]])
 
 

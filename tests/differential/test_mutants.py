@@ -18,10 +18,11 @@ from tests.differential.log import Mutant, content, generated
 from tests.differential.mutate import mutants
 from tests.differential.shared import ABSENT
 from tests.differential.sources import Source, generated_sources, published_sources
+from tests.effort import effort
 
 SEED = "ci-1"
-GENERATED = 40
-PUBLISHED = 30
+GENERATED = effort(16, 40)
+PUBLISHED = effort(12, 30)
 SHOWN = 5
 
 each_combination = pytest.mark.parametrize("combination", combinations(), ids=str)
@@ -76,7 +77,11 @@ def test_random_changes_to_a_published_log_get_one_verdict(source: Source, tmp_p
     assert not differing, _list(differing)
 
 
-@each_combination
+@pytest.mark.parametrize(
+    "combination",
+    [pytest.param(c, marks=pytest.mark.long if c.division == "open" else ()) for c in combinations()],
+    ids=str,
+)
 def test_every_demand_is_hit_by_a_mutant_and_one_defect_is_one_finding(
     combination: Combination, tmp_path: Path, record_property: Record
 ):

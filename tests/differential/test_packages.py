@@ -12,10 +12,11 @@ from tests.differential.faults import FAULTS
 from tests.differential.generate import Combination
 from tests.differential.package_search import STRICTER, tried
 from tests.differential.packages import COMBINATIONS, Package, accepted, build, official, ours, rejecting
+from tests.effort import effort
 
 SEED = "ci-1"
-EACH = 4
-TOGETHER = 40
+EACH = effort(2, 4)
+TOGETHER = effort(20, 40)
 
 
 @pytest.mark.parametrize("combination", COMBINATIONS, ids=str)

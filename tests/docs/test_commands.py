@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shlex
@@ -9,10 +10,13 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
 from mlsub.rules.overlay import check_overlay
+from tests.commands.runner import Outcome
+from tests.commands.runner import run as run_mlsub
 from tests.corpus import CORPUS
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -20,6 +24,8 @@ PAGES = [REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *sorted((REPO
 #: Make targets that run the tests or need minutes: here only what they would call is looked at.
 MAKE_CALLS = {
     "test": "-m pytest",
+    "test-fast": "tests/rules",
+    "test-long": "MLSUB_TESTS=long",
     "lint": "mypy",
     "bench": "bench/run.py",
     "parity": "bench/parity.py",
@@ -44,11 +50,11 @@ def commands() -> list[tuple[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def workplace(rehearsed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder as README has it: the rehearsal under demo/, published rounds beside it where there are any."""
     folder = tmp_path_factory.mktemp("reader")
     shutil.copytree(REPOSITORY / "submissions", folder / "submissions")
-    run(["mlsub", "rehearse", "submissions/rehearsal/training.yaml", "--output", "demo"], folder)
+    shutil.copytree(rehearsed, folder / "demo")
     make_parts(folder)
     overlay = (REPOSITORY / "docs" / "overlay.md").read_text()
     house, coming = re.findall(r"```yaml\n(.*?)```", overlay, re.DOTALL)
@@ -79,11 +85,15 @@ def make_parts(folder: Path) -> None:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
-def run(command: list[str], folder: Path, status: int = 0) -> subprocess.CompletedProcess[str]:
+def run(command: list[str], folder: Path, status: int = 0) -> Outcome:
+    """Run a command in a folder: mlsub in this process, anything else in one of its own."""
     if command[0] == "mlsub":
-        command = [sys.executable, "-m", *command]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=environment())
-    assert done.returncode == status, f"{command}: exit {done.returncode}\n{done.stdout}\n{done.stderr}"
+        with contextlib.chdir(folder), patch.dict(os.environ, environment(), clear=True):
+            done = run_mlsub(*command[1:])
+    else:
+        process = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=environment())
+        done = Outcome(process.returncode, process.stdout, process.stderr)
+    assert done.status == status, f"{command}: exit {done.status}\n{done.stdout}\n{done.stderr}"
     return done
 
 
@@ -157,7 +167,7 @@ def test_python_of_the_readme_runs(workplace: Path) -> None:
 
 
 def test_the_recorded_run_of_the_docs_is_compliant(tmp_path: Path) -> None:
-    [code] = re.findall(r"```python\n(.*?)```", (REPOSITORY / "docs" / "emit.md").read_text(), re.DOTALL)
+    code = "".join(re.findall(r"```python\n(.*?)```", (REPOSITORY / "docs" / "emit.md").read_text(), re.DOTALL))
     run([sys.executable, "-c", code], tmp_path)
     done = run(["mlsub", "check", "result_0.txt", "--usage", "rehearsal", "--round", "1.0"], tmp_path)
     assert "accepted: 1 of 1 logs compliant" in done.stdout

@@ -112,14 +112,13 @@ def _cycle(rec: Recorder, cycle: dict[str, list[Record]]) -> None:
 
 def _evaluate(rec: Recorder, records: list[Record]) -> None:
     """One evaluation by the recorder's own words; measures besides the target are logged as they are."""
-    target = rec.units().target()
-    key = target.gathers.key if target and target.gathers else target.key if target else "eval_accuracy"
+    key, gathers = rec.units.quality_key, rec.units.gathers
     mine = [record for record in records if record["key"] == key]
     for record in records:
         if record["key"] != key:
             rec.log(record["key"], record["value"], **own(record["metadata"]))
-    if target is not None and target.gathers is not None:
-        by, field = target.gathers.by, target.gathers.field
+    if gathers is not None:
+        by, field = gathers.by, gathers.field
         rec.evaluate({r["metadata"][field]: r["value"] for r in mine}, **{by: mine[0]["metadata"][by]})
     elif mine:
         value: Any = mine[0]["value"]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,22 +16,28 @@ import pytest
 
 from mlsub.emit import EmitError
 from mlsub.judge.log import LogTask, judge_log
+from tests.killed import starter
 
 KILLS = 200
-AT_ONCE = 4
-#: A run that goes on for ever, and tells how far it is by the size of its log.
+PARTS = 4
+#: Trains for ever, and shows how far it is by the size of its log. A run of its own first loads what a run needs.
 PROGRAM = """
-import sys, itertools
+import itertools, sys
 from pathlib import Path
-sys.path.insert(0, sys.argv[2])
-from tests.emit.digits import initialise, recorder
-with recorder(Path(sys.argv[1])) as rec:
-    initialise(rec)
-    with rec.run():
-        for epoch in itertools.count(1):
-            with rec.block(epoch=epoch), rec.epoch(epoch):
-                pass
-            rec.evaluate(0.5 + epoch / 1e9, epoch=epoch)
+from tests.emit.digits import initialise, recorder, train
+
+with recorder(Path(sys.argv[1])) as first:
+    initialise(first)
+    train(first)
+
+def run(log):
+    with recorder(Path(log)) as rec:
+        initialise(rec)
+        with rec.run():
+            for epoch in itertools.count(1):
+                with rec.block(epoch=epoch), rec.epoch(epoch):
+                    pass
+                rec.evaluate(0.5 + epoch / 1e9, epoch=epoch)
 """
 ROOT = Path(__file__).resolve().parents[2]
 TOKEN = b":::MLLOG "
@@ -56,22 +62,29 @@ def assert_no_result(log: Path) -> None:
 UNDECODABLE = ("log.record-undecodable",)
 
 
-def killed(log: Path, after_bytes: int) -> None:
-    """Start a run, and kill it once its log has so many bytes."""
-    process = subprocess.Popen([sys.executable, "-c", PROGRAM, str(log), str(ROOT)], stderr=subprocess.PIPE)
-    deadline = time.monotonic() + 60
-    while (log.stat().st_size if log.exists() else 0) < after_bytes:
-        assert process.poll() is None, process.stderr.read() if process.stderr else ""
-        assert time.monotonic() < deadline
-        time.sleep(0.0002)
-    os.kill(process.pid, signal.SIGKILL)
-    process.communicate()
+Kill = Callable[[Path, int], None]
 
 
-@pytest.mark.parametrize("part", range(AT_ONCE))
-def test_a_killed_run_leaves_whole_records_and_is_never_compliant(part: int, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kill]:
+    """Starts a run in a process of its own, and kills it once its log has so many bytes."""
+    with starter(PROGRAM, tmp_path_factory.mktemp("starter") / "result_0.txt") as processes:
+
+        def kill(log: Path, after_bytes: int) -> None:
+            processes.start(log)
+            deadline = time.monotonic() + 60
+            while (log.stat().st_size if log.exists() else 0) < after_bytes:
+                assert time.monotonic() < deadline
+                time.sleep(0.0002)
+            assert processes.kill()
+
+        yield kill
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_a_killed_run_leaves_whole_records_and_is_never_compliant(part: int, killed: Kill, tmp_path: Path) -> None:
     chance = random.Random(f"kill/{part}")
-    for number in range(KILLS // AT_ONCE):
+    for number in range(KILLS // PARTS):
         log = tmp_path / f"result_{number}.txt"
         killed(log, chance.randint(0, 6000) if chance.random() < 0.8 else chance.randint(0, 60_000))
         _, torn = records(log.read_bytes() if log.exists() else b"")
@@ -168,7 +181,7 @@ def test_anything_else_is_never_taken_away(content: bytes, tmp_path: Path) -> No
     assert log.read_bytes() == content
 
 
-def test_a_log_is_free_again_after_its_writer_was_killed(tmp_path: Path) -> None:
+def test_a_log_is_free_again_after_its_writer_was_killed(killed: Kill, tmp_path: Path) -> None:
     from tests.emit.digits import initialise, recorder, train
 
     log = tmp_path / "result_0.txt"

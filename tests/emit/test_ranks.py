@@ -259,8 +259,9 @@ def test_a_refused_evaluation_reaches_every_process(tmp_path: Path) -> None:
     refusal = DoomedRunError([])
 
     def work(rank: int, ranks: Any) -> None:
-        with recorder(tmp_path / "result_0.txt", ranks=ranks) as rec:
-            rec.settle(refusal if rank == 0 else None)
+        with recorder(tmp_path / "result_0.txt", ranks=ranks) as rec, rec.together():
+            if rank == 0:
+                raise refusal
 
     first, *others = together(3, work)
     assert first is refusal

@@ -198,7 +198,11 @@ def against_entry(report: Report) -> set[str]:
     return {rule for rule in rejecting(report) if not rule.startswith(("key.", "log."))}
 
 
-@pytest.mark.parametrize("name", CASES)
+#: The official checker takes ten seconds for them.
+LONG = ("10,001 evaluations before the last",)
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.long if name in LONG else ()) for name in CASES])
 def test_a_closed_package_gets_the_verdict_of_the_installed_checker(name: str, tmp_path: Path) -> None:
     round_name, benchmark, edits, answer, rules = CASES[name]
     tree = make(tmp_path, round_name, benchmark, edits)

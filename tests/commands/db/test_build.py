@@ -278,6 +278,7 @@ def test_a_killed_build_leaves_the_old_file(place: Place) -> None:
 
 
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="published results are not there")
+@pytest.mark.long
 def test_all_published_rounds_agree_with_the_report_and_are_quick(tmp_path: Path) -> None:
     from mlsub.workspace import Settings, check_paths
 

@@ -22,9 +22,9 @@ from mlsub.io.yamlfile import FileProblemsError
 MANIFEST = Path(__file__).resolve().parents[3] / "submissions" / "rehearsal" / "training.yaml"
 
 
-@pytest.fixture(scope="module")
-def submission(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return rehearse(read_manifest(MANIFEST), tmp_path_factory.mktemp("rehearsal"), replace=False)
+@pytest.fixture
+def submission(rehearsed: Path) -> Path:
+    return rehearsed / "rehearsal-v1.0" / read_manifest(MANIFEST).organisation
 
 
 def records(log: Path) -> list[dict]:

@@ -9,7 +9,6 @@ import csv
 import io
 import re
 import unicodedata
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -25,9 +24,9 @@ from mlsub.score.cells import exact, is_formula, legible
 from mlsub.score.columns import ColumnKind, Shown, columns
 from mlsub.score.table import Row, rows_of
 from mlsub.submission.report import RcpResult, Report, ScoreResult
+from tests.conftest import ExpectedText
 from tests.score.reports import bases, make_entry, make_log, make_report, make_row, make_score, organisations, variety
 
-EXPECTED = Path(__file__).with_name("expected")
 #: Any text that JSON or a file name can hold, halves of surrogate pairs among it.
 TEXT = st.text(st.characters(exclude_categories=()), max_size=20)
 NAMES = [column.name for column in columns()]
@@ -65,8 +64,8 @@ DOCUMENTS = {
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_the_document_reads_to_the_letter(name: str) -> None:
-    assert DOCUMENTS[name]() == (EXPECTED / name).read_text(encoding="utf-8")
+def test_the_document_reads_to_the_letter(name: str, expected_text: ExpectedText) -> None:
+    expected_text(name, DOCUMENTS[name]())
 
 
 def test_csv_has_one_header_and_all_values_unrounded() -> None:

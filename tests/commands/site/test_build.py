@@ -251,6 +251,7 @@ def test_records_stand_beside_mlperf_results_with_their_footnotes(tmp_path: Path
 
 
 @pytest.mark.skipif(not present(), reason=ABSENT)
+@pytest.mark.long
 def test_all_published_rounds_make_one_site_soon_and_not_large(tmp_path: Path) -> None:
     began = time.monotonic()
     paths = [path for path in sorted(CORPUS.iterdir()) if path.is_dir()]

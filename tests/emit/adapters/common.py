@@ -8,19 +8,18 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from mlsub.emit import Recorder
+from mlsub.emit import Recorder, Training
 from mlsub.judge.log import LogTask, judge_log
 from mlsub.log.report import LogReport
 from tests.emit.digits import HYPERPARAMETERS
 
 ROOT = Path(__file__).parents[3]
-#: What each adapter is made with, besides the recorder and the quality.
-GIVEN: dict[str, Any] = {
-    "hyperparameters": HYPERPARAMETERS,
-    "train_samples": 1437,
-    "evaluation_samples": 360,
-    "batch_size": 32,
-}
+
+
+def digits(quality: Any, **changes: Any) -> Training:
+    """The training of the rehearsal's digits."""
+    given = {"hyperparameters": HYPERPARAMETERS, "train_samples": 1437, "evaluation_samples": 360, "batch_size": 32}
+    return Training(quality=quality, **{**given, **changes})
 
 
 class TrainingCrashError(Exception):

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.convergence.algorithm import unit_words
-from mlsub.emit import EmitError, Recorder
-from mlsub.emit.adapting import Course, Language, Position, Session
+from mlsub.emit import EmitError, Position, Recorder
+from mlsub.emit.adapting import Course, Language, Session
 from mlsub.rounds import get_round
 from tests.differential.generate import Combination, usage_and_round
-from tests.emit.adapters.common import GIVEN, keys, opened, records, said
+from tests.emit.adapters.common import digits, keys, opened, records, said
 from tests.emit.drive import emitted
 from tests.emit.test_ranks import together
 
@@ -71,10 +71,9 @@ def _demands_are_met(rec: Recorder, each: Combination) -> bool:
         language = Language(rec, lambda position: {"epoch_num": position.samples * 2048})
     else:
         language = Language(rec)
-    words, target = language.of_evaluation(MIDDLE), rec.units().target()
-    key = (target.gathers or target).key if target is not None else "eval_accuracy"
-    for name in ("eval_start", "eval_stop", key):
-        rec.units().metadata(name, words)
+    words = language.of_evaluation(MIDDLE)
+    for name in ("eval_start", "eval_stop", rec.units.quality_key):
+        rec.units.metadata(name, words)
     with rec.block(**language.of_block(MIDDLE, 0.5, 1000)):
         pass
     return True
@@ -110,7 +109,7 @@ def test_samples_never_run_backwards_and_whole_epochs_are_whole(
 def test_an_evaluation_that_comes_to_nothing_is_closed(tmp_path: Path) -> None:
     log = tmp_path / "result_0.txt"
     with opened(log) as rec:
-        session = Session(rec, quality="accuracy", **GIVEN)
+        session = Session(rec, digits("accuracy"))
         session.start(None)
         session.training()
         session.evaluating()
@@ -126,7 +125,7 @@ def test_an_evaluation_that_comes_to_nothing_is_closed(tmp_path: Path) -> None:
 def test_several_measures_are_found_by_their_metrics(tmp_path: Path) -> None:
     log = tmp_path / "result_0.txt"
     with of(log, "3.0", "maskrcnn") as rec, pytest.warns(UserWarning):
-        session = Session(rec, quality={"BBOX": "box_map", "SEGM": "mask_map"}, **GIVEN)
+        session = Session(rec, digits({"BBOX": "box_map", "SEGM": "mask_map"}))
         session.start(None)
         assert not session.evaluated({"box_map": 0.1}, last=False)
         assert session.evaluated({"box_map": 0.4, "mask_map": 0.35, "loss": 1})
@@ -137,7 +136,7 @@ def test_several_measures_are_found_by_their_metrics(tmp_path: Path) -> None:
 def test_a_training_that_fails_after_its_end_stays_what_it_is(tmp_path: Path) -> None:
     log = tmp_path / "result_0.txt"
     with opened(log) as rec:
-        session = Session(rec, quality="accuracy", **GIVEN)
+        session = Session(rec, digits("accuracy"))
         session.start(None)
         assert session.evaluated({"accuracy": 0.97})
         session.fail()
@@ -156,16 +155,16 @@ def test_processes_with_seeds_of_their_own_are_refused(tmp_path: Path) -> None:
             return 7 if type(value) is int else value
 
     with opened(tmp_path / "result_0.txt", ranks=Second()) as rec:
-        Session(rec, quality="accuracy", seed=7, **GIVEN).start(None)
+        Session(rec, digits("accuracy", seed=7)).start(None)
         with pytest.raises(EmitError, match="the processes drew seeds of their own"):
-            Session(rec, quality="accuracy", seed=8, **GIVEN).start(None)
+            Session(rec, digits("accuracy", seed=8)).start(None)
 
 
 def test_a_refusal_of_what_a_function_gives_reaches_every_process(tmp_path: Path) -> None:
     def work(rank: int, ranks: Any) -> None:
-        given_ = {**GIVEN, "hyperparameters": lambda made: {"opt_momentum": 0.5}}
+        training = digits("accuracy", seed=1, hyperparameters=lambda made: {"opt_momentum": 0.5})
         with opened(tmp_path / "result_0.txt", ranks=ranks) as rec:
-            Session(rec, quality="accuracy", seed=1, **given_).start(None)
+            Session(rec, training).start(None)
 
     outcomes = together(3, work)
     assert ["opt_momentum" in str(error) for error in outcomes] == [True] * 3
@@ -175,7 +174,7 @@ def test_a_refusal_of_what_a_function_gives_reaches_every_process(tmp_path: Path
 def test_only_the_writers_word_says_that_a_training_is_done(tmp_path: Path) -> None:
     def work(rank: int, ranks: Any) -> bool:
         with opened(tmp_path / "result_0.txt", ranks=ranks, division="open") as rec:
-            session = Session(rec, quality="accuracy", seed=1, done=lambda quality: quality > 0.9, **GIVEN)
+            session = Session(rec, digits("accuracy", seed=1, done=lambda quality: quality > 0.9))
             session.start(None)
             # One process alone would go on, and the others would wait for it for ever.
             return session.evaluated({"accuracy": 0.95 if rank == 0 else 0.1})
@@ -195,7 +194,7 @@ def test_a_forked_process_does_not_write_into_the_log_of_another(tmp_path: Path)
 
     ranks = Forked()
     with opened(tmp_path / "result_0.txt", ranks=ranks) as rec:
-        session = Session(rec, quality="accuracy", **GIVEN)
+        session = Session(rec, digits("accuracy"))
         ranks.rank = 1
         with pytest.raises(EmitError, match="process 1 was forked from the one that opened the log"):
             session.start(None)

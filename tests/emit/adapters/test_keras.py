@@ -16,11 +16,11 @@ pytest.importorskip("sklearn", reason="scikit-learn is not installed: make test-
 from mlsub.emit import DoomedRunError, EmitError
 from mlsub.emit.keras import RecorderCallback
 from tests.emit.adapters.common import (
-    GIVEN,
     TrainingCrashError,
     assert_aborted,
     assert_never_started,
     assert_reached,
+    digits,
     example,
     judged,
     keys,
@@ -41,8 +41,9 @@ def fit(log: Path, epochs: int = 30, given: dict[str, Any] | None = None, **more
     script = example("keras_digits")
     recorder = {name: more.pop(name) for name in ("division", "strict") if name in more}
     others, begin = more.pop("callbacks", []), more.pop("begin", True)
+    frequency = more.pop("validation_freq", 1)
     with opened(log, **recorder) as rec:
-        callback = RecorderCallback(rec, **{"quality": "val_accuracy", **GIVEN, **more})
+        callback = RecorderCallback(rec, digits(**{"quality": "val_accuracy", **more}), validation_freq=frequency)
         keras.utils.set_random_seed(callback.seed)
         model = script.network()
         if begin:
@@ -93,7 +94,7 @@ def test_the_clock_runs_before_the_data_are_read(log: Path) -> None:
 
 def test_a_forbidden_hyperparameter_is_refused_when_the_callback_is_made(log: Path) -> None:
     with opened(log) as rec, pytest.raises(DoomedRunError, match="opt_momentum"):
-        RecorderCallback(rec, quality="val_accuracy", **{**GIVEN, "hyperparameters": {"opt_momentum": 0.5}})
+        RecorderCallback(rec, digits("val_accuracy", hyperparameters={"opt_momentum": 0.5}))
     assert_never_started(log)
 
 
@@ -183,14 +184,14 @@ def test_a_metric_that_is_not_there_is_told(log: Path) -> None:
 @pytest.mark.parametrize("name", ["train_samples", "batch_size"])
 def test_numbers_that_cannot_be_are_told(name: str, log: Path) -> None:
     with opened(log) as rec, pytest.raises(EmitError, match=f"{name} is 0: give a number of samples above 0"):
-        RecorderCallback(rec, quality="val_accuracy", **{**GIVEN, name: 0})
+        RecorderCallback(rec, digits("val_accuracy", **{name: 0}))
 
 
 def test_a_second_training_is_not_logged_into_the_first(log: Path) -> None:
     script = example("keras_digits")
     train, held_out = script.digits()
     with opened(log) as rec:
-        callback, model = RecorderCallback(rec, quality="val_accuracy", **GIVEN), script.network()
+        callback, model = RecorderCallback(rec, digits("val_accuracy")), script.network()
         model.fit(*train, 32, 1, verbose=0, callbacks=[callback], validation_data=held_out)
         before = log.read_text()
         with pytest.raises(EmitError, match="one recorder is one run"):

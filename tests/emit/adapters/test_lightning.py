@@ -17,12 +17,12 @@ pytest.importorskip("sklearn", reason="scikit-learn is not installed: make test-
 from mlsub.emit import DoomedRunError, EmitError
 from mlsub.emit.lightning import RecorderCallback
 from tests.emit.adapters.common import (
-    GIVEN,
     ROOT,
     TrainingCrashError,
     assert_aborted,
     assert_never_started,
     assert_reached,
+    digits,
     example,
     judged,
     keys,
@@ -50,13 +50,13 @@ def fit(log: Path, trainer_: dict[str, Any] | None = None, model: Any = None, **
 
     recorder = {name: more.pop(name) for name in ("division", "strict") if name in more}
     with opened(log, **recorder) as rec:
-        callback = RecorderCallback(rec, **{"quality": "val_accuracy", **GIVEN, **more})
+        callback = RecorderCallback(rec, digits(**{"quality": "val_accuracy", **more}))
         seed_everything(callback.seed, verbose=False)
-        trainer(callback, **(trainer_ or {})).fit(model or digits())
+        trainer(callback, **(trainer_ or {})).fit(model or network())
     return callback
 
 
-def digits() -> Any:
+def network() -> Any:
     return example("lightning_digits").Digits()
 
 
@@ -85,14 +85,14 @@ def test_a_training_that_misses_its_target_is_aborted(log: Path) -> None:
 
 def test_a_forbidden_hyperparameter_is_refused_when_the_callback_is_made(log: Path) -> None:
     with opened(log) as rec, pytest.raises(DoomedRunError, match="opt_momentum"):
-        RecorderCallback(rec, quality="val_accuracy", **{**GIVEN, "hyperparameters": {"opt_momentum": 0.5}})
+        RecorderCallback(rec, digits("val_accuracy", hyperparameters={"opt_momentum": 0.5}))
     assert_never_started(log)
 
 
 @pytest.mark.parametrize("change", [{"opt_momentum": 0.5}, {"opt_momentum": None}])
 def test_what_a_function_gives_is_refused_before_any_training_step(change: dict[str, Any], log: Path) -> None:
     steps: list[int] = []
-    model = digits()
+    model = network()
     model.training_step = lambda batch, batch_idx: steps.append(batch_idx)
     asked: list[Any] = []
 
@@ -113,7 +113,7 @@ def test_a_function_may_make_the_hyperparameters(log: Path) -> None:
 
 @pytest.mark.parametrize("where", ["training_step", "validation_step"])
 def test_an_exception_leaves_an_aborted_log(where: str, log: Path) -> None:
-    model = digits()
+    model = network()
     inner, calls = getattr(model, where), []
 
     def crash(*given: Any) -> Any:
@@ -129,7 +129,7 @@ def test_an_exception_leaves_an_aborted_log(where: str, log: Path) -> None:
 
 
 def test_the_clock_runs_before_any_data_are_asked_for(log: Path) -> None:
-    model, states = digits(), []
+    model, states = network(), []
 
     def watch(name: str) -> None:
         inner = getattr(model, name)
@@ -194,11 +194,11 @@ def test_a_function_may_find_the_quality(log: Path) -> None:
 
 def test_a_second_training_is_not_logged_into_the_first(log: Path) -> None:
     with opened(log) as rec:
-        callback = RecorderCallback(rec, quality="val_accuracy", **GIVEN)
-        trainer(callback, max_epochs=1).fit(digits())
+        callback = RecorderCallback(rec, digits("val_accuracy"))
+        trainer(callback, max_epochs=1).fit(network())
         before = log.read_text()
         with pytest.raises(EmitError, match="one recorder is one run"):
-            trainer(callback, max_epochs=1).fit(digits())
+            trainer(callback, max_epochs=1).fit(network())
     assert log.read_text() == before
 
 
@@ -216,10 +216,10 @@ import gc
 import sys
 from lightning.pytorch import Trainer, seed_everything
 from mlsub.emit.lightning import LightningRanks, RecorderCallback
-from tests.emit.adapters.common import GIVEN, example, opened
+from tests.emit.adapters.common import digits, example, opened
 
 with opened(sys.argv[1], ranks=LightningRanks()) as recorder:
-    callback = RecorderCallback(recorder, quality="val_accuracy", **GIVEN)
+    callback = RecorderCallback(recorder, digits("val_accuracy"))
     seed_everything(callback.seed, verbose=False)
     model = example("lightning_digits")
     model.BATCH_SIZE = 16

@@ -18,12 +18,12 @@ pytest.importorskip("sklearn", reason="scikit-learn is not installed: make test-
 from mlsub.emit import DoomedRunError, EmitError
 from mlsub.emit.transformers import RecorderCallback
 from tests.emit.adapters.common import (
-    GIVEN,
     ROOT,
     TrainingCrashError,
     assert_aborted,
     assert_never_started,
     assert_reached,
+    digits,
     example,
     judged,
     keys,
@@ -47,7 +47,7 @@ def fit(log: Path, given: dict[str, Any] | None = None, network: Any = None, **m
     sets.update(more.pop("sets", {}))
     others = more.pop("callbacks", [])
     with opened(log, **recorder) as rec:
-        callback = RecorderCallback(rec, **{"quality": "eval_accuracy", **GIVEN, **more})
+        callback = RecorderCallback(rec, digits(**{"quality": "eval_accuracy", **more}))
         torch.manual_seed(callback.seed)
         script.DigitsTrainer(
             network or script.Network(),
@@ -83,7 +83,7 @@ def test_a_training_that_misses_its_target_is_aborted(log: Path) -> None:
 
 def test_a_forbidden_hyperparameter_is_refused_when_the_callback_is_made(log: Path) -> None:
     with opened(log) as rec, pytest.raises(DoomedRunError, match="opt_momentum"):
-        RecorderCallback(rec, quality="eval_accuracy", **{**GIVEN, "hyperparameters": {"opt_momentum": 0.5}})
+        RecorderCallback(rec, digits("eval_accuracy", hyperparameters={"opt_momentum": 0.5}))
     assert_never_started(log)
 
 
@@ -210,12 +210,12 @@ import sys
 import torch
 from accelerate import PartialState
 from mlsub.emit.transformers import RecorderCallback
-from tests.emit.adapters.common import GIVEN, example, opened
+from tests.emit.adapters.common import digits, example, opened
 
 PartialState(cpu=True)
 script = example("transformers_digits")
 with opened(sys.argv[1]) as recorder:
-    callback = RecorderCallback(recorder, quality="eval_accuracy", **GIVEN)
+    callback = RecorderCallback(recorder, digits("eval_accuracy"))
     torch.manual_seed(callback.seed)
     script.DigitsTrainer(
         script.Network(), script.arguments("out", callback.seed, per_device_train_batch_size=16),

@@ -25,6 +25,7 @@ from mlsub.commands.compare.packages.model import (
 from mlsub.commands.compare.packages.values import fields, hyperparameters
 from mlsub.log.run import Run, RunFold
 from tests.commands.runner import answer_schema, call, run
+from tests.conftest import ExpectedText
 from tests.corpus import CORPUS
 from tests.make_tree import Log, Tree, make_tree, snapshot, spoil
 
@@ -76,15 +77,14 @@ def test_the_same_package_has_no_difference(tmp_path: Path, monkeypatch: pytest.
     assert snapshot(tree.folder) == before
 
 
-def test_what_people_read(two: tuple[Tree, Tree], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_people_read(
+    two: tuple[Tree, Tree], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expected_text: ExpectedText
+) -> None:
     monkeypatch.chdir(tmp_path)
     outcome = run("diff", *(tree.folder.relative_to(tmp_path) for tree in two))
     assert (outcome.status, outcome.stderr) == (1, "")
     text = outcome.stdout
-    expected = Path(__file__).with_name("expected.txt")
-    if os.environ.get("UPDATE_EXPECTED"):
-        expected.write_text(text)
-    assert text == expected.read_text()
+    expected_text("diff.txt", text)
     assert all(len(line) <= 120 for line in text.splitlines())
 
 

@@ -19,6 +19,7 @@ from mlsub.commands.compare.trainings.model import Comparison
 from mlsub.present.text import render
 from mlsub.workspace import Settings
 from tests.commands.runner import REPOSITORY, answer_schema, call, run
+from tests.conftest import ExpectedText
 from tests.corpus import CORPUS
 from tests.make_tree import Log, Tree, make_tree, snapshot, spoil
 
@@ -55,17 +56,18 @@ def document(*arguments: object) -> dict[str, Any]:
 
 @pytest.mark.parametrize("format_", ["text", "markdown"])
 def test_what_people_read(
-    format_: str, two: tuple[Tree, Tree], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    format_: str,
+    two: tuple[Tree, Tree],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    expected_text: ExpectedText,
 ) -> None:
     before = snapshot(two[0].folder), snapshot(two[1].folder)
     monkeypatch.chdir(tmp_path)
     outcome = run("compare", *(tree.folder.relative_to(tmp_path) for tree in two), "--format", format_)
     assert (outcome.status, outcome.stderr) == (0, "")
     text = outcome.stdout
-    expected = Path(__file__).with_name("expected.txt" if format_ == "text" else "expected.md")
-    if os.environ.get("UPDATE_EXPECTED"):
-        expected.write_text(text)
-    assert text == expected.read_text()
+    expected_text("compare.txt" if format_ == "text" else "compare.md", text)
     if format_ == "text":
         assert all(len(line) <= 120 for line in text.splitlines())
     assert before == (snapshot(two[0].folder), snapshot(two[1].folder))
