@@ -8,6 +8,7 @@ import msgspec
 
 from mlsub.findings import Finding
 from mlsub.log.event import Defect, Event
+from mlsub.log.events import Tally
 from mlsub.log.reading import Crash
 from mlsub.rules.catalogue import finding
 
@@ -20,23 +21,24 @@ MAX_SPOILED_KEYS = 1000
 class Defects:
     """Records the official parser cannot use or does not see."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, tally: Tally) -> None:
         self.path = path
+        self._tally = tally
         self.spoiled_keys: set[str] = set()
         self.times: dict[str, float] = {}
         self.hidden_count = 0
         #: The first record at which the official parser ends in a traceback.
         self.crash: Crash | None = None
         self.any = False
-        #: Whether the last record so far is one that breaks off: where it stays so, the log was cut.
-        self.last_is_broken = False
+        #: How many events came before the last record that breaks off.
+        self._broken_after: int | None = None
         self._found: dict[str, list[Finding]] = {}
         self._counts: dict[str, int] = {}
 
     def add(self, defect: Defect) -> None:
         """A record the official parser stops at."""
         self.any = True
-        self.last_is_broken = defect.rule == "log.record-undecodable"
+        self._broken_after = self._tally.events if defect.rule == "log.record-undecodable" else None
         if defect.key is not None and len(self.spoiled_keys) < MAX_SPOILED_KEYS:
             self.spoiled_keys.add(defect.key)
         if defect.event is not None:
@@ -80,16 +82,25 @@ class Defects:
 
     @property
     def found(self) -> bool:
-        """Whether there is anything to tell."""
+        """Whether there is anything to report."""
         return bool(self._found)
 
-    def findings(self) -> Iterator[Finding]:
-        """The findings, bounded in number; the last of a rule tells how many more there are."""
+    @property
+    def break_off(self) -> bool:
+        """Whether the last record so far is one that breaks off: where nothing follows, the log was cut."""
+        return self._broken_after == self._tally.events
+
+    def findings(self, *, cut_off: bool) -> Iterator[Finding]:
+        """The findings, bounded in number; the last of a rule says how many more there are.
+
+        Args:
+            cut_off: whether the last record is where the log was cut.
+        """
         for rule, found in self._found.items():
             more = self._counts[rule] - len(found)
             yield from found[:-1]
             last = found[-1]
-            if rule == "log.record-undecodable" and self.last_is_broken and not more:
+            if rule == "log.record-undecodable" and cut_off and not more:
                 last = msgspec.structs.replace(last, message=_CUT_OFF)
             if more:
                 last = msgspec.structs.replace(last, actual=f"{last.actual}; and {more} more of this kind behind it")

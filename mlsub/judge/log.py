@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from mlsub.convergence.algorithm import manner_of
-from mlsub.divisions import division_of
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
-from mlsub.io.show import readable, show
+from mlsub.io.show import readable
 from mlsub.judge.defects import Defects
-from mlsub.judge.rules import LogRules
-from mlsub.log.event import Event, decode
-from mlsub.log.mll import decode_mll
-from mlsub.log.reader import TOKEN, TOKEN_MLL, RawRecord, foreign_encoding, open_log, read_records
+from mlsub.judge.named import NAME_WIDTH, Again, NamedRules
+from mlsub.log.event import Event
+from mlsub.log.events import FactFold, Fold, Handler, LogReader, Tally, read_log
+from mlsub.log.reader import RawRecord, RecordCutter, foreign_encoding
 from mlsub.log.reading import Crash, ReadingFold
 from mlsub.log.report import LogReport
 from mlsub.log.run import Run, RunFold
@@ -26,18 +25,19 @@ from mlsub.rounds import Round, get_round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.isolate import reviewed
 
-#: Events held back until a log has said its division and benchmark, and their bytes. A log that takes longer is read
-#: once more.
-MAX_HELD = 50_000
-MAX_HELD_BYTES = 32 << 20
-#: What a report shows of a name a log gives itself.
-_NAME_WIDTH = 200
+#: Bytes that tell a wide encoding.
+_HEAD = 4
+
+
+#: Makes a fold for a log; a class, so that it can be sent to another process.
+NewFold = Callable[[], FactFold]
 
 
 class LogTask(msgspec.Struct, frozen=True):
     """One log to judge: where it is, what to call it, and the round whose rules hold.
 
-    ``overlay`` is a file of the user's own rules that hold as well.
+    ``overlay`` is a file of the user's own rules that hold as well. ``folds`` are what to find out besides, in the same
+    reading; see :meth:`mlsub.log.report.LogReport.fact`.
     """
 
     file: str
@@ -45,173 +45,131 @@ class LogTask(msgspec.Struct, frozen=True):
     usage: str
     round: str
     overlay: str | None = None
+    folds: tuple[NewFold, ...] = ()
 
 
 def judge_log(task: LogTask) -> LogReport:
     """Read a log and judge it by the rules of its round, division and benchmark. Bad input never raises."""
-    reading = _Reading(task, get_round(task.usage, task.round, task.overlay))
+    round_, file = get_round(task.usage, task.round, task.overlay), Path(task.file)
+
+    def again(fold: Fold) -> None:
+        read_log(file, LogReader([fold], log_format=round_.log_format))
+
+    judge = LogJudge(task, round_, again=again)
     try:
-        reading.read()
-        return reading.judged()
+        read_log(file, judge)
+        return judge.report()
     except MlsubError as error:
-        unreadable = finding("log.unreadable", task.path, f"The log cannot be read: {error}")
-        return reading.report((unreadable,), compliant=False, undecodable=True)
+        return judge.unreadable(error)
 
 
-class _Reading:
-    """One pass over one log."""
+class LogJudge:
+    """Judges one log whose bytes are fed to it in pieces of any size; the report does not depend on their sizes.
 
-    def __init__(self, task: LogTask, round_: Round) -> None:
-        self.task = task
-        self.round = round_
-        old = round_.log_format == "mll"
-        self.token, self.decode = (TOKEN_MLL, decode_mll) if old else (TOKEN, decode)
-        self.fold = RunFold()
-        self.reading = ReadingFold(manner_of(task.usage, task.round, task.overlay))
-        self.defects = Defects(task.path)
-        self.identity: dict[str, Any] = {}
-        self.named: dict[str, int] = {}
-        self.held: list[Event] | None = []
-        self.held_bytes = 0
-        self.judge: LogRules | None = None
+    Memory is bounded whatever the bytes are: by the reader's bound on a record, and by that on events held back until
+    the log has named its benchmark.
 
-    def read(self) -> None:
-        """Go over the file."""
-        for batch in self._batches():
-            for line, text, hidden, too_long in batch:
-                if too_long:
-                    self.defects.too_long(line, hidden)
-                    continue
-                event = self.decode(line, text)
-                if hidden:
-                    self.defects.hidden(event)
-                elif isinstance(event, Event):
-                    self.reading.add(line, text, event)
-                    self.defects.last_is_broken = False
-                    self.fold.add(event)
-                    if self.judge is not None:
-                        self.judge.add(event)
-                    else:
-                        self._hold(event, len(text))
-                else:
-                    self.reading.add(line, text, None)
-                    self.defects.add(event)
+    Args:
+        task: the log.
+        round_: whose rules hold.
+        folds: take its events as well, after the facts of the run and before the rules.
+        again: reads the log once more; None where it cannot be.
+    """
 
-    def _batches(self, encoding: str | None = None) -> Iterator[list[RawRecord]]:
-        with open_log(Path(self.task.file)) as stream:
-            yield from read_records(stream, encoding, self.token)
-
-    def _hold(self, event: Event, size: int) -> None:
-        """Keep an event until the log has said what it is."""
-        if self.held is not None:
-            self.held.append(event)
-            self.held_bytes += size
-        if event.key in ("submission_division", "submission_benchmark"):
-            self.identity.setdefault(event.key, event.value)
-            self.named.setdefault(event.key, event.line)
-            if len(self.identity) == 2 and self.held is not None:
-                self._release(self.held)
-        if self.held is not None and (len(self.held) > MAX_HELD or self.held_bytes > MAX_HELD_BYTES):
-            self.held = None
-
-    def _release(self, events: list[Event]) -> None:
-        """Start judging: the rules are known now."""
-        self.judge = self._new_judge()
-        for event in events:
-            self.judge.add(event)
-        self.held = []
-
-    def _new_judge(self) -> LogRules:
-        division = division_of(self._name("submission_division"))
-        return LogRules(self.round, division, self._name("submission_benchmark"))
-
-    def _name(self, key: str) -> str | None:
-        name = self.identity.get(key)
-        return readable(name[:_NAME_WIDTH]) if isinstance(name, str) else None
-
-    def judged(self) -> LogReport:
-        """The report after the whole file was read."""
-        if not self.fold.events and not self.defects.found:
-            nothing = self._nothing_to_judge()
-            return self.report((nothing, *self.defects.findings()), compliant=False, undecodable=False)
-        if self.judge is None:
-            if self.held is not None:
-                self._release(self.held)
-            else:
-                self._read_again()
-        assert self.judge is not None  # noqa: S101  (set by either branch above)
-        spoiled, cut_off = frozenset(self.defects.spoiled_keys), self.defects.last_is_broken
-        found = [*self.defects.findings(), *self.judge.findings(self.task.path, spoiled, cut_off=cut_off)]
-        compliant = not self.defects.any and not any(f.rejects for f in found)
-        report = self.report(tuple(found), compliant=compliant, undecodable=self.defects.any)
-        return report if compliant else msgspec.structs.replace(report, crash=self._crash())
-
-    def _crash(self) -> Crash | None:
-        """Where the official compliance checker ends in a traceback, which no other run makes good."""
-        if self.round.log_format == "mll" or self.judge is None:
-            return None
-        return self.defects.crash or self._unknown_name() or self.judge.crash()
-
-    def _unknown_name(self) -> Crash | None:
-        """A name whose rules the checker looks for in vain; without a division it looks for none."""
-        if "submission_division" not in self.named:
-            return None
-        division, name = self.identity["submission_division"], self.identity.get("submission_benchmark")
-        if division_of(division) is None:
-            return Crash(self.named["submission_division"], f"no rules of division {show(division, _NAME_WIDTH)}")
-        if "submission_benchmark" in self.named and name not in self.round.benchmarks:
-            return Crash(self.named["submission_benchmark"], f"no rules of benchmark {show(name, _NAME_WIDTH)}")
-        return None
-
-    def _read_again(self) -> None:
-        """A log that names itself too late to hold its events: go over it once more, knowing the rules."""
-        self.judge = self._new_judge()
-        for batch in self._batches():
-            for line, text, hidden, too_long in batch:
-                if not hidden and not too_long:
-                    event = self.decode(line, text)
-                    if isinstance(event, Event):
-                        self.judge.add(event)
-
-    def _nothing_to_judge(self) -> Finding:
-        """Why there is no record: an empty file, a wide encoding (then its records are told all the same), or none."""
-        path = self.task.path
-        with open_log(Path(self.task.file)) as stream:
-            head = stream.read(4)
-        if not head:
-            return finding("log.empty", path, "The log is empty")
-        encoding = foreign_encoding(head)
-        if encoding is None:
-            message = f"The log holds no {self.token.decode().strip()} record"
-            return finding("log.no-records", path, message, expected="at least one", actual="none")
-        for batch in self._batches(encoding):
-            for line, text, _, too_long in batch:
-                if too_long:
-                    self.defects.too_long(line, hidden=True)
-                else:
-                    self.defects.hidden(self.decode(line, text))
-        return finding(
-            "log.wide-encoding",
-            path,
-            f"The log is {encoding.upper()}; the official parser finds no record in it",
-            actual=f"{self.defects.hidden_count} records for a reader that knows the encoding",
+    def __init__(self, task: LogTask, round_: Round, folds: Sequence[Fold] = (), again: Again | None = None) -> None:
+        self._task = task
+        self._round = round_
+        tally = Tally()
+        reading = ReadingFold(manner_of(task.usage, task.round, task.overlay))
+        self.run = RunFold(tally, reading)
+        self.defects = Defects(task.path, tally)
+        self.rules = NamedRules(round_, tally, again)
+        self._besides = [_Besides(new) for new in task.folds]
+        self.reader = LogReader(
+            [self.run, *folds, *self._besides, self.rules],
+            log_format=round_.log_format,
+            tally=tally,
+            texts=reading.add,
+            defects=self.defects,
         )
+        self.rules.on_named = self.reader.ask_again
+        self._head = b""
+        self._wide: _WideLog | None = None
 
-    def report(self, findings: tuple[Finding, ...], *, compliant: bool, undecodable: bool) -> LogReport:
+    def feed(self, piece: bytes) -> None:
+        """Take the next bytes."""
+        self.reader.feed(piece)
+        if self._wide is not None:
+            self._wide.feed(piece)
+        elif len(self._head) < _HEAD:
+            seen, self._head = self._head, (self._head + piece)[:_HEAD]
+            encoding = foreign_encoding(self._head)
+            if encoding is not None and len(self._head) == _HEAD:
+                # Read in that one too: only at the end is it certain that the official parser finds nothing.
+                self._wide = _WideLog(self._task.path, self.reader, encoding)
+                self._wide.feed(seen + piece)
+
+    def close(self) -> None:
+        """Nothing follows: the last line has ended."""
+        self.reader.close()
+        if self._wide is not None:
+            self._wide.close()
+
+    def report(self) -> LogReport:
+        """The report on a log that was fed to its end.
+
+        Raises:
+            MlsubError: it has to be read once more, and cannot be.
+        """
+        if not self.reader.tally.events and not self.defects.found:
+            return self._report(tuple(self._nothing_to_judge()), compliant=False, undecodable=False)
+        rules, defects = self.rules.known(), self.defects
+        spoiled, cut_off = frozenset(defects.spoiled_keys), defects.break_off
+        found = [*defects.findings(cut_off=cut_off), *rules.findings(self._task.path, spoiled, cut_off=cut_off)]
+        compliant = not defects.any and not any(f.rejects for f in found)
+        report = self._report(tuple(found), compliant=compliant, undecodable=defects.any)
+        if compliant or self._round.log_format == "mll":
+            return report
+        # Where the official compliance checker ends in a traceback, which no other run makes good.
+        crash: Crash | None = defects.crash or self.rules.unknown() or rules.crash()
+        return msgspec.structs.replace(report, crash=crash)
+
+    def unreadable(self, error: MlsubError) -> LogReport:
+        """The report on a log that cannot be read, or not to its end."""
+        found = finding("log.unreadable", self._task.path, f"The log cannot be read: {error}")
+        report = self._report((found,), compliant=False, undecodable=True)
+        return msgspec.structs.replace(report, facts=())
+
+    def _nothing_to_judge(self) -> list[Finding]:
+        """Why there is no record: an empty file, a wide encoding, or none."""
+        path = self._task.path
+        if not self._head:
+            return [finding("log.empty", path, "The log is empty")]
+        encoding = foreign_encoding(self._head)
+        if encoding is None:
+            message = f"The log holds no {self.reader.token.decode().strip()} record"
+            return [finding("log.no-records", path, message, expected="at least one", actual="none")]
+        if self._wide is not None:
+            self.defects = self._wide.defects
+        message = f"The log is {encoding.upper()}; the official parser finds no record in it"
+        actual = f"{self.defects.hidden_count} records for a reader that knows the encoding"
+        return [finding("log.wide-encoding", path, message, actual=actual), *self.defects.findings(cut_off=False)]
+
+    def _report(self, findings: tuple[Finding, ...], *, compliant: bool, undecodable: bool) -> LogReport:
         """The report with what the run itself shows."""
-        task = self.task
-        run = msgspec.structs.replace(self.fold.finish(), reading=self.reading.finish())
+        task, run = self._task, self.run.finish()
         review = reviewed("runs", task.path, lambda: audit_run(run, task.path, task.usage, task.round))
         return LogReport(
-            path=self.task.path,
+            path=task.path,
             compliant=compliant,
             undecodable=undecodable,
-            benchmark=self._name("submission_benchmark"),
-            division=self._name("submission_division"),
-            status=readable(run.status[:_NAME_WIDTH]) if isinstance(run.status, str) else None,
+            benchmark=self.rules.name("submission_benchmark"),
+            division=self.rules.name("submission_division"),
+            status=readable(run.status[:NAME_WIDTH]) if isinstance(run.status, str) else None,
             minutes=self._minutes(run),
             run=run,
             findings=(*findings, *review),
+            facts=tuple(fact for one in self._besides if (fact := one.finish()) is not None),
         )
 
     def _minutes(self, run: Run) -> float | None:
@@ -224,3 +182,48 @@ class _Reading:
         if start is None or stop is None or not abs(stop - start) < float("inf"):
             return None
         return (stop - start) / 60_000.0
+
+
+class _WideLog:
+    """The records of a log in a wide encoding, none of which the official parser sees."""
+
+    def __init__(self, path: str, reader: LogReader, encoding: str) -> None:
+        self.defects = Defects(path, Tally())
+        self._decode = reader.decode
+        self._cutter = RecordCutter(reader.token, encoding)
+
+    def feed(self, piece: bytes) -> None:
+        self._take(self._cutter.feed(piece))
+
+    def close(self) -> None:
+        self._take(self._cutter.close())
+
+    def _take(self, records: list[RawRecord]) -> None:
+        for line, text, _, too_long in records:
+            if too_long:
+                self.defects.too_long(line, hidden=True)
+            else:
+                self.defects.hidden(self._decode(line, text))
+
+
+class _Besides:
+    """A fold that has no part in the verdict: a defect of ours in it leaves out its fact, and nothing else."""
+
+    def __init__(self, new: NewFold) -> None:
+        self._fold: FactFold | None = new()
+
+    def handler(self, key: str | None) -> Handler | None:
+        handler = self._fold.handler(key) if self._fold is not None else None
+        return partial(self._take, handler) if handler is not None else None
+
+    def _take(self, handler: Handler, event: Event) -> None:
+        try:
+            handler(event)
+        except Exception:
+            self._fold = None
+
+    def finish(self) -> object | None:
+        try:
+            return self._fold.finish() if self._fold is not None else None
+        except Exception:
+            return None

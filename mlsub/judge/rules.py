@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from mlsub.divisions import Division
 from mlsub.findings import Finding, Kind
 from mlsub.log.event import Event
+from mlsub.log.events import Handler
 from mlsub.log.reading import Crash
 from mlsub.rounds import Round, overlay_content
 from mlsub.rules.compiled import house_plan_for, plan_for
@@ -33,6 +34,13 @@ class LogRules:
                 self.add = self._add_to_both
             except Exception as error:
                 self._broken = error
+
+    def handler(self, key: str | None) -> Handler | None:
+        """What takes the events of a key; None where no rule looks at them."""
+        if key is None:
+            return None
+        wanted = self._official.wants(key) or (self._house is not None and self._house.wants(key))
+        return self.add if wanted else None
 
     def _add_to_both(self, event: Event) -> None:
         self._official.add(event)

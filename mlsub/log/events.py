@@ -1,39 +1,208 @@
-"""The events of a log that the official parser reads, one after another, for whoever needs no verdict."""
+"""Bytes of one log in, events out: each is pushed by its key to the folds that ask for that key."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any, Protocol
 
-from mlsub.log.event import Event, decode
+from mlsub.log.event import Defect, Event, decode
 from mlsub.log.mll import decode_mll
-from mlsub.log.reader import TOKEN, TOKEN_MLL, open_log, read_records
-from mlsub.log.reading import ReadingFold
+from mlsub.log.reader import TOKEN, TOKEN_MLL, RawRecord, RecordCutter, chunks, open_log, read_records
+
+#: Token and decoder of the formats of rounds, see :class:`mlsub.rounds.Round`.
+FORMATS: dict[str, tuple[bytes, Callable[[int, bytes], Event | Defect]]] = {
+    "mllog": (TOKEN, decode),
+    "mll": (TOKEN_MLL, decode_mll),
+}
+#: Keys whose handlers are remembered, and how long they may be; published logs have some hundred short ones.
+_MAX_KEYS, _MAX_KEY = 1_000, 200
+
+Handler = Callable[[Event], None]
+#: Takes line and text of a record, and its event where it could be decoded.
+TextHandler = Callable[[int, bytes, Event | None], None]
 
 
-def read_events(
-    file: Path, *, old_format: bool = False, holding: tuple[bytes, ...] = (), reading: ReadingFold | None = None
-) -> Iterator[Event]:
-    """The events in file order; records that cannot be used, or that the official parser does not see, are left out.
+class Fold(Protocol):
+    """Answers one question about a log: says which events it asks for, and takes them in file order."""
+
+    def handler(self, key: str | None) -> Handler | None:
+        """What takes the events of a key (None: of keys that are not text); None where nobody asks for them."""
+
+
+class FactFold(Fold, Protocol):
+    """A fold that comes to a fact about the log."""
+
+    def finish(self) -> Any:
+        """The fact, of a type that no other fold gives."""
+
+
+class DefectFold(Protocol):
+    """Takes the records that are not events."""
+
+    def add(self, defect: Defect) -> None:
+        """A record that the official parser cannot use."""
+
+    def hidden(self, event: Event | Defect) -> None:
+        """A record that the official parser does not see."""
+
+    def too_long(self, line: int, hidden: bool) -> None:
+        """A record beyond the bound on memory."""
+
+
+class Fed(Protocol):
+    """Takes a log as bytes."""
+
+    def feed(self, piece: bytes) -> None:
+        """Take the next bytes, of any number."""
+
+    def close(self) -> None:
+        """Nothing follows."""
+
+
+class Tally:
+    """What a reader counts: bytes taken, and of the events before the current one their number and times (ms).
+
+    ``latest`` is the largest time, ``last`` that of the last event; the clock ran backwards ``steps`` times, first at
+    ``step_line``, by ``worst_step`` ms at most.
+    """
+
+    __slots__ = ("events", "fed", "first", "last", "latest", "step_line", "steps", "worst_step")
+
+    def __init__(self) -> None:
+        self.fed = self.events = self.steps = self.step_line = 0
+        self.first = self.worst_step = 0.0
+        self.last = self.latest = -math.inf
+
+    def step_back(self, line: int, by_ms: float) -> None:
+        """The clock ran backwards."""
+        if not self.steps:
+            self.step_line = line
+        self.steps += 1
+        self.worst_step = max(self.worst_step, by_ms)
+
+
+class _Handlers(dict[str, tuple[Handler, ...]]):
+    """Who asked for a key; the folds are asked when it first appears."""
+
+    def __init__(self, folds: Sequence[Fold]) -> None:
+        super().__init__()
+        self._folds = folds
+
+    def __missing__(self, key: Any) -> tuple[Handler, ...]:
+        name = key if isinstance(key, str) else None
+        asked = tuple(handler for fold in self._folds if (handler := fold.handler(name)) is not None)
+        if name is not None and len(self) < _MAX_KEYS and len(name) <= _MAX_KEY:
+            self[name] = asked
+        return asked
+
+
+class LogReader:
+    """Reads one log that is fed to it in pieces of any size.
+
+    An event that nobody asked for costs its decoding and one look-up.
 
     Args:
-        file: the log.
-        old_format: whether it is of v0.6.
-        holding: where given, only records with one of these texts, which are looked for before a record is decoded.
-        reading: where given, takes every record that the official reader sees, also one that cannot be used.
+        folds: take the events.
+        log_format: that of the round, ``mllog`` or ``mll``.
+        tally: counts the events.
+        texts: takes every record that the official parser sees, usable or not.
+        defects: takes the records that are not events.
+    """
+
+    def __init__(
+        self,
+        folds: Sequence[Fold],
+        *,
+        log_format: str = "mllog",
+        tally: Tally | None = None,
+        texts: TextHandler | None = None,
+        defects: DefectFold | None = None,
+    ) -> None:
+        self.token, self.decode = FORMATS[log_format]
+        self.tally = tally or Tally()
+        self._cutter = RecordCutter(self.token)
+        self._handlers = _Handlers(folds)
+        self._texts = texts
+        self._defects = defects
+
+    def feed(self, piece: bytes) -> None:
+        """Take the next bytes."""
+        self.tally.fed += len(piece)
+        self.push(self._cutter.feed(piece))
+
+    def close(self) -> None:
+        """Nothing follows: the last line has ended."""
+        self.push(self._cutter.close())
+
+    def ask_again(self) -> None:
+        """Ask the folds for their handlers anew, as what one of them asks for has changed."""
+        self._handlers.clear()
+
+    def push(self, records: list[RawRecord]) -> None:
+        """Take the next records, for whoever has cut them already."""
+        decode, handlers, tally, take = self.decode, self._handlers, self.tally, self._texts
+        for line, text, hidden, too_long in records:
+            if hidden or too_long:
+                self._unseen(line, text, hidden, too_long)
+                continue
+            event = decode(line, text)
+            if isinstance(event, Defect):
+                if take is not None:
+                    take(line, text, None)
+                if self._defects is not None:
+                    self._defects.add(event)
+                continue
+            if take is not None:
+                take(line, text, event)
+            try:
+                asked = handlers[event.key]
+            except TypeError:  # A key that is a list or an object.
+                asked = handlers.__missing__(None)
+            for handle in asked:
+                handle(event)
+            time_ms = event.time_ms
+            if time_ms > tally.latest:
+                tally.latest = time_ms
+            elif time_ms < tally.last:
+                tally.step_back(line, tally.last - time_ms)
+            if not tally.events:
+                tally.first = time_ms
+            tally.events += 1
+            tally.last = time_ms
+
+    def _unseen(self, line: int, text: bytes, hidden: bool, too_long: bool) -> None:
+        if self._defects is None:
+            return
+        if too_long:
+            self._defects.too_long(line, hidden)
+        else:
+            self._defects.hidden(self.decode(line, text))
+
+
+def read_log(file: Path, into: Fed) -> None:
+    """Feed a file, from its first byte to its end.
 
     Raises:
         MlsubError: the log cannot be read, or not to its end.
     """
-    token, decoder = (TOKEN_MLL, decode_mll) if old_format else (TOKEN, decode)
+    with open_log(file) as stream:
+        for chunk in chunks(stream):
+            into.feed(chunk)
+    into.close()
+
+
+def read_events(file: Path, log_format: str = "mllog") -> Iterator[Event]:
+    """The events that the official parser reads, in file order, for whoever needs only the first ones.
+
+    Raises:
+        MlsubError: the log cannot be read, or not to its end.
+    """
+    token, decoder = FORMATS[log_format]
     with open_log(file) as stream:
         for batch in read_records(stream, None, token):
             for line, text, hidden, too_long in batch:
-                if hidden or too_long or (holding and not any(part in text for part in holding)):
-                    continue
-                event = decoder(line, text)
-                usable = event if isinstance(event, Event) else None
-                if reading is not None:
-                    reading.add(line, text, usable)
-                if usable is not None:
-                    yield usable
+                event = None if hidden or too_long else decoder(line, text)
+                if isinstance(event, Event):
+                    yield event

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import codecs
 import gzip
-import io
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +23,8 @@ TOKEN_MLL = b":::MLL"
 CHUNK = 1 << 20
 #: The longest record that is kept, in bytes. Real ones are below 64 KiB; the bound keeps memory flat on hostile input.
 MAX_RECORD = 1 << 24
+#: So much of a longer record is kept.
+_HEAD = 256
 
 _UTF16_UTF32 = (
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -66,19 +67,17 @@ def foreign_encoding(head: bytes) -> str | None:
     return next((name for bom, name in _UTF16_UTF32 if head.startswith(bom)), None)
 
 
-class _Recoded(io.RawIOBase):
-    """A wide-character stream as UTF-8, so that its records can be read all the same."""
+def chunks(stream: BinaryIO) -> Iterator[bytes]:
+    """The bytes of an open log, a chunk at a time.
 
-    def __init__(self, stream: BinaryIO, encoding: str) -> None:
-        self._stream = stream
-        self._decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
-
-    def read(self, size: int = -1) -> bytes:
-        while True:
-            raw = self._stream.read(size)
-            text = self._decoder.decode(raw, final=not raw)
-            if text or not raw:
-                return text.encode("utf-8", "replace")
+    Raises:
+        MlsubError: reading fails on the way (a damaged archive, a disk error).
+    """
+    try:
+        while chunk := stream.read(CHUNK):
+            yield chunk
+    except (OSError, EOFError, zlib.error) as error:
+        raise MlsubError(f"reading failed on the way: {error}") from error
 
 
 def read_records(stream: BinaryIO, encoding: str | None = None, token: bytes = TOKEN) -> Iterator[list[RawRecord]]:
@@ -86,48 +85,70 @@ def read_records(stream: BinaryIO, encoding: str | None = None, token: bytes = T
 
     Args:
         stream: the open log.
-        encoding: a wide encoding to read it in, see :func:`foreign_encoding`; None for plain bytes.
+        encoding: see :class:`RecordCutter`.
         token: what a record begins with.
 
     Raises:
-        MlsubError: reading fails on the way (a damaged archive, a disk error).
+        MlsubError: reading fails on the way.
     """
-    source = _Recoded(stream, encoding) if encoding else stream
-    scanner = _Scanner(token)
-    try:
-        while chunk := source.read(CHUNK):
-            yield scanner.feed(chunk)
-    except (OSError, EOFError, zlib.error) as error:
-        raise MlsubError(f"reading failed on the way: {error}") from error
-    yield scanner.finish()
+    cutter = RecordCutter(token, encoding)
+    for chunk in chunks(stream):
+        yield cutter.feed(chunk)
+    yield cutter.close()
 
 
-class _Scanner:
-    """Cuts a byte stream into records; holds one chunk and at most one unfinished record."""
+class RecordCutter:
+    """Cuts bytes that come in pieces of any size into records; holds one chunk and at most one unfinished record.
 
-    def __init__(self, token: bytes) -> None:
+    The records depend on the bytes alone, never on where one piece ends and the next begins.
+
+    Args:
+        token: what a record begins with.
+        encoding: a wide encoding to read the bytes in, see :func:`foreign_encoding`; None for plain bytes.
+    """
+
+    def __init__(self, token: bytes = TOKEN, encoding: str | None = None) -> None:
         self._token = token
+        self._decoder = codecs.getincrementaldecoder(encoding)(errors="replace") if encoding else None
+        #: The line that has not ended: what was looked through, and what came since without a line end.
         self._rest = b""
+        self._since = bytearray()
         self._line = 1
         self._overlong: RawRecord | None = None
 
-    def feed(self, chunk: bytes) -> list[RawRecord]:
+    def feed(self, piece: bytes) -> list[RawRecord]:
+        """The records that the next bytes complete."""
+        if self._decoder is not None:
+            piece = self._decoder.decode(piece).encode("utf-8", "replace")
+        return self._take(piece)
+
+    def close(self) -> list[RawRecord]:
+        """The records that the end of the log completes."""
+        found = []
+        if self._decoder is not None:
+            found = self._take(self._decoder.decode(b"", final=True).encode("utf-8", "replace"))
+        rest, self._rest = self._rest + self._since, b""
+        self._since.clear()
+        self._lines(rest, found)
+        return found
+
+    def _take(self, piece: bytes) -> list[RawRecord]:
         found: list[RawRecord] = []
-        buffer = self._rest + chunk if self._rest else chunk
+        ended = b"\n" in piece or b"\r" in piece or self._rest.endswith(b"\r")
+        if not ended and len(self._since) + len(piece) < CHUNK:
+            # Small pieces of a very long line are put together first: each look goes through all of it.
+            self._since += piece
+            return found
+        buffer = b"".join((self._rest, self._since, piece)) if self._rest or self._since else piece
+        self._since.clear()
         cut = max(buffer.rfind(b"\n"), buffer.rfind(b"\r")) + 1
         if cut == len(buffer) and buffer.endswith(b"\r"):
-            # The LF of a CR LF may come with the next chunk.
+            # The LF of a CR LF may come with the next piece.
             cut = max(buffer.rfind(b"\n", 0, cut - 1), buffer.rfind(b"\r", 0, cut - 1)) + 1
         if cut:
             self._lines(buffer[:cut], found)
         self._rest = buffer[cut:]
         self._shorten(found)
-        return found
-
-    def finish(self) -> list[RawRecord]:
-        found: list[RawRecord] = []
-        rest, self._rest = self._rest, b""
-        self._lines(rest, found)
         return found
 
     def _shorten(self, found: list[RawRecord]) -> None:
@@ -138,19 +159,16 @@ class _Scanner:
             return
         last = rest.rfind(token)
         if last < 0:
-            # Free text of any length: only a token cut in half by the chunk can matter.
+            # Free text of any length: only a token cut in half by the piece can matter.
             self._rest = b"\r" if rest.endswith(b"\r") else rest[-(width - 1) :]
             return
         self._release_overlong(True, found)
-        start = rest.find(token)
-        while start < last:
-            following = rest.find(token, start + width)
-            found.append((self._line, rest[start + width : following], True, False))
-            start = following
-        if len(rest) - last <= MAX_RECORD:
+        found += [_bounded(self._line, text, True) for text in rest[:last].split(token)[1:]]
+        # What looks like text may be the beginning of the next token.
+        if len(rest) - last - 2 * width <= MAX_RECORD:
             self._rest = rest[last:]
         else:
-            self._overlong = (self._line, rest[last + width : last + width + 256], False, True)
+            self._overlong = (self._line, rest[last + width : last + width + _HEAD], False, True)
             self._rest = rest[-(width - 1) :]
 
     def _release_overlong(self, hidden: bool, found: list[RawRecord]) -> None:
@@ -160,30 +178,32 @@ class _Scanner:
             self._overlong = None
 
     def _lines(self, block: bytes, found: list[RawRecord]) -> None:
-        """Records of a block that ends where an official line ends."""
-        token, find, add = self._token, block.find, found.append
-        width = len(token)
+        """Records of a block that ends where an official line ends, or the log does."""
+        free, *parts = block.split(self._token)
+        self._release_overlong(bool(parts) and b"\n" not in free and b"\r" not in free, found)
+        line = self._line + free.count(b"\n")
+        add, before = found.append, len(found)
         bare_returns = b"\r" in block
-        counted, line = 0, self._line
-        start = find(token)
-        if self._overlong is not None:
-            first_end = min(i for i in (find(b"\n"), find(b"\r"), len(block)) if i >= 0)
-            self._release_overlong(0 <= start < first_end, found)
-        while start >= 0:
-            end = find(b"\n", start)
-            if end < 0:
-                end = len(block)
+        for part in parts:
+            size = len(part)
+            feed = stop = part.find(b"\n")
+            if feed < 0:
+                stop = size
             if bare_returns:
-                carriage = find(b"\r", start, end)
+                carriage = part.find(b"\r", 0, stop)
                 if carriage >= 0:
-                    end = carriage
-            line += block.count(b"\n", counted, start)
-            counted = start
-            following = find(token, start + width)
-            while 0 <= following < end:
-                add((line, block[start + width : following], True, False))
-                start = following
-                following = find(token, start + width)
-            add((line, block[start + width : end], False, False))
-            start = following
-        self._line = line + block.count(b"\n", counted)
+                    stop = carriage
+            add((line, part[:stop], stop == size, False))
+            if feed >= 0:
+                line += 1 if feed == size - 1 else part.count(b"\n", feed)
+        self._line = line
+        if parts and found[-1][2]:
+            # Not another record ends the last one, but the log.
+            found[-1] = (*found[-1][:2], False, False)
+        if len(block) > MAX_RECORD:
+            found[before:] = [_bounded(line, text, hidden) for line, text, hidden, _ in found[before:]]
+
+
+def _bounded(line: int, text: bytes, hidden: bool) -> RawRecord:
+    too_long = len(text) > MAX_RECORD
+    return line, text[:_HEAD] if too_long else text, hidden, too_long

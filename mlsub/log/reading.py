@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import math
-from functools import lru_cache
 from typing import Any, Literal
 
 import msgspec
@@ -112,11 +111,16 @@ class ReadingFold:
 
     def add(self, line: int, text: bytes, event: Event | None) -> None:
         """Take the next record that the official reader sees: its text, and its event where it could be decoded."""
-        if len(text) < _MAX_SHAPE and not _in_shape(text.translate(None, _NOT_IN_SHAPES)):
+        shape = text.translate(None, _NOT_IN_SHAPES) if len(text) < _MAX_SHAPE else None
+        if shape in _plain_shapes:
             return
         names = _in_text(text)
         if names:
             self._take(_Record(line, text, names, event))
+        elif shape is not None and not _in_text(shape):
+            if len(_plain_shapes) >= _MAX_SHAPES:
+                _plain_shapes.clear()
+            _plain_shapes.add(shape)
 
     def _take(self, record: _Record) -> None:
         self._error_seen = self._error_seen or _ERROR in record.names
@@ -137,8 +141,8 @@ def _in_text(text: bytes) -> frozenset[bytes]:
     return frozenset([name for name in _NAMES if name in text])
 
 
-#: Whether a shape mentions a name. What it does not mention, no record of that shape does.
-_in_shape = lru_cache(maxsize=_MAX_SHAPES)(_in_text)
+#: Shapes that mention no name, of any log: no record of such a shape does.
+_plain_shapes: set[bytes | None] = set()
 
 
 class _Record:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import msgspec
 
 from mlsub.findings import Finding
@@ -14,12 +16,16 @@ NO_RUN = frozenset(("log.unreadable", "log.empty", "log.no-records", "log.wide-e
 DECIDING = NO_RUN | {"official.crash", "rcp.no-point"}
 
 
+Fact = TypeVar("Fact")
+
+
 class LogReport(msgspec.Struct, frozen=True, kw_only=True):
     """One log, read and judged.
 
     ``compliant`` is the official verdict; ``undecodable`` whether a record stops the official parser; ``minutes``
     the time to train, from records the official parser misses where it sees none. ``crash`` is where the official
-    compliance checker ends in a traceback, so that it comes to no verdict on the whole package.
+    compliance checker ends in a traceback, so that it comes to no verdict on the whole package. ``facts`` are what the
+    folds came to that were asked for besides the verdict.
     """
 
     path: str
@@ -32,6 +38,11 @@ class LogReport(msgspec.Struct, frozen=True, kw_only=True):
     run: Run
     findings: tuple[Finding, ...]
     crash: Crash | None = None
+    facts: tuple[object, ...] = ()
+
+    def fact(self, kind: type[Fact]) -> Fact | None:
+        """A fact of a type; None where its fold was not asked for, or the log cannot be read."""
+        return next((fact for fact in self.facts if isinstance(fact, kind)), None)
 
     @property
     def without_run(self) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any
 
@@ -11,7 +10,8 @@ import msgspec
 
 from mlsub.io.show import show
 from mlsub.log.event import Event
-from mlsub.log.reading import Reading
+from mlsub.log.events import Handler, Tally
+from mlsub.log.reading import Reading, ReadingFold
 
 #: Bounds that keep a run small on hostile input; published logs stay far below them.
 MAX_EVALUATIONS = 10_000
@@ -78,8 +78,9 @@ class Run(msgspec.Struct, frozen=True):
     neither timeline nor result. ``status`` is the status of ``run_stop``: normally ``success`` or ``aborted``.
     ``more_seeds`` holds a digest of each seed that no longer fits in ``seeds``; ``seeds_left_out`` counts those that
     do not fit there either.
-    ``last_block`` is line and time (ms) of the last ``block_start`` before ``run_stop``. ``reading`` is what the
-    convergence checker reads of the log, which follows rules of its own.
+    ``last_block`` is line and time (ms) of the last ``block_start`` before ``run_stop``; ``latest_ms`` the latest time
+    of a record before the first ``run_stop``. ``reading`` is what the convergence checker reads of the log, which
+    follows rules of its own.
     """
 
     identity: dict[str, Any]
@@ -93,6 +94,7 @@ class Run(msgspec.Struct, frozen=True):
     clock: ClockStep | None
     event_types: dict[str, tuple[str, int]]
     last_block: tuple[int, float] | None = None
+    latest_ms: float | None = None
     more_seeds: bytes = b""
     seeds_left_out: int = 0
     reading: Reading = Reading()
@@ -156,9 +158,16 @@ def expected_event_type(key: str) -> str | None:
 
 
 class RunFold:
-    """Collects events in file order; :meth:`finish` gives the run."""
+    """Collects the facts of one run; :meth:`finish` gives it.
 
-    def __init__(self) -> None:
+    Args:
+        tally: what the reader counts.
+        reading: what the convergence checker reads of the same log.
+    """
+
+    def __init__(self, tally: Tally | None = None, reading: ReadingFold | None = None) -> None:
+        self._tally = tally or Tally()
+        self._reading = reading
         self.identity: dict[str, Any] = {}
         self.hyperparameters: dict[str, Any] = {}
         self.lines: dict[str, int] = {}
@@ -171,17 +180,12 @@ class RunFold:
         self.status_line: int | None = None
         self.times: dict[str, float] = {}
         self.counts = {"block_start": 0, "epoch_start": 0}
-        self.events = 0
         self.event_types: dict[str, tuple[str, int]] = {}
-        self._first: float | None = None
-        self._last: float | None = None
-        self._steps = 0
-        self._first_step = 0
-        self._worst_step = 0.0
         self._interval: tuple[float | None, float | None] = (None, None)
+        self._latest: float | None = None
         self._block: Event | None = None
         self.last_block: Event | None = None
-        self._handlers: dict[str, Callable[[Event], None]] = {
+        self._handlers: dict[str, Handler] = {
             "run_start": self._run_edge,
             "run_stop": self._run_edge,
             "init_start": self._time,
@@ -193,51 +197,48 @@ class RunFold:
             "epoch_start": self._count,
         }
 
-    def add(self, event: Event) -> None:
-        """Take the next event."""
-        self.events += 1
-        time_ms = event.time_ms
-        last = self._last
-        if last is None:
-            self._first = time_ms
-        elif time_ms < last:
-            self._step_back(event.line, last - time_ms)
-        self._last = time_ms
-        key = event.key
-        if not isinstance(key, str):
-            return
+    def handler(self, key: str | None) -> Handler | None:
+        """What takes the events of a key: each where its type is known, of the others the first is kept."""
+        if key is None:
+            return None
         expected = _EXPECTED_TYPE.get(key)
-        if expected is not None:
+        return self._state if expected is None else self._typed(key, expected)
+
+    def _typed(self, key: str, expected: str) -> Handler:
+        handler = self._handlers.get(key) or (None if key in _UNTOLD else self._state)
+
+        def take(event: Event) -> None:
             found = event.event_type
             if found != expected and found is not None:
                 self.event_types.setdefault(key, (show(found).strip('"'), event.line))
-            handler = self._handlers.get(key)
             if handler is not None:
                 handler(event)
-                return
-            if key in _UNTOLD:
-                return
+
+        return take
+
+    def _state(self, event: Event) -> None:
+        """An event whose key is a fact of the run, which the first states."""
+        key = event.key
         if key not in self.lines and (len(self.lines) < MAX_HYPERPARAMETERS or key in _ALWAYS_KEPT):
             self.lines[key] = event.line
             target = self.identity if key.startswith("submission_") else self.hyperparameters
             target[key] = event.value
 
     def finish(self) -> Run:
-        """The run that the events tell of."""
+        """The run so far; more events may follow."""
         start, stop = self._interval
+        tally, block = self._tally, self.last_block
         timeline = Timeline(
-            first=self._first,
-            last=self._last,
+            first=tally.first if tally.events else None,
+            last=tally.last if tally.events else None,
             init_start=self.times.get("init_start"),
             init_stop=self.times.get("init_stop"),
             run_start=start,
             run_stop=stop,
             blocks=self.counts["block_start"],
             epochs=self.counts["epoch_start"],
-            events=self.events,
+            events=tally.events,
         )
-        block = self.last_block
-        clock = ClockStep(self._steps, self._first_step, self._worst_step) if self._steps else None
         return Run(
             identity=self.identity,
             hyperparameters=self.hyperparameters,
@@ -247,18 +248,14 @@ class RunFold:
             status=self.status,
             status_line=self.status_line,
             lines=self.lines,
-            clock=clock,
+            clock=ClockStep(tally.steps, tally.step_line, tally.worst_step) if tally.steps else None,
             event_types=self.event_types,
             last_block=(block.line, block.time_ms) if block is not None else None,
+            latest_ms=self._latest,
             more_seeds=bytes(self._more_seeds),
             seeds_left_out=self._seeds_left_out,
+            reading=self._reading.finish() if self._reading is not None else Reading(),
         )
-
-    def _step_back(self, line: int, by_ms: float) -> None:
-        if not self._steps:
-            self._first_step = line
-        self._steps += 1
-        self._worst_step = max(self._worst_step, by_ms)
 
     def _run_edge(self, event: Event) -> None:
         """The interval the official score uses: the last start and stop up to where both are known."""
@@ -267,6 +264,8 @@ class RunFold:
             self._interval = (event.time_ms, stop) if event.key == "run_start" else (start, event.time_ms)
         self.lines.setdefault(event.key, event.line)
         if event.key == "run_stop":
+            if self.status_line is None:
+                self._latest = self._tally.latest
             self.status = _get(event.metadata, "status")
             self.status_line = event.line
             self.last_block = self._block

@@ -265,6 +265,10 @@ class Judge:
         self._watched = frozenset((*self._by_key, *plan.looked_back_on, *gathered))
         self._told_more_of = frozenset((*self._log.starts, *self._choice_keys, *plan.named, *gathered, "run_start"))
 
+    def wants(self, key: str) -> bool:
+        """Whether a rule looks at the events of a key."""
+        return key in self._watched
+
     def add(self, event: Event) -> None:
         """Take the next event."""
         key = event.key

@@ -105,6 +105,8 @@ def _run(job: _Job, settings: Settings) -> Checked:
         LogTask(str(path), path.relative_to(root).as_posix(), job.round.usage, job.round.name, job.round.overlay)
         for path in singles
     ]
+    if settings.folds:
+        tasks = [msgspec.structs.replace(task, folds=settings.folds) for task in tasks]
     reports = judge_logs(tasks, settings.jobs, settings.progress)
     by_path = {report.path: report for report in reports}
     parts = [judge_package(package, by_path, job.round, settings.convergence) for package in packages]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from mlsub.convergence.entry import USUAL, Options
+from mlsub.judge.log import NewFold
 from mlsub.judge.pool import Progress
 
 
@@ -12,6 +13,7 @@ class Settings(msgspec.Struct, frozen=True):
     """What the caller asked for: a round and usage (None to infer them), and how many processes may read.
 
     ``overlay`` is a file of the caller's own rules, checked before; ``convergence`` what the convergence test is to do.
+    ``folds`` are what to find out of each log besides, see :class:`mlsub.judge.log.LogTask`.
     """
 
     round: str | None = None
@@ -20,3 +22,4 @@ class Settings(msgspec.Struct, frozen=True):
     progress: Progress | None = None
     overlay: str | None = None
     convergence: Options = USUAL
+    folds: tuple[NewFold, ...] = ()

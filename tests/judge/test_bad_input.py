@@ -21,9 +21,9 @@ from mlperf_logging.compliance_checker.mlp_parser import ruleset_100 as official
 
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import readable
-from mlsub.judge import log as judge
+from mlsub.judge import named
 from mlsub.judge.log import LogTask, judge_log
-from mlsub.log import reader
+from mlsub.log import events, reader
 from mlsub.log.reader import open_log
 from mlsub.log.report import LogReport
 
@@ -156,7 +156,7 @@ class Failing(io.BytesIO):
 
 
 def test_a_disk_that_fails_on_the_way_makes_a_log_unreadable() -> None:
-    with patch.object(judge, "open_log", lambda path: Failing(b"x" * 4 * MIB)):
+    with patch.object(events, "open_log", lambda path: Failing(b"x" * 4 * MIB)):
         report = judged(Path("result_0.txt"))
     assert (rules_of(report), report.compliant) == (["log.unreadable"], False)
 
@@ -171,7 +171,7 @@ def test_a_log_that_goes_away_before_its_second_reading_is_unreadable(tmp_path: 
             raise MlsubError("Stale file handle")
         return io.BytesIO(joined([*GOOD[2:], *GOOD[:2]]))
 
-    with patch.object(judge, "open_log", open_once), patch.object(judge, "MAX_HELD", 10):
+    with patch.object(events, "open_log", open_once), patch.object(named, "MAX_HELD", 10):
         report = judged(tmp_path / "result_0.txt")
     assert len(opened) == 2
     assert "log.unreadable" in rules_of(report)
@@ -362,7 +362,7 @@ def test_a_log_that_names_itself_too_late_to_be_held_is_judged_the_same(
 ) -> None:
     data = joined([*lines, *names])
     held = judged_bytes(tmp_path, data)
-    with patch.object(judge, "MAX_HELD", 10):
+    with patch.object(named, "MAX_HELD", 10):
         assert judged_bytes(tmp_path, data) == held
 
 

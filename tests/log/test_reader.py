@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlsub.judge import log as judge
-from mlsub.judge.log import LogTask
-from mlsub.log import reader
+from mlsub.judge import named
+from mlsub.judge.log import LogTask, judge_log
+from mlsub.log import events, reader
 from mlsub.log import run as run_module
 from mlsub.log.reader import TOKEN, foreign_encoding, read_records
 
@@ -102,7 +102,7 @@ LONG = st.lists(st.sampled_from([TOKEN, TOKEN, b"x" * 5, b"x" * 30, b"x" * 200, 
 @FEW
 @given(data=LONG.map(b"".join), sizes=SIZES)
 def test_only_a_record_beyond_the_bound_is_too_long_and_all_others_are_whole(data: bytes, sizes: list[int]) -> None:
-    """With small bounds, so that long lines are cheap. The bound itself is soft by a chunk, nothing else is."""
+    """With small bounds, so that long lines are cheap. The bound itself is exact, see test_events."""
     bound, slack = 64, 2 * max(sizes) + len(TOKEN)
     with patch.object(reader, "CHUNK", 16), patch.object(reader, "MAX_RECORD", bound):
         found = records(Chunks(cut(data, sizes)))
@@ -255,15 +255,15 @@ def judging_peak(start: bytes, line: Callable[[int], bytes], size: int) -> int:
     """The most memory that judging such a log takes; the bounds are low, so that small logs reach them."""
     with ExitStack() as stack:
         for module, name, bound in (
-            (judge, "MAX_HELD", 50),
+            (named, "MAX_HELD", 50),
             (reader, "CHUNK", 1 << 16),
             *((run_module, f"MAX_{kind}", 50) for kind in ("EVALUATIONS", "SEEDS", "HYPERPARAMETERS")),
         ):
             stack.enter_context(patch.object(module, name, bound))
-        stack.enter_context(patch.object(judge, "open_log", lambda path: Endless(start, line, size)))
+        stack.enter_context(patch.object(events, "open_log", lambda path: Endless(start, line, size)))
         tracemalloc.start()
         stack.callback(tracemalloc.stop)
-        assert judge.judge_log(LogTask("result_0.txt", "result_0.txt", "training", "1.0")).run.timeline.last is not None
+        assert judge_log(LogTask("result_0.txt", "result_0.txt", "training", "1.0")).run.timeline.last is not None
         return tracemalloc.get_traced_memory()[1]
 
 

@@ -13,7 +13,9 @@ from mlperf_logging.result_summarizer.result_summarizer import _query_run_start_
 
 from mlsub.log import run as run_module
 from mlsub.log.event import Event
+from mlsub.log.events import Tally
 from mlsub.log.run import ClockStep, Run, RunFold, expected_event_type
+from tests.log.pushing import push
 
 FEW = settings(derandomize=True, deadline=None, max_examples=150)
 PLACE = {"file": "train.py", "lineno": 40}
@@ -27,9 +29,9 @@ class LogLine(NamedTuple):
 
 
 def fold(*events: Event) -> Run:
-    folding = RunFold()
-    for event in events:
-        folding.add(event)
+    tally = Tally()
+    folding = RunFold(tally)
+    push(events, folding, tally=tally)
     return folding.finish()
 
 

@@ -6,16 +6,17 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from mlsub.log.event import Event, decode
-from mlsub.log.reader import TOKEN, open_log, read_records
+from mlsub.log.event import Event
+from mlsub.log.events import LogReader, Tally, read_log
 from mlsub.log.run import Run, RunFold
+from tests.log.pushing import push
 
 
 def fold(events: Iterable[Event]) -> Run:
     """The run of some events."""
-    folding = RunFold()
-    for event in events:
-        folding.add(event)
+    tally = Tally()
+    folding = RunFold(tally)
+    push(events, folding, tally=tally)
     return folding.finish()
 
 
@@ -48,11 +49,7 @@ def make_run(
 
 def read_run(file: Path) -> Run:
     """The run of a published log."""
-    folding = RunFold()
-    with open_log(file) as stream:
-        for batch in read_records(stream, None, TOKEN):
-            for line, text, hidden, too_long in batch:
-                event = None if hidden or too_long else decode(line, text)
-                if isinstance(event, Event):
-                    folding.add(event)
+    tally = Tally()
+    folding = RunFold(tally)
+    read_log(file, LogReader([folding], tally=tally))
     return folding.finish()

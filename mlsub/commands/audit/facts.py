@@ -12,12 +12,11 @@ import msgspec
 
 from mlsub.commands.audit.model import Result
 from mlsub.commands.audit.places import RoundFolder, folder_of
-from mlsub.commands.audit.unstretch import edit_factor, ending_of, may_be_edited
+from mlsub.commands.audit.unstretch import edit_factor, ending_of
 from mlsub.convergence.entry import Options
 from mlsub.io.errors import MlsubError
 from mlsub.judge.pool import Progress
 from mlsub.log.report import LogReport
-from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark
 from mlsub.submission.report import EntryResult, Report
 from mlsub.systems.description import read_description
@@ -110,7 +109,7 @@ def _of_entry(
     if result.division is not None and division is not None and result.division != division:
         return Missing(result, f"the file says division {result.division}, the system description {division}")
     minutes = tuple(_minutes(log) if log.compliant else None for log in logs)
-    edit, covered = _edit(logs, Path(report.root), old=get_round(result.usage, result.round).log_format == "mll")
+    edit, covered = _edit(logs)
     before = tuple(value if log.compliant else None for log, value in zip(logs, covered, strict=True)) if edit else None
     below = 3 if entry.scaling_type else 2
     file = folder.parents[below] / "systems" / f"{entry.system}.json"
@@ -153,20 +152,13 @@ def _olympic_mean(result: Result, entry: EntryResult, minutes: Sequence[Fraction
     return sum(kept, Fraction(0)) / len(kept) if kept else None
 
 
-def _edit(logs: Sequence[LogReport], root: Path, *, old: bool) -> tuple[Fraction | None, list[Fraction]]:
+def _edit(logs: Sequence[LogReport]) -> tuple[Fraction | None, list[Fraction]]:
     """The factor all logs were multiplied by, and the minutes of each run before; None, and nothing, for none."""
-    for log in logs:
-        run = log.run
-        known = [run.evaluations[-1].time_ms] if run.evaluations else []
-        known += [run.last_block[1]] if run.last_block else []
-        if not may_be_edited(run.timeline, max(known, default=run.timeline.run_start)):
-            return None, []
-    endings = [ending_of(root / log.path, log.run.timeline, old_format=old) for log in logs]
-    known_endings = [ending for ending in endings if ending is not None]
-    factor = edit_factor(known_endings) if len(known_endings) == len(logs) else None
+    endings = [ending for log in logs if (ending := ending_of(log.run)) is not None]
+    factor = edit_factor(endings) if len(endings) == len(logs) else None
     if factor is None:
         return None, []
-    return factor, [Fraction(ending.last - ending.start) / 60_000 for ending in known_endings]
+    return factor, [Fraction(ending.last - ending.start) / 60_000 for ending in endings]
 
 
 def _rcp_factor(entry: EntryResult) -> Fraction | None:

@@ -9,15 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from pathlib import Path
 
 import msgspec
 
-from mlsub.io.errors import MlsubError
-from mlsub.log.events import read_events
-from mlsub.log.run import Timeline
+from mlsub.log.run import Run
 from mlsub.review.runs.stretch import stretch_of_lengths
-from mlsub.review.runs.thresholds import thresholds
 
 
 class Ending(msgspec.Struct, frozen=True):
@@ -35,25 +31,9 @@ def edit_factor(endings: Sequence[Ending]) -> Fraction | None:
     return None if stretch is None else Fraction(repr(stretch.factor))
 
 
-def may_be_edited(timeline: Timeline, last_known_ms: float | None) -> bool:
-    """Whether a run may end in a silence at all, from what is known without reading its log again."""
-    if timeline.run_start is None or timeline.run_stop is None or last_known_ms is None:
-        return False
-    return timeline.run_stop - last_known_ms > thresholds().stretch_gap_ms
-
-
-def ending_of(file: Path, timeline: Timeline, *, old_format: bool = False) -> Ending | None:
-    """How a run ended, by its log; None where that cannot be told."""
-    start, stop = timeline.run_start, timeline.run_stop
-    if start is None or stop is None:
+def ending_of(run: Run) -> Ending | None:
+    """How a run ended, by its log; None where the log does not say."""
+    start, stop, last = run.timeline.run_start, run.timeline.run_stop, run.latest_ms
+    if start is None or stop is None or last is None or not last > start:
         return None
-    last: float | None = None
-    try:
-        for event in read_events(file, old_format=old_format):
-            if event.key == "run_stop":
-                break
-            if event.time_ms > start:
-                last = event.time_ms if last is None else max(last, event.time_ms)
-    except MlsubError:
-        return None
-    return None if last is None else Ending(start, last, stop)
+    return Ending(start, last, stop)

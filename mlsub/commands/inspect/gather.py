@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import msgspec
 
@@ -26,7 +27,12 @@ class _Part(msgspec.Struct, frozen=True):
     round: Round
 
 
-def gather(paths: Sequence[str], settings: Settings, beside: Sequence[str] = ()) -> tuple[list[Entry], list[Entry]]:
+def gather(
+    paths: Sequence[str],
+    settings: Settings,
+    beside: Sequence[str] = (),
+    known: Mapping[str, Trace] = MappingProxyType({}),
+) -> tuple[list[Entry], list[Entry]]:
     """The entries below some paths, and those below some others, their logs read.
 
     Paths of entries and logs are relative to the folder that all have in common.
@@ -35,6 +41,7 @@ def gather(paths: Sequence[str], settings: Settings, beside: Sequence[str] = ())
         paths: what :mod:`mlsub.workspace.places` takes for a path.
         settings: what the caller knows better than the folders; its round is that of ``paths``.
         beside: the others.
+        known: the logs that have been read already, by their files.
 
     Raises:
         MlsubError: a path does not exist, has no known round, or no log is below it.
@@ -47,7 +54,9 @@ def gather(paths: Sequence[str], settings: Settings, beside: Sequence[str] = ())
         if names and not any(part.package.tasks for part in of):
             raise MlsubError(f"There is no result log below {', '.join(names[:3])}. Name an organisation's tree.")
     tasks = list(dict.fromkeys(task for part in (*parts, *parts_beside) for task in part.package.tasks))
-    traces = dict(zip(tasks, map_logs(_safe_trace, tasks, settings.jobs, settings.progress), strict=True))
+    traces = {task: msgspec.structs.replace(known[task.file], path=task.path) for task in tasks if task.file in known}
+    tasks = [task for task in tasks if task not in traces]
+    traces.update(zip(tasks, map_logs(_safe_trace, tasks, settings.jobs, settings.progress), strict=True))
     return (
         [entry for part in parts for entry in _entries(part, traces)],
         [entry for part in parts_beside for entry in _entries(part, traces)],

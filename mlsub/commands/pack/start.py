@@ -19,7 +19,7 @@ def run_started(log: Path, round_: Round) -> float | None:
     Raises:
         MlsubError: the log cannot be read.
     """
-    events = read_events(log, old_format=round_.log_format == "mll")
+    events = read_events(log, round_.log_format)
     for event in islice(events, _MAX_RECORDS):
         if event.key == "run_start" and math.isfinite(event.time_ms):
             return float(event.time_ms)

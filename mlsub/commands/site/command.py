@@ -81,7 +81,7 @@ def command(
     if ids is not None:
         wanted = replaced(wanted, naming=read_ids(Path(ids)))
     audits = _audit(claims, paths, jobs)
-    checked, overlay = _check(paths, round_, usage, jobs, rules, convergence)
+    checked, overlay = _check(paths, round_, usage, jobs, rules, convergence, inspected=inspected)
     if inspected:
         checked = _inspect(checked, paths, round_, usage, jobs)
     built = build_site(checked, Path(output), replaced(wanted, overlay=overlay, more=_pages(audits)))
@@ -98,8 +98,11 @@ def _check(
     jobs: int | None,
     rules: str | None,
     convergence: Options,
+    *,
+    inspected: bool,
 ) -> tuple[list[Checked], str | None]:
     """Read and judge; the end of the command where there is no result to show."""
+    from mlsub.review.runs.trace import TraceFold
     from mlsub.rules.overlay import check_overlay
     from mlsub.workspace import Settings, check_with_logs
 
@@ -107,7 +110,8 @@ def _check(
     if rules is not None:
         overlay = check_overlay(Path(rules))
     with progress_bar() as progress:
-        checked = check_with_logs(paths, Settings(round_, usage, jobs, progress, overlay, convergence))
+        folds = (TraceFold,) if inspected else ()
+        checked = check_with_logs(paths, Settings(round_, usage, jobs, progress, overlay, convergence, folds))
     tell_unchecked([one.report for one in checked])
     if not any(one.report.entries for one in checked):
         if any(one.report.logs for one in checked):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import msgspec
 
 from mlsub.commands.inspect.gather import gather
 from mlsub.commands.inspect.run import inspect
 from mlsub.findings import Finding
+from mlsub.review.runs.trace import Trace, Traced, trace_of
 from mlsub.submission.report import Report
 from mlsub.workspace import Checked, Settings
 
@@ -27,12 +29,22 @@ def with_forensics(checked: Sequence[Checked], paths: Sequence[str], settings: S
     Raises:
         MlsubError: there is nothing to inspect below a path.
     """
-    entries, _ = gather(paths, settings)
+    entries, _ = gather(paths, settings, known=_known(checked))
     found: dict[_Key, list[Finding]] = {}
     for one in inspect(entries).entries:
         of_entry = found.setdefault(_key(one.round, one.organisation, one.path), [])
         of_entry += [observation.finding for observation in one.observations]
     return [msgspec.structs.replace(one, report=_told(one.report, found)) for one in checked]
+
+
+def _known(checked: Sequence[Checked]) -> dict[str, Trace]:
+    """The logs that were read for forensics when they were judged, by their files."""
+    return {
+        str(Path(one.report.root, log.path)): trace_of(log.path, log.run, traced)
+        for one in checked
+        for log in one.logs
+        if (traced := log.fact(Traced)) is not None
+    }
 
 
 def _told(report: Report, found: dict[_Key, list[Finding]]) -> Report:

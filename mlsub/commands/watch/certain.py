@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import msgspec
 
 from mlsub.findings import Finding, Kind
-from mlsub.judge.defects import Defects
 from mlsub.judge.rules import LogRules
 from mlsub.rounds import Round, overlay_content
 from mlsub.rules.engine import Judge, KeyOutcome, Outcome
@@ -35,15 +34,6 @@ def certain_findings(rules: LogRules, round_: Round, path: str, spoiled: frozens
     if house is not None and round_.overlay:
         source = str(overlay_content(round_.overlay)["title"])
         yield from findings_of(_so_far(house), path, source, spoiled, cut_off=True, kind=Kind.HOUSE)
-
-
-def certain_defects(defects: Defects) -> list[Finding]:
-    """The records that cannot be used; the last one is no cut-off record as long as more may follow."""
-    last, defects.last_is_broken = defects.last_is_broken, False
-    try:
-        return list(defects.findings())
-    finally:
-        defects.last_is_broken = last
 
 
 def _so_far(judge: Judge) -> Outcome:

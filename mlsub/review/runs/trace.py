@@ -1,7 +1,4 @@
-"""What forensics keeps of one log besides its run: gaps, intervals, throughput, fingerprints.
-
-A fold of its own, so that checking a log costs no more for it.
-"""
+"""What forensics keeps of one log besides its run: gaps, intervals, throughput, fingerprints."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from mlsub.io.errors import MlsubError
 from mlsub.io.show import show
 from mlsub.judge.log import LogTask
 from mlsub.log.event import Event
-from mlsub.log.events import read_events
+from mlsub.log.events import Handler, LogReader, Tally, read_log
 from mlsub.log.reading import ReadingFold
 from mlsub.log.run import Run, RunFold
 from mlsub.rounds import get_round
@@ -79,8 +76,8 @@ class KeyMark(msgspec.Struct, frozen=True):
     values: str
 
 
-class Trace(msgspec.Struct, frozen=True, kw_only=True):
-    """One log read for forensics.
+class Traced(msgspec.Struct, frozen=True, kw_only=True):
+    """What one log shows besides its run.
 
     ``last_ms`` is the time of the latest record of the timed region before ``run_stop``; ``told_s`` the length of the
     run in seconds as ``run_stop`` itself states it (TTT), with ``told_as`` naming the field. ``jump`` is line and size
@@ -89,8 +86,6 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     does not repeat. ``keys`` has the records of the whole log by their keys.
     """
 
-    path: str
-    run: Run
     last_ms: float | None = None
     last_key: str = ""
     told_s: float | None = None
@@ -104,7 +99,19 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     times: str = ""
     marks: int = 0
     keys: dict[str, KeyMark] = {}
+
+
+class Trace(Traced, frozen=True, kw_only=True):
+    """One log read for forensics: its run, and what else it shows; ``unreadable`` says why it cannot be read."""
+
+    path: str
+    run: Run
     unreadable: str | None = None
+
+
+def trace_of(path: str, run: Run, traced: Traced) -> Trace:
+    """A log for forensics, of what its folds came to."""
+    return Trace(path=path, run=run, **{name: getattr(traced, name) for name in Traced.__struct_fields__})
 
 
 class _Marking:
@@ -123,7 +130,6 @@ class TraceFold:
     """Collects events in file order; :meth:`finish` gives the trace."""
 
     def __init__(self) -> None:
-        self.run = RunFold()
         self._start: float | None = None
         self._stopped = False
         self._rates: list[Rate] = []
@@ -144,11 +150,13 @@ class TraceFold:
         self._hash = hashlib.blake2b(digest_size=16)
         self._marks = 0
 
-    def add(self, event: Event) -> None:
-        """Take the next event."""
-        self.run.add(event)
+    def handler(self, key: str | None) -> Handler | None:
+        """What takes the events of a key."""
+        return None if key is None else self._add
+
+    def _add(self, event: Event) -> None:
         time_ms, key = event.time_ms, event.key
-        if not -MAX_TIME_MS < time_ms < MAX_TIME_MS or not isinstance(key, str):
+        if not -MAX_TIME_MS < time_ms < MAX_TIME_MS:
             return
         self._mark(event, time_ms, key)
         if self._stopped:
@@ -227,13 +235,11 @@ class TraceFold:
         if number is not None and len(self._rates) < MAX_RATES:
             self._rates.append(Rate(event.time_ms, event.line, number))
 
-    def finish(self, path: str) -> Trace:
-        """The trace that the events leave."""
+    def finish(self) -> Traced:
+        """What the events leave."""
         intervals = {name: Intervals(tuple(a), tuple(b)) for name, (a, b) in self._lengths.items()}
         done = self._stopped
-        return Trace(
-            path=path,
-            run=self.run.finish(),
+        return Traced(
             last_ms=self._latest if done else None,
             last_key=self._latest_key[:MAX_KEY] if done else "",
             told_s=self._told[0],
@@ -280,15 +286,14 @@ def _positive(value: Any) -> float | None:
 def read_trace(task: LogTask) -> Trace:
     """Read a log for forensics: a pure function, fit for another process. Bad input never raises.
 
-    Records that the official parser cannot use are passed over; ``mlsub check`` tells of them.
+    Records that the official parser cannot use are passed over; ``mlsub check`` reports them.
     """
-    old = get_round(task.usage, task.round, task.overlay).log_format == "mll"
-    fold, reading = TraceFold(), ReadingFold(manner_of(task.usage, task.round, task.overlay))
+    round_ = get_round(task.usage, task.round, task.overlay)
+    tally, reading, fold = Tally(), ReadingFold(manner_of(task.usage, task.round, task.overlay)), TraceFold()
+    run = RunFold(tally, reading)
+    reader = LogReader([run, fold], log_format=round_.log_format, tally=tally, texts=reading.add)
     try:
-        for event in read_events(Path(task.file), old_format=old, reading=reading):
-            fold.add(event)
+        read_log(Path(task.file), reader)
     except MlsubError as error:
         return Trace(path=task.path, run=RunFold().finish(), unreadable=str(error))
-    trace = fold.finish(task.path)
-    run = msgspec.structs.replace(trace.run, reading=reading.finish())
-    return msgspec.structs.replace(trace, run=run)
+    return trace_of(task.path, run.finish(), fold.finish())

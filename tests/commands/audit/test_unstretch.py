@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlsub.commands.audit.unstretch import Ending, edit_factor, ending_of, may_be_edited
-from mlsub.log.run import Timeline
+from mlsub.commands.audit.unstretch import Ending, edit_factor, ending_of
+from tests.review.folding import read_run
 
 START = 1_620_000_000_000
 
@@ -62,14 +62,6 @@ def test_the_end_of_a_run_is_read_from_its_log(tmp_path: Path) -> None:
     file = tmp_path / "result_0.txt"
     events = [("init_start", 1), ("run_start", 10), ("eval_accuracy", 90), ("train_samples", 100), ("run_stop", 200)]
     file.write_text("".join(line(*event) for event in events) + line("late", 500))
-    timeline = Timeline(run_start=10.0, run_stop=200.0)
-    assert ending_of(file, timeline) == Ending(10, 100, 200)
-    assert ending_of(file, Timeline()) is None
-    assert ending_of(tmp_path / "result_1.txt", timeline) is None
-
-
-def test_only_a_silent_end_is_looked_at_twice() -> None:
-    timeline = Timeline(run_start=0.0, run_stop=60_000.0)
-    assert may_be_edited(timeline, 50_000.0)
-    assert not may_be_edited(timeline, 59_500.0)
-    assert not may_be_edited(timeline, None)
+    assert ending_of(read_run(file)) == Ending(10, 100, 200)
+    file.write_text("".join(line(*event) for event in events[:-1]))
+    assert ending_of(read_run(file)) is None

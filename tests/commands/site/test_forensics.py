@@ -10,6 +10,7 @@ from mlsub.commands.inspect.gather import Asked, gather
 from mlsub.commands.inspect.run import inspect
 from mlsub.commands.site.forensics import with_forensics
 from mlsub.findings import Kind
+from mlsub.review.runs.trace import TraceFold
 from mlsub.workspace import Settings, check_with_logs
 from tests.commands.runner import run
 from tests.corpus import CORPUS
@@ -45,6 +46,17 @@ def compare(paths: list[str]) -> None:
         added += [finding.message for finding in more]
     assert expected
     assert sorted(added) == expected
+
+
+def test_each_log_is_read_once_for_the_verdict_and_forensics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = make_tree(tmp_path, "v1.0")
+    tree.log(4).rename(tree.entry() / "result_9.txt")
+    paths = [str(tree.folder)]
+    twice = with_forensics(check_with_logs(paths, Settings(jobs=1)), paths, Asked(jobs=1))
+    checked = check_with_logs(paths, Settings(jobs=1, folds=(TraceFold,)))
+    monkeypatch.setattr("mlsub.commands.inspect.gather.read_trace", lambda _: pytest.fail("read again"))
+    once = with_forensics(checked, paths, Asked(jobs=1))
+    assert [one.report for one in once] == [one.report for one in twice]
 
 
 def test_they_stand_on_the_page_when_asked_for(tmp_path: Path) -> None:

@@ -409,7 +409,7 @@ def test_a_defect_of_ours_rejects(file: Path, monkeypatch: pytest.MonkeyPatch) -
     reading, writing = os.pipe()
     os.write(writing, b"".join(lines_of()))
     os.close(writing)
-    monkeypatch.setattr("mlsub.commands.watch.growing._FedReading.take", lambda *_: 1 / 0)
+    monkeypatch.setattr("mlsub.judge.log.LogJudge.feed", lambda *_: 1 / 0)
     status, kept = watched(["-"], standard_input=reading)
     os.close(reading)
     assert status == 1

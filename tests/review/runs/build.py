@@ -8,14 +8,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from mlsub.convergence.algorithm import manner_of
 from mlsub.log.event import Event
+from mlsub.log.events import Tally
 from mlsub.log.reading import ReadingFold
+from mlsub.log.run import RunFold
 from mlsub.review.runs.model import Entry
 from mlsub.review.runs.trace import Trace, TraceFold
+from mlsub.review.runs.trace import trace_of as trace_of_run
 from mlsub.rounds import get_round
+from tests.log.pushing import push
 
 Record = dict[str, Any]
 Change = Callable[[list[Record]], object]
@@ -76,13 +78,13 @@ def put(made: list[Record], key: str, value: Any, nth: int = 0) -> None:
 
 def trace_of(made: list[Record], path: str = "rack1/bert/result_0.txt") -> Trace:
     """The trace of some records, one a line."""
-    fold, reading = TraceFold(), ReadingFold(manner_of("training", "1.1"))
-    for line, record in enumerate(made, 1):
-        event = Event(line=line, **record)
-        fold.add(event)
-        reading.add(line, json.dumps(record).encode(), event)
-    trace = fold.finish(path)
-    return msgspec.structs.replace(trace, run=msgspec.structs.replace(trace.run, reading=reading.finish()))
+    tally, reading, fold = Tally(), ReadingFold(manner_of("training", "1.1")), TraceFold()
+    run = RunFold(tally, reading)
+    events = [Event(line=line, **record) for line, record in enumerate(made, 1)]
+    push(events, run, fold, tally=tally)
+    for event, record in zip(events, made, strict=True):
+        reading.add(event.line, json.dumps(record).encode(), event)
+    return trace_of_run(path, run.finish(), fold.finish())
 
 
 def entry(

@@ -14,9 +14,12 @@ from hypothesis import strategies as st
 from mlsub.commands.inspect.run import inspect
 from mlsub.judge.log import LogTask
 from mlsub.log.event import Event
+from mlsub.log.events import Tally
+from mlsub.log.run import RunFold
 from mlsub.review.runs import trace as module
 from mlsub.review.runs.trace import TraceFold, read_trace
 from tests.corpus import CORPUS
+from tests.log.pushing import push
 from tests.review.runs.build import at, entry, records, trace_of
 
 CLEAN = entry(runs=5)
@@ -76,10 +79,10 @@ def test_what_follows_run_stop_is_no_part_of_the_region() -> None:
 
 @given(st.lists(_events, max_size=40))
 def test_no_record_breaks_the_fold_or_a_detector(events: list[Event]) -> None:
-    fold = TraceFold()
-    for event in events:
-        fold.add(event)
-    trace = fold.finish("v1.1/ACME/results/rack1/bert/result_0.txt")
+    tally, fold = Tally(), TraceFold()
+    run = RunFold(tally)
+    push(events, run, fold, tally=tally)
+    trace = module.trace_of("v1.1/ACME/results/rack1/bert/result_0.txt", run.finish(), fold.finish())
     assert trace.last_ms is None or math.isfinite(trace.last_ms)
     assert all(math.isfinite(gap.longest_ms) for gap in trace.gaps)
     inspect([msgspec.structs.replace(CLEAN, traces=(trace, *CLEAN.traces))])
@@ -90,11 +93,11 @@ def test_hostile_logs_leave_small_traces(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(module, "MAX_GAPS", 10)
     monkeypatch.setattr(module, "MAX_RATES", 10)
     fold = TraceFold()
-    fold.add(Event(time_ms=0, key="run_start", value=None, metadata=None))
+    push([Event(time_ms=0, key="run_start", value=None, metadata=None)], fold)
     for n in range(100):
         for step, key in enumerate(("block_start", "block_stop", "throughput", f"key{n}")):
-            fold.add(Event(time_ms=10_000.0 * (4 * n + step), key=key, value=5, metadata=None))
-    trace = fold.finish("x")
+            push([Event(time_ms=10_000.0 * (4 * n + step), key=key, value=5, metadata=None)], fold)
+    trace = fold.finish()
     assert len(trace.blocks.lengths) == len(trace.gaps) == len(trace.rates) == 10
 
 

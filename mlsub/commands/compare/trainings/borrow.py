@@ -13,9 +13,9 @@ from typing import Any
 
 import msgspec
 
-from mlsub.commands.compare.packages.reading import Reading, read_side
+from mlsub.commands.compare.packages.reading import Reading
 from mlsub.commands.compare.packages.values import agreed_values, fields
-from mlsub.commands.compare.trainings.compare import compare_sides
+from mlsub.commands.compare.trainings.compare import compare_sides, read_timed
 from mlsub.commands.compare.trainings.match import entry_name, match
 from mlsub.commands.compare.trainings.model import Comparison
 from mlsub.commands.compare.trainings.sides import Known, accelerators_of, facts_of_entry, know
@@ -65,7 +65,7 @@ def check_borrowing(old: str, new: str, source: str, settings: Settings, forced:
     Raises:
         MlsubError: a side holds nothing to compare, or several entries could be the source.
     """
-    before, after, lender = (read_side(path, settings) for path in (old, new, source))
+    before, after, lender = (read_timed(path, settings) for path in (old, new, source))
     found = compare_sides(before, after, forced)
     pairs = match(before, after, forced).pairs
     findings: list[Finding] = []

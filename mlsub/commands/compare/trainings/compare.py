@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from mlsub.commands.compare.packages.model import Side
 from mlsub.commands.compare.packages.reading import Reading, read_side
 from mlsub.commands.compare.packages.values import agreed, fields, hyperparameters
 from mlsub.commands.compare.trainings.decompose import decompose
 from mlsub.commands.compare.trainings.match import Pair, entry_name, match
 from mlsub.commands.compare.trainings.model import Comparison, PairComparison
+from mlsub.commands.compare.trainings.phases import IntervalFold
 from mlsub.commands.compare.trainings.sides import know
 from mlsub.commands.compare.trainings.words import answer
 from mlsub.workspace import Settings
@@ -27,7 +30,12 @@ def compare(old: str, new: str, settings: Settings, forced: Sequence[str] = ()) 
     Raises:
         MlsubError: a side holds nothing to compare, nothing belongs together, or a forced pair is none.
     """
-    return compare_sides(read_side(old, settings), read_side(new, settings), forced)
+    return compare_sides(read_timed(old, settings), read_timed(new, settings), forced)
+
+
+def read_timed(path: str, settings: Settings) -> Reading:
+    """Check one side as ``read_side`` does, and collect the intervals of its logs."""
+    return read_side(path, msgspec.structs.replace(settings, folds=(IntervalFold,)))
 
 
 def compare_sides(before: Reading, after: Reading, forced: Sequence[str] = ()) -> Comparison:

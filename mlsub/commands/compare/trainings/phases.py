@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 import msgspec
 
-from mlsub.io.errors import MlsubError
 from mlsub.log.event import Event
-from mlsub.log.events import read_events
+from mlsub.log.events import Handler
 
 #: Bounds memory on hostile input; published logs stay below 5,000.
 MAX_INTERVALS = 100_000
@@ -55,55 +53,40 @@ class Phases(msgspec.Struct, frozen=True, kw_only=True):
 TIMED = ("start", "training", "before_evaluation", "evaluation", "pauses", "end", "untold")
 
 
-def read_intervals(file: Path, *, old_format: bool = False) -> Intervals | None:
-    """The intervals of a log; None where it cannot be read.
+class IntervalFold:
+    """Collects the intervals of a log; of the starts and stops of many processes the first counts."""
 
-    A log is read once for its verdict; only comparisons need this, and read it again.
-
-    Args:
-        file: the log.
-        old_format: whether it is of v0.6.
-    """
-    fold = _Fold()
-    try:
-        # Few records of a log are edges: the others need not be decoded.
-        for event in read_events(file, old_format=old_format, holding=(b"_start", b"_stop")):
-            fold.add(event)
-    except MlsubError:
-        return None
-    return fold.finish()
-
-
-class _Fold:
     def __init__(self) -> None:
-        self.spans: dict[str, list[Span]] = {kind: [] for kind in _KINDS}
-        self.open: dict[str, float] = {}
-        self.cut = False
+        self._spans: dict[str, list[Span]] = {kind: [] for kind in _KINDS}
+        self._open: dict[str, float] = {}
+        self._cut = False
 
-    def add(self, event: Event) -> None:
-        """Of starts and stops of many processes the first counts."""
-        if not isinstance(event.key, str) or not math.isfinite(event.time_ms):
+    def handler(self, key: str | None) -> Handler | None:
+        """What takes the events of a key: the edges of intervals."""
+        return self._edge if key in _EDGES else None
+
+    def _edge(self, event: Event) -> None:
+        if not math.isfinite(event.time_ms):
             return
-        kind, starts = _EDGES.get(event.key, (None, False))
-        if kind is None:
-            return
+        kind, starts = _EDGES[event.key]
         if starts:
-            self.open.setdefault(kind, event.time_ms)
-        elif kind in self.open:
+            self._open.setdefault(kind, event.time_ms)
+        elif kind in self._open:
             self._close(kind, event.time_ms)
 
     def _close(self, kind: str, stop: float) -> None:
-        spans = self.spans[kind]
-        start = self.open.pop(kind)
+        spans = self._spans[kind]
+        start = self._open.pop(kind)
         if len(spans) >= MAX_INTERVALS:
-            self.cut = True
+            self._cut = True
         else:
             spans.append((start, stop))
 
     def finish(self) -> Intervals:
-        for kind in list(self.open):
+        """The intervals, those that are still open with an end at infinity."""
+        for kind in list(self._open):
             self._close(kind, math.inf)
-        return Intervals(**{kind: tuple(spans) for kind, spans in self.spans.items()}, cut=self.cut)
+        return Intervals(**{kind: tuple(spans) for kind, spans in self._spans.items()}, cut=self._cut)
 
 
 def phases_of(intervals: Intervals, run: Span, init: float | None = None) -> Phases:

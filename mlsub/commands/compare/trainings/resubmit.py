@@ -16,9 +16,9 @@ import msgspec
 
 from mlsub.commands.compare.packages.files import digest
 from mlsub.commands.compare.packages.model import Change, Side
-from mlsub.commands.compare.packages.reading import Reading, read_side
+from mlsub.commands.compare.packages.reading import Reading
 from mlsub.commands.compare.trainings.borrow import SOFTWARE
-from mlsub.commands.compare.trainings.compare import compare_sides, side_of
+from mlsub.commands.compare.trainings.compare import compare_sides, read_timed, side_of
 from mlsub.commands.compare.trainings.match import Pair, entry_name, match
 from mlsub.commands.compare.trainings.model import Comparison, PairComparison
 from mlsub.findings import Finding, Verdict
@@ -54,9 +54,9 @@ def check_resubmission(old: str, new: str, settings: Settings, forced: Sequence[
     Raises:
         MlsubError: a side holds nothing to compare, or the round is not a later one.
     """
-    before = read_side(old, msgspec.structs.replace(settings, round=None))
+    before = read_timed(old, msgspec.structs.replace(settings, round=None))
     try:
-        after = read_side(new, settings)
+        after = read_timed(new, settings)
     except MlsubError:
         nothing_left = _none_left(before, new, settings)
         if nothing_left is None:

@@ -14,7 +14,7 @@ from mlsub.commands.compare.packages.reading import Reading, content_of
 from mlsub.commands.compare.packages.values import agreed_values
 from mlsub.commands.compare.trainings.decompose import Measured
 from mlsub.commands.compare.trainings.model import Convergence, EntrySide, PhaseTime
-from mlsub.commands.compare.trainings.phases import TIMED, Intervals, Phases, phases_of, read_intervals
+from mlsub.commands.compare.trainings.phases import TIMED, Intervals, Phases, phases_of
 from mlsub.convergence.algorithm import algorithm_of, newest_algorithm, unit_words
 from mlsub.convergence.point import paired_rule
 from mlsub.convergence.runs import BEYOND, progress_of
@@ -37,7 +37,7 @@ class Known(msgspec.Struct, frozen=True):
 
 
 def know(reading: Reading, entry: EntryResult) -> Known:
-    """Gather what an entry is compared by; the logs of the runs that count are read for their intervals."""
+    """Gather what an entry is compared by; its logs have been read with their :class:`Intervals`."""
     report = reading.checked.report
     round_ = get_round(report.usage or "training", str(report.round))
     logs = reading.logs(entry)
@@ -46,7 +46,7 @@ def know(reading: Reading, entry: EntryResult) -> Known:
         entry.score.unscaled if minutes_of == "score" else _mean([logs[n].minutes or 0.0 for n in counted])
     )
     points = _points(logs, entry.benchmark, round_)
-    phases = _phases_of(reading, [logs[n] for n in counted], round_)
+    phases = _phases_of([logs[n] for n in counted])
     work = [float(point) for n in counted if (point := points[n]) is not None]
     measured = Measured(
         phases=phases or (),
@@ -56,7 +56,7 @@ def know(reading: Reading, entry: EntryResult) -> Known:
         samples=_samples(logs, entry, round_),
         accelerators=accelerators_of(facts_of_entry(reading, entry)),
     )
-    why = None if phases else "no run has a time that counts, or its log cannot be read again"
+    why = None if phases else "no run has a time that counts, or its log cannot be read"
     if entry.scaling_type == "weak":
         why = "models of weak scaling train side by side"
     side = _side(reading, entry, round_, _Time(minutes_of, unscaled, len(counted)), points, measured)
@@ -193,16 +193,15 @@ def _mean(values: Sequence[float]) -> float | None:
     return sum(values) / len(values) if values else None
 
 
-def _phases_of(reading: Reading, logs: Sequence[LogReport], round_: Round) -> tuple[Phases, ...] | None:
-    """The phases of runs; None where one cannot be read again."""
-    root = Path(reading.checked.report.root)
+def _phases_of(logs: Sequence[LogReport]) -> tuple[Phases, ...] | None:
+    """The phases of runs; None where the times of one are not known."""
     phases = []
     for log in logs:
         timeline = log.run.timeline
         start, stop = _sane(timeline.run_start), _sane(timeline.run_stop)
         if start is None or stop is None:
             return None
-        intervals = read_intervals(root / log.path, old_format=round_.log_format == "mll")
+        intervals = log.fact(Intervals)
         if intervals is None:
             return None
         phases.append(_phases(intervals, timeline, (start, stop)))

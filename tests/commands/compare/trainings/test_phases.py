@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.compare.trainings import phases as module
-from mlsub.commands.compare.trainings.phases import TIMED, Intervals, Phases, Span, phases_of, read_intervals
+from mlsub.commands.compare.trainings.phases import TIMED, IntervalFold, Intervals, Phases, Span, phases_of
+from mlsub.judge.log import LogTask, judge_log
+from mlsub.log.events import LogReader, read_log
 
 INF = float("inf")
 
@@ -77,6 +79,12 @@ def test_a_run_that_stops_before_it_starts_has_no_phases() -> None:
     assert told(phases_of(Intervals(block=((0, 10),)), (100.0, 40.0))) == {"untold": -60.0}
 
 
+def read_intervals(file: Path, log_format: str = "mllog") -> Intervals:
+    fold = IntervalFold()
+    read_log(file, LogReader([fold], log_format=log_format))
+    return fold.finish()
+
+
 def log(file: Path, *records: tuple[str, object]) -> Path:
     lines = [
         f':::MLLOG {{"time_ms": {time}, "key": "{key}", "value": null, "metadata": {{}}}}\n' for key, time in records
@@ -107,7 +115,7 @@ def test_the_format_of_the_first_rounds(tmp_path: Path) -> None:
     file = tmp_path / "result_0.txt"
     record = ':::MLL 1560000000.{} {}: {{"value": null, "metadata": {{"file": "a.py", "lineno": 1}}}}\n'
     file.write_text(record.format("000", "block_start") + record.format("250", "block_stop"))
-    (span,) = (read_intervals(file, old_format=True) or Intervals()).block
+    (span,) = read_intervals(file, "mll").block
     assert span[1] - span[0] == pytest.approx(250)
 
 
@@ -115,11 +123,14 @@ def test_more_intervals_than_anyone_logs_are_not_kept(tmp_path: Path, monkeypatc
     monkeypatch.setattr(module, "MAX_INTERVALS", 2)
     pairs = [(key, time) for time in range(3) for key in ("eval_start", "eval_stop")]
     found = read_intervals(log(tmp_path / "result_0.txt", *pairs))
-    assert found is not None
     assert (found.cut, len(found.eval)) == (True, 2)
 
 
-def test_what_cannot_be_read_is_none(tmp_path: Path) -> None:
+def test_what_cannot_be_read_has_no_intervals(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    assert read_intervals(tmp_path / "gone") is None
-    assert read_intervals(tmp_path / "pipe") is None
+    log(tmp_path / "result_0.txt", ("block_start", 10), ("block_stop", 20))
+    found = {
+        name: judge_log(LogTask(str(tmp_path / name), name, "training", "1.0", folds=(IntervalFold,))).fact(Intervals)
+        for name in ("gone", "pipe", "result_0.txt")
+    }
+    assert found == {"gone": None, "pipe": None, "result_0.txt": Intervals(block=((10.0, 20.0),))}
