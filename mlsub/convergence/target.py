@@ -10,8 +10,8 @@ import msgspec
 from mlsub.divisions import division_of
 from mlsub.log.event import Event
 from mlsub.rounds import Round
+from mlsub.rules.aspects.quality import Goal, goal_of
 from mlsub.rules.compiled import Plan, plan_for
-from mlsub.rules.compiled import Target as Test
 from mlsub.rules.constraints import Constraint
 from mlsub.rules.formula import is_formula, parse
 from mlsub.rules.model import Reach
@@ -42,7 +42,7 @@ class Target(msgspec.Struct, frozen=True):
     key: str
     words: str
     bands: tuple[Band, ...]
-    test: Test
+    test: Goal
     field: str | None = None
     by: str | None = None
 
@@ -58,13 +58,13 @@ def target_of(round_: Round, division: str | None, benchmark: str | None, stated
     """
     for compiled in plan_of_log(round_, division, benchmark).keys:
         rule = compiled.rule
-        if compiled.target is None:
+        if not rule.reaches:
             continue
         return Target(
             key=rule.gathers.key if rule.gathers else rule.key,
             words=", ".join(reach.words() for reach in rule.reaches),
             bands=tuple(_band(reach, stated) for reach in rule.reaches),
-            test=compiled.target,
+            test=goal_of(rule.reaches),
             field=rule.gathers.field if rule.gathers else None,
             by=rule.gathers.by if rule.gathers else None,
         )

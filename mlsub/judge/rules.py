@@ -11,7 +11,7 @@ from mlsub.log.events import Handler
 from mlsub.log.reading import Crash
 from mlsub.rounds import Round, overlay_content
 from mlsub.rules.compiled import house_plan_for, plan_for
-from mlsub.rules.engine import Judge
+from mlsub.rules.engine import Judge, Outcome
 from mlsub.rules.isolate import review_crashed, reviewed
 from mlsub.rules.phrases import findings_of
 
@@ -61,19 +61,25 @@ class LogRules:
     def crash(self) -> Crash | None:
         """The first record whose quality measure the official checker cannot compare with the target."""
         broken = [out.incomparable for out in self._official.finish().keys if out.incomparable is not None]
-        first = min(broken, key=lambda failure: failure.first_line, default=None)
-        return Crash(first.first_line, f"{first.actual} cannot be compared with the quality target") if first else None
+        for line, shown in sorted(broken)[:1]:
+            return Crash(line, f"{shown} cannot be compared with the quality target")
+        return None
 
     def findings(self, path: str, spoiled: frozenset[str], *, cut_off: bool) -> Iterator[Finding]:
         """The findings; see :func:`mlsub.rules.phrases.findings_of`."""
-        official, checker = self._official.finish(), self._round.checker
-        yield from findings_of(official, path, checker, spoiled, cut_off=cut_off)
+        yield from findings_of(self._official.finish(), path, self._round.checker, spoiled, cut_off=cut_off)
         if self._broken is not None:
             yield review_crashed("house", path, self._broken)
         if self._house is not None:
-            yield from reviewed("house", path, lambda: self._house_findings(path, spoiled, cut_off))
+            house = self._house
+            yield from reviewed("house", path, lambda: self._by_house(house.finish(), path, spoiled, cut_off))
 
-    def _house_findings(self, path: str, spoiled: frozenset[str], cut_off: bool) -> Iterator[Finding]:
-        if self._house is not None and self._round.overlay:
-            house, source = self._house.finish(), str(overlay_content(self._round.overlay)["title"])
-            yield from findings_of(house, path, source, spoiled, cut_off=cut_off, kind=Kind.HOUSE)
+    def certain(self, path: str, spoiled: frozenset[str]) -> Iterator[Finding]:
+        """What is wrong by now and stays wrong, whatever follows."""
+        yield from findings_of(self._official.certain(), path, self._round.checker, spoiled, cut_off=True)
+        if self._house is not None:
+            yield from self._by_house(self._house.certain(), path, spoiled, cut_off=True)
+
+    def _by_house(self, seen: Outcome, path: str, spoiled: frozenset[str], cut_off: bool) -> Iterator[Finding]:
+        source = str(overlay_content(self._round.overlay)["title"])
+        yield from findings_of(seen, path, source, spoiled, cut_off=cut_off, kind=Kind.HOUSE)

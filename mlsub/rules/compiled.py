@@ -2,74 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
-from typing import Any
 
 import msgspec
 
-from mlsub.log.event import Event
-from mlsub.rules.constraints import Constraint, Test
-from mlsub.rules.formula import parse
+from mlsub.rules.aspects import aspects_of
+from mlsub.rules.aspects.base import CompiledKey
 from mlsub.rules.load import explained, house_rules_for, rules_for
-from mlsub.rules.model import Entry, KeyRule, Reach, RuleSet
-from mlsub.rules.values import Stated
-
-
-class Check(msgspec.Struct, frozen=True):
-    """One demand on one record.
-
-    ``words`` says it for every log and names the failure; ``words_in`` what it comes to with the values of one log,
-    None where that is the same. ``names`` are the keys whose values it needs.
-    """
-
-    aspect: str
-    words: str
-    holds: Callable[[Event, Stated], bool]
-    actual: Callable[[Event], Any]
-    words_in: Callable[[Stated], str] | None = None
-    names: tuple[str, ...] = ()
-
-
-class Target(msgspec.Struct, frozen=True):
-    """A quality target, tested measure by measure in the order written, stopping at the first that misses."""
-
-    parts: tuple[tuple[str | None, tuple[Test, ...]], ...]
-
-    def met(self, value: Any, stated: Stated) -> bool:
-        """Whether an evaluation meets the target.
-
-        Raises:
-            Exception: Python cannot compare the value.
-        """
-        for field, tests in self.parts:
-            measure = value if field is None else value[field]
-            if not all(test(measure, stated) for test in tests):
-                return False
-        return True
-
-
-class CompiledKey(msgspec.Struct, frozen=True):
-    """One key's rule as tests: of the value, of the metadata, and of the metadata of the first record.
-
-    ``minutes`` is the time limit, 0 while what it depends on (``needed``) is not logged.
-    """
-
-    rule: KeyRule
-    value_checks: tuple[Check, ...]
-    checks: tuple[Check, ...]
-    first_checks: tuple[Check, ...]
-    target: Target | None
-    minutes: Callable[[Stated], float] | None
-    needed: tuple[str, ...]
-    lower_is_better: bool
-    only_first: bool
+from mlsub.rules.model import KeyRule, RuleSet
 
 
 class Plan(msgspec.Struct, frozen=True):
     """A compiled rule set.
 
-    ``named`` are the keys whose values its formulas ask for, ``looked_back_on`` all keys that other keys' rules need.
+    ``named`` are the keys whose values its formulas ask for, ``looked_back_on`` all keys that other keys' rules need,
+    ``starts`` those after which time is measured.
     """
 
     keys: tuple[CompiledKey, ...]
@@ -77,7 +24,7 @@ class Plan(msgspec.Struct, frozen=True):
     alternatives: tuple[tuple[str, ...], ...]
     named: frozenset[str]
     looked_back_on: frozenset[str]
-    nested: bool
+    starts: frozenset[str]
 
 
 @lru_cache(maxsize=256)
@@ -106,147 +53,29 @@ def house_plan_for(usage: str, round_name: str, division: str | None, benchmark:
 
 def compile_rules(rules: RuleSet) -> Plan:
     """Compile a rule set."""
-    every = [*rules.rules, *(rule for variant in rules.variants for rule in variant.rules)]
-    named = frozenset(name for rule in every for name in _named(rule))
+    keys = tuple(compile_key(rule) for rule in rules.rules)
+    variants = tuple((v.key, v.value, tuple(compile_key(rule) for rule in v.rules)) for v in rules.variants)
+    aspects = [aspect for key in (*keys, *(key for *_, chosen in variants for key in chosen)) for aspect in key.aspects]
+    named = frozenset(name for aspect in aspects for name in aspect.named())
+    looked_back_on = frozenset(name for aspect in aspects for name in aspect.looked_back_on())
     return Plan(
-        tuple(compile_key(rule) for rule in rules.rules),
-        tuple((v.key, v.value, tuple(compile_key(rule) for rule in v.rules)) for v in rules.variants),
-        rules.alternatives,
-        named,
-        named.union(name for rule in every for name in _looked_back_on(rule)).union(v.key for v in rules.variants),
-        any(rule.nested for rule in every),
+        keys=keys,
+        variants=variants,
+        alternatives=rules.alternatives,
+        named=named,
+        looked_back_on=named | looked_back_on | {variant.key for variant in rules.variants},
+        starts=frozenset(key.rule.within.of for key in keys if key.rule.within),
     )
 
 
 def compile_key(rule: KeyRule) -> CompiledKey:
     """Compile the rule of one key."""
-    entries = tuple(_compile_entries(rule.metadata, ""))
-    target = None
-    if rule.reaches:
-        target = Target(tuple((r.field, tuple(c.test() for c in r.constraints)) for r in rule.reaches))
+    aspects = aspects_of(rule)
+    tests = [(aspect.of_all, test) for aspect in aspects if (test := aspect.test()) is not None]
+    only_first = rule.key.startswith("submission_")
     return CompiledKey(
         rule=rule,
-        value_checks=tuple(_compile_value(constraint) for constraint in rule.value),
-        checks=entries,
-        first_checks=(*entries, *_compile_entries(rule.first_metadata, " on the first")),
-        target=target,
-        minutes=_limit(rule.within.minutes) if rule.within else None,
-        needed=_limit_needs(rule),
-        lower_is_better=_lower_is_better(rule.reaches),
-        only_first=rule.key.startswith("submission_"),
+        aspects=aspects,
+        tests=tuple(test for _, test in tests),
+        later_tests=tuple(test for of_all, test in tests if of_all or not only_first),
     )
-
-
-def _limit(minutes: float | str) -> Callable[[Stated], float]:
-    if not isinstance(minutes, str):
-        return lambda _: minutes
-    formula = parse(minutes[1:])
-
-    def compute(stated: Stated) -> float:
-        return float(formula.compute(stated)) if all(name in stated for name in formula.names) else 0.0
-
-    return compute
-
-
-def _limit_needs(rule: KeyRule) -> tuple[str, ...]:
-    minutes = rule.within.minutes if rule.within else None
-    return parse(minutes[1:]).names if isinstance(minutes, str) else ()
-
-
-def _compile_value(constraint: Constraint) -> Check:
-    test = constraint.test()
-    return Check(
-        "value",
-        constraint.words(),
-        lambda event, stated: test(event.value, stated),
-        lambda event: event.value,
-        constraint.words if constraint.formulas() else None,
-        constraint.names(),
-    )
-
-
-def _compile_entries(entries: Iterable[Entry], suffix: str) -> Iterator[Check]:
-    for entry in entries:
-        if not entry.optional:
-            where = f" where it has {entry.when}" if entry.when else ""
-            yield Check(
-                "metadata",
-                f"metadata with {' or '.join(entry.names)}{where}{suffix}",
-                _presence(entry),
-                lambda event: event.metadata,
-            )
-        for constraint in entry.constraints:
-            yield _compile_entry_constraint(entry.names[0], constraint, suffix)
-
-
-def _compile_entry_constraint(name: str, constraint: Constraint, suffix: str) -> Check:
-    def words_in(stated: Stated) -> str:
-        return f"{name} {constraint.words(stated)}{suffix}"
-
-    return Check(
-        "metadata",
-        f"{name} {constraint.words()}{suffix}",
-        _holds_where_present(name, constraint.test()),
-        lambda event: event.metadata[name],
-        words_in if constraint.formulas() else None,
-        constraint.names(),
-    )
-
-
-def _presence(entry: Entry) -> Callable[[Event, Stated], bool]:
-    names, when = entry.names, entry.when
-    if len(names) == 1 and when is None:
-        [only] = names
-        return lambda event, _: only in event.metadata
-
-    def present(event: Event, _: Stated) -> bool:
-        metadata = event.metadata
-        if when is not None and when not in metadata:
-            return True
-        # Every name is looked for, as in the official checker, so that metadata that is no object always fails.
-        return sum(name in metadata for name in names) > 0
-
-    return present
-
-
-def _holds_where_present(name: str, test: Test) -> Callable[[Event, Stated], bool]:
-    """The test of an entry that is there; that it is missing is one defect, and reported as that."""
-
-    def holds(event: Event, stated: Stated) -> bool:
-        metadata = event.metadata
-        try:
-            if name not in metadata:
-                return True
-        except TypeError:
-            return True
-        return test(metadata[name], stated)
-
-    return holds
-
-
-def _lower_is_better(reaches: tuple[Reach, ...]) -> bool:
-    return any(c.operator == "at_most" for reach in reaches for c in reach.constraints) and not any(
-        c.operator in ("at_least", "above") and c.operand != 0 for reach in reaches for c in reach.constraints
-    )
-
-
-def _named(rule: KeyRule) -> Iterator[str]:
-    constraints = [*rule.value]
-    for entry in (*rule.metadata, *rule.first_metadata):
-        constraints.extend(entry.constraints)
-    for reach in rule.reaches:
-        constraints.extend(reach.constraints)
-    for constraint in constraints:
-        for formula in constraint.formulas():
-            yield from formula.names
-    yield from _limit_needs(rule)
-
-
-def _looked_back_on(rule: KeyRule) -> Iterator[str]:
-    yield from (*rule.after, *rule.not_after)
-    if rule.within:
-        yield rule.within.of
-    if rule.occurs.once_where:
-        yield rule.occurs.once_where[0]
-    if rule.nested:
-        yield "run_start"

@@ -209,7 +209,7 @@ _OPERATORS: dict[str, tuple[Callable[[Any], Test], Callable[[Any, Values | None]
         _with(lambda v, x: isinstance(v, int) is x),
         lambda x, _: "an integer" if x else "not an integer",
     ),
-    "boolean": (_with(lambda v, x: (type(v) is bool) is x), lambda x, _: "true or false" if x else "no truth value"),
+    "boolean": (_with(lambda v, x: (type(v) is bool) is x), lambda x, _: "true or false" if x else "not true or false"),
     "truthy": (_with(lambda v, x: bool(v) is x), lambda x, _: "switched on" if x else "switched off"),
     "length": (
         _length,

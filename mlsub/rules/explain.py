@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from functools import lru_cache
 
 from mlsub.findings import Blocks
 from mlsub.io.data import shipped
 from mlsub.rules.catalogue import RuleInfo, catalogue
-from mlsub.rules.demands import ASPECT_FIX, ASPECT_TITLES, ASPECT_WHY, Demand, all_demands, rules_out
+from mlsub.rules.demands import Demand, KeyDemands, all_demands
 
 
 def suggestion(text: str, *, whole: bool = False) -> str | None:
@@ -59,31 +59,29 @@ def _division(blocks: Blocks) -> str:
     return {Blocks.NONE: "no division", Blocks.CLOSED: "the Closed division", Blocks.BOTH: "both divisions"}[blocks]
 
 
-def _key_lines(rule: str, demands: list[Demand]) -> list[str]:
-    _, key, aspect = rule.split(".")
-    first = demands[0]
-    about = descriptions().get(key)
-    warning = aspect == "repeated" or all(aspect in demand.rule.warn_only for demand in demands)
-    division = _division(Blocks.NONE if warning else rules_out(demands))
+def _key_lines(rule: str, found: KeyDemands) -> list[str]:
+    key, aspect, first = found.key, found.aspect, found.demands[0]
+    severity = "error" if found.blocks is not Blocks.NONE else "warning"
     lines = [
         rule,
-        ASPECT_TITLES[aspect].format(key=key, words=first.rule.occurs.words()),
+        aspect.title.format(key=key, words=first.rule.occurs.words()),
         "",
-        f"key:      {about or 'a key of the benchmark'}",
-        f"kind:     official {'warning' if warning else 'error'}; rules out {division}",
-        f"reason:   {ASPECT_WHY[aspect]}",
+        f"key:      {descriptions().get(key) or 'a key of the benchmark'}",
+        f"kind:     official {severity}; rules out {_division(found.blocks)}",
+        f"reason:   {aspect.why}",
         "demanded:",
     ]
-    for demand in demands:
+    for demand in found.demands:
         lines.append(f"  {demand.words}")
-        lines.extend(f"    {place}" for place in demand.places())
-    lines += [f"{'source:' if number == 0 else '':10}{line}" for number, line in enumerate(_sources(demands))]
-    lines.append(f"example:  {_example(key, aspect)}")
-    lines.append(f"remedy:   {ASPECT_FIX[aspect]}")
+        lines.extend(f"    {usage} {', '.join(rounds)}: {which}" for usage, which, rounds in demand.places())
+    lines += [f"{'source:' if number == 0 else '':10}{line}" for number, line in enumerate(_sources(found.demands))]
+    record = f':::MLLOG {{"time_ms": 1623875750969, "key": "{key}", "value": ..., "metadata": {{...}}}}'
+    lines.append(f"example:  {aspect.example.format(key=key, record=record)}")
+    lines.append(f"remedy:   {aspect.fix}")
     return lines
 
 
-def _sources(demands: list[Demand]) -> Iterator[str]:
+def _sources(demands: Iterable[Demand]) -> Iterator[str]:
     """The official files, rounds with the same files together."""
     files: dict[str, list[str]] = {}
     for checker, origin in sorted({source for demand in demands for source in demand.sources}):
@@ -96,22 +94,6 @@ def _sources(demands: list[Demand]) -> Iterator[str]:
     for (place, listed), versions in checkers.items():
         several = f"{{{','.join(versions)}}}" if len(versions) > 1 else versions[0]
         yield f"{place}{several}: {listed}"
-
-
-def _example(key: str, aspect: str) -> str:
-    record = f':::MLLOG {{"time_ms": 1623875750969, "key": "{key}", "value": ..., "metadata": {{...}}}}'
-    return {
-        "count": f"no record with key {key} in the log",
-        "repeated": f"two records with key {key} and the same value",
-        "value": f"{record} with a value that is not allowed",
-        "metadata": f"{record} with metadata that lacks the entry",
-        "nesting": f"{key} with another epoch_num than the sequence asks for",
-        "order": f"{key} where the log is not there yet, or is past it",
-        "time": f"{key} logged after the limit",
-        "target": "a run whose last evaluation is still below the target",
-        "tensors": "records for all tensors but one",
-        "any-of": "a log with neither of the keys",
-    }[aspect]
 
 
 def descriptions() -> dict[str, str]:

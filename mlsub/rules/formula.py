@@ -1,49 +1,41 @@
 """A small arithmetic language over logged values: parsed once into a checked tree, never run as code.
 
 A formula reads like ``ceil(1_200_000 * 1152 / global_batch_size) - 8000``: numbers, names of logged keys, text in
-single quotes, ``+ - * / // % **``, comparisons (also chained), ``and or not``, ``a if c else b`` and a few functions.
-Arithmetic is Python's, so that results are bit for bit those of the official checker; it takes numbers only, so that no
-logged text can be multiplied into gigabytes.
+quotes, ``+ - * / // % **``, comparisons (also chained), ``and or not``, ``a if c else b`` and a few functions.
+Arithmetic is Python's, so that results are bit for bit those of the official checker; it takes numbers only, so that
+logged text cannot be multiplied into gigabytes.
 """
 
 from __future__ import annotations
 
+import ast
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
 import msgspec
 
+from mlsub.rules.arithmetic import ExpressionError, Language, Skeleton
+
 Values = Mapping[str, Any]
+Compute = Callable[[Values], Any]
 
-#: Bounds that no rule comes near; they keep a hostile overlay file from costing more than an error message.
-MAX_LENGTH = 1_000
-MAX_DEPTH = 60
+#: Bounds on what formulas compute with; a number of 64 Kibit is more than any rule comes near.
 MAX_EXPONENT = 1_024
+MAX_BITS = 1 << 16
 
-_FUNCTIONS: dict[str, tuple[Callable[..., Any], int, int]] = {
-    "min": (min, 2, 8),
-    "max": (max, 2, 8),
-    "ceil": (math.ceil, 1, 1),
-    "floor": (math.floor, 1, 1),
-    "sqrt": (math.sqrt, 1, 1),
-    "round": (round, 1, 2),
-    "int": (int, 1, 1),
-    "abs": (abs, 1, 1),
-}
-FUNCTIONS = frozenset(_FUNCTIONS)
-_WORDS = frozenset(("and", "or", "not", "if", "else"))
-_TOKEN = re.compile(
-    r"\s*(?:(?P<number>[0-9]+(?:_[0-9]+)*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)|(?P<name>[A-Za-z][A-Za-z0-9_]*)|'(?P<text>[^']*)'"
-    r"|(?P<sign>\*\*|//|<=|>=|==|!=|[-+*/%<>(),]))"
+FORMULAS = Language(
+    number=r"[0-9]+(?:_[0-9]+)*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?",
+    signs=("**", "//", "<=", ">=", "==", "!=", *"-+*/%<>"),
+    words=frozenset(("and", "or", "not", "if", "else")),
+    operand="a number or a key",
+    max_length=1_000,
+    max_depth=60,
+    max_digits=400,
 )
-
-
-class FormulaError(ValueError):
-    """A formula that is none; the text says what is wrong and where (column from 1)."""
 
 
 class UnknownValueError(LookupError):
@@ -55,7 +47,7 @@ class Formula(msgspec.Struct, frozen=True):
 
     text: str
     names: tuple[str, ...]
-    compute: Callable[[Values], Any]
+    compute: Compute
 
     def words(self) -> str:
         """The formula as it reads in a message."""
@@ -75,21 +67,16 @@ def parse(text: str) -> Formula:
     """Check a formula and make it computable.
 
     Raises:
-        FormulaError: it does not read as a formula, or is beyond the bounds.
+        ExpressionError: it does not read as a formula, or is beyond the bounds.
     """
-    if len(text) > MAX_LENGTH:
-        raise FormulaError(f"a formula of {len(text)} characters; {MAX_LENGTH} are the limit")
-    parser = _Parser(text)
-    compute = parser.whole()
-    return Formula(text, tuple(dict.fromkeys(parser.names)), compute)
+    walker = _Walker(Skeleton(text, FORMULAS))
+    compute = walker.of(walker.skeleton.tree)
+    return Formula(text, tuple(walker.names), compute)
 
 
 def is_formula(operand: object) -> bool:
     """Whether an operand of a rule file is a formula: text that begins with ``=``."""
     return isinstance(operand, str) and operand.startswith("=")
-
-
-Compute = Callable[[Values], Any]
 
 
 def _number(value: Any) -> Any:
@@ -99,46 +86,89 @@ def _number(value: Any) -> Any:
 
 
 def _power(base: Any, exponent: Any) -> Any:
-    if abs(exponent) > MAX_EXPONENT:
-        raise OverflowError("exponent out of bounds")
+    if abs(exponent) > MAX_EXPONENT or (isinstance(base, int) and base.bit_length() * exponent > MAX_BITS):
+        raise OverflowError("power out of bounds")
     return base**exponent
 
 
-_ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "//": operator.floordiv,
-    "%": operator.mod,
-    "**": _power,
+def _round(number: Any, digits: Any = None) -> Any:
+    if digits is not None and abs(digits) > MAX_EXPONENT:
+        raise OverflowError("digits out of bounds")
+    return round(number, digits)
+
+
+#: Functions with the least and the largest number of their arguments.
+_FUNCTIONS: dict[str, tuple[Callable[..., Any], int, int]] = {
+    "abs": (abs, 1, 1),
+    "ceil": (math.ceil, 1, 1),
+    "floor": (math.floor, 1, 1),
+    "int": (int, 1, 1),
+    "max": (max, 2, 8),
+    "min": (min, 2, 8),
+    "round": (_round, 1, 2),
+    "sqrt": (math.sqrt, 1, 1),
 }
-_COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
+_ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: _power,
+}
+_COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
 }
 
 
-def _arithmetic(sign: str, left: Compute, right: Compute) -> Compute:
-    apply = _ARITHMETIC[sign]
-    return lambda values: apply(_number(left(values)), _number(right(values)))
+class _Walker:
+    """Makes each node that formulas may hold computable, and refuses all others."""
 
+    def __init__(self, skeleton: Skeleton) -> None:
+        self.skeleton = skeleton
+        self.names: dict[str, None] = {}
 
-def _compared(first: Compute, rest: Sequence[tuple[str, Compute]]) -> Compute:
-    def compute(values: Values) -> bool:
-        left = first(values)
-        for sign, operand in rest:
-            right = operand(values)
-            if not _COMPARISONS[sign](left, right):
-                return False
-            left = right
-        return True
+    def of(self, node: ast.expr) -> Compute:
+        match node:
+            case ast.Name():
+                return self._operand(node)
+            case ast.UnaryOp(op=op, operand=operand):
+                return _signed(op, self.of(operand))
+            case ast.BinOp(left=left, op=op, right=right):
+                return _arithmetic(_ARITHMETIC[type(op)], self.of(left), self.of(right))
+            case ast.BoolOp(op=op, values=values):
+                return _joined(isinstance(op, ast.Or), [self.of(value) for value in values])
+            case ast.Compare(left=left, ops=ops, comparators=comparators):
+                first, tests = self.of(left), [_COMPARISONS[type(op)] for op in ops]
+                return _compared(first, list(zip(tests, map(self.of, comparators), strict=True)))
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                yes, condition, no = self.of(body), self.of(test), self.of(orelse)
+                return lambda values: yes(values) if condition(values) else no(values)
+            case ast.Call(keywords=[]):
+                return self._call(node)
+        raise self.skeleton.refusal(node)
 
-    return compute
+    def _operand(self, node: ast.Name) -> Compute:
+        kind, text, _ = self.skeleton.token(node)
+        if kind == "name":
+            self.names[text] = None
+            return _looked_up(text)
+        value = text[1:-1] if kind == "text" else float(text) if re.search(r"[.eE]", text) else int(text)
+        return lambda _: value
+
+    def _call(self, node: ast.Call) -> Compute:
+        _, name, column = self.skeleton.function(node, _FUNCTIONS)
+        function, least, most = _FUNCTIONS[name]
+        arguments = [self.of(argument) for argument in node.args]
+        if not least <= len(arguments) <= most:
+            raise ExpressionError(f"{name} takes {least} to {most} arguments, not {len(arguments)}", column)
+        return lambda values: function(*(_number(argument(values)) for argument in arguments))
 
 
 def _looked_up(name: str) -> Compute:
@@ -151,154 +181,38 @@ def _looked_up(name: str) -> Compute:
     return compute
 
 
-class _Parser:
-    """Recursive descent, loosest binding first: if-else, or, and, not, comparison, sum, product, sign, power."""
+def _signed(sign: ast.unaryop, inner: Compute) -> Compute:
+    if isinstance(sign, ast.Not):
+        return lambda values: not inner(values)
+    if isinstance(sign, ast.USub):
+        return lambda values: -_number(inner(values))
+    return inner
 
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.names: list[str] = []
-        self.tokens = self._split()
-        self.at = 0
-        self.depth = 0
 
-    def _split(self) -> list[tuple[str, str, int]]:
-        tokens = []
-        position = 0
-        while self.text[position:].strip():
-            match = _TOKEN.match(self.text, position)
-            if match is None:
-                rest = self.text[position:].lstrip()
-                raise FormulaError(f"column {len(self.text) - len(rest) + 1}: cannot read {rest[:20].rstrip()!r}")
-            kind = match.lastgroup or "text"
-            tokens.append((kind, match[kind], match.start(kind) + 1))
-            position = match.end()
-        return tokens
+def _arithmetic(apply: Callable[[Any, Any], Any], left: Compute, right: Compute) -> Compute:
+    return lambda values: apply(_number(left(values)), _number(right(values)))
 
-    def whole(self) -> Compute:
-        result = self._choice()
-        if self.at < len(self.tokens):
-            raise FormulaError(f"column {self.tokens[self.at][2]}: {self.tokens[self.at][1]!r} is not expected here")
+
+def _joined(is_or: bool, operands: list[Compute]) -> Compute:
+    def compute(values: Values) -> Any:
+        result = None
+        for operand in operands:
+            result = operand(values)
+            if bool(result) is is_or:
+                break
         return result
 
-    def _peek(self) -> str:
-        if self.at >= len(self.tokens):
-            return ""
-        kind, token, _ = self.tokens[self.at]
-        return token if kind == "sign" or (kind == "name" and token in _WORDS) else ""
+    return compute
 
-    def _take(self, *signs: str) -> str:
-        token = self._peek()
-        if token and token in signs:
-            self.at += 1
-            return token
-        return ""
 
-    def _expect(self, sign: str) -> None:
-        if not self._take(sign):
-            where = f"column {self.tokens[self.at][2]}" if self.at < len(self.tokens) else "the end"
-            raise FormulaError(f"{where}: {sign!r} is missing")
+def _compared(first: Compute, rest: list[tuple[Callable[[Any, Any], Any], Compute]]) -> Compute:
+    def compute(values: Values) -> bool:
+        left = first(values)
+        for holds, operand in rest:
+            right = operand(values)
+            if not holds(left, right):
+                return False
+            left = right
+        return True
 
-    def _choice(self) -> Compute:
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise FormulaError("nested too deeply")
-        yes = self._either()
-        if self._take("if"):
-            condition = self._either()
-            self._expect("else")
-            no = self._choice()
-            self.depth -= 1
-            return lambda values: yes(values) if condition(values) else no(values)
-        self.depth -= 1
-        return yes
-
-    def _either(self) -> Compute:
-        left = self._both()
-        while self._take("or"):
-            left = (lambda a, b: lambda values: a(values) or b(values))(left, self._both())
-        return left
-
-    def _both(self) -> Compute:
-        left = self._negation()
-        while self._take("and"):
-            left = (lambda a, b: lambda values: a(values) and b(values))(left, self._negation())
-        return left
-
-    def _negation(self) -> Compute:
-        count = 0
-        while self._take("not"):
-            count += 1
-        inner = self._comparison()
-        if not count:
-            return inner
-        return (lambda values: not inner(values)) if count % 2 else (lambda values: bool(inner(values)))
-
-    def _comparison(self) -> Compute:
-        first = self._sum()
-        rest = []
-        while sign := self._take(*_COMPARISONS):
-            rest.append((sign, self._sum()))
-        return _compared(first, rest) if rest else first
-
-    def _sum(self) -> Compute:
-        left = self._product()
-        while sign := self._take("+", "-"):
-            left = _arithmetic(sign, left, self._product())
-        return left
-
-    def _product(self) -> Compute:
-        left = self._signed()
-        while sign := self._take("*", "/", "//", "%"):
-            left = _arithmetic(sign, left, self._signed())
-        return left
-
-    def _signed(self) -> Compute:
-        negative = False
-        while sign := self._take("-", "+"):
-            negative ^= sign == "-"
-        inner = self._raised()
-        return (lambda values: -_number(inner(values))) if negative else inner
-
-    def _raised(self) -> Compute:
-        base = self._atom()
-        if self._take("**"):
-            self.depth += 1
-            if self.depth > MAX_DEPTH:
-                raise FormulaError("nested too deeply")
-            raised = _arithmetic("**", base, self._signed())
-            self.depth -= 1
-            return raised
-        return base
-
-    def _atom(self) -> Compute:
-        if self._take("("):
-            inner = self._choice()
-            self._expect(")")
-            return inner
-        if self.at >= len(self.tokens):
-            raise FormulaError("it ends where a number or a key should stand")
-        kind, token, column = self.tokens[self.at]
-        if kind == "sign" or (token in _WORDS and kind == "name"):
-            raise FormulaError(f"column {column}: {token!r} is not expected here")
-        self.at += 1
-        if kind == "number":
-            number = float(token) if any(sign in token for sign in ".eE") else int(token)
-            return lambda values: number
-        if kind == "text":
-            return lambda values: token
-        if self._take("("):
-            return self._call(token, column)
-        self.names.append(token)
-        return _looked_up(token)
-
-    def _call(self, name: str, column: int) -> Compute:
-        if name not in _FUNCTIONS:
-            raise FormulaError(f"column {column}: no function {name!r}; there are {', '.join(sorted(_FUNCTIONS))}")
-        function, least, most = _FUNCTIONS[name]
-        arguments = [self._choice()]
-        while self._take(","):
-            arguments.append(self._choice())
-        self._expect(")")
-        if not least <= len(arguments) <= most:
-            raise FormulaError(f"column {column}: {name} takes {least} to {most} arguments, not {len(arguments)}")
-        return lambda values: function(*(_number(argument(values)) for argument in arguments))
+    return compute

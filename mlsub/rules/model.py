@@ -19,6 +19,16 @@ class Occurs(msgspec.Struct, frozen=True):
     at_least: int = 0
     once_where: tuple[str, str] | None = None
 
+    @property
+    def least(self) -> int:
+        """The number of records that every log needs."""
+        return 1 if self.exactly_one else self.at_least
+
+    @property
+    def is_required(self) -> bool:
+        """Whether a log without the key breaks the rules, at least where another key has a certain value."""
+        return bool(self.least or self.once_where)
+
     def words(self) -> str:
         """The demand in words, or "any number of times"."""
         if self.exactly_one:
@@ -89,7 +99,7 @@ class KeyRule(msgspec.Struct, frozen=True, kw_only=True):
     ``blocks`` is the division a violation rules out, ``origin`` the official file the demand comes from,
     ``warn_only`` the aspects that the official checker of the day only warned of, ``first_metadata`` what holds for the
     first record only, ``nested`` the way v0.6 nests its epochs and evaluations (see :mod:`mlsub.rules.nesting`),
-    ``note`` what a reader of a violation has to know beside.
+    ``note`` what a reader of a violation has to know besides.
     """
 
     key: str
@@ -109,6 +119,11 @@ class KeyRule(msgspec.Struct, frozen=True, kw_only=True):
     nested: str | None = None
     note: str | None = None
 
+    @property
+    def title(self) -> str:
+        """What to call the key: a virtual one by what it is made of."""
+        return f"{self.gathers.key} of one {self.gathers.by}" if self.gathers else self.key
+
 
 class Variant(msgspec.Struct, frozen=True):
     """Rules that apply where a key (the optimizer's name, say) is logged with a certain value."""
@@ -119,7 +134,7 @@ class Variant(msgspec.Struct, frozen=True):
 
 
 class RuleSet(msgspec.Struct, frozen=True):
-    """The rules a log is held against.
+    """The rules a log is checked against.
 
     ``division`` and ``benchmark`` are None where the log names none that is known; ``checker`` is the place in the
     official checker that findings cite.

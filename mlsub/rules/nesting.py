@@ -1,6 +1,6 @@
 """The sequence v0.6 asked for: epochs one after the other, blocks around them, each evaluation printed before the next.
 
-Later rounds dropped it. A state machine is no matter for data, so the rule files only say which keys take part: with
+Later rounds dropped it. A state machine does not fit into data, so the rule files only say which keys take part: with
 ``nested: true``, or ``nested: generation`` for minigo, whose epochs each save a model that is evaluated in turn.
 """
 
@@ -20,8 +20,8 @@ RESULT_TOLERANCE_MS = 1.5
 Flaw = tuple[str, str]
 
 
-class Nesting:
-    """Where a log stands in its sequence; :meth:`see` says (demand, what was found) of each flaw of a record."""
+class EpochSequence:
+    """Where a log stands in its sequence; :meth:`see` gives (what is expected, what was found) for each flaw."""
 
     def __init__(self) -> None:
         self.in_epoch = False
@@ -34,23 +34,10 @@ class Nesting:
         self.saved = True
         self.saves = array("d")
         self.run_start_ms: float | None = None
-        self._handlers: dict[str, Callable[[Event, bool], Iterator[Flaw]]] = {
-            "run_start": self._run_start,
-            "run_stop": self._run_stop,
-            "epoch_start": self._epoch_start,
-            "epoch_stop": self._epoch_stop,
-            "eval_start": self._eval_start,
-            "eval_stop": self._eval_stop,
-            "eval_accuracy": self._eval_accuracy,
-            "block_start": self._block_start,
-            "block_stop": self._block_stop,
-            "save_model": self._save_model,
-            "eval_result": self._eval_result,
-        }
 
     def see(self, event: Event, way: str) -> list[Flaw]:
         """The flaws of one record; ``way`` is what the rule says: "true" or "generation"."""
-        handler = self._handlers.get(event.key)
+        handler: Callable[[Event, bool], Iterator[Flaw]] | None = getattr(self, f"_on_{event.key}", None)
         if handler is None:
             return []
         try:
@@ -58,15 +45,15 @@ class Nesting:
         except Exception:
             return [("metadata that says which epoch it is about", show(event.metadata))]
 
-    def _run_start(self, event: Event, _: bool) -> Iterator[Flaw]:
+    def _on_run_start(self, event: Event, _: bool) -> Iterator[Flaw]:
         self.run_start_ms = event.time_ms
         yield from ()
 
-    def _run_stop(self, event: Event, _: bool) -> Iterator[Flaw]:
+    def _on_run_stop(self, event: Event, _: bool) -> Iterator[Flaw]:
         if self.in_evaluation:
             yield "after eval_stop of the last evaluation", f"inside evaluation {show(self.last_evaluation)}"
 
-    def _epoch_start(self, event: Event, generation: bool) -> Iterator[Flaw]:
+    def _on_epoch_start(self, event: Event, generation: bool) -> Iterator[Flaw]:
         number = event.metadata["epoch_num"]
         if self.in_epoch:
             yield "after epoch_stop of the epoch before", f"inside epoch {show(self.last_epoch)}"
@@ -74,7 +61,7 @@ class Nesting:
             yield "epoch_num one above that of the epoch before", f"{show(number)} after {show(self.last_epoch)}"
         self.in_epoch, self.last_epoch, self.saved = True, number, False
 
-    def _epoch_stop(self, event: Event, _: bool) -> Iterator[Flaw]:
+    def _on_epoch_stop(self, event: Event, _: bool) -> Iterator[Flaw]:
         number = event.metadata["epoch_num"]
         if not self.in_epoch:
             yield "after its epoch_start", "outside any epoch"
@@ -82,7 +69,7 @@ class Nesting:
             yield "the epoch_num of its epoch_start", f"{show(number)}, not {show(self.last_epoch)}"
         self.in_epoch = False
 
-    def _eval_start(self, event: Event, generation: bool) -> Iterator[Flaw]:
+    def _on_eval_start(self, event: Event, generation: bool) -> Iterator[Flaw]:
         number = event.metadata["epoch_num"]
         if self.in_evaluation:
             yield "after eval_stop of the evaluation before", f"inside evaluation {show(self.last_evaluation)}"
@@ -97,7 +84,7 @@ class Nesting:
             yield "epoch_num of an epoch that has begun", f"{show(number)}, the last epoch is {show(self.last_epoch)}"
         self.in_evaluation, self.printed, self.last_evaluation = True, False, number
 
-    def _eval_stop(self, event: Event, _: bool) -> Iterator[Flaw]:
+    def _on_eval_stop(self, event: Event, _: bool) -> Iterator[Flaw]:
         number = event.metadata["epoch_num"]
         if not self.in_evaluation:
             yield "after its eval_start", "outside any evaluation"
@@ -105,13 +92,13 @@ class Nesting:
             yield "the epoch_num of its eval_start", f"{show(number)}, not {show(self.last_evaluation)}"
         self.in_evaluation = False
 
-    def _eval_accuracy(self, event: Event, _: bool) -> Iterator[Flaw]:
+    def _on_eval_accuracy(self, event: Event, _: bool) -> Iterator[Flaw]:
         number = event.metadata["epoch_num"]
         if number != self.last_evaluation:
             yield "the epoch_num of the last eval_start", f"{show(number)}, not {show(self.last_evaluation)}"
         self.printed = True
 
-    def _block_start(self, event: Event, _: bool) -> Iterator[Flaw]:
+    def _on_block_start(self, event: Event, _: bool) -> Iterator[Flaw]:
         first = event.metadata["first_epoch_num"]
         if self.in_block:
             yield "after block_stop of the block before", f"inside the block from epoch {show(self.block_first)}"
@@ -121,7 +108,7 @@ class Nesting:
             yield f"first_epoch_num {place}", f"{show(first)}, not {show(wanted)}"
         self.in_block, self.printed, self.block_first = True, True, first
 
-    def _block_stop(self, event: Event, _: bool) -> Iterator[Flaw]:
+    def _on_block_stop(self, event: Event, _: bool) -> Iterator[Flaw]:
         first = event.metadata["first_epoch_num"]
         if not self.in_block:
             yield "after its block_start", "outside any block"
@@ -131,7 +118,7 @@ class Nesting:
             yield "the first_epoch_num of its block_start", f"{show(first)}, not {show(self.block_first)}"
         self.in_block = False
 
-    def _save_model(self, event: Event, _: bool) -> Iterator[Flaw]:
+    def _on_save_model(self, event: Event, _: bool) -> Iterator[Flaw]:
         number = event.value["iteration"]
         if not self.in_epoch:
             yield "inside an epoch", "outside any epoch"
@@ -142,7 +129,7 @@ class Nesting:
         self.saved = True
         self.saves.append(event.time_ms)
 
-    def _eval_result(self, event: Event, _: bool) -> Iterator[Flaw]:
+    def _on_eval_result(self, event: Event, _: bool) -> Iterator[Flaw]:
         number, time = event.metadata["iteration"], event.metadata["timestamp"]
         if self.run_start_ms is None:
             yield "after run_start", "before any run_start"

@@ -101,12 +101,11 @@ def _formulas(path: tuple[Step, ...], content: Any, bare: bool) -> Iterator[tupl
 def _unusable(key: str, content: Any) -> str | None:
     """Why a demand that fits the schema still cannot be put into a rule."""
     from mlsub.rules.compiled import compile_key
-    from mlsub.rules.demands import aspects_of
 
     try:
         rule = parse_rule(key, content, Blocks.BOTH, "", ())
-        compile_key(rule)
-        tuple(aspects_of(rule))
+        for aspect in compile_key(rule).aspects:
+            aspect.parts()
     except Exception as error:
         # Whatever a rule stumbles over here would keep every log from being judged.
         return f"{error!s:.200}"

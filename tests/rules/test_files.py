@@ -10,10 +10,10 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from mlsub.rounds import get_round, known_rounds, usages
+from mlsub.rules.aspects import ASPECTS
 from mlsub.rules.catalogue import catalogue
 from mlsub.rules.explain import rule_ids
 from mlsub.rules.load import FOLDER, benchmark, rules_for
-from mlsub.rules.phrases import ASPECTS
 
 NOT_RULES = {"catalogue.yaml", "keys.yaml"}
 RULE_FILES = sorted(path for path in FOLDER.glob("*.yaml") if path.name not in NOT_RULES)

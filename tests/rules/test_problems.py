@@ -29,7 +29,7 @@ CASES = [
     ("      a: {equals: 1, equals: 2}", "file.yaml:5: 'equals' is given twice, first on line 5"),
     (
         '      a: {equals: "=1 +"}',
-        "file.yaml:5: rounds.1.0.closed.a.equals: formula '=1 +': it ends where a number or a key should stand",
+        "file.yaml:5: rounds.1.0.closed.a.equals: formula '=1 +': column 4: it ends where a number",
     ),
     (
         '      a: {satisfies: {equation: "value = 2", value: "2"}}',

@@ -9,9 +9,10 @@ import msgspec
 from mlsub.commands.rules.overview import BenchmarkLine, benchmark_line
 from mlsub.commands.rules.package import package_facts
 from mlsub.commands.rules.table import Condition
-from mlsub.commands.rules.words import Part, describe, parts
+from mlsub.commands.rules.words import describe, parts
 from mlsub.divisions import DIVISIONS
 from mlsub.rounds import Round
+from mlsub.rules.aspects.base import Part
 from mlsub.rules.load import rules_for
 from mlsub.rules.model import KeyRule, RuleSet
 

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import msgspec
 
 from mlsub.commands.rules.table import targets
-from mlsub.commands.rules.words import Part, describe, is_required, occurs_words, parts
+from mlsub.commands.rules.words import describe, occurs_words, parts
 from mlsub.divisions import DIVISIONS
 from mlsub.rounds import Round
+from mlsub.rules.aspects.base import Part
 from mlsub.rules.explain import descriptions
 from mlsub.rules.load import benchmark, rules_for
 from mlsub.rules.model import KeyRule, RuleSet
@@ -87,7 +88,7 @@ def key_list(round_: Round, division: str, name: str) -> KeyList:
 def _line(rule: KeyRule, rules: RuleSet, division: str, where: str | None = None) -> KeyLine:
     found = _narrowed(rule, rules, parts(rule, division))
     others = [key for group in rules.alternatives if rule.key in group for key in group if key != rule.key]
-    need = "must" if is_required(rule.occurs) else "may"
+    need = "must" if rule.occurs.is_required else "may"
     if others and need == "may":
         need = f"must, unless {' and '.join(others)} {'are' if len(others) > 1 else 'is'} logged"
     once = rule.occurs.once_where
@@ -98,7 +99,7 @@ def _line(rule: KeyRule, rules: RuleSet, division: str, where: str | None = None
         step=step_of(rule.key),
         need=need,
         where=where,
-        when="exactly once" if once else occurs_words(rule.occurs) if is_required(rule.occurs) else "any number",
+        when="exactly once" if once else occurs_words(rule.occurs) if rule.occurs.is_required else "any number",
         event_type=event_type(rule.key),
         value=tuple(describe(part for part in found if part.aspect not in ("count", "metadata"))),
         metadata=tuple(part.words for part in found if part.aspect == "metadata"),

@@ -8,10 +8,11 @@ import msgspec
 
 from mlsub.commands.rules.package import package_facts
 from mlsub.commands.rules.table import targets
-from mlsub.commands.rules.words import describe, is_required, parts
 from mlsub.divisions import DIVISIONS
 from mlsub.rounds import Round
 from mlsub.rounds.names import all_rounds
+from mlsub.rules.aspects import aspects_of
+from mlsub.rules.aspects.count import AnyOf
 from mlsub.rules.catalogue import catalogue
 from mlsub.rules.load import benchmark, rules_for
 from mlsub.rules.model import KeyRule
@@ -100,7 +101,7 @@ def rule_ids_of(round_: Round, division: str, name: str) -> RuleIds:
     for variant in rules.variants:
         where = f"where {variant.key} is {variant.value}: "
         lines += [line for rule in variant.rules for line in _lines(rule, division, where)]
-    lines += [RuleLine(rule_id(group[0], "any-of"), f"one of {', '.join(group)}") for group in rules.alternatives]
+    lines += [RuleLine(rule_id(group[0], AnyOf.name), AnyOf.words_of(group)) for group in rules.alternatives]
     general = [RuleLine(info.id, info.title) for info in catalogue().values() if not info.id.startswith("check.")]
     return RuleIds(
         usage=round_.usage,
@@ -114,12 +115,7 @@ def rule_ids_of(round_: Round, division: str, name: str) -> RuleIds:
 
 def _lines(rule: KeyRule, division: str, where: str) -> Iterator[RuleLine]:
     """One line an aspect of a key."""
-    found = parts(rule, division)
-    for aspect in dict.fromkeys(part.aspect for part in found):
-        if aspect == "count" and not is_required(rule.occurs):
-            continue
-        words = describe(part for part in found if part.aspect == aspect)[0]
-        warning = " (only a warning)" if aspect in rule.warn_only else ""
-        yield RuleLine(rule_id(rule.key, aspect), f"{where}{words}{warning}")
-        if aspect == "count" and rule.occurs.exactly_one:
-            yield RuleLine(rule_id(rule.key, "repeated"), f"{where}a repeat of the very same value only warns")
+    for aspect in aspects_of(rule):
+        words = aspect.phrase(part.words for part in aspect.parts(division))
+        warning = " (only a warning)" if aspect.name in rule.warn_only else ""
+        yield RuleLine(rule_id(rule.key, aspect.name), f"{where}{words}{warning}")

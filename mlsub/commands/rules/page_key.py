@@ -8,7 +8,8 @@ from functools import lru_cache
 from mlsub.commands.rules.history import spans
 from mlsub.commands.rules.markdown import code, escape, link, prose, table
 from mlsub.findings import Blocks
-from mlsub.rules.demands import ASPECT_FIX, ASPECT_TITLES, ASPECT_WHY, Demand, all_demands, rules_out, which_logs
+from mlsub.rules.aspects.count import Repeated
+from mlsub.rules.demands import Demand, KeyDemands, all_demands
 from mlsub.rules.explain import descriptions
 from mlsub.rules.steps import event_type
 
@@ -21,43 +22,44 @@ def keys_with_pages() -> list[str]:
 def key_page(key: str) -> Iterator[str]:
     """The lines of the page."""
     yield from (f"# {key}", "")
-    virtual = any(demand.rule.gathers for demands in _by_key()[key].values() for demand in demands)
+    virtual = any(demand.rule.gathers for found in _by_key()[key].values() for demand in found.demands)
     about = descriptions().get(key, "a key of the benchmark")
     yield f"{prose(about[0].upper() + about[1:])}."
     if not virtual:
         yield f"Event: {code(event_type(key))}."
-    for rule, demands in _by_key()[key].items():
+    for rule, found in _by_key()[key].items():
         yield from ("", f'<a id="{rule}"></a>', "", f"## {rule}", "")
-        yield from _section(key, rule.rpartition(".")[2], demands)
+        yield from _section(found)
     yield from ("", f"{link('All keys', '../reference.md#keys')}")
 
 
 @lru_cache(maxsize=1)
-def _by_key() -> dict[str, dict[str, list[Demand]]]:
-    found: dict[str, dict[str, list[Demand]]] = {}
-    for rule, demands in all_demands().items():
-        found.setdefault(rule.split(".")[1], {})[rule] = demands
-    return found
+def _by_key() -> dict[str, dict[str, KeyDemands]]:
+    by_key: dict[str, dict[str, KeyDemands]] = {}
+    for rule, found in all_demands().items():
+        by_key.setdefault(found.key, {})[rule] = found
+    return by_key
 
 
-def _section(key: str, aspect: str, demands: list[Demand]) -> Iterator[str]:
-    title = ASPECT_TITLES[aspect].format(key=key, words="as often as demanded")
-    warning = aspect == "repeated" or all(aspect in demand.rule.warn_only for demand in demands)
-    both = rules_out(demands) is Blocks.BOTH
-    kind = (
-        "Only a warning." if warning else f"An error; rules out {'both divisions' if both else 'the Closed division'}."
-    )
-    yield from (f"{prose(title[0].upper() + title[1:] if not title.startswith(key) else title)}. {kind}", "")
-    if aspect != "repeated":
-        yield from table(["demanded", "of"], [[prose(demand.words), _places(demand)] for demand in demands])
+_KINDS = {
+    Blocks.NONE: "Only a warning.",
+    Blocks.CLOSED: "An error; rules out the Closed division.",
+    Blocks.BOTH: "An error; rules out both divisions.",
+}
+
+
+def _section(found: KeyDemands) -> Iterator[str]:
+    key, aspect = found.key, found.aspect
+    title = aspect.title.format(key=key, words="as often as demanded")
+    title = title if title.startswith(key) else title[0].upper() + title[1:]
+    yield from (f"{prose(title)}. {_KINDS[found.blocks]}", "")
+    if aspect is not Repeated:
+        yield from table(["demanded", "of"], [[prose(demand.words), _places(demand)] for demand in found.demands])
         yield ""
-    yield f"- why: {prose(ASPECT_WHY[aspect])}"
-    yield f"- mend: {prose(ASPECT_FIX[aspect])}"
+    yield f"- why: {prose(aspect.why)}"
+    yield f"- fix: {prose(aspect.fix)}"
 
 
 def _places(demand: Demand) -> str:
     """Which logs a demand binds, rounds in a row together."""
-    groups: dict[tuple[str, str], list[str]] = {}
-    for round_, logs in demand.logs.items():
-        groups.setdefault((round_.usage, which_logs(round_, logs)), []).append(round_.name)
-    return "<br>".join(escape(f"{usage} {spans(usage, names)}: {which}") for (usage, which), names in groups.items())
+    return "<br>".join(escape(f"{usage} {spans(usage, rounds)}: {which}") for usage, which, rounds in demand.places())

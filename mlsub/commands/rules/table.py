@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from mlsub.commands.rules.words import describe, is_required, occurs_words, parts, target_words
+from mlsub.commands.rules.words import describe, occurs_words, parts, target_words
 from mlsub.findings import Blocks
 from mlsub.rounds import Round
+from mlsub.rules.aspects import aspects_of
 from mlsub.rules.load import benchmark, house_rules_for, rules_for
 from mlsub.rules.model import KeyRule, RuleSet
 from mlsub.rules.phrases import rule_id
@@ -127,19 +128,13 @@ def is_common(source: str) -> bool:
 
 
 def _row(rule: KeyRule, division: str) -> Row:
-    found = parts(rule, division)
-    aspects = dict.fromkeys(part.aspect for part in found)
-    if not is_required(rule.occurs):
-        aspects.pop("count")
-    if rule.occurs.exactly_one:
-        aspects["repeated"] = None
     return Row(
         key=rule.key,
         occurs=occurs_words(rule.occurs),
-        required=is_required(rule.occurs),
-        demands=tuple(describe(found[1:])),
+        required=rule.occurs.is_required,
+        demands=tuple(describe(parts(rule, division)[1:])),
         warn_only=rule.warn_only,
         blocks=rule.blocks,
         source=rule.origin,
-        rules=tuple(rule_id(rule.key, aspect) for aspect in aspects),
+        rules=tuple(rule_id(rule.key, aspect.name) for aspect in aspects_of(rule)),
     )

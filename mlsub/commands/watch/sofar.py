@@ -21,6 +21,7 @@ from mlsub.findings import Finding
 from mlsub.judge.log import LogTask
 from mlsub.log.event import Event
 from mlsub.rounds import Round
+from mlsub.rules.aspects.course import Time
 from mlsub.rules.values import Stated
 
 #: Evaluations kept for the forecast, which looks at fewer.
@@ -188,7 +189,7 @@ class RunSoFar:
         for compiled in plan_of_log(self.round, division, benchmark).keys:
             within = compiled.rule.within
             if compiled.rule.key == "init_stop" and within is not None and within.of == "init_start":
-                return compiled.minutes(self._stated()) or None if compiled.minutes is not None else None
+                return Time(compiled.rule).limit()(self._stated()) or None
         return None
 
     def _evaluate(self, event: Event) -> None:

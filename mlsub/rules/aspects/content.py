@@ -1,0 +1,194 @@
+"""What a record says: its value, and its metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from difflib import get_close_matches
+from typing import Any
+
+import msgspec
+
+from mlsub.io.show import show
+from mlsub.log.event import Event
+from mlsub.rounds import rounds_with
+from mlsub.rules.aspects.base import Aspect, Expectation, Failure, KeyOutcome, LogSoFar, Part, Test
+from mlsub.rules.constraints import Constraint
+from mlsub.rules.formula import Values
+from mlsub.rules.model import Entry, KeyRule
+
+#: Characters of a value that is compared with the names of a closed list.
+_LONGEST_NAME = 80
+
+
+def metadata_expected(rule: KeyRule, words: str, lead: str = "") -> Expectation:
+    """What is expected of a key's metadata; ``lead`` goes before the words in a sentence."""
+    message = f"{rule.title} lacks what its metadata must say"
+    return Expectation("metadata", words, message, f"Give each {rule.title} record {lead}{words}.")
+
+
+class _Check(msgspec.Struct, frozen=True):
+    """One test of a record: ``found`` is what it looks at, ``words_in`` what it comes to with the values of one log."""
+
+    expected: Expectation
+    holds: Callable[[Event, Values], bool]
+    found: Callable[[Event], Any]
+    words_in: Callable[[Values], str] | None = None
+    needs: tuple[str, ...] = ()
+
+    def fail(self, event: Event, out: KeyOutcome, log: LogSoFar) -> Failure:
+        """Note that a record fails."""
+        try:
+            found = self.found(event)
+        except Exception:
+            found = event.metadata
+        failure = out.fail(self.expected, event.line, found)
+        if failure.count == 1 and self.words_in is not None:
+            failure.expected, failure.needs = self.words_in(log.stated), self.needs
+        return failure
+
+
+class Value(Aspect):
+    """The value of each record; of several constraints that fail on one record only the first is reported."""
+
+    name = "value"
+    title = "{key} must have an allowed value"
+    why = "In Closed hyperparameters are part of the benchmark's definition; elsewhere values must mean something."
+    fix = "Run with an allowed value, and log the value that was used."
+    example = "{record} with a value that is not allowed"
+    fields = ("value",)
+    join = " and "
+
+    def parts(self, division: str | None = None) -> list[Part]:
+        lists = [c.operand if c.operator == "one_of" else () for c in self.rule.value]
+        return [
+            Part(self.name, c.words(), tuple(map(show, options)))
+            for c, options in zip(self.rule.value, lists, strict=True)
+        ]
+
+    def named(self) -> Iterable[str]:
+        return [name for constraint in self.rule.value for name in constraint.names()]
+
+    def test(self) -> Test:
+        checks = [self._check(constraint) for constraint in self.rule.value]
+
+        def test(event: Event, out: KeyOutcome, log: LogSoFar) -> None:
+            for check in checks:
+                try:
+                    if check.holds(event, log.stated):
+                        continue
+                except Exception:  # noqa: S110  (what Python cannot compare does not hold)
+                    pass
+                failure = check.fail(event, out, log)
+                if failure.count == 1:
+                    failure.fix = self._meant(event.value)
+                return
+
+        return test
+
+    def _check(self, constraint: Constraint) -> _Check:
+        key, words, test = self.rule.title, constraint.words(), constraint.test()
+        message, fix = f"{key} has a value that the rules do not allow", f"Run with {key} {words}, and log the value"
+        return _Check(
+            Expectation(self.name, words, message, f"{fix} that was used."),
+            lambda event, stated: test(event.value, stated),
+            lambda event: event.value,
+            constraint.words if constraint.formulas() else None,
+            constraint.names(),
+        )
+
+    def _meant(self, value: Any) -> str | None:
+        """A hint where a name of a closed list was misspelled."""
+        stated = (value if isinstance(value, str) else show(value))[:_LONGEST_NAME]
+        rounds = rounds_with(stated) if self.rule.key == "submission_benchmark" else ""
+        if rounds:
+            return f"{stated} is a benchmark of {rounds}: check that the round is right (--round)."
+        lists = [c.operand for c in self.rule.value if c.operator == "one_of"]
+        names = [name for names in lists for name in names if isinstance(name, str)]
+        close = get_close_matches(stated.lower(), names, n=1)
+        return f"Did you mean {close[0]}?" if close else None
+
+
+class Metadata(Aspect):
+    """The metadata of each record, and of the first."""
+
+    name = "metadata"
+    title = "the metadata of {key} must say what is needed"
+    why = "The record says nothing without: which epoch, which status, which tensor."
+    fix = "Pass the missing entry as metadata of the record."
+    example = "{record} with metadata that lacks the entry"
+    fields = ("metadata", "first_metadata", "gathers")
+    lead = "metadata: "
+
+    def words(self, division: str | None) -> Iterator[str]:
+        yield from (entry.words() for entry in self.rule.metadata)
+        yield from (f"on the first record {entry.words()}" for entry in self.rule.first_metadata)
+        if self.rule.gathers is not None:
+            of = self.rule.gathers
+            yield f"{of.field} and {of.by} of the {of.key} records it is put together from"
+
+    def named(self) -> Iterable[str]:
+        entries = (*self.rule.metadata, *self.rule.first_metadata)
+        return [name for entry in entries for constraint in entry.constraints for name in constraint.names()]
+
+    def test(self) -> Test | None:
+        checks = tuple(self._checks(self.rule.metadata, ""))
+        first = (*checks, *self._checks(self.rule.first_metadata, " on the first"))
+
+        def test(event: Event, out: KeyOutcome, log: LogSoFar) -> None:
+            for check in checks if out.count > 1 else first:
+                try:
+                    if check.holds(event, log.stated):
+                        continue
+                except Exception:  # noqa: S110  (what Python cannot compare does not hold)
+                    pass
+                check.fail(event, out, log)
+
+        return test if first else None
+
+    def _checks(self, entries: Iterable[Entry], suffix: str) -> Iterator[_Check]:
+        for entry in entries:
+            if not entry.optional:
+                where = f" where it has {entry.when}" if entry.when else ""
+                words = f"metadata with {' or '.join(entry.names)}{where}{suffix}"
+                yield _Check(metadata_expected(self.rule, words), _presence(entry), lambda event: event.metadata)
+            for constraint in entry.constraints:
+                yield self._check(entry.names[0], constraint, suffix)
+
+    def _check(self, name: str, constraint: Constraint, suffix: str) -> _Check:
+        test = constraint.test()
+
+        def words(stated: Values | None = None) -> str:
+            return f"{name} {constraint.words(stated)}{suffix}"
+
+        def holds(event: Event, stated: Values) -> bool:
+            metadata = event.metadata
+            try:
+                if name not in metadata:
+                    return True  # That it is missing is one defect, and reported as that.
+            except TypeError:
+                return True
+            return test(metadata[name], stated)
+
+        return _Check(
+            metadata_expected(self.rule, words(), "metadata with "),
+            holds,
+            lambda event: event.metadata[name],
+            words if constraint.formulas() else None,
+            constraint.names(),
+        )
+
+
+def _presence(entry: Entry) -> Callable[[Event, Values], bool]:
+    names, when = entry.names, entry.when
+    if len(names) == 1 and when is None:
+        [only] = names
+        return lambda event, _: only in event.metadata
+
+    def present(event: Event, _: Values) -> bool:
+        metadata = event.metadata
+        if when is not None and when not in metadata:
+            return True
+        # Every name is looked for, as in the official checker, so that metadata that is not an object always fails.
+        return sum(name in metadata for name in names) > 0
+
+    return present

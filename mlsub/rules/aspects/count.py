@@ -1,0 +1,132 @@
+"""How often a key appears."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from mlsub.io.show import show
+from mlsub.log.event import Event
+from mlsub.rules.aspects.base import Aspect, Case, Flaw, KeyOutcome, LogSoFar, Test
+from mlsub.rules.model import KeyRule
+
+_SHOWN_VALUES = 5
+
+
+class Count(Aspect):
+    """The number of records."""
+
+    name = "count"
+    title = "{key} must appear {words}"
+    why = "A reviewer, and every tool, has to find the fact in the log: once if there can be only one."
+    fix = "Log the key as often as demanded."
+    example = "no record with key {key} in the log"
+    join = " and "
+
+    @classmethod
+    def is_demanded(cls, rule: KeyRule) -> bool:
+        """Whether a log without the key breaks the rules, at least where another key has a certain value."""
+        return rule.occurs.is_required
+
+    def words(self, division: str | None) -> Iterable[str]:
+        return [self.rule.occurs.words()]
+
+    def looked_back_on(self) -> Iterable[str]:
+        return (self.rule.occurs.once_where or ())[:1]
+
+    def flaws(self, out: KeyOutcome, case: Case) -> Iterator[Flaw]:
+        occurs, gathers, key = self.rule.occurs, self.rule.gathers, self.rule.title
+        if occurs.once_where is not None:
+            if occurs.once_where[0] not in case.faulty and out.wanted is not None:
+                yield from self._once_where(out, out.wanted, case)
+        elif gathers is not None and gathers.key in case.missed:
+            return
+        elif occurs.exactly_one and out.count > 1:
+            if not out.same:
+                message = f"{key} appears more than once, with different values"
+                found = f"{out.count} times: {', '.join(out.values)} (lines {', '.join(map(str, out.lines))})"
+                fix = "Keep the record that is true of this run; one file is one run."
+                yield Flaw(self.name, out.lines[1], message, "exactly once", found, fix)
+        elif out.count < occurs.least and not case.cut_off and not (out.count == 0 and key in case.spoiled):
+            yield self._wrong(out, "appears too few times" if out.count else "is missing")
+
+    def _once_where(self, out: KeyOutcome, wanted: int, case: Case) -> Iterator[Flaw]:
+        lacking = out.count < wanted
+        if out.count != wanted and not (lacking and (case.cut_off or self.rule.key in case.spoiled)):
+            yield self._wrong(out, "is missing" if lacking else "appears too often")
+
+    def _wrong(self, out: KeyOutcome, what: str) -> Flaw:
+        words, times = self.rule.occurs.words(), f"{out.count} time{'' if out.count == 1 else 's'}"
+        return Flaw(self.name, None, f"{self.rule.title} {what}", words, times, f"Log {self.rule.title} {words}.")
+
+
+class Repeated(Aspect):
+    """Records of a key that must appear once: repeats of the same value are tolerated, with a warning."""
+
+    name = "repeated"
+    title = "{key} should appear only once"
+    why = "Several processes that log the same fact make logs hard to read; equal values are tolerated."
+    fix = "Log from one process only."
+    example = "two records with key {key} and the same value"
+    of_all = True
+
+    @classmethod
+    def is_demanded(cls, rule: KeyRule) -> bool:
+        """Whether there must be exactly one record."""
+        return rule.occurs.exactly_one
+
+    def words(self, division: str | None) -> Iterable[str]:
+        return ["a repeat of the same value only warns"]
+
+    def test(self) -> Test:
+        return _remember
+
+    def flaws(self, out: KeyOutcome, case: Case) -> Iterator[Flaw]:
+        gathers = self.rule.gathers
+        if out.count > 1 and out.same and not (gathers is not None and gathers.key in case.missed):
+            places = ", ".join(map(str, out.lines)) + (", …" if out.count > len(out.lines) else "")
+            message = f"{self.rule.title} appears more than once, each time with the same value"
+            found = f"{out.count} times (lines {places})"
+            fix = "Log it from one process only; repeats of the same value are tolerated."
+            yield Flaw(self.name, out.lines[1], message, "exactly once", found, fix, warning=True)
+
+
+class AnyOf(Aspect):
+    """Keys of which at least one must appear; findings name the first of them."""
+
+    name = "any-of"
+    title = "{key}, or the key that may stand for it, must appear"
+    why = "Runs are cut into blocks or into epochs; one of the two must be logged to follow the run."
+    fix = "Log one of the keys."
+    example = "a log with neither of the keys"
+    fields = ()
+
+    @staticmethod
+    def words_of(group: tuple[str, ...]) -> str:
+        """The demand in words."""
+        return f"at least one record of {' or '.join(group)}"
+
+    @classmethod
+    def flaw(cls, group: tuple[str, ...]) -> Flaw:
+        """That none of them appears."""
+        fix = f"Log {' or '.join(group)}; the run's structure cannot be followed without."
+        return Flaw(cls.name, None, f"Neither {' nor '.join(group)} appears", cls.words_of(group), "none", fix)
+
+
+def _remember(event: Event, out: KeyOutcome, _: LogSoFar) -> None:
+    if out.count == 1:
+        out.first = event.value
+    elif out.same and not _equal(event.value, out.first):
+        out.same = False
+    if len(out.lines) < _SHOWN_VALUES:
+        out.lines.append(event.line)
+        text = show(event.value)
+        if text not in out.values:
+            out.values.append(text)
+
+
+def _equal(value: Any, first: Any) -> bool:
+    try:
+        return value is first or bool(value == first)
+    except RecursionError:
+        return False
