@@ -3,21 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Protocol, Self
 
 from mlsub.emit.errors import EmitError
+from mlsub.emit.units import Units
 from mlsub.emit.values import measure
 
-if TYPE_CHECKING:
-    from mlsub.emit.recorder import Recorder
+
+class Recording(Protocol):
+    """What the intervals need of a recorder."""
+
+    units: Units
+
+    @property
+    def writes(self) -> bool:
+        """Whether this is the process that writes the log."""
+
+    def record(self, key: str, value: Any, metadata: Mapping[str, Any], kind: str | None = None) -> None:
+        """Log one record."""
+
+    def together(self) -> AbstractContextManager[None]:
+        """Raise in every process what is refused in the one that writes."""
+
+    def reached(self) -> bool:
+        """Whether an evaluation has reached the quality target."""
+
+    def log_identity(self) -> None:
+        """Log what the recorder was told of the submission."""
+
+    def agree(self, *, before_clock: bool = False) -> None:
+        """Wait for all processes."""
+
+    def warn(self, message: str) -> None:
+        """Warn the training code, in the process that writes."""
 
 
 class _Scope:
     """Logs a start and an end: as a context manager, or by its methods where a framework has hooks."""
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: Recording) -> None:
         self.recorder = recorder
 
     def start(self) -> None:
@@ -55,7 +81,7 @@ class Interval(_Scope):
     """
 
     def __init__(
-        self, recorder: Recorder, name: str, progress: Mapping[str, Any], count: Mapping[str, Any] | None = None
+        self, recorder: Recording, name: str, progress: Mapping[str, Any], count: Mapping[str, Any] | None = None
     ) -> None:
         super().__init__(recorder)
         self._name, self._progress, self._count = name, progress, count or {}
@@ -76,7 +102,7 @@ class Interval(_Scope):
 class Evaluation(Interval):
     """An evaluation; :meth:`result` logs the quality that it found."""
 
-    def __init__(self, recorder: Recorder, progress: Mapping[str, Any]) -> None:
+    def __init__(self, recorder: Recording, progress: Mapping[str, Any]) -> None:
         super().__init__(recorder, "eval", progress)
 
     def result(self, value: float | Mapping[str, float]) -> bool:

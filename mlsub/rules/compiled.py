@@ -6,10 +6,10 @@ from functools import lru_cache
 
 import msgspec
 
-from mlsub.rules.aspects import aspects_of
+from mlsub.rules.aspects import compile_key
 from mlsub.rules.aspects.base import CompiledKey
 from mlsub.rules.load import explained, house_rules_for, rules_for
-from mlsub.rules.model import KeyRule, RuleSet
+from mlsub.rules.model import RuleSet
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -65,17 +65,4 @@ def compile_rules(rules: RuleSet) -> Plan:
         named=named,
         looked_back_on=named | looked_back_on | {variant.key for variant in rules.variants},
         starts=frozenset(key.rule.within.of for key in keys if key.rule.within),
-    )
-
-
-def compile_key(rule: KeyRule) -> CompiledKey:
-    """Compile the rule of one key."""
-    aspects = aspects_of(rule)
-    tests = [(aspect.of_all, test) for aspect in aspects if (test := aspect.test()) is not None]
-    only_first = rule.key.startswith("submission_")
-    return CompiledKey(
-        rule=rule,
-        aspects=aspects,
-        tests=tuple(test for _, test in tests),
-        later_tests=tuple(test for of_all, test in tests if of_all or not only_first),
     )

@@ -15,6 +15,7 @@ from typing import Any
 from mlsub.findings import Blocks
 from mlsub.io.documents import Tree, open_tree
 from mlsub.io.yamlfile import FileProblemsError, Problem, content_of, meant
+from mlsub.rules.aspects import compile_key
 from mlsub.rules.formula import is_formula, parse
 from mlsub.rules.parse import parse_rule
 
@@ -100,8 +101,6 @@ def _formulas(path: tuple[Step, ...], content: Any, bare: bool) -> Iterator[tupl
 
 def _unusable(key: str, content: Any) -> str | None:
     """Why a demand that fits the schema still cannot be put into a rule."""
-    from mlsub.rules.compiled import compile_key
-
     try:
         rule = parse_rule(key, content, Blocks.BOTH, "", ())
         for aspect in compile_key(rule).aspects:

@@ -9,14 +9,17 @@ from types import MappingProxyType
 
 import msgspec
 
+from mlsub.convergence.algorithm import manner_of
 from mlsub.io.errors import MlsubError
 from mlsub.judge.log import LogTask
 from mlsub.judge.package import Package, list_packages
 from mlsub.judge.pool import map_logs
+from mlsub.log.events import LogReader, Tally, read_log
+from mlsub.log.reading import ReadingFold
 from mlsub.log.run import RunFold
 from mlsub.review.runs.model import Entry
-from mlsub.review.runs.trace import Trace, read_trace
-from mlsub.rounds import Round
+from mlsub.review.runs.trace import Trace, TraceFold, trace_of
+from mlsub.rounds import Round, get_round
 from mlsub.workspace import Found, Settings, find, in_one_line
 
 
@@ -107,3 +110,19 @@ def _entries(part: _Part, traces: dict[LogTask, Trace]) -> list[Entry]:
         for files in part.package.files.entries
         if (of := by_folder.get(files.folder))
     ]
+
+
+def read_trace(task: LogTask) -> Trace:
+    """Read a log for forensics: a pure function, fit for another process. Bad input never raises.
+
+    Records that the official parser cannot use are passed over; ``mlsub check`` reports them.
+    """
+    round_ = get_round(task.usage, task.round, task.overlay)
+    tally, reading, fold = Tally(), ReadingFold(manner_of(task.usage, task.round, task.overlay)), TraceFold()
+    run = RunFold(tally, reading)
+    reader = LogReader([run, fold], log_format=round_.log_format, tally=tally, texts=reading.add)
+    try:
+        read_log(Path(task.file), reader)
+    except MlsubError as error:
+        return Trace(path=task.path, run=RunFold().finish(), unreadable=str(error))
+    return trace_of(task.path, run.finish(), fold.finish())

@@ -7,9 +7,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from mlsub.commands.compare.packages.files import digest
-from mlsub.commands.compare.packages.values import fields
 from mlsub.commands.merge.model import Part, Plan, Source, Step
 from mlsub.findings import Finding
+from mlsub.log.changes import fields
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.submission.layout import Item, ItemKind

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from mlsub.commands.compare.packages.values import hyperparameters
+from mlsub.log.changes import hyperparameters
 from mlsub.review.facts import grouped
 from mlsub.review.runs.model import Entry
 from mlsub.review.runs.observation import Observation, listed, observe, seconds

@@ -5,20 +5,14 @@ from __future__ import annotations
 import hashlib
 import struct
 from array import array
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from mlsub.convergence.algorithm import manner_of
-from mlsub.io.errors import MlsubError
 from mlsub.io.show import show
-from mlsub.judge.log import LogTask
 from mlsub.log.event import Event
-from mlsub.log.events import Handler, LogReader, Tally, read_log
-from mlsub.log.reading import ReadingFold
-from mlsub.log.run import Run, RunFold
-from mlsub.rounds import get_round
+from mlsub.log.events import Handler
+from mlsub.log.run import Run
 
 #: Gaps below this (ms) are no pauses; the table of gaps stays small without them.
 LEAST_GAP_MS = 1_000.0
@@ -281,19 +275,3 @@ def _positive(value: Any) -> float | None:
     except (ValueError, OverflowError):
         return None
     return number if 0 < number < MAX_TIME_MS else None
-
-
-def read_trace(task: LogTask) -> Trace:
-    """Read a log for forensics: a pure function, fit for another process. Bad input never raises.
-
-    Records that the official parser cannot use are passed over; ``mlsub check`` reports them.
-    """
-    round_ = get_round(task.usage, task.round, task.overlay)
-    tally, reading, fold = Tally(), ReadingFold(manner_of(task.usage, task.round, task.overlay)), TraceFold()
-    run = RunFold(tally, reading)
-    reader = LogReader([run, fold], log_format=round_.log_format, tally=tally, texts=reading.add)
-    try:
-        read_log(Path(task.file), reader)
-    except MlsubError as error:
-        return Trace(path=task.path, run=RunFold().finish(), unreadable=str(error))
-    return trace_of(task.path, run.finish(), fold.finish())

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from mlsub.commands.compare.packages.files import compare_files
-from mlsub.commands.compare.packages.model import Change, EntryChange, FindingChange, PackageDiff, Side, SystemChange
+from mlsub.commands.compare.packages.model import EntryChange, FindingChange, PackageDiff, Side, SystemChange
 from mlsub.commands.compare.packages.reading import KINDS, Key, Reading, content_of, read_side
 from mlsub.commands.compare.packages.renamed import Machine, machine_of, renamed
-from mlsub.commands.compare.packages.values import fields, hyperparameters
 from mlsub.findings import Finding, Kind
 from mlsub.io.errors import MlsubError
+from mlsub.log.changes import Change, fields, hyperparameters
 from mlsub.submission.locate import Target
 from mlsub.submission.report import EntryResult
 from mlsub.workspace import Settings

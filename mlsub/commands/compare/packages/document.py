@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from mlsub.commands.compare.packages.model import Change, EntryChange, FileChanges, PackageDiff, Side
+from mlsub.commands.compare.packages.model import EntryChange, FileChanges, PackageDiff, Side
+from mlsub.log.changes import Change
 from mlsub.present.document import (
     Cell,
     Column,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import msgspec
 
+from mlsub.log.changes import Change
 from mlsub.present.envelope import Answer
 
 
@@ -16,15 +17,6 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
     usage: str | None
     round: str | None
     official: str
-
-
-class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """A value that differs; None where a side has none. ``note`` says what a reader has to know besides."""
-
-    name: str
-    old: Any
-    new: Any
-    note: str | None = None
 
 
 class FileChanges(msgspec.Struct, frozen=True, kw_only=True):

@@ -14,13 +14,13 @@ from typing import Any
 import msgspec
 
 from mlsub.commands.compare.packages.reading import Reading
-from mlsub.commands.compare.packages.values import agreed_values, fields
 from mlsub.commands.compare.trainings.compare import compare_sides, read_timed
 from mlsub.commands.compare.trainings.match import entry_name, match
 from mlsub.commands.compare.trainings.model import Comparison
 from mlsub.commands.compare.trainings.sides import Known, accelerators_of, facts_of_entry, know
 from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError
+from mlsub.log.changes import agreed_values, fields
 from mlsub.rounds import get_round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.load import rules_for

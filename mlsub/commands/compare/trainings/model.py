@@ -6,8 +6,9 @@ from typing import ClassVar, Literal
 
 import msgspec
 
-from mlsub.commands.compare.packages.model import Change, Side
+from mlsub.commands.compare.packages.model import Side
 from mlsub.findings import Finding, Severity
+from mlsub.log.changes import Change
 from mlsub.present.envelope import Answer
 
 

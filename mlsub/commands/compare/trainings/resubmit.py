@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from mlsub.commands.compare.packages.files import digest
-from mlsub.commands.compare.packages.model import Change, Side
+from mlsub.commands.compare.packages.model import Side
 from mlsub.commands.compare.packages.reading import Reading
 from mlsub.commands.compare.trainings.borrow import SOFTWARE
 from mlsub.commands.compare.trainings.compare import compare_sides, read_timed, side_of
@@ -24,6 +24,7 @@ from mlsub.commands.compare.trainings.model import Comparison, PairComparison
 from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import show
+from mlsub.log.changes import Change
 from mlsub.log.report import DECIDING
 from mlsub.log.run import Run
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mlsub.commands.compare.packages.model import Change
 from mlsub.commands.compare.trainings.model import EntrySide, Part
+from mlsub.log.changes import Change
 
 #: Parts below this share of the larger time, and of the difference, are told together.
 _SMALL_OF_TIME, _SMALL_OF_DIFFERENCE = 0.002, 0.02

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from mlsub.commands.compare.packages.files import compare_files
 from mlsub.commands.compare.packages.model import (
-    Change,
     EntryChange,
     FileChanges,
     FindingChange,
@@ -22,7 +21,7 @@ from mlsub.commands.compare.packages.model import (
     Side,
     SystemChange,
 )
-from mlsub.commands.compare.packages.values import fields, hyperparameters
+from mlsub.log.changes import Change, fields, hyperparameters
 from mlsub.log.run import Run, RunFold
 from tests.commands.runner import answer_schema, call, run
 from tests.conftest import ExpectedText

@@ -7,9 +7,19 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mlsub.commands.compare.packages.model import Change
+import msgspec
+
 from mlsub.io.show import readable, show
 from mlsub.log.run import Run
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True):
+    """A value that differs; None where a side has none. ``note`` says what a reader has to know besides."""
+
+    name: str
+    old: Any
+    new: Any
+    note: str | None = None
 
 
 def hyperparameters(old: Sequence[Run], new: Sequence[Run]) -> tuple[Change, ...]:
