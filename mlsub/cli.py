@@ -37,8 +37,7 @@ _STAGES = {
         "verify": "Compare a sealed submission or a tree with its manifest.",
     },
     "Analyse": {
-        "compare": "Compare two trainings: what makes one of them faster.",
-        "diff": "Show what changes between two packages.",
+        "compare": "Compare two packages, or two trainings: why one is faster.",
         "audit": "Check claims about published results against the logs.",
         "db": "A database of results and records: build, query, tables.",
         "site": "Write a site of results: tables, curves, findings.",
@@ -49,8 +48,6 @@ _STAGES = {
     },
 }
 _COMMANDS = {name: text for stage in _STAGES.values() for name, text in stage.items()}
-#: Modules of commands that live in the room of another one.
-_ELSEWHERE = {"diff": "compare.command_diff"}
 #: Commands that have commands of their own.
 _GROUPS = ("db", "rcp", "rules", "system")
 
@@ -94,8 +91,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        room = _ELSEWHERE.get(cmd_name, f"{cmd_name}.command")
-        command = import_module(f"mlsub.commands.{room}").command
+        command = import_module(f"mlsub.commands.{cmd_name}.command").command
         assert isinstance(command, click.Command)  # noqa: S101  (our own modules)
         return command
 

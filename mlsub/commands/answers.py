@@ -10,7 +10,7 @@ from mlsub.present.envelope import Answer, schema_of
 _ANSWERS = {
     "audit": "mlsub.commands.audit.answer.ClaimsAudit",
     "compare": "mlsub.commands.compare.trainings.model.Comparison",
-    "diff": "mlsub.commands.compare.packages.model.PackageDiff",
+    "compare packages": "mlsub.commands.compare.packages.model.PackageDiff",
     "merge": "mlsub.commands.merge.model.Merge",
 }
 

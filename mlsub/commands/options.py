@@ -35,8 +35,13 @@ class Target(NamedTuple):
     file: Path | None = None
     force: bool = False
 
-    def write(self, model: Answer, document: Callable[[], Document]) -> None:
+    def write(self, model: Answer, document: Callable[[], Document], part: str = "") -> None:
         """Write an answer: the model as JSON, or the document that is made of it.
+
+        Args:
+            model: the answer.
+            document: makes the document.
+            part: which of its answers a command gives that has several.
 
         Raises:
             MlsubError: the file cannot be written.
@@ -44,7 +49,7 @@ class Target(NamedTuple):
         if self.format == "json":
             from mlsub.present.envelope import answer
 
-            text = answer(self.command, model).decode("ascii")
+            text = answer(f"{self.command} {part}".rstrip(), model).decode("ascii")
         else:
             from mlsub.present.output import render
 

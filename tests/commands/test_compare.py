@@ -29,7 +29,7 @@ def test_what_cannot_be_compared_is_one_line(path: str, words: str, tmp_path: Pa
     (tmp_path / "loop").symlink_to("loop")
     os.mkfifo(tmp_path / "pipe")
     for arguments in ((tmp_path / path, tree.folder), (tree.folder, tmp_path / path)):
-        outcome = run("compare", *arguments)
+        outcome = run("compare", "--trainings", *arguments)
         assert (outcome.status, outcome.stdout) == (2, "")
         assert outcome.stderr.startswith("mlsub compare: ")
         assert outcome.stderr.count("\n") == 1
@@ -52,7 +52,7 @@ def test_what_cannot_be_compared_is_one_line(path: str, words: str, tmp_path: Pa
 )
 def test_what_cannot_be_asked_is_one_line(arguments: list[str], words: str, tmp_path: Path) -> None:
     tree = make_tree(tmp_path, benchmarks=["resnet", "bert"])
-    outcome = run("compare", *(tree.folder if argument == "A" else argument for argument in arguments))
+    outcome = run("compare", "--trainings", *(tree.folder if argument == "A" else argument for argument in arguments))
     assert (outcome.status, outcome.stdout) == (2, "")
     assert words in outcome.stderr
     assert outcome.stderr.count("\n") == 1
@@ -60,16 +60,16 @@ def test_what_cannot_be_asked_is_one_line(arguments: list[str], words: str, tmp_
 
 def test_rounds_may_be_said_or_read_off(tmp_path: Path) -> None:
     one, other = make_tree(tmp_path, "v1.0"), make_tree(tmp_path, "v1.1")
-    found = run("compare", one.folder, other.folder, "--format", "json").document
+    found = run("compare", "--trainings", one.folder, other.folder, "--format", "json").document
     assert (found["old"]["round"], found["new"]["round"]) == ("1.0", "1.1")
-    found = run("compare", one.folder, other.folder, "--round", "1.1", "--format", "json").document
+    found = run("compare", "--trainings", one.folder, other.folder, "--round", "1.1", "--format", "json").document
     assert (found["old"]["round"], found["pairs"][0]["old"]["round"]) == ("1.1", "1.1")
 
 
 def test_a_log_that_goes_away_while_it_is_compared_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tree = make_tree(tmp_path)
     monkeypatch.setattr("mlsub.log.report.LogReport.fact", lambda *_: None)
-    outcome = run("compare", tree.folder, tree.folder)
+    outcome = run("compare", "--trainings", tree.folder, tree.folder)
     assert outcome.status == 0
     assert "Not divided: no run has a time that counts, or its log cannot be read." in " ".join(outcome.stdout.split())
 
@@ -78,6 +78,6 @@ def test_output_that_knows_few_characters(tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
     tree.describe(framework="Größe")
     other = make_tree(tmp_path / "other")
-    done = call("compare", tree.folder, other.folder, PYTHONIOENCODING="ascii")
+    done = call("compare", "--trainings", tree.folder, other.folder, PYTHONIOENCODING="ascii")
     assert (done.returncode, done.stderr) == (0, "")
     assert "Gr\\xf6\\xdfe" in done.stdout

@@ -36,7 +36,7 @@ CALLS = {
     "db build": "v1.0 -o {new}.duckdb",
     "db query": "'SELECT 1' --db made.duckdb",
     "db tables": "",
-    "diff": "v1.0/ACME v1.1/ACME",
+    "compare --packages": "v1.0/ACME v1.1/ACME",
     "explain": "seed.shared",
     "fix": "v1.0/ACME",
     "init": "--schema",

@@ -22,11 +22,11 @@ claims:
 #: What is asked for, and how the answer begins.
 CALLS = {
     "audit": (("claims.yaml", "--results", "."), "Claims of A post"),
-    "compare": (("v1.0/ACME", "b/v1.0/ACME"), "Comparison of two trainings"),
-    "diff": (("v1.0/ACME", "b/v1.0/ACME"), "Comparison of two packages"),
+    "compare": (("v1.0/ACME", "b/v1.0/ACME", "--trainings"), "Comparison of two trainings"),
+    "compare packages": (("v1.0/ACME", "b/v1.0/ACME"), "Comparison of two packages"),
     "merge": (("v1.0/ACME", "b/v1.0/ACME", "-o", "out/ACME"), "Merge of ACME, training v1.0"),
 }
-FILES = ("audit", "compare", "diff")
+FILES = ("audit", "compare", "compare packages")
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +46,7 @@ def test_every_command_with_a_schema_is_tried() -> None:
 @pytest.mark.parametrize("command", CALLS)
 def test_every_format(command: str) -> None:
     arguments, title = CALLS[command]
-    answers = {format_: run(command, *arguments, "--format", format_) for format_ in FORMATS}
+    answers = {format_: run(command.split()[0], *arguments, "--format", format_) for format_ in FORMATS}
     assert len({outcome.status for outcome in answers.values()}) == 1
     assert {outcome.stderr for outcome in answers.values()} == {""}
     assert answers["text"].stdout.startswith(f"{title}\n\n")
@@ -61,8 +61,8 @@ def test_a_file_gets_what_the_screen_gets(command: str, tmp_path: Path) -> None:
     arguments, _ = CALLS[command]
     for format_ in FORMATS:
         file = tmp_path / f"answer.{format_}"
-        shown = run(command, *arguments, "--format", format_)
-        written = run(command, *arguments, "--format", format_, "-o", file)
+        shown = run(command.split()[0], *arguments, "--format", format_)
+        written = run(command.split()[0], *arguments, "--format", format_, "-o", file)
         assert (written.status, written.stdout, written.stderr) == (shown.status, "", "")
         assert file.read_text() == shown.stdout
 
@@ -73,20 +73,20 @@ def test_a_file_is_replaced_only_when_asked_for(command: str, tmp_path: Path) ->
     file = tmp_path / "answer.txt"
     file.write_text("mine\n")
     before = snapshot(tmp_path)
-    refused = run(command, *arguments, "-o", file)
+    refused = run(command.split()[0], *arguments, "-o", file)
     assert (refused.status, refused.stdout) == (2, "")
-    assert refused.stderr == f"mlsub {command}: {file} exists. Add --force to replace it.\n"
+    assert refused.stderr == f"mlsub {command.split()[0]}: {file} exists. Add --force to replace it.\n"
     assert snapshot(tmp_path) == before
-    replaced = run(command, *arguments, "-o", file, "--force")
+    replaced = run(command.split()[0], *arguments, "-o", file, "--force")
     assert replaced.status in (0, 1)
     assert file.read_text().startswith(title)
     assert (tmp_path / "answer.txt.~1~").read_text() == "mine\n"
 
 
 def test_a_file_without_a_folder_is_refused_before_the_work(tmp_path: Path) -> None:
-    refused = run("diff", "nowhere", "nowhere", "-o", tmp_path / "gone" / "file")
+    refused = run("compare", "--packages", "nowhere", "nowhere", "-o", tmp_path / "gone" / "file")
     assert refused.status == 2
-    assert refused.stderr == f"mlsub diff: There is no folder {tmp_path / 'gone'}. Make it, or name another file.\n"
+    assert refused.stderr == f"mlsub compare: There is no folder {tmp_path / 'gone'}. Make it, or name another file.\n"
 
 
 def test_a_pipe_has_no_colours_and_120_columns() -> None:
@@ -96,5 +96,5 @@ def test_a_pipe_has_no_colours_and_120_columns() -> None:
 
 def test_json_is_one_document_in_ascii(tmp_path: Path) -> None:
     file = tmp_path / "answer.json"
-    run("diff", *CALLS["diff"][0], "--format", "json", "-o", file)
+    run("compare", *CALLS["compare packages"][0], "--format", "json", "-o", file)
     assert list(json.loads(file.read_bytes().decode("ascii")))[:4] == ["schema", "mlsub", "command", "different"]

@@ -72,8 +72,10 @@ def test_every_command_has_the_same_minutes(tmp_path: Path) -> None:
     assert checked == scored
     assert checked["minutes"] == pytest.approx(2.664, abs=1e-9)
     margin = run("rcp", "margin", tree.folder, "--format", "json").document["reports"][0]["entries"][0]
-    compared = run("compare", tree.folder, tree.folder, "--format", "json").document["pairs"][0]["old"]
-    difference = run("diff", tree.folder, tree.folder, "--format", "json").document["entries"][0]["values"]
+    compared = run("compare", "--trainings", tree.folder, tree.folder, "--format", "json").document["pairs"][0]["old"]
+    difference = run("compare", "--packages", tree.folder, tree.folder, "--format", "json").document["entries"][0][
+        "values"
+    ]
     published, expected = checked["score"]["published"], checked["score"]["expected"]
     assert (margin["published"], margin["expected"]) == (published, expected)
     assert (compared["minutes"], compared["expected"]) == (published, expected)

@@ -1,4 +1,4 @@
-"""``mlsub compare``: what is different about two trainings, and why one is faster."""
+"""``mlsub compare``: two packages, or two trainings: what is different, and why one is faster."""
 
 from __future__ import annotations
 
@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 @click.command("compare")
 @click.argument("old", metavar="A", type=click.Path())
 @click.argument("new", metavar="[B]", required=False, type=click.Path())
+@click.option(
+    "--packages/--trainings",
+    "packages",
+    default=None,
+    help="Compare the files, or the trainings; else packages where A and B are organisations or rounds.",
+)
 @click.option("--pair", "pairs", metavar="A_ENTRY=B_ENTRY", multiple=True, help="Compare these two; repeatable.")
 @click.option("--borrow", is_flag=True, help="Check B, a resubmission of A, by the rules on borrowed hyperparameters.")
 @click.option("--from", "source", metavar="C", type=click.Path(), help="The entry that --borrow borrows from.")
@@ -28,6 +34,7 @@ if TYPE_CHECKING:
 def command(
     old: str,
     new: str | None,
+    packages: bool | None,
     pairs: tuple[str, ...],
     borrow: bool,
     source: str | None,
@@ -37,23 +44,49 @@ def command(
     jobs: int | None,
     target: Target,
 ) -> None:
-    """Show what is different about two trainings, and what makes one of them faster.
+    """Compare two packages or two trainings, A and B.
 
-    A and B are benchmark folders, systems, organisations' trees, or rounds' folders of organisations. Entries are
-    paired by benchmark, division, name and number of accelerators. The difference in time is shared out among the
-    length of the training, its speed, and the phases of a run. Nothing is written.
+    Organisations and rounds are compared as packages: what changes in entries, scores, hyperparameters, systems,
+    findings and files. Benchmark folders and systems are compared as trainings: entries are paired by benchmark,
+    division, name and number of accelerators, and the difference in time is shared out among the length of the
+    training, its speed, and the phases of a run. Nothing is written.
 
-    Exit status: 0 compared, and nothing found against --borrow or --resubmit; 1 findings; 2 could not compare.
+    Exit status: packages: 0 no difference, 1 differences; trainings: 0 compared, and nothing found against --borrow or
+    --resubmit, 1 findings; 2 could not compare.
     """
-    from mlsub.commands.compare.trainings.document import document_of
     from mlsub.commands.options import progress_bar
+    from mlsub.io.errors import MlsubError
     from mlsub.workspace import Settings
 
+    of_trainings = bool(pairs or borrow or source or resubmit)
+    if packages and of_trainings:
+        raise MlsubError("--pair, --borrow, --from and --resubmit compare trainings. Leave out --packages.")
     with progress_bar() as progress:
         asked = Settings(round_, usage, jobs, progress)
+        if new is not None and (_are_packages(old, new) and not of_trainings if packages is None else packages):
+            from mlsub.commands.compare.packages.compare import compare
+            from mlsub.commands.compare.packages.document import document_of
+
+            changes = compare(old, new, asked)
+            target.write(changes, lambda: document_of(changes), "packages")
+            sys.exit(1 if changes.different else 0)
         found = _compare(old, new, source, asked, pairs, borrow=borrow, resubmit=resubmit)
-    target.write(found, lambda: document_of(found))
+    from mlsub.commands.compare.trainings.document import document_of as trainings_document
+
+    target.write(found, lambda: trainings_document(found))
     sys.exit(0 if found.passed else 1)
+
+
+def _are_packages(*paths: str) -> bool:
+    """Whether each path is an organisation or a round."""
+    from pathlib import Path
+
+    from mlsub.submission.locate import Target, locate
+
+    try:
+        return all(locate(Path(path)).target in (Target.ORGANISATION, Target.ORGANISATIONS) for path in paths)
+    except (OSError, ValueError):
+        return False
 
 
 def _compare(

@@ -1,4 +1,4 @@
-"""``mlsub diff``: what is told of two packages, and what is not."""
+"""``mlsub compare --packages``: what is told of two packages, and what is not."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ def _two(tmp_path: Path) -> tuple[Tree, Tree]:
 
 
 def diff(*arguments: object) -> str:
-    return run("diff", *arguments).stdout
+    return run("compare", "--packages", *arguments).stdout
 
 
 def document(*arguments: object) -> dict[str, Any]:
     """The JSON document, which keeps its published schema."""
-    found = run("diff", *arguments, "--format", "json").document
-    answer_schema("diff").validate(found)
+    found = run("compare", "--packages", *arguments, "--format", "json").document
+    answer_schema("compare packages").validate(found)
     return found
 
 
@@ -69,7 +69,7 @@ def test_the_same_package_has_no_difference(tmp_path: Path, monkeypatch: pytest.
     tree = make_tree(tmp_path)
     before = snapshot(tree.folder)
     monkeypatch.chdir(tmp_path)
-    outcome = run("diff", "v1.0/ACME", "v1.0/ACME")
+    outcome = run("compare", "--packages", "v1.0/ACME", "v1.0/ACME")
     assert (outcome.status, outcome.stderr) == (0, "")
     side = "v1.0/ACME (training v1.0, accepted)"
     assert outcome.stdout == f"Comparison of two packages\n\nold: {side}\nnew: {side}\n\nNo difference.\n"
@@ -80,7 +80,7 @@ def test_what_people_read(
     two: tuple[Tree, Tree], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expected_text: ExpectedText
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    outcome = run("diff", *(tree.folder.relative_to(tmp_path) for tree in two))
+    outcome = run("compare", "--packages", *(tree.folder.relative_to(tmp_path) for tree in two))
     assert (outcome.status, outcome.stderr) == (1, "")
     text = outcome.stdout
     expected_text("diff.txt", text)
@@ -99,7 +99,7 @@ def test_the_other_way_round_what_was_new_is_gone(two: tuple[Tree, Tree]) -> Non
 
 def test_the_document(two: tuple[Tree, Tree]) -> None:
     found = document(two[0].folder, two[1].folder)
-    assert (found["command"], found["schema"], found["different"]) == ("diff", 3, True)
+    assert (found["command"], found["schema"], found["different"]) == ("compare packages", 3, True)
     assert found["files"]["moved"][0] == [
         "results/rack2-2021/resnet/result_0.txt",
         "results/rack2-2022/resnet/result_0.txt",
@@ -167,9 +167,9 @@ def test_what_cannot_be_compared_is_one_line(path: str, words: str, tmp_path: Pa
     (tmp_path / "empty").mkdir()
     os.mkfifo(tmp_path / "pipe")
     for arguments in ((tmp_path / path, tree.folder), (tree.folder, tmp_path / path)):
-        outcome = run("diff", *arguments)
+        outcome = run("compare", "--packages", *arguments)
         assert (outcome.status, outcome.stdout) == (2, "")
-        assert outcome.stderr.startswith("mlsub diff: ")
+        assert outcome.stderr.startswith("mlsub compare: ")
         assert outcome.stderr.count("\n") == 1
         assert words in outcome.stderr
 
@@ -253,10 +253,10 @@ def test_two_published_rounds_of_one_organisation() -> None:
 
 
 def test_the_schema_knows_every_field() -> None:
-    definitions = answer_schema("diff").schema["$defs"]
+    definitions = answer_schema("compare packages").schema["$defs"]
     for kind in (Side, Change, FileChanges, SystemChange, EntryChange, FindingChange):
         assert list(definitions[kind.__name__]["properties"]) == [field.name for field in msgspec.structs.fields(kind)]
-    assert set(answer_schema("diff").schema["properties"]) > {
+    assert set(answer_schema("compare packages").schema["properties"]) > {
         field.name for field in msgspec.structs.fields(PackageDiff)
     }
 
@@ -269,7 +269,7 @@ def test_names_that_could_steer_a_terminal_are_shown_as_text(tmp_path: Path) -> 
     other.add_entry(system=name)
     (other.folder / "new\nline").write_text("")
     for format_ in ("text", "markdown"):
-        done = call("diff", one.folder, other.folder, "--format", format_)
+        done = call("compare", "--packages", one.folder, other.folder, "--format", format_)
         assert (done.returncode, done.stderr) == (1, "")
         assert "\x1b" not in done.stdout
         assert "new\nline" not in done.stdout

@@ -53,7 +53,7 @@ def test_a_likeness_of_the_end_does_not_beat_the_accelerator(tmp_path: Path) -> 
     ):
         tree.add_system(name, accelerator_model_name=model)
         tree.add_entry(system=name)
-    document = run("diff", old.folder, new.folder, "--format", "json").document
+    document = run("compare", "--packages", old.folder, new.folder, "--format", "json").document
     alike = {one["system"]: one["alike"] for one in document["systems"]}
     assert alike == {
         "rack-8xA100": "rack-8xA100-of-the-year-2022",

@@ -46,7 +46,15 @@ class Case:
 
     def found(self) -> list[dict[str, Any]]:
         outcome = run(
-            "compare", self.old.folder, self.new.folder, "--borrow", "--from", self.source.folder, "--format", "json"
+            "compare",
+            "--trainings",
+            self.old.folder,
+            self.new.folder,
+            "--borrow",
+            "--from",
+            self.source.folder,
+            "--format",
+            "json",
         )
         answer_schema("compare").validate(outcome.document)
         assert outcome.document["purpose"] == "borrow"
@@ -65,7 +73,7 @@ def test_the_whole_group_may_be_borrowed_and_the_batch_size_changed(case: Case) 
     assert case.found() == []
     case.put(case.new, global_batch_size=1600, gradient_accumulation_steps=2)
     assert case.found() == []
-    outcome = run("compare", case.old.folder, case.new.folder, "--borrow", "--from", case.source.folder)
+    outcome = run("compare", "--trainings", case.old.folder, case.new.folder, "--borrow", "--from", case.source.folder)
     assert "Nothing speaks against borrowing, as far as files can tell.\n" in outcome.stdout
 
 
@@ -149,14 +157,14 @@ def test_entries_that_were_not_resubmitted_are_passed_over(case: Case) -> None:
 def test_a_source_of_several_entries_is_asked_about(case: Case) -> None:
     case.source.add_system("rack2")
     case.source.add_entry(system="rack2")
-    outcome = run("compare", case.old.folder, case.new.folder, "--borrow", "--from", case.source.folder)
+    outcome = run("compare", "--trainings", case.old.folder, case.new.folder, "--borrow", "--from", case.source.folder)
     assert (outcome.status, outcome.stdout) == (2, "")
     assert (
         "has 2 entries of resnet: Zeta/rack1/resnet, Zeta/rack2/resnet. Name the benchmark's folder of one."
         in outcome.stderr
     )
     folder = case.source.entry()
-    assert run("compare", case.old.folder, case.new.folder, "--borrow", "--from", folder).status == 0
+    assert run("compare", "--trainings", case.old.folder, case.new.folder, "--borrow", "--from", folder).status == 0
 
 
 def test_rounds_must_be_one(tmp_path: Path) -> None:

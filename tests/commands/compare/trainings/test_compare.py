@@ -49,7 +49,7 @@ def _two(tmp_path: Path) -> tuple[Tree, Tree]:
 
 def document(*arguments: object) -> dict[str, Any]:
     """The JSON document, which keeps its published schema."""
-    found = run("compare", *arguments, "--format", "json").document
+    found = run("compare", "--trainings", *arguments, "--format", "json").document
     answer_schema("compare").validate(found)
     return found
 
@@ -64,7 +64,7 @@ def test_what_people_read(
 ) -> None:
     before = snapshot(two[0].folder), snapshot(two[1].folder)
     monkeypatch.chdir(tmp_path)
-    outcome = run("compare", *(tree.folder.relative_to(tmp_path) for tree in two), "--format", format_)
+    outcome = run("compare", "--trainings", *(tree.folder.relative_to(tmp_path) for tree in two), "--format", format_)
     assert (outcome.status, outcome.stderr) == (0, "")
     text = outcome.stdout
     expected_text("compare.txt" if format_ == "text" else "compare.md", text)
@@ -98,7 +98,7 @@ def test_the_same_entry_takes_as_long_as_itself(tmp_path: Path) -> None:
     (pair,) = document(tree.folder, tree.folder)["pairs"]
     assert pair["answer"].startswith("B takes as long as A (12.000000 -> 12.000000 min).")
     assert (pair["ratio"], pair["reduction"], pair["fields"], pair["hyperparameters"]) == (1, 0, [], [])
-    assert "What makes the difference" not in run("compare", tree.folder, tree.folder).stdout
+    assert "What makes the difference" not in run("compare", "--trainings", tree.folder, tree.folder).stdout
 
 
 def test_without_a_score_the_mean_of_the_runs_stands_in(tmp_path: Path) -> None:
@@ -106,7 +106,10 @@ def test_without_a_score_the_mean_of_the_runs_stands_in(tmp_path: Path) -> None:
     spoil(other, 0, 1)
     (pair,) = document(one.folder, other.folder)["pairs"]
     assert (pair["old"]["minutes_of"], pair["new"]["minutes_of"], pair["new"]["counted"]) == ("score", "mean", 5)
-    assert "B has no score; its time is the mean of 5 runs." in run("compare", one.folder, other.folder).stdout
+    assert (
+        "B has no score; its time is the mean of 5 runs."
+        in run("compare", "--trainings", one.folder, other.folder).stdout
+    )
     for run_ in range(5):
         other.edit(lambda log: log.drop("run_start"), run_)
     (pair,) = document(one.folder, other.folder)["pairs"]
@@ -118,7 +121,7 @@ def test_without_a_score_the_mean_of_the_runs_stands_in(tmp_path: Path) -> None:
 def test_intervals_that_are_not_logged_are_told(tmp_path: Path) -> None:
     one, other = make_tree(tmp_path / "a"), make_tree(tmp_path / "b")
     other.edit(lambda log: log.drop("eval_start", "eval_stop"), *range(5))
-    text = run("compare", one.folder, other.folder).stdout
+    text = run("compare", "--trainings", one.folder, other.folder).stdout
     assert "B logs no intervals of evaluation; they are within training or pauses." in text
     assert re.search(r"evaluation +0.011 +not logged\n", text)
     other.edit(lambda log: log.drop("block_start", "block_stop", "epoch_start", "epoch_stop"), *range(5))
@@ -176,7 +179,7 @@ def test_several_pairs_have_an_overview(
     monkeypatch.chdir(tmp_path)
     for tree in two:
         tree.add_entry("bert")
-    text = run("compare", *(tree.folder.relative_to(tmp_path) for tree in two)).stdout
+    text = run("compare", "--trainings", *(tree.folder.relative_to(tmp_path) for tree in two)).stdout
     assert text[: text.index("\n\nrack1 bert")].splitlines()[5:] == [
         "2 pairs",
         "  entries           A min      B min    change  mostly by",
@@ -186,7 +189,7 @@ def test_several_pairs_have_an_overview(
         "                                                  samples/s",
         "  rack1 resnet  12.000000  10.000000  -16.67 %  end of the run 670.0 s -> 420.0 s",
     ]
-    text = run("compare", two[0].folder, two[1].folder, "--format", "markdown").stdout
+    text = run("compare", "--trainings", two[0].folder, two[1].folder, "--format", "markdown").stdout
     assert "| rack1 resnet | 12.000000 | 10.000000 | -16.67 % | end of the run" in text
 
 
@@ -201,14 +204,14 @@ def test_narrow_terminals(width: int, two: tuple[Tree, Tree]) -> None:
 def test_no_counterpart(tmp_path: Path) -> None:
     old = make_tree(tmp_path / "a")
     new = entries(Tree(tmp_path / "b" / "v1.0" / "ACME"), "x", "y", division="open")
-    outcome = run("compare", old.folder, new.folder)
+    outcome = run("compare", "--trainings", old.folder, new.folder)
     assert (outcome.status, outcome.stdout) == (2, "")
     assert outcome.stderr == (
         f"mlsub compare: No entry of {old.folder} has a counterpart in {new.folder}. --pair pairs what belongs "
         "together: the first has ACME/rack1/resnet, the second ACME/x/resnet, ACME/y/resnet.\n"
     )
     entries(old, "y", division="open")
-    text = run("compare", old.folder, new.folder).stdout
+    text = run("compare", "--trainings", old.folder, new.folder).stdout
     assert text.endswith(
         "- Only in A: ACME/rack1/resnet. Pair what belongs together with --pair.\n"
         "- Only in B: ACME/x/resnet. Pair what belongs together with --pair.\n"
@@ -226,7 +229,7 @@ def test_names_and_values_that_could_steer_a_terminal_are_shown_as_text(tmp_path
     trees = [entries(Tree(tmp_path / side / "v1.0" / "ACME"), name, "rack2") for side in ("a", "b")]
     trees[1].edit(lambda log: log.put("opt_name", value="\x1b]0;x\x07"), *range(5), system=name)
     for format_ in ("text", "markdown", "json"):
-        done = call("compare", trees[0].folder, trees[1].folder, "--format", format_)
+        done = call("compare", "--trainings", trees[0].folder, trees[1].folder, "--format", format_)
         assert (done.returncode, done.stderr) == (0, "")
         assert "\x1b" not in done.stdout
         assert "\x07" not in done.stdout
@@ -244,7 +247,7 @@ def test_clocks_that_make_no_sense(factor: float, tmp_path: Path) -> None:
     for order in ((one, other), (other, one), (other, other)):
         (pair,) = document(*(tree.folder for tree in order))["pairs"]
         assert pair["answer"]
-        assert run("compare", *(tree.folder for tree in order)).status == 0
+        assert run("compare", "--trainings", *(tree.folder for tree in order)).status == 0
 
 
 def test_the_schema_knows_every_field() -> None:
@@ -288,7 +291,7 @@ def test_the_answer_that_the_page_quotes() -> None:
     page = (REPOSITORY / "docs" / "compare.md").read_text()
     quoted = [line[4:] for line in page.splitlines() if line.startswith("    ")]
     entry = "Graphcore/results/ipu-pod16-TF1/resnet"
-    lines = run("compare", CORPUS / "v1.0" / entry, CORPUS / "v1.1" / entry).stdout.splitlines()
+    lines = run("compare", "--trainings", CORPUS / "v1.0" / entry, CORPUS / "v1.1" / entry).stdout.splitlines()
     start = lines.index("  " + quoted[0])
     assert [line[2:] for line in lines[start : start + len(quoted)]] == quoted
 
@@ -298,7 +301,7 @@ def test_the_phases_of_all_published_pairs_add_up_to_their_scores() -> None:
     rounds = sorted(path for path in CORPUS.glob("v*") if path.is_dir())
     compared = 0
     for old, new in itertools.pairwise(rounds):
-        outcome = run("compare", old, new, "--format", "json")
+        outcome = run("compare", "--trainings", old, new, "--format", "json")
         for pair in outcome.document["pairs"] if outcome.status == 0 else ():
             compared += 1
             difference = pair["new"]["minutes"] - pair["old"]["minutes"]
@@ -308,7 +311,7 @@ def test_the_phases_of_all_published_pairs_add_up_to_their_scores() -> None:
 
 def test_published_minutes_are_compared_and_expected_ones_stand_beside(tmp_path: Path) -> None:
     one, other = make_tree(tmp_path / "a", "v4.0"), make_tree(tmp_path / "b", "v4.0")
-    assert "expected minutes" not in run("compare", one.folder, other.folder).stdout
+    assert "expected minutes" not in run("compare", "--trainings", one.folder, other.folder).stdout
     for tree in (one, other):
         tree.edit(lambda log: log.put("eval_accuracy", metadata={"epoch_num": 35}), *range(5))
     (other.entry() / "scaling.json").write_text('{"scaling_factor": 1.5}')
@@ -318,7 +321,7 @@ def test_published_minutes_are_compared_and_expected_ones_stand_beside(tmp_path:
     assert pair["answer"].startswith(
         "B is 50.0 % longer (0.67x, 12.000000 -> 18.000000 min): scaling 1 -> 1.5 (+6.00 min)"
     )
-    lines = run("compare", one.folder, other.folder).stdout.splitlines()
+    lines = run("compare", "--trainings", one.folder, other.folder).stdout.splitlines()
     rows = [line.split() for line in lines if "minutes  " in line]
     assert ["unscaled", "minutes", "12.000000", "12.000000"] in rows
     assert ["minutes", "12.000000", "18.000000"] in rows

@@ -26,7 +26,7 @@ def _two(tmp_path: Path) -> tuple[Tree, Tree]:
 
 
 def findings(*arguments: object) -> list[dict[str, Any]]:
-    outcome = run("compare", *arguments, "--resubmit", "--format", "json")
+    outcome = run("compare", "--trainings", *arguments, "--resubmit", "--format", "json")
     answer_schema("compare").validate(outcome.document)
     assert outcome.document["purpose"] == "resubmit"
     found = list(outcome.document["findings"])
@@ -38,7 +38,7 @@ def findings(*arguments: object) -> list[dict[str, Any]]:
 def test_an_unchanged_result_that_passes_the_new_rules(two: tuple[Tree, Tree]) -> None:
     assert findings(two[0].folder, two[1].folder) == []
     assert findings(two[0].folder, "--round", "1.1") == []
-    text = run("compare", two[0].folder, two[1].folder, "--resubmit").stdout
+    text = run("compare", "--trainings", two[0].folder, two[1].folder, "--resubmit").stdout
     assert "Nothing speaks against submitting it again, as far as files can tell.\n" in text
 
 
@@ -109,7 +109,7 @@ def test_a_forgiven_run_is_no_reason(two: tuple[Tree, Tree]) -> None:
     ],
 )
 def test_what_cannot_be_asked(arguments: list[str], words: str, tmp_path: Path) -> None:
-    outcome = run("compare", make_tree(tmp_path).folder, "--resubmit", *arguments)
+    outcome = run("compare", "--trainings", make_tree(tmp_path).folder, "--resubmit", *arguments)
     assert (outcome.status, outcome.stdout) == (2, "")
     assert words in outcome.stderr
     assert outcome.stderr.count("\n") == 1

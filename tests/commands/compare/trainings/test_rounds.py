@@ -12,7 +12,7 @@ from tests.judge.test_package_rounds import ROUNDS, make_round
 
 
 def pair(*arguments: object) -> dict[str, Any]:
-    outcome = run("compare", *arguments, "--format", "json")
+    outcome = run("compare", "--trainings", *arguments, "--format", "json")
     answer_schema("compare").validate(outcome.document)
     (found,) = outcome.document["pairs"]
     return dict(found)
@@ -45,10 +45,10 @@ def test_an_entry_of_strong_and_one_of_weak_scaling_are_two(tmp_path: Path) -> N
     tree = make_round(tmp_path, "hpc-3.0", "cosmoflow", below="weak", runs=25)
     other = make_round(tmp_path / "other", "hpc-3.0", "cosmoflow", below="strong")
     (other / "results" / "rack1" / "strong").rename(tree / "results" / "rack1" / "strong")
-    text = run("compare", tree, tree).stdout
+    text = run("compare", "--trainings", tree, tree).stdout
     assert text.count("B takes as long as A") == 2
     forced = "rack1/strong/cosmoflow=rack1/weak/cosmoflow"
-    document = run("compare", tree, tree, "--pair", forced, "--format", "json").document
+    document = run("compare", "--trainings", tree, tree, "--pair", forced, "--format", "json").document
     assert len(document["pairs"]) == 1
     assert document["only_old"] == ["ACME/rack1/weak/cosmoflow"]
     assert document["only_new"] == ["ACME/rack1/strong/cosmoflow"]

@@ -1,0 +1,49 @@
+"""The house is laid out as CONTRIBUTING.md says; who may import whom is checked by import-linter in ``make lint``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from mlsub.cli import main
+
+REPOSITORY = Path(__file__).parents[1]
+MLSUB = REPOSITORY / "mlsub"
+MODULES = sorted(file.relative_to(REPOSITORY).as_posix() for file in MLSUB.rglob("*.py"))
+
+
+def entries() -> list[str]:
+    """What lies directly under mlsub/, without what Python itself asks for."""
+    names = [child.name for child in MLSUB.iterdir() if child.suffix != ".pyc"]
+    return sorted(name for name in names if not name.startswith("__") and name != "py.typed")
+
+
+def test_few_packages_each_described_in_one_line() -> None:
+    described = (REPOSITORY / "CONTRIBUTING.md").read_text("utf-8")
+    missing = [name for name in entries() if f"| `{name}{'' if name.endswith('.py') else '/'}` |" not in described]
+    assert missing == []
+    assert len(entries()) <= 18
+
+
+def test_each_command_has_a_room_of_its_name() -> None:
+    rooms = {file.parent.name for file in (MLSUB / "commands").glob("*/command.py")}
+    packages = {file.parent.name for file in (MLSUB / "commands").glob("*/__init__.py")}
+    assert rooms == packages == set(main.list_commands(click.Context(main)))
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("mlsub"):
+            yield from (f"{node.module}.{name.name}" for name in node.names)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_no_module_is_long_or_imports_a_private_name(module: str) -> None:
+    text = (REPOSITORY / module).read_text("utf-8")
+    assert text.count("\n") <= 400
+    private = [name for name in imported(ast.parse(text)) if any(part.startswith("_") for part in name.split("."))]
+    assert private == []
