@@ -16,11 +16,11 @@ class Severity(StrEnum):
 
 
 class Kind(StrEnum):
-    """Who says so: the official checker of the round's day, the user's own rules, or a careful reviewer."""
+    """Who says so: the official checker in force for the round, the user's own rules, or a careful reviewer."""
 
     OFFICIAL = "official"
     HOUSE = "house"
-    AUDIT = "audit"
+    REVIEW = "review"
 
 
 class Blocks(StrEnum):

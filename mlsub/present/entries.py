@@ -86,10 +86,10 @@ def beside(report: Report) -> Iterator[str]:
     if house:
         files = len({finding.path for finding in house})
         yield f"Against your own rules: {len(house)} of them, in {files} file{'s' * (files > 1)}"
-    audit: list[Finding] = [finding for finding in report.findings if finding.kind is Kind.AUDIT]
+    audit: list[Finding] = [finding for finding in report.findings if finding.kind is Kind.REVIEW]
     if audit:
         rules = len({finding.rule for finding in audit})
         yield (
-            f"{len(audit)} audit finding{'s' * (len(audit) > 1)} of {rules} rule{'s' * (rules > 1)}: "
+            f"{len(audit)} review finding{'s' * (len(audit) > 1)} of {rules} rule{'s' * (rules > 1)}: "
             "no part of the verdict unless --strict. More on a rule: mlsub explain RULE"
         )

@@ -130,7 +130,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """Everything one check found.
 
     ``root`` is the folder that all paths are relative to. ``official`` is the verdict of the official checker of
-    the round's day on the whole; audit findings and filters never change it.
+    the round's day on the whole; review findings and filters never change it.
     """
 
     mlsub: str
@@ -145,14 +145,14 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     round_from: str | None = None
 
     def exit_status(self, *, strict: bool = False) -> int:
-        """0 accepted, 1 rejected or against the user's own rules (or, if strict, any audit finding), 2 not checked."""
+        """0 accepted, 1 rejected or against the user's own rules (or, if strict, any review finding), 2 not checked."""
         if self.official is Verdict.NOT_CHECKED:
             return 2
         if self.official is Verdict.REJECTED:
             return 1
         if any(f.kind is Kind.HOUSE and f.severity is Severity.ERROR for f in self.findings):
             return 1
-        return int(strict and any(f.kind is Kind.AUDIT for f in self.findings))
+        return int(strict and any(f.kind is Kind.REVIEW for f in self.findings))
 
 
 def select(report: Report, select: tuple[str, ...], ignore: tuple[str, ...]) -> Report:

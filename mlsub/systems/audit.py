@@ -23,7 +23,7 @@ _MOST_SHOWN = 40
 
 
 def audit(content: dict[str, Any], path: str, lines: Lines, duplicates: Sequence[str]) -> Iterator[Finding]:
-    """The audit findings on a description's content."""
+    """The review findings on a description's content."""
     for name in dict.fromkeys(duplicates):
         yield finding("system.duplicate-key", path, f"The field {name} appears more than once", line=lines.of(name))
     yield from _division(content, path, lines)

@@ -196,7 +196,7 @@ BROKEN: dict[str, tuple[Any, ...]] = {
     "a line counted from 0": ("findings", 0, "line", 0),
     "a finding's field gone": ("findings", 0, "fix", _GONE),
     "an unknown severity": ("findings", 0, "severity", "fatal"),
-    "an audit finding that blocks": ("findings", 0, "blocks", "both"),
+    "an review finding that blocks": ("findings", 0, "blocks", "both"),
     "both shapes at once": ("reports", []),
 }
 

@@ -24,7 +24,7 @@ from tests.systems.machine import Machine
 
 
 def accepted(file: Path) -> list[str]:
-    """The rules of the audit findings on an accepted description."""
+    """The rules of the review findings on an accepted description."""
     description = read_description(file, file.name, get_round("training", "6.1"))
     assert description.accepted
     return [finding.rule for finding in description.findings]

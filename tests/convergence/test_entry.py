@@ -239,7 +239,7 @@ def test_to_v21_an_answer_that_depends_on_the_order_of_the_logs_is_named(
     found = entry(tmp_path, logs, round_name, name)
     assert found.result.verdict == ("fail" if slower_last else "pass")
     (finding,) = [f for f in found.findings if f.rule == "rcp.mixed-batch-sizes"]
-    assert (finding.kind, finding.rejects) == ("audit", False)
+    assert (finding.kind, finding.rejects) == ("review", False)
     assert finding.message.endswith("the official answer depends on which log is read last")
     assert finding.actual is not None
     assert f"{others} in result_0.txt, result_1.txt" in finding.actual
@@ -371,7 +371,7 @@ def test_where_the_hull_of_the_written_rules_decides_otherwise_an_auditor_hears_
     found = entry(tmp_path, [log_of("bert", 6912, 3_506_976)] * 10, "2.0", "bert")
     assert broken(found) == ["rcp.too-fast"]
     (hull,) = [f for f in found.findings if f.rule == "rcp.hull"]
-    assert hull.kind == "audit"
+    assert hull.kind == "review"
     assert hull.message == "The lower hull of the written rules would decide otherwise than the official pruning"
     assert hull.expected == "by the hull: passes from 3231907 samples on"
 

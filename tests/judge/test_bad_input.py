@@ -299,7 +299,7 @@ def test_a_hidden_record_is_an_audit_finding_and_minutes_are_recovered(tmp_path:
     hiding = STOP + between + record("epoch_stop")
     report = judged_bytes(tmp_path, joined([*GOOD[:-1], hiding]))
     found = only(report, "log.hidden-record")
-    assert (found.kind, found.line, found.actual) == ("audit", len(GOOD), "key run_stop")
+    assert (found.kind, found.line, found.actual) == ("review", len(GOOD), "key run_stop")
     assert not found.rejects
     assert "key.run_stop.count" in rules_of(report)
     assert (report.compliant, report.undecodable, report.minutes, report.run.minutes) == (False, False, 2.0, None)

@@ -145,7 +145,7 @@ def test_a_reviewers_question_is_an_audit_finding_and_no_verdict(name: str, divi
         rules = rules | {"seed.reused"}
     assert outcome.errors() == official
     assert outcome.status == len(official)
-    audit = [finding for finding in outcome.findings if finding["kind"] == "audit"]
+    audit = [finding for finding in outcome.findings if finding["kind"] == "review"]
     assert {finding["rule"] for finding in audit} == rules
     assert all(finding["blocks"] == "none" and finding["path"].endswith("result_2.txt") for finding in audit)
     first = next(f for f in audit if f["rule"] != "run.clock-backwards" or len(rules) == 1)

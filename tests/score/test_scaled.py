@@ -76,7 +76,7 @@ def test_a_file_that_cannot_be_used_is_one_finding(content: str, tmp_path: Path)
     read = read_scaling(tmp_path, "ACME/x")
     assert read.factor is None
     (finding,) = read.findings
-    assert (finding.rule, finding.path, finding.kind) == ("score.scaling-file", f"ACME/x/{FILE}", "audit")
+    assert (finding.rule, finding.path, finding.kind) == ("score.scaling-file", f"ACME/x/{FILE}", "review")
     assert len(finding.actual or "") < 200
 
 

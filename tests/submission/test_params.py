@@ -110,7 +110,7 @@ def test_a_line_that_is_not_read_says_how_to_write_it(tmp_path: Path) -> None:
     known = files(tmp_path, "5.1")
     known.of(tree(tmp_path, BENCHMARK, "rcp-bypass\n"))
     (finding,) = known.findings()
-    assert (finding.line, finding.kind) == (1, "audit")
+    assert (finding.line, finding.kind) == (1, "review")
     assert finding.expected == "a last line, without a line feed at its end"
     assert finding.fix == f"Write the file with: printf 'rcp-bypass' > {FILE}"
 
@@ -147,7 +147,7 @@ def test_a_file_in_another_place_does_nothing_and_is_told(
     flags = known.of(tree(tmp_path, where, "rcp-bypass\n"))
     assert flags.rcp_bypass is None
     (finding,) = known.findings()
-    assert (finding.rule, finding.kind, finding.expected) == ("params.misplaced", "audit", expected)
+    assert (finding.rule, finding.kind, finding.expected) == ("params.misplaced", "review", expected)
 
 
 def test_each_file_is_told_once(tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ def test_08_the_first_of_two_records_on_a_line_is_reported(tmp_path: Path) -> No
     lines[at : at + 2] = [lines[at] + lines[at + 1]]
     tree.log().write_text("\n".join(lines) + "\n")
     (finding,) = check(tree.folder).of("log.hidden-record")
-    assert (finding["kind"], finding["line"], finding["actual"]) == ("audit", at + 1, "key epoch_stop")
+    assert (finding["kind"], finding["line"], finding["actual"]) == ("review", at + 1, "key epoch_stop")
 
 
 def test_09_run_stop_before_run_start_is_reported(tmp_path: Path) -> None:

@@ -300,7 +300,7 @@ def test_logs_one_folder_too_deep_are_pointed_at(tmp_path: Path) -> None:
     outcome = check(tree.folder)
     assert outcome.status == 0
     finding = outcome.of("tree.stray-logs")[0]
-    assert (finding["kind"], finding["path"]) == ("audit", f"results/{SYSTEM}/resnet/bert")
+    assert (finding["kind"], finding["path"]) == ("review", f"results/{SYSTEM}/resnet/bert")
 
 
 def test_an_empty_folder_that_the_round_passes_over_is_not_passed_over_in_silence(tmp_path: Path) -> None:
@@ -308,7 +308,7 @@ def test_an_empty_folder_that_the_round_passes_over_is_not_passed_over_in_silenc
     tree.entry("bert").mkdir()
     outcome = check(tree.folder)
     finding = outcome.of("entry.empty-folder")[0]
-    assert (finding["kind"], finding["path"]) == ("audit", f"results/{SYSTEM}/bert")
+    assert (finding["kind"], finding["path"]) == ("review", f"results/{SYSTEM}/bert")
     assert [entry["benchmark"] for entry in outcome.document["entries"]] == ["resnet"]
 
 

@@ -185,7 +185,7 @@ def test_an_audit_finding_never_rejects_a_description(name: str, tmp_path: Path)
     outcome = check(tree.folder)
     assert (outcome.status, outcome.official) == (0, "accepted")
     (finding,) = outcome.of(rule)
-    assert (finding["kind"], finding["blocks"]) == ("audit", "none")
+    assert (finding["kind"], finding["blocks"]) == ("review", "none")
     assert shown is None or finding["actual"] == shown
     assert finding["line"] is not None
     assert check("--strict", tree.folder).status == 1

@@ -132,7 +132,7 @@ def test_what_there_is_to_tell_of_a_description(name: str, tmp_path: Path) -> No
     description = judge(tmp_path, **changes)
     assert shown(description.findings) == told
     assert description.accepted
-    assert all(f.kind is Kind.AUDIT and f.line is not None for f in description.findings)
+    assert all(f.kind is Kind.REVIEW and f.line is not None for f in description.findings)
 
 
 def test_an_open_entry_whose_notes_are_still_to_come(tmp_path: Path) -> None:

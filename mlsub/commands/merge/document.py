@@ -52,7 +52,7 @@ def _entries(names: tuple[str, ...]) -> str:
 
 
 def _report(report: Report) -> Iterator[Block]:
-    """The verdict on the merged package, and what it rests on; audit findings are for ``mlsub check``."""
+    """The verdict on the merged package, and what it rests on; review findings are for ``mlsub check``."""
     yield entries_table(report.entries)
     rejecting = tuple(finding for finding in report.findings if finding.rejects)
     yield Findings(rejecting, forgiven=report.exit_status() == 0)

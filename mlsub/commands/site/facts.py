@@ -104,7 +104,7 @@ def section_of_findings(findings: Iterable[Finding], *, forgiven: bool) -> Secti
     if not rows:
         return Section(key="findings", title=title, words=("None.",))
     words = (
-        "Official findings are those of the official checker of the round's day; audit findings are what a careful "
+        "Official findings are those of the official checker of the round's day; review findings are what a careful "
         "reviewer would ask about, and never change a verdict.",
         *_left_out(len(groups), "findings"),
     )
@@ -125,7 +125,7 @@ def _finding_row(group: Sequence[Finding], *, forgiven: bool) -> Row:
     told += [f"source: {text_of(first.source)}"]
     return Row(
         (
-            Cell(label, _RANKS[first.severity] + 3 * (first.kind is Kind.AUDIT), badge=_BADGES[first.severity]),
+            Cell(label, _RANKS[first.severity] + 3 * (first.kind is Kind.REVIEW), badge=_BADGES[first.severity]),
             Cell(first.rule),
             Cell("\n".join(told)),
             Cell(text_of(first.fix) if first.fix else "–"),

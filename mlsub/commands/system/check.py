@@ -77,10 +77,10 @@ def check_file(file: Path, round_text: str | None = None, usage: str | None = No
 
 
 def exit_status(results: Iterable[Checked], *, strict: bool = False) -> int:
-    """1 where one is rejected (or, if strict, has any audit finding), else 0."""
+    """1 where one is rejected (or, if strict, has any review finding), else 0."""
     return int(
         any(
-            checked.official is Verdict.REJECTED or (strict and any(f.kind is Kind.AUDIT for f in checked.findings))
+            checked.official is Verdict.REJECTED or (strict and any(f.kind is Kind.REVIEW for f in checked.findings))
             for checked in results
         )
     )

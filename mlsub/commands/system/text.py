@@ -81,9 +81,9 @@ def print_checked(results: Sequence[Checked], out: Console) -> None:
     line = Text(verdict.value, style=VERDICT_STYLES[verdict])
     line.append(f": {good} of {len(results)} system descriptions accepted", style="default")
     out.print(line)
-    audit = sum(finding.kind is Kind.AUDIT for checked in results for finding in checked.findings)
+    audit = sum(finding.kind is Kind.REVIEW for checked in results for finding in checked.findings)
     if audit:
-        out.print(f"{audit} audit finding{'s' * (audit > 1)}: no part of the verdict unless --strict")
+        out.print(f"{audit} review finding{'s' * (audit > 1)}: no part of the verdict unless --strict")
 
 
 def _heading(checked: Checked) -> str:

@@ -144,7 +144,7 @@ def end_words(news: Ended) -> str:
 
 
 def _counts(news: Ended) -> Iterator[str]:
-    for count, what in ((news.errors, "error"), (news.warnings, "warning"), (news.audit, "audit finding")):
+    for count, what in ((news.errors, "error"), (news.warnings, "warning"), (news.review, "review finding")):
         if count:
             yield f"{count} {what}{'s' if count > 1 else ''}"
 

@@ -107,7 +107,7 @@ class Restarted(RunNews, frozen=True, kw_only=True, tag="restart"):
 class Ended(RunNews, frozen=True, kw_only=True, tag="end"):
     """The verdict on one log: ``compliant``, ``noncompliant`` or ``not-checked``.
 
-    ``minutes`` is the time to train; ``errors`` and ``warnings`` count the findings, audit findings apart.
+    ``minutes`` is the time to train; ``errors`` and ``warnings`` count the findings, review findings apart.
     """
 
     official: str
@@ -115,7 +115,7 @@ class Ended(RunNews, frozen=True, kw_only=True, tag="end"):
     minutes: float | None
     errors: int
     warnings: int
-    audit: int
+    review: int
 
 
 class Concluded(News, frozen=True, kw_only=True, tag="verdict"):

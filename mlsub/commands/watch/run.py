@@ -148,7 +148,7 @@ class WatchedRun:
             )
             yield Warned(at_ms=at.ms, path=self.task.path, rule="rcp.too-fast", message=message)
         errors = sum(counts_against(f) for f in report.findings)
-        audit = sum(f.kind is Kind.AUDIT for f in report.findings)
+        review = sum(f.kind is Kind.REVIEW for f in report.findings)
         yield Ended(
             at_ms=at.ms,
             path=self.task.path,
@@ -156,8 +156,8 @@ class WatchedRun:
             status=text(report.status) if report.status is not None else None,
             minutes=report.minutes,
             errors=errors,
-            warnings=len(report.findings) - errors - audit,
-            audit=audit,
+            warnings=len(report.findings) - errors - review,
+            review=review,
         )
 
     def row(self, at: Moment) -> Row:
@@ -176,7 +176,7 @@ class WatchedRun:
             evaluation=sofar.evaluation,
             target=sofar.target.words if sofar.target is not None else None,
             reference=sofar.reference,
-            findings=sum(f.kind is not Kind.AUDIT for f in sofar.told.values()),
+            findings=sum(f.kind is not Kind.REVIEW for f in sofar.told.values()),
             doomed=any(map(counts_against, sofar.told.values())),
             official=official_of(self.report) if self.report is not None else None,
             problem=self._problem,

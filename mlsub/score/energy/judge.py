@@ -26,7 +26,7 @@ def judge_power(entry: Entry, round_: Round) -> Power | None:
     """Read and judge the power measurements of an entry; None where it has no folder of them.
 
     From v5.0 the official checker looks at names and numbers of the files; before, no tool does, and the same defects
-    are audit findings.
+    are review findings.
     """
     if FOLDER not in entry.files.strays:
         return None

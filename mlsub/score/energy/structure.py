@@ -101,7 +101,7 @@ def judge_structure(runs: Sequence[RunPower], *, checked: bool) -> Iterator[Find
 
 def as_audit(found: Finding) -> Finding:
     """The finding where no official tool says it."""
-    return msgspec.structs.replace(found, kind=Kind.AUDIT, severity=Severity.WARNING, blocks=Blocks.NONE)
+    return msgspec.structs.replace(found, kind=Kind.REVIEW, severity=Severity.WARNING, blocks=Blocks.NONE)
 
 
 def _each(runs: Iterable[RunPower]) -> Iterator[Finding]:

@@ -42,7 +42,7 @@ def compare(paths: list[str]) -> None:
         assert after.report.findings[: len(before.report.findings)] == before.report.findings
         more = after.report.findings[len(before.report.findings) :]
         assert {finding.path for finding in more} <= {entry.path for entry in after.report.entries}
-        assert all(finding.kind is Kind.AUDIT for finding in more)
+        assert all(finding.kind is Kind.REVIEW for finding in more)
         added += [finding.message for finding in more]
     assert expected
     assert sorted(added) == expected

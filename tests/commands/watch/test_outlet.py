@@ -28,10 +28,10 @@ result_0.txt: eval_accuracy 0.01 at 0:00:50.0, 1000 epochs; target: too early to
 the reference at this pace: 0:01:50
 result_0.txt: eval_accuracy 0.9085 at 0:00:50.0, 2200 epochs; target: reached
 result_0.txt: stopped: success after 0:10:00
-result_0.txt: audit warning: An evaluation that the rules ask for is missing [run.eval-cadence]; line 32; \
+result_0.txt: review warning: An evaluation that the rules ask for is missing [run.eval-cadence]; line 32; \
 expected every 20 epochs (ceil(20 × 168 / (ceil(168 / global_batch_size) × global_batch_size))), first at 1,000; \
 found 1,000, 2,200
-result_0.txt: compliant: 10.000000 minutes, 1 audit finding
+result_0.txt: compliant: 10.000000 minutes, 1 review finding
 accepted: 1 of 1 logs compliant
 """
 
@@ -66,11 +66,11 @@ result_0.txt: run
 result_0.txt: eval_accuracy 0.7595 at 0:00:50.0, 40 epochs; target: reached
 result_0.txt: stopped: aborted after 0:10:00
 result_0.txt: error: init_start is missing [key.init_start.count]; expected at least once; found 0 times
-result_0.txt: audit warning: The run was aborted before it reached its target [run.status-aborted]; line 31; \
+result_0.txt: review warning: The run was aborted before it reached its target [run.status-aborted]; line 31; \
 expected success; found aborted
-result_0.txt: audit warning: The first evaluation is not where the rules ask for it [run.eval-cadence]; line 29; \
+result_0.txt: review warning: The first evaluation is not where the rules ask for it [run.eval-cadence]; line 29; \
 expected every 4 epochs, first at 1, 2, 3 or 4; found 40
-result_0.txt: noncompliant: 2 errors, 2 audit findings
+result_0.txt: noncompliant: 2 errors, 2 review findings
 rejected: 0 of 1 logs compliant
 """
 
@@ -126,7 +126,7 @@ def test_evaluations_in_words() -> None:
         (Warned(at_ms=1, message="careful"), "warning: careful"),
         (Warned(at_ms=1, path="a", rule="rcp.too-fast", message="fast"), "a: warning: fast [rcp.too-fast]"),
         (Ended(at_ms=1, path="a", official="not-checked", status=None, minutes=None, errors=1, warnings=0, audit=2),
-         "a: not checked: 1 error, 2 audit findings"),
+         "a: not checked: 1 error, 2 review findings"),
         (Concluded(at_ms=1, official=Verdict.NOT_CHECKED, exit_status=2, reason="idle", logs=0, compliant=0),
          "not-checked: no log came"),
         (Concluded(at_ms=1, official=Verdict.ACCEPTED, exit_status=0, reason="interrupted", logs=2, compliant=2),
@@ -227,5 +227,5 @@ def test_findings_in_one_line() -> None:
     assert finding_words(bare) == "error: The log is empty [log.empty]"
     full = finding("run.clock-backwards", "a", "A record is older", line=3, expected="times", actual="1 step")
     assert finding_words(full) == (
-        "audit warning: A record is older [run.clock-backwards]; line 3; expected times; found 1 step"
+        "review warning: A record is older [run.clock-backwards]; line 3; expected times; found 1 step"
     )

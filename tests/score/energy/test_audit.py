@@ -152,7 +152,7 @@ def test_a_defect_of_a_node_is_told_once(name: str, tmp_path: Path) -> None:
     of_run = {"no-energy": "power/result_0"}
     assert told(power) == [(f"power.{rule}", of_run.get(rule, "node_0.txt"), actual) for rule, actual in found]
     assert power is not None and (power.joules[0] is None) == ("no-energy" in dict(found))
-    assert {f.kind for f in power.findings} <= {Kind.AUDIT}
+    assert {f.kind for f in power.findings} <= {Kind.REVIEW}
     assert power.faulted == frozenset()
 
 

@@ -71,7 +71,7 @@ def test_unchecked_faults_are_for_the_auditor() -> None:
     official, audit = (found(TWO, None, "node_1.txt sw_0.txt", checked=checked) for checked in (True, False))
     assert [f.rule for f in official] == [f.rule for f in audit] == ["power.missing", "power.names", "power.unequal"]
     assert [f.rejects for f in official] == [True] * 3
-    assert [(f.kind, f.rejects) for f in audit] == [(Kind.AUDIT, False)] * 3
+    assert [(f.kind, f.rejects) for f in audit] == [(Kind.REVIEW, False)] * 3
 
 
 @pytest.mark.parametrize(
@@ -86,8 +86,8 @@ def test_numbers_that_the_official_checker_does_not_see_are_for_the_auditor(name
     assert faults(runs_of(names, names)) == frozenset()
     hidden = [f for f in found(names, names, checked=True) if f.rule == "power.names"]
     assert [(f.path[-1], f.actual, f.kind, f.rejects) for f in hidden] == [
-        ("0", actual, Kind.AUDIT, False),
-        ("1", actual, Kind.AUDIT, False),
+        ("0", actual, Kind.REVIEW, False),
+        ("1", actual, Kind.REVIEW, False),
     ]
     assert all("does not see it" in f.message for f in hidden)
 
@@ -102,10 +102,10 @@ def test_numbers_that_the_official_checker_does_not_see_are_for_the_auditor(name
 )
 def test_other_files_are_told(names: str, actual: str) -> None:
     (stray,) = [f for f in found(names, checked=True) if f.rule == "power.strays"]
-    assert (stray.actual, stray.kind) == (actual, Kind.AUDIT)
+    assert (stray.actual, stray.kind) == (actual, Kind.REVIEW)
 
 
-@pytest.mark.parametrize(("round_name", "kind", "faulted"), [("4.1", "audit", 0), ("5.0", "official", 1)])
+@pytest.mark.parametrize(("round_name", "kind", "faulted"), [("4.1", "review", 0), ("5.0", "official", 1)])
 def test_structure_counts_from_v50_on(round_name: str, kind: str, faulted: int, tmp_path: Path) -> None:
     folder = tmp_path / "system" / "resnet"
     make_entry(folder, [None] + [{"node_0.txt": node_log([n + 1] * 61)} for n in range(4)])

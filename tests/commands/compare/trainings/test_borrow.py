@@ -60,7 +60,7 @@ class Case:
         assert outcome.document["purpose"] == "borrow"
         assert outcome.status == int(bool(outcome.document["findings"]))
         findings = outcome.document["findings"]
-        assert all(finding["kind"] == "audit" and "training rules" in finding["source"] for finding in findings)
+        assert all(finding["kind"] == "review" and "training rules" in finding["source"] for finding in findings)
         return list(findings)
 
 

@@ -31,7 +31,7 @@ def findings(*arguments: object) -> list[dict[str, Any]]:
     assert outcome.document["purpose"] == "resubmit"
     found = list(outcome.document["findings"])
     assert outcome.status == int(bool(found))
-    assert all(finding["kind"] == "audit" for finding in found)
+    assert all(finding["kind"] == "review" for finding in found)
     return found
 
 
