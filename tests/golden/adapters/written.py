@@ -18,7 +18,7 @@ _EVENTS = {
     "phase": ("phase", "status", "elapsed_ms", "blocks", "epochs"),
     "identity": ("benchmark", "division", "batch_size"),
     "evaluation": ("line", "key", "value", "progress", "unit", "elapsed_ms", "reached", "by_reference_ms"),
-    "end": ("official", "status", "minutes", "errors", "warnings", "audit"),
+    "end": ("official", "status", "minutes", "errors", "warnings", "review"),
     "verdict": ("official", "exit_status", "reason", "logs", "compliant"),
 }
 
