@@ -12,6 +12,12 @@ _ANSWERS = {
     "compare": "mlsub.commands.compare.trainings.model.Comparison",
     "compare packages": "mlsub.commands.compare.packages.model.PackageDiff",
     "merge": "mlsub.commands.merge.model.Merge",
+    "rules diff": "mlsub.commands.rules.diff.RoundDiff",
+    "rules diff submission": "mlsub.commands.rules.submission.SubmissionDiff",
+    "rules keys": "mlsub.commands.rules.keys.KeyList",
+    "rules list": "mlsub.commands.rules.overview.Overview",
+    "rules list ids": "mlsub.commands.rules.overview.RuleIds",
+    "rules show": "mlsub.commands.rules.table.RuleTable",
 }
 
 

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
-from jsonschema import Draft202012Validator
 
-from mlsub.commands.rules.schema import FILE
-from tests.commands.runner import run
+from tests.commands.runner import answer_schema, run
 from tests.conftest import ExpectedText
 
 TEXTS = {
@@ -29,9 +25,9 @@ def test_the_keys_read_to_the_letter(name: str, expected_text: ExpectedText) -> 
 
 
 def test_the_document_keeps_the_schema() -> None:
-    document = json.loads(run("rules", "keys", "cosmoflow", "--format", "json").stdout)
-    Draft202012Validator(json.loads(FILE.read_text())).validate(document)
-    assert (document["kind"], document["usage"], document["round"]) == ("keys", "hpc", "3.0")
+    document = run("rules", "keys", "cosmoflow", "--format", "json").document
+    answer_schema("rules keys").validate(document)
+    assert (document["command"], document["usage"], document["round"]) == ("rules keys", "hpc", "3.0")
 
 
 @pytest.mark.parametrize(

@@ -24,9 +24,21 @@ CALLS = {
     "audit": (("claims.yaml", "--results", "."), "Claims of A post"),
     "compare": (("v1.0/ACME", "b/v1.0/ACME", "--trainings"), "Comparison of two trainings"),
     "compare packages": (("v1.0/ACME", "b/v1.0/ACME"), "Comparison of two packages"),
+    "rules diff": (("1.0", "1.1"), "Changes from training 1.0 to 1.1"),
+    "rules diff submission": (("1.0", "1.1", "--submission", "v1.0/ACME"), "Changes from training 1.0 to 1.1"),
+    "rules keys": (("bert", "--round", "1.0"), "Keys of bert, training 1.0, closed division"),
+    "rules list": ((), "Rounds and their benchmarks"),
+    "rules list ids": (("--round", "1.0", "--benchmark", "bert"), "Rule ids of bert, training 1.0, closed division"),
+    "rules show": (("bert", "--round", "1.0"), "Rules of bert, training 1.0, closed division"),
     "merge": (("v1.0/ACME", "b/v1.0/ACME", "-o", "out/ACME"), "Merge of ACME, training v1.0"),
 }
-FILES = ("audit", "compare", "compare packages")
+FILES = tuple(command for command in CALLS if command != "merge")
+GROUPS = ("rules",)
+
+
+def words(command: str) -> list[str]:
+    """The words by which a command is called, whichever of its answers it gives."""
+    return command.split()[: 2 if command.startswith(GROUPS) else 1]
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +58,7 @@ def test_every_command_with_a_schema_is_tried() -> None:
 @pytest.mark.parametrize("command", CALLS)
 def test_every_format(command: str) -> None:
     arguments, title = CALLS[command]
-    answers = {format_: run(command.split()[0], *arguments, "--format", format_) for format_ in FORMATS}
+    answers = {format_: run(*words(command), *arguments, "--format", format_) for format_ in FORMATS}
     assert len({outcome.status for outcome in answers.values()}) == 1
     assert {outcome.stderr for outcome in answers.values()} == {""}
     assert answers["text"].stdout.startswith(f"{title}\n\n")
@@ -61,8 +73,8 @@ def test_a_file_gets_what_the_screen_gets(command: str, tmp_path: Path) -> None:
     arguments, _ = CALLS[command]
     for format_ in FORMATS:
         file = tmp_path / f"answer.{format_}"
-        shown = run(command.split()[0], *arguments, "--format", format_)
-        written = run(command.split()[0], *arguments, "--format", format_, "-o", file)
+        shown = run(*words(command), *arguments, "--format", format_)
+        written = run(*words(command), *arguments, "--format", format_, "-o", file)
         assert (written.status, written.stdout, written.stderr) == (shown.status, "", "")
         assert file.read_text() == shown.stdout
 
@@ -73,11 +85,11 @@ def test_a_file_is_replaced_only_when_asked_for(command: str, tmp_path: Path) ->
     file = tmp_path / "answer.txt"
     file.write_text("mine\n")
     before = snapshot(tmp_path)
-    refused = run(command.split()[0], *arguments, "-o", file)
+    refused = run(*words(command), *arguments, "-o", file)
     assert (refused.status, refused.stdout) == (2, "")
-    assert refused.stderr == f"mlsub {command.split()[0]}: {file} exists. Add --force to replace it.\n"
+    assert refused.stderr == f"mlsub {' '.join(words(command))}: {file} exists. Add --force to replace it.\n"
     assert snapshot(tmp_path) == before
-    replaced = run(command.split()[0], *arguments, "-o", file, "--force")
+    replaced = run(*words(command), *arguments, "-o", file, "--force")
     assert replaced.status in (0, 1)
     assert file.read_text().startswith(title)
     assert (tmp_path / "answer.txt.~1~").read_text() == "mine\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import ClassVar
 
 import msgspec
 
@@ -11,6 +12,7 @@ from mlsub.commands.rules.package import package_facts
 from mlsub.commands.rules.table import Condition
 from mlsub.commands.rules.words import describe, parts
 from mlsub.divisions import DIVISIONS
+from mlsub.present.envelope import Answer
 from mlsub.rounds import Round
 from mlsub.rules.aspects.base import Part
 from mlsub.rules.load import rules_for
@@ -51,8 +53,10 @@ class BenchmarkDiff(msgspec.Struct, frozen=True):
     keys: tuple[KeyChange, ...]
 
 
-class RoundDiff(msgspec.Struct, frozen=True, kw_only=True):
+class RoundDiff(Answer, frozen=True, kw_only=True):
     """What changes from one round to another."""
+
+    SCHEMA: ClassVar[int] = 2
 
     usage: str
     old: str

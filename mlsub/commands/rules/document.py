@@ -1,34 +1,170 @@
-"""The answers as JSON documents; their schema is schema.json beside this file."""
+"""The answers about one round or benchmark as documents."""
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterator, Sequence
 
-import msgspec
+from mlsub.commands.rules.keys import KeyLine, KeyList
+from mlsub.commands.rules.overview import Overview, RoundLine, RuleIds, RuleLine
+from mlsub.commands.rules.table import Row, RuleTable, is_common
+from mlsub.present.document import (
+    Cell,
+    Column,
+    Document,
+    Facts,
+    Lines,
+    Section,
+    Span,
+    Table,
+    Text,
+    Words,
+    document,
+    section,
+)
 
-from mlsub.commands.rules.diff import RoundDiff
-from mlsub.commands.rules.keys import KeyList
-from mlsub.commands.rules.overview import Overview, RuleIds
-from mlsub.commands.rules.submission import SubmissionDiff
-from mlsub.commands.rules.table import RuleTable
-from mlsub.io.version import VERSION
-
-#: Raised where a field is renamed or goes; a field that comes does not raise it.
-SCHEMA = 1
-
-Answer = RuleTable | RuleIds | KeyList | RoundDiff | SubmissionDiff | Overview
-#: What each kind of answer is called.
-KINDS: dict[type, str] = {
-    Overview: "rounds",
-    RuleTable: "rules",
-    RuleIds: "rule-ids",
-    KeyList: "keys",
-    RoundDiff: "diff",
-    SubmissionDiff: "submission-diff",
-}
+_ROUNDS = (
+    Column("usage", when_narrow="keep"),
+    Column("round", when_narrow="keep"),
+    Column("benchmarks, with the runs of an entry"),
+)
+_NEEDS = (Column("runs", number=True), Column("may fail", number=True))
+_RULES = (Column("rule", when_narrow="keep"), Column("demand"))
+_ROWS = (Column("key", when_narrow="keep"), Column("occurs"), Column("constraint"))
+_KEYS = (Column("key", when_narrow="keep"), Column("log it"), Column("what"))
 
 
-def render_json(answer: Answer) -> str:
-    """The one document, plain ASCII, ending in a line feed."""
-    head = {"schema": SCHEMA, "mlsub": VERSION, "kind": KINDS[type(answer)]}
-    return json.dumps({**head, **msgspec.to_builtins(answer)}, indent=2, allow_nan=False) + "\n"
+def overview_document(answer: Overview) -> Document:
+    """Rounds and benchmarks."""
+    if answer.view == "rounds":
+        return _rounds(answer.rounds)
+    return (_one_round if answer.view == "round" else _one_benchmark)(answer.rounds, answer.division)
+
+
+def _rounds(lines: Sequence[RoundLine]) -> Document:
+    rows = tuple(
+        (line.usage, line.round, ", ".join(f"{of.name} {of.runs}" for of in line.benchmarks)) for line in lines
+    )
+    more = _more("mlsub rules list --round ROUND", ", or ", "mlsub rules list --benchmark BENCHMARK")
+    return document("Rounds and their benchmarks", Table(_ROUNDS, rows, key=1), more)
+
+
+def _one_round(lines: Sequence[RoundLine], division: str) -> Document:
+    [line] = lines
+    rows = tuple(
+        (of.name, str(of.runs), str(of.forgiven), Lines((one_line(of.targets[division]), of.title)))
+        for of in line.benchmarks
+    )
+    columns = (Column("benchmark", when_narrow="keep"), *_NEEDS, Column(f"quality target ({division})"))
+    return document(
+        line.title,
+        Facts((("benchmarks", str(len(rows))), ("official rules", Span(f"{line.checker}/", "code")))),
+        Table(columns, rows),
+        _more(f"mlsub rules show BENCHMARK --round {line.round}{_usage(line.usage)}"),
+    )
+
+
+def _one_benchmark(lines: Sequence[RoundLine], division: str) -> Document:
+    newest = lines[-1]
+    name, title = newest.benchmarks[0].name, newest.benchmarks[0].title
+    rows = tuple(
+        (line.usage, line.round, str(of.runs), str(of.forgiven), one_line(of.targets[division]))
+        for line in lines
+        for of in line.benchmarks
+    )
+    columns = (*_ROUNDS[:2], *_NEEDS, Column(f"quality target ({division})"))
+    more = _more(f"mlsub rules show {name} --round {newest.round}{_usage(newest.usage)}")
+    return document(f"{name}: {title}", Table(columns, rows, key=1), more)
+
+
+def ids_document(ids: RuleIds) -> Document:
+    """The rule ids that a log and its package may run into."""
+    return document(
+        f"Rule ids of {ids.benchmark}, {ids.usage} {ids.round}, {ids.division} division",
+        section("Demands on the keys of a log", _rules(ids.rules)),
+        section("Rules that are not about one key", _rules(ids.general)),
+        _more("mlsub explain RULE"),
+    )
+
+
+def _rules(lines: Sequence[RuleLine]) -> Table:
+    return Table(_RULES, tuple((Span(line.id, "code"), line.demand) for line in lines))
+
+
+def table_document(table: RuleTable) -> Document:
+    """Everything demanded of a benchmark's logs, by official file, the benchmark's own first."""
+    groups: dict[tuple[bool, str], list[Row]] = {}
+    for part in table.sections:
+        for row in part.rows:
+            heading = row.source if part.where is None else f"{part.where.words()} ({row.source})"
+            groups.setdefault((is_common(row.source), heading), []).append(row)
+    alternatives = ", ".join(" or ".join(group) for group in table.at_least_one_of)
+    return document(
+        f"Rules of {table.benchmark}, {table.usage} {table.round}, {table.division} division",
+        Facts(
+            (
+                ("benchmark", table.title),
+                ("runs", f"{table.runs} an entry, of which {table.forgiven or 'none'} may be noncompliant"),
+                ("quality target", one_line(table.targets)),
+                ("official rules", Span(f"{table.checker}/", "code")),
+            )
+        ),
+        *(
+            section(f"{heading}, for every benchmark" if common else heading, _rows(rows))
+            for (common, heading), rows in sorted(groups.items(), key=lambda group: group[0][0])
+        ),
+        Text(f"One of each must appear: {alternatives}") if alternatives else None,
+    )
+
+
+def _rows(rows: Sequence[Row]) -> Table:
+    return Table(_ROWS, tuple((row.key, row.occurs, Lines(row.constraints)) for row in rows))
+
+
+def keys_document(keys: KeyList) -> Document:
+    """What a training code must log and may log, in the order of a run."""
+    kinds = tuple(Span(kind, "code") for kind in ("POINT_IN_TIME", "INTERVAL_START", "INTERVAL_END"))
+    return document(
+        f"Keys of {keys.benchmark}, {keys.usage} {keys.round}, {keys.division} division",
+        Facts(
+            (
+                ("benchmark", keys.title),
+                ("quality target", one_line(keys.targets)),
+                ("order", "as a run logs the keys"),
+            )
+        ),
+        *_steps(keys.keys),
+        Text(("Events are ", kinds[0], " unless ", kinds[1], " or ", kinds[2], " is given.")),
+    )
+
+
+def _steps(keys: Sequence[KeyLine]) -> Iterator[Section | None]:
+    groups: dict[tuple[str, str | None], list[tuple[Cell, ...]]] = {}
+    for line in keys:
+        need = f"must, {line.when.removeprefix('exactly ')}" if line.need == "must" else line.need
+        groups.setdefault((line.step, line.where), []).append((line.key, need, Lines(tuple(_about(line)))))
+    for (step, where), rows in groups.items():
+        yield section(" ".join(filter(None, (step.capitalize(), where))), Table(_KEYS, tuple(rows)))
+
+
+def _about(line: KeyLine) -> Iterator[Words]:
+    yield line.description
+    yield from line.value
+    if line.metadata:
+        yield f"metadata: {'; '.join(line.metadata)}"
+    if line.event_type != "POINT_IN_TIME":
+        yield Span(line.event_type, "code")
+    if line.virtual:
+        yield "no record of its own"
+
+
+def one_line(targets: Sequence[str]) -> str:
+    """Quality targets in one line."""
+    return "; ".join(targets) or "none"
+
+
+def _more(command: str, between: str = "", other: str = "") -> Text:
+    return Text(("More: ", Span(command, "code"), between, Span(other, "code")))
+
+
+def _usage(usage: str) -> str:
+    return "" if usage == "training" else f" --usage {usage}"

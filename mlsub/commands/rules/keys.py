@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import ClassVar
 
 import msgspec
 
 from mlsub.commands.rules.table import targets
 from mlsub.commands.rules.words import describe, occurs_words, parts
 from mlsub.divisions import DIVISIONS
+from mlsub.present.envelope import Answer
 from mlsub.rounds import Round
 from mlsub.rules.aspects.base import Part
 from mlsub.rules.explain import descriptions
@@ -41,8 +43,10 @@ class KeyLine(msgspec.Struct, frozen=True, kw_only=True):
     virtual: bool = False
 
 
-class KeyList(msgspec.Struct, frozen=True, kw_only=True):
+class KeyList(Answer, frozen=True, kw_only=True):
     """Everything a training code of one benchmark logs."""
+
+    SCHEMA: ClassVar[int] = 2
 
     usage: str
     round: str

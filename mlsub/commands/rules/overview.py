@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import ClassVar
 
 import msgspec
 
 from mlsub.commands.rules.package import package_facts
 from mlsub.commands.rules.table import targets
 from mlsub.divisions import DIVISIONS
+from mlsub.present.envelope import Answer
 from mlsub.rounds import Round
 from mlsub.rounds.names import all_rounds
 from mlsub.rules.aspects import aspects_of
@@ -41,8 +43,10 @@ class RoundLine(msgspec.Struct, frozen=True, kw_only=True):
     benchmarks: tuple[BenchmarkLine, ...]
 
 
-class Overview(msgspec.Struct, frozen=True):
+class Overview(Answer, frozen=True, kw_only=True):
     """Rounds: all of them, one with its benchmarks, or those of one benchmark. ``division`` is that of the targets."""
+
+    SCHEMA: ClassVar[int] = 2
 
     view: str
     division: str
@@ -56,8 +60,10 @@ class RuleLine(msgspec.Struct, frozen=True):
     demand: str
 
 
-class RuleIds(msgspec.Struct, frozen=True, kw_only=True):
+class RuleIds(Answer, frozen=True, kw_only=True):
     """The rule ids of one benchmark's logs, and those that are not about one key."""
+
+    SCHEMA: ClassVar[int] = 2
 
     usage: str
     round: str

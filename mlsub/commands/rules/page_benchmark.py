@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from mlsub.commands.rules.history import History, Period, history, spans
 from mlsub.commands.rules.markdown import cell, code, link, prose, table
-from mlsub.commands.rules.render_markdown import change_table, row_cells
+from mlsub.commands.rules.page_changes import change_table, row_cells
 from mlsub.commands.rules.table import RuleTable
 
 
@@ -31,12 +31,7 @@ def benchmark_page(usage: str, name: str) -> Iterator[str]:
         yield from ("", "## What changed")
     for step in of.steps:
         yield from ("", f"### {step.round.name}", "")
-        yield from change_table(step.facts, step.keys, ("closed", "open"), shown_key)
-
-
-def shown_key(key: str) -> str:
-    """A key as a link to its page, from any folder of pages."""
-    return link(code(key), f"../keys/{key}.md")
+        yield from change_table(step.facts, step.keys, ("closed", "open"))
 
 
 def _period(usage: str, period: Period) -> list[str]:
@@ -58,5 +53,5 @@ def _demands(of: History, answer: RuleTable) -> Iterator[str]:
             yield from ("", f"Where {code(section.where.key)} is {code(section.where.value)}:", "")
         yield from table(
             ["key", "occurs", "constraint", "since"],
-            [[*row_cells(row, shown_key), of.since[(answer.division, where, row.key)]] for row in section.rows],
+            [[*row_cells(row), of.since[(answer.division, where, row.key)]] for row in section.rows],
         )

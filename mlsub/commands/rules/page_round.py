@@ -10,16 +10,12 @@ from mlsub.commands.rules.diff import round_diff
 from mlsub.commands.rules.markdown import cell, code, link, prose, table
 from mlsub.commands.rules.overview import round_line
 from mlsub.commands.rules.package import package_facts
-from mlsub.commands.rules.page_benchmark import shown_key
-from mlsub.commands.rules.render_markdown import diff_body, row_cells
+from mlsub.commands.rules.page_changes import benchmark_link, diff_body, row_cells
 from mlsub.commands.rules.table import Row, common_table
 from mlsub.divisions import DIVISIONS
 from mlsub.findings import Blocks
 from mlsub.rounds import Round
 from mlsub.rounds.names import all_rounds
-
-#: Changes of one benchmark that a round's page lists; more are on the benchmark's own page.
-LONGEST = 12
 
 
 def round_page(round_: Round) -> Iterator[str]:
@@ -33,7 +29,7 @@ def round_page(round_: Round) -> Iterator[str]:
         ["benchmark", "runs", "may fail", "quality target, Closed", "quality target, Open"],
         [
             [
-                _benchmark(of.name),
+                benchmark_link(of.name),
                 str(of.runs),
                 str(of.forgiven),
                 *(cell(words) or "none" for words in of.targets.values()),
@@ -44,7 +40,7 @@ def round_page(round_: Round) -> Iterator[str]:
     before = _beside(round_, -1)
     if before is not None:
         yield from ("", f"## What changed since {before.name}", "")
-        yield from diff_body(round_diff(before, round_), shown_key, _benchmark, level="###", longest=LONGEST)
+        yield from diff_body(round_diff(before, round_))
     yield from ("", "## Every log", "")
     yield from table(["key", "occurs", "constraint", "division"], _common(round_))
     groups = common_table(round_, "closed").at_least_one_of
@@ -67,10 +63,6 @@ def _beside(round_: Round, step: int) -> Round | None:
     return rounds[place] if 0 <= place < len(rounds) else None
 
 
-def _benchmark(name: str) -> str:
-    return link(code(name), f"../benchmarks/{name}.md")
-
-
 def _common(round_: Round) -> Iterator[list[str]]:
     """The common rows, those of both divisions once."""
     found: dict[Row, list[str]] = {}
@@ -80,4 +72,4 @@ def _common(round_: Round) -> Iterator[list[str]]:
             found.setdefault(bare, []).append(division)
     order = list(dict.fromkeys(row.key for row in found))
     for row, divisions in sorted(found.items(), key=lambda item: order.index(item[0].key)):
-        yield [*row_cells(row, shown_key), "both" if len(divisions) == len(DIVISIONS) else prose(divisions[0])]
+        yield [*row_cells(row), "both" if len(divisions) == len(DIVISIONS) else prose(divisions[0])]

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import ClassVar
 
 import msgspec
 
 from mlsub.commands.rules.diff import RoundDiff, round_diff
 from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError
+from mlsub.present.envelope import Answer
 from mlsub.rounds import Round
 from mlsub.submission.report import Report
 
-#: What only follows from defects of single logs, which are told themselves.
+#: What only follows from defects of single logs, which are reported themselves.
 _CONSEQUENCES = frozenset(("entry.noncompliant-runs", "entry.forgiven-runs"))
 
 
@@ -29,14 +31,16 @@ class Unmet(msgspec.Struct, frozen=True, kw_only=True):
     example: str
 
 
-class SubmissionDiff(msgspec.Struct, frozen=True, kw_only=True):
+class SubmissionDiff(Answer, frozen=True, kw_only=True):
     """What must be changed before a submission meets another round.
 
-    ``logs`` are those that were compared. ``gone`` are benchmarks that the new round has no more; their logs are not
+    ``logs`` are those that were compared. ``gone`` are benchmarks that the new round no longer has; their logs are not
     compared. ``unmet`` is what is not met in the new round but was in the old one, ``unmet_before`` what was met in
     neither, ``met_now`` how many demands fail in the old round only. ``accepted`` is whether the new round would accept
     what was compared, runs that it forgives included.
     """
+
+    SCHEMA: ClassVar[int] = 2
 
     root: str
     logs: int

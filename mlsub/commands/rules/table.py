@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import msgspec
 
 from mlsub.commands.rules.words import describe, occurs_words, parts, target_words
 from mlsub.findings import Blocks
+from mlsub.present.envelope import Answer
 from mlsub.rounds import Round
 from mlsub.rules.aspects import aspects_of
 from mlsub.rules.load import benchmark, house_rules_for, rules_for
@@ -28,6 +31,12 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     source: str
     rules: tuple[str, ...]
 
+    @property
+    def constraints(self) -> tuple[str, ...]:
+        """The demands, and which of them are only warnings."""
+        warned = (f"only a warning: {', '.join(self.warn_only)}",) if self.warn_only else ()
+        return (*self.demands, *warned)
+
 
 class Condition(msgspec.Struct, frozen=True):
     """Rules that hold only where a log gives a key this value."""
@@ -47,12 +56,14 @@ class Section(msgspec.Struct, frozen=True):
     rows: tuple[Row, ...]
 
 
-class RuleTable(msgspec.Struct, frozen=True, kw_only=True):
+class RuleTable(Answer, frozen=True, kw_only=True):
     """Everything demanded of the logs of one benchmark.
 
     ``runs`` is the number of result files of an entry, ``forgiven`` how many of them may be noncompliant, ``targets``
     the quality targets in words, ``at_least_one_of`` groups of keys of which one must appear.
     """
+
+    SCHEMA: ClassVar[int] = 2
 
     usage: str
     round: str

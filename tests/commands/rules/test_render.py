@@ -1,18 +1,26 @@
-"""Columns keep to their width, Markdown to its tables, and names get a did-you-mean."""
+"""Tables keep to their width and show every name whole, Markdown keeps to its tables, and names get a did-you-mean."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.rules import render_markdown, render_text
+from mlsub.commands.rules.diff import round_diff
+from mlsub.commands.rules.document import ids_document, keys_document, overview_document, table_document
+from mlsub.commands.rules.document_diff import round_document
 from mlsub.commands.rules.keys import key_list
 from mlsub.commands.rules.markdown import escape, page, prose, table
+from mlsub.commands.rules.overview import Overview, round_lines, rule_ids_of
 from mlsub.commands.rules.table import rule_table
 from mlsub.divisions import DIVISIONS
 from mlsub.io.errors import MlsubError
+from mlsub.present import markdown, text
 from mlsub.present.columns import columns
+from mlsub.present.document import Document
 from mlsub.rounds import usages
 from mlsub.rounds.names import all_rounds, find_benchmark, find_division, find_round, find_usage
 
@@ -33,20 +41,45 @@ def test_a_long_name_costs_lines_and_no_letters() -> None:
 
 
 @pytest.mark.parametrize("usage", usages())
-def test_every_table_is_readable_at_100_columns(usage: str) -> None:
+def test_every_table_is_readable_at_each_width(usage: str) -> None:
     for round_ in all_rounds(usage):
         for name in round_.benchmarks:
             for division in DIVISIONS:
-                for answer in (rule_table(round_, division, name), key_list(round_, division, name)):
-                    text = render_text.render(answer)
-                    assert max(map(len, text.splitlines())) <= 100
-                    assert "None" not in text and "=[" not in text
-                    assert "`" in render_markdown.render(answer)
+                table, keys = rule_table(round_, division, name), key_list(round_, division, name)
+                readable(table_document(table), [row.key for part in table.sections for row in part.rows])
+                readable(keys_document(keys), [line.key for line in keys.keys])
+
+
+@pytest.mark.parametrize("usage", usages())
+def test_rounds_rule_ids_and_changes_are_readable_at_each_width(usage: str) -> None:
+    rounds = all_rounds(usage)
+    lines = round_lines((usage,))
+    readable(overview_document(Overview(view="rounds", division="closed", rounds=lines)), [], quoted=True)
+    for line in lines:
+        names = [of.name for of in line.benchmarks]
+        readable(overview_document(Overview(view="round", division="open", rounds=(line,))), names, quoted=True)
+    for name in rounds[-1].benchmarks:
+        ids = rule_ids_of(rounds[-1], "closed", name)
+        readable(ids_document(ids), [line.id for line in (*ids.rules, *ids.general)])
+    for old, new in pairwise(rounds):
+        changes = round_diff(old, new)
+        keys = [key.key for of in changes.benchmarks for key in of.keys]
+        readable(round_document(changes), [*keys, *(key.key for key in changes.common)], quoted=None)
+
+
+def readable(document: Document, names: Sequence[str], *, quoted: bool | None = True) -> None:
+    """No line is longer than the terminal, and every name stands whole on a line."""
+    for width in (60, 80, 120):
+        shown = text.render(document, width)
+        assert max(map(len, shown.splitlines())) <= width
+        assert "None" not in shown and "=[" not in shown and "…" not in shown
+        assert [name for name in names if name not in shown] == []
+    assert quoted is None or ("`" in markdown.render(document)) == quoted
 
 
 @given(st.text(max_size=40))
-def test_nothing_escapes_from_a_cell(text: str) -> None:
-    [_, _, row] = table(["a", "b"], [[escape(text.replace("\n", " ")), "x"]])
+def test_nothing_escapes_from_a_cell(content: str) -> None:
+    [_, _, row] = table(["a", "b"], [[escape(content.replace("\n", " ")), "x"]])
     assert row.replace("\\\\", "").replace("\\|", "").count("|") == 3
 
 

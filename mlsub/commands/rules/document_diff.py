@@ -1,0 +1,128 @@
+"""What changes between rounds, and what that means for a submission, as documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from mlsub.commands.rules.diff import Fact, KeyChange, RoundDiff
+from mlsub.commands.rules.document import one_line
+from mlsub.commands.rules.submission import SubmissionDiff, Unmet
+from mlsub.divisions import DIVISIONS
+from mlsub.present.document import (
+    Block,
+    Cell,
+    Column,
+    Document,
+    Facts,
+    Items,
+    Lines,
+    Meaning,
+    Span,
+    Table,
+    Text,
+    document,
+    section,
+)
+
+MARKS = {"added": "new", "removed": "gone", "changed": "changed"}
+_MEANINGS: dict[str, Meaning] = {"added": "good", "removed": "bad", "changed": "note"}
+_CHANGES = (Column("", when_narrow="keep"), Column("", when_narrow="keep"), Column(""))
+_ADDED = (
+    Column("benchmark", when_narrow="keep"),
+    Column("runs", number=True),
+    Column("quality target (closed)"),
+)
+_UNMET = (Column("", when_narrow="keep"), Column(""))
+
+
+def round_document(diff: RoundDiff) -> Document:
+    """What changes from one round to another."""
+    return document(_title(diff), *_blocks(diff))
+
+
+def submission_document(diff: SubmissionDiff) -> Document:
+    """The same, then what must be changed in a submission; the last line sums it up."""
+    rules = diff.rules
+    judged = f"{_count(diff.logs, 'log')} judged by {rules.old} and by {rules.new}"
+    return document(
+        _title(rules),
+        *_blocks(rules),
+        Facts((("submission", Span(diff.root, "path")), ("compared", judged if diff.logs else "no log to judge"))),
+        Items(
+            tuple(
+                f"{name} is not a benchmark of {rules.usage} {rules.new}; its logs were not compared"
+                for name in diff.gone
+            )
+        ),
+        section(f"To be changed for {rules.new}", _unmet(diff.unmet, diff.logs)),
+        section(f"Not met in {rules.old} either", _unmet(diff.unmet_before, diff.logs)),
+        Text(Span(_summary(diff), "bad" if diff.must_change else "good")),
+    )
+
+
+def _title(diff: RoundDiff) -> str:
+    only = "" if len(diff.divisions) == len(DIVISIONS) else f", {', '.join(diff.divisions)} division"
+    return f"Changes from {diff.usage} {diff.old} to {diff.new}{only}"
+
+
+def _blocks(diff: RoundDiff) -> list[Block | None]:
+    if diff.empty:
+        return [Text("No rule changes.")]
+    added = tuple((of.name, str(of.runs), one_line(of.targets["closed"])) for of in diff.benchmarks_added)
+    beyond = "Nothing else changes" if diff.common else "Unchanged"
+    return [
+        section("Every package", _changes(diff.facts, (), diff)),
+        section("New benchmarks", Table(_ADDED, added)),
+        _names("Benchmarks that are gone", diff.benchmarks_removed),
+        section("Every log", _changes((), diff.common, diff)),
+        *(section(of.name, _changes(of.facts, of.keys, diff)) for of in diff.benchmarks),
+        _names(beyond, diff.unchanged),
+    ]
+
+
+def _names(what: str, names: Iterable[str]) -> Text | None:
+    said = ", ".join(names)
+    return Text(f"{what}: {said}") if said else None
+
+
+def _changes(facts: Iterable[Fact], keys: Iterable[KeyChange], diff: RoundDiff) -> Table:
+    rows: list[tuple[Cell, ...]] = [
+        (_mark("changed"), fact.name, Lines((f"was: {fact.old}", f"now: {fact.new}"))) for fact in facts
+    ]
+    for change in keys:
+        only = "" if change.divisions == diff.divisions else f" ({', '.join(change.divisions)})"
+        where = (change.where.words(),) if change.where else ()
+        rows.append((_mark(change.change), change.key + only, Lines((*where, *change.lines))))
+    return Table(_CHANGES, tuple(rows), key=1)
+
+
+def _mark(change: str) -> Span:
+    return Span(MARKS[change], _MEANINGS[change])
+
+
+def _unmet(found: Iterable[Unmet], logs: int) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for unmet in found:
+        where = f"{unmet.logs} of {_count(logs, 'log')}" if unmet.logs else _count(unmet.places, "place")
+        said: list[str | tuple[str | Span, ...]] = [(f"{unmet.message} ", Span(f"[{unmet.rule}]", "code"))]
+        if unmet.expected:
+            said.append(f"expected: {unmet.expected}")
+        if not unmet.logs:
+            said.append((f"{'in' if unmet.places == 1 else 'for example in'}: ", Span(unmet.example, "path")))
+        rows.append((where, Lines(tuple(said))))
+    return Table(_UNMET, tuple(rows))
+
+
+def _summary(diff: SubmissionDiff) -> str:
+    found = []
+    if diff.unmet:
+        found.append(f"{_count(len(diff.unmet), 'demand')} of {diff.rules.new} not met yet")
+    if diff.unmet_before and not diff.accepted:
+        found.append(f"{_count(len(diff.unmet_before), 'demand')} met in neither round")
+    if diff.gone:
+        found.append(f"{_count(len(diff.gone), 'benchmark')} gone")
+    return "; ".join(found) or f"nothing must be changed for {diff.rules.new}"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
