@@ -14,6 +14,7 @@ _ANSWERS = {
     "inspect": "mlsub.commands.inspect.model.Inspection",
     "inspect rates": "mlsub.commands.inspect.model.Rates",
     "merge": "mlsub.commands.merge.model.Merge",
+    "redact": "mlsub.commands.redact.model.Redaction",
 }
 
 

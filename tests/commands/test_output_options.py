@@ -27,16 +27,19 @@ CALLS = {
     "inspect": (("v1.0/ACME",), "Review of runs side by side"),
     "inspect rates": (("v1.0/ACME", "--rates"), "How often each rule applies"),
     "merge": (("v1.0/ACME", "b/v1.0/ACME", "-o", "out/ACME"), "Merge of ACME, training v1.0"),
+    "redact": (("private",), "Redaction of logs"),
 }
 FILES = ("audit", "compare", "compare packages", "inspect", "inspect rates")
 
 
 @pytest.fixture(autouse=True)
 def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two packages that differ, and claims on one of them."""
+    """Two packages that differ, claims on one of them, and a log with private names."""
     make_tree(tmp_path)
     make_tree(tmp_path / "b").describe(cooling="<water> | *ice*")
     (tmp_path / "claims.yaml").write_text(CLAIMS)
+    (tmp_path / "private").mkdir()
+    (tmp_path / "private" / "result_0.txt").write_text("cd /home/alice\n")
     monkeypatch.chdir(tmp_path)
 
 
