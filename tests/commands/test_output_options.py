@@ -24,6 +24,8 @@ CALLS = {
     "audit": (("claims.yaml", "--results", "."), "Claims of A post"),
     "compare": (("v1.0/ACME", "b/v1.0/ACME", "--trainings"), "Comparison of two trainings"),
     "compare packages": (("v1.0/ACME", "b/v1.0/ACME"), "Comparison of two packages"),
+    "fix": (("v1.0/ACME",), "Repairs proposed"),
+    "fix truncate": (("private", "--truncate"), "Logs larger than 100 MiB"),
     "inspect": (("v1.0/ACME",), "Review of runs side by side"),
     "inspect rates": (("v1.0/ACME", "--rates"), "How often each rule applies"),
     "merge": (("v1.0/ACME", "b/v1.0/ACME", "-o", "out/ACME"), "Merge of ACME, training v1.0"),
