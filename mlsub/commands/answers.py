@@ -16,6 +16,7 @@ _ANSWERS = {
     "inspect": "mlsub.commands.inspect.model.Inspection",
     "inspect rates": "mlsub.commands.inspect.model.Rates",
     "merge": "mlsub.commands.merge.model.Merge",
+    "pack": "mlsub.commands.pack.answer.Packing",
     "redact": "mlsub.commands.redact.model.Redaction",
 }
 

@@ -9,6 +9,7 @@ import pytest
 
 from mlsub.commands.answers import answer_type, commands
 from mlsub.present import FORMATS
+from tests.commands.pack.workplace import Workplace
 from tests.commands.runner import answer_schema, call, run
 from tests.make_tree import make_tree, snapshot
 
@@ -29,6 +30,7 @@ CALLS = {
     "inspect": (("v1.0/ACME",), "Review of runs side by side"),
     "inspect rates": (("v1.0/ACME", "--rates"), "How often each rule applies"),
     "merge": (("v1.0/ACME", "b/v1.0/ACME", "-o", "out/ACME"), "Merge of ACME, training v1.0"),
+    "pack": (("loose/submission.yaml", "-o", "out/ACME"), "Package of ACME, MLPerf Training v1.0"),
     "redact": (("private",), "Redaction of logs"),
 }
 FILES = ("audit", "compare", "compare packages", "inspect", "inspect rates")
@@ -36,12 +38,14 @@ FILES = ("audit", "compare", "compare packages", "inspect", "inspect rates")
 
 @pytest.fixture(autouse=True)
 def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two packages that differ, claims on one of them, and a log with private names."""
+    """Two packages that differ, claims on one of them, a log with private names, and runs to pack."""
     make_tree(tmp_path)
     make_tree(tmp_path / "b").describe(cooling="<water> | *ice*")
     (tmp_path / "claims.yaml").write_text(CLAIMS)
     (tmp_path / "private").mkdir()
     (tmp_path / "private" / "result_0.txt").write_text("cd /home/alice\n")
+    (tmp_path / "loose").mkdir()
+    Workplace(tmp_path / "loose")
     monkeypatch.chdir(tmp_path)
 
 
