@@ -11,6 +11,8 @@ _ANSWERS = {
     "audit": "mlsub.commands.audit.answer.ClaimsAudit",
     "compare": "mlsub.commands.compare.trainings.model.Comparison",
     "compare packages": "mlsub.commands.compare.packages.model.PackageDiff",
+    "db build": "mlsub.commands.db.build.Built",
+    "db tables": "mlsub.commands.db.document.Tables",
     "fix": "mlsub.commands.fix.model.Fix",
     "fix truncate": "mlsub.commands.fix.model.Truncation",
     "inspect": "mlsub.commands.inspect.model.Inspection",

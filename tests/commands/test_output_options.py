@@ -25,6 +25,8 @@ CALLS = {
     "audit": (("claims.yaml", "--results", "."), "Claims of A post"),
     "compare": (("v1.0/ACME", "b/v1.0/ACME", "--trainings"), "Comparison of two trainings"),
     "compare packages": (("v1.0/ACME", "b/v1.0/ACME"), "Comparison of two packages"),
+    "db build": (("build", "v1.0"), "Database of results"),
+    "db tables": (("tables", "rounds"), "Tables and views of the database"),
     "fix": (("v1.0/ACME",), "Repairs proposed"),
     "fix truncate": (("private", "--truncate"), "Logs larger than 100 MiB"),
     "inspect": (("v1.0/ACME",), "Review of runs side by side"),
