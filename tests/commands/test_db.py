@@ -24,15 +24,17 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
 def test_build_keep_and_forget(place: Place) -> None:
     assert run("db", "build", "rounds", "--records", RECORDS) == (
         0,
-        "results.duckdb: written\n"
-        "  submissions: 2 read, 0 kept, 0 gone\n"
-        "  rows: 2 rounds, 2 submissions, 2 entries, 10 runs, 5 findings, 38 records\n",
+        "Database of results\n\n"
+        "file:        results.duckdb: written\n"
+        "submissions: 2 read, 0 kept, 0 gone\n"
+        "rows:        2 rounds, 2 submissions, 2 entries, 10 runs, 5 findings, 38 records\n",
         "",
     )
     assert run("db", "build", "rounds", "--records", RECORDS).stdout == (
-        "results.duckdb: nothing has changed\n"
-        "  submissions: 0 read, 2 kept, 0 gone\n"
-        "  rows: 2 rounds, 2 submissions, 2 entries, 10 runs, 5 findings, 38 records\n"
+        "Database of results\n\n"
+        "file:        results.duckdb: nothing has changed\n"
+        "submissions: 0 read, 2 kept, 0 gone\n"
+        "rows:        2 rounds, 2 submissions, 2 entries, 10 runs, 5 findings, 38 records\n"
     )
     shutil.rmtree(place.bolt.folder)
     outcome = run("db", "build", "rounds/v1.0", "--format", "json")
@@ -184,7 +186,11 @@ def test_control_characters_do_not_reach_the_terminal(place: Place) -> None:
 def test_a_table_is_explained(place: Place) -> None:
     assert run("db", "tables", "rounds") == (
         0,
-        "rounds (table): One row a round of which the database holds a submission.\n"
+        "Tables and views of the database\n\n"
+        "rounds (table)\n"
+        "  One row a round of which the database holds a submission.\n"
+        "  column      type       meaning\n"
+        "  -----------------------------------------------------------------------------------------------\n"
         "  round       VARCHAR    Its key: v1.0 for Training, hpc-v3.0 and rehearsal-v1.0 for other usages\n"
         "  usage       VARCHAR    training, hpc or rehearsal\n"
         "  number      VARCHAR    The round's number, such as 1.0\n"
@@ -192,9 +198,9 @@ def test_a_table_is_explained(place: Place) -> None:
         "  benchmarks  VARCHAR[]  The benchmarks of the round\n",
         "",
     )
-    [table] = json.loads(run("db", "tables", "figures", "--format", "json").stdout)
+    [table] = run("db", "tables", "figures", "--format", "json").document["tables"]
     assert (table["name"], table["kind"], table["columns"][0]["name"]) == ("figures", "view", "kind")
-    assert len(json.loads(run("db", "tables", "--format", "json").stdout)) == 17
+    assert len(run("db", "tables", "--format", "json").document["tables"]) == 17
 
 
 @pytest.mark.parametrize("arguments", [["build", "rounds"], ["query", "SELECT 1"]])

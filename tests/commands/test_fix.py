@@ -39,22 +39,28 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 TEXT = """\
-{root}:
+Repairs proposed
+
+below: {root}
+
 results/rack1/ResNet50
-  rename it to resnet [tree.unknown-benchmark]
+  - rename it to resnet [tree.unknown-benchmark]
+
 results/rack1/ResNet50/Result-4.log
-  rename it to result_4.txt [tree.result-name]
+  - rename it to result_4.txt [tree.result-name]
+
 systems/RACK1.json
-  line 30: take the second cooling away, which has the same value [system.duplicate-key]
-  rename it to rack1.json [tree.system-description-missing]
-    @@ -27,7 +27,6 @@
-       "accelerator_interconnect": "some accelerator interconnect",
-       "accelerator_interconnect_topology": "some accelerator interconnect topology",
-       "cooling": "some cooling",
-    -  "cooling": "some cooling",
-       "hw_notes": "",
-       "framework": "some framework",
-       "other_software_stack": "some other software stack",
+  - line 30: take the second cooling away, which has the same value [system.duplicate-key]
+  - rename it to rack1.json [tree.system-description-missing]
+  @@ -27,7 +27,6 @@
+     "accelerator_interconnect": "some accelerator interconnect",
+     "accelerator_interconnect_topology": "some accelerator interconnect topology",
+     "cooling": "some cooling",
+  -  "cooling": "some cooling",
+     "hw_notes": "",
+     "framework": "some framework",
+     "other_software_stack": "some other software stack",
+
 4 repairs proposed in 3 places; official verdict: not-checked before, accepted after. To make them: --write
 """
 
@@ -82,7 +88,8 @@ def test_write_makes_them_and_a_second_time_finds_nothing(tree: Tree) -> None:
     assert run("check", tree.folder).status == 0
     before = snapshot(tree.folder)
     again = run("fix", tree.folder, "--write")
-    assert (again.status, again.stdout) == (0, f"{tree.folder}:\nnothing to repair; official verdict: accepted\n")
+    assert again.status == 0
+    assert again.stdout == (f"Repairs made\n\nbelow: {tree.folder}\n\nnothing to repair; official verdict: accepted\n")
     assert snapshot(tree.folder) == before
 
 
@@ -126,11 +133,11 @@ def test_what_no_tool_can_decide_is_told_and_left(tmp_path: Path) -> None:
     (tree.entry("bert") / "package_checker_params").write_text("rcp-bypas\n")
     done = run("fix", tree.folder, "--write")
     assert done.status == 1
-    assert [line for line in done.stdout.splitlines() if line.startswith("not touched")] == [
-        'not touched: systems/rack1.json:4: The status is none of those the round knows; found "soon" [system.status]',
-        "not touched: systems/rack1.json:29: The field cooling appears more than once [system.duplicate-key]",
-        "not touched: results/rack1/bert/package_checker_params:1: The line is no flag of the package checker; "
-        "found rcp-bypas [params.unknown-flag]",
+    assert done.stdout.partition("Not touched\n")[2].splitlines()[:4] == [
+        '  - systems/rack1.json:4: The status is none of those the round knows; found "soon" [system.status]',
+        "  - systems/rack1.json:29: The field cooling appears more than once [system.duplicate-key]",
+        "  - results/rack1/bert/package_checker_params:1: The line is no flag of the package checker; found rcp-bypas",
+        "    [params.unknown-flag]",
     ]
 
 
@@ -141,7 +148,7 @@ def test_nothing_is_put_over_another_file(tmp_path: Path) -> None:
     done = run("fix", tree.folder, "--write")
     assert done.status == 1
     assert (
-        "not touched: results/rack1/resnet/result-0.txt: there is result_0.txt already [tree.result-name]"
+        "Not touched\n  - results/rack1/resnet/result-0.txt: there is result_0.txt already [tree.result-name]\n"
         in done.stdout
     )
     assert snapshot(tree.folder) == before
@@ -152,7 +159,7 @@ def test_a_name_that_would_reject_what_is_accepted_is_left(tmp_path: Path) -> No
     shutil.copy(tree.log(0), tree.log(0).with_name("result-5.txt"))
     tree.log(1).write_bytes(tree.log(1).read_bytes().replace(b"\n", b"\r\n"))
     done = run("fix", tree.folder, "--write")
-    assert "note: new names would make the official verdict worse, so names are left as they are" in done.stdout
+    assert "Note: new names would make the official verdict worse, so names are left as they are" in done.stdout
     assert done.stdout.endswith("official verdict: accepted\n")
     assert (tree.entry() / "result-5.txt").exists() and b"\r" not in tree.log(1).read_bytes()
 
@@ -170,18 +177,19 @@ def test_a_log_alone_without_a_round_is_mended_in_its_text(tmp_path: Path) -> No
     done = run("fix", file)
     assert done.status == 1
     assert done.stdout == (
-        f"{tmp_path}:\n"
+        "Repairs proposed\n\n"
+        f"below: {tmp_path}\n\n"
         "result_0.txt\n"
-        "  3 lines from line 1 on: end lines in LF [file.line-ends]\n"
-        "  line 2: take blanks behind records away [file.trailing-blanks]\n"
-        "    @@ -1,3 +1,3 @@\n"
-        "    -10%\\r20%\\r\n"
-        '    -:::MLLOG {"time_ms": 1, "key": "a", "value": 1, "metadata": {}}  \\r\n'
-        "    -end\\x1b\\r\n"
-        "    +10%\\r20%\n"
-        '    +:::MLLOG {"time_ms": 1, "key": "a", "value": 1, "metadata": {}}\n'
-        "    +end\\x1b\n"
-        "note: no round is known, so repairs of names, status and repeated keys are left out; say --round\n"
+        "  - 3 lines from line 1 on: end lines in LF [file.line-ends]\n"
+        "  - line 2: take blanks behind records away [file.trailing-blanks]\n"
+        "  @@ -1,3 +1,3 @@\n"
+        "  -10%\\r20%\\r\n"
+        '  -:::MLLOG {"time_ms": 1, "key": "a", "value": 1, "metadata": {}}  \\r\n'
+        "  -end\\x1b\\r\n"
+        "  +10%\\r20%\n"
+        '  +:::MLLOG {"time_ms": 1, "key": "a", "value": 1, "metadata": {}}\n'
+        "  +end\\x1b\n\n"
+        "Note: no round is known, so repairs of names, status and repeated keys are left out; say --round\n\n"
         "2 repairs on 4 lines proposed in 1 place; the official verdict is not known. To make them: --write\n"
     )
     assert run("fix", file, "--write").status == 0
@@ -229,17 +237,21 @@ def test_organisations_with_hostile_files_are_mended_where_they_can_be(tmp_path:
     (one.folder / "systems" / "nul.json").write_bytes(b"\0\xff{")
     done = run("fix", tmp_path / "v1.1", "--write")
     assert (done.status, done.stderr) == (1, "")
+    diff = done.stdout.partition("[file.line-ends]\n")[2].partition("\nBETA/")[0]
+    assert diff.startswith("  @@ -1,")
     assert done.stdout == (
-        f"{tmp_path}/v1.1:\n"
+        "Repairs made\n\n"
+        f"below: {tmp_path}/v1.1\n\n"
         "ACME/results/rack1/resnet/result_1.txt\n"
-        "  40 lines from line 1 on: end lines in LF [file.line-ends]\n"
-        + "".join(line + "\n" for line in done.stdout.splitlines() if line.startswith("    "))
-        + "BETA/results/rack1/ResNet50\n"
-        "  rename it to resnet [tree.unknown-benchmark]\n"
-        "not touched: ACME/results/rack1/resnet/result-7.txt: it is a link [tree.result-name]\n"
-        "not touched: ACME/systems/deep.json: The file is not JSON; found nested too deeply [system.not-json]\n"
-        "not touched: ACME/systems/nul.json: The file is not JSON; found 'utf-8' codec can't decode byte 0xff in "
-        "position 1: invalid start byte [system.not-json]\n"
+        "  - 40 lines from line 1 on: end lines in LF [file.line-ends]\n"
+        f"{diff}\n"
+        "BETA/results/rack1/ResNet50\n"
+        "  - rename it to resnet [tree.unknown-benchmark]\n\n"
+        "Not touched\n"
+        "  - ACME/results/rack1/resnet/result-7.txt: it is a link [tree.result-name]\n"
+        "  - ACME/systems/deep.json: The file is not JSON; found nested too deeply [system.not-json]\n"
+        "  - ACME/systems/nul.json: The file is not JSON; found 'utf-8' codec can't decode byte 0xff in position 1: "
+        "invalid start\n    byte [system.not-json]\n\n"
         "2 repairs on 40 lines made in 2 places; official verdict: rejected\n"
     )
     assert b"\r" not in one.log(1).read_bytes() and (other.entry() / "result_0.txt").exists()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.commands.runner import run
+from tests.commands.runner import answer_schema, run
 from tests.make_tree import snapshot
 
 RECORD = ':::MLLOG {"time_ms": 1, "key": "a", "value": null, "metadata": {}}\n'
@@ -27,8 +27,9 @@ def test_a_large_log_is_told_then_truncated_then_left_alone(tmp_path: Path) -> N
     dry = run("fix", "--truncate", tmp_path)
     assert (dry.status, dry.stderr) == (1, "")
     assert dry.stdout == (
+        "Logs larger than 100 MiB\n\n"
         f"{file}\n"
-        "  102.3 MiB, would be 100.0 MiB: 33142 lines of framework output left out, all 145 records kept\n"
+        "  102.3 MiB, would be 100.0 MiB: 33142 lines of framework output left out, all 145 records kept\n\n"
         "1 of 2 logs are no larger than 100 MiB and stay as they are. To truncate the others: --write\n"
     )
     assert snapshot(tmp_path) == before
@@ -37,7 +38,9 @@ def test_a_large_log_is_told_then_truncated_then_left_alone(tmp_path: Path) -> N
     assert done.stdout == dry.stdout.replace("would be", "now").replace(". To truncate the others: --write", "")
     assert file.stat().st_size <= 100 << 20 and file.read_text().count(RECORD) == 145
     again = run("fix", "--truncate", tmp_path, "--write", "--format", "json")
-    assert (again.status, again.document) == (0, {"written": True, "limit": 104857600, "logs": []})
+    answer_schema("fix truncate").validate(again.document)
+    document = again.document
+    assert (again.status, document["written"], document["limit"], document["logs"]) == (0, True, 104857600, [])
 
 
 def test_no_limit_below_that_of_the_rules(tmp_path: Path) -> None:

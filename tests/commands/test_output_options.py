@@ -9,6 +9,7 @@ import pytest
 
 from mlsub.commands.answers import answer_type, commands
 from mlsub.present import FORMATS
+from tests.commands.pack.workplace import Workplace
 from tests.commands.runner import answer_schema, call, run
 from tests.make_tree import make_tree, snapshot
 
@@ -33,10 +34,20 @@ CALLS = {
     "rules list": ((), "Rounds and their benchmarks"),
     "rules list ids": (("--round", "1.0", "--benchmark", "bert"), "Rule ids of bert, training 1.0, closed division"),
     "rules show": (("bert", "--round", "1.0"), "Rules of bert, training 1.0, closed division"),
+    "db build": (("v1.0",), "Database of results"),
+    "db tables": (("rounds",), "Tables and views of the database"),
+    "fix": (("v1.0/ACME",), "Repairs proposed"),
+    "fix truncate": (("private", "--truncate"), "Logs larger than 100 MiB"),
+    "inspect": (("v1.0/ACME",), "Review of runs side by side"),
+    "inspect rates": (("v1.0/ACME", "--rates"), "How often each rule applies"),
     "merge": (("v1.0/ACME", "b/v1.0/ACME", "-o", "out/ACME"), "Merge of ACME, training v1.0"),
+    "pack": (("loose/submission.yaml", "-o", "out/ACME"), "Package of ACME, MLPerf Training v1.0"),
+    "redact": (("private",), "Redaction of logs"),
 }
-FILES = tuple(command for command in CALLS if command != "merge")
-GROUPS = ("rules",)
+#: Commands whose -o is not the answer, or that have none.
+NO_FILE = ("db build", "db tables", "fix", "fix truncate", "merge", "pack", "redact")
+FILES = tuple(command for command in CALLS if command not in NO_FILE)
+GROUPS = ("db", "rules")
 
 
 def words(command: str) -> list[str]:
@@ -46,10 +57,14 @@ def words(command: str) -> list[str]:
 
 @pytest.fixture(autouse=True)
 def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two packages that differ, and claims on one of them."""
+    """Two packages that differ, claims on one of them, a log with private names, and runs to pack."""
     make_tree(tmp_path)
     make_tree(tmp_path / "b").describe(cooling="<water> | *ice*")
     (tmp_path / "claims.yaml").write_text(CLAIMS)
+    (tmp_path / "private").mkdir()
+    (tmp_path / "private" / "result_0.txt").write_text("cd /home/alice\n")
+    (tmp_path / "loose").mkdir()
+    Workplace(tmp_path / "loose")
     monkeypatch.chdir(tmp_path)
 
 

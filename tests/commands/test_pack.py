@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from mlsub.cli import main
 from mlsub.commands.pack.read import manifest_schema
 from tests.commands.pack.workplace import Workplace
-from tests.commands.runner import Outcome, run
+from tests.commands.runner import Outcome, answer_schema, run
 from tests.conftest import ExpectedText
 from tests.make_tree import Log, make_tree, snapshot
 
@@ -110,18 +110,18 @@ def test_files_that_would_go_are_told(workplace: Workplace) -> None:
     workplace.save(files=[])
     done = pack("--write")
     assert done.status == 1
-    assert done.stdout.endswith("Not written: see the errors above.\n\nnot in the plan, but there:\n  notes.txt\n")
+    assert done.stdout.endswith("Not written: see the errors above.\n\nNot in the plan, but there\n  - notes.txt\n")
     gone = pack("--write", "--replace")
     assert gone.stdout.endswith(
-        "Written to out/ACME: 6 files (0 new, 6 as before, 1 removed).\n\ngone from there:\n  notes.txt\n"
+        "Written to out/ACME: 6 files (0 new, 6 as before, 1 removed).\n\nGone from there\n  - notes.txt\n"
     )
 
 
 def test_an_unsound_plan_is_not_checked(workplace: Workplace, reads: ExpectedText) -> None:
     workplace.entry(runs=["runs/resnet/train-0.txt", "runs/absent.txt"])
-    done = pack()
+    done = pack("--format", "markdown")
     assert done.status == 1
-    reads("pack-unsound.txt", done.stdout)
+    reads("pack-unsound.md", done.stdout)
 
 
 def test_a_manifest_that_cannot_be_used_ends_with_2(workplace: Workplace) -> None:
@@ -153,6 +153,7 @@ def test_the_document_has_it_all(workplace: Workplace) -> None:
     done = pack("--format", "json", "--write")
     assert done.status == 0
     document = done.document
+    answer_schema("pack").validate(document)
     assert document["written"]
     assert not document["refused"]
     assert document["report"]["official"] == "rejected"

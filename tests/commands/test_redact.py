@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.runner import run
+from tests.commands.runner import answer_schema, run
 from tests.make_tree import snapshot
 
 RECORD = ':::MLLOG {"time_ms": 1, "key": "a", "value": null, "metadata": {"file": "/home/alice/t.py"}}\n'
@@ -23,15 +23,24 @@ def logs(tmp_path: Path) -> Path:
 
 
 LISTED = """\
-{folder}:
-  <secret-1> for AKIA...: once, result_0.txt:4
-  <path-1> for /home/alice: 2 times, first in result_0.txt:1
-  <host-1> for node7: once, result_1.txt:1
-  <user-1> for alice: once, result_0.txt:3
-Not redacted, for it stands inside a record, and no record may be altered:
-  /home/alice: once, result_0.txt:2
-  Log the next run from a folder that names nobody; of this one ask the review committee.
-4 different things, 5 times, {rest}
+Redaction of logs
+
+below: {folder}
+
+placeholder  stands for   times  first in
+-----------------------------------------------
+<secret-1>   AKIA...          1  result_0.txt:4
+<path-1>     /home/alice      2  result_0.txt:1
+<host-1>     node7            1  result_1.txt:1
+<user-1>     alice            1  result_0.txt:3
+
+Not redacted, because it is inside a record, and records must not be altered
+  text         times  first in
+  ----------------------------------
+  /home/alice      1  result_0.txt:2
+  Log the next run from a folder that names nobody; ask the review committee about this one.
+
+{rest}
 """
 
 
@@ -39,7 +48,7 @@ def test_what_would_be_replaced_is_listed_and_nothing_written(logs: Path) -> Non
     before = snapshot(logs)
     done = run("redact", logs)
     assert (done.status, done.stderr) == (1, "")
-    rest = "to replace in 2 logs. To replace them: --write, or -o OUT for copies"
+    rest = "To be replaced in 2 logs: 4 different things, 5 times. Add --write to replace them, or -o OUT for copies."
     assert done.stdout == LISTED.format(folder=logs, rest=rest)
     assert snapshot(logs) == before
 
@@ -48,12 +57,13 @@ def test_write_replaces_and_says_what_remains(logs: Path) -> None:
     (logs / "result_0.txt").chmod(0o640)
     done = run("redact", logs, "--write")
     assert (done.status, done.stderr) == (1, "")
-    rest = "replaced in 2 logs; all records are as they were. Written: in place"
+    rest = "Replaced in 2 logs: 4 different things, 5 times. All records are as they were. Written: in place"
     assert done.stdout == LISTED.format(folder=logs, rest=rest)
     assert (logs / "result_0.txt").read_text() == "cd <path-1>/run\n" + RECORD + "<user-1>\nkey <secret-1>\n"
     assert (logs / "result_1.txt").read_text() == "HOSTNAME=<host-1>\nwriting to <path-1>\n"
     assert (logs / "result_0.txt").stat().st_mode & 0o777 == 0o640
-    assert run("redact", logs / "result_1.txt").stdout == f"{logs}:\nnothing to replace in 1 log\n"
+    again = run("redact", logs / "result_1.txt").stdout
+    assert again == f"Redaction of logs\n\nbelow: {logs}\n\nNothing is to be replaced in 1 log.\n"
 
 
 def test_copies_go_where_they_are_wanted(logs: Path, tmp_path: Path) -> None:
@@ -70,6 +80,7 @@ def test_copies_go_where_they_are_wanted(logs: Path, tmp_path: Path) -> None:
 
 def test_json_has_all_of_it(logs: Path) -> None:
     document = run("redact", logs, "--format", "json").document
+    answer_schema("redact").validate(document)
     assert document["logs"] == 2 and document["written"] is None
     assert document["items"][1] == {
         "kind": "path",

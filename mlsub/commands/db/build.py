@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import msgspec
 
@@ -25,6 +25,7 @@ from mlsub.io.output import check_output, put_in_place
 from mlsub.io.output_folder import recover_folder, staging_beside
 from mlsub.io.version import VERSION
 from mlsub.io.written import check_free, digest, record, replace_folder, set_aside_foreign, somebodys
+from mlsub.present.envelope import Answer
 from mlsub.workspace import Settings, check_with_logs
 
 if TYPE_CHECKING:
@@ -49,12 +50,14 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True):
     convergence: Options = USUAL
 
 
-class Built(msgspec.Struct, frozen=True, kw_only=True):
+class Built(Answer, frozen=True, kw_only=True):
     """What came of it: submissions read, kept and gone (``round/organisation``), rows by table, and what was left out.
 
     ``written`` is False where nothing had changed: then the file is as it was. ``aside`` is the name under which a file
     is kept that was replaced, and that this program had not written as it was.
     """
+
+    SCHEMA: ClassVar[int] = 2
 
     output: str
     read: tuple[str, ...]

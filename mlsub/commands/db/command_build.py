@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.commands.options import convergence_options
-
-if TYPE_CHECKING:
-    from mlsub.commands.db.build import Built
+from mlsub.commands.options import Target, convergence_options, format_option
 
 
 @click.command("build")
@@ -24,7 +20,7 @@ if TYPE_CHECKING:
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes that read logs.")
 @convergence_options
 @click.option("--force", is_flag=True, help="Build FILE anew; what mlsub did not write there is kept as FILE.~1~.")
-@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@format_option
 def build(
     folders: tuple[str, ...],
     output: str,
@@ -51,8 +47,8 @@ def build(
         raise click.UsageError("Name a folder of results, or --records FILE.")
     from mlsub.commands.db.build import Ask
     from mlsub.commands.db.build import build as build_database
+    from mlsub.commands.db.document import built_document
     from mlsub.commands.options import options_of, tell
-    from mlsub.commands.output import write_text
 
     asked = Ask(
         folders=tuple(map(Path, folders)),
@@ -70,27 +66,5 @@ def build(
         tell(f"what {output} held before is kept as {built.aside}")
     for left_out in built.passed_over:
         tell(f"left out: {left_out}")
-    write_text(_as_json(built) if format_ == "json" else _as_text(built))
+    Target("db build", format_).write(built, lambda: built_document(built))
     sys.exit(1 if built.passed_over else 0)
-
-
-def _as_json(built: Built) -> str:
-    import json
-
-    import msgspec
-
-    return json.dumps(msgspec.to_builtins(built), indent=2) + "\n"
-
-
-def _as_text(built: Built) -> str:
-    from mlsub.io.plain import plain
-
-    done = "written" if built.written else "nothing has changed"
-    rows = built.rows
-    counts = ", ".join(f"{rows[name]} {name}" for name in ("rounds", "submissions", "entries", "runs", "findings"))
-    lines = [
-        f"{built.output}: {done}",
-        f"  submissions: {len(built.read)} read, {len(built.kept)} kept, {len(built.gone)} gone",
-        f"  rows: {counts}, {rows['records']} records",
-    ]
-    return "".join(f"{plain(line)}\n" for line in lines)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from mlsub.commands.options import Target, format_option
+
 #: A longer question is none.
 _MAX_STATEMENT = 1 << 20
 
@@ -63,15 +65,14 @@ def _statement(text: str) -> str:
 
 @click.command("tables")
 @click.argument("names", metavar="[TABLE]...", nargs=-1)
-@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@format_option
 def tables(names: tuple[str, ...], format_: str) -> None:
     """Show the tables and views of a database, and what their columns mean.
 
     Exit status: 0 shown, 2 no such table.
     """
-    from mlsub.commands.db.render import tables_json, tables_text
+    from mlsub.commands.db.document import tables_document, tables_of
     from mlsub.commands.db.schema import tables as known
-    from mlsub.commands.output import terminal_width, write_text
     from mlsub.io.errors import MlsubError
     from mlsub.io.yamlfile import meant
 
@@ -79,5 +80,5 @@ def tables(names: tuple[str, ...], format_: str) -> None:
     for name in names:
         if name not in by_name:
             raise MlsubError(f"no table {name!r}{meant(name, by_name)}")
-    shown = [by_name[name] for name in names] or list(known())
-    write_text(tables_json(shown) if format_ == "json" else tables_text(shown, terminal_width()))
+    shown = tables_of([by_name[name] for name in names] or list(known()))
+    Target("db tables", format_).write(shown, lambda: tables_document(shown))

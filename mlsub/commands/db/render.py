@@ -11,13 +11,11 @@ from datetime import date, datetime, time
 from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE
-from rich.table import Table as RichTable
+from rich.table import Table
 
 from mlsub.commands.db.query import Answer
-from mlsub.commands.db.schema import Table
 from mlsub.commands.score.render_markdown import escape
 from mlsub.io.plain import plain
-from mlsub.present.columns import columns, wrapped
 from mlsub.score.cells import is_formula, legible
 
 if TYPE_CHECKING:
@@ -30,7 +28,7 @@ _NUMBERS = (int, float)
 
 def print_table(answer: Answer, out: Console) -> None:
     """Print the answer as an aligned table."""
-    table = RichTable(box=SIMPLE, pad_edge=False, show_edge=False)
+    table = Table(box=SIMPLE, pad_edge=False, show_edge=False)
     for position, name in enumerate(answer.columns):
         right = _is_numeric(row[position] for row in answer.rows)
         table.add_column(plain(name), justify="right" if right else "left", overflow="fold")
@@ -65,31 +63,6 @@ def as_markdown(answer: Answer) -> str:
     lines = [_line(escape(name) for name in answer.columns), _line("---:" if is_right else "---" for is_right in right)]
     lines += [_line(escape(_cut(_short(value))) for value in row) for row in answer.rows]
     return "\n".join(lines) + "\n"
-
-
-def tables_text(shown: Iterable[Table], width: int) -> str:
-    """Tables with their columns, types and meanings."""
-    parts = []
-    for table in shown:
-        kind = "view" if table.sql else "table"
-        rows = [[c.name, c.meaning] if table.sql else [c.name, c.type, c.meaning] for c in table.columns]
-        lines = [*wrapped(f"{table.name} ({kind}): {table.meaning}", width, 2), *columns(rows, width=width, indent=2)]
-        parts.append("\n".join(lines))
-    return "\n\n".join(parts) + "\n"
-
-
-def tables_json(shown: Iterable[Table]) -> str:
-    """The same for machines."""
-    document = [
-        {
-            "name": table.name,
-            "kind": "view" if table.sql else "table",
-            "meaning": table.meaning,
-            "columns": [{"name": c.name, "type": c.type or None, "meaning": c.meaning} for c in table.columns],
-        }
-        for table in shown
-    ]
-    return json.dumps(document, indent=2) + "\n"
 
 
 def _is_numeric(values: Iterable[Any]) -> bool:

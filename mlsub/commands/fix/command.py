@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from mlsub.commands.options import tell
+from mlsub.commands.options import Target, tell
+from mlsub.present import FORMATS
 
 if TYPE_CHECKING:
-    from mlsub.commands.fix.plan import Plan
+    from mlsub.io.errors import MlsubError
 
 
 @click.command("fix")
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 @click.option("--round", "round_", metavar="ROUND", help="1.0, 1.0.0 or v1.0; else read off the folders.")
 @click.option("--usage", metavar="USAGE", help="training or rehearsal; else read off the folders.")
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes that read logs.")
-@click.option("--format", "format_", type=click.Choice(["text", "json", "diff"]), default="text", show_default=True)
+@click.option("--format", "format_", type=click.Choice([*FORMATS, "diff"]), default="text", show_default=True)
 def command(
     paths: tuple[str, ...],
     write: bool,
@@ -45,70 +46,47 @@ def command(
 
     Exit status: 0 nothing to repair, or all repaired; 1 repairs are proposed, or something is left to you; 2 could not.
     """
-    from pathlib import Path
-    from tempfile import TemporaryDirectory
-
-    from mlsub.commands.fix.apply import apply
-    from mlsub.commands.fix.plan import plan_for
-    from mlsub.commands.fix.words import as_diff
-    from mlsub.io.errors import MlsubError
+    from mlsub.commands.fix.document import document_of
+    from mlsub.commands.fix.run import fix, fix_of
     from mlsub.rules.explain import suggestion
     from mlsub.workspace import Settings
 
     if truncate:
-        from mlsub.commands.fix.oversized import truncate_logs
-
         if wanted or round_ or usage or format_ == "diff":
             raise click.UsageError("--truncate looks at sizes alone: leave out --select, --round, --usage and diff.")
-        truncate_logs(paths, limit, format_, write=write)
+        _truncate(paths, limit, format_, write=write)
     hints = [hint for hint in map(suggestion, wanted) if hint is not None]
     if hints:
         raise click.UsageError(hints[0])
-    plans: list[Plan] = []
-    diffs: list[bytes] = []
-    failed = 0
-    with TemporaryDirectory(prefix="mlsub-") as work:
-        for number, path in enumerate(dict.fromkeys(paths)):
-            try:
-                Path(work, str(number)).mkdir()
-                plan = plan_for(path, Settings(round_, usage, jobs), wanted, Path(work, str(number)))
-                plans.append(plan)
-                # Before anything moves: a folder that is renamed is told file by file.
-                diffs += as_diff(plan) if format_ == "diff" else ()
-                problems = apply(plan) if write else []
-            except MlsubError as error:
-                problems = [error]
-            except OSError as error:
-                problems = [MlsubError(f"{path} cannot be looked at: {error.strerror or error}. Nothing more is done.")]
-            for problem in problems:
-                tell(f"{problem}", "fix")
-            failed += len(problems)
-        _print(plans, diffs, format_, written=write)
-    _end(plans, failed, write)
-
-
-def _end(plans: list[Plan], failed: int, write: bool) -> NoReturn:
-    if failed:
-        sys.exit(2)
-    left = any(plan.untouched or (plan.changes and not write) for plan in plans)
-    sys.exit(1 if left else 0)
-
-
-def _print(plans: list[Plan], diffs: list[bytes], format_: str, *, written: bool) -> None:
-    from mlsub.commands.fix.words import as_json, as_text
-    from mlsub.present.report import console
-
-    if format_ == "json":
-        sys.stdout.write(as_json(plans, written=written))
-        return
-    if format_ == "diff":
+    diff = format_ == "diff"
+    plans, diffs, problems = fix(paths, Settings(round_, usage, jobs), wanted, write=write, diff=diff)
+    _tell(problems)
+    if diff:
         for part in diffs:
             _put(part)
-        return
-    out = console()
-    for plan in plans:
-        for line in as_text(plan, written=written):
-            out.print(line, style="green" if line.startswith("    +") else "red" if line.startswith("    -") else None)
+    elif plans or format_ == "json":
+        answer = fix_of(plans, written=write)
+        changes = [plan.changes for plan in plans]
+        Target("fix", format_).write(answer, lambda: document_of(answer, changes))
+    left = any(plan.untouched or (plan.changes and not write) for plan in plans)
+    sys.exit(2 if problems else int(left))
+
+
+def _truncate(paths: tuple[str, ...], limit: int, format_: str, *, write: bool) -> NoReturn:
+    from mlsub.commands.fix.document import truncation_document
+    from mlsub.commands.fix.truncate import truncate_logs
+
+    truncation, problems = truncate_logs(paths, limit << 20, write=write)
+    _tell(problems)
+    if truncation is None:
+        sys.exit(2)
+    Target("fix", format_).write(truncation, lambda: truncation_document(truncation), "truncate")
+    sys.exit(2 if problems else int(bool(truncation.logs) and not write))
+
+
+def _tell(problems: list[MlsubError]) -> None:
+    for problem in problems:
+        tell(f"{problem}", "fix")
 
 
 def _put(part: bytes) -> None:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import ClassVar
 
 import msgspec
+
+from mlsub.findings import Verdict
+from mlsub.present.envelope import Answer
 
 
 class Repair(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,6 +53,56 @@ class Untouched(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     line: int | None
     reason: str
+
+
+class Changed(msgspec.Struct, frozen=True, kw_only=True):
+    """A file or folder that is repaired: its path below the root, and its new name, null where that stays."""
+
+    path: str
+    renamed_to: str | None
+    repairs: tuple[Repair, ...]
+
+
+class Fixed(msgspec.Struct, frozen=True, kw_only=True):
+    """The repairs below one root, and the official verdict before and after, null where no round is known."""
+
+    root: str
+    before: Verdict | None
+    after: Verdict | None
+    changes: tuple[Changed, ...]
+    not_touched: tuple[Untouched, ...]
+    notes: tuple[str, ...]
+
+
+class Fix(Answer, frozen=True, kw_only=True):
+    """Repairs that are proposed, or made where ``written`` says so."""
+
+    SCHEMA: ClassVar[int] = 2
+
+    written: bool
+    plans: tuple[Fixed, ...]
+
+
+class Shortened(msgspec.Struct, frozen=True, kw_only=True):
+    """What becomes of one log: sizes in bytes, and the lines and bytes of framework output that are left out."""
+
+    path: str
+    size: int
+    size_after: int
+    lines_left_out: int
+    bytes_left_out: int
+    records: int
+
+
+class Truncation(Answer, frozen=True, kw_only=True):
+    """The logs above a size in bytes, truncated where ``written`` says so; ``read`` counts all logs that were read."""
+
+    SCHEMA: ClassVar[int] = 2
+
+    written: bool
+    limit: int
+    read: int
+    logs: tuple[Shortened, ...]
 
 
 #: The kinds of repair; all others of a file's rules are left to people.

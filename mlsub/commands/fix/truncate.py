@@ -6,11 +6,14 @@ Source of the limit: training_policies#588; result files hold the whole framewor
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
 import msgspec
 
+from mlsub.commands.fix.logs import find_logs
+from mlsub.commands.fix.model import Shortened, Truncation
 from mlsub.commands.fix.proof import fingerprint, prove_same
 from mlsub.commands.fix.put import check_source, rewrite
 from mlsub.commands.fix.zones import FREE, line_end, zones
@@ -20,17 +23,6 @@ from mlsub.io.errors import MlsubError
 LIMIT = 100 << 20
 #: Room for the line that tells what was left out.
 _MARKER_ROOM = 256
-
-
-class Shortened(msgspec.Struct, frozen=True, kw_only=True):
-    """What becomes of one log: sizes in bytes, and the lines and bytes of framework output that are left out."""
-
-    file: Path
-    size: int
-    size_after: int
-    lines_left_out: int
-    bytes_left_out: int
-    records: int
 
 
 class _Plan(msgspec.Struct, frozen=True):
@@ -79,7 +71,7 @@ def truncate(file: Path, limit: int = LIMIT, *, write: bool) -> Shortened | None
             lambda part: prove_same(before, fingerprint(part), file, placed=False),
         )
     return Shortened(
-        file=file,
+        path=str(file),
         size=size,
         size_after=size - told.bytes + len(_marker(told)),
         lines_left_out=told.lines,
@@ -155,3 +147,27 @@ def _marker(told: _Told) -> bytes:
         "no MLPerf record among them]\n"
     )
     return b"\n" * told.mid_line + words.encode()
+
+
+def truncate_logs(paths: Sequence[str], limit: int, *, write: bool) -> tuple[Truncation | None, list[MlsubError]]:
+    """Shorten the logs that some paths name and that are larger than a limit in bytes.
+
+    Returns:
+        What became of them, None where no log could be read, and why logs could not be read or written.
+
+    Raises:
+        MlsubError: a path does not name logs.
+    """
+    files = find_logs(paths)
+    done: list[Shortened] = []
+    problems: list[MlsubError] = []
+    for file in files:
+        try:
+            shortened = truncate(file, limit, write=write)
+        except MlsubError as error:
+            problems.append(error)
+            continue
+        if shortened is not None:
+            done.append(shortened)
+    read = len(files) - len(problems)
+    return Truncation(written=write, limit=limit, read=read, logs=tuple(done)) if read else None, problems

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING
 
 import click
 
+from mlsub.commands.options import Target, output_options, tell
+
 if TYPE_CHECKING:
-    from mlsub.commands.inspect.run import Inspection
+    from mlsub.commands.inspect.model import Inspection
 
 
 @click.command("inspect")
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path())
 @click.option(
-    "--against", metavar="PATH", multiple=True, help="Compare with these runs besides, and tell of PATH only."
+    "--against", metavar="PATH", multiple=True, help="Compare with these runs besides, and report on PATH only."
 )
 @click.option("--round", "round_", metavar="ROUND", help="1.0, 1.0.0 or v1.0; else read off the folders.")
 @click.option("--usage", metavar="USAGE", help="training, hpc or rehearsal; else read off the folders.")
 @click.option("--select", "selected", metavar="RULE", multiple=True, help="Show only rules that start so.")
 @click.option("--ignore", "ignored", metavar="RULE", multiple=True, help="Leave out rules that start so.")
-@click.option("--rates", is_flag=True, help="Print how often each detector speaks, in place of the findings.")
+@click.option("--rates", is_flag=True, help="Say how often each rule applies, in place of the findings.")
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes that read logs.")
-@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@output_options("inspect")
 def command(
     paths: tuple[str, ...],
     against: tuple[str, ...],
@@ -33,17 +34,19 @@ def command(
     ignored: tuple[str, ...],
     rates: bool,
     jobs: int | None,
-    format_: str,
+    target: Target,
 ) -> None:
-    """Ask of runs side by side what a careful reviewer would: times, copies, seeds, pauses, changes between rounds.
+    """Compare runs with each other as a careful reviewer would: times, copies, seeds, pauses, changes between rounds.
 
-    PATH is an organisation's tree, a part of one, a folder of organisations, or a folder of rounds. What is found is no
-    accusation and no part of any verdict; each finding has its numbers, and what would explain it.
+    PATH is an organisation's tree, a part of one, a folder of organisations, or a folder of rounds. A finding is not an
+    accusation and not part of any verdict; each has its numbers, and what would explain it.
 
     Exit status: 0 nothing to ask, 1 findings, 2 could not inspect. With --rates 0 or 2.
     """
+    from mlsub.commands.inspect.document import document_of, rates_document
     from mlsub.commands.inspect.gather import gather
     from mlsub.commands.inspect.run import inspect, select
+    from mlsub.commands.inspect.run import rates as rates_of
     from mlsub.commands.options import progress_bar
     from mlsub.io.errors import MlsubError
     from mlsub.rules.explain import suggestion
@@ -59,7 +62,11 @@ def command(
     if not inspection.read:
         raise MlsubError(_nothing_read(inspection))
     _tell_unreadable(inspection)
-    _print(inspection, format_, rates=rates)
+    if rates:
+        frequencies = rates_of(inspection)
+        target.write(frequencies, lambda: rates_document(frequencies), "rates")
+    else:
+        target.write(inspection, lambda: document_of(inspection))
     sys.exit(1 if inspection.found and not rates else 0)
 
 
@@ -69,30 +76,8 @@ def _nothing_read(inspection: Inspection) -> str:
 
 
 def _tell_unreadable(inspection: Inspection) -> None:
-    from mlsub.commands.options import tell
-
     unreadable = [(path, why) for entry in inspection.entries for path, why in entry.unreadable.items()]
     if unreadable:
         path, why = unreadable[0]
         more = f", and {len(unreadable) - 1} more" if len(unreadable) > 1 else ""
         tell(f"{path} was left out: {why}{more}; mlsub check says how to mend it")
-
-
-def _print(inspection: Inspection, format_: str, *, rates: bool) -> None:
-    from mlsub.commands.inspect import run as forensics
-
-    if format_ == "json":
-        import msgspec
-
-        told = [msgspec.to_builtins(one) for one in forensics.rates(inspection)] if rates else None
-        document = {"rates": told} if rates else forensics.to_document(inspection)
-        sys.stdout.write(json.dumps(document, indent=2, allow_nan=False) + "\n")
-        return
-    from mlsub.commands.inspect.text import render_rates, render_text
-    from mlsub.commands.output import terminal_width
-    from mlsub.present.report import console
-
-    if rates:
-        render_rates(forensics.rates(inspection), inspection, console())
-    else:
-        render_text(inspection, console(), terminal_width())

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 import msgspec
 
-from mlsub.findings import Severity
-from mlsub.io.version import VERSION
+from mlsub.commands.inspect.model import Frequency, Inspected, Inspection, Rates
 from mlsub.review.runs.changes import find_changes
 from mlsub.review.runs.clock import find_jumps
 from mlsub.review.runs.copies import find_copies
@@ -47,69 +45,27 @@ ACROSS: tuple[Callable[[Sequence[Entry]], Iterator[Observation]], ...] = (
     find_shared_seeds,
     find_changes,
 )
-_WEIGHT = {Severity.ERROR: 100, Severity.WARNING: 10, Severity.INFO: 1}
-
-
-class Inspected(msgspec.Struct, frozen=True, kw_only=True):
-    """One entry and what was found of it.
-
-    ``with_records`` counts logs that tell anything; ``unreadable`` has those that do not open, with the reason.
-    """
-
-    path: str
-    round: str
-    organisation: str
-    system: str
-    benchmark: str
-    division: str | None
-    runs: int
-    with_records: int
-    observations: tuple[Observation, ...]
-    unreadable: dict[str, str]
-
-    @property
-    def weight(self) -> int:
-        """A warning weighs more than any number of notes there are rules for."""
-        rules = {o.finding.rule: o.finding.severity for o in self.observations}
-        return sum(_WEIGHT[severity] for severity in rules.values())
-
-
-class Inspection(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything one inspection found, the worst entry first."""
-
-    mlsub: str
-    entries: tuple[Inspected, ...]
-
-    @property
-    def found(self) -> bool:
-        """Whether any detector spoke."""
-        return any(entry.observations for entry in self.entries)
-
-    @property
-    def read(self) -> int:
-        """How many logs hold a record."""
-        return sum(entry.with_records for entry in self.entries)
 
 
 def inspect(entries: Sequence[Entry], against: Sequence[Entry] = ()) -> Inspection:
     """Inspect entries.
 
     Args:
-        entries: those to speak of.
-        against: those to hold them against besides; of these alone nothing is told.
+        entries: those to report on.
+        against: those to compare them with besides; findings on these alone are left out.
     """
     found: dict[str, list[Observation]] = {entry.path: [] for entry in entries}
     for entry in entries:
         for of_entry in OF_ENTRY:
             found[entry.path].extend(of_entry(entry))
-    # What is held against comes first, so that what agrees with it is told of the entries in question.
+    # What is compared with comes first, so that what agrees with it is reported of the entries in question.
     together = [*(entry for entry in against if entry.path not in found), *entries]
     for across in ACROSS:
         for observation in across(together):
             if observation.entry in found:
                 found[observation.entry].append(observation)
     inspected = [_inspected(entry, found[entry.path]) for entry in entries]
-    return Inspection(mlsub=VERSION, entries=tuple(sorted(inspected, key=lambda entry: (-entry.weight, entry.path))))
+    return Inspection(entries=tuple(sorted(inspected, key=lambda entry: (-entry.weight, entry.path))))
 
 
 def _inspected(entry: Entry, observations: Sequence[Observation]) -> Inspected:
@@ -142,28 +98,12 @@ def select(inspection: Inspection, wanted: tuple[str, ...], unwanted: tuple[str,
     return msgspec.structs.replace(inspection, entries=tuple(entries))
 
 
-class Frequency(msgspec.Struct, frozen=True):
-    """How often a detector spoke: entries it spoke of, of all, and findings."""
-
-    rule: str
-    title: str
-    entries: int
-    of: int
-    findings: int
-
-
-def rates(inspection: Inspection) -> list[Frequency]:
-    """How often each detector speaks."""
+def rates(inspection: Inspection) -> Rates:
+    """How often each rule applies."""
+    entries = inspection.entries
     found = []
     for rule, info in catalogue().items():
         if rule.startswith("inspect."):
-            counts = [sum(o.finding.rule == rule for o in entry.observations) for entry in inspection.entries]
+            counts = [sum(o.finding.rule == rule for o in entry.observations) for entry in entries]
             found.append(Frequency(rule, info.title, sum(map(bool, counts)), len(counts), sum(counts)))
-    return found
-
-
-def to_document(inspection: Inspection) -> dict[str, Any]:
-    """The inspection as plain data for JSON."""
-    document = msgspec.to_builtins(inspection)
-    assert isinstance(document, dict)  # noqa: S101  (a struct is an object)
-    return document
+    return Rates(entries=len(entries), logs=sum(entry.runs for entry in entries), rates=tuple(found))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.commands.options import progress_bar
+from mlsub.commands.options import Target, format_option, progress_bar
 
 if TYPE_CHECKING:
     from mlsub.commands.pack.model import Waiver
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @click.option("--allow", multiple=True, metavar="RULE", help="Write it though this rule rejects; needs a reason.")
 @click.option("--reason", multiple=True, metavar="TEXT", help="Why; one for all, or one for each --allow.")
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes that read logs.")
-@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@format_option
 def command(
     manifest: Path,
     output: Path,
@@ -54,6 +54,8 @@ def command(
     """
     from datetime import UTC, datetime
 
+    from mlsub.commands.pack.answer import answer_of
+    from mlsub.commands.pack.document import document_of
     from mlsub.commands.pack.pack import Request, pack
     from mlsub.commands.pack.read import read_manifest
     from mlsub.commands.pack.stage import Way
@@ -72,15 +74,7 @@ def command(
             progress=progress,
         )
         packed = pack(wanted, output, request)
-    if format_ == "json":
-        from mlsub.commands.pack.json import render_json
-
-        sys.stdout.write(render_json(packed))
-    else:
-        from mlsub.commands.pack.text import render_text
-        from mlsub.present.report import console
-
-        render_text(packed, console(), wanted=write)
+    Target("pack", format_).write(answer_of(packed), lambda: document_of(packed, wanted=write))
     sys.exit(1 if packed.refused else 0)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
@@ -128,8 +127,10 @@ def _figure(figure: Any) -> Any:
 
 def rates(answer: Answer) -> Facts:
     """How often each detector speaks: entries, share, findings."""
-    rows = re.findall(r"^(\S+\.\S+) +(\d+) +([\d.]+)% +(\d+)$", answer.stdout, re.MULTILINE)
-    return {f"rate {rule}": [int(entries), float(share), int(count)] for rule, entries, share, count in rows}
+    return {
+        f"rate {one['rule']}": [one["entries"], float(f"{100 * one['entries'] / one['of']:.1f}"), one["findings"]]
+        for one in answer.document["rates"]
+    }
 
 
 def rcp_points(answer: Answer) -> Facts:

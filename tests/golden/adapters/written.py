@@ -145,7 +145,7 @@ def db_tables(answer: Answer) -> Facts:
     """The tables and views of a database, and their columns."""
     return {
         f"{table['kind']} {table['name']}": [f"{column['name']} {column['type']}" for column in table["columns"]]
-        for table in answer.document
+        for table in answer.document["tables"]
     }
 
 

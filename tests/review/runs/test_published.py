@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from mlsub.commands.inspect.gather import gather
-from mlsub.commands.inspect.run import Inspection, inspect
+from mlsub.commands.inspect.model import Inspection
+from mlsub.commands.inspect.run import inspect
 from mlsub.review.runs import spread
 from mlsub.review.runs.observation import Observation
 from mlsub.review.runs.pauses import pauses_of

@@ -1,0 +1,70 @@
+"""An inspection as a document: the entry with most to ask about first, and once a rule what would explain it."""
+
+from __future__ import annotations
+
+import msgspec
+
+from mlsub.commands.inspect.model import Inspected, Inspection, Rates
+from mlsub.findings import Finding
+from mlsub.present.document import Column, Document, Facts, Findings, Section, Table, Text, document, section
+from mlsub.rules.catalogue import catalogue
+
+
+def document_of(inspection: Inspection) -> Document:
+    """What was found of each entry, and what would explain it."""
+    found = {o.finding.rule for entry in inspection.entries for o in entry.observations}
+    explained = Facts(tuple((rule, info.fix) for rule, info in catalogue().items() if rule in found))
+    logs = sum(entry.runs for entry in inspection.entries)
+    return document(
+        "Review of runs side by side",
+        *(_entry(entry) for entry in inspection.entries if entry.observations),
+        section("What would explain it", explained) if found else None,
+        Text(f"{_size(len(inspection.entries), logs)}: {_result(inspection)}"),
+        Text("mlsub check judges each run by itself. More on a rule: mlsub explain RULE"),
+    )
+
+
+def _entry(entry: Inspected) -> Section:
+    """The findings, their logs named within the entry; explanations follow once for all entries."""
+    about = f"v{entry.round}, {entry.division or 'no division'}, {_many(entry.runs, 'run', 'runs')}"
+    findings = tuple(_within(o.finding, entry.path) for o in entry.observations)
+    return Section(f"{entry.path} ({about})", (Findings(findings),), "strong")
+
+
+def _within(finding: Finding, entry: str) -> Finding:
+    path = finding.path.removeprefix(f"{entry}/")
+    return msgspec.structs.replace(finding, path=path, fix=None)
+
+
+def _result(inspection: Inspection) -> str:
+    findings = [o.finding for entry in inspection.entries for o in entry.observations]
+    if not findings:
+        return "nothing that a careful reviewer would ask about."
+    rules = _many(len({finding.rule for finding in findings}), "rule", "rules")
+    entries = _many(sum(bool(entry.observations) for entry in inspection.entries), "entry", "entries")
+    return (
+        f"{_many(len(findings), 'finding', 'findings')} of {rules} in {entries}. "
+        "None is an accusation, and none is part of a verdict."
+    )
+
+
+def rates_document(rates: Rates) -> Document:
+    """How often each rule applies, as a table."""
+    columns = [Column(name, number=True) for name in ("entries", "share", "findings")]
+    rows = tuple(
+        (one.rule, str(one.entries), f"{one.entries / one.of:.1%}" if one.of else "-", str(one.findings))
+        for one in rates.rates
+    )
+    return document(
+        "How often each rule applies",
+        Text(_size(rates.entries, rates.logs)),
+        Table((Column("rule", when_narrow="keep"), *columns), rows),
+    )
+
+
+def _size(entries: int, logs: int) -> str:
+    return f"{_many(entries, 'entry', 'entries')}, {_many(logs, 'log', 'logs')}"
+
+
+def _many(count: int, one: str, more: str) -> str:
+    return f"{count:,} {one if count == 1 else more}"

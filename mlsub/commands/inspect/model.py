@@ -1,0 +1,77 @@
+"""What an inspection answers."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import msgspec
+
+from mlsub.findings import Severity
+from mlsub.present.envelope import Answer
+from mlsub.review.runs.observation import Observation
+
+_WEIGHT = {Severity.ERROR: 100, Severity.WARNING: 10, Severity.INFO: 1}
+
+
+class Inspected(msgspec.Struct, frozen=True, kw_only=True):
+    """One entry and what was found of it.
+
+    ``path`` is relative to the folder that all that was inspected has in common; ``division`` is what all logs that
+    state one agree on. ``with_records`` counts logs that hold a record; ``unreadable`` has those that do not open, with
+    the reason.
+    """
+
+    path: str
+    round: str
+    organisation: str
+    system: str
+    benchmark: str
+    division: str | None
+    runs: int
+    with_records: int
+    observations: tuple[Observation, ...]
+    unreadable: dict[str, str]
+
+    @property
+    def weight(self) -> int:
+        """A warning weighs more than any number of notes there are rules for."""
+        rules = {o.finding.rule: o.finding.severity for o in self.observations}
+        return sum(_WEIGHT[severity] for severity in rules.values())
+
+
+class Inspection(Answer, frozen=True, kw_only=True):
+    """Everything one inspection found: the entry with most to ask about first, entries without findings last."""
+
+    SCHEMA: ClassVar[int] = 2
+
+    entries: tuple[Inspected, ...]
+
+    @property
+    def found(self) -> bool:
+        """Whether there is a finding."""
+        return any(entry.observations for entry in self.entries)
+
+    @property
+    def read(self) -> int:
+        """How many logs hold a record."""
+        return sum(entry.with_records for entry in self.entries)
+
+
+class Frequency(msgspec.Struct, frozen=True):
+    """How often a rule applies: entries with a finding, of all entries, and findings."""
+
+    rule: str
+    title: str
+    entries: int
+    of: int
+    findings: int
+
+
+class Rates(Answer, frozen=True, kw_only=True):
+    """How often each rule applies to entries that hold so many logs."""
+
+    SCHEMA: ClassVar[int] = 2
+
+    entries: int
+    logs: int
+    rates: tuple[Frequency, ...]

@@ -1,0 +1,112 @@
+"""Redaction of several logs: learn from all of them, then list and write one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from mlsub.commands.fix.logs import find_logs, root_of
+from mlsub.commands.redact.model import Item, Kind, Private, Redaction, Spot
+from mlsub.commands.redact.redactor import Redactor, Wanted
+from mlsub.io.errors import MlsubError
+from mlsub.io.plain import plain
+
+_WIDTH = 60
+
+
+def redact(
+    paths: Sequence[str], wanted: Wanted, *, write: bool = False, output: str | None = None
+) -> tuple[Redaction | None, list[MlsubError]]:
+    """Find what is private in logs, and replace it where that is asked for.
+
+    Args:
+        paths: logs, and folders of them.
+        wanted: what to replace besides.
+        write: replace in place.
+        output: a new folder for redacted copies.
+
+    Returns:
+        What was found, None where no log could be read, and why logs could not be read or written.
+
+    Raises:
+        MlsubError: a path or the folder for copies cannot be used, or what is wanted is not a pattern.
+    """
+    try:
+        redactor = Redactor(wanted)
+        files = find_logs(paths)
+        write_one = _copier(redactor, files, output) if output is not None else redactor.write if write else None
+    except ValueError as error:
+        raise MlsubError(str(error)) from error
+    failed = dict(redactor.learn(files))
+    for file in files:
+        if file in failed:
+            continue
+        try:
+            redactor.survey(file)
+            if write_one is not None:
+                write_one(file)
+        except MlsubError as error:
+            failed[file] = error
+    problems = list(failed.values())
+    if len(failed) == len(files):
+        return None, problems
+    root = root_of(files)
+    items = tuple(_private(item, root) for item in sorted(redactor.items.values(), key=_rank))
+    written = output or ("in place" if write else None)
+    return Redaction(root=plain(str(root)), logs=len(files) - len(failed), written=written, items=items), problems
+
+
+def _copier(redactor: Redactor, files: list[Path], output: str) -> Callable[[Path], None]:
+    """What writes one log into a new folder that holds the same folders.
+
+    Raises:
+        MlsubError: the folder for copies exists and is not empty, or cannot be made.
+    """
+    out, root = Path(output), root_of(files)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        if any(out.iterdir()):
+            raise MlsubError(f"{out} is not empty. Name a folder that is not there yet.")
+    except (OSError, ValueError) as error:
+        raise MlsubError(f"{out} cannot be a folder for copies: {error}. Name another.") from error
+
+    def copy(file: Path) -> None:
+        target = out / file.relative_to(root)
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise MlsubError(f"{target.parent} cannot be made: {error.strerror}.") from error
+        redactor.write(file, target)
+
+    return copy
+
+
+def _rank(item: Item) -> tuple[int, int, str]:
+    """By kind, then by number."""
+    return (list(Kind).index(item.kind), len(item.placeholder), item.placeholder)
+
+
+def _private(item: Item, root: Path) -> Private:
+    return Private(
+        kind=item.kind,
+        text=_shown(item),
+        placeholder=item.placeholder,
+        count=item.count,
+        in_records=item.in_records,
+        places=_spots(item.places, root),
+        record_places=_spots(item.record_places, root),
+    )
+
+
+def _spots(places: Sequence[tuple[Path, int]], root: Path) -> tuple[Spot, ...]:
+    return tuple(Spot(plain(file.relative_to(root).as_posix()), line) for file, line in places)
+
+
+def _shown(item: Item) -> str:
+    """What is replaced, as text that is safe to print; of a secret no more than its beginning."""
+    if item.kind is Kind.ENV:
+        return "values of variables"
+    text = plain(item.key.decode("utf-8", "backslashreplace"))
+    if item.kind is Kind.SECRET:
+        return f"{text[:4]}..."
+    return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 3]}..."
