@@ -9,9 +9,11 @@ from mlsub.present.envelope import Answer, schema_of
 
 _ANSWERS = {
     "audit": "mlsub.commands.audit.answer.ClaimsAudit",
+    "check": "mlsub.present.report_json.Reports",
     "compare": "mlsub.commands.compare.trainings.model.Comparison",
     "compare packages": "mlsub.commands.compare.packages.model.PackageDiff",
     "merge": "mlsub.commands.merge.model.Merge",
+    "score": "mlsub.present.report_json.Reports",
 }
 
 
