@@ -56,7 +56,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     severity: Severity
     kind: Kind
     blocks: Blocks
-    path: Annotated[str, Says(pattern="^(?!/)")]
+    path: str
     line: Annotated[int | None, Says(minimum=1)]
     message: Annotated[str, Says(minLength=1)]
     expected: str | None = None

@@ -20,13 +20,16 @@ _HOW = [
     "crash", "no-runs", "no-reference", "open-division", "unknown-division", "round-without-test", "unknown-benchmark",
     "benchmark-without-test", "round-of-your-own",
 ]  # fmt: skip
+_RELATIVE = "^(?!/)"
 _FIGURES = ("batch_size", "mean", "reference_mean", "minimum")
-# What JSON Schema says of several fields together; types cannot.
+# What JSON Schema says of several fields together, or of a finding here alone; types cannot. Only official findings
+# rule a division out.
 _A_PASS_HAS_FIGURES: dict[str, Any] = {
     "if": {"properties": {"verdict": {"const": "pass"}}},
     "then": {"properties": {name: {"type": "number"} for name in _FIGURES}},
 }
-_ONLY_OFFICIAL_FINDINGS_BLOCK: dict[str, Any] = {
+_OF_A_FINDING: dict[str, Any] = {
+    "properties": {"path": {"pattern": _RELATIVE}},
     "if": {"properties": {"kind": {"enum": ["house", "review"]}}},
     "then": {"properties": {"blocks": {"const": "none"}}},
 }
@@ -36,7 +39,7 @@ A_VERDICT_HAS_LOGS: dict[str, Any] = {
     "then": {"properties": {"usage": {"type": "string"}, "round": {"type": "string"}, "logs": {"minItems": 1}}},
 }
 #: Relative to the report's root, with / between folders.
-RelativePath = Annotated[str, Says(pattern="^(?!/)")]
+RelativePath = Annotated[str, Says(pattern=_RELATIVE)]
 Count = Annotated[int, Says(minimum=0)]
 Factor = Annotated[float, Says(exclusiveMinimum=0)]
 #: The official checker of entries and descriptions always decides.
@@ -173,7 +176,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     logs: tuple[LogResult, ...] = ()
     entries: tuple[EntryResult, ...] = ()
     systems: tuple[SystemResult, ...] = ()
-    findings: tuple[Annotated[Finding, Says(**_ONLY_OFFICIAL_FINDINGS_BLOCK)], ...] = ()
+    findings: tuple[Annotated[Finding, Says(**_OF_A_FINDING)], ...] = ()
     round_from: Annotated[str | None, Says("The folder that the round was read off; null where it was given.")] = None
 
     def exit_status(self, *, strict: bool = False) -> int:
