@@ -39,7 +39,7 @@ CALLS = {
     "compare --packages": "v1.0/ACME v1.1/ACME",
     "explain": "seed.shared",
     "fix": "v1.0/ACME",
-    "init": "{new}.yaml --organisation ACME --round 1.0 --system rack1 --system rack2 --benchmark bert --benchmark ssd",
+    "init": "{new}.yaml --organisation A --round 1.0 --division open --system a --benchmark bert --benchmark ssd",
     "inspect": "v1.0/ACME",
     "rules keys": "resnet",
     "merge": "v1.0/ACME v1.1/ACME -o {new}/ACME --round 1.0",
