@@ -43,6 +43,7 @@ _STAGES = {
         "site": "Write a site of results: tables, curves, findings.",
     },
     "Help": {
+        "schema": "Print the JSON Schema of an answer or a document.",
         "explain": "Explain a rule: reason, source, example and fix.",
         "completion": "Print the script that completes commands in a shell.",
     },

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Annotated, Any
 
 import msgspec
+
+
+def Says(description: str | None = None, **words: Any) -> msgspec.Meta:  # noqa: N802  (reads like the types beside it)
+    """What the JSON Schema of a field says beside its type, in its own words. Nothing is checked by it in Python."""
+    return msgspec.Meta(description=description, extra_json_schema=words or None)
 
 
 class Severity(StrEnum):
@@ -32,7 +38,7 @@ class Blocks(StrEnum):
 
 
 class Verdict(StrEnum):
-    """What the official tools of the round's day would say of an entry, a system description or a tree."""
+    """What the official tools in force for the round would say of an entry, a system description or a tree."""
 
     ACCEPTED = "accepted"
     REJECTED = "rejected"
@@ -46,17 +52,17 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     ``message`` says what is wrong without naming the place, so that the same defect in ten logs reads the same.
     """
 
-    rule: str
+    rule: Annotated[str, Says("Stable; mlsub explain knows it.", pattern=r"^[a-z]+(\.[A-Za-z0-9_-]+)+$")]
     severity: Severity
     kind: Kind
     blocks: Blocks
     path: str
-    line: int | None
-    message: str
+    line: Annotated[int | None, Says(minimum=1)]
+    message: Annotated[str, Says(minLength=1)]
     expected: str | None = None
     actual: str | None = None
     fix: str | None = None
-    source: str
+    source: Annotated[str, Says("Who demands it.", minLength=1)]
 
     @property
     def rejects(self) -> bool:

@@ -9,6 +9,7 @@ from mlsub.present.envelope import Answer, schema_of
 
 _ANSWERS = {
     "audit": "mlsub.commands.audit.answer.ClaimsAudit",
+    "check": "mlsub.present.report_json.Reports",
     "compare": "mlsub.commands.compare.trainings.model.Comparison",
     "compare packages": "mlsub.commands.compare.packages.model.PackageDiff",
     "db build": "mlsub.commands.db.build.Built",
@@ -26,6 +27,7 @@ _ANSWERS = {
     "rules list": "mlsub.commands.rules.overview.Overview",
     "rules list ids": "mlsub.commands.rules.overview.RuleIds",
     "rules show": "mlsub.commands.rules.table.RuleTable",
+    "score": "mlsub.present.report_json.Reports",
 }
 
 

@@ -240,11 +240,11 @@ def _broken(error: FileProblemsError) -> list[Report]:
     return [not_checked(".", found)]
 
 
-def print_json(reports: Sequence[Report]) -> None:
+def print_json(command: str, reports: Sequence[Report]) -> None:
     """Print the one document on standard output; why something could not be checked also goes to standard error."""
     from mlsub.present.report_json import render_json
 
-    sys.stdout.write(render_json(reports))
+    sys.stdout.write(render_json(command, reports).decode("ascii"))
     tell_unchecked(reports)
 
 

@@ -11,9 +11,13 @@ from mlsub.io.version import VERSION
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """A model that a command answers with. ``SCHEMA`` is raised with every change of the fields, here or below."""
+    """A model that a command answers with. ``SCHEMA`` is raised with every change of the fields, here or below.
+
+    ``OPEN``: the schema also accepts fields that it does not name, so that who validates can meet a later version.
+    """
 
     SCHEMA: ClassVar[int]
+    OPEN: ClassVar[bool] = False
 
 
 def answer(command: str, model: Answer) -> bytes:
@@ -24,11 +28,12 @@ def answer(command: str, model: Answer) -> bytes:
 
 
 def schema_of(command: str, kind: type[Answer]) -> dict[str, Any]:
-    """The JSON Schema of a command's answer. Every field is always there, and there are no others."""
+    """The JSON Schema of a command's answer. Every field is always there, and unless it is open there are no others."""
     _, parts = msgspec.json.schema_components([kind], ref_template="#/$defs/{name}")
     for part in parts.values():
+        part["description"] = " ".join(part.get("description", "").split()).replace("``", "")
         if "properties" in part:
-            part.update(required=list(part["properties"]), additionalProperties=False)
+            part.update(required=list(part["properties"]), additionalProperties=kind.OPEN)
     model = parts.pop(kind.__name__)
     envelope = {
         "schema": {"const": kind.SCHEMA, "description": "The version of this schema."},
@@ -42,7 +47,7 @@ def schema_of(command: str, kind: type[Answer]) -> dict[str, Any]:
         "description": model["description"],
         "type": "object",
         "required": [*envelope, *model["required"]],
-        "additionalProperties": False,
+        "additionalProperties": kind.OPEN,
         "properties": {**envelope, **model["properties"]},
         "$defs": parts,
     }

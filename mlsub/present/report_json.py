@@ -1,22 +1,24 @@
-"""The report as JSON: one document, plain ASCII, so that no name in a hostile tree can break the stream."""
+"""Reports as the machine answer of ``mlsub check`` and ``mlsub score``."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, ClassVar
 
-import msgspec
-
-from mlsub.submission.report import Report
-
-
-def to_document(reports: Sequence[Report]) -> dict[str, Any]:
-    """The document for one report, or ``{"reports": [...]}`` for the reports of several rounds."""
-    documents: list[dict[str, Any]] = [msgspec.to_builtins(report) for report in reports]
-    return documents[0] if len(documents) == 1 else {"reports": documents}
+from mlsub.findings import Says
+from mlsub.present.envelope import Answer, answer
+from mlsub.submission.report import A_VERDICT_HAS_LOGS, Report
 
 
-def render_json(reports: Sequence[Report]) -> str:
-    """The document as text, ending in a line feed."""
-    return json.dumps(to_document(reports), indent=2, allow_nan=False) + "\n"
+class Reports(Answer, frozen=True, kw_only=True):
+    """A report for each round, then one for each path that could not be checked. Fields may be added."""
+
+    SCHEMA: ClassVar[int] = 1
+    OPEN: ClassVar[bool] = True
+
+    reports: Annotated[tuple[Annotated[Report, Says(**A_VERDICT_HAS_LOGS)], ...], Says(minItems=1)]
+
+
+def render_json(command: str, reports: Sequence[Report]) -> bytes:
+    """The answer of a command, plain ASCII, so that no name in a hostile tree can break the stream."""
+    return answer(command, Reports(reports=tuple(reports)))

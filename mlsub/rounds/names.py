@@ -19,7 +19,7 @@ def find_usage(text: str) -> str:
     Raises:
         MlsubError: there is none of this name.
     """
-    return _known("usage", text, usages())
+    return known_name("usage", text, usages())
 
 
 def find_division(text: str) -> str:
@@ -28,7 +28,7 @@ def find_division(text: str) -> str:
     Raises:
         MlsubError: there is none of this name.
     """
-    return _known("division", text.lower(), tuple(DIVISIONS))
+    return known_name("division", text.lower(), tuple(DIVISIONS))
 
 
 def find_round(usage: str, text: str, overlay: str | None = None) -> Round:
@@ -38,7 +38,7 @@ def find_round(usage: str, text: str, overlay: str | None = None) -> Round:
         MlsubError: the usage has no such round.
     """
     known = known_rounds(usage, overlay)
-    return get_round(usage, _known(f"{usage} round", normalise_round(text) or text, known), overlay)
+    return get_round(usage, known_name(f"{usage} round", normalise_round(text) or text, known), overlay)
 
 
 def find_benchmark(
@@ -87,7 +87,12 @@ def span(names: Iterable[str]) -> str:
     return names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
 
 
-def _known(what: str, text: str, known: tuple[str, ...]) -> str:
+def known_name(what: str, text: str, known: tuple[str, ...]) -> str:
+    """The text, where it is one of the known names.
+
+    Raises:
+        MlsubError: it is not; says what was probably meant.
+    """
     if text not in known:
         raise MlsubError(_unknown(what, text, known))
     return text

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Any
+
 import msgspec
 
-from mlsub.findings import Finding, Kind, Severity, Verdict
+from mlsub.findings import Finding, Kind, Says, Severity, Verdict
 from mlsub.systems.facts import SystemFacts
 
 #: How far the factor of a file may lie from the expected one, in relation to it, and be the same but for rounding.
@@ -13,12 +15,46 @@ SCALING_TOLERANCE = 1e-5
 _NO_SCALING = 1e-9
 
 
-class LogResult(msgspec.Struct, frozen=True, kw_only=True):
-    """One log. ``minutes`` is run_stop minus run_start, unrounded; ``path`` is relative to the report's root."""
+_HOW = [
+    "exact", "interpolated", "smaller-batch", "missing", "insufficient-convergence", "no-batch-size", "no-point",
+    "crash", "no-runs", "no-reference", "open-division", "unknown-division", "round-without-test", "unknown-benchmark",
+    "benchmark-without-test", "round-of-your-own",
+]  # fmt: skip
+_RELATIVE = "^(?!/)"
+_FIGURES = ("batch_size", "mean", "reference_mean", "minimum")
+# What JSON Schema says of several fields together, or of a finding here alone; types cannot. Only official findings
+# rule a division out.
+_A_PASS_HAS_FIGURES: dict[str, Any] = {
+    "if": {"properties": {"verdict": {"const": "pass"}}},
+    "then": {"properties": {name: {"type": "number"} for name in _FIGURES}},
+}
+_OF_A_FINDING: dict[str, Any] = {
+    "properties": {"path": {"pattern": _RELATIVE}},
+    "if": {"properties": {"kind": {"enum": ["house", "review"]}}},
+    "then": {"properties": {"blocks": {"const": "none"}}},
+}
+#: A verdict needs rules and at least one log: nothing checked is never a success.
+A_VERDICT_HAS_LOGS: dict[str, Any] = {
+    "if": {"properties": {"official": {"enum": ["accepted", "rejected"]}}},
+    "then": {"properties": {"usage": {"type": "string"}, "round": {"type": "string"}, "logs": {"minItems": 1}}},
+}
+#: Relative to the report's root, with / between folders.
+RelativePath = Annotated[str, Says(pattern=_RELATIVE)]
+Count = Annotated[int, Says(minimum=0)]
+Factor = Annotated[float, Says(exclusiveMinimum=0)]
+#: The official checker of entries and descriptions always decides.
+Decided = Annotated[Verdict, Says(enum=["accepted", "rejected"])]
 
-    path: str
+
+class LogResult(msgspec.Struct, frozen=True, kw_only=True):
+    """One log. ``minutes`` is run_stop minus run_start, unrounded; ``path`` is relative to the report's root.
+
+    ``benchmark``, ``division`` and ``status`` (of run_stop) are as logged.
+    """
+
+    path: RelativePath
     organisation: str
-    official: str
+    official: Annotated[str, Says(enum=["compliant", "noncompliant"])]
     benchmark: str | None
     division: str | None
     status: str | None
@@ -38,21 +74,21 @@ class RcpResult(msgspec.Struct, frozen=True, kw_only=True):
     ``own``.
     """
 
-    verdict: str
-    how: str | None = None
-    counted: str | None = None
-    unit: str | None = None
+    verdict: Annotated[str, Says(enum=["pass", "fail", "missing", "not-required", "bypassed"])]
+    how: Annotated[str | None, Says("What it was compared with, or why there was no test.", enum=_HOW)] = None
+    counted: Annotated[str | None, Says(enum=["epoch_num", "samples_count", "step_num", "train_samples", None])] = None
+    unit: Annotated[str | None, Says(enum=["epochs", "samples", "steps", "tokens", None])] = None
     batch_size: float | None = None
-    mean: float | None = None
+    mean: Annotated[float | None, Says("Olympic mean of the points.")] = None
     reference_mean: float | None = None
     reference_stdev: float | None = None
-    reference_runs: int | None = None
+    reference_runs: Annotated[int | None, Says("0 where the reference is interpolated.", minimum=0)] = None
     minimum: float | None = None
-    scaling: float = 1.0
+    scaling: Annotated[float, Says(minimum=1)] = 1.0
     points: tuple[float | None, ...] = ()
-    bypass: str | None = None
+    bypass: RelativePath | None = None
     also: RcpResult | None = None
-    reference_points: str | None = None
+    reference_points: Annotated[str | None, Says(enum=["final", "deadline", "own", None])] = None
 
     @property
     def otherwise(self) -> str | None:
@@ -72,8 +108,8 @@ class ScoreResult(msgspec.Struct, frozen=True, kw_only=True):
     unscaled: float | None
     published: float | None
     expected: float | None
-    scaling: float
-    expected_scaling: float
+    scaling: Factor
+    expected_scaling: Factor
     scaling_file: bool
 
     @property
@@ -101,18 +137,18 @@ class EntryResult(msgspec.Struct, frozen=True, kw_only=True):
     entry has no power measurements.
     """
 
-    path: str
+    path: RelativePath
     organisation: str
     system: str
     benchmark: str
-    scaling_type: str | None
-    division: str | None
-    official: Verdict
-    runs: int
-    compliant: int
-    converged: int
+    scaling_type: Annotated[str | None, Says("HPC only.", enum=["strong", "weak", None])]
+    division: Annotated[str | None, Says("As the system description says.")]
+    official: Decided
+    runs: Count
+    compliant: Count
+    converged: Count
     minutes: float | None
-    rcp: RcpResult
+    rcp: Annotated[RcpResult, Says(**_A_PASS_HAS_FIGURES)]
     score: ScoreResult
     energy: EnergyResult | None = None
 
@@ -120,29 +156,28 @@ class EntryResult(msgspec.Struct, frozen=True, kw_only=True):
 class SystemResult(msgspec.Struct, frozen=True, kw_only=True):
     """One system description; ``facts`` is None where it cannot be read."""
 
-    path: str
+    path: RelativePath
     organisation: str
-    official: Verdict
+    official: Decided
     facts: SystemFacts | None = None
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """Everything one check found.
 
-    ``root`` is the folder that all paths are relative to. ``official`` is the verdict of the official checker of
-    the round's day on the whole; review findings and filters never change it.
+    ``root`` is the folder that all paths are relative to. ``official`` is the verdict of the official checker in
+    force for the round on the whole; review findings and filters never change it.
     """
 
-    mlsub: str
     usage: str | None
-    round: str | None
-    root: str
+    round: Annotated[str | None, Says("Without v and patch number, such as 1.0.", pattern=r"^[0-9]+\.[0-9]+$")]
+    root: Annotated[str, Says(minLength=1)]
     official: Verdict
     logs: tuple[LogResult, ...] = ()
     entries: tuple[EntryResult, ...] = ()
     systems: tuple[SystemResult, ...] = ()
-    findings: tuple[Finding, ...] = ()
-    round_from: str | None = None
+    findings: tuple[Annotated[Finding, Says(**_OF_A_FINDING)], ...] = ()
+    round_from: Annotated[str | None, Says("The folder that the round was read off; null where it was given.")] = None
 
     def exit_status(self, *, strict: bool = False) -> int:
         """0 accepted, 1 rejected or against the user's own rules (or, if strict, any review finding), 2 not checked."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
+from mlsub.findings import Says
 from mlsub.io.show import show
 
 #: Characters kept of a field; published ones stay below 250.
@@ -18,6 +19,10 @@ _COUNT = re.compile(r"(\d{1,9})(?:\.0{1,9})?", re.ASCII)
 _LONGEST_COUNT = 40
 
 
+Text = Annotated[str | None, Says("As written; what is longer ends in an ellipsis.", maxLength=MAX_TEXT)]
+Number = Annotated[int | None, Says("A whole number, also where it is written as text.", minimum=0, maximum=MAX_COUNT)]
+
+
 class SystemFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What a system description says of its system, as far as the results table needs it.
 
@@ -25,17 +30,17 @@ class SystemFacts(msgspec.Struct, frozen=True, kw_only=True):
     no whole number below 10^9.
     """
 
-    submitter: str | None = None
-    status: str | None = None
-    system_name: str | None = None
-    number_of_nodes: int | None = None
-    host_processor_model_name: str | None = None
-    host_processors_per_node: int | None = None
-    accelerator_model_name: str | None = None
-    accelerators_per_node: int | None = None
-    framework: str | None = None
-    hw_notes: str | None = None
-    sw_notes: str | None = None
+    submitter: Text = None
+    status: Text = None
+    system_name: Text = None
+    number_of_nodes: Number = None
+    host_processor_model_name: Text = None
+    host_processors_per_node: Number = None
+    accelerator_model_name: Text = None
+    accelerators_per_node: Number = None
+    framework: Text = None
+    hw_notes: Text = None
+    sw_notes: Text = None
 
 
 def facts_of(content: Mapping[str, Any] | None) -> SystemFacts | None:

@@ -9,7 +9,6 @@ from pathlib import Path
 import msgspec
 
 from mlsub.findings import Finding, Verdict
-from mlsub.io.version import VERSION
 from mlsub.judge.log import LogTask
 from mlsub.judge.package import Package, judge_package, list_packages
 from mlsub.judge.pool import judge_logs
@@ -70,7 +69,6 @@ def not_checked(root: str, findings: Sequence[Finding], settings: Settings = _AS
     """A report that says why nothing could be checked."""
     asked = normalise_round(settings.round) if settings.round else None
     return Report(
-        mlsub=VERSION,
         usage=settings.usage,
         round=asked,
         root=root,
@@ -117,7 +115,6 @@ def _run(job: _Job, settings: Settings) -> Checked:
     if official is Verdict.NOT_CHECKED and not any(f.rejects for f in findings):
         findings.append(_nothing_there(job.places))
     report = Report(
-        mlsub=VERSION,
         usage=job.round.usage,
         round=job.round.name,
         root=str(root),

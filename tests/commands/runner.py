@@ -33,8 +33,14 @@ class Outcome(NamedTuple):
         return document
 
     @property
+    def report(self) -> dict[str, Any]:
+        """The only report of an answer of ``check`` or ``score``."""
+        [report] = self.reports
+        return report
+
+    @property
     def official(self) -> str:
-        official = self.document["official"]
+        official = self.report["official"]
         assert isinstance(official, str)
         return official
 
@@ -44,8 +50,7 @@ class Outcome(NamedTuple):
 
     @property
     def reports(self) -> list[dict[str, Any]]:
-        document = self.document
-        reports = document.get("reports", [document])
+        reports = self.document["reports"]
         assert isinstance(reports, list)
         return reports
 
@@ -59,14 +64,6 @@ class Outcome(NamedTuple):
     def of(self, rule: str) -> list[dict[str, Any]]:
         """The findings of one rule."""
         return [f for f in self.findings if f["rule"] == rule]
-
-
-@lru_cache(maxsize=4)
-def schema(package: str = "check") -> Draft202012Validator:
-    """The published schema of a package's JSON document; that of the report unless told."""
-    content = json.loads(Path(mlsub.__file__).with_name("commands").joinpath(package, "schema.json").read_text())
-    Draft202012Validator.check_schema(content)
-    return Draft202012Validator(content)
 
 
 @lru_cache(maxsize=16)
@@ -103,7 +100,7 @@ def call(*args: object, **env: str) -> subprocess.CompletedProcess[str]:
 def check(*args: object) -> Outcome:
     """``mlsub check --format json``; the document must keep the contract."""
     outcome = run("check", "--format", "json", *args)
-    schema().validate(outcome.document)
+    answer_schema("check").validate(outcome.document)
     if not {"--select", "--ignore"} & set(args):
         # Whatever is not accepted says why.
         for report in outcome.reports:

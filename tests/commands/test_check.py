@@ -17,19 +17,19 @@ from tests.make_tree import SYSTEM, Tree, make_tree, snapshot, spoil
 def test_a_round_may_be_written_in_three_ways(written: str, tmp_path: Path) -> None:
     outcome = check("--round", written, make_tree(tmp_path, "somewhere").folder)
     assert outcome.status == 0
-    assert outcome.document["round"] == "1.0"
+    assert outcome.report["round"] == "1.0"
 
 
 def test_a_given_round_goes_before_the_folders(tmp_path: Path) -> None:
     outcome = check("--round", "1.1", make_tree(tmp_path, "v1.0").folder)
-    assert outcome.document["round"] == "1.1"
-    assert outcome.document["round_from"] is None
+    assert outcome.report["round"] == "1.1"
+    assert outcome.report["round_from"] is None
 
 
 def test_usage_training_is_the_default_and_may_be_said(tmp_path: Path) -> None:
     outcome = check("--usage", "training", "--round", "1.0", make_tree(tmp_path, "somewhere").folder)
     assert outcome.status == 0
-    assert outcome.document["usage"] == "training"
+    assert outcome.report["usage"] == "training"
 
 
 @pytest.mark.parametrize(
@@ -123,15 +123,15 @@ def test_what_is_named_twice_is_reported_once(again: str, tmp_path: Path) -> Non
     outcome = check(tree.folder, second)
     assert outcome.status == 0
     assert outcome.rules() == set()
-    assert len(outcome.document["entries"]) == 1
-    assert len(outcome.document["logs"]) == 5
-    assert len(outcome.document["systems"]) == 1
+    assert len(outcome.report["entries"]) == 1
+    assert len(outcome.report["logs"]) == 5
+    assert len(outcome.report["systems"]) == 1
 
 
 def test_a_log_named_twice_is_reported_once(tmp_path: Path) -> None:
     log = make_tree(tmp_path).log()
     outcome = check(log, log)
-    assert len(outcome.document["logs"]) == 1
+    assert len(outcome.report["logs"]) == 1
     assert outcome.rules() == set()
 
 
@@ -158,8 +158,8 @@ def test_a_relative_path_is_the_same_as_the_absolute_one(
     tree = make_tree(tmp_path)
     monkeypatch.chdir(tree.folder / start)
     absolute = Path(os.path.normpath(tree.folder / start / argument))
-    assert check(argument).document == check(absolute).document
-    assert check(argument).document["entries"][0]["organisation"] == "ACME"
+    assert check(argument).report == check(absolute).report
+    assert check(argument).report["entries"][0]["organisation"] == "ACME"
 
 
 def test_select_and_ignore_choose_what_is_shown_and_never_the_verdict(tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_select_and_ignore_choose_what_is_shown_and_never_the_verdict(tmp_path: 
         outcome = check(*arguments, tree.folder)
         assert outcome.rules() == shown
         assert (outcome.status, outcome.official) == (1, "rejected")
-        assert outcome.document["entries"] == everything.document["entries"]
+        assert outcome.report["entries"] == everything.report["entries"]
 
 
 @pytest.mark.parametrize("option", ["--select", "--ignore"])
@@ -234,7 +234,7 @@ def test_nothing_under_the_tree_is_written(tmp_path: Path) -> None:
 def test_several_processes_give_the_same_document(tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
     spoil(tree, 3)
-    assert check("--jobs", "2", tree.folder).document == check("--jobs", "1", tree.folder).document
+    assert check("--jobs", "2", tree.folder).report == check("--jobs", "1", tree.folder).report
 
 
 def test_the_process_itself_ends_with_the_exit_status(tmp_path: Path) -> None:
@@ -243,10 +243,10 @@ def test_the_process_itself_ends_with_the_exit_status(tmp_path: Path) -> None:
     spoil(tree, 0, 1)
     rejected = call("check", "--format", "json", tree.folder)
     assert rejected.returncode == 1
-    assert json.loads(rejected.stdout)["official"] == "rejected"
+    assert json.loads(rejected.stdout)["reports"][0]["official"] == "rejected"
     missing = call("check", "--format", "json", tmp_path / "none")
     assert missing.returncode == 2
-    assert json.loads(missing.stdout)["official"] == "not-checked"
+    assert json.loads(missing.stdout)["reports"][0]["official"] == "not-checked"
     assert rejected.stderr == ""
     assert missing.stderr.startswith("mlsub: There is no ")
 
@@ -260,4 +260,4 @@ def test_no_path_at_all_is_exit_2() -> None:
 def test_a_log_of_another_round_is_found_by_its_own_folders(tmp_path: Path) -> None:
     tree = make_tree(tmp_path, "training_results_v1.1")
     outcome = check(tree.log())
-    assert (outcome.document["round"], outcome.document["round_from"]) == ("1.1", "training_results_v1.1")
+    assert (outcome.report["round"], outcome.report["round_from"]) == ("1.1", "training_results_v1.1")

@@ -129,7 +129,7 @@ def test_bytes_that_are_no_text_pass_through_the_command_line(tmp_path: Path) ->
     tree = make_tree(tmp_path, org="ACME\udcff")
     outcome = call("check", "--format", "json", tree.folder)
     assert outcome.returncode == 0
-    assert json.loads(outcome.stdout)["entries"][0]["organisation"] == "ACME\udcff"
+    assert json.loads(outcome.stdout)["reports"][0]["entries"][0]["organisation"] == "ACME\udcff"
 
 
 @pytest.mark.parametrize("path", ["a\0b", "/nowhere\0/b", "x" * 300, "", "/dev/null"])

@@ -12,10 +12,11 @@ import pytest
 from jsonschema import ValidationError
 
 import mlsub
-from tests.commands.runner import check, run, schema
+from tests.commands.runner import answer_schema, check, run
 from tests.make_tree import SYSTEM, Log, Tree, make_log, make_tree, spoil
 
-TOP_LEVEL = {"mlsub", "usage", "round", "root", "official", "logs", "entries", "systems", "findings"}
+TOP_LEVEL = {"schema", "mlsub", "command", "reports"}
+REPORT = {"usage", "round", "root", "official", "logs", "entries", "systems", "findings"}
 
 
 def _two_rounds(tmp_path: Path) -> list[Path]:
@@ -67,8 +68,8 @@ def test_stdout_is_exactly_one_document_of_the_schema_in_every_situation(situati
     outcome = check(*arguments(tmp_path))
     assert outcome.status == status
     assert len(outcome.reports) == reports
-    assert ("reports" in outcome.document) is (reports > 1)
-    assert all(set(report) >= TOP_LEVEL for report in outcome.reports)
+    assert set(outcome.document) == TOP_LEVEL
+    assert all(set(report) >= REPORT for report in outcome.reports)
     unchecked = any(report["official"] == "not-checked" for report in outcome.reports)
     assert bool(outcome.stderr) is unchecked
     assert all(line.startswith("mlsub: ") for line in outcome.stderr.splitlines())
@@ -78,13 +79,14 @@ def test_an_unknown_rule_id_still_leaves_one_document_on_stdout(tmp_path: Path) 
     outcome = run("check", "--format", "json", "--select", "seed.shard", make_tree(tmp_path).folder)
     assert outcome.status == 2
     assert outcome.stdout, "the contract: one document on stdout, on exit 2 as well"
-    schema().validate(outcome.document)
+    answer_schema("check").validate(outcome.document)
 
 
 def test_score_writes_the_same_document(tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
     scored = run("score", "--format", "json", tree.folder)
-    assert scored.document == check(tree.folder).document
+    answer_schema("score").validate(scored.document)
+    assert scored.document == {**check(tree.folder).document, "command": "score"}
 
 
 def test_the_document_is_plain_ascii_and_ends_in_a_line_feed(tmp_path: Path) -> None:
@@ -98,7 +100,7 @@ def test_python_gives_the_same_fields_as_typed_attributes(tmp_path: Path) -> Non
     tree = make_tree(tmp_path)
     spoil(tree, 1, 2)
     report = mlsub.check(tree.folder, round="1.0")
-    document = check("--round", "1.0", tree.folder).document
+    document = check("--round", "1.0", tree.folder).report
     assert json.loads(json.dumps(msgspec.to_builtins(report))) == document
     assert report.official == "rejected"
     assert report.entries[0].system == SYSTEM
@@ -108,7 +110,7 @@ def test_python_gives_the_same_fields_as_typed_attributes(tmp_path: Path) -> Non
 
 def test_paths_are_relative_to_the_root_and_sorted_out_by_organisation(tmp_path: Path) -> None:
     one, two = make_tree(tmp_path), make_tree(tmp_path, org="Zeta")
-    document = check(one.folder.parent).document
+    document = check(one.folder.parent).report
     assert document["root"] == str(one.folder.parent)
     assert [entry["path"] for entry in document["entries"]] == [
         f"ACME/results/{SYSTEM}/resnet",
@@ -118,7 +120,7 @@ def test_paths_are_relative_to_the_root_and_sorted_out_by_organisation(tmp_path:
         (f"ACME/systems/{SYSTEM}.json", "ACME"),
         (f"Zeta/systems/{SYSTEM}.json", "Zeta"),
     }
-    alone = check(two.folder).document
+    alone = check(two.folder).report
     assert alone["root"] == str(two.folder)
     assert alone["logs"][0]["path"] == f"results/{SYSTEM}/resnet/result_0.txt"
     assert alone["logs"][0]["organisation"] == "Zeta"
@@ -126,7 +128,7 @@ def test_paths_are_relative_to_the_root_and_sorted_out_by_organisation(tmp_path:
 
 def test_the_root_of_a_single_log_is_its_folder(tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
-    document = check(tree.log(3)).document
+    document = check(tree.log(3)).report
     assert document["root"] == str(tree.entry())
     assert [log["path"] for log in document["logs"]] == ["result_3.txt"]
     assert document["entries"] == document["systems"] == []
@@ -144,7 +146,7 @@ def test_every_finding_has_a_path_that_exists_below_the_root(tmp_path: Path) -> 
 def test_a_log_says_what_it_said_itself(tmp_path: Path) -> None:
     tree = make_tree(tmp_path, division="open")
     tree.edit(lambda log: log.put("run_stop", metadata={"status": "aborted"}))
-    log = check(tree.folder).document["logs"][0]
+    log = check(tree.folder).report["logs"][0]
     assert (log["benchmark"], log["division"], log["status"]) == ("resnet", "open", "aborted")
     assert log["official"] == "compliant"
 
@@ -153,13 +155,13 @@ def test_minutes_are_unrounded_doubles(tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
     start = make_log().records("run_start")[0]["time_ms"]
     tree.edit(lambda log: log.put("run_stop", time_ms=start + 1_234_567))
-    assert check(tree.log()).document["logs"][0]["minutes"] == 1_234_567 / 60_000
+    assert check(tree.log()).report["logs"][0]["minutes"] == 1_234_567 / 60_000
 
 
 def test_a_log_without_a_run_interval_has_no_minutes(tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
     tree.edit(lambda log: log.drop("run_stop"))
-    document = check(tree.folder).document
+    document = check(tree.folder).report
     assert document["logs"][0]["minutes"] is None
     assert document["logs"][0]["status"] is None
     # The run counts as slowest; dropped with the fastest (11 minutes) it leaves 12, 13 and 14.
@@ -179,25 +181,29 @@ def _shape(document: dict[str, Any], *where: Any, value: Any) -> dict[str, Any]:
 
 
 _GONE = object()
+ONLY = ("reports", 0)
 BROKEN: dict[str, tuple[Any, ...]] = {
-    "a top-level field gone": ("findings", _GONE),
-    "a verdict of its own": ("official", "fine"),
-    "accepted without logs": ("logs", []),
-    "a round of a longer form": ("round", "v1.0"),
-    "a verdict without round": ("round", None),
-    "a log's field gone": ("logs", 0, "status", _GONE),
-    "a log with the verdict of an entry": ("logs", 0, "official", "accepted"),
-    "minutes as text": ("logs", 0, "minutes", "10.0"),
-    "an entry's field gone": ("entries", 0, "scaling_type", _GONE),
-    "an unknown scaling type": ("entries", 0, "scaling_type", "medium"),
-    "a negative count": ("entries", 0, "runs", -1),
-    "a system's field gone": ("systems", 0, "organisation", _GONE),
-    "an absolute path": ("systems", 0, "path", "/etc/passwd"),
-    "a line counted from 0": ("findings", 0, "line", 0),
-    "a finding's field gone": ("findings", 0, "fix", _GONE),
-    "an unknown severity": ("findings", 0, "severity", "fatal"),
-    "an review finding that blocks": ("findings", 0, "blocks", "both"),
-    "both shapes at once": ("reports", []),
+    "a top-level field gone": (*ONLY, "findings", _GONE),
+    "a verdict of its own": (*ONLY, "official", "fine"),
+    "accepted without logs": (*ONLY, "logs", []),
+    "a round of a longer form": (*ONLY, "round", "v1.0"),
+    "a verdict without round": (*ONLY, "round", None),
+    "a log's field gone": (*ONLY, "logs", 0, "status", _GONE),
+    "a log with the verdict of an entry": (*ONLY, "logs", 0, "official", "accepted"),
+    "minutes as text": (*ONLY, "logs", 0, "minutes", "10.0"),
+    "an entry's field gone": (*ONLY, "entries", 0, "scaling_type", _GONE),
+    "an unknown scaling type": (*ONLY, "entries", 0, "scaling_type", "medium"),
+    "a negative count": (*ONLY, "entries", 0, "runs", -1),
+    "a system's field gone": (*ONLY, "systems", 0, "organisation", _GONE),
+    "an absolute path": (*ONLY, "systems", 0, "path", "/etc/passwd"),
+    "a line counted from 0": (*ONLY, "findings", 0, "line", 0),
+    "a finding's field gone": (*ONLY, "findings", 0, "fix", _GONE),
+    "an unknown severity": (*ONLY, "findings", 0, "severity", "fatal"),
+    "a review finding that blocks": (*ONLY, "findings", 0, "blocks", "both"),
+    "a field of the envelope gone": ("mlsub", _GONE),
+    "the number of another schema": ("schema", 0),
+    "a report without a list": ("reports", {}),
+    "no report": ("reports", []),
 }
 
 
@@ -208,18 +214,18 @@ def test_the_schema_refuses_what_breaks_the_contract(name: str, tmp_path: Path) 
     document = check(tree.folder).document
     *where, value = BROKEN[name]
     with pytest.raises(ValidationError):
-        schema().validate(_shape(document, *where, value=value))
+        answer_schema("check").validate(_shape(document, *where, value=value))
 
 
 def test_the_schema_allows_fields_that_come_later(tmp_path: Path) -> None:
     document = check(make_tree(tmp_path).folder).document
-    schema().validate({**document, "cost": 1})
-    schema().validate(_shape(document, "entries", 0, "samples", value=5))
+    answer_schema("check").validate({**document, "cost": 1})
+    answer_schema("check").validate(_shape(document, *ONLY, "entries", 0, "samples", value=5))
 
 
 def test_a_lone_benchmark_folder_is_its_own_root(tmp_path: Path) -> None:
     folder = Tree(tmp_path / "v1.0" / "ACME").add_entry().rename(tmp_path / "resnet")
-    document = check("--round", "1.0", folder).document
+    document = check("--round", "1.0", folder).report
     assert document["root"] == str(folder)
     assert document["entries"][0]["path"] == "."
     assert document["entries"][0]["division"] == "closed"
@@ -230,7 +236,7 @@ def test_why_nothing_could_be_checked_stands_on_standard_error_too(tmp_path: Pat
     make_tree(tmp_path).folder.parent.rename(tmp_path / "trees")
     outcome = run("check", tmp_path / "trees" / "ACME", "--format", "json")
     assert outcome.status == 2
-    assert outcome.document["findings"][0]["rule"] == "check.no-round"
+    assert outcome.report["findings"][0]["rule"] == "check.no-round"
     [line] = outcome.stderr.splitlines()
     assert line.startswith("mlsub: No round was given")
     assert "1.0, 1.1" in line

@@ -69,7 +69,8 @@ def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_command_with_a_schema_is_tried() -> None:
-    assert set(commands()) == set(CALLS)
+    # test_json_contract.py tries check and score, which have formats of their own.
+    assert set(commands()) - {"check", "score"} == set(CALLS)
     assert all(answer_type(command).SCHEMA >= 1 for command in commands())
 
 

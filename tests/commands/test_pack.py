@@ -265,6 +265,6 @@ def test_what_is_no_submission_has_no_manifest(workplace: Workplace, options: tu
 
 
 def test_the_schema_is_printed_for_editors(workplace: Workplace) -> None:
-    done = init("--schema")
+    done = run("schema", "manifest")
     assert json.loads(done.stdout) == manifest_schema()
     assert workplace.manifest_file.exists()

@@ -219,8 +219,8 @@ def test_an_entry_is_held_against_a_file_of_ones_own(tmp_path: Path) -> None:
     tree, file = reference_runs(tmp_path / "reference"), tmp_path / "rcps_resnet.json"
     assert build(tree, file).status == 0
     mine = make_tree(tmp_path)
-    assert run("check", mine.folder, "--format", "json").document["entries"][0]["rcp"]["reference_mean"] < 40
-    own = run("check", mine.folder, "--rcp", file, "--format", "json").document["entries"][0]["rcp"]
+    assert run("check", mine.folder, "--format", "json").report["entries"][0]["rcp"]["reference_mean"] < 40
+    own = run("check", mine.folder, "--rcp", file, "--format", "json").report["entries"][0]["rcp"]
     assert (own["verdict"], own["mean"], own["reference_mean"], own["reference_runs"]) == ("pass", 40, 41.5, 10)
     mine.edit(lambda log: log.put("eval_accuracy", metadata={"epoch_num": 38}), *range(5))
     failed = run("check", mine.folder, "--rcp", file, "--format", "json")
@@ -231,8 +231,8 @@ def test_a_file_for_another_benchmark_leaves_an_entry_as_it_is(tmp_path: Path) -
     tree, file = reference_runs(tmp_path / "reference"), tmp_path / "rcps_resnet.json"
     assert build(tree, file).status == 0
     mine = make_tree(tmp_path, benchmarks=["bert"])
-    plain = run("check", mine.folder, "--format", "json").document["entries"]
-    assert run("check", mine.folder, "--rcp", file, "--format", "json").document["entries"] == plain
+    plain = run("check", mine.folder, "--format", "json").report["entries"]
+    assert run("check", mine.folder, "--rcp", file, "--format", "json").report["entries"] == plain
 
 
 BIG = '{"a": {"Benchmark": "resnet", "BS": 4096, "Hyperparams": {}, "Epochs to converge": [1e200, 2e200, 3e200]}}'

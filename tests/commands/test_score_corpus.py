@@ -14,7 +14,7 @@ import pytest
 from pyarrow import parquet
 
 from mlsub.score.columns import ColumnKind, columns
-from tests.commands.runner import run, schema
+from tests.commands.runner import answer_schema, run
 from tests.differential import shared
 
 pytestmark = pytest.mark.skipif(not shared.present(), reason=shared.ABSENT)
@@ -35,8 +35,8 @@ def paths(name: str) -> list[Path]:
 @lru_cache(maxsize=8)
 def document(name: str) -> dict[str, Any]:
     outcome = run("score", *paths(name), "--format", "json")
-    schema().validate(outcome.document)
-    return outcome.document
+    answer_schema("score").validate(outcome.document)
+    return outcome.report
 
 
 @lru_cache(maxsize=8)
@@ -136,7 +136,7 @@ def test_one_benchmark_folder_of_a_package_has_the_scores_of_its_entry() -> None
 def test_check_says_the_same_minutes_to_people_and_in_json() -> None:
     """AMD's result of v5.1 was published as 27.969 minutes, which are 27.875 unscaled."""
     folder = shared.folder("5.1") / "AMD"
-    entries = {entry["system"]: entry for entry in run("check", folder, "--format", "json").document["entries"]}
+    entries = {entry["system"]: entry for entry in run("check", folder, "--format", "json").report["entries"]}
     entry = entries["MI300X_EPYC_9575F_pytorch_llama2_70b"]
     assert entry["minutes"] == pytest.approx(27.968884483726146, abs=1e-9)
     assert entry["score"]["unscaled"] == pytest.approx(27.875029166666668, abs=1e-9)

@@ -100,8 +100,8 @@ def test_the_json_is_the_report_in_a_file_as_on_stdout(tmp_path: Path) -> None:
     folder, file = _tree(tmp_path).folder, tmp_path / "out.json"
     assert run("score", folder, "-o", file).status == 0
     assert file.read_text() == run("score", folder, "--format", "json").stdout
-    document = check(folder).document
-    assert json.loads(file.read_text()) == document
+    document = check(folder).report
+    assert json.loads(file.read_text())["reports"] == [document]
     facts = {system["path"]: system["facts"] for system in document["systems"]}
     assert facts["systems/rack1-open.json"]["system_name"] == "=cmd|x"
     assert facts["systems/rack1.json"]["accelerators_per_node"] == 8
@@ -110,7 +110,7 @@ def test_the_json_is_the_report_in_a_file_as_on_stdout(tmp_path: Path) -> None:
 def test_an_unreadable_description_has_no_facts(tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
     tree.description().write_text("[]")
-    assert [system["facts"] for system in check(tree.folder).document["systems"]] == [None]
+    assert [system["facts"] for system in check(tree.folder).report["systems"]] == [None]
     outcome = run("score", tree.folder, "--format", "csv")
     (row,) = _csv(outcome.stdout)
     assert (row["submitter"], row["availability"], row["verdict"]) == ("", "", "rejected")

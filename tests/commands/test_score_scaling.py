@@ -25,7 +25,7 @@ def test_a_factor_is_written_where_the_time_is_to_be_scaled(tmp_path: Path) -> N
     (factor,) = json.loads(file.read_text()).values()
     assert factor == pytest.approx(1.004223, abs=1e-6)
     assert outcome.stderr == f"mlsub: written: {file}: {factor!r}\n"
-    again = run("score", tree.folder, "--format", "json").document["entries"][0]["score"]
+    again = run("score", tree.folder, "--format", "json").report["entries"][0]["score"]
     assert (again["scaling"], again["scaling_file"]) == (factor, True)
     assert again["published"] == again["expected"] == 12.0 * factor
 
@@ -33,7 +33,7 @@ def test_a_factor_is_written_where_the_time_is_to_be_scaled(tmp_path: Path) -> N
 def test_the_headline_has_the_factor_of_a_file_only_and_what_is_expected_stands_beside(tmp_path: Path) -> None:
     """Entries of v3.0 and v3.1 were published without the factor that the convergence test gives."""
     tree = tree_with(tmp_path, 35)
-    entry = run("check", tree.folder, "--format", "json").document["entries"][0]
+    entry = run("check", tree.folder, "--format", "json").report["entries"][0]
     score, factor = entry["score"], entry["rcp"]["scaling"]
     assert factor == pytest.approx(1.004223, abs=1e-6)
     assert entry["minutes"] == score["published"] == score["unscaled"] == 12.0
@@ -45,7 +45,7 @@ def test_the_headline_has_the_factor_of_a_file_only_and_what_is_expected_stands_
     assert " 12.000    12.051  accepted" in scored
     assert "--write-scaling writes a missing scaling.json" in scored
     run("score", tree.folder, "--write-scaling")
-    entry = run("check", tree.folder, "--format", "json").document["entries"][0]
+    entry = run("check", tree.folder, "--format", "json").report["entries"][0]
     assert entry["minutes"] == entry["score"]["published"] == 12.0 * factor
     assert "expected:" not in run("score", tree.folder).stdout
 

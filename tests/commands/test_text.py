@@ -5,7 +5,6 @@ ROOT stands for the folder that was checked.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
@@ -155,7 +154,7 @@ def test_every_rule_can_be_explained() -> None:
 
 
 def test_every_finding_names_a_rule_that_can_be_explained(tmp_path: Path) -> None:
-    found = json.loads(run("check", "--format", "json", _many_defects(tmp_path)).stdout)["findings"]
+    found = run("check", "--format", "json", _many_defects(tmp_path)).findings
     assert len(found) > 5
     assert {finding["rule"] for finding in found} <= set(rule_ids())
 

@@ -164,7 +164,6 @@ def test_from_v30_on_the_logs_name_the_benchmark(round_name: str, name: str) -> 
     )
     found = entry((35,) * 5)
     report = Report(
-        mlsub="0",
         usage="training",
         round=round_name,
         root="/",

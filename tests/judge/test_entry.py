@@ -133,7 +133,7 @@ def test_an_entry_gets_the_verdict_and_the_rules_of_its_defect(name: str, tmp_pa
     outcome = check(tree.folder)
     official = "rejected" if case.status else "accepted"
     assert (outcome.status, outcome.official) == (case.status, official)
-    assert outcome.document["entries"][0]["official"] == official
+    assert outcome.report["entries"][0]["official"] == official
     assert outcome.errors() == case.errors
 
 
@@ -157,7 +157,7 @@ def test_the_synthetic_entries_are_accepted_without_any_official_error(
     warned = {"key.weights_initialization.count"} if (round_folder, division) == ("v1.1", "closed") else set()
     # What the release at the deadline would have said of one of them is an review finding, and no error.
     assert outcome.rules() - {"rcp.other-points"} == warned
-    entries = outcome.document["entries"]
+    entries = outcome.report["entries"]
     assert {e["benchmark"]: (e["runs"], e["compliant"], e["converged"]) for e in entries} == {
         name: (RUNS[name],) * 3 for name in ("resnet", "bert", "unet3d")
     }
@@ -170,7 +170,7 @@ def test_a_forgiven_run_leaves_a_mark_and_is_counted(tmp_path: Path) -> None:
     assert outcome.status == 0
     mark = outcome.of("entry.forgiven-runs")[0]
     assert (mark["severity"], mark["kind"], mark["actual"]) == ("warning", "official", "1: result_0.txt")
-    entry = outcome.document["entries"][0]
+    entry = outcome.report["entries"][0]
     assert (entry["runs"], entry["compliant"], entry["converged"]) == (5, 4, 5)
 
 
@@ -226,7 +226,7 @@ def test_the_score_is_the_olympic_mean_in_minutes(name: str, tmp_path: Path) -> 
     benchmark_name, change, minutes = SCORES[name]
     tree = make_tree(tmp_path, benchmarks=[benchmark_name])
     change(tree)
-    scored = check(tree.folder).document["entries"][0]["minutes"]
+    scored = check(tree.folder).report["entries"][0]["minutes"]
     assert scored == (minutes if minutes is None else pytest.approx(minutes, abs=1e-12))
 
 
@@ -251,12 +251,12 @@ def test_the_division_of_an_entry_is_the_one_its_description_states(name: str, t
     same = make_log().records("seed")[0]
     tree.edit(lambda log: log.put("seed", value=same["value"], metadata=same["metadata"]), 1)
     outcome = check(tree.folder)
-    entry = outcome.document["entries"][0]
+    entry = outcome.report["entries"][0]
     assert entry["division"] == described
     if described == logged == "closed":
         status, errors = 1, {"seed.shared"}
     assert (outcome.status, outcome.errors()) == (status, errors)
-    assert {log["division"] for log in outcome.document["logs"]} == {logged}
+    assert {log["division"] for log in outcome.report["logs"]} == {logged}
     assert ("system.division" in outcome.rules()) is (described not in ("closed", "open"))
 
 

@@ -84,9 +84,9 @@ def test_the_seeds_of_a_closed_entry(name: str, tmp_path: Path) -> None:
     assert {rule: _places(outcome, rule) for rule in outcome.rules()} == wanted
     rejected = bool(set(wanted) - {"seed.reused"})
     assert outcome.status == int(rejected)
-    assert outcome.document["entries"][0]["official"] == ("rejected" if rejected else "accepted")
+    assert outcome.report["entries"][0]["official"] == ("rejected" if rejected else "accepted")
     # Seeds say nothing about a single log: each stays compliant.
-    assert outcome.document["entries"][0]["compliant"] == 5
+    assert outcome.report["entries"][0]["compliant"] == 5
 
 
 @pytest.mark.parametrize("name", CASES)

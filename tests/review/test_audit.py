@@ -229,6 +229,6 @@ def test_a_negative_run_still_has_its_minutes(tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
     tree.edit(lambda log: log.put("run_stop", time_ms=_START - 600_000))
     outcome = check(tree.folder)
-    assert outcome.document["logs"][0]["minutes"] == -10.0
+    assert outcome.report["logs"][0]["minutes"] == -10.0
     (finding,) = outcome.of("run.interval-negative")
     assert finding["actual"] == "-10 minutes"

@@ -78,9 +78,9 @@ def coming(tmp_path: Path) -> Path:
 
 def test_house_rules_bind_beside_the_official_ones_and_leave_the_verdict(tmp_path: Path, house: Path) -> None:
     tree = make_tree(tmp_path).folder
-    plain = json.loads(run("check", str(tree), "--format", "json").stdout)
+    plain = run("check", str(tree), "--format", "json").report
     answer = run("check", str(tree), "--rules", str(house), "--format", "json")
-    document = json.loads(answer.stdout)
+    document = answer.report
     assert answer.status == 1
     report, before = document, plain
     assert report["official"] == before["official"] == "accepted"
@@ -148,12 +148,12 @@ def _tree_of_the_round_to_come(folder: Path) -> Path:
 def test_a_made_up_round_is_judged_by_data_alone(tmp_path: Path, coming: Path) -> None:
     tree = _tree_of_the_round_to_come(tmp_path)
     answer = run("check", str(tree), "--round", "7.0", "--rules", str(coming), "--format", "json")
-    document = json.loads(answer.stdout)
+    document = answer.report
     assert (answer.status, document["official"], document["round"]) == (0, "accepted", "7.0"), answer.stdout
     log = tree / "results" / "rack1" / "newthing" / "result_0.txt"
     log.write_text(log.read_text().replace("power_cap_watts", "power_cap"))
     answer = run("check", str(log), "--round", "7.0", "--rules", str(coming), "--format", "json")
-    found = [f for f in json.loads(answer.stdout)["findings"] if f["severity"] == "error"]
+    found = [f for f in answer.report["findings"] if f["severity"] == "error"]
     assert [(f["rule"], f["kind"], f["source"]) for f in found] == [
         ("key.power_cap_watts.count", "official", "draft/common.yaml, power_cap_watts")
     ]

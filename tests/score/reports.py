@@ -94,7 +94,6 @@ def make_system(name: str = "rack1", facts: SystemFacts | None = None, organisat
 def make_report(*entries: EntryResult, **changes: Any) -> Report:
     """A report of training v5.1."""
     content: dict[str, Any] = {
-        "mlsub": "0.1.0",
         "usage": "training",
         "round": "5.1",
         "root": "/somewhere/v5.1/ACME",

@@ -68,7 +68,7 @@ def test_a_factor_in_the_package_counts_whatever_the_test_gives(factor: float, t
 
 def test_every_command_has_the_same_minutes(tmp_path: Path) -> None:
     tree = nvidia(tmp_path)
-    checked, scored = (run(name, tree.folder, "--format", "json").document["entries"][0] for name in ("check", "score"))
+    checked, scored = (run(name, tree.folder, "--format", "json").report["entries"][0] for name in ("check", "score"))
     assert checked == scored
     assert checked["minutes"] == pytest.approx(2.664, abs=1e-9)
     margin = run("rcp", "margin", tree.folder, "--format", "json").document["reports"][0]["entries"][0]

@@ -205,7 +205,7 @@ def test_the_result_is_the_published_score_whatever_is_expected() -> None:
 
 
 def test_a_report_that_checked_nothing_has_no_rows() -> None:
-    nothing = Report(mlsub="0.1.0", usage=None, round=None, root=".", official=Verdict.NOT_CHECKED)
+    nothing = Report(usage=None, round=None, root=".", official=Verdict.NOT_CHECKED)
     assert rows_of([nothing]) == ()
     assert len(rows_of([nothing, variety(), organisations()])) == 8
 

@@ -69,11 +69,11 @@ def test_other_names_are_no_rounds(folder: str, tmp_path: Path) -> None:
 )
 def test_the_nearest_folder_counts(folders: str, round_name: str, tmp_path: Path) -> None:
     outcome = check(make_tree(tmp_path, folders).folder)
-    assert (outcome.status, outcome.document["round"]) == (0, round_name)
+    assert (outcome.status, outcome.report["round"]) == (0, round_name)
 
 
 def test_the_organisation_itself_names_no_round(tmp_path: Path) -> None:
-    assert check(make_tree(tmp_path, "v1.0", org="v1.1").folder).document["round"] == "1.0"
+    assert check(make_tree(tmp_path, "v1.0", org="v1.1").folder).report["round"] == "1.0"
 
 
 @pytest.mark.parametrize("system", ["v5.0", "n8_v5.0", "TF2.0", "2.0", "hpc-v3.0"])
@@ -83,7 +83,7 @@ def test_names_inside_results_are_never_taken_for_a_round(system: str, below: st
     tree.add_system(system)
     tree.add_entry(system=system)
     outcome = check(tree.folder / below.format(system))
-    assert outcome.document["round"] == "1.0"
+    assert outcome.report["round"] == "1.0"
     assert outcome.status == 0
 
 
@@ -126,7 +126,7 @@ def test_the_layout_around_a_path_says_what_it_is(below: str, tmp_path: Path) ->
 def test_parts_of_a_tree_are_reported_relative_to_the_organisation(below: str, tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
     tree.add_system("rack2")
-    document = check(tree.folder / below).document
+    document = check(tree.folder / below).report
     assert document["root"] == str(tree.folder)
     assert [entry["path"] for entry in document["entries"]] == [f"results/{SYSTEM}/resnet"]
     # Of a part only the descriptions that belong to it are judged.
@@ -138,7 +138,7 @@ def test_an_undescribed_entry_is_rejected_for_a_stated_reason_however_it_is_name
     tree = make_tree(tmp_path)
     tree.description().unlink()
     outcome = check(tree.folder / below)
-    assert (outcome.status, outcome.document["entries"][0]["official"]) == (1, "rejected")
+    assert (outcome.status, outcome.report["entries"][0]["official"]) == (1, "rejected")
     assert outcome.errors() == {"tree.system-description-missing"}
 
 
@@ -162,7 +162,7 @@ def test_a_folder_of_rounds_is_all_of_its_rounds(tmp_path: Path) -> None:
 
 def test_a_rehearsal_is_inferred_and_can_be_asked_for(tmp_path: Path) -> None:
     inferred = check(make_tree(tmp_path, "rehearsal-v1.0", benchmarks=["digits"]).folder)
-    assert (inferred.status, inferred.document["usage"], inferred.document["round"]) == (0, "rehearsal", "1.0")
+    assert (inferred.status, inferred.report["usage"], inferred.report["round"]) == (0, "rehearsal", "1.0")
     elsewhere = make_tree(tmp_path, "somewhere", benchmarks=["digits"]).folder
     assert check("--usage", "rehearsal", elsewhere).status == 0
     assert check("--usage", "rehearsal", "--round", "1.0", elsewhere).status == 0
@@ -170,7 +170,7 @@ def test_a_rehearsal_is_inferred_and_can_be_asked_for(tmp_path: Path) -> None:
 
 def test_a_given_round_leaves_the_usage_to_the_folders(tmp_path: Path) -> None:
     outcome = check("--round", "1.0", make_tree(tmp_path, "rehearsal-v1.0", benchmarks=["digits"]).folder)
-    assert (outcome.status, outcome.document["usage"]) == (0, "rehearsal")
+    assert (outcome.status, outcome.report["usage"]) == (0, "rehearsal")
 
 
 def test_a_rehearsal_is_no_training_result(tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ def test_a_tree_one_folder_too_deep_is_rejected(asked: str, inner: str, tmp_path
     assert finding["message"] == f"The tree of {inner} lies one folder too deep"
     assert (finding["expected"], finding["actual"]) == ("ACME/results", f"ACME/{inner}/results")
     # What it holds is judged all the same.
-    assert "accepted" in {entry["official"] for entry in outcome.document["entries"]}
+    assert "accepted" in {entry["official"] for entry in outcome.report["entries"]}
     assert "one folder too deep" in run("check", tmp_path / asked).stdout
 
 
@@ -128,7 +128,7 @@ def test_a_benchmarks_folder_has_its_division_and_convergence_whatever_lies_abov
         folder.parent.mkdir(parents=True)
         tree.entry().rename(folder)
         outcome = check(folder, "--round", "1.1")
-        [entry] = outcome.document["entries"]
+        [entry] = outcome.report["entries"]
         answers.append((entry["division"], entry["rcp"], entry["score"]))
     assert answers[0] == answers[1]
     assert answers[0][0] == division

@@ -29,7 +29,7 @@ def test_02_a_whole_round_with_one_bad_organisation_ends_with_a_status_other_tha
     spoil(make_tree(tmp_path, org="Bad"), 0, 1)
     outcome = check(tmp_path / "v1.0")
     assert (outcome.status, outcome.official) == (1, "rejected")
-    assert {entry["organisation"]: entry["official"] for entry in outcome.document["entries"]} == {
+    assert {entry["organisation"]: entry["official"] for entry in outcome.report["entries"]} == {
         "Good": "accepted",
         "Bad": "rejected",
     }
@@ -123,7 +123,7 @@ def test_10_an_aborted_run_is_reported(tmp_path: Path) -> None:
     tree.edit(lambda log: log.put("run_stop", metadata={"status": "aborted"}))
     outcome = check(tree.folder)
     assert outcome.rules() == {"run.status-aborted"}
-    assert outcome.document["entries"][0]["converged"] == 4
+    assert outcome.report["entries"][0]["converged"] == 4
 
 
 def test_10_an_organisation_other_than_the_submitter_is_reported(tmp_path: Path) -> None:
@@ -166,8 +166,8 @@ def test_12_a_forgiven_run_is_marked_on_the_entry_and_on_the_log(tmp_path: Path)
     (mark,) = outcome.of("entry.forgiven-runs")
     assert mark["path"] == "results/rack1/resnet"
     assert "result_3.txt" in mark["actual"]
-    assert [log["official"] for log in outcome.document["logs"]].count("noncompliant") == 1
-    assert outcome.document["entries"][0]["compliant"] == 4
+    assert [log["official"] for log in outcome.report["logs"]].count("noncompliant") == 1
+    assert outcome.report["entries"][0]["compliant"] == 4
 
 
 @pytest.mark.parametrize("round_folder", ["v1.0", "v1.1"])
@@ -179,4 +179,4 @@ def test_13_nothing_is_written_into_the_submission(
     before = snapshot(tmp_path)
     first = check(".")
     assert snapshot(tmp_path) == before
-    assert check(".").document == first.document
+    assert check(".").report == first.report

@@ -238,7 +238,7 @@ def test_organisations_without_any_log_are_not_checked(tmp_path: Path) -> None:
 def test_one_rejected_entry_rejects_the_organisation_and_no_other_entry(tmp_path: Path) -> None:
     tree = make_tree(tmp_path, benchmarks=["resnet", "bert"])
     tree.log(3, "bert").unlink()
-    document = check(tree.folder).document
+    document = check(tree.folder).report
     assert document["official"] == "rejected"
     assert {entry["benchmark"]: entry["official"] for entry in document["entries"]} == {
         "resnet": "accepted",
@@ -288,7 +288,7 @@ def test_an_unknown_benchmark_gets_a_did_you_mean(named: str, meant: str | None,
 def test_an_undescribed_entry_is_rejected_itself(tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
     tree.description().unlink()
-    entry = check(tree.folder).document["entries"][0]
+    entry = check(tree.folder).report["entries"][0]
     assert (entry["official"], entry["division"], entry["compliant"]) == ("rejected", "closed", 5)
 
 
@@ -309,7 +309,7 @@ def test_an_empty_folder_that_the_round_passes_over_is_not_passed_over_in_silenc
     outcome = check(tree.folder)
     finding = outcome.of("entry.empty-folder")[0]
     assert (finding["kind"], finding["path"]) == ("review", f"results/{SYSTEM}/bert")
-    assert [entry["benchmark"] for entry in outcome.document["entries"]] == ["resnet"]
+    assert [entry["benchmark"] for entry in outcome.report["entries"]] == ["resnet"]
 
 
 @pytest.mark.parametrize("name", ["s" * 200, "s" * 252, "sys tem", "système", "x.json", "TF2.0", "n8_v5.0"])

@@ -82,10 +82,10 @@ def test_a_file_that_is_no_description_rejects_with_one_finding(name: str, tmp_p
     assert (outcome.status, outcome.official) == (1, "rejected")
     assert [finding["rule"] for finding in outcome.findings] == [rule]
     assert outcome.findings[0]["path"] == PATH
-    (system,) = outcome.document["systems"]
+    (system,) = outcome.report["systems"]
     assert (system["path"], system["organisation"], system["official"]) == (PATH, "ACME", "rejected")
     # What division the entry is of, nobody knows: it cannot stand without its description.
-    entry = outcome.document["entries"][0]
+    entry = outcome.report["entries"][0]
     assert (entry["division"], entry["official"]) == (None, "rejected")
 
 
@@ -211,7 +211,7 @@ def test_empty_notes_are_no_defect(tmp_path: Path) -> None:
 def test_the_last_of_two_equal_keys_counts(tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
     tree.description().write_text(_pretty("open")[:-2] + ',\n  "division": "closed"\n}')
-    assert check(tree.folder).document["entries"][0]["division"] == "closed"
+    assert check(tree.folder).report["entries"][0]["division"] == "closed"
 
 
 @pytest.mark.parametrize("name", ["x.JSON", "x.txt", ".hidden.json", "x"])
@@ -220,4 +220,4 @@ def test_other_files_in_the_systems_folder_are_no_descriptions(name: str, tmp_pa
     (tree.folder / "systems" / name).write_text("no JSON")
     outcome = check(tree.folder)
     assert outcome.status == 0
-    assert len(outcome.document["systems"]) == 1
+    assert len(outcome.report["systems"]) == 1

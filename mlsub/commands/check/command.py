@@ -48,7 +48,7 @@ def command(
 
             reports = [choose(report, select, ignore) for report in reports]
     if format_ == "json":
-        print_json(reports)
+        print_json("check", reports)
     else:
         from mlsub.present.report import console, render_text
 

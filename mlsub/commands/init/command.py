@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 @click.option("--runs", metavar="DIR", default="runs", show_default=True, help="DIR/<system>/<benchmark> holds logs.")
 @click.option("--force", is_flag=True, help="Replace FILE; what it held is kept as FILE.~1~.")
 @click.option("--ask/--no-ask", default=None, help="Ask for what no flag says; as it is: on a terminal only.")
-@click.option("--schema", is_flag=True, help="Print the JSON Schema of manifests, for editors, and do nothing else.")
 def command(
     file: Path,
     tree: Path | None,
@@ -44,7 +43,6 @@ def command(
     runs: str,
     force: bool,
     ask: bool | None,
-    schema: bool,
 ) -> None:
     """Write the manifest of a submission: from flags, by asking, or read off a submission that exists.
 
@@ -55,9 +53,6 @@ def command(
     from mlsub.io.errors import MlsubError
     from mlsub.io.output import check_output
 
-    if schema:
-        _print_schema()
-        return
     try:
         check_output(file, force=force)
         if tree is not None:
@@ -71,14 +66,6 @@ def command(
     except ValueError as error:
         raise MlsubError(str(error)) from error
     _print_tree(draft, file)
-
-
-def _print_schema() -> None:
-    import json
-
-    from mlsub.commands.pack.read import manifest_schema
-
-    click.echo(json.dumps(manifest_schema(), indent=2))
 
 
 def _of_tree(tree: Path, file: Path, round_: str | None, usage: str | None) -> Draft:

@@ -117,7 +117,7 @@ def _check_before(name: str, file: str | None, force: bool) -> None:
 def _deliver(reports: Sequence[Report], name: str, file: str | None, force: bool) -> None:
     """Print or write the answer; on standard error, what there is to say of it."""
     if file is None and name == "json":
-        print_json(reports)
+        print_json("score", reports)
         return
     if file is None and name == "table":
         from mlsub.commands.score.render_table import render_table
@@ -138,7 +138,7 @@ def _as_text(reports: Sequence[Report], name: str) -> bytes:
     if name == "json":
         from mlsub.present.report_json import render_json
 
-        return render_json(reports).encode("ascii")
+        return render_json("score", reports)
     import io
 
     from mlsub.commands.score.render_table import render_table

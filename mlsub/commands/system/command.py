@@ -113,26 +113,6 @@ def new(
     put(draft, output, force=force)
 
 
-@command.command("schema")
-@click.option("--round", "round_", metavar="ROUND", help="The newest, as a rule.")
-@click.option("--usage", metavar="USAGE", default="training", show_default=True)
-@click.option("--strict", is_flag=True, help="With what the audit asks of single values.")
-def schema(round_: str | None, usage: str, strict: bool) -> None:
-    """Print the JSON Schema of a round's system descriptions, for editors and other tools.
-
-    Exit status: 0, or 2 for a round that there is not.
-    """
-    import json
-
-    from mlsub.rounds import known_rounds
-    from mlsub.rounds.names import find_round, find_usage
-    from mlsub.systems.schema import schema_of
-
-    of = find_usage(usage)
-    found = find_round(of, round_ or known_rounds(of)[-1])
-    write(json.dumps(schema_of(found, strict=strict), indent=2) + "\n")
-
-
 @command.command("check")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path())
 @click.option("--round", "round_", metavar="ROUND", help="1.0 or v1.0; else read off the folders, else the newest.")

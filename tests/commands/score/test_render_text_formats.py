@@ -300,7 +300,7 @@ def test_single_logs_and_reports_of_nothing_read_as_before() -> None:
         "results/rack1/llama2_70b_lora/result_0.txt: 27.500000 minutes, compliant",
         "result_1.txt: no run interval, noncompliant",
     ]
-    nothing = Report(mlsub="0.1.0", usage=None, round=None, root="/x", official=Verdict.NOT_CHECKED)
+    nothing = Report(usage=None, round=None, root="/x", official=Verdict.NOT_CHECKED)
     assert table(nothing) == "/x\nnot-checked: nothing could be checked\n"
 
 

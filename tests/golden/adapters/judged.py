@@ -27,10 +27,9 @@ _POINT = ("batch_size", "runs", "mean", "stdev", "minimum", "kept", "on_hull")
 
 def reports(answer: Answer) -> Facts:
     """Verdicts, scores and findings of one or several packages."""
-    document = answer.document
-    several = document.get("reports")
-    if several is None:
-        return report(document)
+    several = answer.document["reports"]
+    if len(several) == 1:
+        return report(several[0])
     facts: Facts = {}
     for one in several:
         place = f"{one['usage']} {one['round']} {PurePosixPath(one['root']).name}"
@@ -40,7 +39,7 @@ def reports(answer: Answer) -> Facts:
 
 def verdicts(answer: Answer) -> Facts:
     """Verdicts alone, of packages whose figures differ with the machine."""
-    document = answer.document
+    [document] = answer.document["reports"]
     facts: Facts = {"round": values(document, "usage", "round"), "verdict": document["official"]}
     facts |= {f"log {log['path']}": values(log, "official", "benchmark", "status") for log in document["logs"]}
     return facts | {f"entry {entry['path']}": values(entry, "official", "runs") for entry in document["entries"]}

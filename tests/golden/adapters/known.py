@@ -135,3 +135,12 @@ def system_schema(answer: Answer) -> Facts:
         for name, field in document["properties"].items()
     }
     return {"required": sorted(document.get("required", ())), **{f"field {name}": digest(bare[name]) for name in bare}}
+
+
+def schema(answer: Answer) -> Facts:
+    """The fields of each type in a schema; their forms and words may change."""
+    document = answer.document
+    types = {"": document, **document.get("$defs", {})}
+    return {
+        f"fields {name}".strip(): sorted(found["properties"]) for name, found in types.items() if "properties" in found
+    }

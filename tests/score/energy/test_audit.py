@@ -286,6 +286,6 @@ def test_names_that_are_no_text_are_reported_by_every_format(tmp_path: Path) -> 
 
     folder = entry(tmp_path, {"node_\udcff.txt": node_log(GOOD), "node_\x1b[31m\n.txt": "", "\x07": ""})
     outcome = run("check", folder, "--round", "5.1", "--format", "json", "--select", "power")
-    assert outcome.document["official"] == Verdict.REJECTED
-    assert {"power.names", "power.strays"} <= {found["rule"] for found in outcome.document["findings"]}
+    assert outcome.report["official"] == Verdict.REJECTED
+    assert {"power.names", "power.strays"} <= {found["rule"] for found in outcome.findings}
     assert "\x1b" not in run("check", folder, "--round", "5.1", "--select", "power").stdout

@@ -1,0 +1,1 @@
+"""``mlsub schema``: the JSON Schemas of answers and of documents."""

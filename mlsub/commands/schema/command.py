@@ -1,0 +1,61 @@
+"""``mlsub schema``: the JSON Schema of a command's answer, or of a document that people write."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+
+@click.command("schema")
+@click.argument("words", metavar="[NAME]", nargs=-1)
+@click.option("--round", "round_", metavar="ROUND", help="system: of this round; else of the newest.")
+@click.option("--usage", metavar="USAGE", help="system: training, hpc or rehearsal; training if not given.")
+@click.option("--strict", is_flag=True, help="system: with what a review asks of single values.")
+def command(words: tuple[str, ...], round_: str | None, usage: str | None, strict: bool) -> None:
+    """Print the JSON Schema of NAME, for editors and other tools.
+
+    NAME is a command, such as check or compare packages: the schema of what it writes with --format json. Or it is a
+    kind of document: manifest, system, claims, records or rules. Without NAME, it lists the names.
+
+    Exit status: 0, or 2 for an unknown name or round.
+    """
+    import json
+
+    from mlsub.commands.output import write_text
+    from mlsub.commands.schema.documents import SYSTEM
+
+    name = " ".join(words)
+    if name != SYSTEM and (round_ or usage or strict):
+        raise click.UsageError(f"--round, --usage and --strict go with {SYSTEM}: mlsub schema {SYSTEM} --round 5.1")
+    if not name:
+        write_text(_listed())
+        return
+    write_text(json.dumps(_schema(name, round_, usage, strict=strict), indent=2) + "\n")
+
+
+def _schema(name: str, round_: str | None, usage: str | None, *, strict: bool) -> dict[str, Any]:
+    """The schema of a name.
+
+    Raises:
+        MlsubError: there is no such name or round.
+    """
+    from mlsub.commands.answers import commands, schema
+    from mlsub.commands.schema.documents import SYSTEM, document_schema, documents, system_schema
+    from mlsub.rounds.names import known_name
+
+    if name == SYSTEM:
+        return system_schema(round_, usage or "training", strict=strict)
+    if name in documents():
+        return document_schema(name)
+    return schema(known_name("schema", name, (*documents(), *commands())))
+
+
+def _listed() -> str:
+    """The names, a line each."""
+    from mlsub.commands.answers import commands
+    from mlsub.commands.schema.documents import documents
+
+    about = documents() | {name: f"what mlsub {name} --format json writes" for name in commands()}
+    longest = max(map(len, about))
+    return "".join(f"{name:{longest}}  {text}\n" for name, text in about.items())

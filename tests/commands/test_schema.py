@@ -1,0 +1,59 @@
+"""``mlsub schema``: the schema of every answer and every document, and one line for what has none."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from mlsub.commands.answers import commands, schema
+from mlsub.commands.schema.documents import documents
+from tests.commands.runner import run
+
+NAMES = (*documents(), *commands())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_name_has_a_schema(name: str) -> None:
+    outcome = run("schema", *name.split())
+    assert (outcome.status, outcome.stderr) == (0, "")
+    assert outcome.stdout.isascii()
+    Draft202012Validator.check_schema(outcome.document)
+    if name in commands():
+        assert outcome.document == json.loads(json.dumps(schema(name)))
+    else:
+        assert outcome.document["title"]
+
+
+def test_without_a_name_it_lists_the_names() -> None:
+    lines = run("schema").stdout.splitlines()
+    assert [line.split("  ")[0] for line in lines] == list(NAMES)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("manifset",), "mlsub schema: no schema 'manifset'; there are "),
+        (("no" * 5000,), "mlsub schema: no schema 'nonono"),
+        (("\x1b[31m",), "mlsub schema: no schema '\\x1b[31m'"),
+        (("system", "--round", "9.9"), "mlsub schema: no training round '9.9'"),
+        (("system", "--usage", "traning"), "mlsub schema: no usage 'traning'"),
+    ],
+)
+def test_an_unknown_name_is_one_line(words: tuple[str, ...], message: str) -> None:
+    outcome = run("schema", *words)
+    assert (outcome.status, outcome.stdout) == (2, "")
+    assert outcome.stderr.startswith(message)
+    assert outcome.stderr.count("\n") == 1
+    assert len(outcome.stderr) < 600
+
+
+def test_what_was_meant_is_suggested() -> None:
+    assert "Did you mean manifest?" in run("schema", "manifset").stderr
+
+
+def test_rounds_go_with_system_descriptions_alone() -> None:
+    outcome = run("schema", "manifest", "--strict")
+    assert outcome.status == 2
+    assert "--round, --usage and --strict go with system" in outcome.stderr
