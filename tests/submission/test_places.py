@@ -25,7 +25,11 @@ from tests.submission.test_locate import CORPUS
         ("llama2_70b", "3.0", "llama2_70b_lora is a benchmark of MLPerf Training v4.0 to v6.1: "),
         ("resnet50", "1.0", "Did you mean resnet? Rename the folder."),
         ("llama31_405", "5.1", "Did you mean llama31_405b? Rename the folder."),
-        ("zzz", "5.1", "Name the folder like the benchmark, or check by the round that has it (--round)."),
+        (
+            "zzz",
+            "5.1",
+            "Give the folder the benchmark's name, or check against the round that has this benchmark (--round).",
+        ),
     ],
 )
 def test_a_benchmark_of_another_round_is_not_to_be_renamed(
