@@ -129,7 +129,7 @@ def test_what_no_tool_can_decide_is_told_and_left(tmp_path: Path) -> None:
     assert [line for line in done.stdout.splitlines() if line.startswith("not touched")] == [
         'not touched: systems/rack1.json:4: The status is none of those the round knows; found "soon" [system.status]',
         "not touched: systems/rack1.json:29: The field cooling appears more than once [system.duplicate-key]",
-        "not touched: results/rack1/bert/package_checker_params:1: The line is no flag of the package checker; "
+        "not touched: results/rack1/bert/package_checker_params:1: The line is not a flag of the package checker; "
         "found rcp-bypas [params.unknown-flag]",
     ]
 

@@ -41,7 +41,7 @@ resnet: open, 3 of 5 runs
   limit:       38.9062 epochs; the mean lies 0.9062 epochs (2.33 %) below
   chance:      41 % (90 % interval: 5 % to 96 %) that 5 further runs pass
   to complete: 27 % that the entry passes with 2 further runs
-  note:        3 of 5 runs are there, so there is no verdict yet; the limit is that of all 5
+  note:        3 of 5 runs are present, so there is no verdict yet; the limit is for all 5
 
 1 entry held against a reference: 1 open
 chance: studentised bootstrap of the runs at hand, 4000 resamples under 2000 draws of mean and spread, seed 0
@@ -62,8 +62,8 @@ results/rack1/bert: pass, 10 runs
   time:        14.5000 minutes, not scaled
   chance:      100 % (no interval) that 10 further runs pass
   note:        counted by train_samples the mean is 156725653: pass
-  note:        all 10 runs converge at the same point, so nothing tells how far runs spread: the chance says no more \
-than that the same again would pass
+  note:        all 10 runs converge at the same point, so the spread is unknown: the chance only says \
+that the same again would pass
 
 results/rack1/resnet: pass, 5 runs
   batch size:  3200, between two reference points

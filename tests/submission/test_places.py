@@ -86,7 +86,7 @@ def test_a_tree_one_folder_too_deep_is_rejected(asked: str, inner: str, tmp_path
     outcome = check(tmp_path / asked)
     assert (outcome.status, outcome.official, outcome.errors()) == (1, "rejected", {"tree.too-deep"})
     [finding] = outcome.of("tree.too-deep")
-    assert finding["message"] == f"The tree of {inner} lies one folder too deep"
+    assert finding["message"] == f"The files of {inner} are one folder too deep"
     assert (finding["expected"], finding["actual"]) == ("ACME/results", f"ACME/{inner}/results")
     # What it holds is judged all the same.
     assert "accepted" in {entry["official"] for entry in outcome.document["entries"]}
