@@ -149,12 +149,12 @@ def test_more_further_runs_are_surer_of_what_they_average(tmp_path: Path) -> Non
     ("points", "size", "status", "line"),
     [
         ((30, 31, 32, 30, 33), SIZE, 1, "resnet: fail, 5 runs"),
-        ((90, 91, 92, 90, 93), 100_000, 1, "no reference point is as large"),
+        ((90, 91, 92, 90, 93), 100_000, 1, "no reference point is that large"),
         ((30, 31, 32, 30, 33), 256, 1, "resnet: missing, 5 runs"),
         ((42, 43, 44), SIZE, 0, "resnet: open, 3 of 5 runs"),
         ((42,), SIZE, 0, "plain mean, too few runs for an olympic one"),
-        ((42, 42, 43, 44, 45), None, 1, "the runs agree on no batch size"),
-        ((42, 43, 44, 45, None), SIZE, 1, "a run says success and tells nowhere at what point"),
+        ((42, 42, 43, 44, 45), None, 1, "the runs do not agree on batch size"),
+        ((42, 43, 44, 45, None), SIZE, 1, "a run says success but does not show where it converged"),
     ],
 )
 def test_the_exit_status_is_that_of_the_worst(

@@ -239,7 +239,7 @@ def test_published_packages_are_told_few_things_each_once() -> None:
                 (
                     "system-folder-missing",
                     "benchmarks/resnet",
-                    "2: ipu-pod16-TF1, ipu-pod64-TF1 (run_and_time.sh lies in implementations/tensorflow)",
+                    "2: ipu-pod16-TF1, ipu-pod64-TF1 (run_and_time.sh is in implementations/tensorflow)",
                 ),
                 (
                     "not-executable",
