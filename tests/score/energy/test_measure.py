@@ -91,7 +91,7 @@ def test_where_there_is_no_energy_it_is_told_why(name: str) -> None:
 def test_a_node_that_counts_nothing_is_0_watts_beside_others_and_no_energy_alone() -> None:
     silent = (start(0), stop(4))
     assert run_joules(run_of(PLAIN, silent), 8000) == pytest.approx(8 * 125)
-    with pytest.raises(NoEnergyError, match="no power_reading lies between start and stop"):
+    with pytest.raises(NoEnergyError, match="there is no power_reading between start and stop"):
         run_joules(run_of(silent, silent, switches=[Switch(name="sw_0.txt", watts=10)]), 8000)
 
 
