@@ -71,7 +71,7 @@ def reference_of(round_: Round, name: str, own: str | None = None, which: Which 
     if algorithm is None:
         raise MlsubError(f"{round_.title} had no convergence test")
     if not is_tested(name):
-        raise MlsubError(f"{name} is not held against a reference in any round")
+        raise MlsubError(f"{name} is not compared with a reference in any round")
     if name not in round_.benchmarks:
         raise MlsubError(f"{round_.title} has no benchmark {name[:40]}")
     mine = Path(own) if own and benchmark_in(Path(own)) == name else None

@@ -139,7 +139,7 @@ def _setting(
         points = points_of(file, name, asked.runs, algorithm)
         early = points if file is own else points_at_deadline(points, name, round_, asked.runs, algorithm)
     except (KeyError, MlsubError) as error:
-        why = "it is no benchmark of this round" if isinstance(error, KeyError) else str(error)
+        why = "it is not a benchmark of this round" if isinstance(error, KeyError) else str(error)
         return words.no_reference(entry, name, round_, why)
     paired = paired_rule(rules_for(round_.usage, round_.name, CLOSED.name, name))
     which: Which | Literal["own"] = "own" if file is own else options.points

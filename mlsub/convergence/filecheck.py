@@ -51,7 +51,7 @@ def check_reference_file(file: Path) -> tuple[Problem, ...]:
         mode = file.stat().st_mode
         if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
             # A pipe may never end, and could not be read a second time.
-            return (Problem("error", "It is no regular file", fix="Save it in a file, and name that."),)
+            return (Problem("error", "It is not a regular file", fix="Save it in a file, and pass that file."),)
         with file.open("rb") as stream:
             content = stream.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
@@ -71,7 +71,7 @@ def check_reference_file(file: Path) -> tuple[Problem, ...]:
 
 def _of_encoding(content: bytes) -> Iterator[Problem]:
     if json.detect_encoding(content) != "utf-8":
-        message = "It begins with a byte order mark or is no UTF-8, which the official tool does not read"
+        message = "It begins with a byte order mark or is not UTF-8, which the official tool cannot read"
         yield Problem("warning", message, fix="Save it as UTF-8 without a byte order mark.")
 
 
@@ -118,7 +118,7 @@ def check_records(records: Any) -> Iterator[Problem]:
 
 def _of_record(name: str, record: Any) -> Iterator[Problem]:
     if not isinstance(record, dict):
-        yield Problem("error", "A record is no object; is this a file of reference points?", name)
+        yield Problem("error", "A record is not an object; is this a file of reference points?", name)
         return
     missing = [key for key in ("Benchmark", "BS", "Hyperparams") if key not in record]
     if missing:
@@ -128,13 +128,13 @@ def _of_record(name: str, record: Any) -> Iterator[Problem]:
         yield Problem("error", f"{show(key, 40)} stands in it twice, of which only the last would count", name)
     called, size = record["Benchmark"], record["BS"]
     if not isinstance(called, str) or not called:
-        yield Problem("error", f"Benchmark is no name: {show(called)}", name)
+        yield Problem("error", f"Benchmark is not a name: {show(called)}", name)
         return
     if not _is_count(size):
-        what = f"is above {BEYOND:g}" if _is_large(size) else "is no number above 0"
+        what = f"is above {BEYOND:g}" if _is_large(size) else "is not a number above 0"
         yield Problem("error", f"BS, the batch size, {what}: {show(size)}", name)
     if not isinstance(record["Hyperparams"], dict):
-        yield Problem("error", "Hyperparams is no object", name)
+        yield Problem("error", "Hyperparams is not an object", name)
     elif _is_deep(record):
         yield Problem("error", f"It is nested more than {_MAX_DEPTH} deep", name)
     yield from _of_points(name, record, called)
@@ -151,15 +151,15 @@ def _of_points(name: str, record: dict[str, Any], called: str) -> Iterator[Probl
     bad = [points] if not isinstance(points, list) else [point for point in points if not _is_count(point)]
     if bad:
         large = isinstance(points, list) and _is_large(bad[0])
-        what = f"holds a number above {BEYOND:g}" if large else "is no list of numbers above 0"
+        what = f"contains a number above {BEYOND:g}" if large else "is not a list of numbers above 0"
         yield Problem("error", f"{wanted!r} {what}: {show(bad[0])}", name)
         return
     least = 2 * cut_of(called) + 1
     runs = needed_runs(called)
     if len(points) < least:
-        yield Problem("error", f"{len(points)} runs have no olympic mean; {least} are the least", name)
+        yield Problem("error", f"{len(points)} runs are too few for an olympic mean; at least {least} are needed", name)
     elif runs is None:
-        yield Problem("warning", f"{called[:40]} is no benchmark of any round", name)
+        yield Problem("warning", f"{called[:40]} is not a benchmark of any round", name)
     elif len(points) < 2 * runs:
         yield Problem(
             "warning", f"{len(points)} runs, where the rules ask for {2 * runs}: twice those of an entry", name

@@ -82,14 +82,14 @@ def untested(entry: EntryResult, round_: Round) -> Untested:
     reasons = {
         "open-division": "the Open division has no convergence test",
         "unknown-division": (
-            "no system description says its division"
+            "no system description names its division"
             if entry.division is None
-            else f"{show(entry.division)} is no division, so nothing says whether it is tested"
+            else f"{show(entry.division)} is not a division, so it is not known whether it is tested"
         ),
         "round-without-test": f"{round_.title} had no convergence test",
-        "unknown-benchmark": f"{show(entry.benchmark)} is no benchmark of {round_.title}",
-        "round-of-your-own": "a round of your own has no reference points but those named with --rcp",
-        "benchmark-without-test": f"{entry.benchmark} is not held against a reference in any round",
+        "unknown-benchmark": f"{show(entry.benchmark)} is not a benchmark of {round_.title}",
+        "round-of-your-own": "a round of your own has only the reference points named with --rcp",
+        "benchmark-without-test": f"{entry.benchmark} is not compared with a reference in any round",
     }
     why = reasons.get(entry.rcp.how or "", entry.rcp.how or "no reason is known")
     return Untested(
@@ -199,15 +199,15 @@ def _notes(
     entry: EntryResult, rcp: RcpResult, name: str, needed: int, runs: int, verdict: str, chance: Chance | None
 ) -> Iterator[str]:
     if verdict == "open":
-        yield f"{entry.runs} of {needed} runs are there, so there is no verdict yet; the limit is that of all {needed}"
+        yield f"{entry.runs} of {needed} runs are present, so there is no verdict yet; the limit is for all {needed}"
     if rcp.how in _ENDED:
         yield _ENDED[rcp.how]
     elif rcp.how == "insufficient-convergence" and verdict != "open":
         yield f"{rcp.points.count(None)} runs did not converge; {cut_of(name)} may"
     elif rcp.verdict == "missing" and rcp.minimum is None:
-        yield "no reference point is as large: a new one has to be submitted"
+        yield "no reference point is that large: a new one has to be submitted"
     if rcp.bypass is not None:
-        yield f"{rcp.bypass} asks to let it pass"
+        yield f"{rcp.bypass} turns off the test"
     if rcp.also is not None and (rcp.also.verdict, rcp.also.mean) != (rcp.verdict, rcp.mean):
         yield f"counted by {rcp.also.counted} the mean is {number(rcp.also.mean)}: {rcp.also.verdict}"
     yield from _about_chance(rcp, name, runs, chance)
@@ -215,10 +215,10 @@ def _notes(
 
 _ENDED = {
     "no-runs": "there is no result file",
-    "no-reference": "there is no reference to hold it against; mlsub check says why",
-    "no-batch-size": "the runs agree on no batch size and benchmark; mlsub check says which of them differ",
-    "no-point": "a run says success and tells nowhere at what point; mlsub check says which",
-    "crash": "the official checker ends in a traceback; mlsub check says at which record",
+    "no-reference": "there is no reference to compare it with; mlsub check says why",
+    "no-batch-size": "the runs do not agree on batch size and benchmark; mlsub check says which of them differ",
+    "no-point": "a run says success but does not show where it converged; mlsub check says which",
+    "crash": "the official checker ends with a traceback; mlsub check says at which record",
 }
 #: Answers that leave the points of the runs unknown.
 _UNKNOWN = ("no-point", "crash")
@@ -230,18 +230,18 @@ def _about_chance(rcp: RcpResult, name: str, runs: int, chance: Chance | None) -
     converged = [point for point in rcp.points if point is not None]
     distinct = len(set(rcp.points))
     if any(abs(point) >= BEYOND for point in converged):
-        yield "a convergence point is beyond any real one, so no chance can be told"
+        yield "a convergence point is beyond any real one, so no chance can be computed"
     elif runs <= 2 * cut_of(name):
         yield f"no chance: an olympic mean of {name} needs {2 * cut_of(name) + 1} runs or more"
     elif chance is None:
-        yield f"no chance: {LEAST_RUNS} or more runs have to converge to tell how far runs spread, not {len(converged)}"
+        yield f"no chance: {LEAST_RUNS} or more runs have to converge to estimate the spread, not {len(converged)}"
     elif distinct == 1:
         yield (
-            f"all {len(converged)} runs converge at the same point, so nothing tells how far runs spread: "
-            f"the chance says no more than that the same again would {'pass' if chance.value else 'fail'}"
+            f"all {len(converged)} runs converge at the same point, so the spread is unknown: "
+            f"the chance only says that the same again would {'pass' if chance.value else 'fail'}"
         )
     elif len(set(converged)) <= _FEW:
         yield (
-            f"the runs that converge do so at no more than {_FEW} distinct points, which tell little of their spread: "
+            f"the runs converge at no more than {_FEW} distinct points, which say little about their spread: "
             "take the chance as a hint"
         )

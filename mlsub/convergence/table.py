@@ -65,7 +65,7 @@ def _reference(round_: Round, name: str, which: Which) -> tuple[Algorithm, int, 
     if algorithm is None:
         raise MlsubError(f"{round_.title} had no convergence test; it began with v1.0")
     if not is_tested(name):
-        raise MlsubError(f"{name} is not held against a reference in any round")
+        raise MlsubError(f"{name} is not compared with a reference in any round")
     file = reference_file(round_.usage, round_.ruleset, name)
     if file is None:
         raise MlsubError(f"the installed mlperf-logging has no reference points for {name} in {round_.title}")

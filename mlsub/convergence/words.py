@@ -47,7 +47,7 @@ def about(entry: Entry, rcp: RcpResult, progress: Progress) -> Iterator[Finding]
         yield finding(
             "rcp.no-point",
             entry.logs[number].path,
-            "The run says success, and no evaluation before run_stop says at what point it converged",
+            "The run says success, but no evaluation before run_stop shows where it converged",
             expected=f"{rcp.counted}, a number",
         )
     if rcp.how == "no-batch-size" and not progress.crashes:
@@ -68,9 +68,9 @@ def _crash(entry: Entry, crash: CrashedRun) -> Finding:
     return finding(
         "official.crash",
         entry.logs[crash.run].path,
-        "The official convergence checker ends in a traceback at this record, so the package cannot be checked",
+        "The official convergence checker ends with a traceback at this record, so the package cannot be checked",
         line=crash.line,
-        expected="a record that it can read, in every run, also one that is forgiven",
+        expected="a record that it can read, in every run, even a forgiven one",
         actual=crash.error,
         fix=_CRASH_FIX,
     )
@@ -84,7 +84,7 @@ def _held_against(entry: Entry, rcp: RcpResult) -> Iterator[Finding]:
             "No reference convergence point covers the batch size",
             expected=_wanted(rcp)
             if rcp.minimum is not None
-            else "a reference point of this batch size or a larger one",
+            else "a reference point at this batch size or a larger one",
             actual=_measured(rcp),
         )
     elif rcp.verdict == "fail":
@@ -101,7 +101,7 @@ def _held_against(entry: Entry, rcp: RcpResult) -> Iterator[Finding]:
             "rcp.normalised",
             entry.path,
             "The runs converge faster than the mean of the reference, so the expected score is scaled to it",
-            expected=f"a mean of {number(rcp.reference_mean)} {rcp.unit} for no scaling",
+            expected=f"a mean of {number(rcp.reference_mean)} {rcp.unit} or more, for no scaling",
             actual=f"{number(rcp.mean)} {rcp.unit}: factor {rcp.scaling:.6f}",
         )
 
@@ -110,10 +110,10 @@ def _counted_otherwise(rcp: RcpResult) -> str | None:
     if rcp.also is None or rcp.also.verdict != "pass":
         return None
     if rcp.counted == "train_samples":
-        return f"Counted by epoch_num it passes ({number(rcp.also.mean)}): leave out the flag rcp-bert-train-samples."
+        return f"Counted in epoch_num it passes ({number(rcp.also.mean)}): leave out the flag rcp-bert-train-samples."
     return (
-        f"Counted by train_samples it passes ({number(rcp.also.mean)}): ask for that with --rcp-bert-train-samples, "
-        "and tell the review."
+        f"Counted in train_samples it passes ({number(rcp.also.mean)}): use --rcp-bert-train-samples, "
+        "and tell the reviewers."
     )
 
 
@@ -153,16 +153,16 @@ def _differ(values: Sequence[Any]) -> bool:
 
 def by_train_samples(entry: Entry, file: str | None) -> Finding:
     """BERT is counted otherwise than usual, and who asked for it."""
-    asked = f"asked for by {file}" if file else "asked for by --rcp-bert-train-samples"
-    return finding("rcp.train-samples", entry.path, "The convergence of BERT is counted by train_samples", actual=asked)
+    asked = f"requested by {file}" if file else "requested by --rcp-bert-train-samples"
+    return finding("rcp.train-samples", entry.path, "The convergence of BERT is counted in train_samples", actual=asked)
 
 
 def bypass(entry: Entry, rcp: RcpResult, file: str) -> Finding:
     """A bypass is told whether or not it was needed."""
     if rcp.bypass is None:
         idle = "the test passes" if rcp.verdict == "pass" else "the test fails for another reason"
-        return finding("rcp.bypass", entry.path, f"{file} asks for a bypass that changes nothing: {idle}", actual=file)
-    wanted = _wanted(rcp) if rcp.minimum is not None else "a reference point of this batch size or a larger one"
+        return finding("rcp.bypass", entry.path, f"{file} requests a bypass that has no effect: {idle}", actual=file)
+    wanted = _wanted(rcp) if rcp.minimum is not None else "a reference point at this batch size or a larger one"
     return finding(
         "rcp.bypass",
         entry.path,
@@ -177,7 +177,7 @@ def no_reference(entry: Entry, name: str, round_: Round, why: str) -> Finding:
     return finding(
         "rcp.no-reference",
         entry.path,
-        f"There is no reference to hold {show(name)} against in {round_.title}",
+        f"There is no reference to compare {show(name)} with in {round_.title}",
         actual=why,
     )
 
@@ -185,9 +185,9 @@ def no_reference(entry: Entry, name: str, round_: Round, why: str) -> Finding:
 def hull(entry: Entry, rcp: RcpResult, result: Result, by_hull: Result) -> Finding:
     """The lower hull of the written rules and the official pruning do not agree."""
     if by_hull.passed != result.passed:
-        message = "The lower hull of the written rules would decide otherwise than the official pruning"
+        message = "The lower hull of the written rules would decide differently from the official pruning"
     else:
-        message = "The lower hull of the written rules would scale otherwise than the official pruning"
+        message = "The lower hull of the written rules would scale differently from the official pruning"
     return finding(
         "rcp.hull",
         entry.path,
@@ -205,7 +205,7 @@ def other_points(entry: Entry, rcp: RcpResult, results: tuple[Result, Result], r
     return finding(
         "rcp.other-points",
         entry.path,
-        f"With {named[other]} the convergence test would come to another answer",
+        f"With {named[other]} the convergence test would give another answer",
         expected=f"{_decision(results[1], rcp.unit)} ({later.source})" if later else None,
         actual=f"{_measured(rcp)}; with {named[counts]}, which count here: {_decision(results[0], rcp.unit)}",
     )
@@ -216,13 +216,13 @@ def deadline_points(entry: Entry, name: str, round_: Round) -> Finding:
     later = later_in(round_.usage, round_.name)
     sizes = ", ".join(number(size) for size in sizes_that_differ(name, round_))
     if later is None:
-        known = f"those of {round_.title} are not known, so the final ones count"
+        known = f"those of {round_.title} are unknown, so the final ones are used"
     elif sizes:
-        known = f"other than the final ones at {name} {sizes}: {later.source}"
+        known = f"different from the final ones at {name} {sizes}: {later.source}"
     else:
         known = f"no difference from the final ones is known for {name}"
     if later is not None and later.unknown:
-        known += f"; not known is {later.unknown}"
+        known += f"; unknown: {later.unknown}"
     return finding(
         "rcp.deadline-points",
         entry.path,
@@ -243,7 +243,7 @@ def mixed_sizes(
     return finding(
         "rcp.mixed-batch-sizes",
         entry.path,
-        "The runs state several batch sizes, and "
+        "The runs have several batch sizes, and "
         + ("the official answer depends on which log is read last" if differ else "the answer is the same with each"),
         expected="one global_batch_size in all runs",
         actual=f"{number(rcp.mean)} {rcp.unit}; " + "; ".join(told),
@@ -254,7 +254,7 @@ def _decision(result: Result, unit: str | None) -> str:
     if result.minimum is None:
         return "no reference covers the batch size"
     if not result.passed:
-        return f"fails, for a mean of {number(result.minimum)} {unit} or more is accepted"
+        return f"fails: only a mean of {number(result.minimum)} {unit} or more is accepted"
     scaled = f", scaled by {result.scaling:.6f}" if result.scaling != 1 else ""
     return f"passes from {number(result.minimum)} {unit} on{scaled}"
 

@@ -58,7 +58,14 @@ class Foresight:
         certain = {(found.rule, found.message) for found in self._certain()}
         missing = [found for found in every if (found.rule, found.message) not in certain and not self._comes(found)]
         if self._seed_needed and not self._seeds:
-            missing.append(finding("seed.missing", self._path, "The run logs no seed", expected="a seed of its own"))
+            missing.append(
+                finding(
+                    "seed.missing",
+                    self._path,
+                    "The run does not log its seed",
+                    expected="a different seed for each run",
+                )
+            )
         return self._new(iter(missing))
 
     def _comes(self, found: Finding) -> bool:

@@ -147,7 +147,7 @@ class Recorder:
                 "seed.shared",
                 self.path.name,
                 "Another run of the entry has this seed",
-                expected="a seed of its own",
+                expected="a different seed for each run",
                 actual=f"seed {value}, as in {other}",
             )
             self._writer.act_on([found])

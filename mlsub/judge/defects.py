@@ -54,7 +54,7 @@ class Defects:
             self._put_hidden(line, "a record of more than 16 MiB")
             return
         self.any = True
-        self._put("log.record-too-long", line, "A record is too long to be read", "more than 16 MiB")
+        self._put("log.record-too-long", line, "A record is too long", "more than 16 MiB")
 
     def hidden(self, event: Event | Defect) -> None:
         """A record that the official parser never sees."""
@@ -66,7 +66,7 @@ class Defects:
 
     def _put_hidden(self, line: int, actual: str) -> None:
         self.hidden_count += 1
-        self._put("log.hidden-record", line, "A record stands where the official parser does not see it", actual)
+        self._put("log.hidden-record", line, "The official parser does not see this record", actual)
 
     def _recover(self, event: Event) -> None:
         if event.key == "run_start":
@@ -103,15 +103,15 @@ class Defects:
             if rule == "log.record-undecodable" and cut_off and not more:
                 last = msgspec.structs.replace(last, message=_CUT_OFF)
             if more:
-                last = msgspec.structs.replace(last, actual=f"{last.actual}; and {more} more of this kind behind it")
+                last = msgspec.structs.replace(last, actual=f"{last.actual}; and {more} more like it after that")
             yield last
 
 
-_CUT_OFF = "The log ends in a record that cannot be decoded; whatever should follow is missing"
+_CUT_OFF = "The log ends with a record that cannot be decoded, so the rest is missing"
 _DEFECT_MESSAGES = {
     "log.record-undecodable": "A record cannot be decoded",
     "log.text-after-record": "Text follows a record on its line, so the official parser cannot decode it",
-    "log.record-incomplete": "A record lacks a part that every record must have",
+    "log.record-incomplete": "A record lacks a required part",
     "log.record-format": "A record does not have the format of v0.6",
-    "log.record-time": "A record has a time that is no number",
+    "log.record-time": "A record has a time that is not a number",
 }

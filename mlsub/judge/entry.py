@@ -97,7 +97,7 @@ def _scaling_place(entry: Entry, rcp: RcpResult, round_: Round) -> Iterator[Find
         yield finding(
             "official.crash",
             f"{entry.path}/{FILE}" if entry.path not in ("", ".") else FILE,
-            "The official checker ends in a traceback on a scaling.json that is a folder",
+            "The official checker ends with a traceback on a scaling.json that is a folder",
             expected="a file, or none",
             actual="a folder",
         )
@@ -146,7 +146,7 @@ def _seeds(entry: Entry, round_: Round, flags: Flags) -> Iterator[Finding]:
         yield finding(
             "seed.bypass",
             entry.path,
-            f"{flags.seed_bypass} asks not to check the seeds",
+            f"{flags.seed_bypass} turns off the seed check",
             actual=f"{len(seeds)} findings on seeds are not shown" if seeds else "the seeds would pass",
         )
     else:
@@ -160,7 +160,7 @@ def _files(entry: Entry, needs: Benchmark, round_: Round) -> Iterator[Finding]:
         yield finding(
             "entry.glob-name",
             entry.path,
-            "The official tools search for the logs by a pattern that finds others, or none",
+            "The official tools search for the logs with a pattern that finds other logs, or none",
             expected="names without *, ? and brackets",
             actual=entry.files.elsewhere,
         )
@@ -172,7 +172,7 @@ def _files(entry: Entry, needs: Benchmark, round_: Round) -> Iterator[Finding]:
         yield finding(
             "entry.run-count" if round_.run_count_demanded or not runs else "entry.run-count-told",
             entry.path,
-            f"The number of result files is not that of {needs.name}",
+            f"The number of result files differs from what {needs.name} requires",
             expected=f"{'at least ' if weak else ''}{needs.runs} files named result_*.txt",
             actual=f"{runs}{misnamed}",
         )
@@ -180,7 +180,7 @@ def _files(entry: Entry, needs: Benchmark, round_: Round) -> Iterator[Finding]:
         yield finding(
             "entry.stray-files",
             entry.path,
-            "The folder holds files that are not named result_*.txt",
+            "The folder contains files that are not named result_*.txt",
             actual=_list(strays),
         )
 
@@ -200,9 +200,9 @@ def _crashes(entry: Entry, findings: list[Finding]) -> list[Finding]:
         finding(
             _CRASH,
             log.path,
-            "The official compliance checker ends in a traceback at this record, so the package cannot be checked",
+            "The official compliance checker ends with a traceback at this record, so the package cannot be checked",
             line=log.crash.line,
-            expected="runs that it can read, also those that are forgiven",
+            expected="runs that it can read, including forgiven ones",
             actual=log.crash.error,
         )
         for log in entry.logs

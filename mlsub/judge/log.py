@@ -147,7 +147,7 @@ class LogJudge:
             return [finding("log.empty", path, "The log is empty")]
         encoding = foreign_encoding(self._head)
         if encoding is None:
-            message = f"The log holds no {self.reader.token.decode().strip()} record"
+            message = f"The log has no {self.reader.token.decode().strip()} records"
             return [finding("log.no-records", path, message, expected="at least one", actual="none")]
         if self._wide is not None:
             self.defects = self._wide.defects

@@ -85,7 +85,7 @@ def _organisation(folder: Path, root: Path, round_: Round) -> Package:
     if is_folder(folder):
         files = TreeReader(folder, prefix, round_).organisation()
         return _package(with_layout(files, prefix, round_), prefix, round_)
-    dangling = finding("tree.unreadable", prefix.rstrip("/"), "The link leads nowhere, or in a circle")
+    dangling = finding("tree.unreadable", prefix.rstrip("/"), "The link is broken or circular")
     files = OrganisationFiles(name=folder.name, folder=folder, entries=(), descriptions=(), findings=(dangling,))
     return _package(files, prefix, round_)
 
@@ -96,7 +96,7 @@ def _too_deep(folder: Path, root: Path, round_: Round) -> Package:
     problem = finding(
         "tree.too-deep",
         package.prefix.rstrip("/") or ".",
-        f"The tree of {folder.name} lies one folder too deep",
+        f"The files of {folder.name} are one folder too deep",
         expected=f"{folder.parent.name}/results",
         actual=f"{folder.parent.name}/{folder.name}/results",
         fix=f"Move what {folder.parent.name}/{folder.name} holds one folder up.",

@@ -44,9 +44,17 @@ def check_seeds(logs: tuple[LogReport, ...], *, required: bool = False) -> Itera
             continue
         some_seed = some_seed or bool(log.run.seeds)
         if required and not log.run.seeds:
-            yield finding("seed.missing", log.path, "The run logs no seed", expected="a seed of its own", actual="none")
+            yield finding(
+                "seed.missing",
+                log.path,
+                "The run does not log its seed",
+                expected="a different seed for each run",
+                actual="none",
+            )
         elif some_seed and not log.run.seeds:
-            yield finding("seed.missing", log.path, "The run logs no seed, but an earlier one of the entry does")
+            yield finding(
+                "seed.missing", log.path, "The run does not log its seed, but an earlier run of the entry does"
+            )
         again = []
         for seed in log.run.seeds:
             first = users.setdefault((seed.file, seed.lineno, seed.value), (log, seed))
@@ -61,7 +69,7 @@ def check_seeds(logs: tuple[LogReport, ...], *, required: bool = False) -> Itera
                 log.path,
                 "The run logs a seed that the same source line has logged before",
                 line=seed.line,
-                expected="a seed of its own",
+                expected="a different seed for each run",
                 actual=f"seed {seed.value} of {show(seed.file)}:{show(seed.lineno)}, as in {owner.path}{more}",
             )
         elif behind:
@@ -69,7 +77,7 @@ def check_seeds(logs: tuple[LogReport, ...], *, required: bool = False) -> Itera
                 "seed.shared",
                 log.path,
                 "The run logs a seed that the same source line has logged before",
-                expected="a seed of its own",
+                expected="a different seed for each run",
                 actual=f"{behind:,} of more than {MAX_SEEDS:,} seeds, of which only digests are kept",
             )
         if log.run.seeds_left_out or digests.full:

@@ -105,7 +105,7 @@ def _leaves(places: list[float], every: float, starts: list[float], slack: float
     if rule.at_least and places[0] <= max(starts):
         return _walk(places, every, places[0], places[0], slack, at_least=True)
     late = next((place for place in places if place > max(starts)), places[-1])
-    return _Miss(late, "The first evaluation is not where the rules ask for it")
+    return _Miss(late, "The first evaluation is not where the rules require it")
 
 
 def _walk(places: list[float], every: float, first: float, on: float, slack: float, at_least: bool) -> _Miss | None:
@@ -115,12 +115,12 @@ def _walk(places: list[float], every: float, first: float, on: float, slack: flo
         if place <= first:
             continue
         if place - (before if at_least else on) > every + slack:
-            return _Miss(place, "An evaluation that the rules ask for is missing")
+            return _Miss(place, "An evaluation that the rules require is missing")
         if place - on >= every - slack:
             on = place
         before = place
     if not at_least and places[-1] > max(on, first):
-        return _Miss(places[-1], "The run stops at an evaluation that the rules do not ask for")
+        return _Miss(places[-1], "The run stops at an evaluation that the rules do not require")
     return None
 
 
@@ -130,7 +130,7 @@ def _off_grid(places: list[float], every: float, slack: float) -> _Miss | None:
         # Rounding up to whole batches adds up from one interval to the next.
         nearest = max(1, round(place / every))
         if abs(place - nearest * every) > slack + nearest * every * SLACK / 10:
-            return _Miss(place, "An evaluation is not where the rules ask for it")
+            return _Miss(place, "An evaluation is not where the rules require it")
     return None
 
 

@@ -41,8 +41,8 @@ def audit_same_runs(logs: Iterable[LogReport]) -> Iterator[Finding]:
             yield finding(
                 "entry.same-log-twice",
                 log.path,
-                "The log tells of the same run as another one",
-                expected="a run of its own",
+                "The log records the same run as another log",
+                expected="a separate run",
                 actual=f"number and times of all records as in {original.path}",
             )
 

@@ -36,7 +36,7 @@ def _missing(run: Run, path: str, actual: str) -> Finding:
     return finding(
         "run.eval-missing",
         path,
-        "The run ends with success, but no evaluation follows its last block of training",
+        "The run ends with success, but there is no evaluation after its last training block",
         line=run.status_line,
         expected="eval_accuracy between the last block_start and run_stop",
         actual=actual,

@@ -107,7 +107,7 @@ def _status(run: Run, path: str) -> Iterator[Finding]:
         yield finding(
             "run.status-unknown",
             path,
-            "run_stop has a status that means nothing",
+            "run_stop has an unknown status",
             line=run.status_line,
             expected=" or ".join(_STATUSES),
             actual=show(status),

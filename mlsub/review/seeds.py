@@ -32,9 +32,9 @@ def audit_seeds(logs: tuple[LogReport, ...], shared: frozenset[str]) -> Iterator
             yield finding(
                 "seed.reused",
                 log.path,
-                "The run uses a seed of another run of the entry",
+                "The run uses the seed of another run of the entry",
                 line=line,
-                expected="a seed of its own",
+                expected="a different seed for each run",
                 actual=f"seed {again[0]}, as in {users[again[0]].path}",
             )
         for value in values:
@@ -62,7 +62,7 @@ def _listed(entry: Entry, other: Entry, common: list[int], count: int) -> Findin
     return finding(
         "seed.not-random",
         entry.path,
-        "The entry has several seeds in common with one of another system",
+        "The entry shares several seeds with an entry of another system",
         expected="seeds drawn for each run",
         actual=f"{len(common)} of {count} seeds ({shown}) as in {other.path}",
     )

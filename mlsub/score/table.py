@@ -178,4 +178,4 @@ def _status_note(path: str, status: str) -> str:
     close = close_category(status)
     known = ", ".join(dict.fromkeys(aliases().values()))
     hint = f"Did you mean {close}?" if close else f"Known are {known}."
-    return f"{path}: the status {status[:80]!r} is no known availability. {hint}"
+    return f"{path}: the status {status[:80]!r} is not a known availability. {hint}"

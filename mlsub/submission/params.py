@@ -142,7 +142,7 @@ def _unreadable(name: str, why: str, *, crashes: bool) -> Finding:
     """From v4.0 the official checker opens whatever has the name, and ends in a traceback where it cannot."""
     if not crashes:
         return finding("params.unreadable", name, f"It cannot be read: {why}")
-    message = "The official checker ends in a traceback on a file of flags that it cannot read"
+    message = "The official checker ends with a traceback on a file of flags that it cannot read"
     return finding("official.crash", name, message, expected="a text file, or none", actual=why)
 
 
@@ -181,7 +181,7 @@ def _badly_ended(name: str, line: int, word: str, *, ended: bool) -> Finding:
     return finding(
         "params.line-end",
         name,
-        f"The checker of this round does not read the flag {word}, because of how its line ends",
+        f"The checker of this round does not read the flag {word}, because of its line ending",
         line=line,
         expected="a line feed at the end of the line" if ended else "a last line, without a line feed at its end",
         fix=f"Write the file with: printf '{word}{end}' > {FILE}",
@@ -196,7 +196,7 @@ def _unknown(name: str, line: int, word: str, round_: Round) -> Finding:
     return finding(
         "params.unknown-flag",
         name,
-        "The line is no flag of the package checker",
+        "The line is not a flag of the package checker",
         line=line,
         expected=f"one of {', '.join(known)}" if len(known) > 1 else ", ".join(known),
         actual=readable(word[:80]),

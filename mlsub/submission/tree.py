@@ -113,8 +113,8 @@ class TreeReader:
             self._add(
                 "official.crash",
                 self._relative(folder),
-                "The official checker takes every folder in results for a system, and ends in a traceback without its "
-                "description",
+                "The official checker treats every folder in results as a system, and ends with a traceback without "
+                "its description",
                 expected=f"systems/{folder.name}.json, or no folder of this name",
                 actual=f"it holds {inside[0].name}",
             )
@@ -127,7 +127,7 @@ class TreeReader:
             self._add(
                 "tree.unknown-scaling",
                 self._relative(folder),
-                f"{folder.name} is no way of scaling",
+                f"{folder.name} is neither strong nor weak scaling",
                 expected=" or ".join(SCALING_FOLDERS),
                 actual=folder.name,
             )
@@ -168,7 +168,7 @@ class TreeReader:
             self._add(
                 "entry.empty-folder",
                 self._relative(folder),
-                f"The folder holds no {RESULT_PATTERN}, and this round's checker passes it over",
+                f"The folder holds no {RESULT_PATTERN}, and this round's checker skips it",
                 actual=", ".join(strays[:5]) or "empty",
             )
             return []
@@ -221,7 +221,7 @@ class TreeReader:
                     self._add(
                         "tree.stray-logs",
                         self._relative(stray),
-                        "Result logs lie one folder too deep, where no checker looks",
+                        "Result logs are one folder too deep, where no checker reads them",
                         expected=self._relative(folder),
                         actual=f"{len(logs)} logs",
                     )
@@ -233,7 +233,7 @@ class TreeReader:
             if is_folder(child):
                 found.append(child)
             elif child.is_symlink() and not child.name.startswith("."):
-                self._add("tree.unreadable", self._relative(child), "The link leads nowhere, or in a circle")
+                self._add("tree.unreadable", self._relative(child), "The link is broken or circular")
         return found
 
     def _children(self, folder: Path, *, quiet: bool = False) -> list[Path]:

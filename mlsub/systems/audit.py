@@ -44,10 +44,10 @@ def audit_status(content: dict[str, Any], path: str, lines: Lines) -> Iterator[F
     yield finding(
         "system.unknown-status",
         path,
-        "The status is no availability that the results table knows",
+        "The status is not an availability category of the results table",
         line=lines.of("status"),
         actual=show(value),
-        fix=f"Write {close}, if that is what is meant." if close else None,
+        fix=f"Write {close} if that is what you mean." if close else None,
     )
 
 
@@ -59,11 +59,11 @@ def _division(content: dict[str, Any], path: str, lines: Lines) -> Iterator[Find
     yield finding(
         "system.division",
         path,
-        "The division is neither closed nor open, so the official seed and convergence checks pass it over",
+        "The division is neither closed nor open, so the official seed and convergence checks skip it",
         line=lines.of("division"),
         expected="closed or open",
         actual=show(value),
-        fix=f"Write {close[0]}, if that is what was submitted." if close else None,
+        fix=f"Write {close[0]}, if that is what you submitted." if close else None,
     )
 
 
@@ -72,10 +72,10 @@ def _silence(content: dict[str, Any], path: str, lines: Lines) -> Iterator[Findi
     held = [name for name, value in content.items() if is_placeholder(value)]
     if content.get("division") == OPEN.name and _NOTES in held:
         held.remove(_NOTES)
-        message = "The notes of an Open entry do not say yet what it did otherwise"
+        message = "The notes of an Open entry do not say how it differs from Closed"
         yield finding("system.open-notes", path, message, line=lines.of(_NOTES), actual=show(content[_NOTES]))
     if held:
-        yield _listing("system.placeholder", path, lines, held, "Fields hold a placeholder")
+        yield _listing("system.placeholder", path, lines, held, "Fields contain a placeholder")
     table = fields()
     empty = [n for n in table.required if n not in table.may_be_empty and n in content and is_empty(content[n])]
     if empty:
@@ -94,7 +94,7 @@ def _meaning(content: dict[str, Any], path: str, lines: Lines) -> Iterator[Findi
             yield finding(
                 "system.not-a-count" if counted else "system.no-unit",
                 path,
-                f"The field {name} holds no {'whole number' if counted else 'number with its unit'}",
+                f"The field {name} is not a {'whole number' if counted else 'number with a unit'}",
                 line=lines.of(name),
                 expected=expected_of(field),
                 actual=show(content[name]),
@@ -111,7 +111,7 @@ def _accelerators(content: dict[str, Any], path: str, lines: Lines) -> Iterator[
     yield finding(
         "system.accelerators",
         path,
-        "An accelerator is named, and there are none" if named else "There are accelerators without a name",
+        "An accelerator is named, but there are none" if named else "There are accelerators without a name",
         line=lines.of("accelerators_per_node" if named else "accelerator_model_name"),
         expected="N/A as model" if named else "the model of the accelerators",
         actual=f"{number} per node, model {show(model)}",
@@ -132,7 +132,7 @@ def _hosts(content: dict[str, Any], path: str, lines: Lines) -> Iterator[Finding
     yield finding(
         "system.host-count",
         path,
-        f"A node has more processors than go into one host ({known}: {most}), so it is several",
+        f"A node has more processors than go into one host ({known}: {most}), so it is several hosts",
         line=lines.of("host_processors_per_node"),
         expected=truth,
         actual=f"{nodes or '?'} {'node' if nodes == 1 else 'nodes'} with {number} each",
@@ -144,13 +144,13 @@ def _spelling(content: dict[str, Any], path: str, lines: Lines) -> Iterator[Find
         if not isinstance(value, str) or name not in fields().fields:
             continue
         for slip, meant in slips(value):
-            message = f"The field {name} has a slip of the pen"
+            message = f"The field {name} has a typing error"
             yield finding("system.slip", path, message, line=lines.of(name), expected=meant, actual=slip)
         for other in spellings(name, value):
             yield finding(
                 "system.spelling",
                 path,
-                f"The field {name} spells a name otherwise than it is known",
+                f"The field {name} spells a name in an unusual way",
                 line=lines.of(name),
                 expected=other.name,
                 actual=other.found,
@@ -168,7 +168,7 @@ def _figures(content: dict[str, Any], path: str, lines: Lines) -> Iterator[Findi
         if not isinstance(value, str) or is_empty(value) or is_placeholder(value) or is_unsaid(value):
             continue
         if _squeezed(value) != _squeezed(known):
-            message = f"The field {field} says otherwise than is known of {name}"
+            message = f"The field {field} differs from what is known about {name}"
             yield finding("system.figure", path, message, line=lines.of(field), expected=known, actual=show(value))
 
 

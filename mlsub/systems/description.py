@@ -160,5 +160,5 @@ def _status(content: dict[str, Any], path: str, lines: Lines, statuses: Statuses
         line=lines.of("status"),
         expected=f"one of {', '.join(statuses.one_of)}",
         actual=show(value),
-        fix=f"Write {plain[close[0]]}, if that is what is meant." if close else None,
+        fix=f"Write {plain[close[0]]} if that is what you mean." if close else None,
     )

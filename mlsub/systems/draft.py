@@ -113,7 +113,7 @@ def _framework(text: str) -> str:
 
 
 def _complete(system: System, software: Software | None, asked: Asked, own: dict[str, Value]) -> Draft:
-    found = {name: Value(NOT_PUBLISHED, "nobody has published it") for name in system.unpublished}
+    found = {name: Value(NOT_PUBLISHED, "it has not been published") for name in system.unpublished}
     found |= system.fields | own | _counts(system, software, asked)
     return finish(found, asked)
 
@@ -199,5 +199,5 @@ def _status(text: str) -> str:
     if known is None:
         close = close_category(text)
         hint = f" Did you mean {close}?" if close else " Known are onprem, cloud, preview and rdi."
-        raise MlsubError(f"{text[:40]!r} is no known status.{hint}")
+        raise MlsubError(f"{text[:40]!r} is not a known status.{hint}")
     return known

@@ -75,7 +75,7 @@ def test_the_points_at_the_deadline_are_said_to_be_those() -> None:
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (("minigo",), "minigo is not held against a reference in any round"),
+        (("minigo",), "minigo is not compared with a reference in any round"),
         (("bert", "--round", "0.7"), "MLPerf Training v0.7 had no convergence test; it began with v1.0"),
         (("resnt",), "no benchmark 'resnt'. Did you mean resnet"),
     ],

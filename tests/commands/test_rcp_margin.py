@@ -41,7 +41,7 @@ resnet: open, 3 of 5 runs
   limit:       38.9062 epochs; the mean lies 0.9062 epochs (2.33 %) below
   chance:      41 % (90 % interval: 5 % to 96 %) that 5 further runs pass
   to complete: 27 % that the entry passes with 2 further runs
-  note:        3 of 5 runs are there, so there is no verdict yet; the limit is that of all 5
+  note:        3 of 5 runs are present, so there is no verdict yet; the limit is for all 5
 
 1 entry held against a reference: 1 open
 chance: studentised bootstrap of the runs at hand, 4000 resamples under 2000 draws of mean and spread, seed 0
@@ -62,8 +62,8 @@ results/rack1/bert: pass, 10 runs
   time:        14.5000 minutes, not scaled
   chance:      100 % (no interval) that 10 further runs pass
   note:        counted by train_samples the mean is 156725653: pass
-  note:        all 10 runs converge at the same point, so nothing tells how far runs spread: the chance says no more \
-than that the same again would pass
+  note:        all 10 runs converge at the same point, so the spread is unknown: the chance only says \
+that the same again would pass
 
 results/rack1/resnet: pass, 5 runs
   batch size:  3200, between two reference points
@@ -149,12 +149,12 @@ def test_more_further_runs_are_surer_of_what_they_average(tmp_path: Path) -> Non
     ("points", "size", "status", "line"),
     [
         ((30, 31, 32, 30, 33), SIZE, 1, "resnet: fail, 5 runs"),
-        ((90, 91, 92, 90, 93), 100_000, 1, "no reference point is as large"),
+        ((90, 91, 92, 90, 93), 100_000, 1, "no reference point is that large"),
         ((30, 31, 32, 30, 33), 256, 1, "resnet: missing, 5 runs"),
         ((42, 43, 44), SIZE, 0, "resnet: open, 3 of 5 runs"),
         ((42,), SIZE, 0, "plain mean, too few runs for an olympic one"),
-        ((42, 42, 43, 44, 45), None, 1, "the runs agree on no batch size"),
-        ((42, 43, 44, 45, None), SIZE, 1, "a run says success and tells nowhere at what point"),
+        ((42, 42, 43, 44, 45), None, 1, "the runs do not agree on batch size"),
+        ((42, 43, 44, 45, None), SIZE, 1, "a run says success but does not show where it converged"),
     ],
 )
 def test_the_exit_status_is_that_of_the_worst(

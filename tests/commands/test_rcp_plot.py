@@ -137,7 +137,7 @@ def test_a_file_is_only_replaced_when_asked_to(here: Path) -> None:
         (("resnet", "-o", "none/a.svg"), "There is no folder none"),
         (("resnt", "-o", "a.svg"), "no benchmark 'resnt'. Did you mean resnet"),
         (("resnet", "--round", "6.1", "-o", "a.svg"), "training 6.1 has no resnet; it was in"),
-        (("minigo", "-o", "a.svg"), "minigo is not held against a reference in any round"),
+        (("minigo", "-o", "a.svg"), "minigo is not compared with a reference in any round"),
         (("bert", "--round", "0.7", "-o", "a.svg"), "MLPerf Training v0.7 had no convergence test"),
         (("resnet", "--usage", "nonsense", "-o", "a.svg"), "no usage 'nonsense'"),
         (("mine", "--round", "1.0", "--benchmark", "bert", "-o", "a.svg"), "there is no entry of bert, but of resnet"),

@@ -196,7 +196,7 @@ def test_an_unknown_status_is_shown_marked_and_told_never_an_error(format_: str,
     outcome = run("score", tree.folder, "--format", format_)
     assert outcome.status == 0
     assert outcome.stderr == (
-        "mlsub: systems/rack1.json: the status 'onprems\\x1b[31m' is no known availability. "
+        "mlsub: systems/rack1.json: the status 'onprems\\x1b[31m' is not a known availability. "
         "Did you mean Available on-premise?\n"
     )
     if format_ == "csv":

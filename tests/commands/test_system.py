@@ -128,7 +128,7 @@ REFUSED = [
         ["new", "--from", "ipu-pod16", "--division", "close"],
         "mlsub system new: no division 'close'; there are closed, ",
     ),
-    (["new", "--from", "ipu-pod16", "--status", "x"], "mlsub system new: 'x' is no known status."),
+    (["new", "--from", "ipu-pod16", "--status", "x"], "mlsub system new: 'x' is not a known status."),
     (
         ["new", "--from", "ipu-pod16", "--set", "coling=air"],
         "mlsub system new: no field 'coling'. Did you mean cooling?",
@@ -138,7 +138,7 @@ REFUSED = [
     (["capture", "--merge"], "mlsub system capture: --merge needs captures; name their files."),
     (["capture", "--merge", "gone.json"], "mlsub system capture: There is no gone.json."),
     (["capture", "x.json"], "mlsub system capture: x.json: files are joined with --merge, and written with -o."),
-    (["capture", "--hosts", "-x"], "mlsub system capture: --hosts: '-x' is no name of a host."),
+    (["capture", "--hosts", "-x"], "mlsub system capture: --hosts: '-x' is not a host name."),
     (["capture", "--merge", "--hosts", "a"], "mlsub system capture: --merge and --hosts exclude each other"),
 ]
 

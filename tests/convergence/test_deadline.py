@@ -58,7 +58,7 @@ def test_a_point_that_came_after_the_deadline_is_named(
     assert (final.result.verdict, final.result.how, final.result.reference_points) == ("pass", "exact", "final")
     assert not any(f.rejects for f in final.findings)
     ((message, other, actual),) = told(final, "rcp.other-points")
-    assert message == "With the reference points at the deadline the convergence test would come to another answer"
+    assert message == "With the reference points at the deadline the convergence test would give another answer"
     assert other is not None and actual is not None
     assert "which count here: passes from" in actual
     deadline = entry(tmp_path, round_name, name, size, point, DEADLINE)
@@ -77,12 +77,12 @@ def test_where_both_answers_agree_nothing_is_said(tmp_path: Path) -> None:
 def test_what_is_known_of_the_deadline_is_said_where_it_counts(tmp_path: Path) -> None:
     ((_, _, known),) = told(entry(tmp_path, "5.1", "llama31_8b", 32, 200_000, DEADLINE), "rcp.deadline-points")
     assert known is not None and known.startswith(
-        "other than the final ones at llama31_8b 16: not in 4.1.35 of 2025-10-09"
+        "different from the final ones at llama31_8b 16: not in 4.1.35 of 2025-10-09"
     )
     ((_, _, known),) = told(entry(tmp_path, "5.1", "retinanet", 256, 9, DEADLINE), "rcp.deadline-points")
     assert known == "no difference from the final ones is known for retinanet"
     ((_, _, known),) = told(entry(tmp_path, "2.1", "bert", 16384, 9e9, DEADLINE), "rcp.deadline-points")
-    assert known is not None and "not known is whether PR 280 and 281" in known
+    assert known is not None and "unknown: whether PR 280 and 281" in known
 
 
 def test_of_hpc_nothing_is_known_and_the_final_points_count(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_of_hpc_nothing_is_known_and_the_final_points_count(tmp_path: Path) -> N
     found = judged(tmp_path / "cosmoflow", "2.0", usage="hpc", options=DEADLINE)
     assert found.result.verdict == "pass"
     ((_, _, known),) = told(found, "rcp.deadline-points")
-    assert known == "those of MLPerf HPC v2.0 are not known, so the final ones count"
+    assert known == "those of MLPerf HPC v2.0 are unknown, so the final ones are used"
 
 
 def test_a_file_of_ones_own_has_no_deadline(tmp_path: Path) -> None:

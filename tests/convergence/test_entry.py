@@ -87,7 +87,7 @@ def test_the_sizes_between_below_and_above_the_reference_points(tmp_path: Path) 
 def test_a_missing_reference_rejects_and_says_why(tmp_path: Path) -> None:
     found = entry(tmp_path, [log_of("resnet", 100_000, 500) for _ in range(5)])
     assert broken(found) == ["rcp.missing"]
-    assert found.findings[0].expected == "a reference point of this batch size or a larger one"
+    assert found.findings[0].expected == "a reference point at this batch size or a larger one"
     assert found.findings[0].actual == "500 epochs at batch size 100000"
 
 
@@ -132,13 +132,13 @@ DEFECTS: dict[str, tuple[str, Logs, str, str]] = {
         "3.0",
         lambda: [*resnet(*[SLOW] * 4), *resnet(None)],
         "rcp.no-point",
-        "The run says success, and no evaluation before run_stop says at what point it converged",
+        "The run says success, but no evaluation before run_stop shows where it converged",
     ),
     "an evaluation that says nothing of epochs": (
         "1.0",
         lambda: [*resnet(*[SLOW] * 4), *resnet("many")],
         "official.crash",
-        "The official convergence checker ends in a traceback at this record, so the package cannot be checked",
+        "The official convergence checker ends with a traceback at this record, so the package cannot be checked",
     ),
     "two batch sizes": (
         "3.0",
@@ -158,11 +158,11 @@ DEFECTS: dict[str, tuple[str, Logs, str, str]] = {
         "rcp.batch-size",
         "The runs do not agree on one batch size and one benchmark",
     ),
-    "a batch size that is no number": (
+    "a batch size that is not a number": (
         "1.0",
         lambda: [log_of("resnet", "4096", SLOW)] * 5,
         "official.crash",
-        "The official convergence checker ends in a traceback at this record, so the package cannot be checked",
+        "The official convergence checker ends with a traceback at this record, so the package cannot be checked",
     ),
     "two benchmarks": (
         "3.0",
@@ -174,7 +174,7 @@ DEFECTS: dict[str, tuple[str, Logs, str, str]] = {
         "3.0",
         lambda: [log_of("resnet50", SIZE, SLOW)] * 5,
         "rcp.no-reference",
-        'There is no reference to hold "resnet50" against in MLPerf Training v3.0',
+        'There is no reference to compare "resnet50" with in MLPerf Training v3.0',
     ),
     "two runs that did not converge": (
         "3.0",
@@ -244,7 +244,7 @@ def test_to_v21_an_answer_that_depends_on_the_order_of_the_logs_is_named(
     assert finding.actual is not None
     assert f"{others} in result_0.txt, result_1.txt" in finding.actual
     assert (
-        f"{last} in result_{by_name_last}.txt (counts here): {'fails, for' if slower_last else 'passes from'}"
+        f"{last} in result_{by_name_last}.txt (counts here): {'fails: only' if slower_last else 'passes from'}"
         in finding.actual
     )
 
@@ -285,14 +285,14 @@ def test_bert_is_counted_by_epochs_and_both_answers_are_shown(tmp_path: Path) ->
     assert also is not None
     assert (also.verdict, also.counted, also.mean, also.also) == ("pass", "train_samples", 3_000_000, None)
     assert broken(found) == ["rcp.too-fast"]
-    assert str(found.findings[0].fix).startswith("Counted by train_samples it passes (3000000)")
+    assert str(found.findings[0].fix).startswith("Counted in train_samples it passes (3000000)")
 
 
 @pytest.mark.parametrize(
     ("more", "asked"),
     [
-        ({"options": Options(train_samples=True)}, "asked for by --rcp-bert-train-samples"),
-        ({"flags": Flags(train_samples="package_checker_params")}, "asked for by package_checker_params"),
+        ({"options": Options(train_samples=True)}, "requested by --rcp-bert-train-samples"),
+        ({"flags": Flags(train_samples="package_checker_params")}, "requested by package_checker_params"),
     ],
 )
 def test_bert_is_counted_by_train_samples_where_that_is_asked_for(
@@ -314,7 +314,7 @@ def test_other_benchmarks_know_no_train_samples(tmp_path: Path) -> None:
     [
         (SIZE, FAST, "bypassed", "The convergence test fails, and own/params lets it pass"),
         (100_000, FAST, "bypassed", "The convergence test fails, and own/params lets it pass"),
-        (SIZE, SLOW, "pass", "own/params asks for a bypass that changes nothing: the test passes"),
+        (SIZE, SLOW, "pass", "own/params requests a bypass that has no effect: the test passes"),
     ],
 )
 def test_a_bypass_is_told_with_its_file(size: int, point: int, verdict: str, said: str, tmp_path: Path) -> None:
@@ -372,7 +372,7 @@ def test_where_the_hull_of_the_written_rules_decides_otherwise_an_auditor_hears_
     assert broken(found) == ["rcp.too-fast"]
     (hull,) = [f for f in found.findings if f.rule == "rcp.hull"]
     assert hull.kind == "review"
-    assert hull.message == "The lower hull of the written rules would decide otherwise than the official pruning"
+    assert hull.message == "The lower hull of the written rules would decide differently from the official pruning"
     assert hull.expected == "by the hull: passes from 3231907 samples on"
 
 

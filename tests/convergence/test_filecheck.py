@@ -50,7 +50,7 @@ BROKEN: dict[str, tuple[str, str, str | None]] = {
     "no record": ("{}", "It holds no reference point", None),
     "a description of a package": (
         '{"name": "left-pad", "version": "1.0.0"}',
-        "A record is no object; is this a file of reference points?",
+        "A record is not an object; is this a file of reference points?",
         "name",
     ),
     "records of something else": (
@@ -68,12 +68,12 @@ BROKEN: dict[str, tuple[str, str, str | None]] = {
 CHANGED: dict[str, tuple[dict[str, Any], str]] = {
     "no batch size": ({"BS": None}, "BS missing; is this a file of reference points?"),
     "no hyperparameters": ({"Hyperparams": None}, "Hyperparams missing; is this a file of reference points?"),
-    "hyperparameters that are none": ({"Hyperparams": [1]}, "Hyperparams is no object"),
-    "a batch size of text": ({"BS": "8192"}, 'BS, the batch size, is no number above 0: "8192"'),
-    "a batch size of 0": ({"BS": 0}, "BS, the batch size, is no number above 0: 0"),
-    "a batch size of true": ({"BS": True}, "BS, the batch size, is no number above 0: true"),
-    "an infinite batch size": ({"BS": float("inf")}, "BS, the batch size, is no number above 0: Infinity"),
-    "a benchmark that is no name": ({"Benchmark": 7}, "Benchmark is no name: 7"),
+    "hyperparameters that are none": ({"Hyperparams": [1]}, "Hyperparams is not an object"),
+    "a batch size of text": ({"BS": "8192"}, 'BS, the batch size, is not a number above 0: "8192"'),
+    "a batch size of 0": ({"BS": 0}, "BS, the batch size, is not a number above 0: 0"),
+    "a batch size of true": ({"BS": True}, "BS, the batch size, is not a number above 0: true"),
+    "an infinite batch size": ({"BS": float("inf")}, "BS, the batch size, is not a number above 0: Infinity"),
+    "a benchmark that is no name": ({"Benchmark": 7}, "Benchmark is not a name: 7"),
     "another benchmark": ({"Benchmark": "ssd"}, "The records are of 2 benchmarks: resnet, ssd"),
     "the same batch size": ({"BS": 4096}, "Batch size 4096 has a record already: resnet_ref_4096"),
     "no points": ({EPOCHS: None}, "'Epochs to converge' missing, which the official tool reads for resnet"),
@@ -81,18 +81,21 @@ CHANGED: dict[str, tuple[dict[str, Any], str]] = {
         {EPOCHS: None, SAMPLES: [40] * 10},
         "'Epochs to converge' missing, which the official tool reads for resnet",
     ),
-    "points that are no list": ({EPOCHS: 40}, "'Epochs to converge' is no list of numbers above 0: 40"),
-    "text among the points": ({EPOCHS: [40, "41", 42]}, "'Epochs to converge' is no list of numbers above 0: \"41\""),
-    "not a number": ({EPOCHS: [40, float("nan"), 42]}, "'Epochs to converge' is no list of numbers above 0: NaN"),
+    "points that are no list": ({EPOCHS: 40}, "'Epochs to converge' is not a list of numbers above 0: 40"),
+    "text among the points": (
+        {EPOCHS: [40, "41", 42]},
+        "'Epochs to converge' is not a list of numbers above 0: \"41\"",
+    ),
+    "not a number": ({EPOCHS: [40, float("nan"), 42]}, "'Epochs to converge' is not a list of numbers above 0: NaN"),
     "an infinite point": (
         {EPOCHS: [40, float("inf"), 42]},
-        "'Epochs to converge' is no list of numbers above 0: Infinity",
+        "'Epochs to converge' is not a list of numbers above 0: Infinity",
     ),
-    "true among the points": ({EPOCHS: [40, True, 42]}, "'Epochs to converge' is no list of numbers above 0: true"),
-    "a point that overflows": ({EPOCHS: [40, 1e200, 42]}, "'Epochs to converge' holds a number above 1e+15: 1e+200"),
+    "true among the points": ({EPOCHS: [40, True, 42]}, "'Epochs to converge' is not a list of numbers above 0: true"),
+    "a point that overflows": ({EPOCHS: [40, 1e200, 42]}, "'Epochs to converge' contains a number above 1e+15: 1e+200"),
     "a point beyond floating point": (
         {EPOCHS: [40, 10**400, 42]},
-        f"'Epochs to converge' holds a number above 1e+15: 1{'0' * 78}…",
+        f"'Epochs to converge' contains a number above 1e+15: 1{'0' * 78}…",
     ),
     "a batch size beyond floating point": (
         {"BS": 10**400},
@@ -102,8 +105,8 @@ CHANGED: dict[str, tuple[dict[str, Any], str]] = {
         {"Hyperparams": {"x": json.loads("[" * 30 + "]" * 30)}},
         "It is nested more than 20 deep",
     ),
-    "a negative point": ({EPOCHS: [40, -41, 42]}, "'Epochs to converge' is no list of numbers above 0: -41"),
-    "too few for a mean": ({EPOCHS: [40, 41]}, "2 runs have no olympic mean; 3 are the least"),
+    "a negative point": ({EPOCHS: [40, -41, 42]}, "'Epochs to converge' is not a list of numbers above 0: -41"),
+    "too few for a mean": ({EPOCHS: [40, 41]}, "2 runs are too few for an olympic mean; at least 3 are needed"),
 }
 
 
@@ -144,7 +147,7 @@ def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     pipe = tmp_path / "rcps_resnet.json"
     os.mkfifo(pipe)
-    assert errors(pipe) == [("It is no regular file", None)]
+    assert errors(pipe) == [("It is not a regular file", None)]
 
 
 def test_a_name_no_file_can_have_is_told() -> None:
@@ -190,7 +193,7 @@ def test_what_can_be_used_all_the_same_is_a_warning(changes: dict[str, Any], war
 def test_a_benchmark_of_no_round_is_a_warning() -> None:
     assert needed_runs("newthing") is None
     records = {"newthing_ref_8": record(Benchmark="newthing")}
-    assert [p.message for p in check_records(records)] == ["newthing is no benchmark of any round"]
+    assert [p.message for p in check_records(records)] == ["newthing is not a benchmark of any round"]
 
 
 def test_a_good_file_has_no_problem(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def test_fewer_runs_than_an_entry_has_leave_the_verdict_open() -> None:
     found = margin_of(entry((35, 36, 37), mean=36.0), "resnet", ROUND, SMALL)
     assert (found.verdict, found.stands, found.runs, found.needed) == ("open", True, 3, 5)
     assert found.completion is not None and 0.5 < found.completion < 1
-    assert "3 of 5 runs are there" in found.notes[0]
+    assert "3 of 5 runs are present" in found.notes[0]
     below = margin_of(entry((33, 34, 34), verdict="fail"), "resnet", ROUND, SMALL)
     assert (below.verdict, below.stands) == ("open", False)
 
@@ -99,10 +99,10 @@ def test_more_failures_than_are_forgiven_are_certain_even_early() -> None:
 @pytest.mark.parametrize(
     ("rcp", "verdict", "note"),
     [
-        ({"how": "no-batch-size", "verdict": "fail"}, "fail", "agree on no batch size"),
-        ({"how": "no-point", "verdict": "fail"}, "fail", "tells nowhere at what point"),
-        ({"how": "missing", "verdict": "missing"}, "missing", "no reference point is as large"),
-        ({"how": "no-reference", "verdict": "missing"}, "missing", "no reference to hold it against"),
+        ({"how": "no-batch-size", "verdict": "fail"}, "fail", "do not agree on batch size"),
+        ({"how": "no-point", "verdict": "fail"}, "fail", "does not show where it converged"),
+        ({"how": "missing", "verdict": "missing"}, "missing", "no reference point is that large"),
+        ({"how": "no-reference", "verdict": "missing"}, "missing", "no reference to compare it with"),
     ],
 )
 def test_what_has_no_figures_says_why(rcp: dict[str, Any], verdict: str, note: str) -> None:
@@ -119,7 +119,7 @@ def test_a_bypass_and_the_other_way_of_counting_are_told() -> None:
         entry((30.0,) * 5, verdict="bypassed", bypass="package_checker_params", also=other), "resnet", ROUND, SMALL
     )
     assert found.stands
-    assert "package_checker_params asks to let it pass" in found.notes
+    assert "package_checker_params turns off the test" in found.notes
     assert "counted by train_samples the mean is 3000000: pass" in found.notes
     same = RcpResult(verdict="pass", counted="train_samples", mean=36.0)
     assert margin_of(entry((36.0,) * 5, also=same), "resnet", ROUND, SMALL).notes[1:] == ()
@@ -128,7 +128,7 @@ def test_a_bypass_and_the_other_way_of_counting_are_told() -> None:
 def test_points_beyond_any_real_one_cost_the_chance_and_nothing_else() -> None:
     found = margin_of(entry((1e300, 2e300, 36.0, 37.0, 38.0), mean=37.0), "resnet", ROUND, SMALL)
     assert (found.chance, found.mean) == (None, 37.0)
-    assert "a convergence point is beyond any real one, so no chance can be told" in found.notes
+    assert "a convergence point is beyond any real one, so no chance can be computed" in found.notes
 
 
 @pytest.mark.parametrize(
@@ -136,10 +136,10 @@ def test_points_beyond_any_real_one_cost_the_chance_and_nothing_else() -> None:
     [
         ("open-division", "the Open division has no convergence test"),
         ("round-without-test", "MLPerf Training v2.1 had no convergence test"),
-        ("unknown-benchmark", '"resnet" is no benchmark of MLPerf Training v2.1'),
-        ("benchmark-without-test", "resnet is not held against a reference in any round"),
-        ("round-of-your-own", "a round of your own has no reference points but those named with --rcp"),
-        ("unknown-division", '"closed" is no division, so nothing says whether it is tested'),
+        ("unknown-benchmark", '"resnet" is not a benchmark of MLPerf Training v2.1'),
+        ("benchmark-without-test", "resnet is not compared with a reference in any round"),
+        ("round-of-your-own", "a round of your own has only the reference points named with --rcp"),
+        ("unknown-division", '"closed" is not a division, so it is not known whether it is tested'),
     ],
 )
 def test_an_entry_that_is_not_tested_says_why(how: str, words: str) -> None:
@@ -148,7 +148,7 @@ def test_an_entry_that_is_not_tested_says_why(how: str, words: str) -> None:
 
 def test_an_entry_without_a_description_says_that() -> None:
     undescribed = msgspec.structs.replace(entry((), verdict="not-required", how="unknown-division"), division=None)
-    assert untested(undescribed, ROUND).why == "no system description says its division"
+    assert untested(undescribed, ROUND).why == "no system description names its division"
 
 
 @pytest.mark.parametrize(("round_name", "name"), [("2.1", "resnet"), ("3.0", "bert")])

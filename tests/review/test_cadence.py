@@ -17,10 +17,10 @@ from mlsub.rules.formula import parse
 from tests.review.folding import make_run
 
 FEW = settings(derandomize=True, deadline=None, max_examples=100)
-FIRST = "The first evaluation is not where the rules ask for it"
-MISSING = "An evaluation that the rules ask for is missing"
-STOPS = "The run stops at an evaluation that the rules do not ask for"
-OFF = "An evaluation is not where the rules ask for it"
+FIRST = "The first evaluation is not where the rules require it"
+MISSING = "An evaluation that the rules require is missing"
+STOPS = "The run stops at an evaluation that the rules do not require"
+OFF = "An evaluation is not where the rules require it"
 
 
 def every(step: float, start: float | None = None, times: int = 5) -> list[float]:

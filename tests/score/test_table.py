@@ -235,11 +235,11 @@ def test_what_is_not_published_has_no_links() -> None:
 
 def test_an_unknown_status_is_told_with_a_guess() -> None:
     assert status_notes([variety()]) == (
-        "systems/rack2.json: the status 'onprems' is no known availability. Did you mean Available on-premise?",
+        "systems/rack2.json: the status 'onprems' is not a known availability. Did you mean Available on-premise?",
     )
     strange = make_report(systems=(make_system(facts=make_facts(status="???")),))
     assert status_notes([strange]) == (
-        "systems/rack1.json: the status '???' is no known availability. Known are Available on-premise, "
+        "systems/rack1.json: the status '???' is not a known availability. Known are Available on-premise, "
         "Available cloud, Preview, Research, Development, or Internal (RDI).",
     )
 

@@ -25,7 +25,11 @@ from tests.submission.test_locate import CORPUS
         ("llama2_70b", "3.0", "llama2_70b_lora is a benchmark of MLPerf Training v4.0 to v6.1: "),
         ("resnet50", "1.0", "Did you mean resnet? Rename the folder."),
         ("llama31_405", "5.1", "Did you mean llama31_405b? Rename the folder."),
-        ("zzz", "5.1", "Name the folder like the benchmark, or check by the round that has it (--round)."),
+        (
+            "zzz",
+            "5.1",
+            "Give the folder the benchmark's name, or check against the round that has this benchmark (--round).",
+        ),
     ],
 )
 def test_a_benchmark_of_another_round_is_not_to_be_renamed(
@@ -82,7 +86,7 @@ def test_a_tree_one_folder_too_deep_is_rejected(asked: str, inner: str, tmp_path
     outcome = check(tmp_path / asked)
     assert (outcome.status, outcome.official, outcome.errors()) == (1, "rejected", {"tree.too-deep"})
     [finding] = outcome.of("tree.too-deep")
-    assert finding["message"] == f"The tree of {inner} lies one folder too deep"
+    assert finding["message"] == f"The files of {inner} are one folder too deep"
     assert (finding["expected"], finding["actual"]) == ("ACME/results", f"ACME/{inner}/results")
     # What it holds is judged all the same.
     assert "accepted" in {entry["official"] for entry in outcome.report["entries"]}

@@ -43,7 +43,7 @@ def test_03_a_bad_field_of_a_description_does_not_hide_a_missing_one(tmp_path: P
     assert found == {
         ("system.field-missing", "The required field cooling is missing"),
         ("system.field-not-text", "The field framework is not text"),
-        ("system.unknown-status", "The status is no availability that the results table knows"),
+        ("system.unknown-status", "The status is not an availability category of the results table"),
     }
     assert outcome.status == 1
 

@@ -118,7 +118,7 @@ def test_gpus_that_differ_or_do_not_tell(machine: Machine) -> None:
     found = nvidia.find()
     assert found is not None
     assert found["accelerator_model_name"].value == "1x NVIDIA A100-SXM4-80GB, 1x NVIDIA A40"
-    assert found["accelerator_memory_capacity"].source == "nvidia-smi does not tell memory.total"
+    assert found["accelerator_memory_capacity"].source == "nvidia-smi does not report memory.total"
     assert found["accelerator_frequency"].source == "nvidia-smi: clocks.max.sm differs among the GPUs (1410, 1740)"
 
 
@@ -286,7 +286,7 @@ NO_CAPTURES = [
 @pytest.mark.parametrize("raw", NO_CAPTURES)
 def test_what_is_no_capture_is_refused_in_one_line(raw: bytes, tmp_path: Path) -> None:
     (tmp_path / "c.json").write_bytes(raw)
-    with pytest.raises(MlsubError, match=r"c\.json is (no capture|larger)"):
+    with pytest.raises(MlsubError, match=r"c\.json is (not a capture|larger)"):
         read_capture(tmp_path / "c.json")
 
 
@@ -317,7 +317,7 @@ def test_hosts_are_captured_by_ssh(machine: Machine) -> None:
     [
         (127, "sh: mlsub: not found", "n1: mlsub is not there. Install it on that host, or capture there and use "),
         (255, "ssh: connect to host n1: No route to host", "n1: ssh failed: ssh: connect to host n1: No route to host"),
-        (0, "", "What n1 answered is no capture"),
+        (0, "", "What n1 answered is not a capture"),
     ],
 )
 def test_a_host_that_gives_no_capture(machine: Machine, status: int, complaint: str, words: str) -> None:
@@ -328,7 +328,7 @@ def test_a_host_that_gives_no_capture(machine: Machine, status: int, complaint: 
 
 
 def test_without_ssh(machine: Machine) -> None:
-    with pytest.raises(MlsubError, match="no ssh on PATH"):
+    with pytest.raises(MlsubError, match="ssh is not on PATH"):
         capture_hosts(["n1"])
 
 

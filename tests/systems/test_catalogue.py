@@ -167,8 +167,8 @@ def test_a_new_description_leaves_to_the_submitter_what_is_theirs() -> None:
     ("asked", "words"),
     [
         ({"hosts": 3}, "64 accelerators cannot be shared evenly among 3 hosts; 1, 2, 4, 8, 16, 32, 64 can."),
-        ({"status": "onprm"}, "'onprm' is no known status. Did you mean Available on-premise?"),
-        ({"status": "q"}, "'q' is no known status. Known are onprem, cloud, preview and rdi."),
+        ({"status": "onprm"}, "'onprm' is not a known status. Did you mean Available on-premise?"),
+        ({"status": "q"}, "'q' is not a known status. Known are onprem, cloud, preview and rdi."),
     ],
 )
 def test_what_cannot_be_is_refused(asked: dict[str, Any], words: str) -> None:

@@ -21,7 +21,7 @@ def find_jumps(entry: Entry) -> Iterator[Observation]:
         yield observe(
             "inspect.clock-jump",
             entry,
-            "The clock steps back in the timed region, so the length of the run is not known",
+            "The clock steps back in the timed region, so the length of the run is unknown",
             f"by {seconds(by)}{share}; {len(jumps)} of {len(entry.traces)} runs have such a step",
             at=trace,
             line=line,

@@ -40,7 +40,7 @@ def find_copies(entries: Sequence[Entry]) -> Iterator[Observation]:
             pair for pair in pairs if _evaluations(pair[0].trace) != _evaluations(pair[1].trace) and not _one_run(pair)
         ]
         if other:
-            yield _told("inspect.same-times", "Records have the same distances in time as those of other logs", other)
+            yield _told("inspect.same-times", "Records are spaced in time exactly as in other logs", other)
     yield from _same_samples(entries)
 
 
@@ -100,7 +100,7 @@ def _same_runs(pairs: Sequence[tuple[_Log, _Log]]) -> Iterator[Observation]:
     words = [f"{change} in {count}" for change, count in counted.items()]
     yield _told(
         "inspect.same-run",
-        "Logs tell of the same runs as another entry: one run, published twice",
+        "Logs record the same runs as another entry: the runs are published twice",
         told,
         f"; {listed(words)} of them" if words else "; no record added or removed",
         changes=made,
@@ -113,8 +113,8 @@ def _same_evaluations(pairs: Sequence[tuple[_Log, _Log]]) -> Iterator[Observatio
         return
     equal = sum(_equal_seeds(*pair) for pair in pairs)
     some = "" if equal == len(pairs) else f" of {equal} of them"
-    more = f"; the seeds{some} are equal, which explains it where the software is deterministic" if equal else ""
-    message = "Runs at other times have the same evaluations to the last digit"
+    more = f"; the seeds{some} are equal, which explains it if the software is deterministic" if equal else ""
+    message = "Runs at different times have the same evaluations to the last digit"
     yield _told("inspect.same-evaluations", message, pairs, more, equal_seeds=equal)
 
 
@@ -132,7 +132,7 @@ def _told(rule: str, message: str, pairs: Sequence[tuple[_Log, _Log]], more: str
         entry,
         message,
         f"{len(pairs)} of {len(entry.traces)} logs equal to logs {where}: {listed(names, 3)}{more}",
-        expected="runs of their own",
+        expected="separate runs",
         other=other.path,
         logs=[[a.trace.path, b.trace.path] for a, b in pairs],
         **numbers,
@@ -156,9 +156,9 @@ def _same_samples(entries: Sequence[Entry]) -> Iterator[Observation]:
             yield observe(
                 "inspect.same-samples",
                 entry,
-                "Runs have seed and number of trained samples equal to those of another entry",
+                "Runs have the same seed and number of trained samples as those of another entry",
                 f"{len(alike)} of {len(entry.traces)} runs as in {alike[0][1].path}: {listed(shown, 3)}",
-                expected="another order of the data, hence another number",
+                expected="a different order of the data, and so a different number",
                 other=alike[0][1].path,
                 pairs=len(alike),
             )

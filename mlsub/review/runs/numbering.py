@@ -24,9 +24,9 @@ def find_holes(entry: Entry) -> Iterator[Observation]:
         yield observe(
             "inspect.numbering",
             entry,
-            "Numbers of result files are left out",
+            "Numbers of result files are missing",
             f"no {listed([str(number) for number in holes])} among {numbers[0]} to {numbers[-1]}",
-            expected="numbers one after the other",
+            expected="consecutive numbers",
             holes=holes[:100],
         )
 
@@ -51,7 +51,7 @@ def find_order(entry: Entry) -> Iterator[Observation]:
         entry,
         "The runs were not made in the order of their numbers",
         actual,
-        expected="the order of time",
+        expected="chronological order",
         order=in_time[:100],
         longest_wait_ms=longest,
     )

@@ -60,7 +60,7 @@ def _told(entry: Entry, spans: Sequence[_Span], pairs: Sequence[_Pair], left: Se
         parts.append(f"{len(others)} pair{'s' * (len(others) > 1)} with runs of {names} on the same system")
     remaining = sum(entry.path in (pair.one.entry, pair.other.entry) for pair in left)
     if any(span.stop != span.unstretched for span in mine):
-        parts.append(f"{remaining} pair{'s' * (remaining != 1)} remain with run_stop put back to the last record")
+        parts.append(f"{remaining} pair{'s' * (remaining != 1)} remain if run_stop is moved back to the last record")
     yield observe(
         "inspect.overlap",
         entry,

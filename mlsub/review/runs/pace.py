@@ -110,7 +110,7 @@ def find_long_init(entry: Entry) -> Iterator[Observation]:
             yield observe(
                 "inspect.long-init",
                 entry,
-                "A run initialises much longer than the entry's other runs",
+                "A run initialises for much longer than the entry's other runs",
                 f"{seconds(init)}, {seconds(habit)} in the median of the others",
                 at=trace,
                 init_ms=init,

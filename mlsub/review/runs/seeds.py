@@ -38,7 +38,7 @@ def find_shared_seeds(entries: Sequence[Entry]) -> Iterator[Observation]:
             yield observe(
                 "inspect.seeds-shared",
                 entry,
-                "Seeds are equal to those of entries of another round or organisation",
+                "Seeds are the same as in entries of another round or organisation",
                 f"{alike[best]} of {len(seeds[n])} seeds ({listed(shown, 5)}) as in {entries[best].path}; "
                 f"{len(alike)} such entries",
                 expected="seeds drawn for each run",

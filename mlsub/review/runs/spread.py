@@ -62,9 +62,9 @@ def find_small_spread(entry: Entry) -> Iterator[Observation]:
         yield observe(
             "inspect.small-spread",
             entry,
-            "The runs converge nearer together than independent runs of the reference would",
+            "The runs converge closer together than independent runs of the reference would",
             f"{len(points)} runs {_span(points)}; {len(values)} reference runs at batch size {grouped(batch)} "
-            f"{_span(on_grid)}, and {len(points)} of them lie as near together with a chance of {chance:.1e}",
+            f"{_span(on_grid)}, and {len(points)} of them are as close together with a chance of {chance:.1e}",
             expected=f"a chance of {limits.spread_chance:g} or more",
             chance=chance,
             width=width,

@@ -90,7 +90,7 @@ def find_stretch(entry: Entry) -> Iterator[Observation]:
     yield observe(
         "inspect.stretched",
         entry,
-        "run_stop lies at a constant multiple of the time to the last record before it",
+        "run_stop is at a constant multiple of the time to the last record before it",
         actual,
         expected="run_stop some milliseconds after the last record, or a wait that does not grow with the run",
         factor=stretch.factor,

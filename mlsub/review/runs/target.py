@@ -33,7 +33,7 @@ def find_met_earlier(entry: Entry) -> Iterator[Observation]:
     yield observe(
         "inspect.target-earlier",
         entry,
-        "Runs reach the target at an earlier evaluation than the one they end with",
+        "Runs reach the target at an earlier evaluation than their last",
         f"{len(earlier)} of {len(entry.traces)} runs: {listed(shown, 3)}",
         expected="an end at the first evaluation that reaches the target",
         runs={name: {"met": met + 1, "of": last + 1} for name, (met, last) in earlier.items()},

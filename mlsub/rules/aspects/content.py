@@ -113,7 +113,7 @@ class Metadata(Aspect):
 
     name = "metadata"
     title = "the metadata of {key} must say what is needed"
-    why = "The record says nothing without: which epoch, which status, which tensor."
+    why = "Without it the record does not say which epoch, status or tensor it means."
     fix = "Pass the missing entry as metadata of the record."
     example = "{record} with metadata that lacks the entry"
     fields = ("metadata", "first_metadata", "gathers")
@@ -124,7 +124,7 @@ class Metadata(Aspect):
         yield from (f"on the first record {entry.words()}" for entry in self.rule.first_metadata)
         if self.rule.gathers is not None:
             of = self.rule.gathers
-            yield f"{of.field} and {of.by} of the {of.key} records it is put together from"
+            yield f"{of.field} and {of.by} of the {of.key} records it is computed from"
 
     def named(self) -> Iterable[str]:
         entries = (*self.rule.metadata, *self.rule.first_metadata)

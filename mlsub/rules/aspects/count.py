@@ -18,8 +18,8 @@ class Count(Aspect):
 
     name = "count"
     title = "{key} must appear {words}"
-    why = "A reviewer, and every tool, has to find the fact in the log: once if there can be only one."
-    fix = "Log the key as often as demanded."
+    why = "Reviewers and tools have to find the fact in the log, and only once if it has only one value."
+    fix = "Log the key as often as required."
     example = "no record with key {key} in the log"
     join = " and "
 
@@ -45,7 +45,7 @@ class Count(Aspect):
             if not out.same:
                 message = f"{key} appears more than once, with different values"
                 found = f"{out.count} times: {', '.join(out.values)} (lines {', '.join(map(str, out.lines))})"
-                fix = "Keep the record that is true of this run; one file is one run."
+                fix = "Keep the record that belongs to this run; each file is one run."
                 yield Flaw(self.name, out.lines[1], message, "exactly once", found, fix)
         elif out.count < occurs.least and not case.cut_off and not (out.count == 0 and key in case.spoiled):
             yield self._wrong(out, "appears too few times" if out.count else "is missing")
@@ -95,8 +95,8 @@ class AnyOf(Aspect):
     """Keys of which at least one must appear; findings name the first of them."""
 
     name = "any-of"
-    title = "{key}, or the key that may stand for it, must appear"
-    why = "Runs are cut into blocks or into epochs; one of the two must be logged to follow the run."
+    title = "{key}, or the key that may replace it, must appear"
+    why = "Runs are divided into blocks or epochs; one of the two must be logged to follow the run."
     fix = "Log one of the keys."
     example = "a log with neither of the keys"
     fields = ()
@@ -109,7 +109,7 @@ class AnyOf(Aspect):
     @classmethod
     def flaw(cls, group: tuple[str, ...]) -> Flaw:
         """That none of them appears."""
-        fix = f"Log {' or '.join(group)}; the run's structure cannot be followed without."
+        fix = f"Log {' or '.join(group)}; without one of them the run's structure cannot be followed."
         return Flaw(cls.name, None, f"Neither {' nor '.join(group)} appears", cls.words_of(group), "none", fix)
 
 

@@ -19,8 +19,8 @@ class Order(Aspect):
     name = "order"
     title = "{key} must come in the right order"
     why = "Time to train is only comparable if everybody starts and stops the clock at the same point."
-    fix = "Emit the record at the point in time it stands for."
-    example = "{key} where the log is not there yet, or is past it"
+    fix = "Emit the record at the time that it stands for."
+    example = "{key} too early or too late in the log"
     fields = ("after", "not_after")
     join = ", "
 
@@ -56,9 +56,9 @@ class Nesting(Aspect):
 
     name = "nesting"
     title = "{key} must fit the sequence of epochs, blocks and evaluations"
-    why = "v0.6 asked for epochs one after the other, and for each evaluation printed before the next."
+    why = "v0.6 required epochs in sequence, and each evaluation printed before the next."
     fix = "Log each start before its stop, with the number of its epoch."
-    example = "{key} with another epoch_num than the sequence asks for"
+    example = "{key} with a different epoch_num than the sequence requires"
     fields = ("nested",)
 
     def words(self, division: str | None) -> Iterable[str]:

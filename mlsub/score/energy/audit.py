@@ -54,7 +54,7 @@ def _bad_lines(run: RunPower) -> Iterator[Finding]:
         yield finding(
             "power.bad-line",
             f"{run.path}/{name}",
-            "A line says nothing that can be used",
+            "A line cannot be used",
             line=bad.line,
             expected="a record with a number as value",
             actual=f"{bad.what}{lines}{files}",
@@ -81,7 +81,7 @@ def _efficiency(run: RunPower) -> Iterator[Finding]:
         yield finding(
             "power.efficiency",
             f"{run.path}/{name}",
-            "A conversion efficiency is none",
+            "A conversion efficiency is not valid",
             expected="above 0, at most 1",
             actual=f"{efficiency:g}" + (f", in {len(odd)} files" if len(odd) > 1 else ""),
         )
@@ -106,7 +106,7 @@ def _uncounted(run: RunPower) -> Iterator[Finding]:
         yield finding(
             "power.uncounted",
             f"{run.path}/{empty[0]}",
-            "No reading lies between the start and the stop of the measurement, so that the node counts as 0 watts",
+            "There is no reading between the start and the stop of the measurement, so the node counts as 0 watts",
             actual=f"{len(empty)} of {len(run.nodes)} nodes",
         )
     silent = [switch.name for switch in run.switches if not switch.there]
@@ -114,7 +114,7 @@ def _uncounted(run: RunPower) -> Iterator[Finding]:
         yield finding(
             "power.uncounted",
             f"{run.path}/{silent[0]}",
-            "There is no interconnect_power_est, so that the switch counts as 0 watts",
+            "There is no interconnect_power_est, so the switch counts as 0 watts",
             actual=f"{len(silent)} of {len(run.switches)} switches",
         )
 
@@ -124,7 +124,7 @@ def _described(run: RunPower, nodes: int | None) -> Iterator[Finding]:
         yield finding(
             "power.node-count",
             run.path,
-            "The number of measured nodes is not that of the system description",
+            "The number of measured nodes differs from the system description",
             expected=f"{nodes} (number_of_nodes)",
             actual=str(len(run.nodes)),
         )
@@ -149,7 +149,7 @@ def audit_copies(runs: Sequence[RunPower]) -> Iterator[Finding]:
             yield finding(
                 "power.same-readings",
                 run.path,
-                "All readings are those of another run",
-                expected="a measurement of its own",
+                "All readings are the same as those of another run",
+                expected="a separate measurement",
                 actual=first.path,
             )

@@ -74,7 +74,7 @@ def _leads_somewhere(folder: Path) -> bool:
 
 def _led_nowhere(path: str, runs: int) -> Power:
     """A link without an end is no folder to the official checker, which does not look then."""
-    told = finding("power.unreadable", path, "It cannot be read: a link that leads nowhere, or in a circle")
+    told = finding("power.unreadable", path, "It cannot be read: the link is broken or circular")
     return Power(findings=(told,), faulted=frozenset(), joules=(None,) * runs)
 
 
@@ -110,8 +110,8 @@ def _ownerless(entry: Entry, path: str, known: set[str]) -> list[Finding]:
         finding(
             "power.strays",
             path,
-            "The power folder holds what belongs to no result",
-            expected="a folder of the name of each result",
+            "The power folder contains files that belong to no result",
+            expected="a folder with the name of each result",
             actual=", ".join(others[:5]) + (", …" if len(others) > 5 else ""),
         )
     ]

@@ -60,7 +60,7 @@ def official_sum(ordered: Sequence[Record]) -> Measured:
             stop = record.time_ms
         elif record.kind == "reading" and stop is None and previous is not None:
             if record.value is None:
-                raise NoEnergyError(f"the power_reading of line {record.line} is no number")
+                raise NoEnergyError(f"the power_reading of line {record.line} is not a number")
             watt_ms += record.value * (record.time_ms - previous)
             previous = last = record.time_ms
             counted += 1
@@ -68,7 +68,7 @@ def official_sum(ordered: Sequence[Record]) -> Measured:
         raise NoEnergyError("there is no power_measurement_start")
     efficiency = _efficiency(ordered)
     if efficiency is None:
-        raise NoEnergyError("the conversion_eff is no number")
+        raise NoEnergyError("the conversion_eff is not a number")
     length = (last if stop is None else stop) - start
     if length == 0:
         end = "the last power_reading" if stop is None else "power_measurement_stop"

@@ -45,7 +45,7 @@ def run_joules(run: RunPower, duration_ms: float) -> float:
         raise NoEnergyError("there is no node_*.txt")
     watts = [_node_watts(node) for node in run.nodes] + [_switch_watts(switch) for switch in run.switches]
     if not any(node.measured and node.measured.counted for node in run.nodes):
-        raise NoEnergyError("no power_reading lies between start and stop of a measurement")
+        raise NoEnergyError("there is no power_reading between start and stop of a measurement")
     joules = sum(each * duration_ms for each in watts) / 1000
     if not math.isfinite(joules):
         raise NoEnergyError("the numbers are too large")
@@ -60,9 +60,9 @@ def _node_watts(node: Node) -> float:
 
 def _switch_watts(switch: Switch) -> float:
     if switch.watts is None:
-        raise NoEnergyError(f"{switch.name}: the interconnect_power_est is no number")
+        raise NoEnergyError(f"{switch.name}: the interconnect_power_est is not a number")
     if switch.efficiency is None:
-        raise NoEnergyError(f"{switch.name}: the conversion_eff is no number")
+        raise NoEnergyError(f"{switch.name}: the conversion_eff is not a number")
     return switch.efficiency * switch.watts
 
 

@@ -51,7 +51,7 @@ def faults(runs: Sequence[RunPower]) -> frozenset[str]:
 def crashes(runs: Sequence[RunPower], folder: Path, path: str) -> Iterator[Finding]:
     """What the official power checker of v5.0 and later ends in a traceback on, whatever run it is of."""
     if not any(run.there for run in runs):
-        yield _crash(path, "It holds no folder of any run", "power/result_<n>/ for each run")
+        yield _crash(path, "It has no folder for any run", "power/result_<n>/ for each run")
     for run in runs:
         names = [name for kind, _ in _KINDS for name in run.names if numbers_of((name,), kind) == [None]]
         if not run.there and (folder / run.result).exists() and not is_folder(folder / run.result):
@@ -61,7 +61,7 @@ def crashes(runs: Sequence[RunPower], folder: Path, path: str) -> Iterator[Findi
 
 
 def _crash(path: str, actual: str, expected: str) -> Finding:
-    message = "The official checker ends in a traceback on these power measurements"
+    message = "The official checker ends with a traceback on these power measurements"
     return finding("official.crash", path, message, expected=expected, actual=actual)
 
 
@@ -124,7 +124,7 @@ def _misnumbered(run: RunPower, kind: str, word: str, named: Sequence[str], more
     return finding(
         "power.names",
         run.path,
-        f"The files of the {word} are not numbered from 0 on{more}",
+        f"The files of the {word} are not numbered from 0{more}",
         expected=f"{kind}_0.txt" + (f" to {kind}_{len(named) - 1}.txt" if len(named) > 1 else ""),
         actual=_list(named),
     )
@@ -141,7 +141,7 @@ def _unequal(runs: Sequence[RunPower]) -> Iterator[Finding]:
                 yield finding(
                     "power.unequal",
                     run.path,
-                    f"The run has another number of {word} than most runs of the entry",
+                    f"The run has a different number of {word} than most runs of the entry",
                     expected=str(usual),
                     actual=f"{len(numbers_of(run.names, kind))}{other}",
                 )
@@ -160,8 +160,8 @@ def _unseen(run: RunPower) -> Iterator[Finding]:
         yield finding(
             "power.strays",
             run.path,
-            "Other files lie among the power files",
-            expected="node_<j>.txt and sw_<k>.txt alone",
+            "There are other files among the power files",
+            expected="only node_<j>.txt and sw_<k>.txt",
             actual=_list(others) + (f"; the official checker counts {counted} as measurements" if counted else ""),
         )
 

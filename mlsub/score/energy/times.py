@@ -56,7 +56,7 @@ def _sampling(run: RunPower, paced: _Paced) -> Iterator[Finding]:
             "power.sampling",
             f"{run.path}/{node.name}",
             "The power is read less often than once a second",
-            expected="a reading each second",
+            expected="one reading per second",
             actual=(
                 f"median {pace.median_ms / 1000:.2f} s, mean {pace.usual_ms / 1000:.2f} s without gaps, worst "
                 f"{pace.worst_ms / 1000:.1f} s ({pace.readings} readings), {_share(slow, run)}"
@@ -71,7 +71,7 @@ def _few(run: RunPower, paced: _Paced) -> Iterator[Finding]:
         yield finding(
             "power.few-readings",
             f"{run.path}/{node.name}",
-            "The power was read too few times",
+            "There are too few power readings",
             expected=f"at least {LEAST} readings",
             actual=f"{pace.readings}, {_share(few, run)}",
         )
@@ -97,7 +97,7 @@ def _clock(run: RunPower, paced: _Paced, start: float, stop: float) -> Iterator[
         yield finding(
             "power.clock",
             f"{run.path}/{node.name}",
-            "The power was measured at another time than the run",
+            "The power was measured at a different time than the run",
             expected="readings between run_start and run_stop",
             actual=f"{_side(apart_ms(pace.first_ms, pace.last_ms, start, stop))}, {_share(apart, run)}",
         )
@@ -113,8 +113,8 @@ def _estimates(run: RunPower, start: float, stop: float) -> Iterator[Finding]:
         yield finding(
             "power.clock",
             f"{run.path}/{switch.name}",
-            "The power of a switch was estimated at another time than the run",
-            expected="an estimate of the day of the run",
+            "The power of a switch was estimated at a different time than the run",
+            expected="an estimate from the day of the run",
             actual=f"{_side(off)}, on {len(apart)} of {len(run.switches)} switches",
         )
 

@@ -39,12 +39,10 @@ def audit_layout(
     large = [item.path for item in listing.items if item.kind is ItemKind.FILE and (item.size or 0) > MAX_BYTES]
     yield from gathered("layout.file-size", "Files are larger than 50 MB", large)
     special = [item.path for item in listing.items if item.kind is ItemKind.OTHER and item.path not in judged]
-    yield from gathered("layout.special-file", "Names are of no file, folder or link", special)
+    yield from gathered("layout.special-file", "Names are not of a file, folder or link", special)
     yield from audit_names(listing, stray)
     yield from audit_links(listing, judged)
     yield from audit_strays(strays)
-    yield from gathered(
-        "layout.not-listed", "Folders cannot be read, so nobody knows what lies in them", listing.closed
-    )
+    yield from gathered("layout.not-listed", "Folders cannot be read, so their contents are unknown", listing.closed)
     if listing.cut is not None:
-        yield finding("layout.not-listed", ".", "Not all of the tree was looked at", actual=listing.cut)
+        yield finding("layout.not-listed", ".", "Part of the tree was not checked", actual=listing.cut)

@@ -69,7 +69,7 @@ def _no_benchmarks(listing: Listing, code: Code) -> Finding:
     return finding(
         "layout.benchmarks-missing",
         "benchmarks",
-        "There is no benchmarks folder: the code that ran is not in the package",
+        "There is no benchmarks folder, so the code is not in the package",
         expected="benchmarks/<benchmark>/implementations/<implementation>/",
         actual=f"a folder {close[0]}" if close else None,
         fix=f"Rename {close[0]} to benchmarks." if close else None,
@@ -81,9 +81,9 @@ def _no_code(benchmark: str, there: list[str]) -> Finding:
     return finding(
         "layout.code-missing",
         f"benchmarks/{benchmark}",
-        "There are results of a benchmark, but no folder of its name with the code",
+        "A benchmark has results, but no folder of that name with the code",
         actual=f"benchmarks holds {named(there)}" if there else "benchmarks is empty",
-        fix=f"If benchmarks/{close[0]} is its code, rename that." if close else None,
+        fix=f"If benchmarks/{close[0]} holds its code, rename that folder." if close else None,
     )
 
 
@@ -95,7 +95,7 @@ def _benchmark(benchmark: str, systems: list[str], code: Code) -> Iterator[Findi
         yield finding(
             "layout.implementations-missing",
             folder,
-            "The code does not lie in implementations/<implementation>/",
+            "The code is not in implementations/<implementation>/",
             actual=named(there) if there else "no folder",
         )
     scripts = [item.path for item in items if item.name == RUN_SCRIPT]
@@ -123,8 +123,10 @@ def _no_system_folder(folder: str, without: list[str], scripts: list[str], code:
         folder,
         "Systems with results have no folder beside the benchmark's code",
         expected=f"<system>/ with {_EXPECTED}",
-        actual=named(without) + (f" ({RUN_SCRIPT} lies in {named(where)})" if where else ""),
-        fix=f"The folder {close[0]} is named almost like one; if that is meant, rename it." if close else None,
+        actual=named(without) + (f" ({RUN_SCRIPT} is in {named(where)})" if where else ""),
+        fix=f"The name of the folder {close[0]} is similar; if it is the system's folder, rename it."
+        if close
+        else None,
     )
 
 

@@ -12,10 +12,10 @@ from mlsub.submission.layout.audit import CODE_USAGES
 from mlsub.submission.layout.code import README, SCRIPTS
 
 _WORDS = {
-    "README.md": "how to set up, get the data and run, with command lines",
+    "README.md": "how to set up, get the data and run, with commands",
     "setup.sh": "configures the system, once",
     "init_datasets.sh": "gets and prepares the data, once",
-    "run_and_time.sh": "runs the benchmark and leaves a result log",
+    "run_and_time.sh": "runs the benchmark and writes a result log",
 }
 
 

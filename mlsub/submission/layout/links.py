@@ -28,8 +28,8 @@ def audit_links(listing: Listing, judged: Collection[str] = ()) -> Iterator[Find
         if fault == _ESCAPES or path not in judged:
             bad.setdefault(fault, []).append(path)
     yield from gathered("layout.link-escapes", "Links lead out of the package", bad.get(_ESCAPES, []))
-    yield from gathered("layout.link-broken", "Links lead nowhere", bad.get(_BROKEN, []))
-    yield from gathered("layout.link-broken", "Links lead in a circle", bad.get(_CIRCLE, []))
+    yield from gathered("layout.link-broken", "Links are broken", bad.get(_BROKEN, []))
+    yield from gathered("layout.link-broken", "Links are circular", bad.get(_CIRCLE, []))
 
 
 def _faults(listing: Listing) -> Iterator[tuple[str, str]]:

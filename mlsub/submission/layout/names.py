@@ -30,7 +30,7 @@ def audit_names(listing: Listing, strays: Collection[str]) -> Iterator[Finding]:
     for (rule, message), bad in worst.items():
         yield from gathered(rule, message, bad)
     yield from gathered(
-        "layout.name-collision", "Names differ in nothing but case or the way accents are written", _colliding(paths)
+        "layout.name-collision", "Names differ only in case or in how accents are written", _colliding(paths)
     )
 
 
@@ -41,15 +41,15 @@ def _trait(name: str) -> tuple[str, str] | None:
     except UnicodeEncodeError:
         return "layout.name-unportable", "Names are not UTF-8"
     if any(unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp") for character in name):
-        return "layout.name-unportable", "Names hold control characters"
+        return "layout.name-unportable", "Names contain control characters"
     if _NOT_ON_WINDOWS.search(name):
-        return "layout.name-unportable", 'Names hold a character that Windows forbids (< > : " | ? * or a backslash)'
+        return "layout.name-unportable", 'Names contain a character that Windows forbids (< > : " | ? * or a backslash)'
     if name.endswith((".", " ")):
-        return "layout.name-unportable", "Names end in a dot or a blank, which Windows drops"
+        return "layout.name-unportable", "Names end with a dot or a space, which Windows drops"
     if _RESERVED.fullmatch(name):
-        return "layout.name-unportable", "Names are those of devices on Windows"
+        return "layout.name-unportable", "Names are reserved for devices on Windows"
     if " " in name:
-        return "layout.name-refused", "Names hold blanks"
+        return "layout.name-refused", "Names contain spaces"
     if name.startswith("."):
         return "layout.name-refused", "Names start with a dot"
     return None

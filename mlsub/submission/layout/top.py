@@ -35,7 +35,7 @@ def audit_top(listing: Listing, places: Sequence[Place], strays: Collection[str]
         yield finding(
             "layout.top-level",
             odd[0] if len(odd) == 1 else ".",
-            "The package holds what the rules have no place for",
+            "The top level has files or folders that the rules do not know",
             expected="systems/, benchmarks/, results/",
             actual=named(odd) if len(odd) > 1 else None,
         )
@@ -57,6 +57,6 @@ def _unused_descriptions(listing: Listing, places: Sequence[Place]) -> Iterator[
         yield finding(
             "layout.system-unused",
             "systems" if len(unused) > 1 else f"systems/{unused[0]}.json",
-            "Systems are described that have no results",
+            "Described systems have no results",
             actual=named(unused) if len(unused) > 1 else None,
         )

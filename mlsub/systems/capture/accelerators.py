@@ -34,7 +34,7 @@ def find_accelerators(root: Path) -> Found:
     for tool, find in _TOOLS:
         found = find()
         if found is not None:
-            missing = unknown(f"{tool} does not tell")
+            missing = unknown(f"{tool} does not report it")
             return {**{name: found.get(name, missing) for name in FIELDS}, **found}
     names = ", ".join(tool for tool, _ in _TOOLS)
     if _on_the_bus(root):

@@ -25,7 +25,7 @@ def find() -> Found | None:
     fabric = all("fabric" in line.lower() for line in devices)
     found: Found = {
         "accelerators_per_node": Value(str(len(devices)), "gc-info -l: IPUs that this host reaches"),
-        "accelerator_model_name": unknown("gc-info does not tell; mlsub system show ipu-pod16 has the name"),
+        "accelerator_model_name": unknown("gc-info does not report it; mlsub system show ipu-pod16 has the name"),
     }
     if fabric:
         found["accelerator_interconnect"] = Value("IPU-Link", "gc-info -l: IPUs of a fabric")

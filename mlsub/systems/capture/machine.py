@@ -56,7 +56,7 @@ def capture_here(root: Path = Path("/")) -> Capture:
         **accelerators,
         **find_software(root, driver),
         "system_name": unknown("yours to choose; the name of the host is not looked at"),
-        "cooling": unknown("no tool tells"),
+        "cooling": unknown("no tool reports it"),
     }
     values = {name: Told(str(found[name].value)[:_LONGEST], found[name].source) for name in found}
     return Capture(mlsub=VERSION, host=_digest(root), values=values)
@@ -88,12 +88,12 @@ def from_json(raw: bytes, where: str) -> Capture:
         capture = msgspec.json.decode(raw, type=Capture)
     except (msgspec.DecodeError, RecursionError, ValueError) as error:
         raise MlsubError(
-            f"{where} is no capture ({error}). Make one with mlsub system capture --format json."
+            f"{where} is not a capture ({error}). Make one with mlsub system capture --format json."
         ) from None
     unknown_names = [name for name in capture.values if name not in fields().fields]
     if unknown_names or any(len(told.value) > _LONGEST for told in capture.values.values()):
         what = f"it has a field {unknown_names[0][:40]!r}" if unknown_names else "a value is too long"
-        raise MlsubError(f"{where} is no capture ({what}). Make one with mlsub system capture --format json.")
+        raise MlsubError(f"{where} is not a capture ({what}). Make one with mlsub system capture --format json.")
     return capture
 
 
@@ -105,7 +105,7 @@ def read_capture(file: Path) -> Capture:
     """
     try:
         if not file.is_file():
-            raise MlsubError(f"{file} is no file." if file.exists() else f"There is no {file}.")
+            raise MlsubError(f"{file} is not a file." if file.exists() else f"There is no {file}.")
         with file.open("rb") as stream:
             raw = stream.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:

@@ -17,7 +17,7 @@ _MAKERS = re.compile(r",? (Technologies|Corporation|Corp\.|Inc\.|Limited|Ltd\.|a
 
 def find_network(root: Path) -> Found:
     """The network adapters of this host with their speeds, those without hardware left out."""
-    topology = unknown("no tool of one host tells how hosts are joined")
+    topology = unknown("no tool on one host reports how hosts are connected")
     names = _names()
     adapters = [*_infiniband(root, names), *_ethernet(root, names)]
     if not adapters:

@@ -50,7 +50,7 @@ def _of(values: list[str], words: str, column: str) -> Value:
     """What all GPUs have alike; unknown where one does not tell, or they differ."""
     known = [value for value in values if value and not value.startswith("[") and value.lower() != "n/a"]
     if len(known) < len(values):
-        return unknown(f"nvidia-smi does not tell {column}")
+        return unknown(f"nvidia-smi does not report {column}")
     if len(set(known)) > 1:
         return unknown(f"nvidia-smi: {column} differs among the GPUs ({', '.join(dict.fromkeys(known))[:100]})")
     return Value(words.format(known[0]), f"nvidia-smi: {column}")
@@ -59,7 +59,7 @@ def _of(values: list[str], words: str, column: str) -> Value:
 def _links() -> Value:
     ran = run_tool(["nvidia-smi", "topo", "-m"])
     if ran is None or not ran.well:
-        return unknown("nvidia-smi topo -m tells nothing")
+        return unknown("nvidia-smi topo -m reports nothing")
     links = {int(number) for number in _LINKS.findall(ran.output.split("Legend")[0])}
     if not links:
         return Value("PCIe", "nvidia-smi topo -m: no NVLink among the GPUs")

@@ -22,7 +22,7 @@ def find_processor() -> Found:
     ran = run_tool(["lscpu", "-J"])
     table = _table(ran.output) if ran is not None and ran.well else {}
     if not table:
-        reason = "there is no lscpu" if ran is None else f"lscpu tells nothing: {ran.complaint or 'no table'}"
+        reason = "there is no lscpu" if ran is None else f"lscpu reports nothing: {ran.complaint or 'no table'}"
         names = ("processors_per_node", "processor_model_name", "processor_core_count", "processor_vcpu_count")
         also = ("processor_frequency", "processor_caches", "processor_interconnect")
         return {f"host_{name}": unknown(reason) for name in (*names, *also)}
@@ -36,18 +36,21 @@ def find_processor() -> Found:
         "host_processor_interconnect": (
             Value("N/A", "lscpu: one socket, so there is nothing to join")
             if table.get("Socket(s)") == "1"
-            else unknown("no tool tells what joins the sockets")
+            else unknown("no tool reports what connects the sockets")
         ),
     }
 
 
 def find_memory(root: Path) -> Found:
     """The memory of this host: what the kernel has of it."""
-    modules = unknown("only dmidecode tells, and it asks for root")
+    modules = unknown("only dmidecode reports it, and it needs root")
     text = read_text(root / "proc/meminfo") or ""
     match = re.search(r"^MemTotal:\s*([0-9]{1,18}) kB$", text, re.MULTILINE)
     if match is None:
-        return {"host_memory_capacity": unknown("/proc/meminfo tells no total"), "host_memory_configuration": modules}
+        return {
+            "host_memory_capacity": unknown("/proc/meminfo does not report a total"),
+            "host_memory_configuration": modules,
+        }
     gib = int(match[1]) * 1024 / _GIB
     # Equal hosts differ by some MB, which is nothing to tell apart.
     value = f"{gib:.0f} GiB" if gib >= 16 else f"{gib:.1f} GiB"
@@ -97,7 +100,7 @@ def _frequency(table: dict[str, str]) -> Value:
     match = _CLOCK.search(table.get("Model name", ""))
     if match is not None:
         return Value(f"{match[1]} (base)", "lscpu: Model name")
-    return unknown("lscpu has no CPU max MHz, and the clock of the moment says little")
+    return unknown("lscpu has no CPU max MHz, and the current frequency says little")
 
 
 def _caches(table: dict[str, str]) -> Value:

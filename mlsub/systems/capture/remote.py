@@ -28,7 +28,7 @@ def hosts_in(text: str) -> list[str]:
         raise MlsubError("--hosts names no host; write --hosts a,b.")
     for host in hosts:
         if not _HOST.fullmatch(host):
-            raise MlsubError(f"--hosts: {host[:60]!r} is no name of a host.")
+            raise MlsubError(f"--hosts: {host[:60]!r} is not a host name.")
     return hosts
 
 
@@ -45,7 +45,7 @@ def capture_hosts(hosts: list[str]) -> list[tuple[str, Capture]]:
 def _capture(host: str) -> Capture:
     ran = run_tool(["ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "--", host, _COMMAND], _TIMEOUT_S)
     if ran is None:
-        raise MlsubError("There is no ssh on PATH. Capture on each host, and join with --merge.")
+        raise MlsubError("ssh is not on PATH. Run the capture on each host, and join the results with --merge.")
     if ran.status == 127:
         raise MlsubError(f"{host}: mlsub is not there. Install it on that host, or capture there and use --merge.")
     if not ran.well:

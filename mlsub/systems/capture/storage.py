@@ -20,7 +20,7 @@ def find_storage() -> Found:
     disks = _disks(ran.output) if ran is not None and ran.well else []
     if not disks:
         complaint = (
-            "there is no lsblk" if ran is None else f"lsblk tells of no disk{f': {c}' if (c := ran.complaint) else ''}"
+            "there is no lsblk" if ran is None else f"lsblk reports no disk{f': {c}' if (c := ran.complaint) else ''}"
         )
         return {name: unknown(complaint) for name in ("host_storage_type", "host_storage_capacity")}
     kinds = [_kind(disk) for disk in disks]

@@ -28,7 +28,7 @@ result_0.txt: eval_accuracy 0.01 at 0:00:50.0, 1000 epochs; target: too early to
 the reference at this pace: 0:01:50
 result_0.txt: eval_accuracy 0.9085 at 0:00:50.0, 2200 epochs; target: reached
 result_0.txt: stopped: success after 0:10:00
-result_0.txt: review warning: An evaluation that the rules ask for is missing [run.eval-cadence]; line 32; \
+result_0.txt: review warning: An evaluation that the rules require is missing [run.eval-cadence]; line 32; \
 expected every 20 epochs (ceil(20 × 168 / (ceil(168 / global_batch_size) × global_batch_size))), first at 1,000; \
 found 1,000, 2,200
 result_0.txt: compliant: 10.000000 minutes, 1 review finding
@@ -68,7 +68,7 @@ result_0.txt: stopped: aborted after 0:10:00
 result_0.txt: error: init_start is missing [key.init_start.count]; expected at least once; found 0 times
 result_0.txt: review warning: The run was aborted before it reached its target [run.status-aborted]; line 31; \
 expected success; found aborted
-result_0.txt: review warning: The first evaluation is not where the rules ask for it [run.eval-cadence]; line 29; \
+result_0.txt: review warning: The first evaluation is not where the rules require it [run.eval-cadence]; line 29; \
 expected every 4 epochs, first at 1, 2, 3 or 4; found 40
 result_0.txt: noncompliant: 2 errors, 2 review findings
 rejected: 0 of 1 logs compliant

@@ -96,7 +96,7 @@ def test_an_overlap_that_a_factor_explains_is_told_apart() -> None:
     found = observed(entry(every(stretch(5.0))))["inspect.overlap"][0]
     assert found.numbers["pairs"] > 0
     assert found.numbers["pairs_unstretched"] == 0
-    assert "; 0 pairs remain with run_stop put back to the last record" in str(found.finding.actual)
+    assert "; 0 pairs remain if run_stop is moved back to the last record" in str(found.finding.actual)
 
 
 def test_runs_of_two_benchmarks_at_one_time_on_one_system() -> None:

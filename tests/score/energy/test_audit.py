@@ -104,27 +104,27 @@ NODES: dict[str, tuple[str, list[tuple[str, str | None]]]] = {
     ),
     "stop before the start": (
         node_log(GOOD, start=61, stop=0),
-        [("no-energy", "no power_reading lies between start and stop of a measurement")],
+        [("no-energy", "there is no power_reading between start and stop of a measurement")],
     ),
-    "no readings": (node_log([]), [("no-energy", "no power_reading lies between start and stop of a measurement")]),
+    "no readings": (node_log([]), [("no-energy", "there is no power_reading between start and stop of a measurement")]),
     "text": (
         node_log([*GOOD[:-1], "1000 W"]),
         [
-            ("no-energy", f"node_0.txt: the power_reading of line {SECONDS + 2} is no number"),
+            ("no-energy", f"node_0.txt: the power_reading of line {SECONDS + 2} is not a number"),
             ("bad-line", 'power_reading: "1000 W"'),
         ],
     ),
     "not a number": (
         node_log([*GOOD[:-2], float("nan"), float("inf")]),
         [
-            ("no-energy", f"node_0.txt: the power_reading of line {SECONDS + 1} is no number"),
+            ("no-energy", f"node_0.txt: the power_reading of line {SECONDS + 1} is not a number"),
             ("bad-line", "power_reading: NaN, and 1 more lines"),
         ],
     ),
     "huge": (
         node_log([*GOOD[:-1], 10**4000]),
         [
-            ("no-energy", f"node_0.txt: the power_reading of line {SECONDS + 2} is no number"),
+            ("no-energy", f"node_0.txt: the power_reading of line {SECONDS + 2} is not a number"),
             ("bad-line", f"power_reading: 1{'0' * 78}…"),
         ],
     ),
@@ -138,7 +138,7 @@ NODES: dict[str, tuple[str, list[tuple[str, str | None]]]] = {
     "whole efficiency": (node_log(GOOD, conversion_eff=1), []),
     "efficiency of text": (
         node_log(GOOD, conversion_eff="0.9"),
-        [("no-energy", "node_0.txt: the conversion_eff is no number"), ("bad-line", 'conversion_eff: "0.9"')],
+        [("no-energy", "node_0.txt: the conversion_eff is not a number"), ("bad-line", 'conversion_eff: "0.9"')],
     ),
     "binary": ("\0\xff" * 2000, [("no-energy", "node_0.txt: there is no power_measurement_start")]),
     "empty": ("", [("no-energy", "node_0.txt: there is no power_measurement_start")]),
@@ -198,10 +198,10 @@ SEVERAL: dict[str, tuple[Files, list[tuple[str, str, str | None]]]] = {
         ],
     ),
     "a switch without an estimate": ({"sw_0.txt": ""}, [("power.uncounted", "sw_0.txt", "1 of 1 switches")]),
-    "a switch that is no number": (
+    "a switch that is not a number": (
         {"sw_0.txt": switch_log("much")},
         [
-            ("power.no-energy", "power/result_0", "sw_0.txt: the interconnect_power_est is no number"),
+            ("power.no-energy", "power/result_0", "sw_0.txt: the interconnect_power_est is not a number"),
             ("power.bad-line", "sw_0.txt", 'interconnect_power_est: "much"'),
         ],
     ),

@@ -71,8 +71,8 @@ def test_the_mean_power_is_that_by_hand(name: str) -> None:
 LACKS: dict[str, tuple[Sequence[Record], str]] = {
     "empty": ((), "there is no power_measurement_start"),
     "no start": (PLAIN[1:], "there is no power_measurement_start"),
-    "text": ((*PLAIN, reading(2, None, 7)), "the power_reading of line 7 is no number"),
-    "efficiency of text": ((*PLAIN, efficiency(1, None)), "the conversion_eff is no number"),
+    "text": ((*PLAIN, reading(2, None, 7)), "the power_reading of line 7 is not a number"),
+    "efficiency of text": ((*PLAIN, efficiency(1, None)), "the conversion_eff is not a number"),
     "no length": ((start(1), reading(2, 5), stop(1)), "power_measurement_stop has the time of power_measurement_start"),
     "no length, no stop": ((start(1), reading(1, 5)), "the last power_reading has the time of power_measurement_start"),
     "stops first": ((*PLAIN, start(6)), "the measurement ends 2 s before its last power_measurement_start"),
@@ -91,7 +91,7 @@ def test_where_there_is_no_energy_it_is_told_why(name: str) -> None:
 def test_a_node_that_counts_nothing_is_0_watts_beside_others_and_no_energy_alone() -> None:
     silent = (start(0), stop(4))
     assert run_joules(run_of(PLAIN, silent), 8000) == pytest.approx(8 * 125)
-    with pytest.raises(NoEnergyError, match="no power_reading lies between start and stop"):
+    with pytest.raises(NoEnergyError, match="there is no power_reading between start and stop"):
         run_joules(run_of(silent, silent, switches=[Switch(name="sw_0.txt", watts=10)]), 8000)
 
 

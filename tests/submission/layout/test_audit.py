@@ -63,14 +63,16 @@ def test_a_system_without_a_folder_hears_of_the_one_named_almost_like_it() -> No
     assert "almost" not in found.fix
     more = listing("benchmarks/bert/implementations/G492-ZD2_A100_202100517/train.py")
     (found,) = audited(more, (*ENTRY, Place("G492-ZD2_A100_20210517", "bert")))
-    assert found.actual == "G492-ZD2_A100_20210517 (run_and_time.sh lies in rack1)"
-    assert found.fix == ("The folder G492-ZD2_A100_202100517 is named almost like one; if that is meant, rename it.")
+    assert found.actual == "G492-ZD2_A100_20210517 (run_and_time.sh is in rack1)"
+    assert found.fix == (
+        "The name of the folder G492-ZD2_A100_202100517 is similar; if it is the system's folder, rename it."
+    )
 
 
 def test_a_benchmark_whose_code_has_another_name() -> None:
     found = audited(listing(), (*ENTRY, Place("rack1", "bert_l"), Place("rack1", "unet3d")))
     assert [(f.path, f.actual, f.fix) for f in found] == [
-        ("benchmarks/bert_l", "benchmarks holds bert", "If benchmarks/bert is its code, rename that."),
+        ("benchmarks/bert_l", "benchmarks holds bert", "If benchmarks/bert holds its code, rename that folder."),
         (
             "benchmarks/unet3d",
             "benchmarks holds bert",
@@ -237,7 +239,7 @@ def test_published_packages_are_told_few_things_each_once() -> None:
                 (
                     "system-folder-missing",
                     "benchmarks/resnet",
-                    "2: ipu-pod16-TF1, ipu-pod64-TF1 (run_and_time.sh lies in implementations/tensorflow)",
+                    "2: ipu-pod16-TF1, ipu-pod64-TF1 (run_and_time.sh is in implementations/tensorflow)",
                 ),
                 (
                     "not-executable",

@@ -19,10 +19,10 @@ def test_the_expected_tree_of_training() -> None:
     assert paths == [
         ("systems/rack1.json", "describes the system"),
         ("benchmarks/bert/implementations/pytorch/", "the code that ran"),
-        ("benchmarks/bert/rack1/README.md", "how to set up, get the data and run, with command lines"),
+        ("benchmarks/bert/rack1/README.md", "how to set up, get the data and run, with commands"),
         ("benchmarks/bert/rack1/setup.sh", "configures the system, once"),
         ("benchmarks/bert/rack1/init_datasets.sh", "gets and prepares the data, once"),
-        ("benchmarks/bert/rack1/run_and_time.sh", "runs the benchmark and leaves a result log"),
+        ("benchmarks/bert/rack1/run_and_time.sh", "runs the benchmark and writes a result log"),
         ("benchmarks/bert/rack1/rack1_pytorch.json", "how the system used the implementation"),
         *[(f"results/rack1/bert/result_{run}.txt", "log of a run") for run in range(10)],
     ]
