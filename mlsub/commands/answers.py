@@ -12,6 +12,10 @@ _ANSWERS = {
     "compare": "mlsub.commands.compare.trainings.model.Comparison",
     "compare packages": "mlsub.commands.compare.packages.model.PackageDiff",
     "merge": "mlsub.commands.merge.model.Merge",
+    "rcp margin": "mlsub.commands.rcp.model.Margins",
+    "rcp plan": "mlsub.commands.rcp.model.Planned",
+    "rcp show": "mlsub.commands.rcp.model.Points",
+    "score selection": "mlsub.commands.score.select_runs.Selected",
 }
 
 

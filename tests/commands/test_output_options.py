@@ -25,8 +25,17 @@ CALLS = {
     "compare": (("v1.0/ACME", "b/v1.0/ACME", "--trainings"), "Comparison of two trainings"),
     "compare packages": (("v1.0/ACME", "b/v1.0/ACME"), "Comparison of two packages"),
     "merge": (("v1.0/ACME", "b/v1.0/ACME", "-o", "out/ACME"), "Merge of ACME, training v1.0"),
+    "rcp margin": (("v1.0/ACME",), "Distance to the limit of the convergence test"),
+    "rcp plan": (("bert", "--round", "1.0", "--batch-size", "448"), "bert, training 1.0, batch size 448"),
+    "rcp show": (("bert", "--round", "1.0"), "bert, training 1.0: samples to converge, 10 runs an entry"),
+    "score selection": (("v1.0/ACME/results/rack1/resnet", "--select", "3"), "Median window of resnet, training v1.0"),
 }
-FILES = ("audit", "compare", "compare packages")
+FILES = tuple(command for command in CALLS if command != "merge")
+
+
+def words(command: str) -> tuple[str, ...]:
+    """What is typed for it; ``compare packages`` and ``score selection`` are what compare and score answer."""
+    return tuple(command.split()) if command.startswith("rcp") else (command.split()[0],)
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +55,7 @@ def test_every_command_with_a_schema_is_tried() -> None:
 @pytest.mark.parametrize("command", CALLS)
 def test_every_format(command: str) -> None:
     arguments, title = CALLS[command]
-    answers = {format_: run(command.split()[0], *arguments, "--format", format_) for format_ in FORMATS}
+    answers = {format_: run(*words(command), *arguments, "--format", format_) for format_ in FORMATS}
     assert len({outcome.status for outcome in answers.values()}) == 1
     assert {outcome.stderr for outcome in answers.values()} == {""}
     assert answers["text"].stdout.startswith(f"{title}\n\n")
@@ -61,8 +70,8 @@ def test_a_file_gets_what_the_screen_gets(command: str, tmp_path: Path) -> None:
     arguments, _ = CALLS[command]
     for format_ in FORMATS:
         file = tmp_path / f"answer.{format_}"
-        shown = run(command.split()[0], *arguments, "--format", format_)
-        written = run(command.split()[0], *arguments, "--format", format_, "-o", file)
+        shown = run(*words(command), *arguments, "--format", format_)
+        written = run(*words(command), *arguments, "--format", format_, "-o", file)
         assert (written.status, written.stdout, written.stderr) == (shown.status, "", "")
         assert file.read_text() == shown.stdout
 
@@ -73,11 +82,11 @@ def test_a_file_is_replaced_only_when_asked_for(command: str, tmp_path: Path) ->
     file = tmp_path / "answer.txt"
     file.write_text("mine\n")
     before = snapshot(tmp_path)
-    refused = run(command.split()[0], *arguments, "-o", file)
+    refused = run(*words(command), *arguments, "-o", file)
     assert (refused.status, refused.stdout) == (2, "")
-    assert refused.stderr == f"mlsub {command.split()[0]}: {file} exists. Add --force to replace it.\n"
+    assert refused.stderr == f"mlsub {' '.join(words(command))}: {file} exists. Add --force to replace it.\n"
     assert snapshot(tmp_path) == before
-    replaced = run(command.split()[0], *arguments, "-o", file, "--force")
+    replaced = run(*words(command), *arguments, "-o", file, "--force")
     assert replaced.status in (0, 1)
     assert file.read_text().startswith(title)
     assert (tmp_path / "answer.txt.~1~").read_text() == "mine\n"
