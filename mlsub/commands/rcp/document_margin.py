@@ -23,8 +23,8 @@ _OVERVIEW = (
     Column("entry", when_narrow="shorten"),
     Column("verdict", when_narrow="keep"),
     Column("to the limit", number=True),
-    Column("scaling", number=True, leave_out=2),
-    Column("expected", number=True, leave_out=1),
+    Column("scaling", number=True, leave_out=1),
+    Column("expected", number=True, leave_out=2),
     Column("chance", number=True),
     Column("90 % interval", when_narrow="keep", leave_out=3),
 )
