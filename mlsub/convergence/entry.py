@@ -15,7 +15,7 @@ from mlsub.convergence.point import paired_rule
 from mlsub.convergence.reference import Point, benchmark_in, points_of, reference_file
 from mlsub.convergence.runs import Progress, progress_of
 from mlsub.convergence.verdict import Result, judge_convergence
-from mlsub.divisions import division_of
+from mlsub.divisions import CLOSED, division_of
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import readable, show
@@ -141,7 +141,7 @@ def _setting(
     except (KeyError, MlsubError) as error:
         why = "it is no benchmark of this round" if isinstance(error, KeyError) else str(error)
         return words.no_reference(entry, name, round_, why)
-    paired = paired_rule(rules_for(round_.usage, round_.name, "closed", name))
+    paired = paired_rule(rules_for(round_.usage, round_.name, CLOSED.name, name))
     which: Which | Literal["own"] = "own" if file is own else options.points
     used, others = (early, points) if which == "deadline" else (points, early)
     return _Setting(algorithm, asked, used, paired, unit_words(name, round_), which, None if used == others else others)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from mlsub.divisions.closed import CLOSED
-from mlsub.divisions.model import Division
+from mlsub.divisions.model import Division, DivisionName
 from mlsub.divisions.open import OPEN
 
-__all__ = ["CLOSED", "DIVISIONS", "OPEN", "Division", "division_of", "rule_families"]
+__all__ = ["CLOSED", "DIVISIONS", "OPEN", "Division", "DivisionName", "division_of", "rule_families"]
 
 DIVISIONS = {division.name: division for division in (CLOSED, OPEN)}
 

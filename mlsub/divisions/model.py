@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
+
+#: The names of the divisions, as logs and descriptions spell them.
+DivisionName = Literal["closed", "open"]
 
 
 class Division(msgspec.Struct, frozen=True):

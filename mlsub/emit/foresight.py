@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mlsub.divisions import division_of
+from mlsub.divisions import CLOSED, division_of
 from mlsub.findings import Finding, Kind, Severity
 from mlsub.judge.rules import LogRules
 from mlsub.log.event import Event
@@ -37,7 +37,7 @@ class Foresight:
         every = [*rules.rules, *(rule for variant in rules.variants for rule in variant.rules)]
         late = {rule.key for rule in every if not before_run(rule.key) or "run_start" in rule.after} | {"init_stop"}
         self._later = frozenset(rule_id(key, "", kind) for key in late for kind in (Kind.OFFICIAL, Kind.HOUSE))
-        self._seed_needed = division == "closed" and round_.seeds == "required"
+        self._seed_needed = division == CLOSED.name and round_.seeds == "required"
         self._seeds = 0
 
     def add(self, event: Event) -> list[Finding]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from mlsub.divisions import DIVISIONS
+from mlsub.divisions import CLOSED, DIVISIONS, DivisionName
 from mlsub.emit.errors import EmitError
 from mlsub.emit.foresight import Foresight
 from mlsub.emit.intervals import Evaluation, Init, Interval, TimedRun
@@ -24,7 +24,7 @@ from mlsub.rounds import Round, get_round, known_rounds
 from mlsub.rules.catalogue import finding
 from mlsub.rules.load import rules_for
 
-Strict = Literal["closed", "open", "warn"]
+Strict = DivisionName | Literal["warn"]
 _DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 
 
@@ -142,7 +142,7 @@ class Recorder:
         """
         value = whole_number("the seed", value)
         other = self._earlier.get(value)
-        if other is not None and self.division == "closed":
+        if other is not None and self.division == CLOSED.name:
             found = finding(
                 "seed.shared",
                 self.path.name,

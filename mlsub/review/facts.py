@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, Protocol, TypeVar
 
+from mlsub.divisions import CLOSED
 from mlsub.io.data import shipped
 from mlsub.log.run import Run
 from mlsub.rules.formula import UnknownValueError, is_formula, parse
@@ -53,7 +54,7 @@ def benchmark_of(run: Run) -> str:
 
 def is_closed(run: Run) -> bool:
     """Whether a log says it is of the Closed division."""
-    return bool(run.identity.get("submission_division") == "closed")
+    return bool(run.identity.get("submission_division") == CLOSED.name)
 
 
 def number(value: Any) -> float | int | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from mlsub.divisions import CLOSED
 from mlsub.findings import Finding
 from mlsub.log.report import LogReport
 from mlsub.rules.catalogue import finding
@@ -42,7 +43,7 @@ def audit_seeds(logs: tuple[LogReport, ...], shared: frozenset[str]) -> Iterator
 
 def audit_organisation_seeds(entries: Sequence[Entry]) -> Iterator[Finding]:
     """Closed entries of an organisation that have several seeds in common with one of another system."""
-    closed = [entry for entry in entries if entry.in_tree and entry.division == "closed"]
+    closed = [entry for entry in entries if entry.in_tree and entry.division == CLOSED.name]
     seeds = [_seeds(entry) for entry in closed]
     for entry, values in zip(closed, seeds, strict=True):
         for other, others in zip(closed, seeds, strict=True):

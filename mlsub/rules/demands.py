@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-from mlsub.divisions import DIVISIONS
+from mlsub.divisions import DIVISIONS, OPEN
 from mlsub.findings import Blocks
 from mlsub.rounds import Round, get_round, known_rounds, usages
 from mlsub.rules.aspects import aspects_of
@@ -65,7 +65,7 @@ class KeyDemands:
         if self.aspect is Repeated or all(self.aspect.name in demand.rule.warn_only for demand in self.demands):
             return Blocks.NONE
         newest = self.demands[-1].logs.values()
-        return Blocks.BOTH if any(division == "open" for logs in newest for _, division in logs) else Blocks.CLOSED
+        return Blocks.BOTH if any(division == OPEN.name for logs in newest for _, division in logs) else Blocks.CLOSED
 
 
 def which_logs(round_: Round, logs: list[tuple[str, str]]) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from mlsub.divisions import rule_families
+from mlsub.divisions import CLOSED, OPEN, rule_families
 from mlsub.findings import Blocks
 from mlsub.io.data import load_yaml
 from mlsub.rounds import Round, get_round, known_rounds, overlay_content, overlay_rounds
@@ -18,7 +18,7 @@ from mlsub.rules.model import KeyRule, RuleSet, Variant
 from mlsub.rules.parse import parse_rule
 
 FOLDER = Path(__file__).parent
-_FAMILY_BLOCKS = {"both": Blocks.BOTH, "closed": Blocks.CLOSED, "open": Blocks.BOTH}
+_FAMILY_BLOCKS = {"both": Blocks.BOTH, CLOSED.name: Blocks.CLOSED, OPEN.name: Blocks.BOTH}
 _SECTIONS = tuple(_FAMILY_BLOCKS)
 
 #: What each round changes, by round; the content of a rule file below ``rounds``.

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from mlsub.divisions import CLOSED
 from mlsub.io.documents import Tree, open_tree
 from mlsub.io.yamlfile import content_of, meant
 from mlsub.rounds import every_benchmark, get_round, known_rounds, usages
@@ -108,7 +109,7 @@ def _incomplete(overlay: str, usage: str, round_name: str, benchmark: str) -> It
 
     try:
         needs(usage, round_name, benchmark, overlay)
-        rules = rules_for(usage, round_name, "closed", benchmark, overlay)
+        rules = rules_for(usage, round_name, CLOSED.name, benchmark, overlay)
     except (KeyError, TypeError) as error:
         lacking = error.args[0] if isinstance(error, KeyError) else "a title or run count"
         yield f"round {round_name}, benchmark {benchmark}: {lacking} is missing under benchmarks"

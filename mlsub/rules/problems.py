@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from mlsub.divisions import DIVISIONS
 from mlsub.findings import Blocks
 from mlsub.io.documents import Tree, open_tree
 from mlsub.io.yamlfile import FileProblemsError, Problem, content_of, meant
@@ -19,7 +20,7 @@ from mlsub.rules.aspects import compile_key
 from mlsub.rules.formula import is_formula, parse
 from mlsub.rules.parse import parse_rule
 
-_SECTIONS = ("both", "closed", "open")
+_SECTIONS = ("both", *DIVISIONS)
 Step = str | int
 #: What rounds change, as a rule file has it: by round, section and key.
 Changes = dict[str, Any]

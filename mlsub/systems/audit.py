@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from typing import Any
 
-from mlsub.divisions import DIVISIONS, division_of
+from mlsub.divisions import DIVISIONS, OPEN, division_of
 from mlsub.findings import Finding
 from mlsub.io.show import show
 from mlsub.rules.catalogue import finding
@@ -70,7 +70,7 @@ def _division(content: dict[str, Any], path: str, lines: Lines) -> Iterator[Find
 def _silence(content: dict[str, Any], path: str, lines: Lines) -> Iterator[Finding]:
     """Placeholders and empty values; an Open entry's notes that explain nothing weigh more."""
     held = [name for name, value in content.items() if is_placeholder(value)]
-    if content.get("division") == "open" and _NOTES in held:
+    if content.get("division") == OPEN.name and _NOTES in held:
         held.remove(_NOTES)
         message = "The notes of an Open entry do not say yet what it did otherwise"
         yield finding("system.open-notes", path, message, line=lines.of(_NOTES), actual=show(content[_NOTES]))

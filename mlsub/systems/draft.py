@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from mlsub.divisions import CLOSED
 from mlsub.io.errors import MlsubError
 from mlsub.systems.availability import category, close_category
 from mlsub.systems.catalogue import Software, System, Value, find_software
@@ -74,7 +75,7 @@ def example_of(system: System, asked: Asked) -> Draft:
         return _complete(system, None, asked, {})
     example = {
         "submitter": Value(system.submitter, "the published example"),
-        "division": Value("closed", "the published example"),
+        "division": Value(CLOSED.name, "the published example"),
         "status": Value("Available on-premise", "the published example, which spells it onprem"),
     }
     return _complete(system, software, asked, example | software.fields)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mlsub.divisions import DIVISIONS
 from mlsub.rounds import Round, Statuses
 from mlsub.systems.availability import aliases
 from mlsub.systems.fields import Field, fields
@@ -71,7 +72,7 @@ def _meaningful(name: str, field: Field) -> list[dict[str, Any]]:
     if not field.may_be_empty:
         asked.append({"not": {"anyOf": [{"type": "null"}, {"type": "string", "pattern": BLANK}]}})
     if name == "division":
-        asked.append({"enum": ["closed", "open"]})
+        asked.append({"enum": list(DIVISIONS)})
     pattern = pattern_of(field)
     if pattern is not None:
         texts: dict[str, Any] = {"type": "string", "pattern": pattern}

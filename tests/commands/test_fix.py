@@ -207,7 +207,7 @@ def test_what_cannot_be_looked_at_is_told_in_one_line(kind: str, tmp_path: Path)
         options = ["--select", "sytem"]
     done = run("fix", file, "--write", *options)
     assert done.status == 2
-    assert kind == "rule" or (done.stderr.startswith("mlsub: fix: ") and done.stderr.count("\n") == 1)
+    assert kind == "rule" or (done.stderr.startswith("mlsub fix: ") and done.stderr.count("\n") == 1)
 
 
 def test_what_is_no_log_stays(tmp_path: Path) -> None:

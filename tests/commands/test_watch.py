@@ -24,7 +24,7 @@ from tests.commands.runner import REPOSITORY, run
 from tests.commands.watch.scene import lines_of, read_events
 from tests.differential.shared import ABSENT, CORPUS, present
 
-CALL = [sys.executable, "-c", "from mlsub.cli import main; main(prog_name='mlsub')"]
+CALL = [sys.executable, "-c", "from mlsub.cli import main; main(prog_name='mlsub')", "watch"]
 ENVIRONMENT = {**os.environ, "NO_COLOR": "1", "COLUMNS": "100", "PYTHONPATH": str(REPOSITORY)}
 QUICK = ["--interval", "0.05"]
 
@@ -181,8 +181,7 @@ def test_sigterm_gives_the_verdict_too(log: Path) -> None:
         env=ENVIRONMENT,
     ) as process:
         assert process.stdout is not None
-        while "stopped" not in process.stdout.readline():
-            pass
+        assert any("stopped" in line for line in iter(process.stdout.readline, ""))
         process.terminate()
         lines = process.stdout.read().splitlines()
         assert process.wait(30) == 0
@@ -307,7 +306,7 @@ PROBE = """
 import json, sys
 from mlsub.cli import main
 try:
-    command(sys.argv[1:])
+    main(["watch", *sys.argv[1:]])
 except SystemExit:
     pass
 print("\\nMODULES " + json.dumps(sorted(sys.modules)))

@@ -38,7 +38,7 @@ REVIEWS = (
     "mlsub.judge.package.facts_of",
     "mlsub.systems.description.audit",
     "mlsub.systems.description.audit_status",
-    "mlsub.workspace.audit_same_runs",
+    "mlsub.workspace.check.audit_same_runs",
     "mlsub.score.energy.judge.audit_run",
     "mlsub.score.energy.judge.audit_copies",
     "mlsub.score.energy.judge._ownerless",

@@ -229,7 +229,12 @@ def test_house_rules_are_shown_with_their_source(house: Path) -> None:
 def test_looking_up_by_a_broken_file_ends_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "bad.yaml"
     path.write_text('title: x\ncommon:\n  "1.0": {both: {a: {at_leest: 1}}}\n')
-    for command in (("rules", "list"), ("rules", "show", "bert"), ("rules", "diff", "1.0", "1.1"), ("keys", "bert")):
+    for command in (
+        ("rules", "list"),
+        ("rules", "show", "bert"),
+        ("rules", "diff", "1.0", "1.1"),
+        ("rules", "keys", "bert"),
+    ):
         answer = run(*command, "--rules", str(path))
         assert (answer.status, answer.stdout) == (2, "")
         assert "bad.yaml:3: common.1.0.both.a.at_leest: unknown word. Did you mean at_least?" in answer.stderr

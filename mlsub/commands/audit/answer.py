@@ -204,7 +204,7 @@ class Quoting(msgspec.Struct, frozen=True, kw_only=True):
 class ClaimsAudit(Answer, frozen=True, kw_only=True):
     """Claims checked against published results; ``bases`` are those that were asked for."""
 
-    SCHEMA: ClassVar[int] = 3
+    SCHEMA: ClassVar[int] = 4
 
     file: str
     source: Source

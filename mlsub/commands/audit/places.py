@@ -35,7 +35,7 @@ def round_folders(paths: Sequence[str]) -> tuple[RoundFolder, ...]:
 
 def _rounds_at(path: str) -> Iterator[RoundFolder]:
     found, problems = find([path], Settings())
-    if problems:
+    if not found:
         raise MlsubError(*(in_one_line(problem.finding) for problem in problems))
     for one in found:
         inside = [place.organisation for place in organisations(one.place)]

@@ -59,7 +59,7 @@ class Merge(Answer, frozen=True, kw_only=True):
     that several packages have alike; ``left_out`` are folders of caches and version control.
     """
 
-    SCHEMA: ClassVar[int] = 2
+    SCHEMA: ClassVar[int] = 3
 
     usage: str
     round: str

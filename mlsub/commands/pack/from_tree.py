@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mlsub.commands.pack.draft import Draft, DraftEntry, listing
+from mlsub.divisions import DIVISIONS
 from mlsub.rounds import Round
 from mlsub.submission.layout.model import Item, ItemKind
 from mlsub.submission.layout.strays import stray_paths
@@ -17,7 +18,7 @@ from mlsub.submission.order import counted
 from mlsub.submission.tree import TreeReader
 from mlsub.systems.description import read_description
 
-_DIVISIONS = ("closed", "open")
+_DIVISIONS = tuple(DIVISIONS)
 _POWER = "power"
 
 

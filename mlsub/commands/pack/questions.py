@@ -9,6 +9,7 @@ import click
 import msgspec
 
 from mlsub.commands.pack.draft import Draft, DraftEntry
+from mlsub.divisions import CLOSED, DIVISIONS
 from mlsub.io.yamlfile import meant
 from mlsub.rounds import get_round, known_rounds, normalise_round, usages
 
@@ -49,7 +50,7 @@ def draft_from(given: Given, *, ask: bool) -> Draft:
         f"Benchmarks ({', '.join(known.benchmarks)})",
         lambda text: _benchmarks(text, known.benchmarks),
     )
-    division = fill("division", given.division, "Division", _division, "closed")
+    division = fill("division", given.division, "Division", _division, CLOSED.name)
     scaling = fill("scaling", given.scaling, "Scaling", _scaling, "strong") if known.scaling_folders else given.scaling
     entries = tuple(
         DraftEntry(
@@ -98,7 +99,7 @@ def _usage(text: str) -> str:
 
 
 def _division(text: str) -> str:
-    return _one_of(text.strip(), ("closed", "open"), "division")
+    return _one_of(text.strip(), tuple(DIVISIONS), "division")
 
 
 def _scaling(text: str) -> str:

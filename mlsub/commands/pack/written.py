@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from mlsub.divisions import DivisionName
+
 Name = Annotated[
     str,
     Meta(
@@ -28,7 +30,7 @@ PathText = Annotated[
     ),
 ]
 Text = Annotated[str, Meta(min_length=1)]
-Division = Literal["closed", "open"]
+Division = DivisionName
 
 
 class _Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -17,6 +17,7 @@ from mlsub.convergence.filecheck import check_reference_file
 from mlsub.convergence.point import paired_rule
 from mlsub.convergence.reference import points_name, reference_file
 from mlsub.convergence.runs import BEYOND, progress_of
+from mlsub.divisions import CLOSED
 from mlsub.io.schemas import flaws_of
 from mlsub.io.show import show
 from mlsub.log.report import LogReport
@@ -86,7 +87,7 @@ def build_records(
         choice: names and hyperparameters.
     """
     needs = benchmark(round_.usage, round_.name, name, round_.overlay)
-    rules = rules_for(round_.usage, round_.name, "closed", name, round_.overlay)
+    rules = rules_for(round_.usage, round_.name, CLOSED.name, name, round_.overlay)
     problems = [*_of_runs(logs, name, round_, rules), *_copies(logs), *_never_logged(logs, choice)]
     keys = [*_usual_keys(name, round_, rules), *choice.hyperparameters]
     notes: list[str] = []

@@ -27,6 +27,7 @@ from mlsub.commands.site.tables import (
 )
 from mlsub.commands.site.timeline import section_of_runs
 from mlsub.convergence.margin import benchmark_held
+from mlsub.divisions import CLOSED, OPEN
 
 #: What the word means on every page.
 MINUTES = (
@@ -35,8 +36,8 @@ MINUTES = (
 )
 REHEARSAL = "A rehearsal: real training, but not an MLPerf result."
 DIVISIONS = {
-    "closed": "Closed division",
-    "open": "Open division",
+    CLOSED.name: "Closed division",
+    OPEN.name: "Open division",
     "other": "Results without a clear division",
 }
 

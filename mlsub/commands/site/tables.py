@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from mlsub.commands.site.facts import count_cell
 from mlsub.commands.site.model import Cell, Head, Row, Table, cell_of, minutes_of, text_of
 from mlsub.commands.site.results import Result, RoundResults, age_of
+from mlsub.divisions import CLOSED, DIVISIONS, OPEN
 from mlsub.findings import Verdict
 from mlsub.present.chart import Axis, Chart, Series
 from mlsub.submission.report import RcpResult, ScoreResult
@@ -36,7 +37,7 @@ def division_of(result: Result) -> str:
     logged = {log.division for log in result.logs}
     named = result.entry.division or (logged.pop() if len(logged) == 1 else None)
     word = named.strip().lower() if isinstance(named, str) else ""
-    return word if word in ("closed", "open") else "other"
+    return word if word in DIVISIONS else "other"
 
 
 def results_table(results: Sequence[Result], caption: str) -> Table:
@@ -154,8 +155,8 @@ def rounds_table(rounds: Sequence[RoundResults]) -> Table:
             Cell(one.round.title, href=one.href),
             cell_of(len({result.entry.organisation for result in one.results})),
             cell_of(len({(result.entry.organisation, result.entry.system) for result in one.results})),
-            cell_of(divisions.count("closed")),
-            cell_of(divisions.count("open")),
+            cell_of(divisions.count(CLOSED.name)),
+            cell_of(divisions.count(OPEN.name)),
             cell_of(sum(result.entry.runs for result in one.results)),
             cell_of(accepted_in(one), f"{accepted_in(one):,} of {len(one.results):,}"),
         )
@@ -219,7 +220,7 @@ def _fastest(rounds: Sequence[RoundResults]) -> dict[tuple[str, int], Result]:
     for place, one in enumerate(rounds):
         for result in _timed(one.results):
             # Broken clocks give times below 0, which nobody published.
-            if division_of(result) == "closed" and (result.row.result_minutes or 0) > 0:
+            if division_of(result) == CLOSED.name and (result.row.result_minutes or 0) > 0:
                 best.setdefault((result.entry.benchmark, place), result)
     return best
 

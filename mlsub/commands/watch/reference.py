@@ -10,7 +10,7 @@ from mlsub.convergence.algorithm import algorithm_of, unit_of
 from mlsub.convergence.point import paired_rule
 from mlsub.convergence.runs import BEYOND, progress_of
 from mlsub.convergence.table import Plan, plan_of
-from mlsub.divisions import division_of
+from mlsub.divisions import CLOSED, division_of
 from mlsub.io.errors import MlsubError
 from mlsub.log.run import Run
 from mlsub.rounds import Round
@@ -49,7 +49,7 @@ def too_fast(run: Run, round_: Round, plan: Plan) -> TooFast | None:
     if algorithm is None or plan.minimum is None:
         return None
     name = plan.benchmark
-    paired = paired_rule(rules_for(round_.usage, round_.name, "closed", name, round_.overlay))
+    paired = paired_rule(rules_for(round_.usage, round_.name, CLOSED.name, name, round_.overlay))
     [point] = progress_of([run], name, algorithm, paired).by_run
     return TooFast(point, plan.minimum, plan.unit) if point is not None and point < plan.minimum else None
 

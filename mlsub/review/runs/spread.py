@@ -12,6 +12,7 @@ from mlsub.convergence.algorithm import algorithm_of, is_tested
 from mlsub.convergence.point import paired_rule
 from mlsub.convergence.reference import reference_file, runs_of
 from mlsub.convergence.runs import progress_of
+from mlsub.divisions import CLOSED
 from mlsub.io.errors import MlsubError
 from mlsub.review.facts import grouped
 from mlsub.review.runs.model import Entry
@@ -78,9 +79,9 @@ def _span(values: Sequence[float]) -> str:
 def _points(entry: Entry, name: str, usual: float) -> list[float]:
     """Where the runs of a Closed entry converged; none where they count in another unit than the reference."""
     algorithm = algorithm_of(entry.round.usage, entry.round.name)
-    if entry.division != "closed" or algorithm is None or not is_tested(name):
+    if entry.division != CLOSED.name or algorithm is None or not is_tested(name):
         return []
-    paired = paired_rule(rules_for(entry.round.usage, entry.round.name, "closed", name))
+    paired = paired_rule(rules_for(entry.round.usage, entry.round.name, CLOSED.name, name))
     runs = [trace.run for trace in entry.traces]
     # BERT counts samples, under either of two names.
     for samples in (False, True) if name == "bert" else (False,):

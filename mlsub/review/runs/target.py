@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mlsub.convergence.target import Measures, target_of
+from mlsub.divisions import CLOSED
 from mlsub.log.event import Event
 from mlsub.log.run import MAX_EVALUATIONS, Evaluation
 from mlsub.review.runs.model import Entry
@@ -53,7 +54,7 @@ def _met(entry: Entry, name: str | None, trace: Trace, evaluations: Sequence[Eva
     for key, value in trace.run.hyperparameters.items():
         stated.state(key, value)
     # Open has to reach the same quality; what it logs is not bound to say so, so its own rules ask for none.
-    target = target_of(entry.round, "closed", name, stated)
+    target = target_of(entry.round, CLOSED.name, name, stated)
     if target is None:
         return None
     measures = Measures(target, stated)

@@ -183,11 +183,11 @@ def test_folders_of_rounds_a_round_and_an_organisation_will_do(below: str, tree:
     assert audit(file, [str(above / below)], jobs=1).exit_status() == 0
 
 
-@pytest.mark.parametrize("name", ["nowhere", "claims.yaml", "v1.0/ACME/results/rack1/resnet", "a\0b"])
+@pytest.mark.parametrize("name", ["nowhere", "claims.yaml", "a\0b"])
 def test_a_folder_without_results(name: str, tree: Tree) -> None:
     above = tree.folder.parents[1]
     (above / "claims.yaml").write_text(HEAD + "claims:\n  - {id: one, unverifiable: no log}\n")
-    with pytest.raises(MlsubError, match=r"holds no round|does not exist"):
+    with pytest.raises(MlsubError, match=r"There is no |No round was given"):
         audit(above / "claims.yaml", [str(above / name)], jobs=1)
 
 

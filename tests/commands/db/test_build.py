@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-import mlsub
 from mlsub.commands.db.build import Ask, build
 from mlsub.io.errors import MlsubError
 from tests.commands.db.place import RECORDS, Place, content_of, duckdb
@@ -128,7 +127,7 @@ def test_folders_may_be_rounds_or_organisations(place: Place) -> None:
 
 def test_another_version_of_the_program_reads_everything(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     place.build()
-    monkeypatch.setattr(mlsub, "__version__", "99.0")
+    monkeypatch.setattr("mlsub.commands.db.build.VERSION", "99.0")
     assert place.build().read == ("v1.0/ACME", "v1.1/Bolt")
 
 
@@ -313,11 +312,11 @@ def test_what_somebody_added_to_a_database_is_never_lost(place: Place, monkeypat
     assert (updated.written, updated.aside) == (True, None)
     assert place.select("SELECT x FROM mine") == [(42,)]
     # Another version of mlsub builds anew what it cannot bring up to date.
-    monkeypatch.setattr(mlsub, "__version__", "0.0.0")
+    monkeypatch.setattr("mlsub.commands.db.build.VERSION", "0.0.0")
     rebuilt = place.build()
     assert rebuilt.aside == "results.duckdb.~1~"
     with duckdb.connect(place.folder / "results.duckdb.~1~", read_only=True) as connection:
         assert connection.execute("SELECT x FROM mine").fetchall() == [(42,)]
-    monkeypatch.setattr(mlsub, "__version__", "0.0.1")
+    monkeypatch.setattr("mlsub.commands.db.build.VERSION", "0.0.1")
     assert (place.build().aside, place.build(fresh=True).aside) == (None, None)
     assert sorted(path.name for path in place.folder.glob("*~")) == ["results.duckdb.~1~"]

@@ -103,7 +103,7 @@ def test_the_recorder_refuses_in_closed_what_open_may_do(parameters: dict, rule:
 def test_a_refused_rehearsal_leaves_nothing_and_says_why(tmp_path: Path) -> None:
     path = tmp_path / "manifest.yaml"
     path.write_text("organisation: Org\nentries: [{system: a, division: closed, hyperparameters: {opt_name: adam}}]\n")
-    result = CliRunner().invoke(main, ["rehearse", str(path), "--output", str(tmp_path / "out")])
+    result = CliRunner().invoke(main, ["demo", str(path), "--output", str(tmp_path / "out")])
     assert result.exit_code == 1
     assert result.stderr.splitlines()[:2] == [
         "the run cannot become a compliant result:",
@@ -160,13 +160,13 @@ def test_a_bad_manifest_is_refused_in_one_line_and_exit_2(text: str, named: str,
     path.write_text(text)
     with pytest.raises(FileProblemsError, match=named):
         read_manifest(path)
-    result = CliRunner().invoke(main, ["rehearse", str(path), "--output", str(tmp_path / "out")])
+    result = CliRunner().invoke(main, ["demo", str(path), "--output", str(tmp_path / "out")])
     assert result.exit_code == 2
     assert not (tmp_path / "out").exists()
 
 
 def test_a_missing_manifest_ends_with_exit_2(tmp_path: Path) -> None:
-    result = CliRunner().invoke(main, ["rehearse", str(tmp_path / "none.yaml")])
+    result = CliRunner().invoke(main, ["demo", str(tmp_path / "none.yaml")])
     assert result.exit_code == 2
     assert "none.yaml" in result.stderr
 
@@ -175,7 +175,7 @@ def test_without_scikit_learn_the_message_says_what_to_install(tmp_path: Path, m
     for name in [name for name in sys.modules if name == "sklearn" or name.startswith("sklearn.")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "sklearn.neural_network", None)
-    result = CliRunner().invoke(main, ["rehearse", str(MANIFEST), "--output", str(tmp_path)])
+    result = CliRunner().invoke(main, ["demo", str(MANIFEST), "--output", str(tmp_path)])
     assert result.exit_code == 2
     assert "pip install 'mlsub[rehearsal]'" in result.stderr
     assert not list((tmp_path / "rehearsal-v1.0").glob(".rehearsal-*"))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.inspect.gather import Asked, gather
+from mlsub.commands.inspect.gather import gather
 from mlsub.commands.inspect.run import inspect
 from mlsub.commands.site.forensics import with_forensics
 from mlsub.findings import Kind
@@ -33,8 +33,8 @@ def test_each_finding_on_published_results_is_told_of_its_result() -> None:
 
 def compare(paths: list[str]) -> None:
     checked = check_with_logs(paths, Settings(jobs=1))
-    told = with_forensics(checked, paths, Asked(jobs=1))
-    entries, _ = gather(paths, Asked(jobs=1))
+    told = with_forensics(checked, paths, Settings(jobs=1))
+    entries, _ = gather(paths, Settings(jobs=1))
     expected = sorted(o.finding.message for entry in inspect(entries).entries for o in entry.observations)
     added = []
     for before, after in zip(checked, told, strict=True):
@@ -52,10 +52,10 @@ def test_each_log_is_read_once_for_the_verdict_and_forensics(tmp_path: Path, mon
     tree = make_tree(tmp_path, "v1.0")
     tree.log(4).rename(tree.entry() / "result_9.txt")
     paths = [str(tree.folder)]
-    twice = with_forensics(check_with_logs(paths, Settings(jobs=1)), paths, Asked(jobs=1))
+    twice = with_forensics(check_with_logs(paths, Settings(jobs=1)), paths, Settings(jobs=1))
     checked = check_with_logs(paths, Settings(jobs=1, folds=(TraceFold,)))
     monkeypatch.setattr("mlsub.commands.inspect.gather.read_trace", lambda _: pytest.fail("read again"))
-    once = with_forensics(checked, paths, Asked(jobs=1))
+    once = with_forensics(checked, paths, Settings(jobs=1))
     assert [one.report for one in once] == [one.report for one in twice]
 
 

@@ -398,7 +398,7 @@ def test_rules_of_the_house_count(file: Path, tmp_path: Path) -> None:
     house = tmp_path / "house.yaml"
     house.write_text('title: House\ncommon:\n  "1.0":\n    both:\n      cluster_id: exactly_one\n')
     file.write_bytes(b"".join(lines_of()))
-    status, kept = watched([file], rules=str(house))
+    status, kept = watched([file], overlay=str(house))
     assert status == 1
     assert "house.cluster_id.count" in [rule for rule, _, _ in findings(kept)]
     [end] = kept.of(Ended)
@@ -442,7 +442,7 @@ def test_published_logs_replayed_in_random_pieces_end_as_check_says(tmp_path: Pa
         (["result_0.txt"], {}, "Say --round"),
         (["-"], {}, "Say --round"),
         (["result_0.txt"], {"round": "99.0"}, "There are no rules for training round 99.0"),
-        (["result_0.txt"], {"usage": "trainin", "round": "1.0"}, "did you mean training?"),
+        (["result_0.txt"], {"usage": "trainin", "round": "1.0"}, "Did you mean training?"),
     ],
 )
 def test_without_a_round_nothing_is_watched(

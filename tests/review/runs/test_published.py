@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.inspect.gather import Asked, gather
+from mlsub.commands.inspect.gather import gather
 from mlsub.commands.inspect.run import Inspection, inspect
 from mlsub.review.runs import spread
 from mlsub.review.runs.observation import Observation
@@ -19,6 +19,7 @@ from mlsub.review.runs.pauses import pauses_of
 from mlsub.review.runs.spread import chance_of_range
 from mlsub.review.runs.throughput import ratio_of
 from mlsub.rules.catalogue import catalogue
+from mlsub.workspace import Settings
 from tests.corpus import CORPUS
 
 pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="published results are not there")
@@ -28,7 +29,7 @@ GRAPHCORE = "v1.1/Graphcore/results"
 
 @pytest.fixture(scope="module")
 def inspection() -> Inspection:
-    entries, _ = gather([str(CORPUS)], Asked(jobs=1))
+    entries, _ = gather([str(CORPUS)], Settings(jobs=1))
     return inspect(entries)
 
 
@@ -129,14 +130,14 @@ def test_clean_published_sets_are_left_alone(
 
 def test_most_published_entries_have_no_long_pause() -> None:
     """What thresholds.yaml says of pauses."""
-    entries, _ = gather([str(CORPUS)], Asked(jobs=1))
+    entries, _ = gather([str(CORPUS)], Settings(jobs=1))
     shares = [max((share for share, _ in pauses_of(entry).values()), default=0.0) for entry in entries]
     assert sum(share < 0.04 for share in shares) / len(shares) > 0.95
 
 
 def test_the_room_between_published_results_and_thresholds(monkeypatch: pytest.MonkeyPatch) -> None:
     """What thresholds.yaml says of spread and throughput: how many entries can be tested, and how near they come."""
-    entries, _ = gather([str(CORPUS)], Asked(jobs=1))
+    entries, _ = gather([str(CORPUS)], Settings(jobs=1))
     chances: list[float] = []
 
     def noted(values: Sequence[float], runs: int, width: float) -> float:
@@ -165,7 +166,7 @@ def test_a_published_entry_that_is_published_again_with_a_record_more(what: str,
         else:
             lines.append(re.sub(r'"key": "[^"]+"', '"key": "power_note"', lines[-1]))
         file.write_text("".join(lines))
-    entries, _ = gather([str(tmp_path / "v1.0" / "Graphcore")], Asked(jobs=1))
+    entries, _ = gather([str(tmp_path / "v1.0" / "Graphcore")], Settings(jobs=1))
     found = [o for one in inspect(entries).entries for o in one.observations]
     copies = [o for o in found if o.finding.rule.startswith("inspect.same")]
     assert [o.finding.rule for o in copies] == ["inspect.same-run"]

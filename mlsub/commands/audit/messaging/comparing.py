@@ -10,6 +10,7 @@ from mlsub.commands.audit.messaging.model import Case, Hit, Message, Operand, Un
 from mlsub.commands.audit.messaging.rounds import Compatible, compatible, group_of, same_benchmark
 from mlsub.commands.audit.messaging.says import noted, noted_as, tells, texts
 from mlsub.commands.audit.messaging.words import enumerated, flat, mentions
+from mlsub.divisions import CLOSED, OPEN
 from mlsub.findings import Severity
 
 #: What notes of an Open result say when nobody has written them yet.
@@ -146,14 +147,14 @@ def _unlabelled(case: Case) -> Iterator[Hit | Untold]:
 
 
 def _open_beside_closed(message: Message) -> Iterator[Hit]:
-    if {operand.division for operand in message.compared} != {"open", "closed"}:
+    if {operand.division for operand in message.compared} != {OPEN.name, CLOSED.name}:
         return
     if texts(message.says.get("open_difference")):
         return
     unwritten = [
         o.name
         for o in message.compared
-        if o.division == "open" and o.notes is not None and flat(o.notes) in _EMPTY_NOTES
+        if o.division == OPEN.name and o.notes is not None and flat(o.notes) in _EMPTY_NOTES
     ]
     also = f"; nor does the system description of {enumerated(unwritten)}" if unwritten else ""
     yield Hit(rule="R12", message=f"it is not told why the Open result would not qualify as Closed{also}")

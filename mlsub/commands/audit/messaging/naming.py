@@ -19,6 +19,7 @@ from mlsub.commands.audit.messaging.words import (
     squashed,
     squashed_document,
 )
+from mlsub.divisions import OPEN
 
 
 def naming_hits(case: Case, text: Text) -> Iterator[Hit | Untold]:
@@ -85,7 +86,7 @@ def _model_names(message: Message) -> Iterator[Hit]:
     said = flat(" ".join((message.text, *(noted(message, "benchmark") or ()))))
     for operand in message.compared:
         known = names().get(operand.benchmark or "")
-        if operand.division != "open" or known is None or mentions(said, known.task):
+        if operand.division != OPEN.name or known is None or mentions(said, known.task):
             continue
         used = next((name for name in known.model if mentions(said, [name])), None)
         if used is not None:

@@ -84,7 +84,7 @@ class PackageDiff(Answer, frozen=True, kw_only=True):
     ``different`` says whether there is any difference, or something that could not be compared.
     """
 
-    SCHEMA: ClassVar[int] = 3
+    SCHEMA: ClassVar[int] = 4
 
     different: bool = False
     old: Side

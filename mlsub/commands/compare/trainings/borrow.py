@@ -18,6 +18,7 @@ from mlsub.commands.compare.trainings.compare import compare_sides, read_timed
 from mlsub.commands.compare.trainings.match import entry_name, match
 from mlsub.commands.compare.trainings.model import Comparison
 from mlsub.commands.compare.trainings.sides import Known, accelerators_of, facts_of_entry, know
+from mlsub.divisions import CLOSED
 from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.log.changes import agreed_values, fields
@@ -115,9 +116,9 @@ def check_loan(loan: Loan) -> Iterator[Finding]:
         actual = f"{old.benchmark}, {new.benchmark} and {source.benchmark}"
         yield finding("borrow.benchmark", loan.path, "The entries are not of one benchmark", actual=actual)
         return
-    if {side.division for side in (old, new, source)} != {"closed"}:
+    if {side.division for side in (old, new, source)} != {CLOSED.name}:
         actual = ", ".join(str(side.division) for side in (old, new, source))
-        yield finding("borrow.division", loan.path, "Not all entries are Closed", expected="closed", actual=actual)
+        yield finding("borrow.division", loan.path, "Not all entries are Closed", expected=CLOSED.name, actual=actual)
     if len({(side.usage, side.round) for side in (old, new, source)}) > 1:
         actual = f"v{old.round}, v{new.round} and v{source.round}"
         yield finding("borrow.round", loan.path, "The entries are not of one round", actual=actual)
@@ -145,8 +146,8 @@ def hyperparameter_keys(usage: str, round_name: str, benchmark: str, values: Map
     """
     if benchmark not in get_round(usage, round_name).benchmarks:
         return frozenset()
-    common = {rule.key for rule in rules_for(usage, round_name, "closed", None).rules}
-    rules = rules_for(usage, round_name, "closed", benchmark)
+    common = {rule.key for rule in rules_for(usage, round_name, CLOSED.name, None).rules}
+    rules = rules_for(usage, round_name, CLOSED.name, benchmark)
     used = [variant for variant in rules.variants if values.get(variant.key) == json.dumps(variant.value)]
     every = {rule.key for rule in rules.rules}
     every |= {rule.key for variant in used or rules.variants for rule in variant.rules}

@@ -17,6 +17,7 @@ from mlsub.commands.compare.trainings.phases import TIMED, Intervals, Phases, ph
 from mlsub.convergence.algorithm import algorithm_of, newest_algorithm, unit_words
 from mlsub.convergence.point import paired_rule
 from mlsub.convergence.runs import BEYOND, progress_of
+from mlsub.divisions import CLOSED
 from mlsub.log.changes import agreed_values
 from mlsub.log.report import LogReport
 from mlsub.log.run import Run, Timeline
@@ -164,7 +165,7 @@ def _points(logs: Sequence[LogReport], name: str, round_: Round) -> tuple[float 
     """How far each run trained until it converged: as the convergence test counts, in Open too."""
     algorithm = algorithm_of(round_.usage, round_.name) or newest_algorithm()
     known = name in round_.benchmarks
-    paired = paired_rule(rules_for(round_.usage, round_.name, "closed", name)) if known else None
+    paired = paired_rule(rules_for(round_.usage, round_.name, CLOSED.name, name)) if known else None
     return progress_of([log.run for log in logs], name, algorithm, paired).by_run
 
 
