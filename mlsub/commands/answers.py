@@ -28,6 +28,10 @@ _ANSWERS = {
     "rules list ids": "mlsub.commands.rules.overview.RuleIds",
     "rules show": "mlsub.commands.rules.table.RuleTable",
     "score": "mlsub.present.report_json.Reports",
+    "rcp margin": "mlsub.commands.rcp.model.Margins",
+    "rcp plan": "mlsub.commands.rcp.model.Planned",
+    "rcp show": "mlsub.commands.rcp.model.Points",
+    "score selection": "mlsub.commands.score.select_runs.Selected",
 }
 
 

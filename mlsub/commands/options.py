@@ -51,15 +51,31 @@ class Target(NamedTuple):
 
             text = answer(f"{self.command} {part}".rstrip(), model).decode("ascii")
         else:
-            from mlsub.present.output import render
+            text = self.rendered(document())
+        self.put(text)
 
-            text = render(document(), self.format, None if self.file else sys.stdout)
+    def rendered(self, document: Document) -> str:
+        """A document in the format, for the place where it goes."""
+        from mlsub.present.output import render
+
+        return render(document, self.format, None if self.file else sys.stdout)
+
+    def put(self, content: str | bytes) -> None:
+        """Write what is ready.
+
+        Raises:
+            MlsubError: the file cannot be written.
+        """
         if self.file:
-            write_output(self.file, text.encode("utf-8"), force=self.force)
-        else:
+            data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
+            write_output(self.file, data, force=self.force)
+        elif isinstance(content, str):
             from mlsub.commands.output import write_text
 
-            write_text(text)
+            write_text(content)
+        else:
+            sys.stdout.buffer.write(content)
+            sys.stdout.buffer.flush()
 
 
 def format_option(function: F) -> F:
@@ -74,22 +90,34 @@ def format_option(function: F) -> F:
     )(function)
 
 
-def output_options(command: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def output_options(
+    command: str, formats: Sequence[str] = FORMATS, format_of_file: Callable[[Path], str | None] | None = None
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """--format, -o and --force; the function gets them as one :class:`Target`, ``target``.
 
     A file that cannot be written is found before the work, and ends the command with status 2.
+
+    Args:
+        command: its name.
+        formats: those it has; the first is the usual one.
+        format_of_file: which format the name of a file asks for where there is no --format.
     """
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
         @wraps(function)
-        def called(format_: str, output: Path | None, force: bool, **others: Any) -> None:
+        def called(format_: str | None, output: Path | None, force: bool, **others: Any) -> None:
             from mlsub.io.output import check_output
 
+            output = None if output is not None and str(output) == "-" else output
             if output is not None:
                 check_output(output, force=force)
-            function(target=Target(command, format_, output, force), **others)
+                format_ = format_ or (format_of_file(output) if format_of_file else None)
+            function(target=Target(command, format_ or formats[0], output, force), **others)
 
-        return format_option(_output_file(called))
+        if format_of_file is None:
+            return format_option(_output_file(called))
+        by_name = "What the answer looks like; else what the ending of FILE says, else text."
+        return click.option("--format", "format_", type=click.Choice(formats), help=by_name)(_output_file(called))
 
     return decorate
 

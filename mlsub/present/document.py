@@ -5,6 +5,7 @@ Text is whatever it is: each renderer escapes it for its format, and shows contr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -15,11 +16,21 @@ from mlsub.findings import Finding
 Meaning = Literal["plain", "strong", "good", "bad", "note", "number", "path", "code"]
 
 
+#: An address that no format takes for anything else.
+_ADDRESS = re.compile(r"https://[\w./~%-]+", re.ASCII)
+
+
 class Span(NamedTuple):
-    """Text with one meaning, which decides its look."""
+    """Text with one meaning, which decides its look; ``link`` is where it leads in Markdown and HTML."""
 
     text: str
     meaning: Meaning = "plain"
+    link: str = ""
+
+    @property
+    def address(self) -> str:
+        """The link, unless it has anything in it that a format could take for its own."""
+        return self.link if _ADDRESS.fullmatch(self.link) else ""
 
 
 Words: TypeAlias = "str | Span | tuple[str | Span, ...]"

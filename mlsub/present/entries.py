@@ -65,6 +65,14 @@ def summary(report: Report) -> Iterator[Block]:
     yield Items(tuple(beside(report)))
 
 
+def round_line(usage: str | None, round_: str | None, round_from: str | None) -> Text | None:
+    """By which rules something was checked; None where nobody knows."""
+    if usage is None or round_ is None:
+        return None
+    source = f" (read off the folder {round_from})" if round_from is not None else ""
+    return Text((Span(f"{usage} v{round_}", "strong"), source))
+
+
 def counts_of(report: Report) -> list[str]:
     """How many entries, logs and system descriptions are accepted, each in words."""
     counts = []

@@ -109,6 +109,8 @@ def _words(words: Words) -> str:
 
 def _span(span: Span) -> str:
     text = _escape(span.text)
+    if span.address:
+        text = f'<a href="{span.address}">{text}</a>'
     match span.meaning:
         case "plain" | "number":
             return text

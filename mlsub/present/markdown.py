@@ -77,7 +77,7 @@ def _words(words: Words) -> str:
 def _span(span: Span) -> str:
     if span.meaning == "code" and span.text.strip():
         return _code_span(plain(span.text))
-    return escape(span.text)
+    return f"[{escape(span.text)}]({span.address})" if span.address else escape(span.text)
 
 
 def _code_span(text: str) -> str:

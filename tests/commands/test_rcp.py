@@ -11,26 +11,28 @@ from tests.commands.runner import run
 RESNET = """\
 resnet, training 2.0: epochs to converge, 5 runs an entry
 
-batch size  runs  mean     stdev   accepted from  pruned
+batch size  runs     mean   stdev  accepted from  pruned
 --------------------------------------------------------------------------------------------
-1632        17    35       0.8944  34.0124
-3264        15    35.1538  0.5329  34.5526
-4096        10    39.875   0.7806  38.9062        between 3264 and 8192
-8192        10    41.875   0.7806  40.9062        between 3264 and 13056
-13056       10    45.5     0.5     44.8794        between 3264 and 32768
-32768       10    56       0       56             between 3264 and 49152, though on the hull
-49152       10    68       0.5     67.3795
-58880       10    80       0.5     79.3795        between 49152 and 65536
-65536       10    84.5     0.7071  83.6225        between 49152 and 67840
-67840       28    85.8462  0.6008  85.2222
-hull: the lower convex hull of the written rules, which the official pruning is not
+      1632    17       35  0.8944        34.0124
+      3264    15  35.1538  0.5329        34.5526
+      4096    10   39.875  0.7806        38.9062  between 3264 and 8192
+      8192    10   41.875  0.7806        40.9062  between 3264 and 13056
+     13056    10     45.5     0.5        44.8794  between 3264 and 32768
+     32768    10       56       0             56  between 3264 and 49152, though on the hull
+     49152    10       68     0.5        67.3795
+     58880    10       80     0.5        79.3795  between 49152 and 65536
+     65536    10     84.5  0.7071        83.6225  between 49152 and 67840
+     67840    28  85.8462  0.6008        85.2222
+
+hull: the lower convex hull of the written rules, from which the official pruning differs
 """
 BERT = """\
 bert, training 4.1, batch size 4000
-reference:  between two reference points
-mean:       2742007 samples, stdev 140673
-accepted:   an olympic mean of 2641635 samples or more
-faster:     below 2742007 samples the time is scaled up, by 1.0380 at the limit
+
+reference: between two reference points
+mean:      2742007 samples, stdev 140673
+accepted:  an olympic mean of 2641635 samples or more
+faster:    below 2742007 samples the time is scaled up, by 1.0380 at the limit
 """
 
 
@@ -43,10 +45,11 @@ def test_a_plan_reads_to_the_letter() -> None:
 
 
 def test_the_documents_say_the_same() -> None:
-    table = json.loads(run("rcp", "show", "resnet", "--round", "2.0", "--format", "json").stdout)
+    table = json.loads(run("rcp", "show", "resnet", "--round", "2.0", "--format", "json").stdout)["reference"]
     assert [row["batch_size"] for row in table["rows"] if row["kept"]] == [1632, 3264, 49152, 67840]
     assert table["rows"][0]["minimum"] == pytest.approx(34.0124, abs=1e-4)
-    plan = json.loads(run("rcp", "plan", "bert", "--round", "4.1", "--batch-size", "4000", "--format", "json").stdout)
+    answer = run("rcp", "plan", "bert", "--round", "4.1", "--batch-size", "4000", "--format", "json")
+    plan = json.loads(answer.stdout)["plan"]
     assert (plan["how"], plan["unit"], plan["normalised"]) == ("interpolated", "samples", True)
 
 
@@ -66,10 +69,10 @@ def test_the_points_at_the_deadline_are_said_to_be_those() -> None:
     answer = run(*plan, *late)
     assert answer.stdout.startswith("llama31_8b, training 5.1, points as far as known at the deadline, batch size 16\n")
     assert "smaller than any reference point" in answer.stdout
-    document = json.loads(run(*show, *late, "--format", "json").stdout)
+    document = json.loads(run(*show, *late, "--format", "json").stdout)["reference"]
     assert document["reference_points"] == "deadline"
     assert [row["batch_size"] for row in document["rows"]] == [32, 64, 96, 128]
-    assert json.loads(run(*plan, "--format", "json").stdout)["reference_points"] == "final"
+    assert json.loads(run(*plan, "--format", "json").stdout)["plan"]["reference_points"] == "final"
 
 
 @pytest.mark.parametrize(

@@ -12,73 +12,13 @@ import pytest
 
 from tests.commands.runner import REPOSITORY, Outcome, run
 from tests.commands.test_hostile import HOSTILE
+from tests.conftest import ExpectedText
 from tests.convergence.logs import log_of, write_logs
 from tests.differential.shared import ABSENT, folder, present
 from tests.make_tree import make_tree
 
 #: ResNet in v1.0 at batch size 4096: mean 39.875 epochs, accepted from 38.906.
 SIZE = 4096
-ONE = """\
-training v1.0: ROOT/resnet
-
-resnet: pass, 5 runs
-  batch size:  4096, a reference point
-  mean:        40.3333 epochs (olympic mean; 5 converged)
-  reference:   a mean of 39.875 epochs, stdev 0.7806
-  limit:       38.9062 epochs; the mean lies 1.4271 epochs (3.67 %) above
-  chance:      90 % (90 % interval: 38 % to over 99 %) that 5 further runs pass
-
-1 entry held against a reference: 1 pass
-chance: studentised bootstrap of the runs at hand, 4000 resamples under 2000 draws of mean and spread, seed 0
-"""
-EARLY = """\
-training v1.0: ROOT/resnet
-
-resnet: open, 3 of 5 runs
-  batch size:  4096, a reference point
-  mean:        38 epochs (olympic mean; 3 converged)
-  reference:   a mean of 39.875 epochs, stdev 0.7806
-  limit:       38.9062 epochs; the mean lies 0.9062 epochs (2.33 %) below
-  chance:      41 % (90 % interval: 5 % to 96 %) that 5 further runs pass
-  to complete: 27 % that the entry passes with 2 further runs
-  note:        3 of 5 runs are present, so there is no verdict yet; the limit is for all 5
-
-1 entry held against a reference: 1 open
-chance: studentised bootstrap of the runs at hand, 4000 resamples under 2000 draws of mean and spread, seed 0
-"""
-TREE = """\
-training v1.0 (read off the folder v1.0): ROOT/v1.0/ACME
-
-entry                 verdict  to the limit  scaling   expected  chance
----------------------------------------------------------------------------------------------------------
-results/rack1/bert    pass     +18.23 %      -         -         100 %   no interval
-results/rack1/resnet  pass     +19.13 %      1.012300  -         97 %    90 % interval: 84 % to over 99 %
-
-results/rack1/bert: pass, 10 runs
-  batch size:  512, between two reference points
-  mean:        3000000 samples (olympic mean; 10 converged)
-  reference:   a mean of 2630789 samples, stdev 130743
-  limit:       2537503 samples; the mean lies 462497 samples (18.23 %) above
-  time:        14.5000 minutes, not scaled
-  chance:      100 % (no interval) that 10 further runs pass
-  note:        counted by train_samples the mean is 156725653: pass
-  note:        all 10 runs converge at the same point, so the spread is unknown: the chance only says \
-that the same again would pass
-
-results/rack1/resnet: pass, 5 runs
-  batch size:  3200, between two reference points
-  mean:        41.3333 epochs (olympic mean; 5 converged)
-  reference:   a mean of 35.3234 epochs, stdev 0.5304
-  limit:       34.6964 epochs; the mean lies 6.637 epochs (19.13 %) above
-  time:        12.1476 minutes, 12.0000 unscaled times 1.012300 (scaling.json); expected 12.0000, for the convergence \
-test gives no factor
-  chance:      97 % (90 % interval: 84 % to over 99 %) that 5 further runs pass
-
-not tested: results/rack2/resnet: the Open division has no convergence test
-
-2 entries held against a reference: 2 pass; 1 not tested
-chance: studentised bootstrap of the runs at hand, 4000 resamples under 2000 draws of mean and spread, seed 0
-"""
 
 
 def margin(*arguments: object) -> Outcome:
@@ -95,17 +35,19 @@ def entries(outcome: Outcome) -> list[dict[str, Any]]:
     return [entry for report in outcome.document["reports"] for entry in report["entries"]]
 
 
-def test_an_entry_reads_to_the_letter(tmp_path: Path) -> None:
+def test_an_entry_reads_to_the_letter(tmp_path: Path, expected_text: ExpectedText) -> None:
     found = margin(resnet(tmp_path, 39, 40, 41, 40, 43), "--round", "1.0")
-    assert (found.stdout.replace(str(tmp_path), "ROOT"), found.status, found.stderr) == (ONE, 0, "")
+    expected_text("rcp-margin.txt", found.stdout.replace(str(tmp_path), "ROOT"))
+    assert (found.status, found.stderr) == (0, "")
 
 
-def test_the_first_runs_of_an_entry_read_to_the_letter(tmp_path: Path) -> None:
+def test_the_first_runs_of_an_entry_read_to_the_letter(tmp_path: Path, expected_text: ExpectedText) -> None:
     found = margin(resnet(tmp_path, 37, 38, 41), "--round", "1.0")
-    assert (found.stdout.replace(str(tmp_path), "ROOT"), found.status, found.stderr) == (EARLY, 1, "")
+    expected_text("rcp-margin-early.txt", found.stdout.replace(str(tmp_path), "ROOT"))
+    assert (found.status, found.stderr) == (1, "")
 
 
-def test_a_tree_reads_to_the_letter(tmp_path: Path) -> None:
+def test_a_tree_reads_to_the_letter(tmp_path: Path, expected_text: ExpectedText) -> None:
     tree = make_tree(tmp_path, benchmarks=["resnet", "bert"])
     for number, epoch in ((0, 36), (1, 44), (2, 44)):
         tree.edit(lambda log, epoch=epoch: log.put("eval_accuracy", metadata={"epoch_num": epoch}), number)  # type: ignore[misc]
@@ -113,13 +55,14 @@ def test_a_tree_reads_to_the_letter(tmp_path: Path) -> None:
     tree.add_system("rack2", "open")
     tree.add_entry("resnet", "rack2", "open")
     found = margin(tree.folder)
-    assert (found.stdout.replace(str(tmp_path), "ROOT"), found.status, found.stderr) == (TREE, 0, "")
+    expected_text("rcp-margin-tree.txt", found.stdout.replace(str(tmp_path), "ROOT"))
+    assert (found.status, found.stderr) == (0, "")
 
 
 def test_the_document_says_the_same(tmp_path: Path) -> None:
     found = margin(resnet(tmp_path, 39, 40, 41, 40, 43), "--round", "1.0", "--format", "json", "--seed", "3")
     document = found.document
-    assert (document["schema"], document["kind"], document["bootstrap"]["seed"]) == (2, "rcp-margin", 3)
+    assert (document["schema"], document["command"], document["bootstrap"]["seed"]) == (3, "rcp margin", 3)
     (entry,) = entries(found)
     assert entry["distance"] == pytest.approx(121 / 3 - 38.9062, abs=1e-4)
     assert entry["chance"]["low"] < entry["chance"]["value"] < entry["chance"]["high"]
@@ -182,13 +125,13 @@ def test_runs_that_do_not_converge_are_slow_until_they_are_too_many(tmp_path: Pa
     ("arguments", "line"),
     [
         (("nowhere", "--round", "1.0"), "There is no "),
-        (("resnet/result_0.txt", "--round", "1.0"), "a log by itself is no entry; name the folder that holds it"),
+        (("resnet/result_0.txt", "--round", "1.0"), "a log by itself is not an entry; name the folder that holds it"),
         (("resnet", "--round", "9.9"), "There are no rules for training round 9.9"),
-        (("resnet", "--round", "0.7"), "no entry is held against a reference"),
+        (("resnet", "--round", "0.7"), "no entry can be compared with a reference"),
         (("resnet", "--round", "1.0", "--rules", "none.yaml"), "none.yaml"),
     ],
 )
-def test_where_nothing_can_be_held_against_a_reference_one_line_says_why(
+def test_where_nothing_can_be_compared_with_a_reference_one_line_says_why(
     arguments: tuple[str, ...], line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     resnet(tmp_path, 42, 43, 44, 45, 46)

@@ -23,7 +23,7 @@ from mlsub.commands.score.formats import FORMATS, format_of_file
 from tests.commands.runner import REPOSITORY, call, check, run
 from tests.make_tree import Tree, make_tree, spoil
 
-ROWS = ("csv", "markdown", "parquet", "xlsx")
+ROWS = ("csv", "markdown", "html", "parquet", "xlsx")
 MISSING = "pip install 'mlsub[tables]'"
 
 
@@ -46,7 +46,10 @@ def _csv(content: str) -> list[dict[str, str]]:
 
 READ: dict[str, Callable[[bytes], list[Any]]] = {
     "csv": lambda content: [float(row["result_minutes"]) for row in _csv(content.decode())],
-    "markdown": lambda content: [float(line.split(" | ")[11]) for line in content.decode().splitlines()[4:]],
+    "markdown": lambda content: [float(line.split(" | ")[11]) for line in content.decode().splitlines()[6:]],
+    "html": lambda content: [
+        float(row.split("</td><td")[11].partition(">")[2]) for row in content.decode().splitlines() if "<td" in row
+    ],
     "parquet": lambda content: parquet.read_table(io.BytesIO(content)).column("result_minutes").to_pylist(),
     "xlsx": lambda content: [
         sheet.cell(2, 12).value for sheet in openpyxl.load_workbook(io.BytesIO(content)) if sheet.max_row > 1
@@ -69,25 +72,25 @@ def test_each_format_has_the_same_results_on_stdout_and_in_a_file(format_: str, 
 def test_the_formats_of_the_option_are_those_there_are() -> None:
     (option,) = (option for option in command.params if option.name == "format_")
     assert isinstance(option.type, click.Choice)
-    assert list(option.type.choices) == [*FORMATS, "text"]
-    assert "[table|csv|json|markdown|parquet|xlsx]" in " ".join(run("score", "--help").stdout.split())
+    assert list(option.type.choices) == list(FORMATS)
+    assert "[text|json|markdown|html|csv|parquet|xlsx]" in " ".join(run("score", "--help").stdout.split())
 
 
-def test_text_is_the_old_name_of_table_and_the_default(tmp_path: Path) -> None:
+def test_text_is_the_default(tmp_path: Path) -> None:
     folder = _tree(tmp_path).folder
-    texts = {run("score", folder, *format_).stdout for format_ in ((), ("--format", "text"), ("--format", "table"))}
+    texts = {run("score", folder, *format_).stdout for format_ in ((), ("--format", "text"))}
     assert len(texts) == 1
     assert "olympic mean of the times to train" in texts.pop()
 
 
 @pytest.mark.parametrize(("name", "format_"), [("a.csv", "csv"), ("a.XLSX", "xlsx"), ("a.b.md", "markdown")])
 def test_the_ending_of_the_file_tells_the_format(name: str, format_: str) -> None:
-    assert format_of_file(name) == format_
+    assert format_of_file(Path(name)) == format_
 
 
 @pytest.mark.parametrize("name", ["csv", "a", "a.pdf", ".csv", "a.csv.gz"])
 def test_other_endings_tell_nothing(name: str) -> None:
-    assert format_of_file(name) is None
+    assert format_of_file(Path(name)) is None
 
 
 def test_a_format_that_is_named_wins_over_the_ending(tmp_path: Path) -> None:
@@ -184,12 +187,12 @@ def test_a_single_log_is_no_result(tmp_path: Path) -> None:
     assert (outcome.status, _csv(outcome.stdout)) == (0, [])
     assert outcome.stdout.startswith("division,")
     assert outcome.stderr == (
-        "mlsub: the table has no rows: a single log is no result. Name the folder of its benchmark.\n"
+        "mlsub: the table has no rows: a single log is not a result. Name the folder of its benchmark.\n"
     )
     assert "10.000000 minutes, compliant" in run("score", log).stdout
 
 
-@pytest.mark.parametrize("format_", ["table", "csv"])
+@pytest.mark.parametrize("format_", ["text", "csv"])
 def test_an_unknown_status_is_shown_marked_and_told_never_an_error(format_: str, tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
     tree.describe(status="onprems\x1b[31m")
@@ -259,7 +262,7 @@ def test_binary_formats_are_not_printed_on_a_terminal(format_: str, tmp_path: Pa
         os.close(master)
     assert done.returncode == 2
     assert done.stderr.decode() == (
-        f"mlsub score: {format_} is nothing to read on a terminal. Name a file with --output FILE.\n"
+        f"mlsub score: {format_} cannot be read on a terminal. Name a file with --output FILE.\n"
     )
 
 

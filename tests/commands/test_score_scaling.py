@@ -90,7 +90,7 @@ def test_one_entry_rejects_the_package_and_not_the_list_of_results(tmp_path: Pat
     checked, scored = run("check", tree.folder), run("score", tree.folder)
     assert (checked.status, scored.status) == (1, 1)
     assert "\nrejected: 1 of 2 entries accepted, 10 of 10 logs compliant" in checked.stdout
-    assert "\n1 of 2 entries accepted, 10 of 10 logs compliant" in scored.stdout
+    assert "\n  1 of 2 entries accepted, 10 of 10 logs compliant" in scored.stdout
 
 
 def test_bert_that_another_count_judges_otherwise_is_marked(tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ from rich.box import SIMPLE
 from rich.table import Table
 
 from mlsub.commands.db.query import Answer
-from mlsub.commands.score.render_markdown import escape
 from mlsub.io.plain import plain
+from mlsub.present.markdown import escape as escaped
 from mlsub.score.cells import is_formula, legible
 
 if TYPE_CHECKING:
@@ -122,6 +122,11 @@ def _json_value(value: Any) -> Any:
     if isinstance(value, datetime | date | time):
         return value.isoformat()
     return str(value)
+
+
+def escape(text: str) -> str:
+    """Text in one line, with nothing in it that Markdown would read as its own."""
+    return escaped(" ".join(legible(text).split()))
 
 
 def _line(cells: Iterable[str]) -> str:

@@ -6,13 +6,13 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
-from mlsub.commands.options import progress_bar, tell
+from mlsub.commands.options import Target, progress_bar, tell
 
 if TYPE_CHECKING:
     from mlsub.commands.score.select import Selection
 
-#: Copies, and runs without a start, that are told one by one.
-_MAX_TOLD = 5
+#: Pairs of runs that are named.
+_MAX_NAMED = 5
 
 
 def run_selection(
@@ -22,10 +22,11 @@ def run_selection(
     usage: str | None,
     rules: str | None,
     jobs: int | None,
-    format_: str,
+    target: Target,
 ) -> NoReturn:
     """Select the runs, print the answer and end: 0 selected, 1 no result possible, 2 could not be read."""
     from mlsub.commands.output import overlay_of
+    from mlsub.commands.score.document_selection import selection_document
     from mlsub.commands.score.select import select_window
     from mlsub.commands.score.select_runs import (
         Selected,
@@ -35,7 +36,6 @@ def run_selection(
         of_several_benchmarks,
         timed,
     )
-    from mlsub.commands.score.select_text import render_json, render_text
     from mlsub.rules.load import benchmark
     from mlsub.workspace.runs import find_runs, one_benchmark, read_runs, round_of
     from mlsub.workspace.settings import Settings
@@ -53,13 +53,20 @@ def run_selection(
     _end_with([*no_experiment(logs), *no_window(len(logs), size, needs.forgiven)])
     selection = select_window(runs, size, needs.forgiven)
     notes = (*notes_on(selection, needs), *_on_order(selection))
-    answer = Selected(found.usage, found.name, name, selection, notes)
-    sys.stdout.write(render_json(answer) if format_ == "json" else render_text(answer))
+    answer = Selected(
+        usage=found.usage,
+        round=found.name,
+        benchmark=name,
+        selection=selection,
+        submit=tuple(run.path for run in selection.submitted),
+        notes=notes,
+    )
+    target.write(answer, lambda: selection_document(answer), "selection")
     sys.exit(1 if selection.chosen is None else 0)
 
 
 def _end_with(problems: Sequence[str]) -> None:
-    """End with status 1 where there are problems, and tell them."""
+    """End with status 1 where there are problems, and say which."""
     for problem in problems:
         tell(f"nothing is selected: {problem}")
     if problems:
@@ -67,11 +74,11 @@ def _end_with(problems: Sequence[str]) -> None:
 
 
 def _on_order(selection: Selection) -> Iterator[str]:
-    """Runs whose order the clock does not tell."""
+    """Runs whose order the clock does not show."""
     from mlsub.commands.score.select import starting_together
 
     pairs = [f"{first + 1} and {second + 1}" for first, second in starting_together(selection.runs)]
-    more = len(pairs) - _MAX_TOLD
+    more = len(pairs) - _MAX_NAMED
     if pairs:
-        shown = ", ".join(pairs[:_MAX_TOLD]) + (f", and {more} more" if more > 0 else "")
+        shown = ", ".join(pairs[:_MAX_NAMED]) + (f", and {more} more" if more > 0 else "")
         yield f"runs start in the same millisecond, so that only their file names order them: {shown}"

@@ -24,23 +24,23 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     library: str | None = None
 
 
-#: ``table`` and ``json`` show the whole report, the others rows.
 FORMATS = {
     known.name: known
     for known in (
-        Format(name="table", ending=".txt"),
-        Format(name="csv", ending=".csv"),
+        Format(name="text", ending=".txt"),
         Format(name="json", ending=".json"),
         Format(name="markdown", ending=".md"),
+        Format(name="html", ending=".html"),
+        Format(name="csv", ending=".csv"),
         Format(name="parquet", ending=".parquet", text=False, library="pyarrow"),
         Format(name="xlsx", ending=".xlsx", text=False, library="openpyxl"),
     )
 }
 
 
-def format_of_file(file: str) -> str | None:
+def format_of_file(file: PurePath) -> str | None:
     """The format that a file's ending asks for, None where it asks for none."""
-    ending = PurePath(file).suffix.lower()
+    ending = file.suffix.lower()
     return next((known.name for known in FORMATS.values() if known.ending == ending), None)
 
 
@@ -56,7 +56,7 @@ def check_library(name: str) -> None:
 
 
 def render_rows(name: str, rows: Sequence[Row]) -> bytes:
-    """The rows as a file of one of the formats ``csv``, ``markdown``, ``parquet`` and ``xlsx``.
+    """The rows as a file of one of the formats ``csv``, ``parquet`` and ``xlsx``.
 
     Raises:
         MlsubError: the library is not installed, or its installation is broken.
@@ -65,10 +65,6 @@ def render_rows(name: str, rows: Sequence[Row]) -> bytes:
         from mlsub.commands.score.render_csv import render_csv
 
         return render_csv(rows)
-    if name == "markdown":
-        from mlsub.commands.score.render_markdown import render_markdown
-
-        return render_markdown(rows)
     try:
         if name == "parquet":
             from mlsub.commands.score.render_parquet import render_parquet

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
-
-import msgspec
+from typing import Any, ClassVar
 
 from mlsub.commands.score.select import Selection, TimedRun, overlapping
 from mlsub.io.show import show
 from mlsub.log.report import LogReport
+from mlsub.present.envelope import Answer
 from mlsub.review.cross import audit_same_runs
 from mlsub.rules.load import Benchmark
 
@@ -18,13 +17,16 @@ _MAX_TOLD = 5
 _SAME = (("submission_platform", "system"), ("submission_org", "organisation"), ("submission_division", "division"))
 
 
-class Selected(msgspec.Struct, frozen=True):
-    """The answer: which benchmark and round, the selection, and what a reader should know of the runs."""
+class Selected(Answer, frozen=True, kw_only=True):
+    """Which of more runs than needed to submit: the selection, those runs, and what a reader should know of them."""
+
+    SCHEMA: ClassVar[int] = 1
 
     usage: str
     round: str
     benchmark: str
     selection: Selection
+    submit: tuple[str, ...]
     notes: tuple[str, ...]
 
 

@@ -96,11 +96,12 @@ def _number(cell: str) -> Any:
 def selection(answer: Answer) -> Facts:
     """Of more runs than an entry needs, those to submit."""
     document = answer.document
-    runs = document["runs"]
+    chosen = document["selection"]
+    windows = [{**window, "selected": at == chosen["chosen"]} for at, window in enumerate(chosen["windows"])]
     return {
-        "about": values(document, "usage", "round", "benchmark", "size", "median", "chosen"),
-        "in order": [values(run, "path", "minutes") for run in runs],
-        "windows": [values(window, "first", "last", "minutes", "selected") for window in document["windows"]],
+        "about": values({**document, **chosen}, "usage", "round", "benchmark", "size", "median", "chosen"),
+        "in order": [values(run, "path", "minutes") for run in chosen["runs"]],
+        "windows": [values(window, "first", "last", "minutes", "selected") for window in windows],
         "submit": document["submit"],
     }
 
@@ -134,7 +135,7 @@ def rates(answer: Answer) -> Facts:
 
 def rcp_points(answer: Answer) -> Facts:
     """The reference points of a benchmark."""
-    document = answer.document
+    document = answer.document["reference"]
     facts: Facts = {"about": values(document, "usage", "round", "benchmark", "unit", "runs", "reference_points")}
     for number, row in enumerate(document["rows"], 1):
         facts[f"point {number}"] = [*(values(row, *_POINT) or ()), len(row["pruned_by"])]
@@ -145,7 +146,8 @@ def rcp_plan(answer: Answer) -> Facts:
     """What a batch size needs."""
     names = ("usage", "round", "benchmark", "unit", "how", "reference_points")
     figures = ("batch_size", "mean", "stdev", "minimum", "normalised")
-    return {"about": values(answer.document, *names), "plan": values(answer.document, *figures)}
+    plan = answer.document["plan"]
+    return {"about": values(plan, *names), "plan": values(plan, *figures)}
 
 
 def rcp_margin(answer: Answer) -> Facts:

@@ -1,0 +1,57 @@
+"""What the commands on reference convergence points answer; the fields are those of the JSON documents."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import msgspec
+
+from mlsub.convergence.chance import Bootstrap
+from mlsub.convergence.margin import Margin, Untested
+from mlsub.convergence.table import Plan, ReferenceTable
+from mlsub.present.envelope import Answer
+
+
+class Points(Answer, frozen=True, kw_only=True):
+    """The reference points of a benchmark."""
+
+    SCHEMA: ClassVar[int] = 1
+
+    reference: ReferenceTable
+
+
+class Planned(Answer, frozen=True, kw_only=True):
+    """What runs at a batch size need."""
+
+    SCHEMA: ClassVar[int] = 1
+
+    plan: Plan
+
+
+class PackageMargins(msgspec.Struct, frozen=True, kw_only=True):
+    """How the entries of one path stand; ``untested`` are those that no reference applies to."""
+
+    usage: str
+    round: str
+    round_from: str | None
+    root: str
+    entries: tuple[Margin, ...]
+    untested: tuple[Untested, ...]
+
+    def name_of(self, entry: Margin | Untested) -> str:
+        """An entry by its path; by its folder where that is what was asked for."""
+        return self.root.rpartition("/")[2] if entry.path == "." else entry.path
+
+
+class Margins(Answer, frozen=True, kw_only=True):
+    """How near the limit results are, and how their chances were computed."""
+
+    SCHEMA: ClassVar[int] = 3
+
+    bootstrap: Bootstrap
+    reports: tuple[PackageMargins, ...]
+
+    @property
+    def entries(self) -> tuple[Margin, ...]:
+        """The entries of all paths."""
+        return tuple(entry for report in self.reports for entry in report.entries)

@@ -1,0 +1,198 @@
+"""The results of reports as a document: what a submitter looks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
+
+from mlsub.findings import Verdict
+from mlsub.present.document import (
+    Block,
+    Cell,
+    Column,
+    Document,
+    Facts,
+    Findings,
+    Items,
+    Meaning,
+    Span,
+    Table,
+    Text,
+    document,
+    section,
+)
+from mlsub.present.entries import MEANINGS, beside, counts_of, round_line, summary
+from mlsub.score.cells import rounded
+from mlsub.submission.report import EntryResult, Report
+
+#: Bypasses that are named one by one; JSON has them all.
+MAX_BYPASSES = 10
+#: Characters shown of a benchmark or a division, which may be any text; no real one is longer.
+_LONGEST = 20
+_JOULES_IN_MJ = 1e6
+_NONE = "-"
+_UNTESTED = "not-required"
+_RCP: dict[str, Meaning] = {"pass": "good", "fail": "bad", "missing": "bad", "bypassed": "note"}
+
+
+class _Shown(msgspec.Struct, frozen=True):
+    """One column, and what it shows of an entry."""
+
+    column: Column
+    cell: Callable[[EntryResult], Cell]
+
+
+def document_of(reports: Sequence[Report]) -> Document:
+    """The score of each entry, and what kept a report from having any."""
+    unchecked = [report.official is Verdict.NOT_CHECKED for report in reports]
+    mixed = any(unchecked) and not all(unchecked)
+    return document(
+        "Results",
+        *(section(Span(report.root, "path"), *_report(report)) for report in reports),
+        Text(f"Not everything could be checked. {'; '.join(map(_in_short, reports))}") if mixed else None,
+    )
+
+
+def _in_short(report: Report) -> str:
+    """What was asked for, and the verdict."""
+    asked = next((f.path for f in report.findings if f.rejects), report.root)
+    return f"{asked if report.official is Verdict.NOT_CHECKED else report.root}: {report.official.value}"
+
+
+def _report(report: Report) -> Iterator[Block | None]:
+    yield round_line(report.usage, report.round, report.round_from)
+    if report.usage == "rehearsal":
+        yield Text(Span("A rehearsal: real training, but not an MLPerf result.", "note"))
+    if report.entries:
+        yield results_table(report.entries)
+        yield from _counts_of_bert(report.entries)
+        yield Facts(tuple(_legend(report.entries)))
+        yield Items(tuple(_bypasses(report.entries)))
+    elif report.logs:
+        times = (
+            (log, "no run interval" if log.minutes is None else f"{log.minutes:.6f} minutes") for log in report.logs
+        )
+        yield Items(tuple((Span(log.path, "path"), f": {minutes}, {log.official}") for log, minutes in times))
+    else:
+        yield Findings(report.findings)
+    yield from _counts(report)
+
+
+def _counts(report: Report) -> Iterator[Block]:
+    """How much is accepted: in a list of results one entry does not reject the others."""
+    counts = counts_of(report)
+    if not counts:
+        yield from summary(report)
+        return
+    yield Text(Span(", ".join(counts), "strong"))
+    parts = {entry.official for entry in report.entries} | {system.official for system in report.systems}
+    if report.entries and report.official is Verdict.REJECTED and Verdict.REJECTED not in parts:
+        yield Text("The package around them is rejected; mlsub check says why.")
+    yield Items(tuple(beside(report)))
+
+
+def results_table(entries: Sequence[EntryResult]) -> Table:
+    """One row an entry, without columns that would be empty for all; no figure gives way to a narrow terminal."""
+    shown = list(_columns(entries))
+    rows = tuple(tuple(one.cell(entry) for one in shown) for entry in entries)
+    key = next(number for number, one in enumerate(shown) if one.column.name == "system")
+    return Table(tuple(one.column for one in shown), rows, key)
+
+
+def _columns(entries: Sequence[EntryResult]) -> Iterator[_Shown]:
+    if len({entry.organisation for entry in entries}) > 1:
+        yield _Shown(Column("organisation"), lambda entry: entry.organisation)
+    yield _Shown(Column("system"), lambda entry: entry.system)
+    yield _Shown(Column("benchmark", when_narrow="keep"), _benchmark)
+    yield _Shown(Column("division", when_narrow="keep"), lambda entry: _bounded(entry.division or _NONE))
+    yield _number("converged", lambda entry: f"{entry.converged} of {entry.runs}")
+    if any(entry.rcp.verdict != _UNTESTED for entry in entries):
+        yield _number("batch", lambda entry: _short(entry.rcp.batch_size))
+        yield _number("convergence", lambda entry: _short(entry.rcp.mean))
+        yield _Shown(Column("RCP", when_narrow="keep"), _rcp)
+    if any(entry.score.scaling != 1 for entry in entries):
+        yield _number("scaling", lambda entry: _NONE if entry.score.scaling == 1 else rounded(entry.score.scaling, 4))
+    yield _number("minutes", lambda entry: _fixed(entry.score.published))
+    if not all(entry.score.as_expected for entry in entries):
+        yield _number("expected", lambda entry: "" if entry.score.as_expected else _fixed(entry.score.expected))
+    if any(entry.energy for entry in entries):
+        yield _number("MJ", _energy)
+    yield _Shown(
+        Column("verdict", when_narrow="keep"), lambda entry: Span(entry.official.value, MEANINGS[entry.official])
+    )
+
+
+def _number(name: str, cell: Callable[[EntryResult], str]) -> _Shown:
+    return _Shown(Column(name, number=True), cell)
+
+
+def _benchmark(entry: EntryResult) -> str:
+    return _bounded(entry.benchmark) + (f" ({entry.scaling_type})" if entry.scaling_type else "")
+
+
+def _bounded(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def _rcp(entry: EntryResult) -> Span:
+    verdict = entry.rcp.verdict
+    shown = _NONE if verdict == _UNTESTED else verdict + "*" * (entry.rcp.otherwise is not None)
+    return Span(shown, _RCP.get(verdict, "plain"))
+
+
+def _energy(entry: EntryResult) -> str:
+    scaled = entry.energy.scaled if entry.energy else None
+    return _fixed(None if scaled is None else scaled / _JOULES_IN_MJ)
+
+
+def _fixed(value: float | None) -> str:
+    return _NONE if value is None else rounded(value, 3)
+
+
+def _short(value: float | None) -> str:
+    """A number of epochs or samples, or a batch size: three decimals at most, none where it is large."""
+    if value is None:
+        return _NONE
+    return rounded(value, 3).rstrip("0").rstrip(".") if abs(value) < 1e5 else rounded(value, 0)
+
+
+def _counts_of_bert(entries: Sequence[EntryResult]) -> Iterator[Text]:
+    """What the asterisk means beside a verdict of the convergence test, where one has it."""
+    tested = [entry.rcp for entry in entries if entry.rcp.otherwise is not None]
+    counts = dict.fromkeys((rcp.also.counted, rcp.also.verdict) for rcp in tested if rcp.also is not None)
+    if counts:
+        yield Text(f"* {'; '.join(f'{verdict} if BERT is counted by {by}' for by, verdict in counts)}")
+
+
+def _legend(entries: Sequence[EntryResult]) -> Iterator[tuple[str, str]]:
+    units: dict[str, list[str]] = {}
+    for entry in entries:
+        if entry.rcp.unit is not None and entry.rcp.mean is not None:
+            units.setdefault(entry.rcp.unit, []).append(entry.benchmark)
+    if units:
+        counted = "; ".join(f"{unit} ({', '.join(dict.fromkeys(names))})" for unit, names in units.items())
+        yield "convergence", f"olympic mean of the runs, in {counted}"
+    scaled = any(entry.score.scaling != 1 for entry in entries)
+    times = " times the factor of scaling.json" if scaled else ""
+    weak = any(entry.scaling_type == "weak" for entry in entries)
+    end = "; of weak scaling: from the first run_start to the last run_stop" if weak else ""
+    yield (
+        "minutes",
+        f"published, the olympic mean of the times to train{times}; a noncompliant run counts as slowest{end}",
+    )
+    if not all(entry.score.as_expected for entry in entries):
+        yield (
+            "expected",
+            "minutes with the factor of the convergence test; --write-scaling writes a missing scaling.json",
+        )
+    if any(entry.energy for entry in entries):
+        yield "MJ", "energy of the timed part, scaled as the minutes are"
+
+
+def _bypasses(entries: Sequence[EntryResult]) -> Iterator[tuple[Span | str, ...]]:
+    bypassed = [entry for entry in entries if entry.rcp.bypass is not None]
+    for entry in bypassed[:MAX_BYPASSES]:
+        yield (Span(entry.path, "path"), f": the RCP test is bypassed by {entry.rcp.bypass}")
+    if len(bypassed) > MAX_BYPASSES:
+        yield (f"and {len(bypassed) - MAX_BYPASSES} more bypasses",)
