@@ -16,7 +16,7 @@ from mlsub.rounds import get_round
 from mlsub.systems.capture.machine import capture_here
 from mlsub.systems.description import read_description
 from mlsub.systems.fields import fields
-from tests.commands.runner import call, run, schema
+from tests.commands.runner import answer_schema, call, run
 from tests.conftest import ExpectedText
 from tests.differential.shared import ABSENT, CORPUS, present
 from tests.make_tree import make_description
@@ -32,7 +32,7 @@ def accepted(file: Path) -> list[str]:
 
 def schema_of_findings() -> Draft202012Validator:
     """Findings are those of the report."""
-    report = schema().schema
+    report = answer_schema("check").schema
     assert isinstance(report, dict)
     return Draft202012Validator({"$defs": report["$defs"], "type": "array", "items": {"$ref": "#/$defs/finding"}})
 

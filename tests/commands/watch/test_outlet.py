@@ -125,7 +125,7 @@ def test_evaluations_in_words() -> None:
         (Restarted(at_ms=1, path="a", reason="rewritten"), "a: the file was written anew; starting over"),
         (Warned(at_ms=1, message="careful"), "warning: careful"),
         (Warned(at_ms=1, path="a", rule="rcp.too-fast", message="fast"), "a: warning: fast [rcp.too-fast]"),
-        (Ended(at_ms=1, path="a", official="not-checked", status=None, minutes=None, errors=1, warnings=0, audit=2),
+        (Ended(at_ms=1, path="a", official="not-checked", status=None, minutes=None, errors=1, warnings=0, review=2),
          "a: not checked: 1 error, 2 review findings"),
         (Concluded(at_ms=1, official=Verdict.NOT_CHECKED, exit_status=2, reason="idle", logs=0, compliant=0),
          "not-checked: no log came"),
