@@ -32,5 +32,5 @@ def tell(finding: Finding) -> str:
     if finding.actual is not None:
         lines.append(f"    found:    {finding.actual}")
     if finding.fix is not None:
-        lines.append(f"    mend:     {finding.fix}")
+        lines.append(f"    fix:      {finding.fix}")
     return "\n".join(lines)

@@ -8,17 +8,16 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import IO
 
-from rich.box import SIMPLE
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from mlsub.findings import Finding, Kind, Severity, Verdict
 from mlsub.io.plain import plain
-from mlsub.present.entries import RCP, beside
+from mlsub.present.entries import beside, entries_table
 from mlsub.present.entries import counts_of as counts_of
 from mlsub.present.findings import MAX_PLACES as MAX_PLACES
 from mlsub.present.findings import grouped as grouped
+from mlsub.present.text import FILE_WIDTH, lines
 from mlsub.submission.report import EntryResult, Report
 
 _STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
@@ -54,7 +53,7 @@ def render_text(reports: Sequence[Report], out: Console) -> None:
             out.print()
         print_heading(report, out)
         if report.entries:
-            out.print(entries_table(report.entries))
+            print_entries(report.entries, out)
             print_counts_of_bert(report.entries, out)
         for group in grouped(report.findings):
             print_group(group, out, forgiven=report.official is Verdict.ACCEPTED)
@@ -92,35 +91,11 @@ def print_heading(report: Report, out: Console) -> None:
         out.print("A rehearsal: real training, but not an MLPerf result.", style="yellow")
 
 
-def entries_table(entries: Iterable[EntryResult]) -> Table:
-    """One row an entry: what it is, what came of it, and its time to train in minutes."""
-    entries = list(entries)
-    table = Table(box=SIMPLE, pad_edge=False, show_edge=False)
-    many = len({entry.organisation for entry in entries}) > 1
-    names = ["organisation"] * many + ["system", "benchmark", "division"]
-    for name in names:
-        table.add_column(name, overflow="fold")
-    for name in ("runs", "compliant", "converged", "minutes"):
-        table.add_column(name, justify="right", no_wrap=True)
-    scaled = any(entry.score.scaling != 1 for entry in entries)
-    if scaled:
-        table.add_column("scaling", justify="right", no_wrap=True)
-    expected = not all(entry.score.as_expected for entry in entries)
-    if expected:
-        table.add_column("expected", justify="right", no_wrap=True)
-    table.add_column("RCP", no_wrap=True)
-    table.add_column("verdict", no_wrap=True)
-    for entry in entries:
-        row = [plain(entry.organisation)] * many
-        row += [plain(entry.system), plain(entry.benchmark), plain(entry.division or "-")[:20]]
-        row += [str(entry.runs), str(entry.compliant), str(entry.converged)]
-        row.append(_minutes(entry.score.published))
-        row += [f"{entry.score.scaling:.6f}"] * scaled
-        row += ["" if entry.score.as_expected else _minutes(entry.score.expected)] * expected
-        row.append(RCP[entry.rcp.verdict] + "*" * (entry.rcp.otherwise is not None))
-        cells: list[Text] = [Text(cell) for cell in row]
-        table.add_row(*cells, Text(entry.official.value, style=VERDICT_STYLES[entry.official]))
-    return table
+def print_entries(entries: Iterable[EntryResult], out: Console) -> None:
+    """Print one row an entry: what it is, what came of it, and its time to train in minutes."""
+    width = out.width if out.is_terminal else FILE_WIDTH
+    for line in lines(entries_table(entries), width, colour=out.color_system is not None and not out.no_color):
+        out.file.write(f"{line}\n")
 
 
 def print_counts_of_bert(entries: Iterable[EntryResult], out: Console) -> None:
@@ -129,10 +104,6 @@ def print_counts_of_bert(entries: Iterable[EntryResult], out: Console) -> None:
     counts = dict.fromkeys((rcp.also.counted, rcp.also.verdict) for rcp in tested if rcp.also is not None)
     if counts:
         out.print(f"* {'; '.join(f'{verdict} if BERT is counted by {by}' for by, verdict in counts)}")
-
-
-def _minutes(value: float | None) -> str:
-    return "-" if value is None else f"{value:.6f}"
 
 
 def print_group(group: list[Finding], out: Console, *, forgiven: bool = False, label: str | None = None) -> None:
@@ -162,7 +133,7 @@ def print_group(group: list[Finding], out: Console, *, forgiven: bool = False, l
     if len(group) > MAX_PLACES:
         out.print(f"    and {len(group) - MAX_PLACES} more places")
     if first.fix is not None:
-        out.print(f"  mend:     {plain(first.fix)}")
+        out.print(f"  fix:      {plain(first.fix)}")
     out.print(f"  source:   {plain(first.source)}", style="dim")
 
 

@@ -46,6 +46,12 @@ def render(document: Document, width: int = FILE_WIDTH, *, colour: bool = False)
     return "\n".join(map(str.rstrip, lines)) + "\n"
 
 
+def lines(block: Block, width: int = FILE_WIDTH, *, colour: bool = False) -> Iterator[str]:
+    """The lines of one block, for a command that lays out its own text."""
+    paint = _coloured if colour else _colourless
+    yield from map(str.rstrip, _block(block, min(max(width, NARROWEST), WIDEST), paint))
+
+
 def _colourless(line: Line) -> str:
     return "".join(span[0] for span in line)
 

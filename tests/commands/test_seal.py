@@ -100,11 +100,11 @@ def test_what_cannot_be_sealed_is_told_with_its_remedy(place: Path) -> None:
         "error: the link is absolute [seal.link]\n"
         "  found:    /etc\n"
         "    ACME/out\n"
-        "  mend:     Replace it with the file itself, or make it a relative link to something in the tree.\n"
+        "  fix:      Replace it with the file itself, or make it a relative link to something in the tree.\n"
         "  source:   docs/seal.md\n"
         "error: the name has control characters [seal.name]\n"
         "    ACME/a\\x1b[2Jb\n"
-        "  mend:     Rename it.\n"
+        "  fix:      Rename it.\n"
         "  source:   docs/seal.md\n"
         "not sealed: nothing was written\n"
     )
@@ -121,7 +121,7 @@ def test_a_difference_is_told(place: Path) -> None:
     assert done.stdout == (
         "error: a file is there that the manifest does not list [seal.extra]\n"
         "    ACME/new\n"
-        "  mend:     Remove it, or seal the tree again.\n"
+        "  fix:      Remove it, or seal the tree again.\n"
         "  source:   docs/seal.md\n"
         f"1 finding: {place}/out/ACME with {place}/out/MANIFEST.sha256: 4 files listed\n"
     )

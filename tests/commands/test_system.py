@@ -34,7 +34,7 @@ def schema_of_findings() -> Draft202012Validator:
     """Findings are those of the report."""
     report = answer_schema("check").schema
     assert isinstance(report, dict)
-    return Draft202012Validator({"$defs": report["$defs"], "type": "array", "items": {"$ref": "#/$defs/finding"}})
+    return Draft202012Validator({"$defs": report["$defs"], "type": "array", "items": {"$ref": "#/$defs/Finding"}})
 
 
 # What people read.

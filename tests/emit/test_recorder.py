@@ -108,7 +108,7 @@ def test_a_refusal_has_the_words_of_the_finding(log: Path) -> None:
         "  opt_name has a value that the rules do not allow [key.opt_name.value]",
         '    expected: exactly "sgd"',
         '    found:    "adam"',
-        '    mend:     Run with opt_name exactly "sgd", and log the value that was used.',
+        '    fix:      Run with opt_name exactly "sgd", and log the value that was used.',
     ]
 
 

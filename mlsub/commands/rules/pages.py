@@ -136,5 +136,5 @@ def _rule_page(info: RuleInfo) -> Iterator[str]:
     yield f"- why: {prose(info.why)}"
     yield f"- source: {prose(info.source)}"
     yield f"- example: {prose(info.example)}"
-    yield f"- mend: {prose(info.fix)}"
+    yield f"- fix: {prose(info.fix)}"
     yield from ("", f"[All rules](../{RULES})")

@@ -70,7 +70,7 @@ def test_facts_of_a_finding() -> None:
 
 
 def test_facts_of_the_end_and_of_the_verdict() -> None:
-    end = Ended(at_ms=1, path="a", official="compliant", status="success", minutes=1.5, errors=0, warnings=2, audit=1)
+    end = Ended(at_ms=1, path="a", official="compliant", status="success", minutes=1.5, errors=0, warnings=2, review=1)
     facts = facts_of(end)
     assert facts is not None
     assert (facts["MLSUB_EVENT"], facts["MLSUB_OFFICIAL"], facts["MLSUB_STATUS"]) == ("end", "compliant", "success")
