@@ -57,7 +57,7 @@ def test_the_worked_examples_with_the_document_they_stand_in() -> None:
 def test_rules_choose_the_text() -> None:
     documents = ("--documents", str(SHARED / "seeds"))
     old, today = (
-        json.loads(audit(*documents, "--rules", text, "--format", "json").stdout) for text in ("auto", "2025-07")
+        json.loads(audit(*documents, "--guidelines", text, "--format", "json").stdout) for text in ("auto", "2025-07")
     )
     rules = [{one["rule"] for one in document["findings"]} for document in (old, today)]
     assert rules[1] - rules[0] == {"claim.r06", "claim.r20"}
@@ -98,7 +98,7 @@ def test_the_example_of_the_docs_is_what_is_said(tmp_path: Path) -> None:
 
 
 def test_an_unknown_text_is_refused() -> None:
-    done = CliRunner().invoke(main, ["audit", "x.yaml", "--results", ".", "--rules", "2023"])
+    done = CliRunner().invoke(main, ["audit", "x.yaml", "--results", ".", "--guidelines", "2023"])
     assert done.exit_code == 2
     assert "2021-06" in done.stderr
 

@@ -75,7 +75,7 @@ FORMATS = {
     "score --format csv": "v1.0/ACME",
     "score --format markdown": "v1.0/ACME",
     "score --format parquet": "v1.0/ACME",
-    "score --select 5": "v1.0/ACME/results/rack1/resnet",
+    "score --window 5": "v1.0/ACME/results/rack1/resnet",
     "fix --format diff": "v1.1/ACME",
     "fix --format json": "v1.1/ACME",
     "fix --truncate": "v1.0/ACME",

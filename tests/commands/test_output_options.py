@@ -46,7 +46,7 @@ CALLS = {
     "rcp margin": (("v1.0/ACME",), "Distance to the limit of the convergence test"),
     "rcp plan": (("bert", "--round", "1.0", "--batch-size", "448"), "bert, training 1.0, batch size 448"),
     "rcp show": (("bert", "--round", "1.0"), "bert, training 1.0: samples to converge, 10 runs an entry"),
-    "score selection": (("v1.0/ACME/results/rack1/resnet", "--select", "3"), "Median window of resnet, training v1.0"),
+    "score selection": (("v1.0/ACME/results/rack1/resnet", "--window", "3"), "Median window of resnet, training v1.0"),
 }
 #: Commands whose -o is not the answer, or that have none.
 NO_FILE = ("db build", "db tables", "fix", "fix truncate", "merge", "pack", "redact")

@@ -1,4 +1,4 @@
-"""``mlsub score --select``: what people read, and how it ends."""
+"""``mlsub score --window``: what people read, and how it ends."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def loose(tmp_path: Path, count: int = 7) -> Tree:
 
 
 def test_the_window_nearest_the_median_is_selected(tmp_path: Path, expected_text: ExpectedText) -> None:
-    outcome = run("score", "--select", 5, loose(tmp_path).entry())
+    outcome = run("score", "--window", 5, loose(tmp_path).entry())
     assert outcome.status == 0
     expected_text("score-selection.txt", outcome.stdout)
 
 
 def test_the_json_has_the_same(tmp_path: Path) -> None:
     tree = loose(tmp_path)
-    document = json.loads(run("score", "--select", 5, tree.entry(), "--format", "json").stdout)
+    document = json.loads(run("score", "--window", 5, tree.entry(), "--format", "json").stdout)
     assert document["submit"] == [f"result_{n}.txt" for n in range(5)]
     selection = document["selection"]
     assert (selection["chosen"], len(selection["windows"])) == (0, 3)
@@ -40,15 +40,15 @@ def test_the_json_has_the_same(tmp_path: Path) -> None:
 
 def test_files_in_any_order_come_to_the_same(tmp_path: Path) -> None:
     tree = loose(tmp_path)
-    folder = run("score", "--select", 5, tree.entry()).stdout
+    folder = run("score", "--window", 5, tree.entry()).stdout
     files = sorted(tree.entry().glob("*.txt"), reverse=True)
-    assert run("score", "--select", 5, *files).stdout == folder
+    assert run("score", "--window", 5, *files).stdout == folder
 
 
 def test_where_half_of_the_windows_are_invalid_there_is_no_result(tmp_path: Path) -> None:
     tree = loose(tmp_path)
     spoil(tree, 3, 4)
-    outcome = run("score", "--select", 5, tree.entry())
+    outcome = run("score", "--window", 5, tree.entry())
     assert outcome.status == 1
     assert "no result: 3 of 3 windows are invalid, so that the median is infinite" in outcome.stdout
 
@@ -105,7 +105,7 @@ def test_runs_that_do_not_belong_together_are_refused(spoiled: str, said: str, t
         paths = [tree.folder / "gone"]
     else:
         paths += ["--round", "1.9"]
-    outcome = run("score", "--select", size, *paths)
+    outcome = run("score", "--window", size, *paths)
     assert outcome.stdout == ""
     assert outcome.stderr.endswith(said)
     assert outcome.status == (2 if spoiled in ("nothing", "gone", "round") else 1)
@@ -115,12 +115,12 @@ def test_runs_that_start_together_are_named(tmp_path: Path) -> None:
     tree = loose(tmp_path)
     (start,) = (record["time_ms"] for record in Log.read(tree.log(2)).records("run_start"))
     tree.edit(lambda log: log.put("run_start", time_ms=start), 3)
-    notes = json.loads(run("score", "--select", 5, tree.entry(), "--format", "json").stdout)["notes"]
+    notes = json.loads(run("score", "--window", 5, tree.entry(), "--format", "json").stdout)["notes"]
     assert notes == ["runs start in the same millisecond, so that only their file names order them: 3 and 4"]
 
 
 def test_another_number_than_the_benchmarks_is_told(tmp_path: Path) -> None:
-    outcome = run("score", "--select", 3, loose(tmp_path).entry())
+    outcome = run("score", "--window", 3, loose(tmp_path).entry())
     assert outcome.status == 0
     assert outcome.stdout.splitlines()[-1] == "note:   an entry of resnet has 5 runs, not 3"
 
@@ -128,7 +128,7 @@ def test_another_number_than_the_benchmarks_is_told(tmp_path: Path) -> None:
 def test_a_run_that_died_before_its_clock_started_counts_as_infinite(tmp_path: Path) -> None:
     tree = loose(tmp_path)
     tree.edit(lambda log: log.drop("run_start", "run_stop"), 2)
-    document = json.loads(run("score", "--select", 5, tree.entry(), "--format", "json").stdout)
+    document = json.loads(run("score", "--window", 5, tree.entry(), "--format", "json").stdout)
     assert [entry["minutes"] is None for entry in document["selection"]["runs"]] == [
         True,
         False,
@@ -141,13 +141,13 @@ def test_a_run_that_died_before_its_clock_started_counts_as_infinite(tmp_path: P
 
 
 def test_other_formats_are_refused(tmp_path: Path) -> None:
-    assert run("score", "--select", 5, tmp_path, "--format", "csv").status == 2
+    assert run("score", "--window", 5, tmp_path, "--format", "csv").status == 2
 
 
 @pytest.mark.skipif(not present(), reason=ABSENT)
 def test_published_runs_select_a_window() -> None:
     folder = CORPUS / "v1.0" / "Google" / "results" / "tpu-v4-1024-JAX" / "unet3d"
-    document = json.loads(run("score", "--select", 20, folder, "--format", "json").stdout)
+    document = json.loads(run("score", "--window", 20, folder, "--format", "json").stdout)
     assert len(document["selection"]["windows"]) == 21
     assert len(document["submit"]) == 20
     assert document["notes"][0] == "an entry of unet3d has 40 runs, not 20"
@@ -156,7 +156,7 @@ def test_published_runs_select_a_window() -> None:
 @pytest.mark.skipif(not present(), reason=ABSENT)
 def test_published_runs_of_two_systems_are_refused() -> None:
     folders = sorted((CORPUS / "v4.0" / "tinycorp" / "results").glob("*/resnet"))
-    outcome = run("score", "--select", 5, *folders)
+    outcome = run("score", "--window", 5, *folders)
     assert (outcome.status, outcome.stdout, outcome.stderr) == (
         1,
         "",
@@ -168,7 +168,7 @@ def test_published_runs_of_two_systems_are_refused() -> None:
 @pytest.mark.skipif(not present(), reason=ABSENT)
 def test_a_published_copy_counts_as_no_run_of_its_own() -> None:
     folder = CORPUS / "v4.1" / "tinycorp" / "results" / "tinybox_green" / "bert"
-    outcome = run("score", "--select", 10, folder)
+    outcome = run("score", "--window", 10, folder)
     assert (outcome.status, outcome.stderr) == (
         1,
         "mlsub: nothing is selected: result_8.txt tells of a run that is there already: "
@@ -179,7 +179,7 @@ def test_a_published_copy_counts_as_no_run_of_its_own() -> None:
 @pytest.mark.skipif(not present(), reason=ABSENT)
 def test_as_many_published_runs_as_an_entry_has_score_as_the_entry() -> None:
     folder = CORPUS / "v1.0" / "Google" / "results" / "tpu-v4-1024-JAX" / "unet3d"
-    document = json.loads(run("score", "--select", 40, folder, "--format", "json").stdout)
+    document = json.loads(run("score", "--window", 40, folder, "--format", "json").stdout)
     recorded = recorded_entries("1.0")["Google/results/tpu-v4-1024-JAX/unet3d"]["score"]["unscaled"]
     assert document["selection"]["median"] == pytest.approx(recorded, rel=1e-12)
     assert (document["selection"]["chosen"], len(document["selection"]["windows"])) == (0, 1)

@@ -27,7 +27,8 @@ from mlsub.commands.options import Target, output_options
 )
 @output_options("audit")
 @click.option(
-    "--rules",
+    "--guidelines",
+    "rules",
     type=click.Choice(["auto", "2021-06", "2025-07"]),
     default="auto",
     show_default=True,

@@ -36,7 +36,7 @@ def _format_of(file: Path) -> str | None:
 @click.command("score")
 @path_and_round
 @convergence_options
-@click.option("--select", type=click.IntRange(1), metavar="N", help="Of more runs than N, which to submit.")
+@click.option("--window", "select", type=click.IntRange(1), metavar="N", help="Of more runs than N, which to submit.")
 @click.option("--write-scaling", is_flag=True, help="Write a missing scaling.json with the expected factor.")
 @output_options("score", (*FORMATS, "csv", "parquet", "xlsx"), _format_of)
 def command(
@@ -62,7 +62,7 @@ def command(
     text is for reading. markdown, html, csv, parquet and xlsx have one row a result, with the columns of the official
     table; json is the document of mlsub check. parquet and xlsx need: pip install 'mlsub[tables]'.
 
-    --select N applies the rules' median window to runs of one benchmark, which need not lie in a submission: each N
+    --window N applies the rules' median window to runs of one benchmark, which need not lie in a submission: each N
     consecutive runs are a window, and the one whose score is nearest the median of all is the result.
 
     Exit status: 0 all entries accepted, 1 an entry or the package rejected, 2 something could not be checked or
@@ -72,7 +72,7 @@ def command(
         from mlsub.commands.score.command_select import run_selection
 
         if target.format not in FORMATS:
-            raise click.UsageError(f"--select answers as {', '.join(FORMATS[:-1])} or {FORMATS[-1]}.")
+            raise click.UsageError(f"--window answers as {', '.join(FORMATS[:-1])} or {FORMATS[-1]}.")
         run_selection(paths, select, round_, usage, rules, jobs, target)
     _check_before(target)
     reports = run_check(paths, round_, usage, jobs, rules, rcp, train_samples=train_samples, points=rcp_points)

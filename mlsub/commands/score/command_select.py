@@ -1,4 +1,4 @@
-"""``mlsub score --select N``: which of more runs than needed to submit."""
+"""``mlsub score --window N``: which of more runs than needed to submit."""
 
 from __future__ import annotations
 
