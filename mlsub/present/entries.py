@@ -58,9 +58,13 @@ def _minutes(value: float | None) -> str:
     return "-" if value is None else f"{value:.6f}"
 
 
-def summary(report: Report) -> Iterator[Block]:
-    """The verdict, how many of what are accepted, and how many findings are not part of the official verdict."""
-    counts = ", ".join(counts_of(report)) or "nothing could be checked"
+def summary(report: Report, *, alone: bool = True) -> Iterator[Block]:
+    """The verdict, how many of what are accepted, and how many findings are not part of the official verdict.
+
+    ``alone`` says that nothing else was asked for.
+    """
+    unchecked = "nothing could be checked" if alone else "this part could not be checked"
+    counts = ", ".join(counts_of(report)) or unchecked
     yield Text((Span(report.official.value, MEANINGS[report.official]), f": {counts}"))
     yield Items(tuple(beside(report)))
 

@@ -107,4 +107,4 @@ def test_an_unknown_text_is_refused() -> None:
 def test_every_rule_can_be_explained(number: int) -> None:
     done = CliRunner().invoke(main, ["explain", f"claim.r{number:02}"])
     assert done.exit_code == 0
-    assert "audit" in done.stdout
+    assert "review" in done.stdout

@@ -136,8 +136,9 @@ def test_what_no_tool_can_decide_is_told_and_left(tmp_path: Path) -> None:
     assert done.stdout.partition("Not touched\n")[2].splitlines()[:4] == [
         '  - systems/rack1.json:4: The status is none of those the round knows; found "soon" [system.status]',
         "  - systems/rack1.json:29: The field cooling appears more than once [system.duplicate-key]",
-        "  - results/rack1/bert/package_checker_params:1: The line is not a flag of the package checker; found",
-        "    rcp-bypas [params.unknown-flag]",
+        "  - results/rack1/bert/package_checker_params:1: The line is not a flag of the package checker; "
+        "found rcp-bypas",
+        "    [params.unknown-flag]",
     ]
 
 

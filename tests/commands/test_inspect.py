@@ -94,7 +94,7 @@ def test_against_another_round(tmp_path: Path) -> None:
     [
         (("nowhere",), "/nowhere. Name a log, a benchmark folder,"),
         (("empty",), "There is neither a result log nor an organisation in empty; expected results/"),
-        (("loose",), "Say --round, such as --round 5.1."),
+        (("loose",), "Pass the round, such as --round 5.1."),
         (("loose", "--round", "9.9"), "There are no rules for training round 9.9; expected one of 0.6, "),
         (("loose", "--usage", "inference"), "There is no usage inference; expected training, hpc, rehearsal."),
         (("v1.1/ACME", "--against", "nowhere"), "There is no "),

@@ -186,7 +186,8 @@ def test_a_template_that_was_filled_in_is_in_the_package_and_shown(here: Path) -
     before = files(here / "out")
     done = run(*PACK, "--scaffold")
     assert (
-        "kept as it is there:\n  benchmarks/resnet/rack1/README.md\n  benchmarks/resnet/rack1/setup.sh\n" in done.stdout
+        "Kept as it is there\n  - benchmarks/resnet/rack1/README.md\n  - benchmarks/resnet/rack1/setup.sh\n"
+        in done.stdout
     )
     assert "is as planned: nothing to write" in done.stdout
     # Another plan puts another tree in place, with what was filled in.

@@ -331,9 +331,9 @@ def test_one_rule_gives_at_most_twenty_findings_and_the_last_tells_how_many_more
     for rule, first_line in (("log.record-undecodable", 1), ("log.hidden-record", 2)):
         found = [each for each in report.findings if each.rule == rule]
         assert [each.line for each in found] == list(range(first_line, 2 * min(count, 20) + 1, 2))
-        more = [each.actual for each in found if "more of this kind" in each.actual]
+        more = [each.actual for each in found if "more like it" in each.actual]
         assert len(more) == (count > 20)
-        assert all(f"and {count - 20} more of this kind" in text and text == found[-1].actual for text in more)
+        assert all(f"and {count - 20} more like it after that" in text and text == found[-1].actual for text in more)
 
 
 LATE = {

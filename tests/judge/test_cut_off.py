@@ -33,7 +33,7 @@ def test_a_log_cut_in_the_middle_of_a_record_has_one_finding(share: float, tree:
     assert not report.compliant
     [finding] = [finding for finding in report.findings if finding.rejects]
     assert (finding.rule, finding.line) == ("log.record-undecodable", kept + 1)
-    assert finding.message.startswith("The log ends in a record that cannot be decoded")
+    assert finding.message.startswith("The log ends with a record that cannot be decoded")
 
 
 def test_a_log_cut_between_records_names_what_is_missing(tree: Tree) -> None:

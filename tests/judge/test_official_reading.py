@@ -234,7 +234,7 @@ def test_a_forgiven_run_that_the_official_compliance_checker_cannot_read_rejects
     [crash] = [f for f in report.findings if f.rule == "official.crash"]
     assert against_entry(report) == {"official.crash"}
     assert (crash.path, crash.line is not None) == ("results/rack1/retinanet/result_3.txt", True)
-    assert crash.actual and crash.fix and "ends in a traceback" in crash.message
+    assert crash.actual and crash.fix and "ends with a traceback" in crash.message
 
 
 @pytest.mark.parametrize(

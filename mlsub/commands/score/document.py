@@ -49,7 +49,7 @@ def document_of(reports: Sequence[Report]) -> Document:
     mixed = any(unchecked) and not all(unchecked)
     return document(
         "Results",
-        *(section(Span(report.root, "path"), *_report(report)) for report in reports),
+        *(section(Span(report.root, "path"), *_report(report, alone=len(reports) == 1)) for report in reports),
         Text(f"Not everything could be checked. {'; '.join(map(_in_short, reports))}") if mixed else None,
     )
 
@@ -60,7 +60,7 @@ def _in_short(report: Report) -> str:
     return f"{asked if report.official is Verdict.NOT_CHECKED else report.root}: {report.official.value}"
 
 
-def _report(report: Report) -> Iterator[Block | None]:
+def _report(report: Report, *, alone: bool) -> Iterator[Block | None]:
     yield round_line(report.usage, report.round, report.round_from)
     if report.usage == "rehearsal":
         yield Text(Span("A rehearsal: real training, but not an MLPerf result.", "note"))
@@ -76,14 +76,14 @@ def _report(report: Report) -> Iterator[Block | None]:
         yield Items(tuple((Span(log.path, "path"), f": {minutes}, {log.official}") for log, minutes in times))
     else:
         yield Findings(report.findings)
-    yield from _counts(report)
+    yield from _counts(report, alone=alone)
 
 
-def _counts(report: Report) -> Iterator[Block]:
+def _counts(report: Report, *, alone: bool) -> Iterator[Block]:
     """How much is accepted: in a list of results one entry does not reject the others."""
     counts = counts_of(report)
     if not counts:
-        yield from summary(report)
+        yield from summary(report, alone=alone)
         return
     yield Text(Span(", ".join(counts), "strong"))
     parts = {entry.official for entry in report.entries} | {system.official for system in report.systems}

@@ -90,7 +90,7 @@ def test_a_broken_record_at_its_line_and_in_words_that_do_not_end_the_log() -> N
     [found] = growing.findings()
     assert found.message == "A record cannot be decoded"
     last = growing.report().findings[0]
-    assert last.message.startswith("The log ends in a record")
+    assert last.message.startswith("The log ends with a record")
     assert (found.rule, found.line, found.expected) == (last.rule, last.line, last.expected)
 
 

@@ -237,7 +237,7 @@ def test_findings_name_text_and_section() -> None:
         "MLPerf Results Messaging Guidelines, 3.2 "
         "(mlcommons/policies MLPerf_Results_Messaging_Guidelines.adoc at a4520be)"
     )
-    assert (finding.path, finding.line, finding.severity, finding.kind) == ("post.txt", None, "warning", "audit")
+    assert (finding.path, finding.line, finding.severity, finding.kind) == ("post.txt", None, "warning", "review")
 
 
 _SAID = st.none() | st.booleans() | st.text(max_size=20) | st.lists(st.text(max_size=10), max_size=3)
