@@ -24,15 +24,15 @@ def entries_table(entries: Iterable[EntryResult]) -> Table:
     expected = not all(entry.score.as_expected for entry in known)
     columns = [
         *[Column("organisation")] * many,
-        Column("system", when_narrow="shorten"),
+        Column("system", when_narrow="keep"),
         Column("benchmark", when_narrow="keep"),
-        Column("division", leave_out=1),
-        Column("runs", number=True, leave_out=2),
-        Column("compliant", number=True, leave_out=3),
-        Column("converged", number=True, leave_out=4),
+        Column("division", leave_out=3),
+        Column("runs", number=True, leave_out=4),
+        Column("compliant", number=True, leave_out=5),
+        Column("converged", number=True, leave_out=6),
         Column("minutes", number=True),
-        *[Column("scaling", number=True)] * scaled,
-        *[Column("expected", number=True)] * expected,
+        *[Column("scaling", number=True, leave_out=2)] * scaled,
+        *[Column("expected", number=True, leave_out=1)] * expected,
         Column("RCP", when_narrow="keep"),
         Column("verdict", when_narrow="keep"),
     ]

@@ -85,11 +85,15 @@ def _unknown(where: str, message: str, name: str, known: Sequence[str], lead: st
 
 
 def _places(path: Path) -> list[Place]:
-    """What a path is; a folder of rounds is all of its rounds."""
+    """What a path is; a folder of rounds is all of its rounds, and organisations that lie beside them."""
     place = locate(path)
-    if place.target is not Target.NOTHING:
-        return [place]
-    return [locate(child) for child in _folders(place.path) if names_round(child.name)] or [place]
+    if place.target is Target.NOTHING or (place.target is Target.ORGANISATIONS and infer_round(place) is None):
+        inside = _folders(place.path)
+        rounds = [locate(child) for child in inside if names_round(child.name)]
+        if rounds:
+            beside = [child for child in inside if not names_round(child.name) and is_organisation(child)]
+            return [*rounds, *map(locate, beside)]
+    return [place]
 
 
 def _distinct(places: Iterable[Place]) -> list[Place]:

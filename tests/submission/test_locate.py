@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -213,3 +214,15 @@ def test_the_scores_of_graphcore_in_v1_0_are_those_published() -> None:
         if entry.minutes is not None
     }
     assert scores == GRAPHCORE
+
+
+def test_an_organisation_beside_rounds_does_not_hide_them(tmp_path: Path) -> None:
+    make_tree(tmp_path, "v1.0")
+    make_tree(tmp_path / "made").folder.rename(tmp_path / "loose")
+    shutil.rmtree(tmp_path / "made")
+    outcome = check(tmp_path)
+    assert [(report["round"], report["official"]) for report in outcome.reports] == [
+        ("1.0", "accepted"),
+        (None, "not-checked"),
+    ]
+    assert outcome.status == 2
