@@ -34,7 +34,7 @@ def test_without_a_name_it_lists_the_names() -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("manifset",), "mlsub schema: no schema 'manifset'; there are "),
+        (("manifset",), "mlsub schema: no schema 'manifset'. Did you mean manifest?"),
         (("no" * 5000,), "mlsub schema: no schema 'nonono"),
         (("\x1b[31m",), "mlsub schema: no schema '\\x1b[31m'"),
         (("system", "--round", "9.9"), "mlsub schema: no training round '9.9'"),

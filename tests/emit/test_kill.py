@@ -128,7 +128,7 @@ def test_a_write_that_a_kill_cuts_short_leaves_one_torn_record_at_the_end(
     undecodable = [finding for finding in report.findings if finding.rule == "log.record-undecodable"]
     # What the official parser cannot decode makes the log noncompliant; before the end of the token it sees nothing.
     assert bool(undecodable) is (size >= len(TOKEN))
-    assert all(finding.rejects and finding.message.startswith("The log ends in a record") for finding in undecodable)
+    assert all(finding.rejects and finding.message.startswith("The log ends with a record") for finding in undecodable)
 
 
 def test_a_log_cut_at_any_byte_has_whole_records_and_is_no_result_before_its_end(tmp_path: Path) -> None:

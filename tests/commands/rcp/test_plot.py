@@ -111,7 +111,7 @@ def test_a_reference_of_ones_own_counts_for_the_benchmark_it_names(tmp_path: Pat
     ("round_name", "name", "why"),
     [
         ("0.7", "bert", "had no convergence test"),
-        ("1.0", "minigo", "not held against a reference in any round"),
+        ("1.0", "minigo", "not compared with a reference in any round"),
         ("1.0", "gpt3", "has no benchmark gpt3"),
     ],
 )
