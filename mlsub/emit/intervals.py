@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, suppress
 from types import TracebackType
@@ -40,21 +41,21 @@ class Recording(Protocol):
         """Warn the training code, in the process that writes."""
 
 
-class _Scope:
+class _Scope(ABC):
     """Logs a start and an end: as a context manager, or by its methods where a framework has hooks."""
 
     def __init__(self, recorder: Recording) -> None:
         self.recorder = recorder
 
+    @abstractmethod
     def start(self) -> None:
         """Log the start."""
-        raise NotImplementedError
 
+    @abstractmethod
     def stop(self) -> None:
         """Log the end."""
-        raise NotImplementedError
 
-    def abandon(self) -> None:
+    def abandon(self) -> None:  # noqa: B027  (most need nothing)
         """An exception broke it off: by default no end is logged."""
 
     def __enter__(self) -> Self:

@@ -75,7 +75,16 @@ class LogRules:
             yield from reviewed("house", path, lambda: self._by_house(house.finish(), path, spoiled, cut_off))
 
     def certain(self, path: str, spoiled: frozenset[str]) -> Iterator[Finding]:
-        """What is wrong by now and stays wrong, whatever follows."""
+        """What is wrong by now and stays wrong, whatever follows; further records may be taken afterwards.
+
+        Wrong values and metadata, a key twice with different values, a wrong order, a phase over its limit. Nothing is
+        reported missing, and no target missed. At the end a finding may have other words: where the key that a value
+        was computed from turns out to be wrong itself, that is the defect.
+
+        Args:
+            path: the log, as findings name it.
+            spoiled: keys of records that cannot be decoded.
+        """
         yield from findings_of(self._official.certain(), path, self._round.checker, spoiled, cut_off=True)
         if self._house is not None:
             yield from self._by_house(self._house.certain(), path, spoiled, cut_off=True)

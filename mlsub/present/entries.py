@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from mlsub.findings import Finding, Kind, Severity, Verdict
 from mlsub.present.document import Block, Cell, Column, Items, Meaning, Span, Table, Text
@@ -75,6 +75,26 @@ def round_line(usage: str | None, round_: str | None, round_from: str | None) ->
         return None
     source = f" (read off the folder {round_from})" if round_from is not None else ""
     return Text((Span(f"{usage} v{round_}", "strong"), source))
+
+
+def counts_of_bert(entries: Iterable[EntryResult]) -> str | None:
+    """What the asterisk means beside a verdict of the convergence test, None where none has it."""
+    tested = [entry.rcp for entry in entries if entry.rcp.otherwise is not None]
+    counts = dict.fromkeys((rcp.also.counted, rcp.also.verdict) for rcp in tested if rcp.also is not None)
+    return f"* {'; '.join(f'{verdict} if BERT is counted by {by}' for by, verdict in counts)}" if counts else None
+
+
+def partly_checked(reports: Sequence[Report]) -> str | None:
+    """What became of each of several things asked for, None unless only a part could be checked."""
+    if len({report.official is Verdict.NOT_CHECKED for report in reports}) < 2:
+        return None
+    return f"Not everything could be checked. {'; '.join(map(_in_short, reports))}"
+
+
+def _in_short(report: Report) -> str:
+    """What was asked for, and the verdict."""
+    asked = next((finding.path for finding in report.findings if finding.rejects), report.root)
+    return f"{asked if report.official is Verdict.NOT_CHECKED else report.root}: {report.official.value}"
 
 
 def counts_of(report: Report) -> list[str]:

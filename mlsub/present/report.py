@@ -13,7 +13,7 @@ from rich.text import Text
 
 from mlsub.findings import Finding, Kind, Severity, Verdict
 from mlsub.io.plain import plain
-from mlsub.present.entries import beside, entries_table
+from mlsub.present.entries import beside, counts_of_bert, entries_table, partly_checked
 from mlsub.present.entries import counts_of as counts_of
 from mlsub.present.findings import MAX_PLACES as MAX_PLACES
 from mlsub.present.findings import grouped as grouped
@@ -54,27 +54,14 @@ def render_text(reports: Sequence[Report], out: Console) -> None:
         print_heading(report, out)
         if report.entries:
             print_entries(report.entries, out)
-            print_counts_of_bert(report.entries, out)
+            if note := counts_of_bert(report.entries):
+                out.print(note)
         for group in grouped(report.findings):
             print_group(group, out, forgiven=report.official is Verdict.ACCEPTED)
         print_summary(report, out, alone=len(reports) == 1)
-    print_unchecked(reports, out)
-
-
-def print_unchecked(reports: Sequence[Report], out: Console) -> None:
-    """Where only a part could be checked, say last what became of each."""
-    if len({report.official is Verdict.NOT_CHECKED for report in reports}) > 1:
+    if partly := partly_checked(reports):
         out.print()
-        out.print("Not everything could be checked. " + "; ".join(map(_in_short, reports)))
-
-
-def _in_short(report: Report) -> str:
-    """What was asked for, and the verdict."""
-    if report.official is Verdict.NOT_CHECKED:
-        asked = next((finding.path for finding in report.findings if finding.rejects), report.root)
-    else:
-        asked = report.root
-    return f"{plain(asked)}: {report.official.value}"
+        out.print(plain(partly))
 
 
 def print_heading(report: Report, out: Console) -> None:
@@ -96,14 +83,6 @@ def print_entries(entries: Iterable[EntryResult], out: Console) -> None:
     width = out.width if out.is_terminal else FILE_WIDTH
     for line in lines(entries_table(entries), width, colour=out.color_system is not None and not out.no_color):
         out.file.write(f"{line}\n")
-
-
-def print_counts_of_bert(entries: Iterable[EntryResult], out: Console) -> None:
-    """Print what the asterisk means beside a verdict of the convergence test, where one has it."""
-    tested = [entry.rcp for entry in entries if entry.rcp.otherwise is not None]
-    counts = dict.fromkeys((rcp.also.counted, rcp.also.verdict) for rcp in tested if rcp.also is not None)
-    if counts:
-        out.print(f"* {'; '.join(f'{verdict} if BERT is counted by {by}' for by, verdict in counts)}")
 
 
 def print_group(group: list[Finding], out: Console, *, forgiven: bool = False, label: str | None = None) -> None:

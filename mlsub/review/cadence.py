@@ -8,8 +8,9 @@ from typing import NamedTuple
 import msgspec
 
 from mlsub.findings import Finding
+from mlsub.io.data import shipped
 from mlsub.log.run import MAX_EVALUATIONS, Run
-from mlsub.review.facts import amount, batch_size, benchmark_of, grouped, holding, in_words, is_closed, number, table
+from mlsub.review.facts import amount, batch_size, benchmark_of, grouped, holding, in_words, is_closed, number
 from mlsub.rules.catalogue import finding
 
 #: Share of the interval by which an evaluation may miss its place, besides one batch.
@@ -32,6 +33,10 @@ class Cadence(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     silent: str | None = None
 
 
+#: Facts by usage and benchmark, oldest first.
+_TABLE = dict[str, dict[str, list[Cadence]]]
+
+
 class _Miss(NamedTuple):
     """The first place where a run leaves its schedule, and what to say of it."""
 
@@ -43,7 +48,8 @@ def audit_cadence(run: Run, path: str, usage: str, round_: str) -> Iterator[Find
     """A Closed run that was not evaluated where the rules ask for it, or that stopped at another place."""
     if not is_closed(run) or len(run.evaluations) >= MAX_EVALUATIONS:
         return
-    rule = holding(table("cadence", Cadence).get(usage, {}).get(benchmark_of(run), ()), round_)
+    by_usage = shipped(__file__, "cadence.yaml", _TABLE)
+    rule = holding(by_usage.get(usage, {}).get(benchmark_of(run), ()), round_)
     if rule is None or rule.silent is not None:
         return
     lines = _places(run, rule)

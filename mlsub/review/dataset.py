@@ -9,8 +9,9 @@ from typing import Any
 import msgspec
 
 from mlsub.findings import Finding
+from mlsub.io.data import shipped
 from mlsub.log.run import Run
-from mlsub.review.facts import batch_size, benchmark_of, grouped, holding, is_closed, number, table
+from mlsub.review.facts import batch_size, benchmark_of, grouped, holding, is_closed, number
 from mlsub.rules.catalogue import finding
 
 _KEYS = ("train_samples", "eval_samples")
@@ -34,9 +35,14 @@ class DataSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     counts_batches: str | None = None
 
 
+#: Facts by usage and benchmark, oldest first.
+_TABLE = dict[str, dict[str, list[DataSet]]]
+
+
 def audit_dataset(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]:
     """Logged sizes that are not the data set's. Open may train on other data, but is evaluated on the same."""
-    data = holding(table("dataset", DataSet).get(usage, {}).get(benchmark_of(run), ()), round_)
+    by_usage = shipped(__file__, "dataset.yaml", _TABLE)
+    data = holding(by_usage.get(usage, {}).get(benchmark_of(run), ()), round_)
     if data is None:
         return
     for key in _KEYS if is_closed(run) else _KEYS[1:]:

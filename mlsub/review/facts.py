@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any, Protocol, TypeVar
 
 from mlsub.divisions import CLOSED
-from mlsub.io.data import shipped
 from mlsub.log.run import Run
 from mlsub.rules.formula import UnknownValueError, is_formula, parse
 
@@ -27,11 +26,6 @@ class Dated(Protocol):
 
 
 Fact = TypeVar("Fact", bound=Dated)
-
-
-def table(name: str, kind: type[Any]) -> dict[str, dict[str, list[Any]]]:
-    """The table ``<name>.yaml``: facts of a kind, oldest first, by usage and benchmark."""
-    return shipped(__file__, f"{name}.yaml", dict[str, dict[str, list[kind]]])  # type: ignore[valid-type]
 
 
 def holding(facts: Sequence[Fact], round_: str) -> Fact | None:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import msgspec
 
 from mlsub.findings import Finding
+from mlsub.io.data import shipped
 from mlsub.log.run import Evaluation, Run
-from mlsub.review.facts import batch_size, benchmark_of, grouped, holding, number, table
+from mlsub.review.facts import batch_size, benchmark_of, grouped, holding, number
 from mlsub.rules.catalogue import finding
 
 _COUNTS = ("samples_count", "epoch_num")
@@ -21,9 +22,14 @@ class Order(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     any_order: str
 
 
+#: Facts by usage and benchmark, oldest first.
+_TABLE = dict[str, dict[str, list[Order]]]
+
+
 def audit_progress(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]:
     """Evaluations whose place in training goes backwards, or is not their steps times the batch size."""
-    free = holding(table("order", Order).get(usage, {}).get(benchmark_of(run), ()), round_)
+    by_usage = shipped(__file__, "order.yaml", _TABLE)
+    free = holding(by_usage.get(usage, {}).get(benchmark_of(run), ()), round_)
     if free is None:
         yield from _backwards(run, path)
     yield from _steps(run, path)

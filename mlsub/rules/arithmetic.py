@@ -90,9 +90,9 @@ class Skeleton:
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise self._misread(error, language) from None
 
-    def token(self, node: ast.AST) -> Token:
+    def token(self, node: ast.expr | ast.keyword) -> Token:
         """The token that a node begins with: what a placeholder stands for."""
-        return self._at[node.col_offset]  # type: ignore[attr-defined]
+        return self._at[node.col_offset]
 
     def sign(self, left: ast.expr) -> Token:
         """The sign that follows the left side of an operation."""
@@ -115,7 +115,7 @@ class Skeleton:
             raise ExpressionError(f"no function {token.text!r}{meant(token.text, functions)}", token.column)
         return token
 
-    def refusal(self, node: ast.AST) -> ExpressionError:
+    def refusal(self, node: ast.expr | ast.keyword) -> ExpressionError:
         """That a language does not know a node."""
         if isinstance(node, ast.Tuple) and node.elts:
             return unexpected(self.sign(node.elts[0]))

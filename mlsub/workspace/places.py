@@ -14,7 +14,6 @@ from pathlib import Path
 import msgspec
 
 from mlsub.findings import Finding
-from mlsub.io.errors import MlsubError
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round, usages
 from mlsub.rules.catalogue import finding
 from mlsub.submission.locate import Place, Target, infer_round, is_folder, is_organisation, locate, names_round
@@ -34,10 +33,6 @@ class Problem(msgspec.Struct, frozen=True):
 
     place: Place
     finding: Finding
-
-    def as_error(self) -> MlsubError:
-        """The same as the error that ends a command, in one line."""
-        return MlsubError(in_one_line(self.finding))
 
 
 def in_one_line(problem: Finding) -> str:

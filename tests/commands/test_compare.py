@@ -81,3 +81,26 @@ def test_output_that_knows_few_characters(tmp_path: Path) -> None:
     done = call("compare", "--trainings", tree.folder, other.folder, PYTHONIOENCODING="ascii")
     assert (done.returncode, done.stderr) == (0, "")
     assert "Gr\\xf6\\xdfe" in done.stdout
+
+
+def test_what_is_given_says_what_is_compared(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    folders = run("compare", tree.entry(), tree.entry())
+    assert folders.stdout.startswith("Comparison of two trainings\n")
+    assert run("compare", tree.folder, tree.folder).stdout.startswith("Comparison of two packages\n")
+    assert run("compare", tree.folder, tree.folder, "--trainings").stdout.startswith("Comparison of two trainings\n")
+    assert run("compare", tree.entry(), tree.entry(), "--packages").stdout.startswith("Comparison of two packages\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--packages",), "Two packages are compared: name A and B."),
+        ((), "Two trainings are compared: name A and B."),
+        (("--packages", "--resubmit"), "Leave out --packages."),
+    ],
+)
+def test_what_cannot_be_compared(options: tuple[str, ...], words: str, tmp_path: Path) -> None:
+    outcome = run("compare", make_tree(tmp_path).folder, *options)
+    assert (outcome.status, outcome.stdout) == (2, "")
+    assert outcome.stderr.startswith("mlsub compare: ") and words in outcome.stderr

@@ -155,7 +155,7 @@ def test_the_synthetic_entries_are_accepted_without_any_official_error(
     assert outcome.status == 0
     # The names of all weight tensors, new in v1.1, were only warned of.
     warned = {"key.weights_initialization.count"} if (round_folder, division) == ("v1.1", "closed") else set()
-    # What the release at the deadline would have said of one of them is an review finding, and no error.
+    # What the release at the deadline would have said of one of them is a review finding, and no error.
     assert outcome.rules() - {"rcp.other-points"} == warned
     entries = outcome.report["entries"]
     assert {e["benchmark"]: (e["runs"], e["compliant"], e["converged"]) for e in entries} == {

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @path_and_round
 @convergence_options
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option("--strict", is_flag=True, help="Audit findings count too: exit status 1 if there are any.")
+@click.option("--strict", is_flag=True, help="Review findings count too: exit status 1 if there are any.")
 @click.option("--select", multiple=True, metavar="RULE", help="Show only findings of this rule or prefix.")
 @click.option("--ignore", multiple=True, metavar="RULE", help="Do not show findings of this rule or prefix.")
 def command(

@@ -10,6 +10,7 @@ import click
 from mlsub.commands.options import Target, output_options
 
 if TYPE_CHECKING:
+    from mlsub.commands.compare.packages.model import PackageDiff
     from mlsub.commands.compare.trainings.model import Comparison
     from mlsub.workspace import Settings
 
@@ -61,20 +62,33 @@ def command(
     of_trainings = bool(pairs or borrow or source or resubmit)
     if packages and of_trainings:
         raise MlsubError("--pair, --borrow, --from and --resubmit compare trainings. Leave out --packages.")
+    if packages is None:
+        packages = new is not None and not of_trainings and _are_packages(old, new)
     with progress_bar() as progress:
         asked = Settings(round_, usage, jobs, progress)
-        if new is not None and (_are_packages(old, new) and not of_trainings if packages is None else packages):
-            from mlsub.commands.compare.packages.compare import compare
-            from mlsub.commands.compare.packages.document import document_of
+        if packages:
+            changes = _changes(old, new, asked)
+        else:
+            found = _compare(old, new, source, asked, pairs, borrow=borrow, resubmit=resubmit)
+    if packages:
+        from mlsub.commands.compare.packages.document import document_of as changes_document
 
-            changes = compare(old, new, asked)
-            target.write(changes, lambda: document_of(changes), "packages")
-            sys.exit(1 if changes.different else 0)
-        found = _compare(old, new, source, asked, pairs, borrow=borrow, resubmit=resubmit)
-    from mlsub.commands.compare.trainings.document import document_of as trainings_document
+        target.write(changes, lambda: changes_document(changes), "packages")
+        sys.exit(1 if changes.different else 0)
+    from mlsub.commands.compare.trainings.document import document_of
 
-    target.write(found, lambda: trainings_document(found))
+    target.write(found, lambda: document_of(found))
     sys.exit(0 if found.passed else 1)
+
+
+def _changes(old: str, new: str | None, settings: Settings) -> PackageDiff:
+    """What changes from one package to another."""
+    from mlsub.commands.compare.packages.compare import compare
+    from mlsub.io.errors import MlsubError
+
+    if new is None:
+        raise MlsubError("Two packages are compared: name A and B.")
+    return compare(old, new, settings)
 
 
 def _are_packages(*paths: str) -> bool:

@@ -22,7 +22,7 @@ from mlsub.present.document import (
     document,
     section,
 )
-from mlsub.present.entries import MEANINGS, beside, counts_of, round_line, summary
+from mlsub.present.entries import MEANINGS, beside, counts_of, counts_of_bert, partly_checked, round_line, summary
 from mlsub.score.cells import rounded
 from mlsub.submission.report import EntryResult, Report
 
@@ -45,19 +45,11 @@ class _Shown(msgspec.Struct, frozen=True):
 
 def document_of(reports: Sequence[Report]) -> Document:
     """The score of each entry, and what kept a report from having any."""
-    unchecked = [report.official is Verdict.NOT_CHECKED for report in reports]
-    mixed = any(unchecked) and not all(unchecked)
     return document(
         "Results",
         *(section(Span(report.root, "path"), *_report(report, alone=len(reports) == 1)) for report in reports),
-        Text(f"Not everything could be checked. {'; '.join(map(_in_short, reports))}") if mixed else None,
+        Text(partly) if (partly := partly_checked(reports)) else None,
     )
-
-
-def _in_short(report: Report) -> str:
-    """What was asked for, and the verdict."""
-    asked = next((f.path for f in report.findings if f.rejects), report.root)
-    return f"{asked if report.official is Verdict.NOT_CHECKED else report.root}: {report.official.value}"
 
 
 def _report(report: Report, *, alone: bool) -> Iterator[Block | None]:
@@ -66,7 +58,7 @@ def _report(report: Report, *, alone: bool) -> Iterator[Block | None]:
         yield Text(Span("A rehearsal: real training, but not an MLPerf result.", "note"))
     if report.entries:
         yield results_table(report.entries)
-        yield from _counts_of_bert(report.entries)
+        yield Text(note) if (note := counts_of_bert(report.entries)) else None
         yield Facts(tuple(_legend(report.entries)))
         yield Items(tuple(_bypasses(report.entries)))
     elif report.logs:
@@ -155,14 +147,6 @@ def _short(value: float | None) -> str:
     if value is None:
         return _NONE
     return rounded(value, 3).rstrip("0").rstrip(".") if abs(value) < 1e5 else rounded(value, 0)
-
-
-def _counts_of_bert(entries: Sequence[EntryResult]) -> Iterator[Text]:
-    """What the asterisk means beside a verdict of the convergence test, where one has it."""
-    tested = [entry.rcp for entry in entries if entry.rcp.otherwise is not None]
-    counts = dict.fromkeys((rcp.also.counted, rcp.also.verdict) for rcp in tested if rcp.also is not None)
-    if counts:
-        yield Text(f"* {'; '.join(f'{verdict} if BERT is counted by {by}' for by, verdict in counts)}")
 
 
 def _legend(entries: Sequence[EntryResult]) -> Iterator[tuple[str, str]]:

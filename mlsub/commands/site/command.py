@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from mlsub.commands.site.build import Built
     from mlsub.commands.site.pages import Page
     from mlsub.convergence.entry import Options
+    from mlsub.judge.log import NewFold
     from mlsub.workspace import Checked
 
 
@@ -102,15 +103,18 @@ def _check(
     inspected: bool,
 ) -> tuple[list[Checked], str | None]:
     """Read and judge; the end of the command where there is no result to show."""
-    from mlsub.review.runs.trace import TraceFold
     from mlsub.rules.overlay import check_overlay
     from mlsub.workspace import Settings, check_with_logs
 
     overlay = None
     if rules is not None:
         overlay = check_overlay(Path(rules))
+    folds: tuple[NewFold, ...] = ()
+    if inspected:
+        from mlsub.review.runs.trace import TraceFold
+
+        folds = (TraceFold,)
     with progress_bar() as progress:
-        folds = (TraceFold,) if inspected else ()
         checked = check_with_logs(paths, Settings(round_, usage, jobs, progress, overlay, convergence, folds))
     tell_unchecked([one.report for one in checked])
     if not any(one.report.entries for one in checked):

@@ -117,7 +117,7 @@ def new(
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path())
 @click.option("--round", "round_", metavar="ROUND", help="1.0 or v1.0; else read off the folders, else the newest.")
 @click.option("--usage", metavar="USAGE", help="training, hpc or rehearsal.")
-@click.option("--strict", is_flag=True, help="Audit findings count too: exit status 1 if there are any.")
+@click.option("--strict", is_flag=True, help="Review findings count too: exit status 1 if there are any.")
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def check(files: tuple[str, ...], round_: str | None, usage: str | None, strict: bool, format_: str) -> None:
     """Check system descriptions: the official verdict, and what a careful reviewer would ask.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mlsub.commands.watch.certain import certain_findings
 from mlsub.commands.watch.source import UNFINISHED
 from mlsub.findings import Finding
 from mlsub.io.show import readable
@@ -51,7 +50,7 @@ class GrowingLog:
         defects, rules = self._judge.defects, self._judge.rules.rules
         found = list(defects.findings(cut_off=False))
         if rules is not None:
-            found += certain_findings(rules, self._round, self._task.path, frozenset(defects.spoiled_keys))
+            found += rules.certain(self._task.path, frozenset(defects.spoiled_keys))
         return found
 
     def unfinished(self) -> Event | None:

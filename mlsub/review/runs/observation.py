@@ -1,4 +1,4 @@
-"""What a detector found: an review finding, and the numbers it rests on."""
+"""What a detector found: a review finding, and the numbers it rests on."""
 
 from __future__ import annotations
 

@@ -191,8 +191,8 @@ class Aspect:
         return cls.lead + cls.join.join(words)
 
     def words(self, division: str | None) -> Iterable[str]:
-        """What is demanded, in words; ``division`` where that is known."""
-        raise NotImplementedError
+        """What is demanded, in words; ``division`` where that is known. None where ``parts`` says more than words."""
+        return ()
 
     def parts(self, division: str | None = None) -> list[Part]:
         """What is demanded, cut into the parts that can change one by one."""
