@@ -1,9 +1,8 @@
-"""Print an answer, or say in one line why there is none."""
+"""What the commands share besides options."""
 
 from __future__ import annotations
 
 import io
-import shutil
 import sys
 
 
@@ -24,10 +23,3 @@ def overlay_of(rules: str | None) -> str | None:
     from mlsub.rules.overlay import check_overlay
 
     return check_overlay(Path(rules))
-
-
-def terminal_width() -> int:
-    """The terminal's width; 100 where there is none, so that a file reads the same everywhere."""
-    from mlsub.present.columns import WIDTH
-
-    return max(60, shutil.get_terminal_size((WIDTH, 24)).columns) if sys.stdout.isatty() else WIDTH

@@ -21,6 +21,9 @@ EPOCHS, SAMPLES = "Epochs to converge", "samples to converge"
 #: Benchmarks whose points the official tool reads under the other name. Source: rcp_checker, _process_raw_rcp_data.
 _SAMPLES_NAMED = frozenset(("llama2_70b_lora", "flux1"))
 
+#: The reference points of the rehearsal.
+REHEARSAL = Path(__file__).parent / "rehearsal"
+
 
 class Point(msgspec.Struct, frozen=True):
     """One reference convergence point: mean and stdev of the runs at a batch size, in the benchmark's unit.
@@ -51,7 +54,7 @@ def reference_file(usage: str, ruleset: str, benchmark: str) -> Path | None:
     The rehearsal has its own, made of real runs; all others are those that the installed mlperf-logging carries.
     """
     if usage == "rehearsal":
-        file = Path(__file__).parent / "rehearsal" / f"rcps_{benchmark}.json"
+        file = REHEARSAL / f"rcps_{benchmark}.json"
         return file if file.is_file() else None
     found = importlib.util.find_spec("mlperf_logging")
     for folder in found.submodule_search_locations or () if found else ():

@@ -89,7 +89,7 @@ class _Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     status: Literal["cloud", "onprem", "preview", "research"] = "research"
 
 
-FORM = Form(type=_Manifest, kind="manifests", title="What mlsub rehearse runs")
+FORM = Form(type=_Manifest, kind="manifests", title="What mlsub demo runs")
 
 
 def read_manifest(path: Path) -> Manifest:

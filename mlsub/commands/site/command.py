@@ -103,12 +103,10 @@ def _check(
     inspected: bool,
 ) -> tuple[list[Checked], str | None]:
     """Read and judge; the end of the command where there is no result to show."""
-    from mlsub.rules.overlay import check_overlay
+    from mlsub.commands.output import overlay_of
     from mlsub.workspace import Settings, check_with_logs
 
-    overlay = None
-    if rules is not None:
-        overlay = check_overlay(Path(rules))
+    overlay = overlay_of(rules)
     folds: tuple[NewFold, ...] = ()
     if inspected:
         from mlsub.review.runs.trace import TraceFold

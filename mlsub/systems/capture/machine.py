@@ -17,7 +17,6 @@ from mlsub.systems.capture.network import find_network
 from mlsub.systems.capture.processor import find_memory, find_processor
 from mlsub.systems.capture.software import find_software
 from mlsub.systems.capture.storage import find_storage
-from mlsub.systems.catalogue import Value
 from mlsub.systems.fields import fields
 
 #: A capture is below 10 KiB.
@@ -113,8 +112,3 @@ def read_capture(file: Path) -> Capture:
             raise
         raise MlsubError(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}") from None
     return from_json(raw, str(file))
-
-
-def values_of(capture: Capture) -> Found:
-    """The values of a capture, for a draft."""
-    return {name: Value(told.value, told.source) for name, told in capture.values.items()}

@@ -14,6 +14,7 @@ from mlsub.commands.demo.reference import FIRST_SEED, RUNS, SIZES, train_referen
 from mlsub.commands.demo.rehearse import rehearse
 from mlsub.commands.demo.verses import run as verses_run
 from mlsub.commands.demo.verses.data import Samples, verses
+from mlsub.commands.rcp.build import Built
 from mlsub.convergence.algorithm import newest_algorithm
 from mlsub.convergence.filecheck import check_reference_file
 from mlsub.convergence.reference import points_of, reference_file
@@ -83,3 +84,14 @@ def test_training_on_what_is_held_out_is_caught(tmp_path: Path, monkeypatch: pyt
 def test_an_open_entry_is_not_tested(tmp_path: Path) -> None:
     result = entry_of(tmp_path, RehearsalEntry("here", "open", DigitsParameters(opt_base_learning_rate=0.05)))
     assert (result.rcp.verdict, result.rcp.how) == ("not-required", "open-division")
+
+
+def test_reference_points_are_made_anew_where_they_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from mlsub.commands.demo.reference import __main__ as command
+
+    written: list[Path] = []
+    monkeypatch.setattr(command, "build_reference", lambda *_: Built(records={}, problems=(), notes=()))
+    monkeypatch.setattr(command, "write_file", lambda file, content, force: written.append(file))
+    monkeypatch.setattr("sys.argv", ["reference"])
+    assert command.main() == 0
+    assert written == [file_of(benchmark) for benchmark in SIZES]

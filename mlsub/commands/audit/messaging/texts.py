@@ -60,7 +60,7 @@ def guidelines() -> Guidelines:
 
 
 def text_names() -> tuple[str, ...]:
-    """What ``--rules`` takes."""
+    """What ``--guidelines`` takes."""
     return (AUTO, *guidelines().texts)
 
 

@@ -7,12 +7,13 @@ import sys
 from pathlib import Path
 
 from mlsub.commands.demo.reference import SIZES, build_reference
+from mlsub.convergence.reference import REHEARSAL
 from mlsub.io.output import write_file
 
 
 def main() -> int:
     """Train, build and write; exit status 1 where the runs are no reference."""
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else REHEARSAL
     for benchmark in SIZES:
         built = build_reference(benchmark, lambda name, size, runs: print(f"{name}, batch size {size}: {runs} runs"))
         for problem in built.problems:
