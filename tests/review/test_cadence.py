@@ -9,13 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlsub.findings import Finding
+from mlsub.io.data import shipped
 from mlsub.log import run as run_module
+from mlsub.review import cadence
 from mlsub.review.cadence import Cadence, audit_cadence
-from mlsub.review.facts import amount, table
+from mlsub.review.facts import amount
 from mlsub.rounds import get_round, known_rounds
 from mlsub.rules.formula import parse
 from tests.review.folding import make_run
 
+FREQUENCIES = shipped(cadence.__file__, "cadence.yaml", dict[str, dict[str, list[Cadence]]])["training"]
 FEW = settings(derandomize=True, deadline=None, max_examples=100)
 FIRST = "The first evaluation is not where the rules require it"
 MISSING = "An evaluation that the rules require is missing"
@@ -151,7 +154,7 @@ ODD = st.one_of(
 @given(
     places=st.lists(ODD, max_size=6),
     batch=ODD,
-    benchmark=st.sampled_from(sorted(table("cadence", Cadence)["training"])),
+    benchmark=st.sampled_from(sorted(FREQUENCIES)),
     round_=st.sampled_from([*known_rounds("training"), "", "x", "999.9"]),
     count=st.sampled_from(["epoch_num", "samples_count", "step_num"]),
 )
@@ -169,10 +172,9 @@ def test_a_log_with_more_evaluations_than_are_kept_is_passed_over(monkeypatch: p
 
 
 def test_every_benchmark_of_the_rounds_with_rules_of_their_own_has_its_frequency_or_none() -> None:
-    frequencies = table("cadence", Cadence)["training"]
     known = {name for round_ in known_rounds("training") for name in get_round("training", round_).benchmarks}
-    assert set(frequencies) <= known
-    for name, facts in frequencies.items():
+    assert set(FREQUENCIES) <= known
+    for name, facts in FREQUENCIES.items():
         rounds = [tuple(map(int, fact.since.split("."))) for fact in facts]
         assert rounds == sorted(set(rounds)), name
         for fact in facts:

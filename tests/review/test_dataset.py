@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mlsub.io.data import shipped
+from mlsub.review import dataset
 from mlsub.review.dataset import DataSet, audit_dataset
-from mlsub.review.facts import table
 from mlsub.rounds import get_round, known_rounds
 from tests.review.folding import make_run
 
+SIZES = shipped(dataset.__file__, "dataset.yaml", dict[str, dict[str, list[DataSet]]])
 TRAIN, EVAL = "run.train-samples", "run.eval-samples"
 
 # Round, benchmark, batch size, train_samples, eval_samples, and the rules that are broken in Closed.
@@ -82,7 +84,7 @@ def test_training_may_be_off_by_less_than_a_batch_and_evaluation_only_upwards(ba
 
 
 def test_every_benchmark_of_the_table_exists_and_says_why_it_is_silent() -> None:
-    for usage, benchmarks in table("dataset", DataSet).items():
+    for usage, benchmarks in SIZES.items():
         known = {name for round_ in known_rounds(usage) for name in get_round(usage, round_).benchmarks}
         assert set(benchmarks) <= known
         for facts in benchmarks.values():
