@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from mlsub.commands.fix.model import REPEATED, Change
-from mlsub.commands.fix.plan import Plan
+from mlsub.commands.fix.model import REPEATED, Change, Plan
 from mlsub.commands.fix.put import rewrite
 from mlsub.io.errors import MlsubError
 from mlsub.log.event import decode
@@ -54,7 +53,7 @@ def _write(change: Change) -> None:
 
 
 def prove_events(change: Change) -> None:
-    """Prove that a repaired log tells the same events, but for the lines that only repeat one.
+    """Prove that a repaired log has the same events, except on the lines that only repeat one.
 
     Raises:
         MlsubError: it does not.

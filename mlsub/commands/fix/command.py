@@ -47,7 +47,8 @@ def command(
     Exit status: 0 nothing to repair, or all repaired; 1 repairs are proposed, or something is left to you; 2 could not.
     """
     from mlsub.commands.fix.document import document_of
-    from mlsub.commands.fix.run import fix, fix_of
+    from mlsub.commands.fix.model import Fix
+    from mlsub.commands.fix.run import fix
     from mlsub.rules.explain import suggestion
     from mlsub.workspace import Settings
 
@@ -65,10 +66,10 @@ def command(
         for part in diffs:
             _put(part)
     elif plans or format_ == "json":
-        answer = fix_of(plans, written=write)
+        answer = Fix(written=write, plans=tuple(plan.answer for plan in plans))
         changes = [plan.changes for plan in plans]
         Target("fix", format_).write(answer, lambda: document_of(answer, changes))
-    left = any(plan.untouched or (plan.changes and not write) for plan in plans)
+    left = any(plan.answer.not_touched or (plan.changes and not write) for plan in plans)
     sys.exit(2 if problems else int(left))
 
 

@@ -9,13 +9,24 @@ from pathlib import Path
 
 import msgspec
 
-from mlsub.commands.fix.description import mend_description
+from mlsub.commands.fix.description import fix_description
 from mlsub.commands.fix.diff import Stretch, hunks, stretches
-from mlsub.commands.fix.model import BENCHMARK, DESCRIPTION, DUPLICATE, RESULT_NAME, STATUS, Change, Repair, Untouched
-from mlsub.commands.fix.names import Names
-from mlsub.commands.fix.places import files_of, root_of, systems_of
-from mlsub.commands.fix.repair_log import mend_log
+from mlsub.commands.fix.model import (
+    BENCHMARK,
+    DESCRIPTION,
+    DUPLICATE,
+    RESULT_NAME,
+    STATUS,
+    Change,
+    Changed,
+    Fixed,
+    Plan,
+    Untouched,
+)
+from mlsub.commands.fix.repair_log import fix_log
 from mlsub.commands.fix.shadow import renamed, shadow
+from mlsub.commands.fix.text import edited, lines_of
+from mlsub.commands.fix.tree import Names, files_of, root_of, systems_of
 from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.log.reader import TOKEN_MLL
@@ -25,9 +36,9 @@ from mlsub.submission.report import Report
 from mlsub.systems.description import MAX_BYTES, read_description
 from mlsub.workspace import Settings, check_paths
 
-#: Logs above are told and left: no result may be as large.
+#: Logs above are reported and left: no result may be as large.
 MAX_LOG = 128 << 20
-#: Findings that have a mechanical repair in some cases; where they are left, people are told.
+#: Findings that have a mechanical repair in some cases; where they are left, people read of them.
 _FAMILIES = (
     DUPLICATE,
     STATUS,
@@ -41,27 +52,13 @@ _FAMILIES = (
 _RANK = {Verdict.NOT_CHECKED: 0, Verdict.REJECTED: 1, Verdict.ACCEPTED: 2}
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to happen below ``root``; verdicts are None where no round is known.
-
-    ``note`` says in words what else there is to know.
-    """
-
-    root: Path
-    changes: tuple[Change, ...]
-    untouched: tuple[Untouched, ...]
-    before: Verdict | None
-    after: Verdict | None
-    notes: tuple[str, ...] = ()
-
-
 def plan_for(path: str, settings: Settings, wanted: tuple[str, ...], work: Path) -> Plan:
     """Find out what would be repaired.
 
     Args:
         path: a log, a description, or a folder.
         settings: the round, None to read it off the folders.
-        wanted: rules, or starts of them, to repair by; empty for all.
+        wanted: rules, or starts of them, to repair by.
         work: an empty folder for what is built meanwhile.
 
     Raises:
@@ -73,9 +70,29 @@ def plan_for(path: str, settings: Settings, wanted: tuple[str, ...], work: Path)
     changes, untouched = _changes(place, round_, wanted, work)
     if before is None or round_ is None:
         note = "no round is known, so repairs of names, status and repeated keys are left out; say --round"
-        return Plan(root=root_of(place), changes=changes, untouched=untouched, before=None, after=None, notes=(note,))
+        return _plan(root_of(place), changes, untouched, None, None, (note,))
     same_round = msgspec.structs.replace(settings, round=before.round, usage=before.usage)
     return _judged(place, before, changes, untouched, same_round, wanted, work)
+
+
+def _plan(
+    root: Path,
+    changes: tuple[Change, ...],
+    untouched: tuple[Untouched, ...],
+    before: Verdict | None,
+    after: Verdict | None,
+    notes: tuple[str, ...],
+) -> Plan:
+    changed = tuple(
+        Changed(
+            path=below(each.path, root),
+            renamed_to=None if each.target is None else each.target.name,
+            repairs=each.repairs,
+        )
+        for each in changes
+    )
+    answer = Fixed(root=str(root), before=before, after=after, changes=changed, not_touched=untouched, notes=notes)
+    return Plan(root, changes, answer)
 
 
 def _round_of(report: Report | None, settings: Settings) -> Round | None:
@@ -91,9 +108,9 @@ def _place(path: str) -> Place:
     if place.target is Target.NOTHING:
         raise MlsubError(f"There is neither a result nor an organisation in {path}. Name a folder of results.")
     if place.target is Target.LOG and (place.path.is_symlink() or not place.path.is_file()):
-        raise MlsubError(f"{path} is no regular file. Name a log or a system description.")
+        raise MlsubError(f"{path} is not a regular file. Name a log or a system description.")
     if place.path.suffix == ".gz":
-        raise MlsubError(f"{path} is packed, and results are submitted plain. Unpack it first.")
+        raise MlsubError(f"{path} is compressed, and results are submitted uncompressed. Decompress it first.")
     return place
 
 
@@ -137,17 +154,17 @@ def _changes(
             change = _content(file, round_, wanted, work)
         except OSError as error:
             reason = f"it cannot be read: {error.strerror or error}"
-            untouched.append(Untouched(rule="log.unreadable", path=_below(file, root), line=None, reason=reason))
+            untouched.append(Untouched(rule="log.unreadable", path=below(file, root), line=None, reason=reason))
             continue
         if change is not None:
             changes[file] = change
     for change in names.changes:
-        if wanted and not change.repairs[0].rule.startswith(wanted):
+        if not change.repairs[0].rule.startswith(wanted):
             continue
         known = changes.get(change.path)
         both = known and msgspec.structs.replace(known, target=change.target, repairs=known.repairs + change.repairs)
         changes[change.path] = both or change
-    left = [one for one in names.untouched if not wanted or one.rule.startswith(wanted)]
+    left = [one for one in names.untouched if one.rule.startswith(wanted)]
     return tuple(changes[path] for path in sorted(changes)), (*untouched, *left)
 
 
@@ -159,37 +176,27 @@ def _content(file: Path, round_: Round | None, wanted: tuple[str, ...], work: Pa
     if len(old) > limit:
         raise OSError(f"larger than {limit >> 20} MiB")
     if not description and TOKEN_MLL not in old:
-        return None  # whatever it is, it is no log
-    lines = _lines(old)
-    repairs: Sequence[Repair]
+        return None  # whatever it is, it is not a log
+    lines = lines_of(old)
     if description:
-        mended = mend_description(old, round_.statuses if round_ else None, wanted)
-        new, repairs = mended.after, mended.repairs
-        changed = stretches(lines, _lines(new))
+        fixed = fix_description(old, round_.statuses if round_ else None, wanted)
+        new, repairs = fixed.after, fixed.repairs
+        changed = stretches(lines, lines_of(new))
     else:
-        edits, repairs = mend_log(lines, round_, wanted)
-        changed = [
-            (place, place + 1, [line for line in (edit[1],) if line is not None]) for place, edit in edits.items()
-        ]
-        new = b"".join(edits[place][1] or b"" if place in edits else line for place, line in enumerate(lines))
+        edits, found = fix_log(lines, round_, wanted)
+        new, repairs = edited(lines, edits), tuple(found)
+        changed = [(place, place + 1, [] if line is None else [line]) for place, line in sorted(edits.items())]
     if new == old:
         return None
     content = work / f"{len(list(work.iterdir()))}{file.suffix}"
     content.write_bytes(new)
     return Change(
         path=file,
-        repairs=tuple(repairs),
+        repairs=repairs,
         content=content,
         digest=hashlib.sha256(old).hexdigest(),
         hunks=hunks(lines, _merged(changed)),
     )
-
-
-def _lines(content: bytes) -> list[bytes]:
-    """The lines of a file, cut at LF, with their ends."""
-    lines = [line + b"\n" for line in content.split(b"\n")]
-    last = lines.pop()[:-1]
-    return [*lines, last] if last else lines
 
 
 def _merged(changed: Sequence[Stretch]) -> list[Stretch]:
@@ -230,17 +237,10 @@ def _judged(
     left = [
         Untouched(rule=finding.rule, path=finding.path, line=finding.line, reason=_reason(finding))
         for finding in after.findings
-        if _family(finding.rule) and (not wanted or finding.rule.startswith(wanted))
+        if _family(finding.rule) and finding.rule.startswith(wanted)
         if (finding.rule, finding.path) not in seen
     ]
-    return Plan(
-        root=root,
-        changes=changes,
-        untouched=(*untouched, *left),
-        before=before.official,
-        after=after.official,
-        notes=tuple(notes),
-    )
+    return _plan(root, changes, (*untouched, *left), before.official, after.official, tuple(notes))
 
 
 def _without_names(change: Change) -> Change:
@@ -283,5 +283,6 @@ def _reason(finding: Finding) -> str:
     return "; ".join(part for part in parts if part)
 
 
-def _below(file: Path, root: Path) -> str:
+def below(file: Path, root: Path) -> str:
+    """The path of a file, relative to the root."""
     return file.relative_to(root).as_posix()

@@ -8,8 +8,8 @@ from tempfile import TemporaryDirectory
 
 from mlsub.commands.fix.apply import apply
 from mlsub.commands.fix.diff import header
-from mlsub.commands.fix.model import Changed, Fix, Fixed
-from mlsub.commands.fix.plan import Plan, plan_for
+from mlsub.commands.fix.model import ALL, Plan
+from mlsub.commands.fix.plan import below, plan_for
 from mlsub.commands.fix.shadow import renamed
 from mlsub.io.errors import MlsubError
 from mlsub.workspace import Settings
@@ -37,7 +37,7 @@ def fix(
         for number, path in enumerate(dict.fromkeys(paths)):
             try:
                 Path(work, str(number)).mkdir()
-                plan = plan_for(path, settings, wanted, Path(work, str(number)))
+                plan = plan_for(path, settings, wanted or ALL, Path(work, str(number)))
                 plans.append(plan)
                 # Before anything moves: of a folder that is renamed, the diff names every file.
                 diffs += as_diff(plan) if diff else ()
@@ -55,7 +55,7 @@ def as_diff(plan: Plan) -> Iterator[bytes]:
     contents = {change.path: change for change in plan.changes if change.content is not None}
     for file in sorted({*contents, *_moved(plan)}):
         change = contents.get(file)
-        old, new = _below(file, plan.root), _below(renamed(file, plan.changes), plan.root)
+        old, new = below(file, plan.root), below(renamed(file, plan.changes), plan.root)
         yield header(old, new, changed=change is not None, similarity=100 if change is None else 90)
         if change is not None:
             yield change.hunks
@@ -70,30 +70,3 @@ def _moved(plan: Plan) -> Iterator[Path]:
             yield from (file for file in change.path.rglob("*") if file.is_file() and not file.is_symlink())
         else:
             yield change.path
-
-
-def fix_of(plans: Sequence[Plan], *, written: bool) -> Fix:
-    """The plans as an answer."""
-    return Fix(written=written, plans=tuple(map(_fixed, plans)))
-
-
-def _fixed(plan: Plan) -> Fixed:
-    return Fixed(
-        root=str(plan.root),
-        before=plan.before,
-        after=plan.after,
-        changes=tuple(
-            Changed(
-                path=_below(change.path, plan.root),
-                renamed_to=change.target.name if change.target is not None else None,
-                repairs=change.repairs,
-            )
-            for change in plan.changes
-        ),
-        not_touched=plan.untouched,
-        notes=plan.notes,
-    )
-
-
-def _below(path: Path, root: Path) -> str:
-    return path.relative_to(root).as_posix()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from mlsub.commands.pack.draft import Draft
+    from mlsub.commands.init.draft import Draft
     from mlsub.rounds import Round
     from mlsub.submission.layout.expected import ExpectedPath
 
@@ -56,27 +56,29 @@ def command(
     try:
         check_output(file, force=force)
         if tree is not None:
-            draft = _of_tree(tree, file, round_, usage)
+            draft, notes = _of_tree(tree, file, round_, usage)
         else:
-            from mlsub.commands.pack.questions import Given, draft_from
+            from mlsub.commands.init.questions import draft_from
 
-            given = Given(organisation, usage, round_, division, systems, benchmarks, scaling, implementation, runs)
-            draft = draft_from(given, ask=sys.stdin.isatty() if ask is None else ask)
-        _write(draft, file, force=force)
+            given = {"organisation": organisation, "usage": usage, "round": round_, "division": division}
+            given |= {"scaling": scaling, "implementation": implementation}
+            given |= {"system": ",".join(systems), "benchmark": ",".join(benchmarks)}
+            draft, notes = draft_from(given, runs, ask=sys.stdin.isatty() if ask is None else ask), []
+        _write(draft, notes, file, force=force)
     except ValueError as error:
         raise MlsubError(str(error)) from error
     _print_tree(draft, file)
 
 
-def _of_tree(tree: Path, file: Path, round_: str | None, usage: str | None) -> Draft:
-    """The draft of a submission that exists.
+def _of_tree(tree: Path, file: Path, round_: str | None, usage: str | None) -> tuple[Draft, list[str]]:
+    """The draft of a submission that exists, and notes on it.
 
     Raises:
-        ValueError: it is none, or its round is not known.
+        ValueError: it is not a submission, or its round is not known.
     """
     import os
 
-    from mlsub.commands.pack.from_tree import draft_of
+    from mlsub.commands.init.from_tree import draft_of
     from mlsub.submission.locate import infer_round, is_organisation, locate
 
     if not is_organisation(tree):
@@ -95,20 +97,20 @@ def _round(usage: str, name: str) -> Round:
     return get_round(usage, normalise_round(name) or name[:40])
 
 
-def _write(draft: Draft, file: Path, *, force: bool) -> None:
-    """Write the draft, unless it is no manifest (a name in it that no folder can have).
+def _write(draft: Draft, notes: Iterable[str], file: Path, *, force: bool) -> None:
+    """Write the draft, unless it is not a manifest (a name in it that no folder can have).
 
     Raises:
-        ValueError: it is none; says why.
+        ValueError: it is not; says why.
     """
     import tempfile
 
+    from mlsub.commands.init.draft import manifest_text
     from mlsub.commands.options import write_output
-    from mlsub.commands.pack.draft import manifest_text
     from mlsub.commands.pack.read import read_manifest
     from mlsub.io.yamlfile import FileProblemsError
 
-    text = manifest_text(draft)
+    text = manifest_text(draft, notes)
     with tempfile.TemporaryDirectory(prefix="mlsub-init-") as folder:
         trial = Path(folder, file.name)
         trial.write_text(text, "utf-8")
@@ -121,16 +123,16 @@ def _write(draft: Draft, file: Path, *, force: bool) -> None:
 
 def _print_tree(draft: Draft, file: Path) -> None:
     """Say what was written, and print the files that the rules expect."""
+    from mlsub.commands.pack.plan import planned_entries
     from mlsub.commands.pack.read import read_manifest
-    from mlsub.commands.pack.scaffold import planned_entries
     from mlsub.io.plain import plain
     from mlsub.present.columns import columns
     from mlsub.submission.layout.expected import expected_tree
 
     manifest = read_manifest(file)
     entries = len(manifest.entries)
-    click.echo(plain(f"Written to {file}: {draft.organisation}, {manifest.round.title}, {entries} entries."))
-    click.echo(f"The submission rules expect in {plain(draft.organisation)}/:")
+    click.echo(plain(f"Written to {file}: {manifest.organisation}, {manifest.round.title}, {entries} entries."))
+    click.echo(f"The submission rules expect in {plain(manifest.organisation)}/:")
     expected = expected_tree(manifest.round.usage, manifest.round.name, planned_entries(manifest))
     for line in columns([(plain(path), word) for path, word in _results_together(expected)], width=1000, indent=2):
         click.echo(line)
@@ -138,8 +140,10 @@ def _print_tree(draft: Draft, file: Path) -> None:
         (system for system in manifest.systems if system.description and not system.description.exists()), None
     )
     if absent is not None:
-        click.echo(plain(f"Describe a system: mlsub system capture -o {draft.systems[0][1]}, or mlsub system new"))
-    click.echo(plain(f"See what it makes of your files with: mlsub pack {file} -o {draft.organisation}"))
+        click.echo(
+            plain(f"Describe a system: mlsub system capture -o {draft['systems'][absent.name]}, or mlsub system new")
+        )
+    click.echo(plain(f"See what it makes of your files with: mlsub pack {file} -o {manifest.organisation}"))
 
 
 def _results_together(expected: Iterable[ExpectedPath]) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,7 @@ import click
 from mlsub.commands.options import Target, format_option, progress_bar
 
 if TYPE_CHECKING:
-    from mlsub.commands.pack.model import Waiver
+    from mlsub.commands.pack.manifest import Waiver
 
 
 @click.command("pack")
@@ -54,10 +54,9 @@ def command(
     """
     from datetime import UTC, datetime
 
-    from mlsub.commands.pack.answer import answer_of
     from mlsub.commands.pack.document import document_of
-    from mlsub.commands.pack.pack import Request, pack
     from mlsub.commands.pack.read import read_manifest
+    from mlsub.commands.pack.run import Request, pack
     from mlsub.commands.pack.stage import Way
 
     waivers = _allowed(allow, reason)
@@ -66,15 +65,15 @@ def command(
         request = Request(
             today=datetime.now(UTC).date(),
             write=write,
-            replace=replace,
+            force=replace,
             way=Way.HARD_LINK if link else Way.COPY,
             templates=scaffold,
             waivers=waivers,
             jobs=jobs,
             progress=progress,
         )
-        packed = pack(wanted, output, request)
-    Target("pack", format_).write(answer_of(packed), lambda: document_of(packed, wanted=write))
+        plan, packed = pack(wanted, output, request)
+    Target("pack", format_).write(packed, lambda: document_of(plan, packed, wanted=write))
     sys.exit(1 if packed.refused else 0)
 
 
@@ -84,7 +83,7 @@ def _allowed(rules: tuple[str, ...], reasons: tuple[str, ...]) -> tuple[Waiver, 
     Raises:
         click.UsageError: a rule does not exist, or it is not told why.
     """
-    from mlsub.commands.pack.model import Waiver
+    from mlsub.commands.pack.manifest import Waiver
     from mlsub.rules.explain import suggestion
 
     for rule in rules:

@@ -9,17 +9,18 @@ from typing import BinaryIO
 
 import msgspec
 
-from mlsub.commands.fix.proof import fingerprint, prove_same
-from mlsub.commands.fix.put import check_source, rewrite
+from mlsub.commands.fix.put import check_source, fingerprint, prove_same, rewrite, root_of
 from mlsub.commands.fix.zones import FREE, zones
-from mlsub.commands.redact.model import Item, Kind, Span
+from mlsub.commands.redact.model import Kind, Private, Span, Spot
 from mlsub.commands.redact.names import Names, learnable, literal, members, spans_of
 from mlsub.commands.redact.patterns import find, find_owners, user_of
 from mlsub.io.errors import MlsubError
+from mlsub.io.plain import plain
 
-#: Places told of one item, and different items that are kept apart.
+#: Places listed of one item, and different items that are kept apart.
 MAX_PLACES = 3
 MAX_ITEMS = 100_000
+_WIDTH = 60
 #: Bytes of short texts looked through at a time.
 _AT_ONCE = 1 << 19
 #: Texts up to this length are remembered, so many of them.
@@ -52,12 +53,14 @@ class Redactor:
         self._names = Names({})
         self._numbers: dict[str, int] = {}
         self._cached: dict[bytes, list[Span]] = {}
-        self.items: dict[tuple[Kind, bytes], Item] = {}
+        self._root = Path()
+        self.items: dict[tuple[Kind, bytes], Private] = {}
 
     def learn(self, files: Sequence[Path]) -> list[tuple[Path, MlsubError]]:
         """Read names off the logs, and what placeholders are taken already; gives the logs that cannot be read."""
-        told = [(name, Kind.USER) for name in self._wanted.users] + [(name, Kind.HOST) for name in self._wanted.hosts]
-        self._known = {name.encode("utf-8", "surrogateescape"): kind for name, kind in told}
+        given = [(name, Kind.USER) for name in self._wanted.users] + [(name, Kind.HOST) for name in self._wanted.hosts]
+        self._known = {name.encode("utf-8", "surrogateescape"): kind for name, kind in given}
+        self._root = root_of(files)
         failed = []
         for file in files:
             try:
@@ -129,7 +132,7 @@ class Redactor:
             for span in _private(self.spans(text)):
                 item = self._item(span)
                 item.in_records += 1
-                _place(item.record_places, file, line)
+                self._place(item.record_places, file, line)
 
     def _count(self, text: bytes, file: Path, line: int) -> None:
         at = 0
@@ -138,7 +141,7 @@ class Redactor:
             line += text.count(b"\n", at, span.start)
             at = span.start
             item.count += 1
-            _place(item.places, file, line)
+            self._place(item.places, file, line)
 
     def spans(self, text: bytes) -> list[Span]:
         """What is replaced in a text, in order. What overlaps is one, of the earlier kind."""
@@ -165,13 +168,21 @@ class Redactor:
                 kept[-1] = Span(last.start, span.end, kind, text[last.start : span.end])
         return kept
 
-    def _item(self, span: Span) -> Item:
+    def _place(self, places: list[Spot], file: Path, line: int) -> None:
+        if len(places) < MAX_PLACES:
+            spot = Spot(plain(file.relative_to(self._root).as_posix()), line)
+            places += [spot] if spot not in places else []
+
+    def _item(self, span: Span) -> Private:
         key = (span.kind, b"" if span.kind is Kind.ENV else span.key)
         item = self.items.get(key)
         if item is None:
             if len(self.items) >= MAX_ITEMS:
                 raise MlsubError(f"There are more than {MAX_ITEMS} different things to replace. Name fewer logs.")
-            item = self.items[key] = Item(span.kind, key[1], self._placeholder(span.kind), places=[], record_places=[])
+            placeholder, text = self._placeholder(span.kind), _shown(*key)
+            item = self.items[key] = Private(
+                kind=span.kind, text=text, placeholder=placeholder, count=0, in_records=0, places=[], record_places=[]
+            )
         return item
 
     def _placeholder(self, kind: Kind) -> str:
@@ -247,11 +258,6 @@ def _joined(texts: list[tuple[int, bytes]]) -> bytes:
     return b"\n".join(text for _, text in texts)
 
 
-def _place(places: list[tuple[Path, int]], file: Path, line: int) -> None:
-    if len(places) < MAX_PLACES and (file, line) not in places:
-        places.append((file, line))
-
-
 def _private(spans: Iterable[Span]) -> list[Span]:
     """Those that say something: the home of root is the same everywhere, and an environment is no record."""
     return [span for span in spans if span.kind is not Kind.ENV and not span.key.endswith(b"/root")]
@@ -264,3 +270,13 @@ def _free(mark: int, text: bytes) -> bytes:
 
 def _unreadable(file: Path, error: OSError) -> MlsubError:
     return MlsubError(f"{file} cannot be read: {error.strerror or error}. Make it readable, or leave it out.")
+
+
+def _shown(kind: Kind, key: bytes) -> str:
+    """What is replaced, as text that is safe to print; of a secret no more than its beginning."""
+    if kind is Kind.ENV:
+        return "values of variables"
+    text = plain(key.decode("utf-8", "backslashreplace"))
+    if kind is Kind.SECRET:
+        return f"{text[:4]}..."
+    return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 3]}..."

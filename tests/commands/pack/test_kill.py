@@ -19,8 +19,8 @@ PROGRAM = """
 import sys
 from datetime import date
 from pathlib import Path
-from mlsub.commands.pack.pack import Request, pack
 from mlsub.commands.pack.read import read_manifest
+from mlsub.commands.pack.run import Request, pack
 import mlsub.judge.package, mlsub.commands.pack.stage, mlsub.rules.load
 
 def run(manifest, out):

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.pack import pack as pack_module
-from mlsub.commands.pack.model import Waiver
+from mlsub.commands.pack import run as pack_module
+from mlsub.commands.pack.manifest import Waiver
 from mlsub.commands.pack.stage import Way, assemble
 from mlsub.findings import Verdict
 from mlsub.io.errors import MlsubError
@@ -112,8 +112,7 @@ def test_a_rejected_package_leaves_what_was_there(workplace: Workplace) -> None:
     refused = workplace.pack()
     assert refused.refused
     assert not refused.written
-    assert refused.outcome is not None
-    assert [found.rule for found in refused.outcome.blocking] == ["rcp.too-fast"]
+    assert [found.rule for found in refused.blocking] == ["rcp.too-fast"]
     # The time of the folder above may change, for a folder was made beside; the names in it do not.
     after = snapshot(workplace.out.parent)
     above = os.fsencode(workplace.out.parent)
@@ -162,8 +161,7 @@ def test_a_waiver_of_the_command_line_holds_for_all(workplace: Workplace) -> Non
     too_fast(workplace)
     packed = workplace.pack(waivers=(Waiver("rcp.too-fast", None, "a trial", None),))
     assert packed.written
-    assert packed.outcome is not None
-    assert [each.waiver.reason for each in packed.outcome.waived] == ["a trial"]
+    assert [each.reason for each in packed.waived] == ["a trial"]
 
 
 def test_more_rejections_than_are_waived_still_reject(workplace: Workplace) -> None:
@@ -173,8 +171,7 @@ def test_more_rejections_than_are_waived_still_reject(workplace: Workplace) -> N
     workplace.save(waivers=[TOO_FAST | {"expires": "never"}])
     packed = workplace.pack()
     assert not packed.written
-    assert packed.outcome is not None
-    assert [found.rule for found in packed.outcome.blocking] == ["system.field-missing"]
+    assert [found.rule for found in packed.blocking] == ["system.field-missing"]
 
 
 def test_files_that_are_not_in_the_manifest_do_not_go_unasked(workplace: Workplace) -> None:
@@ -185,7 +182,7 @@ def test_files_that_are_not_in_the_manifest_do_not_go_unasked(workplace: Workpla
     assert rules(kept) == ["package.out-has-more"]
     assert kept.refused
     assert note.exists()
-    refused = workplace.pack(replace=True)
+    refused = workplace.pack(force=True)
     assert rules(refused) == ["package.out-changed"]
     assert refused.difference.extra == refused.difference.foreign == ("notes.txt",)
     assert note.read_text() == "my only copy"
@@ -198,7 +195,7 @@ def test_files_that_pack_wrote_go_when_asked(tmp_path: Path) -> None:
     kept = workplace.pack()
     assert rules(kept) == ["package.out-has-more"]
     assert (workplace.out / "results/rack1/bert").exists()
-    gone = workplace.pack(replace=True)
+    gone = workplace.pack(force=True)
     assert gone.written
     assert gone.difference.extra == tuple(f"results/rack1/bert/result_{n}.txt" for n in range(10))
     assert gone.difference.foreign == ()
@@ -209,7 +206,7 @@ def test_sources_in_the_output_are_never_replaced(workplace: Workplace) -> None:
     workplace.pack()
     inside = [f"out/v1.0/ACME/results/rack1/resnet/result_{n}.txt" for n in range(5)]
     workplace.entry(runs=inside[::-1])
-    packed = workplace.pack(replace=True)
+    packed = workplace.pack(force=True)
     assert rules(packed) == ["package.source-in-out"]
     assert not packed.written
     workplace.entry(runs=inside)

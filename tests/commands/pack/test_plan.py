@@ -40,7 +40,7 @@ def test_what_tools_leave_behind_stays_out_of_the_code_and_is_told(workplace: Wo
     plan = planned(workplace)
     folder = "benchmarks/resnet/implementations/mxnet"
     assert places(plan) == [f"{folder}/lib/util.py", f"{folder}/run.sh", f"{folder}/train.py", "systems/rack1.json"]
-    assert sorted(left.path.relative_to(code).as_posix() for left in plan.left_out) == [
+    assert sorted(Path(left.path).relative_to(code).as_posix() for left in plan.left_out) == [
         ".git",
         ".train.py.swp",
         "__pycache__",

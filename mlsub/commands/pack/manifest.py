@@ -1,13 +1,18 @@
-"""A manifest as it is written; its schema is made of these types."""
+"""A manifest: as people write it, whose types are its schema, and as it is read, with its paths absolute."""
 
 from __future__ import annotations
 
+from datetime import date
+from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
 
 from mlsub.divisions import DivisionName
+from mlsub.findings import Finding
+from mlsub.rounds import Round
+from mlsub.rules.catalogue import finding
 
 Name = Annotated[
     str,
@@ -30,7 +35,6 @@ PathText = Annotated[
     ),
 ]
 Text = Annotated[str, Meta(min_length=1)]
-Division = DivisionName
 
 
 class _Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -45,7 +49,7 @@ class KnownSystem(_Part, frozen=True, kw_only=True, rename={"of": "from", "chang
     framework: Annotated[str, Meta(description="A published one by its name, or your own with its version.")] | None = (
         None
     )
-    division: Annotated[Division, Meta(description="Else that of the manifest.")] | None = None
+    division: Annotated[DivisionName, Meta(description="Else that of the manifest.")] | None = None
     status: Annotated[str, Meta(description="onprem, cloud, preview or rdi.")] | None = None
     changes: Annotated[dict[str, str], Meta(description="Any other field of the system description.")] = {}
 
@@ -55,7 +59,7 @@ class WrittenEntry(_Part, frozen=True, kw_only=True):
 
     system: Annotated[Name, Meta(description="One of the systems above.")]
     benchmark: Annotated[str, Meta(description="A benchmark of the round: the folder's name.")]
-    division: Annotated[Division, Meta(description="Must be that of the system description.")] | None = None
+    division: Annotated[DivisionName, Meta(description="Must be that of the system description.")] | None = None
     scaling: Annotated[Literal["strong", "weak"], Meta(description="HPC only.")] | None = None
     runs: Annotated[
         PathText | Annotated[tuple[PathText, ...], Meta(min_length=1, max_length=10_000)],
@@ -143,7 +147,7 @@ class WrittenManifest(_Part, frozen=True, kw_only=True):
         "training"
     )
     division: (
-        Annotated[Division, Meta(description="The division of the entries that state none of their own.")] | None
+        Annotated[DivisionName, Meta(description="The division of the entries that state none of their own.")] | None
     ) = None
     systems: Annotated[
         dict[Name, PathText | KnownSystem],
@@ -172,3 +176,80 @@ class WrittenManifest(_Part, frozen=True, kw_only=True):
             description="Rejections that do not keep the submission from being written. The verdict stays what it is."
         ),
     ] = ()
+
+
+class MadeDescription(msgspec.Struct, frozen=True):
+    """A description made from the catalogue: the known system's name, and the content of the file."""
+
+    of: str
+    content: bytes
+    division: str | None
+
+
+class System(msgspec.Struct, frozen=True):
+    """A system and the file of its description, or the description itself where it is made of a known system's."""
+
+    name: str
+    description: Path | None
+    line: int
+    made: MadeDescription | None = None
+
+
+class Entry(WrittenEntry, frozen=True, kw_only=True):
+    """One system × benchmark, paths absolute.
+
+    ``runs`` are logs, folders of logs and patterns, in the order of the manifest. ``setup`` is the folder whose
+    content goes to ``benchmarks/<benchmark>/<system>/``, ``power`` the one with a folder of measurements a run.
+    ``division`` is None where only the description has it.
+    """
+
+    runs: tuple[str, ...]
+    line: int
+
+    @property
+    def name(self) -> str:
+        """Its place below ``results/``: ``system/benchmark``, in HPC ``system/strong/benchmark``."""
+        return "/".join(part for part in (self.system, self.scaling, self.benchmark) if part)
+
+
+class Code(WrittenCode, frozen=True, kw_only=True):
+    """Source code of a benchmark: a folder that becomes ``benchmarks/<benchmark>/implementations/<name>``."""
+
+    line: int
+
+
+class ExtraFile(WrittenFile, frozen=True, kw_only=True):
+    """Any other file or folder, and its place in the submission."""
+
+    line: int
+
+
+class Waiver(msgspec.Struct, frozen=True):
+    """A rejection that may be written all the same.
+
+    ``entry`` is the name of an entry or a system, None for the whole package. ``expires`` is the last day on which it
+    holds, None where it never ends.
+    """
+
+    rule: str
+    entry: str | None
+    reason: str
+    expires: date | None
+    line: int | None = None
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """A submission as its manifest describes it. ``file`` is the manifest itself."""
+
+    file: Path
+    organisation: str
+    round: Round
+    systems: tuple[System, ...]
+    entries: tuple[Entry, ...]
+    code: tuple[Code, ...] = ()
+    files: tuple[ExtraFile, ...] = ()
+    waivers: tuple[Waiver, ...] = ()
+
+    def finding(self, rule: str, message: str, line: int | None = None, actual: str | None = None) -> Finding:
+        """A finding on a line of the manifest."""
+        return finding(rule, str(self.file), message, line=line, actual=actual)
