@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 if TYPE_CHECKING:
-    from mlsub.commands.demo.manifest import RehearsalEntry
+    from mlsub.commands.demo.model import RehearsalEntry
     from mlsub.commands.demo.train import Result
 
 
@@ -25,15 +25,15 @@ def command(manifest: Path, output: Path, replace: bool) -> None:
 
     Exit status: 0 done, 1 refused by the rules of the division, 2 could not be done.
     """
-    from mlsub.commands.demo.manifest import read_manifest
-    from mlsub.commands.demo.rehearse import rehearse
+    from mlsub.commands.demo.model import read_manifest
+    from mlsub.commands.demo.run import rehearse
     from mlsub.emit.errors import DoomedRunError
     from mlsub.io.errors import MlsubError
 
     try:
         wanted = read_manifest(manifest)
         click.echo("Rehearsal: real training of a small network on this machine; not an MLPerf result.")
-        folder = rehearse(wanted, output, replace=replace, progress=_tell)
+        folder = rehearse(wanted, output, force=replace, progress=_tell)
     except DoomedRunError as error:
         _refuse(error)
     except ImportError as error:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from mlsub.systems.capture.found import Found, counted, read_text, unknown
-from mlsub.systems.capture.tools import run_tool
+from mlsub.systems.capture.tools import Found, counted, output_of, read_text, unknown
 from mlsub.systems.catalogue import Value
 
 _MOST_ADAPTERS = 256
@@ -29,11 +28,8 @@ def find_network(root: Path) -> Found:
 
 def _names() -> dict[str, str]:
     """Makers and models by place on the PCI bus."""
-    ran = run_tool(["lspci", "-D", "-mm"])
-    if ran is None or not ran.well:
-        return {}
     found = {}
-    for place, kind, maker, model in _ROW.findall(ran.output):
+    for place, kind, maker, model in _ROW.findall(output_of(["lspci", "-D", "-mm"])):
         if kind in ("Ethernet controller", "Infiniband controller", "Network controller"):
             found[place] = f"{_MAKERS.sub('', maker)} {model}".strip()[:120]
     return found
