@@ -9,7 +9,7 @@ from mlsub.io.errors import MlsubError
 
 
 class EmitError(MlsubError):
-    """The recorder cannot do what was asked; the text says what, and how to mend it."""
+    """The recorder cannot do what was asked; the text says what, and how to fix it."""
 
 
 class LogInUseError(EmitError):

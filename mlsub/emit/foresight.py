@@ -49,7 +49,7 @@ class Foresight:
         return self._new(self._certain())
 
     def _certain(self) -> Iterator[Finding]:
-        """What no later record can mend."""
+        """What no later record can fix."""
         return self._rules.findings(self._path, _NOTHING, cut_off=True)
 
     def before_clock(self) -> list[Finding]:

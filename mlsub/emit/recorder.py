@@ -110,7 +110,7 @@ class Recorder:
 
         Raises:
             DoomedRunError: the rules forbid it for good.
-            EmitError: metadata is missing, or the value is no JSON.
+            EmitError: metadata is missing, or the value is not JSON.
         """
         self._writer.write(key, value, self.units.metadata(key, metadata))
 
@@ -257,11 +257,11 @@ class Recorder:
             yield
         except EmitError as error:
             refused = error
-        told = self.ranks.share(None if refused is None else str(refused))
+        reason = self.ranks.share(None if refused is None else str(refused))
         if refused is not None:
             raise refused
-        if told is not None:
-            raise EmitError(f"refused by the process that writes the log: {told}")
+        if reason is not None:
+            raise EmitError(f"refused by the process that writes the log: {reason}")
 
     def log_identity(self) -> None:
         """Log what is submitted, by whom, on what."""
@@ -336,4 +336,4 @@ def _must_be(name: str, known: tuple[str, ...], what: str) -> None:
 
         close = get_close_matches(name, known, n=1)
         hint = f"Did you mean {close[0]}?" if close else f"Known: {', '.join(known)}."
-        raise EmitError(f"{name!r} is no {what}. {hint}")
+        raise EmitError(f"{name!r} is not a {what}. {hint}")

@@ -24,7 +24,7 @@ MAX_BYTES = 1 << 22
 
 
 class SystemDescription(msgspec.Struct, frozen=True, kw_only=True):
-    """One ``systems/<name>.json``: its content (None where it is no object), and what is wrong with it."""
+    """One ``systems/<name>.json``: its content (None where it is not an object), and what is wrong with it."""
 
     name: str
     path: str

@@ -52,7 +52,7 @@ def build_reference(benchmark: Benchmark) -> Built:
 
 
 def main() -> int:
-    """Train, build and write; exit status 1 where the runs are no reference."""
+    """Train, build and write; exit status 1 where the runs are not a reference."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else REHEARSAL
     for benchmark in SIZES:
         built = build_reference(benchmark)

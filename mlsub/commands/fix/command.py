@@ -31,14 +31,14 @@ def command(
     limit: int,
     format_: str,
 ) -> None:
-    """Propose repairs that need no knowledge of the run, and with --write make them.
+    """Propose repairs that need no knowledge of the run; make them with --write.
 
-    Duplicate keys of equal value, spellings of the status, names of results, benchmark folders and descriptions,
-    byte order marks, CR LF, trailing blanks, and records that only repeat one of a key that appears once. No number is
-    ever changed, and nothing is done that would make the official verdict worse. --format diff is for git apply.
+    Repairs duplicate keys of equal value, spellings of the status, names of results, benchmark folders and
+    descriptions, byte order marks, CR LF, trailing blanks, and records that only repeat one of a key that must appear
+    once. Changes no number, and nothing that would make the official verdict worse. --format diff is for git apply.
 
-    --truncate leaves framework output out of the middle of logs above 100 MiB, which the rules allow for those alone.
-    Head and tail stay, and every line with a record; one line says what was left out.
+    --truncate removes framework output from the middle of logs above 100 MiB; the rules allow it only for those.
+    Head, tail and every line with a record stay; one line says what was left out.
 
     Exit status: 0 nothing to repair, or all repaired; 1 repairs are proposed, or something is left to you; 2 could not.
     """

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from mlsub.commands.fix.apply import apply
 from mlsub.commands.fix.diff import header
 from mlsub.commands.fix.model import ALL, Plan
-from mlsub.commands.fix.plan import below, plan_for
+from mlsub.commands.fix.plan import plan_for
 from mlsub.commands.fix.shadow import renamed
 from mlsub.io.errors import MlsubError
 from mlsub.workspace import Settings
@@ -55,7 +55,7 @@ def as_diff(plan: Plan) -> Iterator[bytes]:
     contents = {change.path: change for change in plan.changes if change.content is not None}
     for file in sorted({*contents, *_moved(plan)}):
         change = contents.get(file)
-        old, new = below(file, plan.root), below(renamed(file, plan.changes), plan.root)
+        old, new = (path.relative_to(plan.root).as_posix() for path in (file, renamed(file, plan.changes)))
         yield header(old, new, changed=change is not None, similarity=100 if change is None else 90)
         if change is not None:
             yield change.hunks

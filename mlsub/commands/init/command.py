@@ -19,52 +19,38 @@ if TYPE_CHECKING:
 
 @click.command("init", cls=Command, example="mlsub init --from v5.1/NVIDIA")
 @click.argument("file", metavar="[FILE]", default="submission.yaml", type=click.Path(path_type=Path))
-@click.option("--from", "tree", metavar="TREE", type=click.Path(path_type=Path), help="Read it off this submission.")
+@click.option("--from", "tree", metavar="TREE", type=click.Path(path_type=Path), help="Start from this submission.")
 @click.option("--organisation", metavar="NAME", help="The submitter.")
 @click.option("--usage", metavar="USAGE", help="training, hpc or rehearsal.")
-@click.option("--round", "round_", metavar="ROUND", help="5.1, 5.1.0 or v5.1.")
+@click.option("--round", metavar="ROUND", help="5.1, 5.1.0 or v5.1.")
 @click.option("--division", type=click.Choice(["closed", "open"]), help="Of all entries.")
-@click.option("--system", "systems", metavar="NAME", multiple=True, help="A system; may be given again.")
-@click.option("--benchmark", "benchmarks", metavar="NAME", multiple=True, help="A benchmark; may be given again.")
+@click.option("--system", metavar="NAME", multiple=True, help="A system; may be given again.")
+@click.option("--benchmark", metavar="NAME", multiple=True, help="A benchmark; may be given again.")
 @click.option("--scaling", type=click.Choice(["strong", "weak"]), help="HPC: of all entries.")
 @click.option("--implementation", metavar="NAME", help="The name of the code's folder.")
 @click.option("--runs", metavar="DIR", default="runs", show_default=True, help="DIR/<system>/<benchmark> holds logs.")
 @click.option("--force", is_flag=True, help="Replace FILE; what it held is kept as FILE.~1~.")
-@click.option("--ask/--no-ask", default=None, help="Ask for what no flag says; as it is: on a terminal only.")
+@click.option("--ask/--no-ask", default=None, help="Ask for what no option gives; the default on a terminal.")
 def command(
-    file: Path,
-    tree: Path | None,
-    organisation: str | None,
-    usage: str | None,
-    round_: str | None,
-    division: str | None,
-    systems: tuple[str, ...],
-    benchmarks: tuple[str, ...],
-    scaling: str | None,
-    implementation: str | None,
-    runs: str,
-    force: bool,
-    ask: bool | None,
+    file: Path, tree: Path | None, runs: str, force: bool, ask: bool | None, **flags: str | tuple[str, ...] | None
 ) -> None:
-    """Write the manifest of a submission: from flags, by asking, or read off a submission that exists.
+    """Write the manifest of a submission: from options, answers to questions, or an existing submission.
 
     It also prints the files that the submission rules expect. FILE is submission.yaml unless you name another.
 
-    Exit status: 0 written, 2 not.
+    Exit status: 0 written, 2 could not be written.
     """
     from mlsub.io.errors import MlsubError
     from mlsub.io.output import check_output
 
+    given = {name: ",".join(said) if isinstance(said, tuple) else said for name, said in flags.items()}
     try:
         check_output(file, force=force)
         if tree is not None:
-            draft, notes = _of_tree(tree, file, round_, usage)
+            draft, notes = _of_tree(tree, file, given["round"], given["usage"])
         else:
             from mlsub.commands.init.questions import draft_from
 
-            given = {"organisation": organisation, "usage": usage, "round": round_, "division": division}
-            given |= {"scaling": scaling, "implementation": implementation}
-            given |= {"system": ",".join(systems), "benchmark": ",".join(benchmarks)}
             draft, notes = draft_from(given, runs, ask=sys.stdin.isatty() if ask is None else ask), []
         _write(draft, notes, file, force=force)
     except ValueError as error:

@@ -18,34 +18,41 @@ if TYPE_CHECKING:
 
 @click.command("merge", cls=Command, example="mlsub merge team-a/NVIDIA team-b/NVIDIA -o NVIDIA --write")
 @asks("A B...")
-@click.option("-o", "--output", required=True, metavar="OUT", type=click.Path(path_type=Path), help="The folder to be.")
-@click.option("--write", is_flag=True, help="Write it; without this only the plan is shown.")
-@click.option("--replace", is_flag=True, help="Replace OUT where mlsub wrote all that is in it.")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    metavar="OUT",
+    type=click.Path(path_type=Path),
+    help="The new folder of the organisation.",
+)
+@click.option("--write", is_flag=True, help="Write the package; without it, show the plan.")
+@click.option("--force", is_flag=True, help="Replace OUT where mlsub wrote all that is in it.")
 @click.option("--even-rejected", is_flag=True, help="Put the result in place even if mlsub check rejects it.")
 @format_option
 def command(
     asked: Asked,
     output: Path,
     write: bool,
-    replace: bool,
+    force: bool,
     even_rejected: bool,
     format_: str,
 ) -> None:
     """Join packages A, B, ... of one organisation into OUT, the organisation's folder.
 
-    Files that are alike are joined; anything that differs is a conflict, and then nothing is written. With --write the
+    Files that are the same are joined; any difference is a conflict, and then nothing is written. With --write the
     result is checked beside OUT and put in place in one step. A, B, ... are never changed.
 
     Exit status: 0 no conflict (with --write: written and accepted), 1 conflicts or rejected, 2 could not be done.
     """
     from mlsub.commands.merge.document import document_of
 
-    outcome = _merge(asked, output, write=write, replace=replace, even_rejected=even_rejected)
+    outcome = _merge(asked, output, write=write, force=force, even_rejected=even_rejected)
     Target("merge", format_).write(outcome, lambda: document_of(outcome))
     sys.exit(outcome.exit_status)
 
 
-def _merge(asked: Asked, output: Path, *, write: bool, replace: bool, even_rejected: bool) -> Merge:
+def _merge(asked: Asked, output: Path, *, write: bool, force: bool, even_rejected: bool) -> Merge:
     from mlsub.commands.merge.model import merge_of
     from mlsub.commands.merge.plan import plan_merge
     from mlsub.commands.merge.sources import check_place, read_sources, round_of
@@ -55,7 +62,7 @@ def _merge(asked: Asked, output: Path, *, write: bool, replace: bool, even_rejec
 
     sources = read_sources(asked.paths)
     rules = round_of(sources, asked.round, asked.usage)
-    check_place(output, sources, replace=replace)
+    check_place(output, sources, force=force)
     plan = plan_merge(sources, rules)
     check_free(output, {step.item.path: sources[step.source].folder / step.item.path for step in plan.steps})
     if plan.findings or not write:

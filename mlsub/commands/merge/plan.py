@@ -116,13 +116,13 @@ class _Conflicts:
             shared = logs[first].keys() & logs[other].keys()
             differing = sum(not self._alike((first, logs[first][path]), (other, logs[other][path])) for path in shared)
             if differing or logs[first].keys() != logs[other].keys():
-                told = f"{differing} of {len(shared)} logs of the same name differ" if differing else "other logs"
+                shown = f"{differing} of {len(shared)} logs of the same name differ" if differing else "other logs"
                 yield finding(
                     "merge.entry",
                     entry,
                     "An entry has other runs in another package",
                     actual=f"{self._name(first)} has {len(logs[first])} logs, "
-                    f"{self._name(other)} has {len(logs[other])}; {told}",
+                    f"{self._name(other)} has {len(logs[other])}; {shown}",
                 )
                 return
 

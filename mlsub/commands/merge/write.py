@@ -53,7 +53,7 @@ def write_merge(
 
 
 def _copy(source: Path, target: Path, step: Step) -> None:
-    """Copy a file, or a link as the link it is; what is no regular file any more is refused."""
+    """Copy a file, or a link as the link it is; what is not a regular file any more is refused."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         if step.item.kind is ItemKind.LINK:

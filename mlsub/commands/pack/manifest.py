@@ -7,34 +7,25 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
-from msgspec import Meta
 
 from mlsub.divisions import DivisionName
-from mlsub.findings import Finding
+from mlsub.findings import Finding, Says
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 
+_NO_FOLDER = "cannot be the name of a folder; use letters, digits and . _ + - ( ) @ =, with single spaces within"
+_NAME = r"^[A-Za-z0-9][A-Za-z0-9._+()@=-]*( [A-Za-z0-9._+()@=-]+)*$"
+_DAY = "^([0-9]{4}-[0-9]{2}-[0-9]{2}|never)$"
+_NO_DAY = "is not a day such as 2026-12-31, or never"
+
+Text = Annotated[str, Says(minLength=1)]
 Name = Annotated[
-    str,
-    Meta(
-        pattern=r"^[A-Za-z0-9][A-Za-z0-9._+()@=-]*( [A-Za-z0-9._+()@=-]+)*$",
-        max_length=200,
-        description="It becomes the name of a folder.",
-        extra_json_schema={
-            "patternErrorMessage": "cannot be the name of a folder; use letters, digits and . _ + - ( ) @ =, with "
-            "single spaces within"
-        },
-    ),
+    str, Says("It becomes the name of a folder.", maxLength=200, pattern=_NAME, patternErrorMessage=_NO_FOLDER)
 ]
 PathText = Annotated[
-    str,
-    Meta(
-        min_length=1,
-        max_length=4096,
-        description="Relative to the manifest; may use ${NAME} or ${NAME:-default} from the environment.",
-    ),
+    str, Says("Relative to the manifest; may use ${NAME} or ${NAME:-default}.", minLength=1, maxLength=4096)
 ]
-Text = Annotated[str, Meta(min_length=1)]
+Paths = Annotated[tuple[PathText, ...], Says(minItems=1, maxItems=10_000)]
 
 
 class _Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -44,52 +35,29 @@ class _Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 class KnownSystem(_Part, frozen=True, kw_only=True, rename={"of": "from", "changes": "set"}):
     """What makes the description of one of a known system's."""
 
-    of: Annotated[str, Meta(description="A known system; mlsub system list names them.")]
-    hosts: Annotated[int, Meta(ge=1, le=100_000, description="How many hosts.")] | None = None
-    framework: Annotated[str, Meta(description="A published one by its name, or your own with its version.")] | None = (
-        None
-    )
-    division: Annotated[DivisionName, Meta(description="Else that of the manifest.")] | None = None
-    status: Annotated[str, Meta(description="onprem, cloud, preview or rdi.")] | None = None
-    changes: Annotated[dict[str, str], Meta(description="Any other field of the system description.")] = {}
+    of: Annotated[str, Says("A known system; mlsub system list names them.")]
+    hosts: Annotated[int, Says("How many hosts.", minimum=1, maximum=100_000)] | None = None
+    framework: Annotated[str, Says("The name of a published one, or your own with its version.")] | None = None
+    division: Annotated[DivisionName, Says("Else that of the manifest.")] | None = None
+    status: Annotated[str, Says("onprem, cloud, preview or rdi.")] | None = None
+    changes: Annotated[dict[str, str], Says("Any other field of the system description.")] = {}
 
 
 class WrittenEntry(_Part, frozen=True, kw_only=True):
-    """One system and benchmark, and where its runs lie."""
+    """One system and benchmark, and where its runs are."""
 
-    system: Annotated[Name, Meta(description="One of the systems above.")]
-    benchmark: Annotated[str, Meta(description="A benchmark of the round: the folder's name.")]
-    division: Annotated[DivisionName, Meta(description="Must be that of the system description.")] | None = None
-    scaling: Annotated[Literal["strong", "weak"], Meta(description="HPC only.")] | None = None
-    runs: Annotated[
-        PathText | Annotated[tuple[PathText, ...], Meta(min_length=1, max_length=10_000)],
-        Meta(
-            description="Logs, folders of logs or patterns. Logs keep their order as result_0.txt and on; those of a "
-            "folder or pattern are sorted by the start of the run."
-        ),
-    ]
-    choose: Annotated[
-        Literal["all", "median-window"],
-        Meta(description="all, or of more runs than needed the window that the rules let one submit."),
-    ] = "all"
-    implementation: Annotated[Name, Meta(description="The name of its code's folder.")] | None = None
-    setup: (
-        Annotated[
-            PathText,
-            Meta(description="The folder with README.md, setup.sh, init_datasets.sh, run_and_time.sh of this system."),
-        ]
-        | None
-    ) = None
-    power: (
-        Annotated[
-            PathText,
-            Meta(
-                description="The folder with one folder of power measurements a run, named like its log without .txt."
-            ),
-        ]
-        | None
-    ) = None
-    notes: Annotated[str, Meta(description="For the reader of the plan; goes into no file.")] | None = None
+    system: Annotated[Name, Says("One of the systems above.")]
+    benchmark: Annotated[str, Says("A benchmark of the round: the folder's name.")]
+    division: Annotated[DivisionName, Says("Must be that of the system description.")] | None = None
+    scaling: Annotated[Literal["strong", "weak"], Says("HPC only.")] | None = None
+    runs: Annotated[PathText | Paths, Says("Logs in the order of their results; folders or patterns, sorted by start.")]
+    choose: Annotated[Literal["all", "median-window"], Says("All runs, or the median window of more than needed.")] = (
+        "all"
+    )
+    implementation: Annotated[Name, Says("The name of its code's folder.")] | None = None
+    setup: Annotated[PathText, Says("The folder with README.md, setup.sh and the other scripts.")] | None = None
+    power: Annotated[PathText, Says("A folder of measurements for each run, named like its log.")] | None = None
+    notes: Annotated[str, Says("For the reader of the plan; no file gets them.")] | None = None
 
 
 class WrittenCode(_Part, frozen=True, kw_only=True):
@@ -103,79 +71,34 @@ class WrittenCode(_Part, frozen=True, kw_only=True):
 class WrittenFile(_Part, frozen=True, kw_only=True, rename={"source": "from"}):
     """Any other file or folder, and its place in the submission."""
 
-    source: Annotated[PathText, Meta(description="A file, or a folder with all it holds.")]
-    to: Annotated[
-        str,
-        Meta(
-            min_length=1,
-            max_length=1024,
-            description="Its place in the submission, relative to the organisation's folder.",
-        ),
-    ]
+    source: Annotated[PathText, Says("A file, or a folder with all it holds.")]
+    to: Annotated[str, Says("Its place, relative to the organisation's folder.", minLength=1, maxLength=1024)]
 
 
 class WrittenWaiver(_Part, frozen=True, kw_only=True):
-    """A rejection that may be written all the same."""
+    """A rejection that does not keep the package from being written."""
 
-    rule: Annotated[Text, Meta(description="The id of the finding, such as rcp.too-fast.")]
-    entry: (
-        Annotated[
-            Text,
-            Meta(description="system/benchmark, or a system; without it the waiver holds for the whole submission."),
-        ]
-        | None
-    ) = None
-    reason: Annotated[str, Meta(min_length=10, description="Why; it is printed each time.")]
-    expires: Annotated[
-        str,
-        Meta(
-            pattern="^([0-9]{4}-[0-9]{2}-[0-9]{2}|never)$",
-            description="The last day on which it holds, such as 2026-12-31, or never.",
-            extra_json_schema={"patternErrorMessage": "is not a day such as 2026-12-31, or never"},
-        ),
-    ]
+    rule: Annotated[Text, Says("The id of the finding, such as rcp.too-fast.")]
+    entry: Annotated[Text, Says("system/benchmark, or a system; without it, the whole submission.")] | None = None
+    reason: Annotated[str, Says("Why; it is printed each time.", minLength=10)]
+    expires: Annotated[str, Says("Its last day, or never.", pattern=_DAY, patternErrorMessage=_NO_DAY)]
 
 
 class WrittenManifest(_Part, frozen=True, kw_only=True):
-    """A submission: its systems, where their runs lie, and what else belongs to it."""
+    """A submission: its systems, where their runs are, and what else belongs to it."""
 
-    organisation: Annotated[Name, Meta(description="The submitter; the name of the submission's folder.")]
-    round: Annotated[
-        str | float, Meta(description='The round, such as "5.1". Quote it: without quotes YAML reads 5.10 as 5.1.')
-    ]
-    usage: Annotated[Literal["training", "hpc", "rehearsal"], Meta(description="training, hpc or rehearsal.")] = (
-        "training"
-    )
-    division: (
-        Annotated[DivisionName, Meta(description="The division of the entries that state none of their own.")] | None
-    ) = None
+    organisation: Annotated[Name, Says("The submitter; the name of the submission's folder.")]
+    round: Annotated[str | float, Says('The round, such as "5.1". Quote it: without quotes YAML reads 5.10 as 5.1.')]
+    usage: Annotated[Literal["training", "hpc", "rehearsal"], Says("training, hpc or rehearsal.")] = "training"
+    division: Annotated[DivisionName, Says("The division of entries without their own.")] | None = None
     systems: Annotated[
         dict[Name, PathText | KnownSystem],
-        Meta(
-            min_length=1,
-            description="The systems by name, each with the file of its system description, or what makes one of a "
-            "known system.",
-        ),
+        Says("By name, each with the file of its description, or what makes one of a known system.", minProperties=1),
     ]
-    entries: Annotated[
-        tuple[WrittenEntry, ...], Meta(min_length=1, description="System by benchmark: where the runs lie.")
-    ]
-    code: Annotated[
-        tuple[WrittenCode, ...],
-        Meta(
-            description="Folders of source code; each becomes benchmarks/<benchmark>/implementations/<implementation>."
-        ),
-    ] = ()
-    files: Annotated[
-        tuple[WrittenFile, ...],
-        Meta(description="Anything else that belongs in the submission: README.md, package_checker_params."),
-    ] = ()
-    waivers: Annotated[
-        tuple[WrittenWaiver, ...],
-        Meta(
-            description="Rejections that do not keep the submission from being written. The verdict stays what it is."
-        ),
-    ] = ()
+    entries: Annotated[tuple[WrittenEntry, ...], Says("System by benchmark: where the runs are.", minItems=1)]
+    code: Annotated[tuple[WrittenCode, ...], Says("Folders of source code, one for each implementation.")] = ()
+    files: Annotated[tuple[WrittenFile, ...], Says("Anything else that belongs in the submission.")] = ()
+    waivers: Annotated[tuple[WrittenWaiver, ...], Says("Rejections to write it despite; the verdict stays.")] = ()
 
 
 class MadeDescription(msgspec.Struct, frozen=True):

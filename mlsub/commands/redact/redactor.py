@@ -259,12 +259,12 @@ def _joined(texts: list[tuple[int, bytes]]) -> bytes:
 
 
 def _private(spans: Iterable[Span]) -> list[Span]:
-    """Those that say something: the home of root is the same everywhere, and an environment is no record."""
+    """Those that say something: the home of root is the same everywhere, and an environment is not a record."""
     return [span for span in spans if span.kind is not Kind.ENV and not span.key.endswith(b"/root")]
 
 
 def _free(mark: int, text: bytes) -> bytes:
-    """What of a zone is no record: all of it, or what stands before the first record of the line."""
+    """What of a zone is not a record: all of it, or what stands before the first record of the line."""
     return text if mark == FREE else text[:mark]
 
 

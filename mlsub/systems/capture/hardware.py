@@ -54,7 +54,7 @@ def find_memory(root: Path) -> Found:
             "host_memory_configuration": modules,
         }
     gib = int(match[1]) * 1024 / _GIB
-    # Equal hosts differ by some MB, which is nothing to tell apart.
+    # Equal hosts differ by some MB, which does not make them different.
     value = f"{gib:.0f} GiB" if gib >= 16 else f"{gib:.1f} GiB"
     source = "/proc/meminfo: what the kernel has, a little less than is fitted"
     return {"host_memory_capacity": Value(value, source), "host_memory_configuration": modules}
