@@ -143,14 +143,9 @@ class Recorder:
         value = whole_number("the seed", value)
         other = self._earlier.get(value)
         if other is not None and self.division == CLOSED.name:
-            found = finding(
-                "seed.shared",
-                self.path.name,
-                "Another run of the entry has this seed",
-                expected="a different seed for each run",
-                actual=f"seed {value}, as in {other}",
-            )
-            self._writer.act_on([found])
+            message, expected = "Another run of the entry has this seed", "a different seed for each run"
+            actual = f"seed {value}, as in {other}"
+            self._writer.act_on([finding("seed.shared", self.path.name, message, expected=expected, actual=actual)])
         self.log("seed", value)
         return value
 

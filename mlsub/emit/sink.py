@@ -125,11 +125,10 @@ class LogFile(logging.Handler):
             written = os.write(self._file, line)
             while written < len(line):
                 written += os.write(self._file, line[written:])
-        except OSError as error:
+        except BaseException as error:
             self._take_back(before, line)
-            raise EmitError(f"{self._shown} cannot be written: {_reason(error)}") from None
-        except BaseException:
-            self._take_back(before, line)
+            if isinstance(error, OSError):
+                raise EmitError(f"{self._shown} cannot be written: {_reason(error)}") from None
             raise
         self.lines += 1
 

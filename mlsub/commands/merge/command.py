@@ -53,7 +53,8 @@ def command(
 
 
 def _merge(asked: Asked, output: Path, *, write: bool, force: bool, even_rejected: bool) -> Merge:
-    from mlsub.commands.merge.model import merge_of
+    import msgspec
+
     from mlsub.commands.merge.plan import plan_merge
     from mlsub.commands.merge.sources import check_place, read_sources, round_of
     from mlsub.commands.merge.write import write_merge
@@ -63,11 +64,11 @@ def _merge(asked: Asked, output: Path, *, write: bool, force: bool, even_rejecte
     sources = read_sources(asked.paths)
     rules = round_of(sources, asked.round, asked.usage)
     check_place(output, sources, force=force)
-    plan = plan_merge(sources, rules)
-    check_free(output, {step.item.path: sources[step.source].folder / step.item.path for step in plan.steps})
+    plan, steps = plan_merge(sources, rules, output)
+    check_free(output, {step.item.path: sources[step.source].folder / step.item.path for step in steps})
     if plan.findings or not write:
-        return merge_of(plan, rules, output)
+        return plan
     with progress_bar() as progress:
         settings = Settings(rules.name, rules.usage, asked.jobs, progress)
-        report, written = write_merge(plan, sources, output.absolute(), settings, rejected_too=even_rejected)
-    return merge_of(plan, rules, output, report, written=written)
+        report, written = write_merge(steps, sources, output.absolute(), settings, rejected_too=even_rejected)
+    return msgspec.structs.replace(plan, report=report, written=written)

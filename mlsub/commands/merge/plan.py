@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from mlsub.commands.compare.packages.files import digest
-from mlsub.commands.merge.model import Part, Plan, Source, Step
+from mlsub.commands.merge.model import Merge, Part, Source, Step
 from mlsub.findings import Finding
 from mlsub.log.changes import fields
 from mlsub.rounds import Round
@@ -22,26 +22,31 @@ from mlsub.systems.description import read_description
 Found = list[tuple[int, Item]]
 
 
-def plan_merge(sources: Sequence[Source], round_: Round) -> Plan:
-    """The plan for joining packages; reads files that several of them have, and writes nothing."""
+def plan_merge(sources: Sequence[Source], round_: Round, output: Path) -> tuple[Merge, tuple[Step, ...]]:
+    """The plan for joining packages, and its steps; reads files that several of them have, and writes nothing."""
     found: dict[str, Found] = {}
     for number, source in enumerate(sources):
         for item in source.listing.items:
             if not is_stray_folder(item):
                 found.setdefault(item.path, []).append((number, item))
     conflicts = _Conflicts(sources, round_, found)
-    findings = list(conflicts.all())
     files = {path: some for path, some in found.items() if some[0][1].kind is not ItemKind.FOLDER}
-    return Plan(
+    steps = tuple(_step(some) for some in files.values())
+    left_out = {item.path for source in sources for item in source.listing.items if is_stray_folder(item)}
+    merge = Merge(
+        usage=round_.usage,
+        round=round_.name,
+        output=str(output),
+        written=False,
         organisation=sources[0].folder.name,
         parts=tuple(_part(number, source, files, conflicts) for number, source in enumerate(sources)),
-        steps=tuple(_step(some) for some in files.values()),
+        files=len(steps),
         joined=sum(len(some) > 1 for some in files.values()),
-        left_out=tuple(
-            sorted({item.path for source in sources for item in source.listing.items if is_stray_folder(item)})
-        ),
-        findings=tuple(findings),
+        left_out=tuple(sorted(left_out)),
+        findings=tuple(conflicts.all()),
+        report=None,
     )
+    return merge, steps
 
 
 def _step(some: Found) -> Step:

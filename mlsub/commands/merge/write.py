@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from mlsub.commands.merge.model import Plan, Source, Step
+from mlsub.commands.merge.model import Source, Step
 from mlsub.findings import Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.io.output_folder import staging_beside
@@ -21,12 +21,12 @@ from mlsub.workspace import Settings, check_paths
 
 
 def write_merge(
-    plan: Plan, sources: Sequence[Source], output: Path, settings: Settings, *, rejected_too: bool
+    steps: Sequence[Step], sources: Sequence[Source], output: Path, settings: Settings, *, rejected_too: bool
 ) -> tuple[Report, bool]:
     """Write the merged package, unless a check rejects it.
 
     Args:
-        plan: without findings.
+        steps: of a plan without findings.
         sources: those of the plan.
         output: the organisation's folder to be; one that is there is replaced.
         settings: of the check, with the round.
@@ -40,10 +40,10 @@ def write_merge(
             nothing has changed.
     """
     with staging_beside(output) as staging:
-        # By its own name, for the check holds the folder against the organisation in the logs.
+        # By its own name, for the check compares the folder with the organisation in the logs.
         folder = staging / output.name
         folder.mkdir()
-        for step in plan.steps:
+        for step in steps:
             _copy(sources[step.source].folder / step.item.path, folder / step.item.path, step)
         (report,) = check_paths([folder], settings)
         good = report.official is Verdict.ACCEPTED or (rejected_too and report.official is Verdict.REJECTED)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -28,6 +28,9 @@ _SHORT = 40
 _MAX_CACHED = 4096
 _PLACEHOLDER = re.compile(rb"<(secret|text|email|path|host|address|user)-(\d{1,9})>")
 _RANK = {kind: rank for rank, kind in enumerate(Kind)}
+
+#: The line that a piece of a log begins on, its free text, and behind that what is a record.
+Piece = tuple[int, bytes, bytes]
 
 
 class Wanted(msgspec.Struct, frozen=True):
@@ -75,14 +78,10 @@ class Redactor:
 
     def _learn(self, file: Path) -> None:
         check_source(file)
-        texts = _Batch()
         with file.open("rb") as source:
-            for mark, text in zones(source):
+            for batch in _batches(source):
                 # Records too: who is named in one is replaced in what stands around it.
-                free = _free(mark, text)
-                if texts.add(0, free) or (mark != FREE and texts.add(0, text[mark:])):
-                    self._learn_from(_joined(texts.take()))
-        self._learn_from(_joined(texts.take()))
+                self._learn_from(_joined(part for _, free, record in batch for part in (free, record)))
 
     def _learn_from(self, text: bytes) -> None:
         for match in _PLACEHOLDER.finditer(text):
@@ -104,35 +103,28 @@ class Redactor:
             MlsubError: it cannot be read.
         """
         check_source(file)
-        line, texts, records = 1, _Batch(), _Batch()
         try:
             with file.open("rb") as source:
-                for mark, text in zones(source):
-                    if texts.add(line, _free(mark, text)):
-                        self._count_in(texts.take(), file)
-                    if mark != FREE and records.add(line, text[mark:]):
-                        self._look_through(records.take(), file)
-                    line += text.count(b"\n")
+                for batch in _batches(source):
+                    self._count_in(batch, file)
+                    self._look_through(batch, file)
         except OSError as error:
             raise _unreadable(file, error) from error
-        self._count_in(texts.take(), file)
-        self._look_through(records.take(), file)
 
-    def _count_in(self, texts: list[tuple[int, bytes]], file: Path) -> None:
+    def _count_in(self, batch: list[Piece], file: Path) -> None:
         """Count what is to be replaced in free texts."""
-        if self.spans(_joined(texts)):
-            for line, text in texts:
-                self._count(text, file, line)
+        if self.spans(_joined(free for _, free, _ in batch)):
+            for line, free, _ in batch:
+                self._count(free, file, line)
 
-    def _look_through(self, records: list[tuple[int, bytes]], file: Path) -> None:
+    def _look_through(self, batch: list[Piece], file: Path) -> None:
         """Count what stands in records and so is not replaced; most logs have nothing private in any."""
-        if not _private(self.spans(_joined(records))):
-            return
-        for line, text in records:
-            for span in _private(self.spans(text)):
-                item = self._item(span)
-                item.in_records += 1
-                self._place(item.record_places, file, line)
+        if _private(self.spans(_joined(record for _, _, record in batch))):
+            for line, _, record in batch:
+                for span in _private(self.spans(record)):
+                    item = self._item(span)
+                    item.in_records += 1
+                    self._place(item.record_places, file, line)
 
     def _count(self, text: bytes, file: Path, line: int) -> None:
         at = 0
@@ -214,58 +206,36 @@ class Redactor:
         )
 
     def _copy(self, source: BinaryIO, sink: BinaryIO) -> None:
-        held: list[tuple[bytes, bytes]] = []
-        size = 0
-        for mark, text in zones(source):
-            free = _free(mark, text)
-            held.append((free, text[len(free) :]))
-            size += len(text)
-            if size >= _AT_ONCE:
-                self._put(held, sink)
-                held, size = [], 0
-        self._put(held, sink)
-
-    def _put(self, held: list[tuple[bytes, bytes]], sink: BinaryIO) -> None:
-        """Write pairs of free text and records."""
-        something = bool(self.spans(b"\n".join(free for free, _ in held)))
-        for free, records in held:
-            sink.write(self.replace(free) if something else free)
-            sink.write(records)
+        for batch in _batches(source):
+            something = bool(self.spans(_joined(free for _, free, _ in batch)))
+            for _, free, record in batch:
+                sink.write(self.replace(free) if something else free)
+                sink.write(record)
 
 
-class _Batch:
-    """Texts that are looked through many at a time, with their lines."""
-
-    def __init__(self) -> None:
-        self._held: list[tuple[int, bytes]] = []
-        self._size = 0
-
-    def add(self, line: int, text: bytes) -> bool:
-        """Take the next text; whether it is time to look through them."""
-        if text:
-            self._held.append((line, text))
-            self._size += len(text)
-        return self._size >= _AT_ONCE
-
-    def take(self) -> list[tuple[int, bytes]]:
-        """Those held; from here on none is."""
-        held, self._held, self._size = self._held, [], 0
-        return held
+def _batches(source: BinaryIO) -> Iterator[list[Piece]]:
+    """The pieces of a log, as many at a time as are looked through at once."""
+    held: list[Piece] = []
+    size, line = 0, 1
+    for mark, text in zones(source):
+        at = len(text) if mark == FREE else mark
+        held.append((line, text[:at], text[at:]))
+        line += text.count(b"\n")
+        size += len(text)
+        if size >= _AT_ONCE:
+            yield held
+            held, size = [], 0
+    yield held
 
 
-def _joined(texts: list[tuple[int, bytes]]) -> bytes:
+def _joined(texts: Iterable[bytes]) -> bytes:
     """Texts as one, each on lines of its own: nothing private is seen or hidden where two meet."""
-    return b"\n".join(text for _, text in texts)
+    return b"\n".join(filter(None, texts))
 
 
 def _private(spans: Iterable[Span]) -> list[Span]:
     """Those that say something: the home of root is the same everywhere, and an environment is not a record."""
     return [span for span in spans if span.kind is not Kind.ENV and not span.key.endswith(b"/root")]
-
-
-def _free(mark: int, text: bytes) -> bytes:
-    """What of a zone is not a record: all of it, or what stands before the first record of the line."""
-    return text if mark == FREE else text[:mark]
 
 
 def _unreadable(file: Path, error: OSError) -> MlsubError:

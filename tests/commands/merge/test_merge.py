@@ -298,12 +298,12 @@ main(["merge", *sys.argv[1:]])
 
 def test_a_file_that_changes_meanwhile_stops_it(parts: tuple[Tree, Tree], tmp_path: Path) -> None:
     sources = read_sources([str(tree.folder) for tree in parts])
-    plan = plan_merge(sources, get_round("training", "1.0"))
+    _, steps = plan_merge(sources, get_round("training", "1.0"), tmp_path)
     (parts[0].folder / "systems" / "rack1.json").unlink()
     (parts[0].folder / "systems" / "rack1.json").symlink_to("/etc/passwd")
     with pytest.raises(MlsubError, match=r"rack1\.json cannot be copied"):
         write.write_merge(
-            plan, sources, tmp_path / "out" / "ACME", write.Settings("1.0", "training"), rejected_too=True
+            steps, sources, tmp_path / "out" / "ACME", write.Settings("1.0", "training"), rejected_too=True
         )
     assert list((tmp_path / "out").iterdir()) == []
 
@@ -367,7 +367,7 @@ def test_any_parts_of_a_tree_give_the_tree_whatever_their_order(
         (above / owner / "ACME" / "systems").mkdir(parents=True, exist_ok=True)
     sides = [str(above / owner / "ACME") for owner in "ab"]
     for order in (sides, sides[::-1]):
-        plan = plan_merge(read_sources(order), get_round("training", "1.0"))
+        plan, steps = plan_merge(read_sources(order), get_round("training", "1.0"), Path("out"))
         assert plan.findings == ()
-        assert {step.item.path for step in plan.steps} == set(whole)
+        assert {step.item.path for step in steps} == set(whole)
         assert plan.joined == sum(owner == "ab" for owner in owners.values())
