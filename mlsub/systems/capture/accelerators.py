@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from mlsub.systems.capture.tools import Found, counted, output_of, read_text, run_tool, unknown
+from mlsub.systems.capture.tools import Found, counted, decoded, output_of, read_text, run_tool, unknown
 from mlsub.systems.catalogue import Value
 from mlsub.systems.names import find as known_name
 from mlsub.systems.names import normalised, registry
@@ -119,7 +118,13 @@ def find_amd() -> Found | None:
     ran = run_tool(["rocm-smi", "--showproductname", "--showmeminfo", "vram", "--showdriverversion", "--json"])
     if ran is None:
         return None
-    cards, system = _tables(ran.output) if ran.well else ([], {})
+    # Keys in lower case: their case changed between versions.
+    tables = {
+        name: {str(key).lower(): str(value) for key, value in table.items()}
+        for name, table in (decoded(ran, dict[str, Any]) or {}).items()
+        if isinstance(table, dict)
+    }
+    cards = [table for name, table in tables.items() if name.startswith("card")]
     if not cards:
         return _failed(f"rocm-smi failed: {ran.complaint or 'it names no GPU'}")
     found: Found = {"accelerators_per_node": Value(str(len(cards)), "rocm-smi: GPUs of this host")}
@@ -130,26 +135,10 @@ def find_amd() -> Found | None:
     size = next(iter(sizes))
     if len(sizes) == 1 and re.fullmatch(r"[0-9]{6,16}", size):
         found["accelerator_memory_capacity"] = Value(f"{int(size) / _GIB:.0f} GiB", "rocm-smi --showmeminfo vram")
-    driver = system.get("driver version", "")
+    driver = tables.get("system", {}).get("driver version", "")
     if driver:
         found["driver"] = Value(f"amdgpu driver {driver[:60]}", "rocm-smi --showdriverversion")
     return found
-
-
-def _tables(text: str) -> tuple[list[dict[str, str]], dict[str, str]]:
-    """The table of each card and that of the system, keys in lower case: their case changed between versions."""
-    try:
-        content: Any = json.loads(text)
-    except (ValueError, RecursionError):
-        return [], {}
-    if not isinstance(content, dict):
-        return [], {}
-    tables = {
-        name: {str(key).lower(): str(value) for key, value in table.items()}
-        for name, table in content.items()
-        if isinstance(table, dict)
-    }
-    return [table for name, table in tables.items() if name.startswith("card")], tables.get("system", {})
 
 
 def _name(card: dict[str, str]) -> str:

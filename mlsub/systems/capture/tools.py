@@ -11,12 +11,14 @@ import subprocess
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
 from mlsub.systems.catalogue import Value
 from mlsub.systems.draft import TO_FILL_IN
 
+T = TypeVar("T")
 #: Fields with values, and reasons where there are none.
 Found = dict[str, Value]
 #: Seconds a tool may take; nvidia-smi needs some where it has to wake the driver.
@@ -97,6 +99,14 @@ def output_of(words: Sequence[str]) -> str:
     """What a tool writes; nothing where there is no such tool, or it fails."""
     ran = run_tool(words)
     return ran.output if ran is not None and ran.well else ""
+
+
+def decoded(ran: Ran | None, kind: type[T]) -> T | None:
+    """What a tool wrote as JSON; None where there is no such tool, it failed, or it wrote something else."""
+    try:
+        return msgspec.json.decode(ran.output, type=kind, strict=False) if ran is not None and ran.well else None
+    except (msgspec.DecodeError, RecursionError):
+        return None
 
 
 def unknown(reason: str) -> Value:
