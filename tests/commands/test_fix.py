@@ -149,7 +149,7 @@ def test_nothing_is_put_over_another_file(tmp_path: Path) -> None:
     done = run("fix", tree.folder, "--write")
     assert done.status == 1
     assert (
-        "Not touched\n  - results/rack1/resnet/result-0.txt: there is result_0.txt already [tree.result-name]\n"
+        "Not touched\n  - results/rack1/resnet/result-0.txt: result_0.txt exists already [tree.result-name]\n"
         in done.stdout
     )
     assert snapshot(tree.folder) == before

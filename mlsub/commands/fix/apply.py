@@ -77,7 +77,7 @@ def _events(file: Path) -> Iterator[tuple[int, tuple[str, bool, bool]]]:
 def _rename(path: Path, target: Path) -> None:
     try:
         if os.path.lexists(target):
-            raise MlsubError(f"{path} keeps its name: there is {target.name} by now.")
+            raise MlsubError(f"{path} keeps its name: {target.name} exists by now.")
         if path.is_dir():
             path.rename(target)
         else:

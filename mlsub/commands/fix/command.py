@@ -23,14 +23,7 @@ if TYPE_CHECKING:
 @click.option("--truncate", is_flag=True, help="Instead, shorten logs above --limit, every record kept.")
 @click.option("--limit", type=click.IntRange(100), default=100, show_default=True, metavar="MIB", help="Size in MiB.")
 @click.option("--format", "format_", type=click.Choice([*FORMATS, "diff"]), default="text", show_default=True)
-def command(
-    asked: Asked,
-    write: bool,
-    wanted: tuple[str, ...],
-    truncate: bool,
-    limit: int,
-    format_: str,
-) -> None:
+def command(asked: Asked, write: bool, wanted: tuple[str, ...], truncate: bool, limit: int, format_: str) -> None:
     """Propose repairs that need no knowledge of the run; make them with --write.
 
     Repairs duplicate keys of equal value, spellings of the status, names of results, benchmark folders and

@@ -175,7 +175,7 @@ def _below(folder: Path) -> list[Path]:
     found = []
 
     def fail(error: OSError) -> None:
-        raise MlsubError(f"{error.filename} cannot be read: {error.strerror}. Open it, or name the logs.")
+        raise MlsubError(f"{error.filename} cannot be read: {error.strerror}. Make it readable, or name the logs.")
 
     for parent, folders, files in os.walk(folder, onerror=fail):
         folders[:] = sorted(name for name in folders if not name.startswith("."))

@@ -46,7 +46,7 @@ def fix(
                 problems.append(error)
             except OSError as error:
                 reason = error.strerror or error
-                problems.append(MlsubError(f"{path} cannot be looked at: {reason}. Nothing more is done."))
+                problems.append(MlsubError(f"{path} cannot be read: {reason}. Nothing more was done."))
     return plans, diffs, problems
 
 

@@ -12,7 +12,7 @@ import msgspec
 from mlsub.commands.fix.model import BENCHMARK, DESCRIPTION, RESULT_NAME, Change, Repair, Untouched
 from mlsub.log.reader import TOKEN, TOKEN_MLL
 from mlsub.rounds import Round
-from mlsub.submission.locate import SCALING_FOLDERS, Place, Target, is_folder, is_organisation
+from mlsub.submission.locate import SCALING_FOLDERS, Place, Target, folders, is_organisation
 from mlsub.submission.tree import OTHER_NAMES
 
 _RESULT = re.compile(r"results?[ _.-]?(\d{1,9})\.(?:txt|log|out)", re.IGNORECASE)
@@ -42,12 +42,14 @@ def files_of(place: Place, round_: Round | None) -> Files:
     if place.target is Target.LOG:
         json = place.path.suffix == ".json"
         return Files(() if json else (place.path,), (place.path,) if json else (), (), ())
-    organisations = _organisations(place)
+    organisations = [place.path] if place.target is Target.ORGANISATION else []
+    if place.target is Target.ORGANISATIONS:
+        organisations = [folder for folder in _folders(place.path) if is_organisation(folder)]
     benchmarks: list[Path] = []
     if place.target is Target.BENCHMARK:
         benchmarks = [place.path]
     elif place.target is Target.SCALING:
-        benchmarks = list(_folders(place.path))
+        benchmarks = _folders(place.path)
     else:
         systems = [place.path] if place.target is Target.SYSTEM else []
         systems += [system for organisation in organisations for system in _folders(organisation / "results")]
@@ -65,18 +67,8 @@ def systems_of(organisation: Path) -> list[str]:
     return [folder.name for folder in _folders(organisation / "results")]
 
 
-def _organisations(place: Place) -> list[Path]:
-    if place.target is Target.ORGANISATION:
-        return [place.path]
-    if place.target is Target.ORGANISATIONS:
-        return [folder for folder in _folders(place.path) if is_organisation(folder)]
-    return []
-
-
-def _folders(above: Path) -> Iterator[Path]:
-    for child in _children(above):
-        if not child.is_symlink() and is_folder(child):
-            yield child
+def _folders(above: Path) -> list[Path]:
+    return [folder for folder in folders(above) if not folder.is_symlink()]
 
 
 def _files(above: Path, ending: str) -> Iterator[Path]:
@@ -106,7 +98,7 @@ class Names:
         if path.is_symlink():
             self._leave(rule, path, "it is a link")
         elif os.path.lexists(target) or target in self._taken:
-            self._leave(rule, path, f"there is {name} already")
+            self._leave(rule, path, f"{name} exists already")
         else:
             self._taken.add(target)
             repair = Repair(rule=rule, line=None, action=f"rename it to {name}")

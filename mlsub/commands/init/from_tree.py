@@ -13,7 +13,7 @@ from mlsub.rounds import Round
 from mlsub.submission.layout.model import Item, ItemKind, parents
 from mlsub.submission.layout.strays import stray_paths
 from mlsub.submission.layout.walk import list_tree
-from mlsub.submission.locate import is_folder
+from mlsub.submission.locate import folders, is_folder
 from mlsub.submission.model import EntryFiles
 from mlsub.submission.order import counted
 from mlsub.submission.tree import TreeReader
@@ -69,7 +69,7 @@ class _Reader:
     def _entry(self, entry: EntryFiles) -> dict[str, Any]:
         inside = entry.folder.relative_to(self._tree).as_posix()
         setup = f"benchmarks/{entry.benchmark}/{entry.system}"
-        codes = [code.name for code in self._folders(f"benchmarks/{entry.benchmark}/implementations")]
+        codes = [code.name for code in folders(self._tree / "benchmarks" / entry.benchmark / "implementations")]
         division = read_description(self._tree / "systems" / f"{entry.system}.json", "", self._round).division
         numbered = sorted(entry.results, key=lambda run: counted(run.name))
         runs = [self._path(f"{inside}/{run.name}") for run in numbered] or [self._path(inside)]
@@ -85,9 +85,9 @@ class _Reader:
         }
 
     def _code(self) -> Iterator[dict[str, str]]:
-        for benchmark in self._folders("benchmarks"):
+        for benchmark in folders(self._tree / "benchmarks"):
             if benchmark.name in self._round.benchmarks:
-                for code in self._folders(f"benchmarks/{benchmark.name}/implementations"):
+                for code in folders(benchmark / "implementations"):
                     folder = self._path_whole(code.relative_to(self._tree).as_posix())
                     yield {"benchmark": benchmark.name, "implementation": code.name, "folder": folder}
 
@@ -112,13 +112,6 @@ class _Reader:
     def _covered(self, item: Item) -> bool:
         """Whether a file lies in a folder that the manifest names as a whole."""
         return any(parent in self._whole for parent in parents(item.path))
-
-    def _folders(self, path: str) -> list[Path]:
-        folder = self._tree / path
-        try:
-            return sorted(child for child in folder.iterdir() if not child.name.startswith(".") and is_folder(child))
-        except OSError:
-            return []
 
     def _path_whole(self, inside: str) -> str:
         """The path of a folder that is taken with all it holds."""

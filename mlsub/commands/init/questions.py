@@ -48,9 +48,7 @@ def draft_from(given: Mapping[str, str | None], runs: str, *, ask: bool) -> Draf
     rounds = known_rounds(usage)
     kind = f"round of {usage}"
     name = fill(
-        "round",
-        f"Round ({', '.join(rounds[-4:])})",
-        lambda text: _one_of(normalise_round(text) or text, rounds, kind),
+        "round", f"Round ({', '.join(rounds[-4:])})", lambda text: _one_of(normalise_round(text) or text, rounds, kind)
     )
     round_ = get_round(usage, name)
     systems = fill("system", "Systems, separated by commas", _names)

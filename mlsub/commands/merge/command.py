@@ -30,14 +30,7 @@ if TYPE_CHECKING:
 @click.option("--force", is_flag=True, help="Replace OUT where mlsub wrote all that is in it.")
 @click.option("--even-rejected", is_flag=True, help="Put the result in place even if mlsub check rejects it.")
 @format_option
-def command(
-    asked: Asked,
-    output: Path,
-    write: bool,
-    force: bool,
-    even_rejected: bool,
-    format_: str,
-) -> None:
+def command(asked: Asked, output: Path, write: bool, force: bool, even_rejected: bool, format_: str) -> None:
     """Join packages A, B, ... of one organisation into OUT, the organisation's folder.
 
     Files that are the same are joined; any difference is a conflict, and then nothing is written. With --write the

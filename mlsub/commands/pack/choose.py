@@ -69,7 +69,7 @@ def choose_runs(manifest: Manifest, entry: Entry, jobs: int | None = None) -> Ch
         listed.append(as_listed)
         beside += _beside(Path(written), runs)
     for run in dict.fromkeys(again):
-        findings.append(manifest.finding("package.run-twice", f"{entry.name}: {run} is there twice", entry.line))
+        findings.append(manifest.finding("package.run-twice", f"{entry.name}: {run} is listed twice", entry.line))
     how = "as listed" if listed and all(listed) else "by the start of the runs"
     chosen = Chosen(entry, how, tuple(found.values()), tuple(beside), tuple(findings))
     return chosen if findings or entry.choose == "all" else _median_window(chosen, manifest, jobs)
@@ -121,7 +121,7 @@ def _by_start(logs: Sequence[Path], round_: Round) -> list[Path]:
         except MlsubError as error:
             raise MlsubError(f"{log} cannot be read: {error}.") from error
         if time is None:
-            raise MlsubError(f"{log} has no run_start, so no place in the order. List the logs one by one.")
+            raise MlsubError(f"{log} has no run_start, so it has no place in the order. List the logs one by one.")
         started.append((time, log))
     return [log for _, log in sorted(started, key=lambda item: (item[0], os.fspath(item[1])))]
 
@@ -156,7 +156,7 @@ def _median_window(chosen: Chosen, manifest: Manifest, jobs: int | None) -> Chos
         if by_path[run.path] not in submitted:
             why = run.why if run.minutes is None else f"{run.minutes:.6f} minutes"
             left.append(LeftOut(str(by_path[run.path]), f"outside the median window ({why})"))
-    message = f"{entry.name}: there are no more runs than a window has, so that nothing is chosen"
+    message = f"{entry.name}: there are no more runs than a window has, so nothing is chosen"
     few = (manifest.finding("package.nothing-chosen", message, entry.line),) if len(runs) == needs.runs else ()
     return Chosen(entry, how, submitted, (*left, *chosen.left_out), few)
 

@@ -115,7 +115,7 @@ class Parts:
 
 def _unlisted(folder: Path, listing: Listing) -> Iterator[Fault]:
     if listing.cut is not None:
-        yield "package.not-a-file", f"The folder holds {listing.cut}: no code is like that", folder
+        yield "package.not-a-file", f"The folder holds {listing.cut}, which no source code needs", folder
     for closed in listing.closed:
         yield "package.not-a-file", "The folder cannot be read", folder / closed
 

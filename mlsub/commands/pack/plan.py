@@ -102,7 +102,7 @@ def _each_place_once(items: Iterable[PlanItem], manifest: Manifest) -> tuple[tup
     for to in places:
         above = next((parent for parent in parents(to) if parent in places), None)
         if above is not None:
-            message = f"{above} would be a file, but {to} lies in it"
+            message = f"{above} would be a file, but {to} needs a folder there"
             findings.append(manifest.finding("package.two-sources", message))
     return tuple(places[to] for to in sorted(places)), findings
 

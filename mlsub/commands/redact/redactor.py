@@ -198,12 +198,7 @@ class Redactor:
             MlsubError: it cannot be read or written, or the proof fails.
         """
         before = fingerprint(file)
-        rewrite(
-            file,
-            self._copy,
-            lambda part: prove_same(before, fingerprint(part), file, placed=True),
-            target,
-        )
+        rewrite(file, self._copy, lambda part: prove_same(before, fingerprint(part), file, placed=True), target)
 
     def _copy(self, source: BinaryIO, sink: BinaryIO) -> None:
         for batch in _batches(source):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from mlsub.systems.capture.tools import Found, counted, decoded, output_of, read_text, run_tool, unknown
+from mlsub.systems.capture.tools import Found, children, counted, decoded, output_of, read_text, run_tool, unknown
 from mlsub.systems.catalogue import Value
 from mlsub.systems.names import find as known_name
 from mlsub.systems.names import normalised, registry
@@ -50,11 +50,8 @@ def find_accelerators(root: Path) -> Found:
 
 
 def _on_the_bus(root: Path) -> bool:
-    try:
-        devices = sorted((root / "sys/bus/pci/devices").iterdir())
-    except OSError:
-        return False
-    return any((read_text(device / "class") or "").startswith(_CLASSES) for device in devices[:4096])
+    devices = children(root / "sys/bus/pci/devices", 4096)
+    return any((read_text(device / "class") or "").startswith(_CLASSES) for device in devices)
 
 
 def _failed(reason: str) -> Found:

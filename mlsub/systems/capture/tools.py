@@ -123,6 +123,14 @@ def read_text(path: Path) -> str | None:
         return None
 
 
+def children(folder: Path, most: int = 256) -> list[Path]:
+    """What a folder of the system holds, sorted, so many at most; nothing where it cannot be read."""
+    try:
+        return sorted(folder.iterdir())[:most]
+    except OSError:
+        return []
+
+
 def counted(names: list[str]) -> str:
     """Equal names once, with their number: ``8x A, 2x B``."""
     return ", ".join(f"{names.count(name)}x {name}" for name in dict.fromkeys(names))

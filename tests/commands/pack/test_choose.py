@@ -100,7 +100,7 @@ def test_a_log_without_a_start_has_no_place_in_an_order_but_one_in_a_list(workpl
 def test_a_log_twice_is_told_be_it_by_another_name(workplace: Workplace) -> None:
     (workplace.folder / "again.txt").symlink_to("all/result_0.txt")
     chosen = choose(workplace, ["all/result_0.txt", "all/result_1.txt", "again.txt"])
-    assert told(chosen) == [("package.run-twice", f"rack1/resnet: {workplace.folder}/again.txt is there twice")]
+    assert told(chosen) == [("package.run-twice", f"rack1/resnet: {workplace.folder}/again.txt is listed twice")]
     assert names(chosen) == ["result_0.txt", "result_1.txt"]
 
 
