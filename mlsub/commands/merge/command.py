@@ -57,11 +57,11 @@ def _merge(asked: Asked, output: Path, *, write: bool, force: bool, even_rejecte
     sources = read_sources(asked.paths)
     rules = round_of(sources, asked.round, asked.usage)
     check_place(output, sources, force=force)
-    plan, steps = plan_merge(sources, rules, output)
-    check_free(output, {step.item.path: sources[step.source].folder / step.item.path for step in steps})
+    plan, pieces = plan_merge(sources, rules, output)
+    check_free(output, {piece.to: piece.source for piece in pieces if piece.source is not None})
     if plan.findings or not write:
         return plan
     with progress_bar() as progress:
         settings = Settings(rules.name, rules.usage, asked.jobs, progress)
-        report, written = write_merge(steps, sources, output.absolute(), settings, rejected_too=even_rejected)
+        report, written = write_merge(pieces, output.absolute(), settings, rejected_too=even_rejected)
     return msgspec.structs.replace(plan, report=report, written=written)

@@ -9,7 +9,7 @@ import msgspec
 
 from mlsub.findings import Finding
 from mlsub.present.envelope import Answer
-from mlsub.submission.layout import Item, Listing
+from mlsub.submission.layout import Listing
 from mlsub.submission.report import Report
 
 
@@ -28,13 +28,6 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     files: int
     own: int
     entries: tuple[str, ...]
-
-
-class Step(msgspec.Struct, frozen=True):
-    """A file or link of the result, and the number of the source it is taken from."""
-
-    source: int
-    item: Item
 
 
 class Merge(Answer, frozen=True, kw_only=True):

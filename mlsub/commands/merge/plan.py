@@ -7,8 +7,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from mlsub.commands.compare.packages.files import digest
-from mlsub.commands.merge.model import Merge, Part, Source, Step
+from mlsub.commands.merge.model import Merge, Part, Source
 from mlsub.findings import Finding
+from mlsub.io.assemble import Piece
 from mlsub.log.changes import fields
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
@@ -22,8 +23,8 @@ from mlsub.systems.description import read_description
 Found = list[tuple[int, Item]]
 
 
-def plan_merge(sources: Sequence[Source], round_: Round, output: Path) -> tuple[Merge, tuple[Step, ...]]:
-    """The plan for joining packages, and its steps; reads files that several of them have, and writes nothing."""
+def plan_merge(sources: Sequence[Source], round_: Round, output: Path) -> tuple[Merge, tuple[Piece, ...]]:
+    """The plan for joining packages, and its files; reads files that several of them have, and writes nothing."""
     found: dict[str, Found] = {}
     for number, source in enumerate(sources):
         for item in source.listing.items:
@@ -31,7 +32,7 @@ def plan_merge(sources: Sequence[Source], round_: Round, output: Path) -> tuple[
                 found.setdefault(item.path, []).append((number, item))
     conflicts = _Conflicts(sources, round_, found)
     files = {path: some for path, some in found.items() if some[0][1].kind is not ItemKind.FOLDER}
-    steps = tuple(_step(some) for some in files.values())
+    pieces = tuple(_piece(some, sources) for some in files.values())
     left_out = {item.path for source in sources for item in source.listing.items if is_stray_folder(item)}
     merge = Merge(
         usage=round_.usage,
@@ -40,18 +41,20 @@ def plan_merge(sources: Sequence[Source], round_: Round, output: Path) -> tuple[
         written=False,
         organisation=sources[0].folder.name,
         parts=tuple(_part(number, source, files, conflicts) for number, source in enumerate(sources)),
-        files=len(steps),
+        files=len(pieces),
         joined=sum(len(some) > 1 for some in files.values()),
         left_out=tuple(sorted(left_out)),
         findings=tuple(conflicts.all()),
         report=None,
     )
-    return merge, steps
+    return merge, pieces
 
 
-def _step(some: Found) -> Step:
+def _piece(some: Found, sources: Sequence[Source]) -> Piece:
     """The first source's file; one that can be executed, where only the modes differ."""
-    return Step(*next(((number, item) for number, item in some if item.executable), some[0]))
+    number, item = next((one for one in some if one[1].executable), some[0])
+    source, link = sources[number].folder / item.path, item.target if item.kind is ItemKind.LINK else None
+    return Piece(to=item.path, source=source, link=link, executable=item.executable, size=item.size)
 
 
 def _part(number: int, source: Source, files: dict[str, Found], conflicts: _Conflicts) -> Part:

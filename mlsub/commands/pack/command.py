@@ -59,7 +59,7 @@ def command(
     from mlsub.commands.pack.document import document_of
     from mlsub.commands.pack.read import read_manifest
     from mlsub.commands.pack.run import Request, pack
-    from mlsub.commands.pack.stage import Way
+    from mlsub.io.assemble import Way
 
     waivers = _allowed(allow, reason)
     wanted = read_manifest(manifest)

@@ -7,11 +7,10 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
-
 from mlsub.commands.pack.choose import LeftOut
 from mlsub.commands.pack.manifest import Manifest
 from mlsub.findings import Finding
+from mlsub.io.assemble import Piece
 from mlsub.submission.layout.model import Item, ItemKind, Listing, parents
 from mlsub.submission.layout.strays import stray_paths
 from mlsub.submission.layout.walk import list_tree
@@ -20,19 +19,14 @@ from mlsub.submission.layout.walk import list_tree
 Fault = tuple[str, str, Path | str]
 
 
-class PlanItem(msgspec.Struct, frozen=True, kw_only=True):
-    """One file of the submission: ``to`` is its place, relative to the organisation's folder.
+class PlanItem(Piece, frozen=True, kw_only=True):
+    """One file of the submission: its place is relative to the organisation's folder.
 
-    It is copied from ``source``, or it is made of ``content`` (``made`` says how), or it is a link that says ``link``.
-    A ``template`` is there to be filled in; one that was is ``kept``, and ``content`` is what is there.
+    ``made`` says how its content came about. A ``template`` is there to be filled in; one that was is ``kept``, and
+    ``content`` is what is there.
     """
 
-    to: str
-    source: Path | None = None
-    content: bytes | None = None
     made: str | None = None
-    link: str | None = None
-    executable: bool = False
     template: bool = False
     kept: bool = False
 

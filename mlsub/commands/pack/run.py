@@ -14,10 +14,10 @@ from mlsub.commands.pack.folder import PlanItem
 from mlsub.commands.pack.manifest import Manifest, Waiver
 from mlsub.commands.pack.model import EntryRuns, File, Packing
 from mlsub.commands.pack.plan import Plan, make_plan
-from mlsub.commands.pack.stage import Way, assemble
 from mlsub.commands.pack.there import Difference, check_place, compare, in_the_way, keep_filled
 from mlsub.commands.pack.waive import Outcome, weigh
 from mlsub.findings import Finding, Severity
+from mlsub.io.assemble import Way, assemble
 from mlsub.io.errors import MlsubError
 from mlsub.io.output_folder import staging_beside
 from mlsub.io.written import adopt, replace_folder
@@ -78,7 +78,7 @@ def pack(manifest: Manifest, out: Path, request: Request) -> tuple[Plan, Packing
     else:
         with staging_beside(out) as staging:
             tree = staging / manifest.organisation
-            assemble(plan, tree, request.way)
+            assemble(plan.items, tree, request.way)
             report = _check(tree, plan, request)
             outcome = _weigh(report, manifest, request)
             written = not outcome.blocking
@@ -130,7 +130,7 @@ def _check_links(plan: Plan, request: Request) -> Report:
     """Check the package as it would be, without copying it."""
     with tempfile.TemporaryDirectory(prefix="mlsub-pack-") as folder:
         tree = Path(folder, plan.manifest.organisation)
-        assemble(plan, tree, Way.LINK)
+        assemble(plan.items, tree, Way.LINK)
         report = _check(tree, plan, request)
     # The links are of this check alone; what the layout will be follows from the plan.
     kept = [found for found in report.findings if not found.rule.startswith("layout.")]

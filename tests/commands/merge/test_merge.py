@@ -244,7 +244,7 @@ def older(tmp_path: Path) -> Path:
     return out
 
 
-@pytest.mark.parametrize("moment", ["check_paths", "_copy", "replace_folder"])
+@pytest.mark.parametrize("moment", ["check_paths", "assemble", "replace_folder"])
 def test_whatever_stops_it_leaves_the_old_package(
     moment: str, parts: tuple[Tree, Tree], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -284,27 +284,25 @@ def test_after_a_kill_there_is_the_old_package_or_the_new_one(
 WHEN_STAGED = """
 import sys
 from mlsub.cli import main
-from mlsub.commands.merge import write
+from mlsub.io import assemble
 
-copy = write._copy
-def told(source, target, step):
-    if step.item.path == "README.md":
+copy = assemble._copy
+def told(source, target, piece):
+    if piece.to == "README.md":
         print("staging", flush=True)
-    copy(source, target, step)
-write._copy = told
+    copy(source, target, piece)
+assemble._copy = told
 main(["merge", *sys.argv[1:]])
 """
 
 
 def test_a_file_that_changes_meanwhile_stops_it(parts: tuple[Tree, Tree], tmp_path: Path) -> None:
     sources = read_sources([str(tree.folder) for tree in parts])
-    _, steps = plan_merge(sources, get_round("training", "1.0"), tmp_path)
+    _, pieces = plan_merge(sources, get_round("training", "1.0"), tmp_path)
     (parts[0].folder / "systems" / "rack1.json").unlink()
     (parts[0].folder / "systems" / "rack1.json").symlink_to("/etc/passwd")
     with pytest.raises(MlsubError, match=r"rack1\.json cannot be copied"):
-        write.write_merge(
-            steps, sources, tmp_path / "out" / "ACME", write.Settings("1.0", "training"), rejected_too=True
-        )
+        write.write_merge(pieces, tmp_path / "out" / "ACME", write.Settings("1.0", "training"), rejected_too=True)
     assert list((tmp_path / "out").iterdir()) == []
 
 
@@ -367,7 +365,7 @@ def test_any_parts_of_a_tree_give_the_tree_whatever_their_order(
         (above / owner / "ACME" / "systems").mkdir(parents=True, exist_ok=True)
     sides = [str(above / owner / "ACME") for owner in "ab"]
     for order in (sides, sides[::-1]):
-        plan, steps = plan_merge(read_sources(order), get_round("training", "1.0"), Path("out"))
+        plan, pieces = plan_merge(read_sources(order), get_round("training", "1.0"), Path("out"))
         assert plan.findings == ()
-        assert {step.item.path for step in steps} == set(whole)
+        assert {piece.to for piece in pieces} == set(whole)
         assert plan.joined == sum(owner == "ab" for owner in owners.values())

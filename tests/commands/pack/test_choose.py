@@ -93,7 +93,7 @@ def test_a_log_without_a_start_has_no_place_in_an_order_but_one_in_a_list(workpl
     log.drop("run_start")
     broken.write_text(log.text())
     [finding] = choose(workplace, "all").findings
-    assert finding.message == f"{broken} has no run_start, so no place in the order. List the logs one by one."
+    assert finding.message == f"{broken} has no run_start, so it has no place in the order. List the logs one by one."
     assert choose(workplace, ["all/result_4.txt"]).findings == ()
 
 

@@ -6,13 +6,14 @@ import json
 import os
 from datetime import date, timedelta
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
 from mlsub.commands.pack import run as pack_module
 from mlsub.commands.pack.manifest import Waiver
-from mlsub.commands.pack.stage import Way, assemble
 from mlsub.findings import Verdict
+from mlsub.io.assemble import Way, assemble
 from mlsub.io.errors import MlsubError
 from mlsub.workspace import check_path
 from tests.commands.pack.workplace import TODAY, Workplace, files, rules
@@ -241,16 +242,17 @@ def test_an_empty_output_is_filled(workplace: Workplace) -> None:
 
 
 def test_a_log_that_grows_while_it_is_copied_is_an_error(workplace: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mlsub.commands.pack import stage
+    from mlsub.io import assemble as module
 
-    copy = stage.shutil.copyfile
+    copy = module.shutil.copyfileobj
 
-    def growing(source: Path, target: Path) -> None:
-        copy(source, target)
-        with source.open("a") as stream:
-            stream.write("one more line\n")
+    def growing(source: BinaryIO, target: BinaryIO, size: int) -> None:
+        copy(source, target, size)
+        for log in (workplace.folder / "runs" / "resnet").iterdir():
+            with log.open("a") as stream:
+                stream.write("one more line\n")
 
-    monkeypatch.setattr(stage.shutil, "copyfile", growing)
+    monkeypatch.setattr(module.shutil, "copyfileobj", growing)
     with pytest.raises(MlsubError, match="was written while it was copied"):
         workplace.pack()
     assert not workplace.out.exists()
@@ -260,8 +262,8 @@ def test_a_log_that_grows_while_it_is_copied_is_an_error(workplace: Workplace, m
 def test_a_source_that_goes_away_between_plan_and_copy_is_an_error(workplace: Workplace, tmp_path: Path) -> None:
     plan = pack_module.make_plan(workplace.manifest())
     (workplace.folder / "runs/resnet/train-0.txt").unlink()
-    with pytest.raises(MlsubError, match=r"cannot be assembled: .*train-0\.txt: No such file"):
-        assemble(plan, tmp_path / "staging", Way.COPY)
+    with pytest.raises(MlsubError, match=r"train-0\.txt cannot be copied: No such file"):
+        assemble(plan.items, tmp_path / "staging")
 
 
 def test_templates_are_made_on_request_and_are_no_code_yet(workplace: Workplace) -> None:
