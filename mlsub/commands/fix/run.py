@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import BinaryIO
 
-from mlsub.commands.fix.apply import apply
 from mlsub.commands.fix.diff import header
-from mlsub.commands.fix.model import ALL, Plan
+from mlsub.commands.fix.model import ALL, REPEATED, Change, Plan
 from mlsub.commands.fix.plan import plan_for
+from mlsub.commands.fix.put import rewrite
 from mlsub.commands.fix.shadow import renamed
 from mlsub.io.errors import MlsubError
+from mlsub.log.event import decode
+from mlsub.log.reader import read_records
 from mlsub.workspace import Settings
 
 
@@ -70,3 +75,67 @@ def _moved(plan: Plan) -> Iterator[Path]:
             yield from (file for file in change.path.rglob("*") if file.is_file() and not file.is_symlink())
         else:
             yield change.path
+
+
+def apply(plan: Plan) -> list[MlsubError]:
+    """Make the repairs, contents before names, and every one that can be made; gives the errors of the others."""
+    failed = []
+    # The deepest first, so that no path changes above one that is still to be renamed.
+    deepest = sorted(plan.changes, key=lambda change: -len(change.path.parts))
+    for change, make in [*((change, _write) for change in plan.changes), *((change, _rename) for change in deepest)]:
+        try:
+            make(change)
+        except MlsubError as error:
+            failed.append(error)
+    return failed
+
+
+def _write(change: Change) -> None:
+    """Put the new content in place, where there is one, each proven first."""
+    content = change.content
+    if content is None:
+        return
+
+    def write(source: BinaryIO, sink: BinaryIO) -> None:
+        if hashlib.sha256(source.read()).hexdigest() != change.digest:
+            raise MlsubError(f"{change.path} changed since it was read, and is left as it is. Try again.")
+        sink.write(content.read_bytes())
+
+    def prove(part: Path) -> None:
+        if part.read_bytes() != content.read_bytes():
+            raise MlsubError(f"{change.path} is left as it is: what was written is not what was planned.")
+        if change.path.suffix.lower() != ".json":
+            _prove_events(change, content)
+
+    rewrite(change.path, write, prove)
+
+
+def _prove_events(change: Change, content: Path) -> None:
+    """Prove that a repaired log has the same events, except on the lines that only repeat one."""
+    gone = {repair.line for repair in change.repairs if repair.rule.endswith(f".{REPEATED}")}
+    if [event for line, event in _events(change.path) if line not in gone] != [event for _, event in _events(content)]:
+        raise MlsubError(f"{change.path} is left as it is: its events would not be the same. Please report it.")
+
+
+def _events(file: Path) -> Iterator[tuple[int, tuple[str, bool, bool]]]:
+    """Line and event of each record, with what the official parser does not see; NaN is equal to itself here."""
+    with file.open("rb") as stream:
+        for batch in read_records(stream):
+            for line, text, hidden, too_long in batch:
+                yield line, (repr(decode(0, text)), hidden, too_long)
+
+
+def _rename(change: Change) -> None:
+    path, target = change.path, change.target
+    if target is None:
+        return
+    try:
+        if os.path.lexists(target):
+            raise MlsubError(f"{path} keeps its name: {target.name} exists by now.")
+        if path.is_dir():
+            path.rename(target)
+        else:
+            os.link(path, target)
+            path.unlink()
+    except OSError as error:
+        raise MlsubError(f"{path} cannot be renamed to {target.name}: {error.strerror}.") from error
