@@ -10,7 +10,7 @@ import msgspec
 from mlsub.findings import Finding
 from mlsub.present.envelope import Answer
 from mlsub.rounds import Round
-from mlsub.submission.layout import Item, Listing
+from mlsub.submission.layout.model import Item, Listing
 from mlsub.submission.report import Report
 
 

@@ -15,7 +15,7 @@ from mlsub.findings import Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.io.output_folder import staging_beside
 from mlsub.io.written import replace_folder
-from mlsub.submission.layout import ItemKind
+from mlsub.submission.layout.model import ItemKind
 from mlsub.submission.report import Report
 from mlsub.workspace import Settings, check_paths
 

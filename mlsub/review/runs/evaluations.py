@@ -1,4 +1,4 @@
-"""Convergence points that lie nearer together than those of the reference's own runs would."""
+"""What the evaluations of an entry's runs show: a spread too small for chance, a target met before the last of them."""
 
 from __future__ import annotations
 
@@ -7,19 +7,31 @@ import math
 import statistics
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import Any
 
 from mlsub.convergence.algorithm import algorithm_of, is_tested
 from mlsub.convergence.point import paired_rule
 from mlsub.convergence.reference import reference_file, runs_of
 from mlsub.convergence.runs import progress_of
+from mlsub.convergence.target import Measures, target_of
 from mlsub.divisions import CLOSED
 from mlsub.io.errors import MlsubError
+from mlsub.log.event import Event
+from mlsub.log.run import MAX_EVALUATIONS, Evaluation
 from mlsub.review.facts import grouped
-from mlsub.review.runs.model import Entry
-from mlsub.review.runs.observation import Observation, observe
-from mlsub.review.runs.progress import places
-from mlsub.review.runs.thresholds import thresholds
+from mlsub.review.runs.model import (
+    Entry,
+    Observation,
+    before_stop,
+    listed,
+    name_of,
+    observe,
+    places,
+    thresholds,
+)
+from mlsub.review.runs.trace import Trace
 from mlsub.rules.load import rules_for
+from mlsub.rules.values import Stated
 
 #: Medians further apart than this factor count different things.
 _SAME_UNIT = 4
@@ -62,7 +74,6 @@ def find_small_spread(entry: Entry) -> Iterator[Observation]:
         yield observe(
             "inspect.small-spread",
             entry,
-            "The runs converge closer together than independent runs of the reference would",
             f"{len(points)} runs {_span(points)}; {len(values)} reference runs at batch size {grouped(batch)} "
             f"{_span(on_grid)}, and {len(points)} of them are as close together with a chance of {chance:.1e}",
             expected=f"a chance of {limits.spread_chance:g} or more",
@@ -120,3 +131,59 @@ def _on_grid(values: Sequence[float], entry: Entry, at: float) -> list[float]:
     if step <= 0:
         return list(values)
     return [at + math.ceil((value - at) / step - 1e-6) * step for value in values]
+
+
+def find_met_earlier(entry: Entry) -> Iterator[Observation]:
+    """Successful runs with an evaluation before the last one that reaches the target already."""
+    earlier, name = {}, entry.known_benchmark
+    for trace in entry.traces:
+        if trace.run.converged and len(trace.run.evaluations) < MAX_EVALUATIONS:
+            evaluations = before_stop(trace)
+            met = _met(entry, name, trace, evaluations)
+            last = len(evaluations) - 1
+            # Evaluations logged twice, and measures that come one by one, share their place.
+            if met is not None and met < last and _later(evaluations[met], evaluations[last]):
+                earlier[name_of(trace)] = (met, last)
+    if not earlier:
+        return
+    shown = [f"{name} at evaluation {met + 1} of {last + 1}" for name, (met, last) in earlier.items()]
+    yield observe(
+        "inspect.target-earlier",
+        entry,
+        f"{len(earlier)} of {len(entry.traces)} runs: {listed(shown, 3)}",
+        runs={name: {"met": met + 1, "of": last + 1} for name, (met, last) in earlier.items()},
+    )
+
+
+def _later(one: Evaluation, other: Evaluation) -> bool:
+    for count in ("samples_count", "epoch_num", "step_num"):
+        a, b = getattr(one, count), getattr(other, count)
+        if isinstance(a, (int, float)) and isinstance(b, (int, float)):
+            return a < b
+    return one.time_ms < other.time_ms
+
+
+def _met(entry: Entry, name: str | None, trace: Trace, evaluations: Sequence[Evaluation]) -> int | None:
+    """The first evaluation that reaches the target of round and benchmark; None for none."""
+    stated = Stated()
+    for key, value in trace.run.hyperparameters.items():
+        stated.state(key, value)
+    # Open has to reach the same quality; what it logs is not bound to say so, so its own rules ask for none.
+    target = target_of(entry.round, CLOSED.name, name, stated)
+    if target is None:
+        return None
+    measures = Measures(target, stated)
+    for n, evaluation in enumerate(evaluations):
+        if measures.read(_event(target.key, evaluation)).reached:
+            return n
+    return None
+
+
+def _event(key: str, evaluation: Evaluation) -> Event:
+    """An evaluation as the record it was."""
+    metadata: dict[str, Any] = {
+        name: value
+        for name in ("epoch_num", "samples_count", "step_num", "metric")
+        if (value := getattr(evaluation, name)) is not None
+    }
+    return Event(time_ms=evaluation.time_ms, key=key, value=evaluation.value, metadata=metadata)
