@@ -75,9 +75,7 @@ def _held_against(entry: Entry, rcp: RcpResult) -> Iterator[Finding]:
         yield finding(
             "rcp.missing",
             entry.path,
-            expected=_wanted(rcp)
-            if rcp.minimum is not None
-            else "a reference point at this batch size or a larger one",
+            expected=_wanted(rcp),
             actual=_measured(rcp),
         )
     elif rcp.verdict == "fail":
@@ -105,6 +103,8 @@ def _counted_otherwise(rcp: RcpResult) -> str | None:
 
 
 def _wanted(rcp: RcpResult) -> str:
+    if rcp.minimum is None:
+        return "a reference point at this batch size or a larger one"
     against = _AGAINST[str(rcp.how)].format(number(rcp.batch_size))
     return f"a mean of {number(rcp.minimum)} {rcp.unit} or more ({against})"
 
@@ -148,12 +148,11 @@ def bypass(entry: Entry, rcp: RcpResult, file: str) -> Finding:
     if rcp.bypass is None:
         idle = "the test passes" if rcp.verdict == "pass" else "the test fails for another reason"
         return finding("rcp.bypass", entry.path, f"{file} requests a bypass that has no effect: {idle}", actual=file)
-    wanted = _wanted(rcp) if rcp.minimum is not None else "a reference point at this batch size or a larger one"
     return finding(
         "rcp.bypass",
         entry.path,
         f"The convergence test fails, and {file} lets it pass",
-        expected=wanted,
+        expected=_wanted(rcp),
         actual=_measured(rcp),
     )
 

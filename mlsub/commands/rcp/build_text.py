@@ -6,8 +6,8 @@ from pathlib import Path
 
 from mlsub.commands.rcp.build import Built, algorithm_for
 from mlsub.convergence.algorithm import unit_words
-from mlsub.convergence.pruning import pruned
 from mlsub.convergence.reference import Point, points_of, reference_file
+from mlsub.convergence.verdict import pruned
 from mlsub.convergence.words import number
 from mlsub.io.errors import MlsubError
 from mlsub.io.plain import plain
