@@ -109,7 +109,7 @@ def _check(
     overlay = overlay_of(rules)
     folds: tuple[NewFold, ...] = ()
     if inspected:
-        from mlsub.review.runs.trace import TraceFold
+        from mlsub.log.trace import TraceFold
 
         folds = (TraceFold,)
     with progress_bar() as progress:

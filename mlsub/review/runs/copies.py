@@ -8,12 +8,12 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from mlsub.io.show import show
+from mlsub.log.trace import Trace
 from mlsub.review.facts import number
 from mlsub.review.runs.model import Entry
 from mlsub.review.runs.observation import Observation, listed, name_of, observe
 from mlsub.review.runs.same_run import changes, is_same_run, is_told_by_check
 from mlsub.review.runs.thresholds import thresholds
-from mlsub.review.runs.trace import Trace
 
 
 class _Log(NamedTuple):

@@ -6,7 +6,7 @@ import re
 
 import msgspec
 
-from mlsub.review.runs.trace import Trace
+from mlsub.log.trace import Trace
 from mlsub.rounds import Round
 
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from mlsub.log.trace import MAX_TIME_MS, Trace
 from mlsub.review.runs.model import Entry
 from mlsub.review.runs.observation import Observation, listed, name_of, observe, seconds
-from mlsub.review.runs.trace import MAX_TIME_MS, Trace
 
 _NUMBERED = re.compile(r"result_(\d{1,6})\.txt(?:\.gz)?")
 

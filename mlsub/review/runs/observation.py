@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 
 from mlsub.findings import Finding
+from mlsub.log.trace import Trace
 from mlsub.review.runs.model import Entry
-from mlsub.review.runs.trace import Trace
 from mlsub.rules.catalogue import finding
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator, Sequence
 
+from mlsub.log.trace import MAX_TIME_MS, Lengths, Trace
 from mlsub.review.runs.model import Entry
 from mlsub.review.runs.observation import Observation, observe, seconds
 from mlsub.review.runs.progress import reached
 from mlsub.review.runs.thresholds import thresholds
-from mlsub.review.runs.trace import MAX_TIME_MS, Intervals, Trace
 
 #: Below this (ms) the noise of a busy file system is larger than any habit.
 _LEAST_MS = 1_000
@@ -75,7 +75,7 @@ def find_slow_intervals(entry: Entry) -> Iterator[Observation]:
             )
 
 
-def _tables(traces: Sequence[Trace]) -> Iterator[tuple[str, list[Intervals]]]:
+def _tables(traces: Sequence[Trace]) -> Iterator[tuple[str, list[Lengths]]]:
     """Epochs where the runs log them, else blocks; and evaluations."""
     epochs = [trace.epochs for trace in traces]
     if any(len(one.lengths) > 1 for one in epochs):
@@ -85,7 +85,7 @@ def _tables(traces: Sequence[Trace]) -> Iterator[tuple[str, list[Intervals]]]:
     yield "evaluation", [trace.evals for trace in traces]
 
 
-def _worst(intervals: Sequence[Intervals], n: int) -> tuple[int, float] | None:
+def _worst(intervals: Sequence[Lengths], n: int) -> tuple[int, float] | None:
     """The interval of a run that exceeds the same of the others by most, and their median (ms)."""
     least, worst = thresholds().interval_runs, None
     most = 0.0

@@ -5,11 +5,11 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator
 
+from mlsub.log.trace import Gap, Trace
 from mlsub.review.runs.model import Entry
 from mlsub.review.runs.observation import Observation, observe, seconds
 from mlsub.review.runs.stretch import stretch_of
 from mlsub.review.runs.thresholds import thresholds
-from mlsub.review.runs.trace import Gap, Trace
 
 #: Between these a run does nothing that its log could tell of.
 _AFTER = frozenset(("run_start", "block_stop", "epoch_stop", "eval_stop", "eval_accuracy"))

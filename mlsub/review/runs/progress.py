@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from mlsub.log.run import Evaluation
+from mlsub.log.trace import Trace
 from mlsub.review.facts import number
-from mlsub.review.runs.trace import Trace
 
 #: In the order in which they are asked; the later ones count in a unit of the benchmark.
 COUNTS = ("samples_count", "epoch_num", "step_num")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mlsub.io.show import readable
-from mlsub.review.runs.trace import KeyMark, Trace
+from mlsub.log.trace import KeyMark, Trace
 
 #: Keys that have to agree in the times of all their records, besides start and stop of the run.
 _LEAST_KEYS = 3

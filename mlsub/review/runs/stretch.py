@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from mlsub.convergence.statistics import cut_of
+from mlsub.log.trace import Trace
 from mlsub.review.runs.model import Entry
 from mlsub.review.runs.observation import Observation, observe, seconds
 from mlsub.review.runs.thresholds import thresholds
-from mlsub.review.runs.trace import Trace
 from mlsub.score.olympic import olympic_mean
 
 

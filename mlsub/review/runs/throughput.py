@@ -5,12 +5,12 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator
 
+from mlsub.log.trace import Trace
 from mlsub.review.facts import number
 from mlsub.review.runs.model import Entry
 from mlsub.review.runs.observation import Observation, observe
 from mlsub.review.runs.progress import reached
 from mlsub.review.runs.thresholds import thresholds
-from mlsub.review.runs.trace import Trace
 
 
 def find_throughput(entry: Entry) -> Iterator[Observation]:
