@@ -107,16 +107,13 @@ def _seen(log: LogReport, target: Target | None, count: str | None, limit: int) 
     start = number(log.run.timeline.run_start)
     measures = Measures(target, Stated(log.run.hyperparameters)) if target else None
     for evaluation in log.run.evaluations[:limit]:
-        values = (
-            measures.read(evaluation.event(target.key)).values
-            if target and measures
-            else dict(_values(evaluation.value))
-        )
+        of_target = measures.read(evaluation.event("eval_accuracy")).values if measures else None
+        values = dict(_values(evaluation.value)) if of_target is None else of_target
         time = number(evaluation.time_ms)
         minutes = None if start is None or time is None else (time - start) / 60_000
         place = number(getattr(evaluation, count)) if count else None
-        if read:
-            yield Seen(minutes, place, read)
+        if values:
+            yield Seen(minutes, place, values)
 
 
 def _values(value: Any) -> Iterator[tuple[str | None, float]]:
