@@ -10,6 +10,7 @@ from mlsub.divisions import CLOSED
 from mlsub.io.documents import Tree, open_tree
 from mlsub.io.yamlfile import content_of, meant
 from mlsub.rounds import every_benchmark, get_round, known_rounds, usages
+from mlsub.rules.load import benchmark as needs
 from mlsub.rules.load import rules_for
 from mlsub.rules.problems import Changes, check_changes, schema
 
@@ -105,8 +106,6 @@ def overlay_schema() -> dict[str, Any]:
 
 def _incomplete(overlay: str, usage: str, round_name: str, benchmark: str) -> Iterator[str]:
     """What only shows when the rules are put together: a benchmark without a run count or rules, say."""
-    from mlsub.rules.load import benchmark as needs
-
     try:
         needs(usage, round_name, benchmark, overlay)
         rules = rules_for(usage, round_name, CLOSED.name, benchmark, overlay)
