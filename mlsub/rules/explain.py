@@ -60,15 +60,15 @@ def _division(blocks: Blocks) -> str:
 
 
 def _key_lines(rule: str, found: KeyDemands) -> list[str]:
-    key, aspect, first = found.key, found.aspect, found.demands[0]
+    key, about, first = found.key, found.aspect.about(), found.demands[0]
     severity = "error" if found.blocks is not Blocks.NONE else "warning"
     lines = [
         rule,
-        aspect.title.format(key=key, words=first.rule.occurs.words()),
+        about.title.format(key=key, words=first.rule.occurs.words()),
         "",
         f"key:      {descriptions().get(key) or 'a key of the benchmark'}",
         f"kind:     official {severity}; rules out {_division(found.blocks)}",
-        f"reason:   {aspect.why}",
+        f"reason:   {about.why}",
         "demanded:",
     ]
     for demand in found.demands:
@@ -76,8 +76,8 @@ def _key_lines(rule: str, found: KeyDemands) -> list[str]:
         lines.extend(f"    {usage} {', '.join(rounds)}: {which}" for usage, which, rounds in demand.places())
     lines += [f"{'source:' if number == 0 else '':10}{line}" for number, line in enumerate(_sources(found.demands))]
     record = f':::MLLOG {{"time_ms": 1623875750969, "key": "{key}", "value": ..., "metadata": {{...}}}}'
-    lines.append(f"example:  {aspect.example.format(key=key, record=record)}")
-    lines.append(f"remedy:   {aspect.fix}")
+    lines.append(f"example:  {about.example.format(key=key, record=record)}")
+    lines.append(f"remedy:   {about.fix}")
     return lines
 
 

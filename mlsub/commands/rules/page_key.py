@@ -49,15 +49,15 @@ _KINDS = {
 
 
 def _section(found: KeyDemands) -> Iterator[str]:
-    key, aspect = found.key, found.aspect
-    title = aspect.title.format(key=key, words="as often as demanded")
+    key, about = found.key, found.aspect.about()
+    title = about.title.format(key=key, words="as often as demanded")
     title = title if title.startswith(key) else title[0].upper() + title[1:]
     yield from (f"{prose(title)}. {_KINDS[found.blocks]}", "")
-    if aspect is not Repeated:
+    if found.aspect is not Repeated:
         yield from table(["demanded", "of"], [[prose(demand.words), _places(demand)] for demand in found.demands])
         yield ""
-    yield f"- why: {prose(aspect.why)}"
-    yield f"- fix: {prose(aspect.fix)}"
+    yield f"- why: {prose(about.why)}"
+    yield f"- fix: {prose(about.fix)}"
 
 
 def _places(demand: Demand) -> str:

@@ -11,7 +11,7 @@ from mlsub.findings import Blocks
 from mlsub.present.envelope import Answer
 from mlsub.rounds import Round
 from mlsub.rules.aspects import aspects_of
-from mlsub.rules.load import benchmark, house_rules_for, rules_for
+from mlsub.rules.load import benchmark, rules_for
 from mlsub.rules.model import KeyRule, RuleSet
 from mlsub.rules.phrases import rule_id
 
@@ -117,7 +117,7 @@ def _house_rows(round_: Round, division: str, name: str) -> tuple[Row, ...]:
     """What a rule file of the user's own demands beside."""
     if round_.overlay is None:
         return ()
-    rules = house_rules_for(round_.usage, round_.name, division, name, round_.overlay)
+    rules = rules_for(round_.usage, round_.name, division, name, round_.overlay, house=True)
     return tuple(msgspec.structs.replace(_row(rule, division), source=rules.checker) for rule in rules.rules)
 
 

@@ -86,7 +86,7 @@ def _check(paths: Sequence[str], settings: Settings, *, inspected: bool) -> list
 
     folds: tuple[NewFold, ...] = ()
     if inspected:
-        from mlsub.review.runs.trace import TraceFold
+        from mlsub.log.trace import TraceFold
 
         folds = (TraceFold,)
     with progress_bar() as progress:

@@ -10,7 +10,7 @@ import msgspec
 from mlsub.commands.inspect.gather import gather
 from mlsub.commands.inspect.run import inspect
 from mlsub.findings import Finding
-from mlsub.review.runs.trace import Trace, Traced, trace_of
+from mlsub.log.trace import Trace, Traced, trace_of
 from mlsub.submission.report import Report
 from mlsub.workspace import Checked, Settings
 

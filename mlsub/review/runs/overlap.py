@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from mlsub.log.trace import MAX_TIME_MS
 from mlsub.review.runs.model import Entry, Observation, listed, name_of, observe, seconds, thresholds
 from mlsub.review.runs.stretch import stretch_of
-from mlsub.review.runs.trace import MAX_TIME_MS
 from mlsub.rounds import Round
 
 #: Runs of an entry that are compared pair by pair; published entries have 50 at most.

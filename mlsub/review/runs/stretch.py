@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from mlsub.convergence.statistics import cut_of
+from mlsub.log.trace import Trace
 from mlsub.review.runs.model import Entry, Observation, observe, seconds, thresholds
-from mlsub.review.runs.trace import Trace
 from mlsub.score.olympic import olympic_mean
 
 

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from mlsub.commands.inspect.gather import read_trace
 from mlsub.commands.inspect.run import inspect
 from mlsub.judge.log import LogTask
+from mlsub.log import trace as module
 from mlsub.log.event import Event
 from mlsub.log.events import Tally
 from mlsub.log.run import RunFold
-from mlsub.review.runs import trace as module
-from mlsub.review.runs.trace import TraceFold
+from mlsub.log.trace import TraceFold
 from tests.corpus import CORPUS
 from tests.log.pushing import push
 from tests.review.runs.build import at, entry, records, trace_of

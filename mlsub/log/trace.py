@@ -12,6 +12,7 @@ import msgspec
 from mlsub.io.show import show
 from mlsub.log.event import Event
 from mlsub.log.events import Handler
+from mlsub.log.intervals import EDGES, KINDS
 from mlsub.log.run import Run
 
 #: Gaps below this (ms) are no pauses; the table of gaps stays small without them.
@@ -29,7 +30,6 @@ _LEAST_MARK_MS = 100
 #: Times (ms) beyond this are no times; Infinity and NaN are none either.
 MAX_TIME_MS = 1e15
 
-_INTERVALS = {f"{name}_{edge}": (name, edge) for name in ("block", "epoch", "eval") for edge in ("start", "stop")}
 _RATE_NAMES = ("throughput", "imgs_sec", "samples_per_second", "throughput_samples_per_sec")
 
 
@@ -47,7 +47,7 @@ class Gap(msgspec.Struct, frozen=True):
     line: int
 
 
-class Intervals(msgspec.Struct, frozen=True):
+class Lengths(msgspec.Struct, frozen=True):
     """The lengths (ms) of the blocks, epochs or evaluations of a run, in file order, and the lines they start in."""
 
     lengths: tuple[float, ...] = ()
@@ -86,9 +86,9 @@ class Traced(msgspec.Struct, frozen=True, kw_only=True):
     told_as: str = ""
     jump: tuple[int, float] | None = None
     gaps: tuple[Gap, ...] = ()
-    blocks: Intervals = Intervals()
-    epochs: Intervals = Intervals()
-    evals: Intervals = Intervals()
+    blocks: Lengths = Lengths()
+    epochs: Lengths = Lengths()
+    evals: Lengths = Lengths()
     rates: tuple[Rate, ...] = ()
     times: str = ""
     marks: int = 0
@@ -138,9 +138,7 @@ class TraceFold:
         self._jump: tuple[int, float] | None = None
         self._gaps: dict[tuple[str, str, bool], Gap] = {}
         self._open: dict[str, tuple[float, int]] = {}
-        self._lengths: dict[str, tuple[array[float], array[int]]] = {
-            name: (array("d"), array("q")) for name in ("block", "epoch", "eval")
-        }
+        self._lengths: dict[str, tuple[array[float], array[int]]] = {name: (array("d"), array("q")) for name in KINDS}
         self._hash = hashlib.blake2b(digest_size=16)
         self._marks = 0
 
@@ -191,7 +189,7 @@ class TraceFold:
         if time_ms >= self._latest:
             self._latest, self._latest_key = time_ms, key
         self._last, self._before = time_ms, key
-        edge = _INTERVALS.get(key)
+        edge = EDGES.get(key)
         if edge is not None:
             self._edge(*edge, time_ms, event.line)
         elif key in ("throughput", "tracked_stats"):
@@ -211,8 +209,8 @@ class TraceFold:
         else:
             self._gaps[of] = Gap(*of, known.longest_ms, known.count + 1, known.line)
 
-    def _edge(self, name: str, edge: str, time_ms: float, line: int) -> None:
-        if edge == "start":
+    def _edge(self, name: str, starts: bool, time_ms: float, line: int) -> None:
+        if starts:
             self._open[name] = (time_ms, line)
             return
         opened = self._open.pop(name, None)
@@ -231,7 +229,7 @@ class TraceFold:
 
     def finish(self) -> Traced:
         """What the events leave."""
-        intervals = {name: Intervals(tuple(a), tuple(b)) for name, (a, b) in self._lengths.items()}
+        intervals = {name: Lengths(tuple(a), tuple(b)) for name, (a, b) in self._lengths.items()}
         done = self._stopped
         return Traced(
             last_ms=self._latest if done else None,
