@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -13,13 +12,13 @@ import click
 from mlsub.commands.ending import COULD_NOT
 from mlsub.io.errors import MlsubError
 from mlsub.present import FORMATS
+from mlsub.present.terminal import progress_bar as progress_bar
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from mlsub.convergence.entry import Options
     from mlsub.io.yamlfile import FileProblemsError
-    from mlsub.judge.pool import Progress
     from mlsub.present.document import Document
     from mlsub.present.envelope import Answer
     from mlsub.submission.report import Report
@@ -268,14 +267,6 @@ def _broken(error: FileProblemsError) -> list[Report]:
     return [not_checked(".", found)]
 
 
-def print_json(command: str, reports: Sequence[Report]) -> None:
-    """Print the one document on standard output; why something could not be checked also goes to standard error."""
-    from mlsub.present.report_json import render_json
-
-    sys.stdout.write(render_json(command, reports).decode("ascii"))
-    tell_unchecked(reports)
-
-
 def tell_unchecked(reports: Sequence[Report]) -> None:
     """Say on standard error why something could not be checked."""
     from mlsub.findings import Verdict
@@ -315,23 +306,3 @@ def tell_kept(file: Path, kept: Path | None) -> None:
 def exit_with(reports: Sequence[Report], *, strict: bool = False) -> None:
     """End with the worst status of the reports: 2 where anything that was asked for could not be checked."""
     sys.exit(max((report.exit_status(strict=strict) for report in reports), default=COULD_NOT))
-
-
-@contextmanager
-def progress_bar() -> Iterator[Progress | None]:
-    """Show on a terminal how many logs are read."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.progress import Progress as Bar
-
-    from mlsub.present.report import Terminal
-
-    # No refresh thread: it would forbid forking the worker processes.
-    with Bar(console=Terminal(stderr=True), transient=True, auto_refresh=False) as bar:
-        task = bar.add_task("reading logs", total=None)
-
-        def advance(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total, refresh=done % 16 == 0 or done == total)
-
-        yield advance

@@ -55,7 +55,8 @@ def _block(block: Block, level: int) -> Iterator[str]:
         case Items(items):
             yield from (f"- {_paragraph(item)}" for item in items)
         case Facts(facts):
-            yield from (f"- {_fact(name, value)}" for name, value in facts)
+            for name, value in facts:
+                yield from _fact(name, value)
         case Code(text):
             yield from _code(text)
         case Table():
@@ -96,8 +97,14 @@ def _begin(text: str) -> str:
     return _BEGIN.sub(lambda found: f"{found[1] or ''}\\", text.lstrip(" "), count=1)
 
 
-def _fact(name: str, value: Cell) -> str:
-    return _begin(f"{escape(name)}: {'<br>'.join(map(_words, lines_of(value)))}")
+def _fact(name: str, value: Cell) -> Iterator[str]:
+    """A name and its value in one line; several lines are a list of their own below the name."""
+    first, *more = lines = lines_of(value)
+    if not more:
+        yield f"- {_begin(f'{escape(name)}: {_words(first)}')}"
+        return
+    yield f"- {_begin(f'{escape(name)}:')}"
+    yield from (f"  - {_paragraph(line)}" for line in lines)
 
 
 def _findings(block: Findings) -> Iterator[tuple[bool, str]]:

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.commands.options import convergence_options, exit_with, path_and_round, print_json, run_check
+from mlsub.commands.options import (
+    Target,
+    convergence_options,
+    exit_with,
+    output_options,
+    path_and_round,
+    run_check,
+    tell_unchecked,
+)
 
 if TYPE_CHECKING:
     from mlsub.submission.report import Report
@@ -15,10 +23,10 @@ if TYPE_CHECKING:
 @click.command("check")
 @path_and_round
 @convergence_options
-@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--strict", is_flag=True, help="Review findings count too: exit status 1 if there are any.")
 @click.option("--select", multiple=True, metavar="RULE", help="Show only findings of this rule or prefix.")
 @click.option("--ignore", multiple=True, metavar="RULE", help="Do not show findings of this rule or prefix.")
+@output_options("check")
 def command(
     paths: tuple[str, ...],
     round_: str | None,
@@ -28,31 +36,32 @@ def command(
     rcp: str | None,
     rcp_points: str,
     train_samples: bool,
-    format_: str,
     strict: bool,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
+    target: Target,
 ) -> None:
     """Check logs, benchmark folders, organisations' trees or folders of organisations.
 
-    Nothing is written into what is checked. The verdict is that of the official checker of the round's day;
-    --select and --ignore choose what is shown and what --strict counts, never the verdict.
+    Nothing is written into what is checked. The verdict is that of the official checker in force for the
+    round; --select and --ignore choose what is shown and what --strict counts, never the verdict.
 
     Exit status: 0 accepted, 1 rejected or against --rules, 2 something could not be checked.
     """
-    reports = _unknown_rules((*select, *ignore), format_)
+    from mlsub.commands.check.document import document_of
+    from mlsub.present.entries import Reports
+
+    reports = _unknown_rules((*select, *ignore), target.format)
     if not reports:
         reports = run_check(paths, round_, usage, jobs, rules, rcp, train_samples=train_samples, points=rcp_points)
         if select or ignore:
             from mlsub.submission.report import select as choose
 
             reports = [choose(report, select, ignore) for report in reports]
-    if format_ == "json":
-        print_json("check", reports)
-    else:
-        from mlsub.present.report import console, render_text
-
-        render_text(reports, console())
+    as_text = target.format == "text"
+    target.write(Reports(reports=tuple(reports)), lambda: document_of(reports, verdict_last=as_text))
+    if not as_text or target.file:
+        tell_unchecked(reports)
     exit_with(reports, strict=strict)
 
 
@@ -69,7 +78,7 @@ def _unknown_rules(prefixes: tuple[str, ...], format_: str) -> list[Report]:
     from mlsub.workspace import not_checked
 
     hints = [hint for hint in map(suggestion, prefixes) if hint is not None]
-    if hints and format_ == "text":
+    if hints and format_ != "json":
         raise click.UsageError(hints[0])
     problems = [finding("check.unknown-rule", ".", f"There is {hint}") for hint in hints]
     return [not_checked(".", problems)] if problems else []

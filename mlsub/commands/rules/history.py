@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 import msgspec
@@ -13,7 +13,7 @@ from mlsub.commands.rules.table import Row, RuleTable, Section, is_common, rule_
 from mlsub.commands.rules.words import parts
 from mlsub.divisions import DIVISIONS
 from mlsub.rounds import Round
-from mlsub.rounds.names import all_rounds, rounds_with, span
+from mlsub.rounds.names import rounds_with
 from mlsub.rules.load import rules_for
 
 
@@ -72,18 +72,6 @@ def history(usage: str, name: str) -> History:
         },
         steps=tuple(steps),
     )
-
-
-def spans(usage: str, names: Iterable[str]) -> str:
-    """Names of rounds in short, those in a row together: ``1.0 to 2.1, 4.0``."""
-    known = [round_.name for round_ in all_rounds(usage)]
-    groups: list[list[str]] = []
-    for name in sorted(names, key=known.index):
-        if groups and known.index(name) == known.index(groups[-1][-1]) + 1:
-            groups[-1].append(name)
-        else:
-            groups.append([name])
-    return ", ".join(span(group) for group in groups)
 
 
 def _where(section: Section) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mlsub.commands.rules.history import History, Period, history, spans
+from mlsub.commands.rules.history import History, Period, history
 from mlsub.commands.rules.markdown import cell, code, link, prose, table
 from mlsub.commands.rules.page_changes import change_table, row_cells
 from mlsub.commands.rules.table import RuleTable
+from mlsub.rounds.names import spans
 
 
 def benchmark_page(usage: str, name: str) -> Iterator[str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-from mlsub.commands.rules.history import spans
 from mlsub.commands.rules.markdown import code, escape, link, prose, table
 from mlsub.findings import Blocks
+from mlsub.rounds.names import spans
 from mlsub.rules.aspects.count import Repeated
 from mlsub.rules.demands import Demand, KeyDemands, all_demands
 from mlsub.rules.explain import descriptions

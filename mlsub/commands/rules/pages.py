@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from mlsub.commands.rules.history import spans
 from mlsub.commands.rules.markdown import code, link, page, prose, table
 from mlsub.commands.rules.page_benchmark import benchmark_page
 from mlsub.commands.rules.page_key import key_page, keys_with_pages
 from mlsub.commands.rules.page_round import round_page
 from mlsub.rounds import usages
-from mlsub.rounds.names import all_rounds, rounds_with
+from mlsub.rounds.names import all_rounds, rounds_with, spans
 from mlsub.rules.catalogue import RuleInfo, catalogue
 from mlsub.rules.explain import descriptions
 

@@ -19,25 +19,9 @@ from mlsub.commands.rules.table import rule_table
 from mlsub.divisions import DIVISIONS
 from mlsub.io.errors import MlsubError
 from mlsub.present import markdown, text
-from mlsub.present.columns import columns
 from mlsub.present.document import Document
 from mlsub.rounds import usages
 from mlsub.rounds.names import all_rounds, find_benchmark, find_division, find_round, find_usage
-
-_WORDS = st.text(st.sampled_from("abcdef _|*<\n"), max_size=60)
-
-
-@given(st.lists(st.tuples(_WORDS, _WORDS, _WORDS), max_size=6), st.integers(80, 140))
-def test_columns_keep_to_the_width(rows: list[tuple[str, str, str]], width: int) -> None:
-    for line in columns(rows, ["a", "b", "c"], width=width, caps=[20, 20]):
-        assert len(line) <= width
-        assert line == line.rstrip()
-
-
-def test_a_long_name_costs_lines_and_no_letters() -> None:
-    lines = columns([["x" * 50, "y" * 200]], width=100, caps=[42])
-    assert "".join(lines).count("x") == 50
-    assert "".join(lines).count("y") == 200
 
 
 @pytest.mark.parametrize("usage", usages())
