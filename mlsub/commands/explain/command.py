@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
+from mlsub.commands.lazy import Command
 from mlsub.commands.options import Target, output_options
 
 
-@click.command("explain")
+@click.command("explain", cls=Command, example="mlsub explain entry.run-count")
 @click.argument("rule")
 @output_options("explain")
 def command(rule: str, target: Target) -> None:

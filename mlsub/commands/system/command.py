@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from mlsub.commands.options import Target, output_options, write_output
-from mlsub.commands.output import write_text
+from mlsub.commands.lazy import LazyGroup
+from mlsub.commands.options import Target, output_options, write_output, write_text
 from mlsub.io.errors import MlsubError
 from mlsub.present import FORMATS
 
@@ -70,7 +70,7 @@ def _file(function: F) -> F:
     return output(force(function))
 
 
-@click.group("system")
+@click.group("system", cls=LazyGroup, modules={})
 def command() -> None:
     """Look up known systems, write a new description, capture this machine, check descriptions.
 
@@ -78,7 +78,7 @@ def command() -> None:
     """
 
 
-@command.command("list")
+@command.command("list", example="mlsub system list")
 @output_options("system list")
 def list_(target: Target) -> None:
     """List the systems whose descriptions are known.
@@ -93,7 +93,7 @@ def list_(target: Target) -> None:
     target.write(known, lambda: systems_document(known))
 
 
-@command.command("show")
+@command.command("show", example="mlsub system show ipu-pod16")
 @click.argument("name")
 @click.option("--hosts", type=click.IntRange(1, 100_000), metavar="N", help="On this many hosts.")
 @click.option("--framework", metavar="NAME", help="As published with this framework; by default the first one.")
@@ -125,7 +125,7 @@ def show(name: str, hosts: int | None, framework: str | None, sources: bool, tar
     target.write(shown(system, draft), lambda: draft_document(title, draft, sources=sources))
 
 
-@command.command("new")
+@command.command("new", example="mlsub system new --from ipu-pod16 --submitter Graphcore")
 @click.option("--from", "from_", required=True, metavar="NAME", help="A system of mlsub system list.")
 @click.option("--hosts", type=click.IntRange(1, 100_000), metavar="N", help="How many hosts.")
 @click.option("--framework", metavar="F", help="A published one by its name, or yours with its version.")
@@ -164,7 +164,7 @@ def _put(draft: Draft, output: str | None, *, force: bool) -> None:
     put(sys.stderr if output is None else sys.stdout, *open_ends(draft))
 
 
-@command.command("check")
+@command.command("check", example="mlsub system check v5.1/NVIDIA/systems")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path())
 @click.option("--round", "round_", metavar="ROUND", help="1.0 or v1.0; else read off the folders, else the newest.")
 @click.option("--usage", metavar="USAGE", help="training, hpc or rehearsal.")
@@ -185,7 +185,7 @@ def check(files: tuple[str, ...], round_: str | None, usage: str | None, strict:
     sys.exit(checks.exit_status(strict=strict))
 
 
-@command.command("capture")
+@command.command("capture", example="mlsub system capture --submitter NVIDIA -o node.json")
 @click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path())
 @click.option("--merge", is_flag=True, help="Join the captures FILE... instead of capturing this host.")
 @click.option("--hosts", metavar="A,B", help="Capture these hosts by ssh instead; mlsub must be installed on them.")
