@@ -13,7 +13,8 @@ import msgspec
 
 from mlsub.findings import Finding
 
-Meaning = Literal["plain", "strong", "good", "bad", "note", "number", "path", "code"]
+#: ``name`` is that of a key, a benchmark or a rule.
+Meaning = Literal["plain", "strong", "good", "bad", "note", "number", "path", "code", "name"]
 
 
 #: An address that no format takes for anything else.

@@ -30,6 +30,7 @@ _SPECIAL = re.compile(r"[\\`*\[\]<>|~$&]|(?<![^\W_])_|_(?![^\W_])|(?<!\S)#")
 #: What would make a list or a heading of a line that begins with it.
 _BEGIN = re.compile(r"^ *(?:(?=[-+=])|(\d+)(?=[.)]))")
 _DEEPEST = 6
+_AS_CODE = ("code", "name")
 
 
 def render(document: Document) -> str:
@@ -76,7 +77,7 @@ def _words(words: Words) -> str:
 
 
 def _span(span: Span) -> str:
-    if span.meaning == "code" and span.text.strip():
+    if span.meaning in _AS_CODE and span.text.strip():
         return _code_span(plain(span.text))
     return f"[{escape(span.text)}]({span.address})" if span.address else escape(span.text)
 
@@ -129,7 +130,7 @@ def _table(table: Table) -> Iterator[str]:
 
 def _in_table(words: Sequence[Span]) -> str:
     """Words of a cell; a bar in code would end it."""
-    return "".join(_span(span).replace("|", "\\|") if span.meaning == "code" else _span(span) for span in words)
+    return "".join(_span(span).replace("|", "\\|") if span.meaning in _AS_CODE else _span(span) for span in words)
 
 
 def _row(cells: Iterable[str]) -> str:

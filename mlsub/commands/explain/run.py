@@ -115,19 +115,23 @@ def explanation_document(explained: Explanation) -> Document:
     return document(explained.rule, *explanation_blocks(explained))
 
 
-def explanation_blocks(explained: Explanation, *, with_key: bool = True) -> Iterator[Block]:
-    """What a rule is about, then expected, found, fix and source, as a finding of it has them."""
+def explanation_blocks(explained: Explanation, *, on_page_of_key: bool = False) -> Iterator[Block]:
+    """What a rule is about, then expected, found, fix and source, as a finding of it has them.
+
+    ``on_page_of_key`` leaves out what the page says once, and the official files, which are many.
+    """
     yield Text(f"{explained.title}.")
     about: list[tuple[str, Cell]] = []
-    if explained.key and with_key:
+    if explained.key and not on_page_of_key:
         about.append(("key", explained.key))
     kind = f"{explained.kind.value} {explained.severity.value}; rules out {_DIVISIONS[explained.blocks]}"
     about += [("kind", kind), ("why", explained.why)]
     rest: list[tuple[str, Cell]] = [
         ("found", f"for example {explained.found}"),
         ("fix", explained.fix),
-        ("source", Lines(explained.sources)),
     ]
+    if not on_page_of_key:
+        rest.append(("source", Lines(explained.sources)))
     if not explained.expected:
         yield Facts((*about, *rest))
         return

@@ -1,4 +1,4 @@
-"""Tables keep to their width and show every name whole, Markdown keeps to its tables, and names get a did-you-mean."""
+"""Tables keep to their width and show every name whole, and names get a did-you-mean."""
 
 from __future__ import annotations
 
@@ -6,14 +6,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from mlsub.commands.rules.diff import round_diff
 from mlsub.commands.rules.document import ids_document, keys_document, overview_document, table_document
 from mlsub.commands.rules.document_diff import round_document
 from mlsub.commands.rules.keys import key_list
-from mlsub.commands.rules.markdown import escape, page, prose, table
 from mlsub.commands.rules.overview import Overview, round_lines, rule_ids_of
 from mlsub.commands.rules.table import rule_table
 from mlsub.divisions import DIVISIONS
@@ -59,21 +56,6 @@ def readable(document: Document, names: Sequence[str], *, quoted: bool | None = 
         assert "None" not in shown and "=[" not in shown and "…" not in shown
         assert [name for name in names if name not in shown] == []
     assert quoted is None or ("`" in markdown.render(document)) == quoted
-
-
-@given(st.text(max_size=40))
-def test_nothing_escapes_from_a_cell(content: str) -> None:
-    [_, _, row] = table(["a", "b"], [[escape(content.replace("\n", " ")), "x"]])
-    assert row.replace("\\\\", "").replace("\\|", "").count("|") == 3
-
-
-def test_names_are_code_but_no_files_and_no_quoted_values() -> None:
-    assert prose("opt_name is 1 < 2") == "`opt_name` is 1 \\< 2"
-    assert prose('result_0.txt holds "gpt_oss_20b"') == 'result_0.txt holds "gpt_oss_20b"'
-
-
-def test_a_page_ends_in_one_line_feed_and_has_no_gaps() -> None:
-    assert page(["", "a", "", "", "b", ""]) == "a\n\nb\n"
 
 
 @pytest.mark.parametrize(
