@@ -9,11 +9,12 @@ from mlsub.present.envelope import Answer, schema_of
 
 _ANSWERS = {
     "audit": "mlsub.commands.audit.answer.ClaimsAudit",
-    "check": "mlsub.present.report_json.Reports",
+    "check": "mlsub.present.entries.Reports",
     "compare": "mlsub.commands.compare.trainings.model.Comparison",
     "compare packages": "mlsub.commands.compare.packages.model.PackageDiff",
     "db build": "mlsub.commands.db.build.Built",
     "db tables": "mlsub.commands.db.document.Tables",
+    "explain": "mlsub.commands.explain.run.Explanation",
     "fix": "mlsub.commands.fix.model.Fix",
     "fix truncate": "mlsub.commands.fix.model.Truncation",
     "inspect": "mlsub.commands.inspect.model.Inspection",
@@ -27,10 +28,13 @@ _ANSWERS = {
     "rules list": "mlsub.commands.rules.overview.Overview",
     "rules list ids": "mlsub.commands.rules.overview.RuleIds",
     "rules show": "mlsub.commands.rules.table.RuleTable",
-    "score": "mlsub.present.report_json.Reports",
+    "score": "mlsub.present.entries.Reports",
     "rcp margin": "mlsub.commands.rcp.model.Margins",
     "rcp plan": "mlsub.commands.rcp.model.Planned",
     "rcp show": "mlsub.commands.rcp.model.Points",
+    "system check": "mlsub.commands.system.run.Checks",
+    "system list": "mlsub.commands.system.run.Known",
+    "system show": "mlsub.commands.system.run.Shown",
     "score selection": "mlsub.commands.score.select_runs.Selected",
 }
 

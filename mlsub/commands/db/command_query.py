@@ -36,7 +36,7 @@ def query(statement: str, database: str, limit: int, format_: str) -> None:
     from mlsub.commands.db.render import as_csv, as_json, as_markdown, print_table
 
     if format_ == "text":
-        from mlsub.present.report import console
+        from mlsub.present.terminal import console
 
         print_table(answer, console())
     elif format_ == "csv":

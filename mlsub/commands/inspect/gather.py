@@ -74,8 +74,9 @@ def _found(paths: Sequence[str], settings: Settings, skip: Callable[[str], None]
     lines = dict.fromkeys(in_one_line(problem.finding) for problem in problems)
     if lines and (skip is None or not found):
         raise MlsubError(*lines)
-    for line in lines if skip is not None else ():
-        skip(line)
+    if skip is not None:
+        for line in lines:
+            skip(line)
     return found
 
 

@@ -11,7 +11,8 @@ from mlsub.convergence.verdict import pruned
 from mlsub.convergence.words import number
 from mlsub.io.errors import MlsubError
 from mlsub.io.plain import plain
-from mlsub.present.columns import columns
+from mlsub.present.document import Column, Table
+from mlsub.present.text import lines as text_lines
 from mlsub.rounds import Round
 from mlsub.rules.load import benchmark
 
@@ -43,7 +44,7 @@ def summary(file: Path, built: Built, name: str, round_: Round) -> str:
     lines = [
         f"{plain(str(file))}: {name}, {unit_words(name, round_)} to converge",
         "",
-        *columns(rows, heads),
+        *text_lines(Table(tuple(map(Column, heads)), tuple(rows))),
         *(f"note: {plain(note)}" for note in built.notes),
     ]
     return "\n".join(line.rstrip() for line in lines) + "\n"

@@ -89,9 +89,10 @@ def _check_before(target: Target) -> None:
 def _deliver(reports: Sequence[Report], target: Target) -> None:
     """Print or write the answer; on standard error, what there is to say of it."""
     if target.format == "json":
-        from mlsub.present.report_json import render_json
+        from mlsub.present.entries import Reports
+        from mlsub.present.envelope import answer
 
-        target.put(render_json("score", reports))
+        target.put(answer("score", Reports(reports=tuple(reports))))
         tell_unchecked(reports)
         return
     if target.format == "text":

@@ -94,13 +94,10 @@ def print_text(text: str) -> None:
 
 def print_findings(findings: Sequence[Finding]) -> None:
     """Print each defect once, with its places."""
-    if not findings:
-        return
-    from mlsub.present.report import console, grouped, print_group
+    from mlsub.present.document import Findings
+    from mlsub.present.output import put
 
-    out = console()
-    for group in grouped(findings):
-        print_group(group, out)
+    put(sys.stdout, Findings(tuple(findings)))
 
 
 def refused(findings: Sequence[Finding], format_: str, told: str) -> NoReturn:

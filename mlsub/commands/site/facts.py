@@ -11,7 +11,7 @@ from mlsub.commands.site.model import Cell, Head, Row, Section, Table, cell_of, 
 from mlsub.findings import Finding, Kind, Severity
 from mlsub.io.show import show
 from mlsub.log.report import LogReport
-from mlsub.present.report import MAX_PLACES, grouped
+from mlsub.present.findings import MAX_PLACES, grouped
 from mlsub.rounds import Round
 from mlsub.submission.report import Report
 from mlsub.systems.description import read_description

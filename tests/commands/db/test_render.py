@@ -16,7 +16,7 @@ from mlsub.commands.db.cells import as_json as json_cell
 from mlsub.commands.db.cells import as_text, integer, moment, number, text
 from mlsub.commands.db.query import Answer
 from mlsub.commands.db.render import as_csv, as_json, as_markdown, print_table
-from mlsub.present.report import console
+from mlsub.present.terminal import console
 
 ANSWER = Answer(
     ("name", "minutes", "flag", "when", "list"),
