@@ -49,17 +49,17 @@ def build(
     from mlsub.commands.db.build import build as build_database
     from mlsub.commands.db.document import built_document
     from mlsub.commands.options import options_of, tell
+    from mlsub.workspace import Settings
 
     asked = Ask(
         folders=tuple(map(Path, folders)),
         output=Path(output),
         records=tuple(map(Path, records)),
         parquet=Path(parquet) if parquet else None,
-        round=round_,
-        usage=usage,
-        jobs=jobs,
         fresh=force,
-        convergence=options_of(rcp, points=rcp_points, train_samples=train_samples),
+        settings=Settings(
+            round_, usage, jobs, convergence=options_of(rcp, points=rcp_points, train_samples=train_samples)
+        ),
     )
     built = build_database(asked)
     if built.aside is not None:

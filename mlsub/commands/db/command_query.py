@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from mlsub.commands.options import Target, format_option
+from mlsub.present import FORMATS
 
 #: A longer question is none.
 _MAX_STATEMENT = 1 << 20
@@ -17,35 +18,28 @@ _MAX_STATEMENT = 1 << 20
 @click.argument("statement", metavar="SQL")
 @click.option("--db", "database", type=click.Path(), metavar="FILE", default="results.duckdb", show_default=True)
 @click.option("--limit", type=click.IntRange(1, 10_000_000), metavar="N", default=1000, show_default=True)
-@click.option(
-    "--format", "format_", type=click.Choice(["text", "csv", "json", "markdown"]), default="text", show_default=True
-)
+@click.option("--format", "format_", type=click.Choice([*FORMATS, "csv"]), default="text", show_default=True)
 def query(statement: str, database: str, limit: int, format_: str) -> None:
     """Answer a question in SQL, one SELECT; - reads it from standard input.
 
-    The database is opened for reading alone, without files, network and extensions. text and markdown round numbers to
-    six decimals; csv and json have them whole. mlsub db tables shows what there is to ask.
+    The database is opened for reading alone, without files, network and extensions. Numbers have six
+    decimals at most; csv and json have them whole. mlsub db tables shows what there is to ask.
 
     Exit status: 0 answered, 2 not.
     """
+    from mlsub.commands.db.document import as_csv, result_document
     from mlsub.commands.db.query import ask
     from mlsub.commands.options import tell
-    from mlsub.commands.output import write_text
 
-    answer = ask(Path(database), _statement(statement), limit)
-    from mlsub.commands.db.render import as_csv, as_json, as_markdown, print_table
-
-    if format_ == "text":
-        from mlsub.present.report import console
-
-        print_table(answer, console())
-    elif format_ == "csv":
-        write_text(as_csv(answer))
+    found = ask(Path(database), _statement(statement), limit)
+    target = Target("db query", format_)
+    if format_ == "csv":
+        target.put(as_csv(found))
     else:
-        write_text(as_json(answer) if format_ == "json" else as_markdown(answer))
-    for note in answer.notes:
+        target.write(found, lambda: result_document(found))
+    for note in found.notes:
         tell(note)
-    if answer.more:
+    if found.more:
         tell(f"only the first {limit} rows; --limit N shows more")
 
 
@@ -60,7 +54,7 @@ def _statement(text: str) -> str:
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise MlsubError("The question is no UTF-8 text") from error
+        raise MlsubError("The question is not UTF-8 text") from error
 
 
 @click.command("tables")
@@ -71,7 +65,8 @@ def tables(names: tuple[str, ...], format_: str) -> None:
 
     Exit status: 0 shown, 2 no such table.
     """
-    from mlsub.commands.db.document import tables_document, tables_of
+    from mlsub.commands.db.document import tables_document
+    from mlsub.commands.db.schema import Tables
     from mlsub.commands.db.schema import tables as known
     from mlsub.io.errors import MlsubError
     from mlsub.io.yamlfile import meant
@@ -79,6 +74,6 @@ def tables(names: tuple[str, ...], format_: str) -> None:
     by_name = {table.name: table for table in known()}
     for name in names:
         if name not in by_name:
-            raise MlsubError(f"no table {name!r}{meant(name, by_name)}")
-    shown = tables_of([by_name[name] for name in names] or list(known()))
+            raise MlsubError(f"There is no table {name!r}{meant(name, by_name)}")
+    shown = Tables(tables=tuple(by_name[name] for name in names or by_name))
     Target("db tables", format_).write(shown, lambda: tables_document(shown))
