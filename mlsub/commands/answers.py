@@ -29,6 +29,7 @@ _ANSWERS = {
     "rules list ids": "mlsub.commands.rules.overview.RuleIds",
     "rules show": "mlsub.commands.rules.table.RuleTable",
     "score": "mlsub.present.report_json.Reports",
+    "rcp build": "mlsub.commands.rcp.model.NewReference",
     "rcp margin": "mlsub.commands.rcp.model.Margins",
     "rcp plan": "mlsub.commands.rcp.model.Planned",
     "rcp show": "mlsub.commands.rcp.model.Points",

@@ -1,4 +1,4 @@
-"""What runs are held against along the batch size: the official curve, its limit, and the hull of the written rules."""
+"""What runs are compared with along the batch size: the official curve, its limit, the hull of the written rules."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import msgspec
 
 from mlsub.convergence.algorithm import algorithm_of, is_tested, unit_words
 from mlsub.convergence.deadline import Which, points_at_deadline
-from mlsub.convergence.pruning import interpolated, lower_hull, pruned
+from mlsub.convergence.pruning import interpolated, lower_hull, prune
 from mlsub.convergence.reference import Point, benchmark_in, points_of, reference_file
 from mlsub.convergence.verdict import reference_for
 from mlsub.io.errors import MlsubError
@@ -31,7 +31,7 @@ class Reference(msgspec.Struct, frozen=True, kw_only=True):
     ``points`` are all points by batch size, ``kept`` those the official pruning keeps, ``hull`` the lower hull of the
     written rules. ``runs`` is the number of result files of an entry, ``earlier`` what the round lets a result be
     below the least accepted mean, ``normalised`` whether a faster accepted result is scaled to the mean, ``source``
-    the file the points are from.
+    the file the points are from, ``removed`` see :class:`mlsub.convergence.pruning.Pruning`.
     """
 
     benchmark: str
@@ -43,9 +43,10 @@ class Reference(msgspec.Struct, frozen=True, kw_only=True):
     earlier: float
     normalised: bool
     source: str
+    removed: tuple[tuple[float, tuple[float, ...]], ...] = ()
 
     def held_against(self, batch_size: float) -> tuple[Point | None, str]:
-        """The point that results at a batch size are held against, its limit with the round's allowance, and how."""
+        """The point that results at a batch size are compared with, its limit with the round's allowance, and how."""
         point, how = reference_for(batch_size, self.kept, self.runs)
         return (None if point is None else self.allowed(point)), how
 
@@ -69,7 +70,7 @@ def reference_of(round_: Round, name: str, own: str | None = None, which: Which 
     """
     algorithm = algorithm_of(round_.usage, round_.name, round_.overlay)
     if algorithm is None:
-        raise MlsubError(f"{round_.title} had no convergence test")
+        raise MlsubError(f"{round_.title} had no convergence test; it began with v1.0")
     if not is_tested(name):
         raise MlsubError(f"{name} is not compared with a reference in any round")
     if name not in round_.benchmarks:
@@ -83,13 +84,15 @@ def reference_of(round_: Round, name: str, own: str | None = None, which: Which 
     at_deadline = which == "deadline" and mine is None
     if at_deadline:
         points = points_at_deadline(points, name, round_, runs, algorithm)
+    pruning = prune(points, algorithm, runs)
     source = file.name if mine else f"mlperf-logging {_installed()}"
     return Reference(
         benchmark=name,
         unit=unit_words(name, round_),
         runs=runs,
         points=points,
-        kept=pruned(points, algorithm, runs),
+        kept=pruning.kept,
+        removed=pruning.removed,
         hull=lower_hull(points),
         earlier=dict(algorithm.earlier).get(name, 0),
         normalised=algorithm.normalise,

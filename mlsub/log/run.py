@@ -181,7 +181,7 @@ class RunFold:
         self.times: dict[str, float] = {}
         self.counts = {"block_start": 0, "epoch_start": 0}
         self.event_types: dict[str, tuple[str, int]] = {}
-        self._interval: tuple[float | None, float | None] = (None, None)
+        self.interval: tuple[float | None, float | None] = (None, None)
         self._latest: float | None = None
         self._block: Event | None = None
         self.last_block: Event | None = None
@@ -226,7 +226,7 @@ class RunFold:
 
     def finish(self) -> Run:
         """The run so far; more events may follow."""
-        start, stop = self._interval
+        start, stop = self.interval
         tally, block = self._tally, self.last_block
         timeline = Timeline(
             first=tally.first if tally.events else None,
@@ -259,9 +259,9 @@ class RunFold:
 
     def _run_edge(self, event: Event) -> None:
         """The interval the official score uses: the last start and stop up to where both are known."""
-        start, stop = self._interval
+        start, stop = self.interval
         if start is None or stop is None:
-            self._interval = (event.time_ms, stop) if event.key == "run_start" else (start, event.time_ms)
+            self.interval = (event.time_ms, stop) if event.key == "run_start" else (start, event.time_ms)
         self.lines.setdefault(event.key, event.line)
         if event.key == "run_stop":
             if self.status_line is None:

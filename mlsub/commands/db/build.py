@@ -163,7 +163,7 @@ def _check_places(ask: Ask, packages: Sequence[Package]) -> None:
     journal = ask.output.with_name(f"{ask.output.name}.wal")
     if os.path.lexists(journal):
         # DuckDB would replay it into whatever file has the name.
-        raise MlsubError(f"{journal} is there: {ask.output} is open for writing. Close it, or remove {journal}.")
+        raise MlsubError(f"{journal} exists: {ask.output} is open for writing. Close it, or remove {journal}.")
     for place in (ask.output, ask.parquet):
         for package in packages:
             if place is not None and place.resolve().is_relative_to(package.folder.resolve()):
@@ -180,7 +180,7 @@ def _check_parquet(folder: Path) -> None:
     except OSError:
         foreign = True
     if foreign:
-        raise MlsubError(f"{folder} is there and holds other things. Name a new folder.")
+        raise MlsubError(f"{folder} exists and contains other files. Name a new folder.")
     check_free(folder)
 
 

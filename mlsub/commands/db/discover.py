@@ -62,7 +62,7 @@ def discover(paths: Sequence[Path], settings: Settings) -> Found:
     packages: dict[tuple[str, str], Package] = {}
     for one in found:
         if one.place.target is Target.LOG:
-            passed.append(f"{one.place.path}: a log alone is not a result; name the folder that holds it")
+            passed.append(f"{one.place.path}: a log alone is not a result; name its folder")
             continue
         for place in organisations(one.place):
             package = Package(place.organisation or place.path, one.round, place.path)
