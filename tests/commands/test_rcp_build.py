@@ -20,8 +20,8 @@ FILE: resnet, epochs to converge
 
 batch size  runs  mean   stdev  accepted from  beside 9 installed points
 ------------------------------------------------------------------------------------------
-3200        10    41.5  2.2913  38.6565        kept
-4096        10    61.5  2.2913  58.6565        kept; in place of one with a mean of 39.875
+      3200    10  41.5  2.2913        38.6565  kept
+      4096    10  61.5  2.2913        58.6565  kept; in place of one with a mean of 39.875
 
 Notes
   - batch size 4096: the runs differ in lars_opt_learning_rate_warmup_epochs, which is left out
