@@ -1,4 +1,4 @@
-"""What runs are held against along the batch size: the official curve, its limit, and the hull of the written rules."""
+"""What runs are compared with along the batch size: the official curve, its limit, the hull of the written rules."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Reference(msgspec.Struct, frozen=True, kw_only=True):
     source: str
 
     def held_against(self, batch_size: float) -> tuple[Point | None, str]:
-        """The point that results at a batch size are held against, its limit with the round's allowance, and how."""
+        """The point that results at a batch size are compared with, its limit with the round's allowance, and how."""
         point, how = reference_for(batch_size, self.kept, self.runs)
         return (None if point is None else self.allowed(point)), how
 

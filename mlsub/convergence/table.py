@@ -40,7 +40,7 @@ class ReferenceTable(msgspec.Struct, frozen=True):
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """What the runs at a batch size are held against: accepted from ``minimum`` on, scaled below ``mean``."""
+    """What the runs at a batch size are compared with: accepted from ``minimum`` on, scaled below ``mean``."""
 
     usage: str
     round: str
@@ -59,8 +59,7 @@ def reference_table(round_: Round, name: str, which: Which = "final") -> Referen
     """The reference points of a benchmark in a round: the final ones, or those of the release at the deadline.
 
     Raises:
-        MlsubError: there are none.
-        MlsubError: the installed file is broken.
+        MlsubError: there are none, or the installed file is broken.
     """
     reference = reference_of(round_, name, which=which)
     rows = tuple(
@@ -83,8 +82,7 @@ def plan_of(round_: Round, name: str, batch_size: float, which: Which = "final")
     """What an entry with this batch size needs, by the final points or those of the release at the deadline.
 
     Raises:
-        MlsubError: there is no reference.
-        MlsubError: the installed file is broken.
+        MlsubError: there is no reference, or the installed file is broken.
     """
     reference = reference_of(round_, name, which=which)
     point, how = reference.held_against(batch_size)

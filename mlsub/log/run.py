@@ -206,7 +206,7 @@ class RunFold:
         self.times: dict[str, float] = {}
         self.counts = {"block_start": 0, "epoch_start": 0}
         self.event_types: dict[str, tuple[str, int]] = {}
-        self._timed = TimedRegion()
+        self.timed = TimedRegion()
         self._latest: float | None = None
         self._block: Event | None = None
         self.last_block: Event | None = None
@@ -257,8 +257,8 @@ class RunFold:
             last=tally.last if tally.events else None,
             init_start=self.times.get("init_start"),
             init_stop=self.times.get("init_stop"),
-            run_start=self._timed.start,
-            run_stop=self._timed.stop,
+            run_start=self.timed.start,
+            run_stop=self.timed.stop,
             blocks=self.counts["block_start"],
             epochs=self.counts["epoch_start"],
             events=tally.events,
@@ -282,7 +282,7 @@ class RunFold:
         )
 
     def _run_edge(self, event: Event) -> None:
-        self._timed.edge(event)
+        self.timed.edge(event)
         self.lines.setdefault(event.key, event.line)
         if event.key == "run_stop":
             if self.status_line is None:

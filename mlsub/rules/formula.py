@@ -82,7 +82,7 @@ def is_formula(operand: object) -> bool:
 def formulas_in(
     content: Any, path: tuple[str | int, ...] = (), *, bare: bool = False
 ) -> Iterator[tuple[tuple[str | int, ...], str, str]]:
-    """The formulas of a demand, at any depth: path, text as written, and text without the ``=`` (``bare`` ones have none).
+    """The formulas of a demand, at any depth: path, text, and text without ``=`` (``bare`` ones have none).
 
     Those under ``satisfies`` are bare.
     """

@@ -9,7 +9,7 @@ from typing import Any
 
 from mlsub.commands.demo.manifest import PARAMETERS, RehearsalEntry
 from mlsub.commands.demo.train import train_run
-from mlsub.commands.rcp.build import Built, Provenance, build_records
+from mlsub.commands.rcp.build import Built, Choice, build_records
 from mlsub.judge.log import LogTask, judge_log
 from mlsub.rounds import get_round
 
@@ -21,7 +21,7 @@ SIZES: dict[str, dict[int, float]] = {
 #: Four times the runs of an entry, and their seeds.
 RUNS = 20
 FIRST_SEED = 1000
-_PROVENANCE = Provenance("mlsub", "2026-11-21", "one core of an x86-64 processor")
+_CHOICE = Choice(creator="mlsub", when="2026-11-21", platform="one core of an x86-64 processor")
 
 Told = Callable[[str, int, int], None]
 
@@ -47,4 +47,4 @@ def build_reference(benchmark: str, told: Told | None = None) -> Built:
             if told is not None:
                 told(benchmark, size, RUNS)
         reports = [judge_log(LogTask(str(log), f"{log.parent.name}/{log.name}", "rehearsal", "1.0")) for log in logs]
-        return build_records(reports, benchmark, get_round("rehearsal", "1.0"), _PROVENANCE)
+        return build_records(reports, benchmark, get_round("rehearsal", "1.0"), _CHOICE)

@@ -1,18 +1,40 @@
-"""Ctrl-C as a wish: it ends the watch between two looks, never in the middle of a log."""
+"""Time and interrupts as the watch meets them."""
 
 from __future__ import annotations
 
+import select
 import signal
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any
 
 
-class Interrupts:
-    """Notes SIGINT and SIGTERM while it is entered; only where :meth:`let_through` says so they interrupt at once.
+class Clock:
+    """The clock of the machine, in seconds. A test has one of its own."""
 
-    A second one interrupts wherever it comes. ``by`` is the last that came, None before the first.
+    def now(self) -> float:
+        """The time of day, since the Unix epoch."""
+        return time.time()
+
+    def steady(self) -> float:
+        """A time that only goes forward, whoever sets the clock of the machine."""
+        return time.monotonic()
+
+    def sleep(self, seconds: float, readable: Sequence[int] = ()) -> None:
+        """Wait, and no longer than until one of the file descriptors has something to read."""
+        if readable:
+            select.select(readable, [], [], seconds)
+        else:
+            time.sleep(seconds)
+
+
+class Interrupts:
+    """Ctrl-C as a wish: SIGINT and SIGTERM are noted while this is entered, and end the watch between two looks.
+
+    They interrupt at once where :meth:`let_through` says so, and a second one wherever it comes. ``by`` is the last
+    that came, None before the first.
     """
 
     def __init__(self, signals: tuple[signal.Signals, ...] = ()) -> None:
@@ -24,8 +46,7 @@ class Interrupts:
         self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Interrupts:
-        for one in self._signals:
-            self._before[one] = signal.signal(one, self._note)
+        self._before = {one: signal.signal(one, self._note) for one in self._signals}
         return self
 
     def __exit__(
