@@ -6,12 +6,24 @@ from collections.abc import Collection, Mapping
 
 import msgspec
 
-from mlsub.commands.audit.expression import Expression, ExpressionError, Function, functions
-from mlsub.commands.audit.tree import Call, Name, Negated, Node, Number, Operation, Text, Truth
+from mlsub.commands.audit.expression import (
+    Call,
+    Expression,
+    Function,
+    Name,
+    Negated,
+    Node,
+    Number,
+    Operation,
+    Text,
+    Truth,
+    functions,
+)
 from mlsub.io.yamlfile import meant
 from mlsub.rounds import known_rounds, normalise_round
+from mlsub.rules.arithmetic import ExpressionError
 
-#: The scores a result may have; bases.py says what each is.
+#: The scores a result may have; facts.py says what each is.
 BASES = ("published", "unscaled", "expected", "rcp_mean")
 _SHOWN = {
     "any": "a number or text",

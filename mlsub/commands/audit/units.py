@@ -13,10 +13,21 @@ from functools import lru_cache
 
 import msgspec
 
-from mlsub.commands.audit.expression import Expression, ExpressionError, functions
+from mlsub.commands.audit.expression import (
+    Call,
+    Expression,
+    Name,
+    Negated,
+    Node,
+    Number,
+    Operation,
+    Text,
+    Truth,
+    functions,
+)
 from mlsub.commands.audit.model import Stated
-from mlsub.commands.audit.tree import Call, Name, Negated, Node, Number, Operation, Text, Truth
 from mlsub.io.data import shipped
+from mlsub.rules.arithmetic import ExpressionError
 
 #: Quantities and their exponents, sorted: minutes a chip is ``(("chips", -1), ("time", 1))``. Nothing is a plain ratio.
 Powers = tuple[tuple[str, int], ...]

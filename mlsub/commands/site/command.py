@@ -21,7 +21,7 @@ from mlsub.io.errors import MlsubError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mlsub.commands.audit.audit import Audit
+    from mlsub.commands.audit.verdict import Audit
     from mlsub.commands.site.build import Built
     from mlsub.commands.site.pages import Page
     from mlsub.convergence.entry import Options
@@ -137,7 +137,7 @@ def _audit(files: Sequence[str], paths: Sequence[str], jobs: int | None) -> list
     """Audit claims files against what lies below the paths; the end of the command where one cannot be used."""
     if not files:
         return []
-    from mlsub.commands.audit.audit import audit
+    from mlsub.commands.audit.run import audit
 
     with progress_bar() as progress:
         return [audit(Path(file), paths, jobs=jobs, progress=progress) for file in files]
