@@ -76,7 +76,7 @@ def deciding(facts: Iterable[Facts], asked: Collection[str]) -> tuple[str, ...]:
 
 
 def gather(
-    results: Iterable[Result],
+    results: Sequence[Result],
     rounds: Sequence[RoundFolder],
     jobs: int | None = None,
     progress: Progress | None = None,
@@ -110,7 +110,7 @@ def gather(
         for result, folder in wanted.values():
             none = f"no result log in {folder.parent.name}/{folder.name}"
             found[result.name] = _facts(result, folder, read) or _missing(result, none)
-    return found
+    return {result.name: found[result.name] for result in results}
 
 
 def _named(result: Result) -> dict[str, str | None]:

@@ -10,7 +10,7 @@ from mlsub.commands.audit.facts import gather
 from mlsub.commands.audit.judge import judge
 from mlsub.commands.audit.messaging.judge import judge_messaging
 from mlsub.commands.audit.messaging.tables import AUTO
-from mlsub.commands.audit.model import Claim
+from mlsub.commands.audit.model import Claim, ClaimsFile
 from mlsub.commands.audit.places import round_folders
 from mlsub.commands.audit.read import read_claims
 from mlsub.commands.audit.verdict import Audit, Judged
@@ -28,7 +28,6 @@ def audit(
     rules: str = AUTO,
     jobs: int | None = None,
     progress: Progress | None = None,
-    checked: Sequence[Checked] = (),
 ) -> Audit:
     """Check the claims of a file against results.
 
@@ -40,30 +39,35 @@ def audit(
         rules: the text of the rules on quoting results, see messaging/tables.py.
         jobs: processes that read logs.
         progress: receives how far the reading has come.
-        checked: results that have been read already, see :func:`~mlsub.commands.audit.facts.gather`.
 
     Raises:
         FileProblemsError: the file cannot be used, or an expression of it has no value.
         MlsubError: a folder holds no results.
     """
-    return audit_of(
-        read_world(file, folders, jobs=jobs, progress=progress, checked=checked),
-        bases=bases,
-        documents=documents,
-        rules=rules,
-    )
+    world = read_world(read_claims(file), folders, jobs=jobs, progress=progress)
+    return audit_of(world, bases=bases, documents=documents, rules=rules)
 
 
 def read_world(
-    file: Path,
+    claims: ClaimsFile,
     folders: Sequence[str],
     *,
     jobs: int | None = None,
     progress: Progress | None = None,
     checked: Sequence[Checked] = (),
 ) -> World:
-    """The claims of a file and the results that they name; arguments and errors are those of :func:`audit`."""
-    claims = read_claims(file)
+    """The results that claims name, as their files have them.
+
+    Args:
+        claims: what was said.
+        folders: where results lie, see places.py.
+        jobs: processes that read logs.
+        progress: receives how far the reading has come.
+        checked: results that have been read already, see :func:`~mlsub.commands.audit.facts.gather`.
+
+    Raises:
+        MlsubError: a folder holds no results.
+    """
     rounds = round_folders(folders)
     expressions = [one.expr for claim in claims.claims for one in (*claim.judged, *claim.nearest)]
     used = {name for expression in expressions for name in claims.results_in(expression)}
@@ -72,7 +76,7 @@ def read_world(
 
 
 def audit_of(world: World, *, bases: Collection[str] = (), documents: Sequence[str] = (), rules: str = AUTO) -> Audit:
-    """The verdicts on claims whose results have been read; nothing but documents is read here."""
+    """The verdicts on claims whose results have been read; arguments and errors are those of :func:`audit`."""
     judged = tuple(_judged(claim, world, bases) for claim in world.file.claims)
     return Audit(
         file=str(world.file.file),

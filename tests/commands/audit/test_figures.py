@@ -17,6 +17,7 @@ from mlsub.commands.audit.expression import functions
 from mlsub.commands.audit.facts import gather
 from mlsub.commands.audit.model import Result
 from mlsub.commands.audit.places import RoundFolder, round_folders
+from mlsub.commands.audit.read import read_claims
 from mlsub.commands.audit.run import audit, read_world
 from mlsub.commands.audit.verdict import Audit, ClaimVerdict
 from mlsub.commands.audit.wording import fixed, wordings
@@ -46,7 +47,7 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> World:
     }
     file = tmp_path_factory.mktemp("figures") / "claims.yaml"
     file.write_text(yaml.safe_dump(content))
-    return read_world(file, [str(shared.CORPUS)], jobs=1)
+    return read_world(read_claims(file), [str(shared.CORPUS)], jobs=1)
 
 
 @pytest.mark.parametrize("number", range(len(FIGURES)), ids=[expression for expression, _ in FIGURES])

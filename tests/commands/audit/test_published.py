@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from mlsub.commands.audit.evaluate import World
 from mlsub.commands.audit.judge import judge
+from mlsub.commands.audit.read import read_claims
 from mlsub.commands.audit.run import audit, audit_of, read_world
 from mlsub.commands.audit.verdict import Audit
 from mlsub.commands.audit.wording import accepted, halfway, stated
@@ -71,7 +72,7 @@ def audited(round_: str, folder: Path) -> tuple[World, Audit]:
         )
     file = folder / f"{round_}.yaml"
     file.write_text(yaml.safe_dump(content))
-    world = read_world(file, [str(shared.folder(round_))], jobs=1)
+    world = read_world(read_claims(file), [str(shared.folder(round_))], jobs=1)
     return world, audit_of(world)
 
 
