@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 
 from mlsub.commands.audit.expression import Expression
-from mlsub.commands.audit.kinds import BASES, Scope, kind_of
+from mlsub.commands.audit.kinds import BASES, Typed, type_of
 from mlsub.commands.audit.model import Claim, ClaimsFile, Input, Reading, Result, Stated, Statement
-from mlsub.commands.audit.units import Unit, check_stated, unit_named, unit_of
+from mlsub.commands.audit.units import check_stated, unit_named
 from mlsub.commands.audit.wording import NumberError, number, plus_minus, stated
 from mlsub.commands.audit.written import (
     FORM,
@@ -53,14 +53,14 @@ class _Reader:
 
     def __init__(self, file: Path, written: WrittenClaims, tree: Tree) -> None:
         self._file, self._written, self._tree = file, written, tree
-        self._scope = Scope((), (), {})
-        self._units: dict[str, Unit | None] = {}
+        self._names: dict[str, Typed] = {}
 
     def file(self) -> ClaimsFile:
         results = {result.name: result for result in self._results()}
         inputs = {one.name: one for one in self._inputs(results)}
-        self._scope = Scope(tuple(results), tuple(inputs), {})
-        self._units = {name: unit_named(one.unit) for name, one in inputs.items()}
+        self._names = {name: Typed("result") for name in results}
+        for name, one in inputs.items():
+            self._names.setdefault(name, Typed("number", unit_named(one.unit)))
         values = self._values()
         claims = tuple(self._claims())
         self._check_statements(claims)
@@ -126,7 +126,7 @@ class _Reader:
     def _values(self) -> dict[str, Expression]:
         found: dict[str, Expression] = {}
         for name in self._written.values:
-            if name in self._scope.names or name in BASES:
+            if name in self._names or name in BASES:
                 self._flaw(f"{name!r} is given twice: a result, an input or a basis has that name", "values", name)
             elif (expression := self._parsed("values", name)) is not None:
                 found[name] = expression
@@ -136,8 +136,7 @@ class _Reader:
         if circles:
             return {}
         for name in order:
-            kind, self._units[name] = self._kind(found[name], "values", name) or ("any", None)
-            self._scope = Scope(self._scope.results, self._scope.inputs, {**self._scope.values, name: kind})
+            self._names[name] = self._type(found[name], "values", name) or Typed("any")
         return {name: found[name] for name in order}
 
     def _claims(self) -> Iterator[Claim]:
@@ -251,15 +250,15 @@ class _Reader:
     def _expression(self, said: Stated | None, *here: Step) -> tuple[Expression, str] | None:
         """An expression and its kind; where it is judged, its unit has to be that of what is stated."""
         expression = self._parsed(*here)
-        found = self._kind(expression, *here) if expression is not None else None
+        found = self._type(expression, *here) if expression is not None else None
         if expression is None or found is None:
             return None
         try:
             if said is not None:
-                check_stated(expression, said, self._units)
+                check_stated(found.unit, said)
         except ExpressionError as error:
             self._flaw(str(error), *here)
-        return expression, found[0]
+        return expression, found.kind
 
     def _parsed(self, *here: Step) -> Expression | None:
         try:
@@ -268,9 +267,9 @@ class _Reader:
             self._flaw(str(error), *here)
             return None
 
-    def _kind(self, expression: Expression, *here: Step) -> tuple[str, Unit | None] | None:
+    def _type(self, expression: Expression, *here: Step) -> Typed | None:
         try:
-            return kind_of(expression, self._scope), unit_of(expression, self._units)
+            return type_of(expression, self._names)
         except ExpressionError as error:
             self._flaw(str(error), *here)
             return None

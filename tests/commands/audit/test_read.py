@@ -110,7 +110,7 @@ FLAWS = {
     ],
     ("price: {", "a: {"): [
         "7: inputs.a: 'a' is given twice: a result, or a basis, has that name",
-        "9: claims.one.expr: column 15: there is no result, input or value 'price'; there are a, b, a",
+        "9: claims.one.expr: column 15: there is no result, input or value 'price'; there are a, b",
     ],
     ("claims_version: 1", "claims_version: 2"): ["1: claims_version: expected 1, found 2"],
     ("stated: {", "state: {"): ["9: claims.one.state: unknown word. Did you mean stated?"],
