@@ -8,7 +8,7 @@ from typing import Any
 from mlsub.present.envelope import Answer, schema_of
 
 _ANSWERS = {
-    "audit": "mlsub.commands.audit.answer.ClaimsAudit",
+    "audit": "mlsub.commands.audit.verdict.Audit",
     "check": "mlsub.present.entries.Reports",
     "compare": "mlsub.commands.compare.trainings.model.Comparison",
     "compare packages": "mlsub.commands.compare.packages.model.PackageDiff",
