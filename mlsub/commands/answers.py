@@ -32,6 +32,9 @@ _ANSWERS = {
     "rcp plan": "mlsub.commands.rcp.model.Planned",
     "rcp show": "mlsub.commands.rcp.model.Points",
     "score selection": "mlsub.commands.score.select_runs.Selected",
+    "seal": "mlsub.commands.seal.receipt.Sealing",
+    "unseal": "mlsub.commands.unseal.run.Unsealing",
+    "verify": "mlsub.commands.verify.run.Checked",
 }
 
 
