@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.command("site", cls=Command, example="mlsub site v5.1 -o build/site")
 @asks(rules=True, convergence=True)
 @click.option("--output", "-o", required=True, type=click.Path(), metavar="DIR", help="The folder of the site.")
-@click.option("--replace", "--force", "replace", is_flag=True, help="Replace an earlier site there.")
+@click.option("--force", is_flag=True, help="Replace an earlier site in DIR.")
 @click.option("--ids", type=click.Path(), metavar="FILE", help="CSV of the IDs of results; see docs/site.md.")
 @click.option("--records", multiple=True, type=click.Path(), metavar="FILE", help="Figures beyond MLPerf; repeatable.")
 @click.option("--claims", multiple=True, type=click.Path(), metavar="FILE", help="Claims to audit; repeatable.")
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 def command(
     asked: Asked,
     output: str,
-    replace: bool,
+    force: bool,
     ids: str | None,
     records: tuple[str, ...],
     claims: tuple[str, ...],
@@ -62,7 +62,7 @@ def command(
     from mlsub.commands.site.render import check_jinja
 
     check_jinja()
-    check_place(Path(output), asked.paths, replace=replace)
+    check_place(Path(output), asked.paths, force=force)
     settings = asked.settings()
     wanted = Wanted(title=title, reference=asked.rcp, records=tuple(read_records(Path(file)) for file in records))
     if ids is not None:
@@ -127,11 +127,8 @@ def _pages(audits: Sequence[Audit]) -> tuple[Page, ...]:
 
 
 def _tell(built: Built, output: str) -> None:
+    from mlsub.commands.site.model import counted
     from mlsub.io.plain import plain
 
-    told = f"{_count(built.results, 'result')} of {_count(built.rounds, 'round')}, {_count(built.runs, 'run')}"
-    click.echo(plain(f"{output}: {told}, on {_count(built.pages, 'page')}. Open {Path(output) / 'index.html'}"))
-
-
-def _count(count: int, word: str) -> str:
-    return f"{count:,} {word}{'s' * (count != 1)}"
+    results = f"{counted(built.results, 'result')} of {counted(built.rounds, 'round')}, {counted(built.runs, 'run')}"
+    click.echo(plain(f"{output}: {results}, on {counted(built.pages, 'page')}. Open {Path(output) / 'index.html'}"))
