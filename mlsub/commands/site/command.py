@@ -69,8 +69,6 @@ def command(
         wanted = replaced(wanted, naming=read_ids(Path(ids)))
     audits = _audit(claims, asked)
     checked = _check(asked.paths, settings, inspected=inspected)
-    if inspected:
-        checked = _inspect(checked, asked)
     built = build_site(checked, Path(output), replaced(wanted, overlay=settings.overlay, more=_pages(audits)))
     _tell(built, output)
     if any(found.exit_status() for found in audits) and all(one.report.exit_status() < 2 for one in checked):
@@ -79,7 +77,7 @@ def command(
 
 
 def _check(paths: Sequence[str], settings: Settings, *, inspected: bool) -> list[Checked]:
-    """Read and judge; the end of the command where there is no result to show."""
+    """Read and judge, each log once; the end of the command where there is no result to show."""
     from msgspec.structs import replace
 
     from mlsub.workspace import check_with_logs
@@ -96,16 +94,11 @@ def _check(paths: Sequence[str], settings: Settings, *, inspected: bool) -> list
         if any(one.report.logs for one in checked):
             raise MlsubError("a log alone is no result. Name the folder of its benchmark.")
         raise MlsubError("there is no result to show, and no site was written.")
+    if inspected:
+        from mlsub.commands.site.forensics import with_forensics
+
+        return with_forensics(checked, settings.overlay)
     return checked
-
-
-def _inspect(checked: list[Checked], asked: Asked) -> list[Checked]:
-    """The same with forensic findings; the end of the command where a path cannot be inspected."""
-    from mlsub.commands.site.forensics import with_forensics
-    from mlsub.workspace import Settings
-
-    with progress_bar() as progress:
-        return with_forensics(checked, asked.paths, Settings(asked.round, asked.usage, asked.jobs, progress))
 
 
 def _audit(files: Sequence[str], asked: Asked) -> list[Audit]:

@@ -90,11 +90,17 @@ def age_of(name: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", name))
 
 
-def _round(one: Checked, round_: Round, naming: Naming, taken: set[str]) -> RoundResults:
-    report = one.report
+def logs_of(one: Checked) -> dict[str, list[LogReport]]:
+    """The logs of a report by the path of their entry, in the order in which people count."""
     logs: dict[str, list[LogReport]] = {}
     for log in sorted(one.logs, key=lambda log: counted(log.path)):
         logs.setdefault(log.path.rpartition("/")[0] or ".", []).append(log)
+    return logs
+
+
+def _round(one: Checked, round_: Round, naming: Naming, taken: set[str]) -> RoundResults:
+    report = one.report
+    logs = logs_of(one)
     owned, rest = _findings(report)
     results = [
         Result(
