@@ -31,7 +31,7 @@ _ANSWERS = {
     "rcp margin": "mlsub.commands.rcp.model.Margins",
     "rcp plan": "mlsub.commands.rcp.model.Planned",
     "rcp show": "mlsub.commands.rcp.model.Points",
-    "score selection": "mlsub.commands.score.select_runs.Selected",
+    "score selection": "mlsub.commands.score.select.Selected",
     "seal": "mlsub.commands.seal.receipt.Sealing",
     "unseal": "mlsub.commands.unseal.run.Unsealing",
     "verify": "mlsub.commands.verify.run.Checked",
