@@ -38,6 +38,12 @@ class Evaluation(msgspec.Struct, frozen=True):
     step_num: Any = None
     metric: Any = None
 
+    def event(self, key: str) -> Event:
+        """The evaluation as the record of a key that it was."""
+        names = ("epoch_num", "samples_count", "step_num", "metric")
+        metadata = {name: value for name in names if (value := getattr(self, name)) is not None}
+        return Event(time_ms=self.time_ms, key=key, value=self.value, metadata=metadata)
+
 
 class Seed(msgspec.Struct, frozen=True):
     """One logged seed and the source line that logged it; ``error`` says why the seed checker cannot use it."""

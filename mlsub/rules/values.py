@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 Series = tuple[str, str]
@@ -10,10 +11,12 @@ Series = tuple[str, str]
 class Stated(dict[str, Any]):
     """The last logged value of each key that a formula names, and how far each series of evaluations got."""
 
-    def __init__(self) -> None:
+    def __init__(self, values: Iterable[tuple[str, Any]] = ()) -> None:
         super().__init__()
         self._progress: dict[Series, int] = {}
         self._depends: dict[str, set[Series]] = {}
+        for key, value in values:
+            self.state(key, value)
 
     def state(self, key: str, value: Any) -> None:
         """Take a logged value. A series that is computed from it starts anew, as in the official checker."""

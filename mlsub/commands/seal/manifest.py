@@ -86,20 +86,21 @@ def parse_manifest(content: bytes, where: str) -> Manifest:
 
 def differences(listed: Manifest, found: Manifest) -> Iterator[Finding]:
     """What is there against what the manifest lists, sorted by path; nothing where they agree."""
-    pairs = (("file", listed.files, found.files), ("link", listed.links, found.links))
+    empty = dict.fromkeys(listed.folders, ""), dict.fromkeys(found.folders, "")
+    pairs = (
+        ("a file", listed.files, found.files),
+        ("a link", listed.links, found.links),
+        ("an empty folder", *empty),
+    )
     changes = []
     for kind, old, new in pairs:
         for path in {*old, *new}:
             if path not in new:
-                changes.append(finding("seal.missing", path, f"a {kind} of the manifest is not there"))
+                changes.append(finding("seal.missing", path, f"{kind} of the manifest is not there"))
             elif path not in old:
-                changes.append(finding("seal.extra", path, f"a {kind} is there that the manifest does not list"))
+                changes.append(finding("seal.extra", path, f"{kind} is there that the manifest does not list"))
             elif old[path] != new[path]:
-                aspect = "SHA-256" if kind == "file" else "target"
-                message = f"a {kind} has another {aspect} than the manifest"
+                aspect = "SHA-256" if kind == "a file" else "target"
+                message = f"{kind} has another {aspect} than the manifest"
                 changes.append(finding("seal.differs", path, message, expected=old[path], actual=new[path]))
-    for path in {*listed.folders} - {*found.folders}:
-        changes.append(finding("seal.missing", path, "an empty folder of the manifest is not there"))
-    for path in {*found.folders} - {*listed.folders}:
-        changes.append(finding("seal.extra", path, "an empty folder is there that the manifest does not list"))
     yield from sorted(changes, key=lambda change: (change.path, change.rule))

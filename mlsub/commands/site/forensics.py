@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from mlsub.commands.inspect.run import inspect
 from mlsub.commands.site.results import logs_of
+from mlsub.findings import Finding
 from mlsub.review.runs.model import Entry
 from mlsub.review.runs.trace import Traced, trace_of
 from mlsub.rounds import get_round
@@ -28,24 +29,17 @@ def with_forensics(checked: Sequence[Checked], overlay: str | None = None) -> li
     roots = [os.path.abspath(one.report.root) for one in checked if one.report.entries]  # noqa: PTH100  (links stay)
     above = os.path.commonpath(roots) if roots else ""
     entries = [entry for one in checked for entry in _entries(one, above, overlay)]
-    found = {one.path: one.observations for one in inspect(entries).entries}
-    return [
-        replace(
-            one,
-            report=replace(
-                one.report,
-                findings=(
-                    *one.report.findings,
-                    *(
-                        replace(observation.finding, path=entry.path, line=None)
-                        for entry in one.report.entries
-                        for observation in found.get(_place(above, one.report, entry.path), ())
-                    ),
-                ),
-            ),
-        )
-        for one in checked
+    found = {one.path: [it.finding for it in one.observations] for one in inspect(entries).entries}
+    return [replace(one, report=_with(one.report, found, above)) for one in checked]
+
+
+def _with(report: Report, found: Mapping[str, Sequence[Finding]], above: str) -> Report:
+    more = [
+        replace(finding, path=entry.path, line=None)
+        for entry in report.entries
+        for finding in found.get(_place(above, report, entry.path), ())
     ]
+    return replace(report, findings=(*report.findings, *more))
 
 
 def _entries(one: Checked, above: str, overlay: str | None) -> list[Entry]:
