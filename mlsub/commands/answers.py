@@ -37,7 +37,10 @@ _ANSWERS = {
     "system check": "mlsub.commands.system.run.Checks",
     "system list": "mlsub.commands.system.run.Known",
     "system show": "mlsub.commands.system.run.Shown",
-    "score selection": "mlsub.commands.score.select_runs.Selected",
+    "score selection": "mlsub.commands.score.select.Selected",
+    "seal": "mlsub.commands.seal.receipt.Sealing",
+    "unseal": "mlsub.commands.unseal.run.Unsealing",
+    "verify": "mlsub.commands.verify.run.Checked",
 }
 
 

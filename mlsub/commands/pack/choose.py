@@ -10,8 +10,7 @@ import msgspec
 
 from mlsub.commands.pack.model import Manifest, ManifestEntry
 from mlsub.commands.pack.start import run_started
-from mlsub.commands.score.select import select_window
-from mlsub.commands.score.select_runs import no_experiment, no_window, timed
+from mlsub.commands.score.select import no_experiment, no_window, select_window, timed
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
 from mlsub.rules.catalogue import finding

@@ -1,13 +1,27 @@
-"""The median window as a document."""
+"""``mlsub score --window N``: which of more runs than needed to submit."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from typing import NoReturn
 
-from mlsub.commands.score.select import Selection
-from mlsub.commands.score.select_runs import Selected
+from mlsub.commands.asked import Asked, progress_bar
+from mlsub.commands.options import Target, tell
+from mlsub.commands.score.select import (
+    Selected,
+    Selection,
+    no_experiment,
+    no_window,
+    notes_on,
+    of_several_benchmarks,
+    select_window,
+    timed,
+)
 from mlsub.present.document import Column, Document, Facts, Span, Table, Text, document
+from mlsub.rules.load import benchmark
+from mlsub.workspace.runs import find_runs, one_benchmark, read_runs, round_of
 
 #: The rules' source, for whoever is asked why it is these runs.
 _WHY = "training rules, Scoring: of more runs than needed, the consecutive ones nearest the median are the result"
@@ -19,6 +33,40 @@ _RUNS = (
     Column("submit", when_narrow="keep"),
 )
 _WINDOWS = (Column("window", number=True), Column("runs"), Column("score", number=True), Column(""))
+
+
+def run_selection(asked: Asked, size: int, target: Target) -> NoReturn:
+    """Select the runs, print the answer and end: 0 selected, 1 no result possible, 2 could not be read."""
+    with progress_bar() as progress:
+        settings = asked.settings(progress)
+        files = find_runs(asked.paths)
+        found = round_of(files, settings)
+        logs = read_runs(files, found, settings)
+    _end_with(of_several_benchmarks(logs))
+    name = one_benchmark(logs, found)
+    needs = benchmark(found.usage, found.name, name, found.overlay)
+    runs = [run for log in logs if (run := timed(log)) is not None]
+    _end_with((*no_experiment(logs), *no_window(len(logs), size, needs.forgiven)))
+    selection = select_window(runs, size, needs.forgiven)
+    answer = Selected(
+        usage=found.usage,
+        round=found.name,
+        benchmark=name,
+        selection=selection,
+        submit=tuple(run.path for run in selection.submitted),
+        notes=tuple(notes_on(selection, needs)),
+    )
+    target.write(answer, lambda: selection_document(answer), "selection")
+    sys.exit(1 if selection.chosen is None else 0)
+
+
+def _end_with(problems: Iterable[str]) -> None:
+    """End with status 1 where there are problems, and say which."""
+    found = list(problems)
+    for problem in found:
+        tell(f"nothing is selected: {problem}")
+    if found:
+        sys.exit(1)
 
 
 def selection_document(selected: Selected) -> Document:
