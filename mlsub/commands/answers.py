@@ -21,7 +21,7 @@ _ANSWERS = {
     "inspect": "mlsub.commands.inspect.model.Inspection",
     "inspect rates": "mlsub.commands.inspect.model.Rates",
     "merge": "mlsub.commands.merge.model.Merge",
-    "pack": "mlsub.commands.pack.answer.Packing",
+    "pack": "mlsub.commands.pack.model.Packing",
     "redact": "mlsub.commands.redact.model.Redaction",
     "rules diff": "mlsub.commands.rules.diff.RoundDiff",
     "rules diff submission": "mlsub.commands.rules.submission.SubmissionDiff",

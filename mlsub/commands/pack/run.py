@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
 import msgspec
 
-from mlsub.commands.pack.compare import Difference, compare
 from mlsub.commands.pack.folder import PlanItem
-from mlsub.commands.pack.keep import keep_filled, kept_places, with_foreign
-from mlsub.commands.pack.model import Manifest, Waiver
-from mlsub.commands.pack.obstacles import in_the_way, suits
+from mlsub.commands.pack.manifest import Manifest, Waiver
+from mlsub.commands.pack.model import EntryRuns, File, Packing
 from mlsub.commands.pack.plan import Plan, make_plan
-from mlsub.commands.pack.stage import Way, assemble
+from mlsub.commands.pack.there import Difference, check_place, compare, in_the_way, keep_filled
 from mlsub.commands.pack.waive import Outcome, weigh
 from mlsub.findings import Finding, Severity
+from mlsub.io.assemble import Way, assemble
 from mlsub.io.errors import MlsubError
 from mlsub.io.output_folder import staging_beside
 from mlsub.io.written import adopt, replace_folder
@@ -34,13 +33,13 @@ from mlsub.workspace import Settings, check_paths
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What to do.
 
-    ``waivers`` are those beyond the manifest's; ``replace`` lets files of OUT go that pack wrote and the manifest no
+    ``waivers`` are those beyond the manifest's; ``force`` lets files of OUT go that pack wrote and the manifest no
     longer names.
     """
 
     today: date
     write: bool = False
-    replace: bool = False
+    force: bool = False
     way: Way = Way.COPY
     templates: bool = False
     waivers: tuple[Waiver, ...] = ()
@@ -48,29 +47,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     progress: Progress | None = None
 
 
-class Packed(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of it.
-
-    ``findings`` are those of packing, and on waivers; those of the check are in ``report``, which is None where the
-    plan is not sound. ``written`` says that OUT is new, ``difference`` how it differed before.
-    """
-
-    plan: Plan
-    out: Path
-    difference: Difference
-    findings: tuple[Finding, ...]
-    report: Report | None = None
-    outcome: Outcome | None = None
-    written: bool = False
-
-    @property
-    def refused(self) -> bool:
-        """Whether something keeps the package from being written."""
-        blocked = self.outcome is None or bool(self.outcome.blocking)
-        return blocked or any(found.severity is Severity.ERROR for found in self.findings)
-
-
-def pack(manifest: Manifest, out: Path, request: Request) -> Packed:
+def pack(manifest: Manifest, out: Path, request: Request) -> tuple[Plan, Packing]:
     """Plan and check a submission, and write it where that is asked for and nothing is in the way.
 
     Args:
@@ -79,55 +56,73 @@ def pack(manifest: Manifest, out: Path, request: Request) -> Packed:
         request: what to do.
 
     Raises:
-        MlsubError: ``out`` is no folder for a submission, or cannot be written.
+        MlsubError: ``out`` is not a folder for a submission, or cannot be written.
     """
-    suits(out)
+    check_place(out)
     plan = make_plan(manifest, templates=request.templates, jobs=request.jobs)
     try:
         plan = keep_filled(plan, out)
-        difference = with_foreign(compare(plan, out), out) if plan.sound else Difference()
+        difference = compare(plan, out) if plan.sound else Difference()
     except OSError as error:
         raise MlsubError(f"{error.filename or out} cannot be read: {error.strerror or error}.") from error
-    findings = (*plan.findings, *in_the_way(plan, out, difference, replace=request.replace))
+    findings = (*plan.findings, *in_the_way(plan, out, difference, force=request.force))
     if not plan.sound:
-        return Packed(plan=plan, out=out, difference=difference, findings=findings)
-    waivers = (*manifest.waivers, *request.waivers)
+        return plan, _packing(plan, out, difference, findings)
     stopped = any(found.severity is Severity.ERROR for found in findings)
+    written = False
     if not request.write or difference.none or stopped:
         report = _check_links(plan, request)
+        outcome = _weigh(report, manifest, request)
         if request.write and difference.none:
             adopt(out, [item.to for item in plan.items if not item.kept])
     else:
         with staging_beside(out) as staging:
             tree = staging / manifest.organisation
-            assemble(plan, tree, request.way)
+            assemble(plan.items, tree, request.way)
             report = _check(tree, plan, request)
-            outcome = weigh(report, waivers, request.today, str(manifest.file))
-            if not outcome.blocking:
-                replace_folder(tree, out, kept=kept_places(plan))
-                return _packed(plan, out, difference, findings, report, outcome, written=True)
-    outcome = weigh(report, waivers, request.today, str(manifest.file))
-    return _packed(plan, out, difference, findings, report, outcome, written=False)
+            outcome = _weigh(report, manifest, request)
+            written = not outcome.blocking
+            if written:
+                replace_folder(tree, out, kept={item.to for item in plan.items if item.kept})
+    return plan, _packing(plan, out, difference, findings, report, outcome, written=written)
 
 
-def _packed(
+def _weigh(report: Report, manifest: Manifest, request: Request) -> Outcome:
+    return weigh(report, (*manifest.waivers, *request.waivers), request.today, str(manifest.file))
+
+
+def _packing(
     plan: Plan,
     out: Path,
     difference: Difference,
     findings: tuple[Finding, ...],
-    report: Report,
-    outcome: Outcome,
+    report: Report | None = None,
+    outcome: Outcome | None = None,
     *,
-    written: bool,
-) -> Packed:
-    return Packed(
-        plan=plan,
-        out=out,
-        difference=difference,
-        findings=(*findings, *outcome.notes),
-        report=msgspec.structs.replace(report, root=str(out), round_from=None),
-        outcome=outcome,
+    written: bool = False,
+) -> Packing:
+    manifest = plan.manifest
+    findings += outcome.notes if outcome else ()
+    blocked = outcome is None or bool(outcome.blocking)
+    return Packing(
+        manifest=str(manifest.file),
+        out=str(out),
+        organisation=manifest.organisation,
+        usage=manifest.round.usage,
+        round=manifest.round.name,
         written=written,
+        refused=blocked or any(found.severity is Severity.ERROR for found in findings),
+        runs=tuple(EntryRuns(of.entry.name, of.how, tuple(map(str, of.runs))) for of in plan.runs),
+        files=tuple(
+            File(item.to, None if item.source is None else str(item.source), item.made, item.link, item.executable)
+            for item in plan.items
+        ),
+        left_out=plan.left_out,
+        difference=difference,
+        findings=findings,
+        blocking=outcome.blocking if outcome else (),
+        waived=outcome.waived if outcome else (),
+        report=report and msgspec.structs.replace(report, root=str(out), round_from=None),
     )
 
 
@@ -135,9 +130,9 @@ def _check_links(plan: Plan, request: Request) -> Report:
     """Check the package as it would be, without copying it."""
     with tempfile.TemporaryDirectory(prefix="mlsub-pack-") as folder:
         tree = Path(folder, plan.manifest.organisation)
-        assemble(plan, tree, Way.LINK)
+        assemble(plan.items, tree, Way.LINK)
         report = _check(tree, plan, request)
-    # The links are of this check alone; what the layout will be is told from the plan.
+    # The links are of this check alone; what the layout will be follows from the plan.
     kept = [found for found in report.findings if not found.rule.startswith("layout.")]
     return msgspec.structs.replace(report, findings=(*kept, *_audit_planned(plan)))
 
@@ -167,5 +162,4 @@ def _items(plan: Plan) -> Iterator[Item]:
 def _check(tree: Path, plan: Plan, request: Request) -> Report:
     round_ = plan.manifest.round
     settings = Settings(round_.name, round_.usage, request.jobs, request.progress)
-    reports: Sequence[Report] = check_paths([tree], settings)
-    return reports[0]
+    return check_paths([tree], settings)[0]

@@ -1,4 +1,4 @@
-"""Which files and folders have a name that only spelling keeps from being right. Nothing is ever put over another."""
+"""Which files of a place are looked at, and which have a name that is wrong in its spelling alone."""
 
 from __future__ import annotations
 
@@ -7,15 +7,81 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import msgspec
+
 from mlsub.commands.fix.model import BENCHMARK, DESCRIPTION, RESULT_NAME, Change, Repair, Untouched
 from mlsub.log.reader import TOKEN, TOKEN_MLL
 from mlsub.rounds import Round
+from mlsub.submission.locate import SCALING_FOLDERS, Place, Target, folders, is_organisation
 from mlsub.submission.tree import OTHER_NAMES
 
 _RESULT = re.compile(r"results?[ _.-]?(\d{1,9})\.(?:txt|log|out)", re.IGNORECASE)
 _RIGHT = re.compile(r"result_.*\.txt")
 #: How far a file is read to find out whether it is a log.
 _HEAD = 1 << 22
+
+
+class Files(msgspec.Struct, frozen=True):
+    """Logs, descriptions, benchmark folders, and the organisations whose descriptions' names can be wrong."""
+
+    logs: tuple[Path, ...]
+    descriptions: tuple[Path, ...]
+    benchmarks: tuple[Path, ...]
+    organisations: tuple[Path, ...]
+
+
+def root_of(place: Place) -> Path:
+    """The folder that paths are relative to: what a verdict on the place depends on lies below it."""
+    if place.organisation is not None:
+        return place.organisation
+    return place.path.parent if place.target is Target.LOG else place.path
+
+
+def files_of(place: Place, round_: Round | None) -> Files:
+    """What there is to look at; links are passed over, as they lead to files of another place."""
+    if place.target is Target.LOG:
+        json = place.path.suffix == ".json"
+        return Files(() if json else (place.path,), (place.path,) if json else (), (), ())
+    organisations = [place.path] if place.target is Target.ORGANISATION else []
+    if place.target is Target.ORGANISATIONS:
+        organisations = [folder for folder in _folders(place.path) if is_organisation(folder)]
+    benchmarks: list[Path] = []
+    if place.target is Target.BENCHMARK:
+        benchmarks = [place.path]
+    elif place.target is Target.SCALING:
+        benchmarks = _folders(place.path)
+    else:
+        systems = [place.path] if place.target is Target.SYSTEM else []
+        systems += [system for organisation in organisations for system in _folders(organisation / "results")]
+        deep = round_ is not None and round_.scaling_folders
+        for system in systems:
+            below = [system / name for name in SCALING_FOLDERS] if deep else [system]
+            benchmarks += [folder for above in below for folder in _folders(above)]
+    descriptions = [file for organisation in organisations for file in _files(organisation / "systems", ".json")]
+    logs = [file for folder in benchmarks for file in _files(folder, ".txt") if file.name.startswith("result_")]
+    return Files(tuple(logs), tuple(descriptions), tuple(benchmarks), tuple(organisations))
+
+
+def systems_of(organisation: Path) -> list[str]:
+    """The systems with results."""
+    return [folder.name for folder in _folders(organisation / "results")]
+
+
+def _folders(above: Path) -> list[Path]:
+    return [folder for folder in folders(above) if not folder.is_symlink()]
+
+
+def _files(above: Path, ending: str) -> Iterator[Path]:
+    for child in _children(above):
+        if child.name.endswith(ending) and not child.is_symlink() and child.is_file():
+            yield child
+
+
+def _children(above: Path) -> list[Path]:
+    try:
+        return sorted(child for child in above.iterdir() if not child.name.startswith("."))
+    except OSError:
+        return []
 
 
 class Names:
@@ -32,7 +98,7 @@ class Names:
         if path.is_symlink():
             self._leave(rule, path, "it is a link")
         elif os.path.lexists(target) or target in self._taken:
-            self._leave(rule, path, f"there is {name} already")
+            self._leave(rule, path, f"{name} exists already")
         else:
             self._taken.add(target)
             repair = Repair(rule=rule, line=None, action=f"rename it to {name}")
@@ -70,13 +136,6 @@ class Names:
 
 def _plain(name: str) -> str:
     return re.sub(r"[-_ ]", "", name.lower())
-
-
-def _children(folder: Path) -> Iterator[Path]:
-    try:
-        yield from sorted(child for child in folder.iterdir() if not child.name.startswith("."))
-    except OSError:
-        return
 
 
 def _is_log(file: Path) -> bool:

@@ -1,26 +1,58 @@
-"""Processors and memory: lscpu and /proc."""
+"""Processors, memory and disks: lscpu, /proc and lsblk."""
 
 from __future__ import annotations
 
-import json
 import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
-from mlsub.systems.capture.found import Found, read_text, unknown
-from mlsub.systems.capture.tools import run_tool
+import msgspec
+
+from mlsub.systems.capture.tools import Found, bytes_in_words, counted, decoded, read_text, run_tool, unknown
 from mlsub.systems.catalogue import Value
 from mlsub.systems.names import normalised, registry
 
 _CLOCK = re.compile(r"@\s*([0-9.]+\s*GHz)", re.IGNORECASE)
 _CACHES = ("L1d", "L1i", "L2", "L3")
 _GIB = 1 << 30
+_COLUMNS = "NAME,TYPE,SIZE,ROTA,TRAN,RM"
+#: Memory that looks like a disk.
+_NO_DISKS = ("zram", "ram", "loop", "fd", "sr", "nbd")
+
+
+class _Row(msgspec.Struct):
+    field: str = ""
+    data: str = ""
+    children: list[_Row] = []
+
+
+class _Processor(msgspec.Struct):
+    """What ``lscpu -J`` writes."""
+
+    lscpu: list[_Row]
+
+
+class _Disk(msgspec.Struct):
+    name: str = ""
+    type: str = ""
+    size: int | None = None
+    rota: bool | None = None
+    tran: str | None = None
+    rm: bool | None = None
+
+
+class _Storage(msgspec.Struct):
+    """What ``lsblk -J`` writes; old versions have ``"1"`` where new ones have true."""
+
+    blockdevices: list[_Disk]
 
 
 def find_processor() -> Found:
     """The processors of this host, as lscpu has them."""
     ran = run_tool(["lscpu", "-J"])
-    table = _table(ran.output) if ran is not None and ran.well else {}
+    found = decoded(ran, _Processor)
+    # Old versions nest their rows, and end the names in colons.
+    table = {row.field.strip().rstrip(":"): row.data.strip() for row in _rows(found.lscpu if found else ())}
     if not table:
         reason = "there is no lscpu" if ran is None else f"lscpu reports nothing: {ran.complaint or 'no table'}"
         names = ("processors_per_node", "processor_model_name", "processor_core_count", "processor_vcpu_count")
@@ -52,37 +84,22 @@ def find_memory(root: Path) -> Found:
             "host_memory_configuration": modules,
         }
     gib = int(match[1]) * 1024 / _GIB
-    # Equal hosts differ by some MB, which is nothing to tell apart.
+    # Equal hosts differ by some MB, which does not make them different.
     value = f"{gib:.0f} GiB" if gib >= 16 else f"{gib:.1f} GiB"
     source = "/proc/meminfo: what the kernel has, a little less than is fitted"
     return {"host_memory_capacity": Value(value, source), "host_memory_configuration": modules}
 
 
-def _table(text: str) -> dict[str, str]:
-    """The rows of ``lscpu -J``, nested or not, without their colons."""
-    try:
-        rows = json.loads(text)["lscpu"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return {}
-    table: dict[str, str] = {}
-    waiting: list[Any] = [rows]
-    while waiting:
-        row = waiting.pop()
-        if isinstance(row, list):
-            waiting.extend(row)
-        elif isinstance(row, dict):
-            name, value = row.get("field"), row.get("data")
-            if isinstance(name, str) and isinstance(value, str):
-                table[name.strip().rstrip(":")] = value.strip()
-            waiting.append(row.get("children"))
-    return table
+def _rows(rows: Iterable[_Row]) -> Iterator[_Row]:
+    for row in rows:
+        yield row
+        yield from _rows(row.children)
 
 
 def _number(table: dict[str, str], name: str) -> Value:
     value = table.get(name, "")
-    return (
-        Value(value, f"lscpu: {name}") if re.fullmatch(r"[1-9][0-9]{0,6}", value) else unknown(f"lscpu has no {name}")
-    )
+    known = re.fullmatch(r"[1-9][0-9]{0,6}", value)
+    return Value(value, f"lscpu: {name}") if known else unknown(f"lscpu has no {name}")
 
 
 def _model(table: dict[str, str]) -> Value:
@@ -106,3 +123,38 @@ def _frequency(table: dict[str, str]) -> Value:
 def _caches(table: dict[str, str]) -> Value:
     parts = [f"{name}: {table[f'{name} cache']}" for name in _CACHES if table.get(f"{name} cache")]
     return Value(", ".join(parts), "lscpu: caches of the whole host") if parts else unknown("lscpu has no caches")
+
+
+def find_storage() -> Found:
+    """The disks of this host; network file systems are the submitter's to name."""
+    ran = run_tool(["lsblk", "-J", "-b", "-d", "-o", _COLUMNS])
+    found = decoded(ran, _Storage)
+    disks = [disk for disk in (found.blockdevices if found else ()) if _counts(disk)]
+    if not disks:
+        complaint = (
+            "there is no lsblk" if ran is None else ": ".join(filter(None, ("lsblk reports no disk", ran.complaint)))
+        )
+        return {name: unknown(complaint) for name in ("host_storage_type", "host_storage_capacity")}
+    kinds = [_kind(disk) for disk in disks]
+    sizes = [f"{bytes_in_words(disk.size or 0)} {kind}" for disk, kind in zip(disks, kinds, strict=True)]
+    source = "lsblk: disks of this host; name the file system that held the data, if it was another"
+    return {
+        "host_storage_type": Value(" + ".join(dict.fromkeys(kinds)), source),
+        "host_storage_capacity": Value(counted(sizes), source),
+    }
+
+
+def _counts(disk: _Disk) -> bool:
+    return (
+        disk.type == "disk" and not disk.name.startswith(_NO_DISKS) and not disk.rm and 0 < (disk.size or 0) < 1 << 63
+    )
+
+
+def _kind(disk: _Disk) -> str:
+    transport = (disk.tran or "").lower()
+    if disk.name.startswith("nvme") or transport == "nvme":
+        return "NVMe SSD"
+    if disk.name.startswith(("vd", "xvd")):
+        return "virtual disk"
+    kind = "HDD" if disk.rota else "SSD"
+    return f"{transport.upper()} {kind}" if transport in ("sata", "sas") else kind
