@@ -1,4 +1,4 @@
-"""A group of commands, each imported only when it is called."""
+"""Commands whose help starts with an example, and groups of them that import only the one that is called."""
 
 from __future__ import annotations
 
@@ -9,8 +9,25 @@ from typing import Any
 import click
 
 
+class Command(click.Command):
+    """A command whose help starts with ``example``."""
+
+    def __init__(self, *args: Any, example: str, **extra: Any) -> None:
+        super().__init__(*args, **extra)
+        self.example = example
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The example, and then the text."""
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write(f"{'':{formatter.current_indent}}$ {self.example}\n")
+        super().format_help_text(ctx, formatter)
+
+
 class LazyGroup(click.Group):
     """Also knows the commands of other modules: ``modules`` are their modules by the commands' names."""
+
+    command_class = Command
 
     def __init__(self, *args: Any, modules: Mapping[str, str], **extra: Any) -> None:
         super().__init__(*args, **extra)

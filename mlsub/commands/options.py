@@ -1,25 +1,21 @@
-"""Options that several commands share, and the way they run a check."""
+"""What an answer looks like and where it goes; what a command says beside it, and its exit status."""
 
 from __future__ import annotations
 
+import io
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
 from mlsub.commands.ending import COULD_NOT
-from mlsub.io.errors import MlsubError
 from mlsub.present import FORMATS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from mlsub.convergence.entry import Options
-    from mlsub.io.yamlfile import FileProblemsError
-    from mlsub.judge.pool import Progress
     from mlsub.present.document import Document
     from mlsub.present.envelope import Answer
     from mlsub.submission.report import Report
@@ -70,12 +66,18 @@ class Target(NamedTuple):
             data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
             write_output(self.file, data, force=self.force)
         elif isinstance(content, str):
-            from mlsub.commands.output import write_text
-
             write_text(content)
         else:
             sys.stdout.buffer.write(content)
             sys.stdout.buffer.flush()
+
+
+def write_text(text: str) -> None:
+    """Print a text on standard output."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # An output that knows few characters costs those characters, never the answer.
+        sys.stdout.reconfigure(errors="backslashreplace")
+    sys.stdout.write(text)
 
 
 def format_option(function: F) -> F:
@@ -132,142 +134,6 @@ def _output_file(function: F) -> F:
     )
 
 
-def path_and_round(function: F) -> F:
-    """PATH... with --round, --usage, --rules and --jobs."""
-    decorators = (
-        click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path()),
-        click.option("--round", "round_", metavar="ROUND", help="1.0, 1.0.0 or v1.0; else read off the folders."),
-        click.option("--usage", metavar="USAGE", help="training or rehearsal; else read off the folders."),
-        click.option("--rules", metavar="FILE", help="Rules of your own that bind as well; see docs/overlay.md."),
-        click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes that read logs."),
-    )
-    for decorator in reversed(decorators):
-        function = decorator(function)
-    return function
-
-
-def rcp_points(function: F) -> F:
-    """--rcp-points."""
-    return click.option(
-        "--rcp-points",
-        type=click.Choice(["final", "deadline"]),
-        default="final",
-        show_default=True,
-        help="Reference points of the round: all, or those released by its deadline.",
-    )(function)
-
-
-def convergence_options(function: F) -> F:
-    """--rcp, --rcp-points and --rcp-bert-train-samples."""
-    decorators = (
-        click.option("--rcp", metavar="FILE", help="Reference points of your own for the benchmark they name."),
-        rcp_points,
-        click.option(
-            "--rcp-bert-train-samples",
-            "train_samples",
-            is_flag=True,
-            help="Count the convergence of BERT by train_samples, not by epoch_num.",
-        ),
-    )
-    for decorator in reversed(decorators):
-        function = decorator(function)
-    return function
-
-
-def run_check(
-    paths: Sequence[str],
-    round_: str | None,
-    usage: str | None,
-    jobs: int | None,
-    rules: str | None = None,
-    rcp: str | None = None,
-    *,
-    train_samples: bool = False,
-    points: str = "final",
-) -> list[Report]:
-    """Check the paths, with progress on a terminal.
-
-    Args:
-        paths: what to check.
-        round_: None to read it off the folders.
-        usage: None to read it off the folders.
-        jobs: processes that read logs, None for the usual number.
-        rules: an overlay file.
-        rcp: a file of reference points.
-        train_samples: whether BERT's convergence is counted by ``train_samples``.
-        points: ``final`` or ``deadline``: which reference points of the round count.
-    """
-    from mlsub.workspace import Settings, check_paths
-
-    if rules is not None:
-        from pathlib import Path
-
-        from mlsub.io.yamlfile import FileProblemsError
-        from mlsub.rules.overlay import check_overlay
-
-        try:
-            rules = check_overlay(Path(rules))
-        except FileProblemsError as error:
-            return _broken(error)
-    if rcp is not None:
-        problems = _problems_of(rcp)
-        if problems:
-            return problems
-    convergence = _options(rcp, train_samples, points)
-    with progress_bar() as progress:
-        return check_paths(paths, Settings(round_, usage, jobs, progress, rules, convergence))
-
-
-def _problems_of(rcp: str) -> list[Report]:
-    """A report that says why a file of reference points cannot be used; nothing where it can."""
-    from pathlib import Path
-
-    from mlsub.convergence.filecheck import check_reference_file
-    from mlsub.rules.catalogue import finding
-    from mlsub.workspace import not_checked
-
-    file = Path(rcp)
-    found = [
-        finding(
-            "check.broken-reference",
-            file.name,
-            f"{problem.record}: {problem.message}" if problem.record else problem.message,
-            fix=problem.fix,
-        )
-        for problem in check_reference_file(file)
-        if problem.severity == "error"
-    ]
-    return [not_checked(".", found)] if found else []
-
-
-def options_of(rcp: str | None, *, points: str, train_samples: bool) -> Options:
-    """What the options of the convergence test ask for; the end of the command where the file cannot be used."""
-    problems = _problems_of(rcp) if rcp is not None else []
-    if problems:
-        raise MlsubError(*(f"{found.path}: {found.message}" for report in problems for found in report.findings))
-    return _options(rcp, train_samples, points)
-
-
-def _options(rcp: str | None, train_samples: bool, points: str) -> Options:
-    from mlsub.convergence.entry import Options
-
-    return Options(rcp, train_samples, "deadline" if points == "deadline" else "final")
-
-
-def _broken(error: FileProblemsError) -> list[Report]:
-    """A report that says where a rule file is broken."""
-    import msgspec
-
-    from mlsub.rules.catalogue import finding
-    from mlsub.workspace import not_checked
-
-    found = [
-        msgspec.structs.replace(finding("check.broken-rules", problem.path, problem.message), line=problem.line)
-        for problem in error.problems
-    ]
-    return [not_checked(".", found)]
-
-
 def print_json(command: str, reports: Sequence[Report]) -> None:
     """Print the one document on standard output; why something could not be checked also goes to standard error."""
     from mlsub.present.report_json import render_json
@@ -315,23 +181,3 @@ def tell_kept(file: Path, kept: Path | None) -> None:
 def exit_with(reports: Sequence[Report], *, strict: bool = False) -> None:
     """End with the worst status of the reports: 2 where anything that was asked for could not be checked."""
     sys.exit(max((report.exit_status(strict=strict) for report in reports), default=COULD_NOT))
-
-
-@contextmanager
-def progress_bar() -> Iterator[Progress | None]:
-    """Show on a terminal how many logs are read."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.progress import Progress as Bar
-
-    from mlsub.present.report import Terminal
-
-    # No refresh thread: it would forbid forking the worker processes.
-    with Bar(console=Terminal(stderr=True), transient=True, auto_refresh=False) as bar:
-        task = bar.add_task("reading logs", total=None)
-
-        def advance(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total, refresh=done % 16 == 0 or done == total)
-
-        yield advance

@@ -20,6 +20,7 @@ import pytest
 
 import mlsub.commands.check.command
 from mlsub.cli import main
+from mlsub.commands.lazy import Command
 from tests.commands.runner import REPOSITORY, check, run
 from tests.commands.test_rcp_build import reference_runs
 from tests.make_tree import make_tree
@@ -333,3 +334,18 @@ def test_what_could_be_checked_and_what_could_not_are_both_said(place: Path, mon
         assert "nothing could be checked" not in outcome.stdout
     both = check("nothere", "v1.0/ACME")
     assert (both.status, [r["official"] for r in both.reports]) == (2, ["accepted", "not-checked"])
+
+
+def test_every_command_shows_an_example_first_that_it_understands() -> None:
+    for words in leaves():
+        command: click.Command = main
+        for word in words.split():
+            found = command.get_command(click.Context(command), word)  # type: ignore[attr-defined]
+            assert found is not None
+            command = found
+        assert isinstance(command, Command), words
+        _, _, options = command.example.partition(f" {words.split()[-1]}")
+        command.make_context(words, shlex.split(options)).close()
+        usage, _, text = command.get_help(click.Context(command, info_name=words)).partition("\n\n")
+        assert usage.startswith("Usage:")
+        assert text.startswith(f"  $ {command.example}\n\n")

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import click
 
+from mlsub.commands.lazy import Command
 from mlsub.commands.options import Target, output_options
 
 
-@click.command("audit")
+@click.command("audit", cls=Command, example="mlsub audit claims.yaml --results v1.0")
 @click.argument("claims", metavar="CLAIMS.yaml", type=click.Path(path_type=Path))
 @click.option(
     "--results",
@@ -62,11 +63,11 @@ def command(
 
     Exit status: 0 all hold, 1 some fail, contradict or depend on the basis, 2 something could not be checked.
     """
+    from mlsub.commands.asked import progress_bar
     from mlsub.commands.audit.answer import answer_of
     from mlsub.commands.audit.audit import audit
     from mlsub.commands.audit.document import document_of
     from mlsub.commands.audit.verdict import ClaimVerdict
-    from mlsub.commands.options import progress_bar
     from mlsub.io.errors import MlsubError
 
     with progress_bar() as progress:

@@ -6,28 +6,22 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.commands.options import convergence_options, exit_with, path_and_round, print_json, run_check
+from mlsub.commands.asked import Asked, asks
+from mlsub.commands.lazy import Command
+from mlsub.commands.options import exit_with, print_json
 
 if TYPE_CHECKING:
     from mlsub.submission.report import Report
 
 
-@click.command("check")
-@path_and_round
-@convergence_options
+@click.command("check", cls=Command, example="mlsub check v5.1/NVIDIA")
+@asks(rules=True, convergence=True)
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--strict", is_flag=True, help="Review findings count too: exit status 1 if there are any.")
 @click.option("--select", multiple=True, metavar="RULE", help="Show only findings of this rule or prefix.")
 @click.option("--ignore", multiple=True, metavar="RULE", help="Do not show findings of this rule or prefix.")
 def command(
-    paths: tuple[str, ...],
-    round_: str | None,
-    usage: str | None,
-    rules: str | None,
-    jobs: int | None,
-    rcp: str | None,
-    rcp_points: str,
-    train_samples: bool,
+    asked: Asked,
     format_: str,
     strict: bool,
     select: tuple[str, ...],
@@ -35,14 +29,14 @@ def command(
 ) -> None:
     """Check logs, benchmark folders, organisations' trees or folders of organisations.
 
-    Nothing is written into what is checked. The verdict is that of the official checker of the round's day;
+    Nothing is written into what is checked. The verdict is that of the official checker in force for the round;
     --select and --ignore choose what is shown and what --strict counts, never the verdict.
 
     Exit status: 0 accepted, 1 rejected or against --rules, 2 something could not be checked.
     """
     reports = _unknown_rules((*select, *ignore), format_)
     if not reports:
-        reports = run_check(paths, round_, usage, jobs, rules, rcp, train_samples=train_samples, points=rcp_points)
+        reports = asked.check()
         if select or ignore:
             from mlsub.submission.report import select as choose
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mlsub.commands.asked import Asked, asks, progress_bar
+from mlsub.commands.lazy import Command
 from mlsub.commands.options import Target, output_options
 
 if TYPE_CHECKING:
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from mlsub.workspace import Settings
 
 
-@click.command("compare")
+@click.command("compare", cls=Command, example="mlsub compare v1.0/Graphcore v1.1/Graphcore")
 @click.argument("old", metavar="A", type=click.Path())
 @click.argument("new", metavar="[B]", required=False, type=click.Path())
 @click.option(
@@ -28,9 +30,7 @@ if TYPE_CHECKING:
 @click.option("--borrow", is_flag=True, help="Check B, a resubmission of A, by the rules on borrowed hyperparameters.")
 @click.option("--from", "source", metavar="C", type=click.Path(), help="The entry that --borrow borrows from.")
 @click.option("--resubmit", is_flag=True, help="Check A, an old result, for a new round; B may be left out.")
-@click.option("--round", "round_", metavar="ROUND", help="Judge both by this round; with --resubmit, the new one.")
-@click.option("--usage", metavar="USAGE", help="training, hpc or rehearsal; else read off the folders.")
-@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes that read logs.")
+@asks(None)
 @output_options("compare")
 def command(
     old: str,
@@ -40,9 +40,7 @@ def command(
     borrow: bool,
     source: str | None,
     resubmit: bool,
-    round_: str | None,
-    usage: str | None,
-    jobs: int | None,
+    asked: Asked,
     target: Target,
 ) -> None:
     """Compare two packages or two trainings, A and B.
@@ -55,9 +53,7 @@ def command(
     Exit status: packages: 0 no difference, 1 differences; trainings: 0 compared, and nothing found against --borrow or
     --resubmit, 1 findings; 2 could not compare.
     """
-    from mlsub.commands.options import progress_bar
     from mlsub.io.errors import MlsubError
-    from mlsub.workspace import Settings
 
     of_trainings = bool(pairs or borrow or source or resubmit)
     if packages and of_trainings:
@@ -65,11 +61,11 @@ def command(
     if packages is None:
         packages = new is not None and not of_trainings and _are_packages(old, new)
     with progress_bar() as progress:
-        asked = Settings(round_, usage, jobs, progress)
+        settings = asked.settings(progress)
         if packages:
-            changes = _changes(old, new, asked)
+            changes = _changes(old, new, settings)
         else:
-            found = _compare(old, new, source, asked, pairs, borrow=borrow, resubmit=resubmit)
+            found = _compare(old, new, source, settings, pairs, borrow=borrow, resubmit=resubmit)
     if packages:
         from mlsub.commands.compare.packages.document import document_of as changes_document
 

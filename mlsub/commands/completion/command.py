@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import click
 
+from mlsub.commands.lazy import Command
 
-@click.command("completion")
+
+@click.command("completion", cls=Command, example="mlsub completion bash")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> None:

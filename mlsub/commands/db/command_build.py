@@ -7,18 +7,17 @@ from pathlib import Path
 
 import click
 
-from mlsub.commands.options import Target, convergence_options, format_option
+from mlsub.commands.asked import Asked, asks
+from mlsub.commands.lazy import Command
+from mlsub.commands.options import Target, format_option
 
 
-@click.command("build")
+@click.command("build", cls=Command, example="mlsub db build v5.0 v5.1 -o results.duckdb")
 @click.argument("folders", metavar="DIR...", nargs=-1, type=click.Path())
 @click.option("--output", "-o", type=click.Path(), metavar="FILE", default="results.duckdb", show_default=True)
 @click.option("--records", type=click.Path(), metavar="FILE", multiple=True, help="Benchmark records; may be repeated.")
 @click.option("--parquet", type=click.Path(), metavar="DIR", help="Write the tables there as well, one file each.")
-@click.option("--round", "round_", metavar="ROUND", help="The round of all of them; else read off the folders.")
-@click.option("--usage", metavar="USAGE", help="training, hpc or rehearsal; else read off the folders.")
-@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes that read logs.")
-@convergence_options
+@asks(None, convergence=True)
 @click.option("--force", is_flag=True, help="Build FILE anew; what mlsub did not write there is kept as FILE.~1~.")
 @format_option
 def build(
@@ -26,12 +25,7 @@ def build(
     output: str,
     records: tuple[str, ...],
     parquet: str | None,
-    round_: str | None,
-    usage: str | None,
-    jobs: int | None,
-    rcp: str | None,
-    rcp_points: str,
-    train_samples: bool,
+    asked: Asked,
     force: bool,
     format_: str,
 ) -> None:
@@ -48,20 +42,21 @@ def build(
     from mlsub.commands.db.build import Ask
     from mlsub.commands.db.build import build as build_database
     from mlsub.commands.db.document import built_document
-    from mlsub.commands.options import options_of, tell
+    from mlsub.commands.options import tell
 
-    asked = Ask(
+    settings = asked.settings()
+    work = Ask(
         folders=tuple(map(Path, folders)),
         output=Path(output),
         records=tuple(map(Path, records)),
         parquet=Path(parquet) if parquet else None,
-        round=round_,
-        usage=usage,
-        jobs=jobs,
+        round=asked.round,
+        usage=asked.usage,
+        jobs=asked.jobs,
         fresh=force,
-        convergence=options_of(rcp, points=rcp_points, train_samples=train_samples),
+        convergence=settings.convergence,
     )
-    built = build_database(asked)
+    built = build_database(work)
     if built.aside is not None:
         tell(f"what {output} held before is kept as {built.aside}")
     for left_out in built.passed_over:

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import click
 
+from mlsub.commands.lazy import Command
 from mlsub.commands.options import Target, format_option
 
 #: A longer question is none.
 _MAX_STATEMENT = 1 << 20
 
 
-@click.command("query")
+@click.command("query", cls=Command, example="mlsub db query 'select * from entries limit 5'")
 @click.argument("statement", metavar="SQL")
 @click.option("--db", "database", type=click.Path(), metavar="FILE", default="results.duckdb", show_default=True)
 @click.option("--limit", type=click.IntRange(1, 10_000_000), metavar="N", default=1000, show_default=True)
@@ -29,8 +30,7 @@ def query(statement: str, database: str, limit: int, format_: str) -> None:
     Exit status: 0 answered, 2 not.
     """
     from mlsub.commands.db.query import ask
-    from mlsub.commands.options import tell
-    from mlsub.commands.output import write_text
+    from mlsub.commands.options import tell, write_text
 
     answer = ask(Path(database), _statement(statement), limit)
     from mlsub.commands.db.render import as_csv, as_json, as_markdown, print_table
@@ -63,7 +63,7 @@ def _statement(text: str) -> str:
         raise MlsubError("The question is no UTF-8 text") from error
 
 
-@click.command("tables")
+@click.command("tables", cls=Command, example="mlsub db tables entries")
 @click.argument("names", metavar="[TABLE]...", nargs=-1)
 @format_option
 def tables(names: tuple[str, ...], format_: str) -> None:

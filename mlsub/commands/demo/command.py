@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
+from mlsub.commands.lazy import Command
+
 if TYPE_CHECKING:
     from mlsub.commands.demo.manifest import RehearsalEntry
     from mlsub.commands.demo.train import Result
 
 
-@click.command("demo")
+@click.command("demo", cls=Command, example="mlsub demo submissions/rehearsal/submission.yaml -o build/demo")
 @click.argument("manifest", type=click.Path(path_type=Path))
-@click.option("--output", type=click.Path(path_type=Path), default=Path("demo"), show_default=True)
+@click.option("-o", "--output", type=click.Path(path_type=Path), default=Path("demo"), show_default=True)
 @click.option("--replace", is_flag=True, help="Replace an earlier rehearsal of the same organisation.")
 def command(manifest: Path, output: Path, replace: bool) -> None:
     """Train the rehearsal that MANIFEST describes, and lay it out as a submission under the output folder.

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import click
 
+from mlsub.commands.lazy import Command
 
-@click.command("explain")
+
+@click.command("explain", cls=Command, example="mlsub explain entry.run-count")
 @click.argument("rule")
 def command(rule: str) -> None:
     """Explain RULE: what it says, why, where it comes from, an example and the remedy.

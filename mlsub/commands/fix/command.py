@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
+from mlsub.commands.asked import Asked, asks, check_rule_names
+from mlsub.commands.lazy import Command
 from mlsub.commands.options import Target, tell
 from mlsub.present import FORMATS
 
@@ -14,25 +16,19 @@ if TYPE_CHECKING:
     from mlsub.io.errors import MlsubError
 
 
-@click.command("fix")
-@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path())
+@click.command("fix", cls=Command, example="mlsub fix v5.1/NVIDIA --write")
+@asks()
 @click.option("--write", is_flag=True, help="Make the repairs; without it, show them as a diff.")
 @click.option("--select", "wanted", multiple=True, metavar="RULE", help="Repair by this rule or prefix alone.")
 @click.option("--truncate", is_flag=True, help="Instead, shorten logs above --limit, every record kept.")
 @click.option("--limit", type=click.IntRange(100), default=100, show_default=True, metavar="MIB", help="Size in MiB.")
-@click.option("--round", "round_", metavar="ROUND", help="1.0, 1.0.0 or v1.0; else read off the folders.")
-@click.option("--usage", metavar="USAGE", help="training or rehearsal; else read off the folders.")
-@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes that read logs.")
 @click.option("--format", "format_", type=click.Choice([*FORMATS, "diff"]), default="text", show_default=True)
 def command(
-    paths: tuple[str, ...],
+    asked: Asked,
     write: bool,
     wanted: tuple[str, ...],
     truncate: bool,
     limit: int,
-    round_: str | None,
-    usage: str | None,
-    jobs: int | None,
     format_: str,
 ) -> None:
     """Propose repairs that need no knowledge of the run, and with --write make them.
@@ -48,18 +44,14 @@ def command(
     """
     from mlsub.commands.fix.document import document_of
     from mlsub.commands.fix.run import fix, fix_of
-    from mlsub.rules.explain import suggestion
-    from mlsub.workspace import Settings
 
     if truncate:
-        if wanted or round_ or usage or format_ == "diff":
+        if wanted or asked.round or asked.usage or format_ == "diff":
             raise click.UsageError("--truncate looks at sizes alone: leave out --select, --round, --usage and diff.")
-        _truncate(paths, limit, format_, write=write)
-    hints = [hint for hint in map(suggestion, wanted) if hint is not None]
-    if hints:
-        raise click.UsageError(hints[0])
+        _truncate(asked.paths, limit, format_, write=write)
+    check_rule_names(wanted)
     diff = format_ == "diff"
-    plans, diffs, problems = fix(paths, Settings(round_, usage, jobs), wanted, write=write, diff=diff)
+    plans, diffs, problems = fix(asked.paths, asked.settings(), wanted, write=write, diff=diff)
     _tell(problems)
     if diff:
         for part in diffs:

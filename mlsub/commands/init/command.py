@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mlsub.commands.lazy import Command
+
 if TYPE_CHECKING:
     from mlsub.commands.pack.draft import Draft
     from mlsub.rounds import Round
     from mlsub.submission.layout.expected import ExpectedPath
 
 
-@click.command("init")
+@click.command("init", cls=Command, example="mlsub init --from v5.1/NVIDIA")
 @click.argument("file", metavar="[FILE]", default="submission.yaml", type=click.Path(path_type=Path))
 @click.option("--from", "tree", metavar="TREE", type=click.Path(path_type=Path), help="Read it off this submission.")
 @click.option("--organisation", metavar="NAME", help="The submitter.")

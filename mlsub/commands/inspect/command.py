@@ -7,33 +7,29 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mlsub.commands.asked import Asked, asks, check_rule_names, progress_bar
+from mlsub.commands.lazy import Command
 from mlsub.commands.options import Target, output_options, tell
 
 if TYPE_CHECKING:
     from mlsub.commands.inspect.model import Inspection
 
 
-@click.command("inspect")
-@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path())
+@click.command("inspect", cls=Command, example="mlsub inspect v5.1/NVIDIA --select run.")
+@asks()
 @click.option(
     "--against", metavar="PATH", multiple=True, help="Compare with these runs besides, and report on PATH only."
 )
-@click.option("--round", "round_", metavar="ROUND", help="1.0, 1.0.0 or v1.0; else read off the folders.")
-@click.option("--usage", metavar="USAGE", help="training, hpc or rehearsal; else read off the folders.")
 @click.option("--select", "selected", metavar="RULE", multiple=True, help="Show only rules that start so.")
 @click.option("--ignore", "ignored", metavar="RULE", multiple=True, help="Leave out rules that start so.")
 @click.option("--rates", is_flag=True, help="Say how often each rule applies, in place of the findings.")
-@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes that read logs.")
 @output_options("inspect")
 def command(
-    paths: tuple[str, ...],
+    asked: Asked,
     against: tuple[str, ...],
-    round_: str | None,
-    usage: str | None,
     selected: tuple[str, ...],
     ignored: tuple[str, ...],
     rates: bool,
-    jobs: int | None,
     target: Target,
 ) -> None:
     """Compare runs with each other as a careful reviewer would: times, copies, seeds, pauses, changes between rounds.
@@ -47,17 +43,11 @@ def command(
     from mlsub.commands.inspect.gather import gather
     from mlsub.commands.inspect.run import inspect, select
     from mlsub.commands.inspect.run import rates as rates_of
-    from mlsub.commands.options import progress_bar
     from mlsub.io.errors import MlsubError
-    from mlsub.rules.explain import suggestion
-    from mlsub.workspace import Settings
 
-    for rule in (*selected, *ignored):
-        hint = suggestion(rule)
-        if hint is not None:
-            raise click.UsageError(hint)
+    check_rule_names((*selected, *ignored))
     with progress_bar() as progress:
-        entries = gather(paths, Settings(round_, usage, jobs, progress), beside=against)
+        entries = gather(asked.paths, asked.settings(progress), beside=against)
     inspection = select(inspect(*entries), selected, ignored)
     if not inspection.read:
         raise MlsubError(_nothing_read(inspection))

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.commands.options import Target, format_option, progress_bar
+from mlsub.commands.asked import progress_bar
+from mlsub.commands.lazy import Command
+from mlsub.commands.options import Target, format_option
 
 if TYPE_CHECKING:
     from mlsub.commands.pack.model import Waiver
 
 
-@click.command("pack")
+@click.command("pack", cls=Command, example="mlsub pack submission.yaml -o NVIDIA --write")
 @click.argument("manifest", type=click.Path(path_type=Path))
 @click.option(
     "--output",

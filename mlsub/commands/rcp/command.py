@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from mlsub.commands.asked import rcp_points
 from mlsub.commands.lazy import LazyGroup
-from mlsub.commands.options import Target, output_options, rcp_points
+from mlsub.commands.options import Target, output_options
 
 if TYPE_CHECKING:
     from mlsub.convergence.deadline import Which
@@ -37,10 +38,10 @@ def command() -> None:
     """The reference convergence points (RCP) that mlsub check compares Closed results with."""
 
 
-@command.command("show", short_help="The reference points of a benchmark.")
+@command.command("show", example="mlsub rcp show bert --round 5.1", short_help="The reference points of a benchmark.")
 @_common
 @output_options("rcp show")
-def show(benchmark: str, round_: str | None, usage: str | None, rcp_points: Which, target: Target) -> None:
+def show(benchmark: str, round_: str | None, usage: str | None, points: Which, target: Target) -> None:
     """Show the reference points of BENCHMARK: by batch size the mean of the reference and the least that is accepted.
 
     Exit status: 0, or 2 where there are none.
@@ -50,16 +51,18 @@ def show(benchmark: str, round_: str | None, usage: str | None, rcp_points: Whic
     from mlsub.convergence.table import reference_table
     from mlsub.rounds.names import find_benchmark
 
-    found = Points(reference=reference_table(*find_benchmark(benchmark, round_, usage), rcp_points))
+    found = Points(reference=reference_table(*find_benchmark(benchmark, round_, usage), points))
     target.write(found, lambda: points_document(found.reference))
 
 
-@command.command("plan", short_help="What a batch size needs, before any run.")
+@command.command(
+    "plan", example="mlsub rcp plan bert --batch-size 3072", short_help="What a batch size needs, before any run."
+)
 @_common
 @click.option("--batch-size", type=click.FloatRange(min=1), required=True, help="The global batch size of the runs.")
 @output_options("rcp plan")
 def plan(
-    benchmark: str, round_: str | None, usage: str | None, rcp_points: Which, batch_size: float, target: Target
+    benchmark: str, round_: str | None, usage: str | None, points: Which, batch_size: float, target: Target
 ) -> None:
     """Say what runs of BENCHMARK at a batch size need, before any of them has run.
 
@@ -70,6 +73,6 @@ def plan(
     from mlsub.convergence.table import plan_of
     from mlsub.rounds.names import find_benchmark
 
-    found = Planned(plan=plan_of(*find_benchmark(benchmark, round_, usage), batch_size, rcp_points))
+    found = Planned(plan=plan_of(*find_benchmark(benchmark, round_, usage), batch_size, points))
     target.write(found, lambda: plan_document(found.plan))
     sys.exit(1 if found.plan.minimum is None else 0)

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mlsub.commands.options import progress_bar, tell, write_output
+from mlsub.commands.asked import Asked, asks, progress_bar
+from mlsub.commands.lazy import Command
+from mlsub.commands.options import tell, write_output
 
 if TYPE_CHECKING:
     from mlsub.commands.rcp.build import Built
@@ -17,12 +19,14 @@ if TYPE_CHECKING:
 _MAX_PROBLEMS = 20
 
 
-@click.command("build", short_help="A reference file from reference logs.")
-@click.argument("runs", metavar="RUNS...", nargs=-1, required=True, type=click.Path())
+@click.command(
+    "build",
+    cls=Command,
+    example="mlsub rcp build reference/bert -o rcps_bert.json",
+    short_help="A reference file from reference logs.",
+)
+@asks("RUNS...", rules=True)
 @click.option("--output", "-o", metavar="FILE", required=True, type=click.Path(), help="rcps_<benchmark>.json")
-@click.option("--round", "round_", metavar="ROUND", help="Whose rules the runs follow; else read off the folders.")
-@click.option("--usage", metavar="USAGE", help="training, hpc or rehearsal; else read off the folders.")
-@click.option("--rules", metavar="FILE", help="Rules of your own, or a round to come; see docs/overlay.md.")
 @click.option("--name", metavar="NAME", help="Records are called NAME_<batch size>; else <benchmark>_ref_<batch size>.")
 @click.option("--creator", metavar="TEXT", help="Who ran the reference; else submission_org of the logs.")
 @click.option("--when", metavar="TEXT", help="When; else the day of the first run.")
@@ -35,21 +39,16 @@ _MAX_PROBLEMS = 20
     help="Also write what the logs say of KEY; may be given again.",
 )
 @click.option("--append", metavar="FILE", type=click.Path(), help="Add to the records of this reference file.")
-@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes that read logs.")
 @click.option("--force", is_flag=True, help="Replace FILE; what it held is kept as FILE.~1~.")
 def command(
-    runs: tuple[str, ...],
+    asked: Asked,
     output: str,
-    round_: str | None,
-    usage: str | None,
-    rules: str | None,
     name: str | None,
     creator: str | None,
     when: str | None,
     platform: str | None,
     hyperparameters: tuple[str, ...],
     append: str | None,
-    jobs: int | None,
     force: bool,
 ) -> None:
     """Build a file of reference points from RUNS: logs of the reference implementation, or folders of them.
@@ -59,21 +58,18 @@ def command(
 
     Exit status: 0 written, 1 the runs are no reference yet, 2 could not be read or written.
     """
-    from mlsub.commands.output import overlay_of
     from mlsub.commands.rcp.build import Choice, Provenance, build_records
     from mlsub.io.output import check_output
     from mlsub.workspace.runs import find_runs, one_benchmark, read_runs, round_of
-    from mlsub.workspace.settings import Settings
 
     file = Path(output)
-    overlay = overlay_of(rules)
-    check_output(file, force=force)
-    known = _known(append)
-    files = find_runs(runs)
     with progress_bar() as progress:
-        asked = Settings(round_, usage, jobs, progress, overlay)
-        found = round_of(files, asked)
-        logs = read_runs(files, found, asked)
+        settings = asked.settings(progress)
+        check_output(file, force=force)
+        known = _known(append)
+        files = find_runs(asked.paths)
+        found = round_of(files, settings)
+        logs = read_runs(files, found, settings)
     _end_if_mixed({str(log.benchmark) for log in logs if log.benchmark})
     benchmark = one_benchmark(logs, found)
     choice = Choice(name, hyperparameters)

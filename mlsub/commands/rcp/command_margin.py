@@ -6,24 +6,20 @@ import sys
 
 import click
 
-from mlsub.commands.options import Target, convergence_options, output_options, path_and_round, run_check, tell
+from mlsub.commands.asked import Asked, asks
+from mlsub.commands.lazy import Command
+from mlsub.commands.options import Target, output_options, tell
 
 
-@click.command("margin", short_help="How near the limit runs at hand are.")
-@path_and_round
-@convergence_options
+@click.command(
+    "margin", cls=Command, example="mlsub rcp margin v5.1/NVIDIA", short_help="How near the limit runs at hand are."
+)
+@asks(rules=True, convergence=True)
 @click.option("--runs", type=click.IntRange(1, 200), metavar="N", help="Of how many further runs the chance is.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the bootstrap.")
 @output_options("rcp margin")
 def command(
-    paths: tuple[str, ...],
-    round_: str | None,
-    usage: str | None,
-    rules: str | None,
-    jobs: int | None,
-    rcp: str | None,
-    rcp_points: str,
-    train_samples: bool,
+    asked: Asked,
     runs: int | None,
     seed: int,
     target: Target,
@@ -37,14 +33,13 @@ def command(
     Exit status: 0 all pass, 1 an entry fails or has no reference, 2 no entry could be compared with a reference. An
     entry with fewer runs than it needs counts as it stands so far.
     """
-    from mlsub.commands.output import overlay_of
     from mlsub.commands.rcp.document_margin import margins_document
     from mlsub.commands.rcp.margin import margins_of, unchecked
     from mlsub.convergence.chance import Bootstrap
 
-    overlay = overlay_of(rules)
-    reports = run_check(paths, round_, usage, jobs, rules, rcp, train_samples=train_samples, points=rcp_points)
-    margins = margins_of(reports, overlay, Bootstrap(seed), runs, rcp)
+    overlay = asked.overlay
+    reports = asked.check()
+    margins = margins_of(reports, overlay, Bootstrap(seed), runs, asked.rcp)
     if margins.reports or target.format == "json":
         target.write(margins, lambda: margins_document(margins))
     problems = list(unchecked(reports))

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.commands.options import convergence_options, run_check, tell_unchecked, write_output
+from mlsub.commands.asked import Asked, asks
+from mlsub.commands.lazy import Command
+from mlsub.commands.options import tell_unchecked, write_output
 from mlsub.io.errors import MlsubError
 
 if TYPE_CHECKING:
@@ -19,28 +21,18 @@ if TYPE_CHECKING:
 _SUFFIXES = (".svg", ".png", ".html")
 
 
-@click.command("plot", short_help="A picture of the reference and of runs.")
-@click.argument("what", metavar="BENCHMARK|PATH...", nargs=-1, required=True, type=click.Path())
-@click.option("--round", "round_", metavar="ROUND", help="1.0 or v1.0; else read off the folders, or the newest.")
-@click.option("--usage", metavar="USAGE", help="training or hpc; else read off the folders.")
+@click.command(
+    "plot", cls=Command, example="mlsub rcp plot bert -o bert.svg", short_help="A picture of the reference and of runs."
+)
+@asks("BENCHMARK|PATH...", rules=True, convergence=True)
 @click.option("--benchmark", "benchmarks", metavar="NAME", multiple=True, help="Draw only this one; may be repeated.")
 @click.option("--output", "-o", required=True, type=click.Path(), metavar="FILE", help="ends in .svg, .png or .html.")
 @click.option("--force", is_flag=True, help="Replace FILE; what it held is kept as FILE.~1~.")
-@click.option("--rules", metavar="FILE", help="Rules of your own that bind as well; see docs/overlay.md.")
-@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes that read logs.")
-@convergence_options
 def command(
-    what: tuple[str, ...],
-    round_: str | None,
-    usage: str | None,
+    asked: Asked,
     benchmarks: tuple[str, ...],
     output: str,
     force: bool,
-    rules: str | None,
-    jobs: int | None,
-    rcp: str | None,
-    rcp_points: str,
-    train_samples: bool,
 ) -> None:
     """Draw the reference points of a benchmark, the acceptance limit, and the runs below PATH.
 
@@ -50,15 +42,13 @@ def command(
 
     Exit status: 0, or 2 where there is nothing to draw or it cannot be written.
     """
-    from mlsub.commands.output import overlay_of
-
-    overlay = overlay_of(rules)
-    which: Which = "deadline" if rcp_points == "deadline" else "final"
+    overlay, rcp, which = asked.overlay, asked.rcp, asked.points
+    round_, usage = asked.round, asked.usage
     suffix = _check_before(output, force)
-    names, paths = _sorted_out(what, round_, usage, overlay)
+    names, paths = _sorted_out(asked.paths, round_, usage, overlay)
     wanted = (*names, *(_benchmark(name, round_, usage, overlay) for name in benchmarks))
     if paths:
-        reports = run_check(paths, round_, usage, jobs, rules, rcp, train_samples=train_samples, points=rcp_points)
+        reports = asked._replace(paths=tuple(paths)).check()
         pictures = _of_entries(reports, wanted, overlay, rcp, which)
     else:
         pictures = _of_references(wanted, round_, usage, overlay, rcp, which)

@@ -40,7 +40,7 @@ def command() -> None:
     """Look the rules up: which there are, what they demand, what changes between rounds."""
 
 
-@command.command("list")
+@command.command("list", example="mlsub rules list --round 5.1")
 @click.option("--round", "round_", metavar="ROUND", help="The benchmarks of one round.")
 @click.option("--benchmark", metavar="BENCHMARK", help="The rounds of one benchmark; with --round: its rule ids.")
 @click.option("--division", metavar="DIVISION", help="closed (as a rule) or open: whose targets or ids.")
@@ -58,7 +58,7 @@ def list_(
 
     Exit status: 0, or 2 for an unknown name.
     """
-    from mlsub.commands.output import overlay_of
+    from mlsub.commands.asked import overlay_of
     from mlsub.commands.rules.document import ids_document, overview_document
     from mlsub.commands.rules.overview import Overview, round_line, round_lines, rule_ids_of
     from mlsub.rounds import names, usages
@@ -84,7 +84,7 @@ def list_(
     target.write(answer, lambda: overview_document(answer))
 
 
-@command.command("show")
+@command.command("show", example="mlsub rules show bert --round 5.1")
 @_one_benchmark
 @output_options("rules show")
 def show(
@@ -101,7 +101,7 @@ def show(
     target.write(table, lambda: table_document(table))
 
 
-@command.command("keys")
+@command.command("keys", example="mlsub rules keys bert --round 5.1")
 @_one_benchmark
 @output_options("rules keys")
 def keys(
@@ -122,14 +122,14 @@ def _found(
     benchmark: str, round_: str | None, division: str, usage: str | None, rules: str | None
 ) -> tuple[Round, str, str]:
     """The round, the division and the benchmark that were asked for."""
-    from mlsub.commands.output import overlay_of
+    from mlsub.commands.asked import overlay_of
     from mlsub.rounds.names import find_benchmark, find_division
 
     found, name = find_benchmark(benchmark, round_, usage, overlay_of(rules))
     return found, find_division(division), name
 
 
-@command.command("diff")
+@command.command("diff", example="mlsub rules diff 5.0 5.1")
 @click.argument("old", metavar="OLD")
 @click.argument("new", metavar="NEW")
 @click.option("--benchmark", metavar="BENCHMARK", help="Only this benchmark.")
@@ -152,7 +152,7 @@ def diff(
     Exit status: 0; with --submission 1 if something must be changed before NEW accepts it; 2 for an unknown name, or a
     submission that could not be checked.
     """
-    from mlsub.commands.output import overlay_of
+    from mlsub.commands.asked import overlay_of
     from mlsub.commands.rules.diff import round_diff
     from mlsub.commands.rules.document_diff import round_document, submission_document
     from mlsub.commands.rules.submission import submission_diff

@@ -6,8 +6,10 @@ from typing import Any
 
 import click
 
+from mlsub.commands.lazy import Command
 
-@click.command("schema")
+
+@click.command("schema", cls=Command, example="mlsub schema manifest")
 @click.argument("words", metavar="[NAME]", nargs=-1)
 @click.option("--round", "round_", metavar="ROUND", help="system: of this round; else of the newest.")
 @click.option("--usage", metavar="USAGE", help="system: training, hpc or rehearsal; training if not given.")
@@ -22,7 +24,7 @@ def command(words: tuple[str, ...], round_: str | None, usage: str | None, stric
     """
     import json
 
-    from mlsub.commands.output import write_text
+    from mlsub.commands.options import write_text
     from mlsub.commands.schema.documents import SYSTEM
 
     name = " ".join(words)

@@ -9,16 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.commands.options import (
-    Target,
-    convergence_options,
-    exit_with,
-    output_options,
-    path_and_round,
-    run_check,
-    tell,
-    tell_unchecked,
-)
+from mlsub.commands.asked import Asked, asks
+from mlsub.commands.lazy import Command
+from mlsub.commands.options import Target, exit_with, output_options, tell, tell_unchecked
 from mlsub.io.errors import MlsubError
 from mlsub.present import FORMATS
 
@@ -33,21 +26,13 @@ def _format_of(file: Path) -> str | None:
     return format_of_file(file)
 
 
-@click.command("score")
-@path_and_round
-@convergence_options
+@click.command("score", cls=Command, example="mlsub score v5.1/NVIDIA --format csv -o scores.csv")
+@asks(rules=True, convergence=True)
 @click.option("--window", "select", type=click.IntRange(1), metavar="N", help="Of more runs than N, which to submit.")
 @click.option("--write-scaling", is_flag=True, help="Write a missing scaling.json with the expected factor.")
 @output_options("score", (*FORMATS, "csv", "parquet", "xlsx"), _format_of)
 def command(
-    paths: tuple[str, ...],
-    round_: str | None,
-    usage: str | None,
-    rules: str | None,
-    jobs: int | None,
-    rcp: str | None,
-    rcp_points: str,
-    train_samples: bool,
+    asked: Asked,
     select: int | None,
     write_scaling: bool,
     target: Target,
@@ -73,9 +58,9 @@ def command(
 
         if target.format not in FORMATS:
             raise click.UsageError(f"--window answers as {', '.join(FORMATS[:-1])} or {FORMATS[-1]}.")
-        run_selection(paths, select, round_, usage, rules, jobs, target)
+        run_selection(asked, select, target)
     _check_before(target)
-    reports = run_check(paths, round_, usage, jobs, rules, rcp, train_samples=train_samples, points=rcp_points)
+    reports = asked.check()
     _deliver(reports, target)
     if write_scaling:
         _write_scaling(reports)

@@ -6,7 +6,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
-from mlsub.commands.options import Target, progress_bar, tell
+from mlsub.commands.asked import Asked, progress_bar
+from mlsub.commands.options import Target, tell
 
 if TYPE_CHECKING:
     from mlsub.commands.score.select import Selection
@@ -15,17 +16,8 @@ if TYPE_CHECKING:
 _MAX_NAMED = 5
 
 
-def run_selection(
-    paths: Sequence[str],
-    size: int,
-    round_: str | None,
-    usage: str | None,
-    rules: str | None,
-    jobs: int | None,
-    target: Target,
-) -> NoReturn:
+def run_selection(asked: Asked, size: int, target: Target) -> NoReturn:
     """Select the runs, print the answer and end: 0 selected, 1 no result possible, 2 could not be read."""
-    from mlsub.commands.output import overlay_of
     from mlsub.commands.score.document_selection import selection_document
     from mlsub.commands.score.select import select_window
     from mlsub.commands.score.select_runs import (
@@ -38,14 +30,12 @@ def run_selection(
     )
     from mlsub.rules.load import benchmark
     from mlsub.workspace.runs import find_runs, one_benchmark, read_runs, round_of
-    from mlsub.workspace.settings import Settings
 
-    overlay = overlay_of(rules)
-    files = find_runs(paths)
     with progress_bar() as progress:
-        asked = Settings(round_, usage, jobs, progress, overlay)
-        found = round_of(files, asked)
-        logs = read_runs(files, found, asked)
+        settings = asked.settings(progress)
+        files = find_runs(asked.paths)
+        found = round_of(files, settings)
+        logs = read_runs(files, found, settings)
     _end_with(list(of_several_benchmarks(logs)))
     name = one_benchmark(logs, found)
     needs = benchmark(found.usage, found.name, name, found.overlay)

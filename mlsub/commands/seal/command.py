@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mlsub.commands.lazy import Command
 from mlsub.commands.options import tell
 from mlsub.commands.seal.options import format_option, print_document, print_findings, print_text, refused
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from mlsub.commands.seal.tree import Tree
 
 
-@click.command("seal")
+@click.command("seal", cls=Command, example="mlsub seal v5.1/NVIDIA -o NVIDIA.tar.gz.age --recipient age1...")
 @click.argument("tree", metavar="TREE", type=click.Path())
 @click.option("--output", "-o", type=click.Path(), metavar="FILE", help="Else TREE.tar.gz.age, next to TREE.")
 @click.option(

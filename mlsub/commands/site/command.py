@@ -8,14 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.commands.options import (
-    convergence_options,
-    exit_with,
-    options_of,
-    path_and_round,
-    progress_bar,
-    tell_unchecked,
-)
+from mlsub.commands.asked import Asked, asks, progress_bar
+from mlsub.commands.lazy import Command
+from mlsub.commands.options import exit_with, tell_unchecked
 from mlsub.io.errors import MlsubError
 
 if TYPE_CHECKING:
@@ -24,14 +19,12 @@ if TYPE_CHECKING:
     from mlsub.commands.audit.audit import Audit
     from mlsub.commands.site.build import Built
     from mlsub.commands.site.pages import Page
-    from mlsub.convergence.entry import Options
     from mlsub.judge.log import NewFold
-    from mlsub.workspace import Checked
+    from mlsub.workspace import Checked, Settings
 
 
-@click.command("site")
-@path_and_round
-@convergence_options
+@click.command("site", cls=Command, example="mlsub site v5.1 -o build/site")
+@asks(rules=True, convergence=True)
 @click.option("--output", "-o", required=True, type=click.Path(), metavar="DIR", help="The folder of the site.")
 @click.option("--replace", "--force", "replace", is_flag=True, help="Replace an earlier site there.")
 @click.option("--ids", type=click.Path(), metavar="FILE", help="CSV of the IDs of results; see docs/site.md.")
@@ -40,14 +33,7 @@ if TYPE_CHECKING:
 @click.option("--inspect", "inspected", is_flag=True, help="Tell what mlsub inspect finds of each result, too.")
 @click.option("--title", metavar="TEXT", help="What it is called.")
 def command(
-    paths: tuple[str, ...],
-    round_: str | None,
-    usage: str | None,
-    rules: str | None,
-    jobs: int | None,
-    rcp: str | None,
-    rcp_points: str,
-    train_samples: bool,
+    asked: Asked,
     output: str,
     replace: bool,
     ids: str | None,
@@ -76,71 +62,60 @@ def command(
     from mlsub.commands.site.render import check_jinja
 
     check_jinja()
-    check_place(Path(output), paths, replace=replace)
-    convergence = options_of(rcp, points=rcp_points, train_samples=train_samples)
-    wanted = Wanted(title=title, reference=rcp, records=tuple(read_records(Path(file)) for file in records))
+    check_place(Path(output), asked.paths, replace=replace)
+    settings = asked.settings()
+    wanted = Wanted(title=title, reference=asked.rcp, records=tuple(read_records(Path(file)) for file in records))
     if ids is not None:
         wanted = replaced(wanted, naming=read_ids(Path(ids)))
-    audits = _audit(claims, paths, jobs)
-    checked, overlay = _check(paths, round_, usage, jobs, rules, convergence, inspected=inspected)
+    audits = _audit(claims, asked)
+    checked = _check(asked.paths, settings, inspected=inspected)
     if inspected:
-        checked = _inspect(checked, paths, round_, usage, jobs)
-    built = build_site(checked, Path(output), replaced(wanted, overlay=overlay, more=_pages(audits)))
+        checked = _inspect(checked, asked)
+    built = build_site(checked, Path(output), replaced(wanted, overlay=settings.overlay, more=_pages(audits)))
     _tell(built, output)
     if any(found.exit_status() for found in audits) and all(one.report.exit_status() < 2 for one in checked):
         sys.exit(1)
     exit_with([one.report for one in checked])
 
 
-def _check(
-    paths: Sequence[str],
-    round_: str | None,
-    usage: str | None,
-    jobs: int | None,
-    rules: str | None,
-    convergence: Options,
-    *,
-    inspected: bool,
-) -> tuple[list[Checked], str | None]:
+def _check(paths: Sequence[str], settings: Settings, *, inspected: bool) -> list[Checked]:
     """Read and judge; the end of the command where there is no result to show."""
-    from mlsub.commands.output import overlay_of
-    from mlsub.workspace import Settings, check_with_logs
+    from msgspec.structs import replace
 
-    overlay = overlay_of(rules)
+    from mlsub.workspace import check_with_logs
+
     folds: tuple[NewFold, ...] = ()
     if inspected:
         from mlsub.review.runs.trace import TraceFold
 
         folds = (TraceFold,)
     with progress_bar() as progress:
-        checked = check_with_logs(paths, Settings(round_, usage, jobs, progress, overlay, convergence, folds))
+        checked = check_with_logs(paths, replace(settings, progress=progress, folds=folds))
     tell_unchecked([one.report for one in checked])
     if not any(one.report.entries for one in checked):
         if any(one.report.logs for one in checked):
             raise MlsubError("a log alone is no result. Name the folder of its benchmark.")
         raise MlsubError("there is no result to show, and no site was written.")
-    return checked, overlay
+    return checked
 
 
-def _inspect(
-    checked: list[Checked], paths: Sequence[str], round_: str | None, usage: str | None, jobs: int | None
-) -> list[Checked]:
+def _inspect(checked: list[Checked], asked: Asked) -> list[Checked]:
     """The same with forensic findings; the end of the command where a path cannot be inspected."""
     from mlsub.commands.site.forensics import with_forensics
     from mlsub.workspace import Settings
 
     with progress_bar() as progress:
-        return with_forensics(checked, paths, Settings(round_, usage, jobs, progress))
+        return with_forensics(checked, asked.paths, Settings(asked.round, asked.usage, asked.jobs, progress))
 
 
-def _audit(files: Sequence[str], paths: Sequence[str], jobs: int | None) -> list[Audit]:
+def _audit(files: Sequence[str], asked: Asked) -> list[Audit]:
     """Audit claims files against what lies below the paths; the end of the command where one cannot be used."""
     if not files:
         return []
     from mlsub.commands.audit.audit import audit
 
     with progress_bar() as progress:
-        return [audit(Path(file), paths, jobs=jobs, progress=progress) for file in files]
+        return [audit(Path(file), asked.paths, jobs=asked.jobs, progress=progress) for file in files]
 
 
 def _pages(audits: Sequence[Audit]) -> tuple[Page, ...]:

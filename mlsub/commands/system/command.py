@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mlsub.commands.system.command_capture import capture
+from mlsub.commands.lazy import LazyGroup
 from mlsub.commands.system.output import changes_of, division_of, put, to_json, write
 
 if TYPE_CHECKING:
@@ -16,18 +16,15 @@ if TYPE_CHECKING:
 _FORMATS = click.Choice(["text", "json", "yaml"])
 
 
-@click.group("system")
+@click.group("system", cls=LazyGroup, modules={"capture": "mlsub.commands.system.command_capture"})
 def command() -> None:
     """System descriptions: look known systems up, write new ones, capture this machine, check.
 
-    Exit status: 0, 1 if there is something to mend, 2 if it could not be done.
+    Exit status: 0, 1 if there is something to fix, 2 if it could not be done.
     """
 
 
-command.add_command(capture)
-
-
-@command.command("list")
+@command.command("list", example="mlsub system list")
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def list_(format_: str) -> None:
     """List the systems whose descriptions are known.
@@ -49,7 +46,7 @@ def list_(format_: str) -> None:
         write(catalogue_text(systems, width_of_terminal()))
 
 
-@command.command("show")
+@command.command("show", example="mlsub system show ipu-pod16")
 @click.argument("name")
 @click.option("--hosts", type=click.IntRange(1, 100_000), metavar="N", help="On so many hosts.")
 @click.option("--framework", metavar="NAME", help="As published with this framework; the first one, as a rule.")
@@ -71,7 +68,7 @@ def show(name: str, hosts: int | None, framework: str | None, sources: bool, for
     write(_rendered(f"{system.name}: {system.title}", draft, format_, sources=sources))
 
 
-@command.command("new")
+@command.command("new", example="mlsub system new --from ipu-pod16 --submitter Graphcore")
 @click.option("--from", "from_", required=True, metavar="NAME", help="A system of mlsub system list.")
 @click.option("--hosts", type=click.IntRange(1, 100_000), metavar="N", help="How many hosts.")
 @click.option("--framework", metavar="F", help="A published one by its name, or yours with its version.")
@@ -113,7 +110,7 @@ def new(
     put(draft, output, force=force)
 
 
-@command.command("check")
+@command.command("check", example="mlsub system check v5.1/NVIDIA/systems")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path())
 @click.option("--round", "round_", metavar="ROUND", help="1.0 or v1.0; else read off the folders, else the newest.")
 @click.option("--usage", metavar="USAGE", help="training, hpc or rehearsal.")

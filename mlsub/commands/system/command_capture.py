@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mlsub.commands.lazy import Command
+
 if TYPE_CHECKING:
     from mlsub.systems.capture.machine import Capture
     from mlsub.systems.draft import Draft
 
 
-@click.command("capture")
+@click.command("capture", cls=Command, example="mlsub system capture --submitter NVIDIA -o node.json")
 @click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path())
 @click.option("--merge", is_flag=True, help="Join the captures FILE... instead of capturing this host.")
 @click.option("--hosts", metavar="A,B", help="Capture these hosts by ssh instead; mlsub must be installed on them.")
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 )
 @click.option("-o", "--output", metavar="FILE", help="Write it there. With {rank} in it: a capture of each process.")
 @click.option("--force", is_flag=True, help="Replace FILE; what it held is kept as FILE.~1~.")
-def capture(
+def command(
     files: tuple[str, ...],
     merge: bool,
     hosts: str | None,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from mlsub.commands.lazy import Command
 from mlsub.commands.options import tell
 from mlsub.commands.seal.options import (
     format_option,
@@ -18,7 +19,7 @@ from mlsub.commands.seal.options import (
 )
 
 
-@click.command("unseal")
+@click.command("unseal", cls=Command, example="mlsub unseal NVIDIA.tar.gz.age -o NVIDIA --identity key.txt")
 @click.argument("file", metavar="FILE", type=click.Path())
 @click.option(
     "--output", "-o", type=click.Path(), required=True, metavar="DIR", help="New folder for tree and manifest."

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from mlsub.commands.lazy import Command
 from mlsub.commands.options import tell
 from mlsub.commands.seal.options import (
     format_option,
@@ -19,7 +20,7 @@ from mlsub.commands.seal.options import (
 )
 
 
-@click.command("verify")
+@click.command("verify", cls=Command, example="mlsub verify NVIDIA.tar.gz.age --identity key.txt")
 @click.argument("path", metavar="FILE|DIR", type=click.Path())
 @click.option("--manifest", type=click.Path(), metavar="FILE", help="Else the one inside.")
 @opening_options

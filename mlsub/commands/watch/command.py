@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mlsub.commands.asked import Asked, asks
 from mlsub.commands.ending import INTERRUPTED
+from mlsub.commands.lazy import Command
 
 if TYPE_CHECKING:
     from mlsub.commands.watch.outlet import Outlet
@@ -27,11 +29,8 @@ def _until(_: click.Context, __: click.Parameter, value: str) -> float | None:
     return None
 
 
-@click.command("watch")
-@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(allow_dash=True))
-@click.option("--round", "round_", metavar="ROUND", help="1.0, 1.0.0 or v1.0; else read off the folders.")
-@click.option("--usage", metavar="USAGE", help="training, hpc or rehearsal; else read off the folders.")
-@click.option("--rules", metavar="FILE", help="Rules of your own that bind as well; see docs/overlay.md.")
+@click.command("watch", cls=Command, example="mlsub watch results/ --round 5.1")
+@asks(jobs=False, rules=True)
 @click.option(
     "--format",
     "format_",
@@ -52,10 +51,7 @@ def _until(_: click.Context, __: click.Parameter, value: str) -> float | None:
 @click.option("--until", callback=_until, default="stop", metavar="stop|idle:S", help="End after S silent seconds too.")
 @click.option("--logs", type=click.IntRange(1, 256), default=1, metavar="N", help="Wait until N logs have ended.")
 def command(
-    paths: tuple[str, ...],
-    round_: str | None,
-    usage: str | None,
-    rules: str | None,
+    asked: Asked,
     format_: str,
     exec_: str | None,
     interval: float,
@@ -76,18 +72,15 @@ def command(
 
     Exit status: 0 all logs are compliant, 1 some are not, 2 a log could not be checked; 130 after Ctrl-C.
     """
-    from mlsub.commands.output import overlay_of
     from mlsub.commands.watch.clock import SystemClock
     from mlsub.commands.watch.interrupt import Interrupts
     from mlsub.commands.watch.logs import Logs
     from mlsub.commands.watch.notify import parse_command
     from mlsub.commands.watch.watch import Settings, Watch
 
-    overlay = overlay_of(rules)
+    given = asked.settings()
     to_run = parse_command(exec_) if exec_ is not None else ()
-    from mlsub.workspace.settings import Settings as Asked
-
-    watched = Logs(paths, Asked(round_, usage, overlay=overlay), 0)
+    watched = Logs(asked.paths, given, 0)
     settings = Settings(interval_s=interval, idle_s=until, logs=logs)
     interrupts = Interrupts(_signals())
     status = Watch(watched, SystemClock(), _outlet(format_), settings, to_run, interrupts).run()

@@ -1,0 +1,238 @@
+"""PATH and the options that say how what lies there is judged, as one object."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import click
+
+from mlsub.io.errors import MlsubError
+
+if TYPE_CHECKING:
+    from mlsub.convergence.deadline import Which
+    from mlsub.io.yamlfile import FileProblemsError
+    from mlsub.judge.log import NewFold
+    from mlsub.judge.pool import Progress
+    from mlsub.submission.report import Report
+    from mlsub.workspace.settings import Settings
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Asked(NamedTuple):
+    """What a command is asked to read, and how to judge it.
+
+    Attributes:
+        paths: logs, benchmark folders, systems, organisations, rounds or folders of rounds.
+        round: None to read it off the folders.
+        usage: None to read it off the folders.
+        jobs: processes that read logs, None for the usual number.
+        rules: the user's own rule file.
+        rcp: the user's own file of reference points.
+        points: which reference points of the round count: all, or those released by its deadline.
+        train_samples: whether the convergence of BERT is counted by ``train_samples``.
+    """
+
+    paths: tuple[str, ...] = ()
+    round: str | None = None
+    usage: str | None = None
+    jobs: int | None = None
+    rules: str | None = None
+    rcp: str | None = None
+    points: Which = "final"
+    train_samples: bool = False
+
+    @property
+    def overlay(self) -> str | None:
+        """The path of the user's own rule file.
+
+        Raises:
+            FileProblemsError: it is not a rule file.
+        """
+        return overlay_of(self.rules)
+
+    def settings(self, progress: Progress | None = None, folds: tuple[NewFold, ...] = ()) -> Settings:
+        """The same for :mod:`mlsub.workspace`.
+
+        Raises:
+            MlsubError: a file of rules or of reference points cannot be used.
+        """
+        if self.rcp is not None:
+            found = [finding for report in _problems_of(self.rcp) for finding in report.findings]
+            if found:
+                raise MlsubError(*(f"{finding.path}: {finding.message}" for finding in found))
+        return self._settings(progress, self.overlay, folds)
+
+    def _settings(self, progress: Progress | None, overlay: str | None, folds: tuple[NewFold, ...] = ()) -> Settings:
+        from mlsub.convergence.entry import Options
+        from mlsub.workspace.settings import Settings
+
+        options = Options(self.rcp, self.train_samples, self.points)
+        return Settings(self.round, self.usage, self.jobs, progress, overlay, options, folds)
+
+    def check(self) -> list[Report]:
+        """Check the paths, with progress on a terminal. A file of rules or points that cannot be used is a report."""
+        from mlsub.io.yamlfile import FileProblemsError
+        from mlsub.workspace import check_paths
+
+        try:
+            overlay = self.overlay
+        except FileProblemsError as error:
+            return _broken(error)
+        problems = _problems_of(self.rcp) if self.rcp is not None else []
+        if problems:
+            return problems
+        with progress_bar() as progress:
+            return check_paths(self.paths, self._settings(progress, overlay))
+
+
+def asks(
+    paths: str | None = "PATH...", *, jobs: bool = True, rules: bool = False, convergence: bool = False
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """PATH..., --round and --usage, and what else is asked for; the function gets them as one ``asked``.
+
+    Args:
+        paths: what the argument is called; None for a command that declares its own.
+        jobs: with --jobs.
+        rules: with --rules.
+        convergence: with --rcp, --rcp-points and --rcp-bert-train-samples.
+    """
+    options: list[Callable[[F], F]] = [
+        click.option("--round", metavar="ROUND", help="1.0, 1.0.0 or v1.0; else read off the folders."),
+        click.option("--usage", metavar="USAGE", help="training, hpc or rehearsal; else read off the folders."),
+    ]
+    if paths is not None:
+        options.insert(0, click.argument("paths", metavar=paths, nargs=-1, required=True, type=click.Path()))
+    if rules:
+        options.append(
+            click.option("--rules", metavar="FILE", help="Rules of your own that bind as well; see docs/overlay.md.")
+        )
+    if jobs:
+        options.append(click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes that read logs."))
+    if convergence:
+        options += _convergence_options()
+
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        @wraps(function)
+        def called(**words: Any) -> None:
+            asked = Asked(**{name: words.pop(name) for name in Asked._fields if name in words})
+            function(asked=asked, **words)
+
+        for option in reversed(options):
+            called = option(called)
+        return called
+
+    return decorate
+
+
+def rcp_points(function: F) -> F:
+    """--rcp-points."""
+    return click.option(
+        "--rcp-points",
+        "points",
+        type=click.Choice(["final", "deadline"]),
+        default="final",
+        show_default=True,
+        help="Reference points of the round: all, or those released by its deadline.",
+    )(function)
+
+
+def _convergence_options() -> tuple[Callable[[F], F], ...]:
+    return (
+        click.option("--rcp", metavar="FILE", help="Reference points of your own for the benchmark they name."),
+        rcp_points,
+        click.option(
+            "--rcp-bert-train-samples",
+            "train_samples",
+            is_flag=True,
+            help="Count the convergence of BERT by train_samples, not by epoch_num.",
+        ),
+    )
+
+
+def overlay_of(rules: str | None) -> str | None:
+    """The path of the user's own rule file, which is checked first.
+
+    Raises:
+        FileProblemsError: it is not a rule file.
+    """
+    if rules is None:
+        return None
+    from pathlib import Path
+
+    from mlsub.rules.overlay import check_overlay
+
+    return check_overlay(Path(rules))
+
+
+def check_rule_names(prefixes: Sequence[str]) -> None:
+    """Refuse names of rules to select or ignore that no rule has.
+
+    Raises:
+        click.UsageError: there is no rule that starts so.
+    """
+    from mlsub.rules.explain import suggestion
+
+    for hint in filter(None, map(suggestion, prefixes)):
+        raise click.UsageError(hint)
+
+
+def _problems_of(rcp: str) -> list[Report]:
+    """A report that says why a file of reference points cannot be used; nothing where it can."""
+    from pathlib import Path
+
+    from mlsub.convergence.filecheck import check_reference_file
+    from mlsub.rules.catalogue import finding
+    from mlsub.workspace import not_checked
+
+    file = Path(rcp)
+    found = [
+        finding(
+            "check.broken-reference",
+            file.name,
+            f"{problem.record}: {problem.message}" if problem.record else problem.message,
+            fix=problem.fix,
+        )
+        for problem in check_reference_file(file)
+        if problem.severity == "error"
+    ]
+    return [not_checked(".", found)] if found else []
+
+
+def _broken(error: FileProblemsError) -> list[Report]:
+    """A report that says where a rule file is broken."""
+    import msgspec
+
+    from mlsub.rules.catalogue import finding
+    from mlsub.workspace import not_checked
+
+    found = [
+        msgspec.structs.replace(finding("check.broken-rules", problem.path, problem.message), line=problem.line)
+        for problem in error.problems
+    ]
+    return [not_checked(".", found)]
+
+
+@contextmanager
+def progress_bar() -> Iterator[Progress | None]:
+    """Show on a terminal how many logs are read."""
+    import sys
+
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import Progress as Bar
+
+    from mlsub.present.report import Terminal
+
+    # No refresh thread: it would forbid forking the worker processes.
+    with Bar(console=Terminal(stderr=True), transient=True, auto_refresh=False) as bar:
+        task = bar.add_task("reading logs", total=None)
+
+        def advance(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total, refresh=done % 16 == 0 or done == total)
+
+        yield advance
