@@ -1,4 +1,4 @@
-"""Every command that prints, on a terminal of 60, 80 and 120 columns: no line is too long, and every name can be read."""
+"""Every command that prints, on a terminal of 60, 80 and 120 columns: no line is too long, every name can be read."""
 
 from __future__ import annotations
 
