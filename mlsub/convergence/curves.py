@@ -38,7 +38,7 @@ class Reference(msgspec.Struct, frozen=True, kw_only=True):
     runs: int
     points: tuple[Point, ...]
     kept: tuple[Point, ...]
-    removed: dict[float, tuple[float, ...]]
+    removed: tuple[tuple[float, tuple[float, ...]], ...]
     hull: tuple[Point, ...]
     earlier: float
     normalised: bool
@@ -91,7 +91,7 @@ def reference_of(round_: Round, name: str, own: str | None = None, which: Which 
         runs=runs,
         points=points,
         kept=pruning.kept,
-        removed=dict(pruning.removed),
+        removed=pruning.removed,
         hull=lower_hull(points),
         earlier=dict(algorithm.earlier).get(name, 0),
         normalised=algorithm.normalise,

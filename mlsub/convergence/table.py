@@ -71,7 +71,7 @@ def reference_table(round_: Round, name: str, which: Which = "final") -> Referen
             minimum=reference.allowed(point).minimum,
             kept=point in reference.kept,
             on_hull=point in reference.hull,
-            pruned_by=reference.removed.get(point.batch_size, ()),
+            pruned_by=dict(reference.removed).get(point.batch_size, ()),
         )
         for point in reference.points
     )
