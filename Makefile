@@ -19,7 +19,7 @@ help:
 	@echo "make expected     write the files of expected text anew; read the diff afterwards"
 	@echo "make test-adapters  install PyTorch, Lightning, Transformers and Keras (6 GB), and test the adapters with them"
 	@echo "make test-browser  test the results page in headless Chromium, with pictures of its pages in $(SCREENSHOTS)"
-	@echo "make lint         ruff and mypy"
+	@echo "make lint         ruff, mypy, import-linter, and the imports of the tests"
 	@echo "make docs         build the documentation with its reference pages, in $(DOCS)"
 	@echo "make bench        time mlsub against the official tool"
 	@echo "make parity       agreement with the recorded official verdicts, as a table"
@@ -80,6 +80,7 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/python -m tests.imports
 
 format: $(STAMP)
 	$(BIN)/ruff check --fix .

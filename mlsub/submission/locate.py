@@ -16,6 +16,7 @@ _ROUND_FOLDER = re.compile(
 )
 
 
+_PARTS = re.compile(r"([0-9]{1,18})|([^0-9]+)")
 #: HPC results lie one folder deeper than those of training, below one of these.
 SCALING_FOLDERS = ("strong", "weak")
 
@@ -152,3 +153,8 @@ def is_folder(path: Path) -> bool:
         return path.is_dir()
     except (OSError, ValueError):
         return False
+
+
+def counted(name: str) -> list[tuple[int, str]]:
+    """A key that sorts names as people count, by the numbers in them: ``result_2`` comes before ``result_10``."""
+    return [(int(digits) if digits else -1, text) for digits, text in _PARTS.findall(name)]

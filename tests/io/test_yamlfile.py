@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mlsub.commands.audit.read import read_claims
-from mlsub.commands.db.records.read import read_records
+from mlsub.commands.db.records import read_records
 from mlsub.commands.demo.model import read_manifest as read_rehearsal
 from mlsub.commands.pack.read import read_manifest
 from mlsub.io.yamlfile import FileProblemsError, content_of, read

@@ -10,7 +10,7 @@ from typing import Literal
 
 from mlsub.commands.demo.model import Parameters, RehearsalEntry
 from mlsub.commands.demo.train import train_run
-from mlsub.commands.rcp.build import Built, Provenance, build_records
+from mlsub.commands.rcp.build import Built, Choice, build_records
 from mlsub.convergence.reference import REHEARSAL
 from mlsub.io.output import write_file
 from mlsub.judge.log import LogTask, judge_log
@@ -25,7 +25,7 @@ SIZES: dict[Benchmark, dict[int, float]] = {
 #: Four times the runs of an entry, and their seeds.
 RUNS = 20
 FIRST_SEED = 1000
-_PROVENANCE = Provenance("mlsub", "2026-11-21", "one core of an x86-64 processor")
+_CHOICE = Choice(creator="mlsub", when="2026-11-21", platform="one core of an x86-64 processor")
 
 
 def train_reference(benchmark: Benchmark, size: int, folder: Path, runs: int = RUNS) -> list[Path]:
@@ -48,7 +48,7 @@ def build_reference(benchmark: Benchmark) -> Built:
             logs += train_reference(benchmark, size, Path(name))
             print(f"{benchmark}, batch size {size}: {RUNS} runs")
         reports = [judge_log(LogTask(str(log), f"{log.parent.name}/{log.name}", "rehearsal", "1.0")) for log in logs]
-        return build_records(reports, benchmark, get_round("rehearsal", "1.0"), _PROVENANCE)
+        return build_records(reports, benchmark, get_round("rehearsal", "1.0"), _CHOICE)
 
 
 def main() -> int:

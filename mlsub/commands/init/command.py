@@ -114,7 +114,8 @@ def _print_tree(draft: Draft, file: Path) -> None:
     from mlsub.commands.pack.plan import planned_entries
     from mlsub.commands.pack.read import read_manifest
     from mlsub.io.plain import plain
-    from mlsub.present.columns import columns
+    from mlsub.present.document import Column, Table
+    from mlsub.present.text import lines
     from mlsub.submission.layout.expected import expected_tree
 
     manifest = read_manifest(file)
@@ -122,8 +123,8 @@ def _print_tree(draft: Draft, file: Path) -> None:
     click.echo(plain(f"Written to {file}: {manifest.organisation}, {manifest.round.title}, {entries} entries."))
     click.echo(f"The submission rules expect in {plain(manifest.organisation)}/:")
     expected = expected_tree(manifest.round.usage, manifest.round.name, planned_entries(manifest))
-    for line in columns([(plain(path), word) for path, word in _results_together(expected)], width=1000, indent=2):
-        click.echo(line)
+    for line in lines(Table((Column(""), Column("")), tuple(_results_together(expected)))):
+        click.echo(f"  {line}")
     absent = next(
         (system for system in manifest.systems if system.description and not system.description.exists()), None
     )

@@ -14,9 +14,8 @@ from mlsub.rounds import Round
 from mlsub.submission.layout.model import Item, ItemKind, parents
 from mlsub.submission.layout.strays import stray_paths
 from mlsub.submission.layout.walk import list_tree
-from mlsub.submission.locate import folders, is_folder
+from mlsub.submission.locate import counted, folders, is_folder
 from mlsub.submission.model import EntryFiles
-from mlsub.submission.order import counted
 from mlsub.submission.tree import TreeReader
 from mlsub.systems.description import read_description
 

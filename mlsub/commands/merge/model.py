@@ -9,7 +9,7 @@ import msgspec
 
 from mlsub.findings import Finding
 from mlsub.present.envelope import Answer
-from mlsub.submission.layout import Listing
+from mlsub.submission.layout.model import Listing
 from mlsub.submission.report import Report
 
 

@@ -13,8 +13,8 @@ from mlsub.io.assemble import Piece
 from mlsub.log.changes import fields
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
-from mlsub.submission.layout import Item, ItemKind
 from mlsub.submission.layout.links import escaping_links
+from mlsub.submission.layout.model import Item, ItemKind
 from mlsub.submission.layout.strays import is_stray_folder
 from mlsub.submission.patterns import RESULT_PATTERN
 from mlsub.systems.description import read_description

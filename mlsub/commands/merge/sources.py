@@ -8,7 +8,7 @@ from pathlib import Path
 from mlsub.commands.merge.model import Source
 from mlsub.io.errors import MlsubError
 from mlsub.rounds import Round, get_round
-from mlsub.submission.layout import list_tree
+from mlsub.submission.layout.walk import list_tree
 from mlsub.submission.locate import Target, infer_round, locate
 
 
