@@ -62,7 +62,7 @@ def test_an_empty_folder_can_be_made_a_site_from_within(here: Path, monkeypatch:
     ("arguments", "told"),
     [
         (("none",), "mlsub site: there is no result to show, and no site was written."),
-        (("v1.0/ACME/results/rack1/resnet/result_0.txt",), "mlsub site: a log alone is no result."),
+        (("v1.0/ACME/results/rack1/resnet/result_0.txt",), "mlsub site: a log alone is not a result."),
         (("v1.0", "--ids", "none.csv"), "mlsub site: none.csv: there is no such file"),
         (("v1.0", "--records", "none.yaml"), "mlsub site: none.yaml:1: cannot be read: No such file or directory"),
         (("v1.0", "--rules", "none.yaml"), "mlsub site: none.yaml"),

@@ -30,7 +30,7 @@ def _nameless(row: Row) -> str | None:
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """What a site is to hold beside the results: its title (None for the usual one), and files of the caller's own.
+    """What a site is to show beside the results: its title (None for the usual one), and files of the caller's own.
 
     ``overlay`` is a checked overlay file; ``reference`` a file of reference points that the results were tested by;
     ``naming`` knows the identifiers that results have in the official tables; ``records`` are figures of other
@@ -46,7 +46,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Built(msgspec.Struct, frozen=True):
-    """What a site holds."""
+    """How much is in a site."""
 
     rounds: int
     results: int
@@ -59,7 +59,7 @@ def check_place(output: Path, paths: Sequence[str], *, force: bool) -> None:
 
     Raises:
         MlsubError: something is there that is not to be replaced, or the site and what is read lie in one another;
-            or the site holds what somebody wrote or changed.
+            or the site contains what somebody wrote or changed.
     """
     try:
         if os.path.lexists(output):
@@ -71,7 +71,7 @@ def check_place(output: Path, paths: Sequence[str], *, force: bool) -> None:
         for name in paths:
             read = Path(name).resolve()
             if final == read or final in read.parents:
-                raise MlsubError(f"{output} holds {name}, which is to be read. Name another folder.")
+                raise MlsubError(f"{output} contains {name}, which is to be read. Name another folder.")
             if read in final.parents and read.is_dir():
                 raise MlsubError(f"{output} lies in {name}, which is only read. Name a folder outside of it.")
     except (OSError, ValueError, RuntimeError) as error:
@@ -86,7 +86,7 @@ def _check_replaceable(output: Path, *, force: bool) -> None:
     if not any(output.iterdir()):
         return
     if not (output / MARKER).is_file():
-        raise MlsubError(f"{output} holds something other than a site. Name another folder.")
+        raise MlsubError(f"{output} contains something other than a site. Name another folder.")
     if not force:
         raise MlsubError(f"{output} exists. Add --force to replace it.")
 
@@ -97,7 +97,7 @@ def build_site(checked: Sequence[Checked], output: Path, wanted: Wanted) -> Buil
     Args:
         checked: reports and the logs they rest on.
         output: the folder; see :func:`check_place`.
-        wanted: what it is to hold.
+        wanted: what it is to show.
 
     Raises:
         MlsubError: it cannot be written. Then what was there before is there.

@@ -25,13 +25,19 @@ if TYPE_CHECKING:
 
 @click.command("site", cls=Command, example="mlsub site v5.1 -o build/site")
 @asks(rules=True, convergence=True)
-@click.option("--output", "-o", required=True, type=click.Path(), metavar="DIR", help="The folder of the site.")
+@click.option("--output", "-o", required=True, type=click.Path(), metavar="DIR", help="Write the site into DIR.")
 @click.option("--force", is_flag=True, help="Replace an earlier site in DIR.")
-@click.option("--ids", type=click.Path(), metavar="FILE", help="CSV of the IDs of results; see docs/site.md.")
-@click.option("--records", multiple=True, type=click.Path(), metavar="FILE", help="Figures beyond MLPerf; repeatable.")
-@click.option("--claims", multiple=True, type=click.Path(), metavar="FILE", help="Claims to audit; repeatable.")
-@click.option("--inspect", "inspected", is_flag=True, help="Tell what mlsub inspect finds of each result, too.")
-@click.option("--title", metavar="TEXT", help="What it is called.")
+@click.option(
+    "--ids", type=click.Path(), metavar="FILE", help="Read the IDs of results from a CSV file; see docs/site.md."
+)
+@click.option(
+    "--records", multiple=True, type=click.Path(), metavar="FILE", help="Show figures beyond MLPerf, too; repeatable."
+)
+@click.option(
+    "--claims", multiple=True, type=click.Path(), metavar="FILE", help="Check the claims in FILE, too; repeatable."
+)
+@click.option("--inspect", "inspected", is_flag=True, help="Show what mlsub inspect finds of each result, too.")
+@click.option("--title", metavar="TEXT", help="Give the site a title.")
 def command(
     asked: Asked,
     output: str,
@@ -47,12 +53,12 @@ def command(
     Tables to sort and to filter, and for each result its training curves, run timeline, convergence, hyperparameters,
     system and findings. Nothing is written into what is read. Needs Jinja2: pip install 'mlsub[report]'.
 
-    --claims holds the claims of a file against the same results, as mlsub audit does, and shows what comes of it.
+    --claims checks the claims in a file against the same results, as mlsub audit does.
 
-    Results are ranked by their published minutes, whatever the verdict, which stands beside.
+    Results are ranked by their published minutes, whatever their verdict, which has a column of its own.
 
-    Exit status: 0 all accepted and no claim against the logs, 1 else (the site says what), 2 a PATH could not be
-    checked, there is nothing to show, or it cannot be written.
+    Exit status: 0 all results accepted and no claim contradicted; 1 otherwise, as the site says; 2 a PATH could not be
+    checked, there is nothing to show, or the site cannot be written.
     """
     from msgspec.structs import replace as replaced
 
@@ -69,6 +75,10 @@ def command(
         wanted = replaced(wanted, naming=read_ids(Path(ids)))
     audits = _audit(claims, asked)
     checked = _check(asked.paths, settings, inspected=inspected)
+    if inspected:
+        from mlsub.commands.site.forensics import with_forensics
+
+        checked = with_forensics(checked, settings.overlay)
     built = build_site(checked, Path(output), replaced(wanted, overlay=settings.overlay, more=_pages(audits)))
     _tell(built, output)
     if any(found.exit_status() for found in audits) and all(one.report.exit_status() < 2 for one in checked):
@@ -77,7 +87,11 @@ def command(
 
 
 def _check(paths: Sequence[str], settings: Settings, *, inspected: bool) -> list[Checked]:
-    """Read and judge, each log once; the end of the command where there is no result to show."""
+    """Read and judge, each log once.
+
+    Raises:
+        MlsubError: there is no result to show.
+    """
     from msgspec.structs import replace
 
     from mlsub.workspace import check_with_logs
@@ -92,12 +106,8 @@ def _check(paths: Sequence[str], settings: Settings, *, inspected: bool) -> list
     tell_unchecked([one.report for one in checked])
     if not any(one.report.entries for one in checked):
         if any(one.report.logs for one in checked):
-            raise MlsubError("a log alone is no result. Name the folder of its benchmark.")
+            raise MlsubError("a log alone is not a result. Name the folder of its benchmark.")
         raise MlsubError("there is no result to show, and no site was written.")
-    if inspected:
-        from mlsub.commands.site.forensics import with_forensics
-
-        return with_forensics(checked, settings.overlay)
     return checked
 
 

@@ -1,4 +1,4 @@
-"""The identifiers that results have in the official tables. No log holds them, so somebody has to say."""
+"""The identifiers that results have in the official tables. Logs do not contain them, so a file has to."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _rows(file: Path) -> Iterator[tuple[int, dict[str, str]]]:
 def _text(file: Path) -> str:
     try:
         if not file.is_file():
-            raise MlsubError(f"{file}: {'no regular file' if file.exists() else 'there is no such file'}")
+            raise MlsubError(f"{file}: {'not a regular file' if file.exists() else 'there is no such file'}")
         with file.open("rb") as stream:
             raw = stream.read(MAX_BYTES + 1)
         if len(raw) > MAX_BYTES:
