@@ -18,15 +18,10 @@ from mlsub.io.errors import MlsubError
 from mlsub.io.output_folder import staging_beside
 from mlsub.io.written import check_free, replace_folder
 from mlsub.rounds import get_round
-from mlsub.score.table import Row
 from mlsub.workspace import Checked
 
 #: By this file a folder is known as a site, which may be replaced.
 MARKER = ".mlsub-site"
-
-
-def _nameless(row: Row) -> str | None:
-    return None
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,7 +35,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     title: str | None = None
     overlay: str | None = None
     reference: str | None = None
-    naming: Naming = _nameless
+    naming: Naming = lambda _: None
     records: tuple[Records, ...] = ()
     more: tuple[Page, ...] = ()
 
