@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from mlsub.commands.explain.run import explanation
 from mlsub.rules.catalogue import catalogue
-from mlsub.rules.explain import explain
 from tests.commands.runner import Outcome, call, run
 from tests.commands.seal.test_roundtrip import pair
 from tests.commands.seal.trees import plant, snapshot
@@ -290,4 +290,4 @@ def test_every_rule_is_explained() -> None:
     rules = [rule for rule in catalogue() if rule.startswith("seal.")]
     assert len(rules) == 12
     for rule in rules:
-        assert "remedy:" in explain(rule)
+        assert explanation(rule).fix

@@ -110,9 +110,10 @@ def _deliver(reports: Sequence[Report], target: Target) -> None:
     from mlsub.score.table import rows_of, status_notes
 
     if target.format == "json":
-        from mlsub.present.report_json import render_json
+        from mlsub.present.entries import Reports
+        from mlsub.present.envelope import answer
 
-        target.put(render_json("score", reports))
+        target.put(answer("score", Reports(reports=tuple(reports))))
     if target.format != "text" or target.file is not None:
         tell_unchecked(reports)
     if target.format == "json":

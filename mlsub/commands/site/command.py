@@ -16,7 +16,8 @@ from mlsub.io.errors import MlsubError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mlsub.commands.audit.audit import Audit
+    from mlsub.commands.audit.model import ClaimsFile
+    from mlsub.commands.audit.verdict import Audit
     from mlsub.commands.site.build import Built
     from mlsub.commands.site.pages import Page
     from mlsub.judge.log import NewFold
@@ -73,8 +74,9 @@ def command(
     wanted = Wanted(title=title, reference=asked.rcp, records=tuple(read_records(Path(file)) for file in records))
     if ids is not None:
         wanted = replaced(wanted, naming=read_ids(Path(ids)))
-    audits = _audit(claims, asked)
+    said = _claims(claims)
     checked = _check(asked.paths, settings, inspected=inspected)
+    audits = _audit(said, asked, checked)
     if inspected:
         from mlsub.commands.site.forensics import with_forensics
 
@@ -98,7 +100,7 @@ def _check(paths: Sequence[str], settings: Settings, *, inspected: bool) -> list
 
     folds: tuple[NewFold, ...] = ()
     if inspected:
-        from mlsub.review.runs.trace import TraceFold
+        from mlsub.log.trace import TraceFold
 
         folds = (TraceFold,)
     with progress_bar() as progress:
@@ -111,14 +113,26 @@ def _check(paths: Sequence[str], settings: Settings, *, inspected: bool) -> list
     return checked
 
 
-def _audit(files: Sequence[str], asked: Asked) -> list[Audit]:
-    """Audit claims files against what lies below the paths; the end of the command where one cannot be used."""
+def _claims(files: Sequence[str]) -> list[ClaimsFile]:
+    """Read claims files before anything else; the end of the command where one cannot be used."""
     if not files:
         return []
-    from mlsub.commands.audit.audit import audit
+    from mlsub.commands.audit.read import read_claims
 
+    return [read_claims(Path(file)) for file in files]
+
+
+def _audit(files: Sequence[ClaimsFile], asked: Asked, checked: Sequence[Checked]) -> list[Audit]:
+    """Audit claims against what lies below the paths; what was read by the usual rules is not read again."""
+    if not files:
+        return []
+    from mlsub.commands.audit.run import audit_of, read_world
+
+    usual = asked.rules is None and asked.rcp is None and asked.points == "final"
+    known = checked if usual else ()
     with progress_bar() as progress:
-        return [audit(Path(file), asked.paths, jobs=asked.jobs, progress=progress) for file in files]
+        read = [read_world(file, asked.paths, jobs=asked.jobs, progress=progress, checked=known) for file in files]
+    return list(map(audit_of, read))
 
 
 def _pages(audits: Sequence[Audit]) -> tuple[Page, ...]:

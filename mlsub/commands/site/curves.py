@@ -82,7 +82,7 @@ def name_of(log: LogReport) -> str:
 def _target(logs: Sequence[LogReport], benchmark: str, round_: Round) -> Target | None:
     if not logs:
         return None
-    return target_of(round_, logs[0].division, benchmark, Stated(logs[0].run.hyperparameters.items()))
+    return target_of(round_, logs[0].division, benchmark, Stated(logs[0].run.hyperparameters))
 
 
 def _count(logs: Sequence[LogReport], benchmark: str) -> str | None:
@@ -105,11 +105,10 @@ def _unit(count: str | None, benchmark: str, round_: Round) -> str | None:
 
 def _seen(log: LogReport, target: Target | None, count: str | None, limit: int) -> Iterator[Seen]:
     start = number(log.run.timeline.run_start)
-    measures = Measures(target, Stated(log.run.hyperparameters.items())) if target else None
+    measures = Measures(target, Stated(log.run.hyperparameters)) if target else None
     for evaluation in log.run.evaluations[:limit]:
-        values = (
-            measures.read(evaluation.event("eval_accuracy")).values if measures else dict(_values(evaluation.value))
-        )
+        of_target = measures.read(evaluation.event("eval_accuracy")).values if measures else None
+        values = dict(_values(evaluation.value)) if of_target is None else of_target
         time = number(evaluation.time_ms)
         minutes = None if start is None or time is None else (time - start) / 60_000
         place = number(getattr(evaluation, count)) if count else None

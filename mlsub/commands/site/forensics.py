@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from mlsub.commands.inspect.run import inspect
 from mlsub.commands.site.results import logs_of
 from mlsub.findings import Finding
+from mlsub.log.trace import Traced, trace_of
 from mlsub.review.runs.model import Entry
-from mlsub.review.runs.trace import Traced, trace_of
 from mlsub.rounds import get_round
 from mlsub.submission.report import Report
 from mlsub.workspace import Checked
@@ -23,7 +23,7 @@ def with_forensics(checked: Sequence[Checked], overlay: str | None = None) -> li
 
     Args:
         checked: reports of all that is compared, whose logs were read with
-            :class:`mlsub.review.runs.trace.TraceFold`.
+            :class:`mlsub.log.trace.TraceFold`.
         overlay: a checked overlay file.
     """
     roots = [os.path.abspath(one.report.root) for one in checked if one.report.entries]  # noqa: PTH100  (links stay)

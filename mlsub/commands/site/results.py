@@ -12,7 +12,7 @@ from mlsub.findings import Finding, Verdict
 from mlsub.log.report import LogReport
 from mlsub.rounds import Round
 from mlsub.score.table import Row, description_path, rows_of
-from mlsub.submission.order import counted
+from mlsub.submission.locate import counted
 from mlsub.submission.report import EntryResult, Report
 from mlsub.workspace import Checked
 

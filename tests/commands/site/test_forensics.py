@@ -10,7 +10,7 @@ from mlsub.commands.inspect.gather import gather
 from mlsub.commands.inspect.run import inspect
 from mlsub.commands.site.forensics import with_forensics
 from mlsub.findings import Kind
-from mlsub.review.runs.trace import TraceFold
+from mlsub.log.trace import TraceFold
 from mlsub.workspace import Settings, check_with_logs
 from tests.commands.runner import run
 from tests.corpus import CORPUS
