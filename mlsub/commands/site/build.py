@@ -6,10 +6,12 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 import msgspec
 
 from mlsub.commands.db.records import Records
+from mlsub.commands.site.model import counted
 from mlsub.commands.site.pages import Page, all_results, of_result, of_round, overview
 from mlsub.commands.site.performance import performance
 from mlsub.commands.site.render import STATIC, Renderer
@@ -17,6 +19,8 @@ from mlsub.commands.site.results import Naming, rounds_of
 from mlsub.io.errors import MlsubError
 from mlsub.io.output_folder import staging_beside
 from mlsub.io.written import check_free, replace_folder
+from mlsub.present.document import Document, Span, Text, document
+from mlsub.present.envelope import Answer
 from mlsub.rounds import get_round
 from mlsub.workspace import Checked
 
@@ -40,9 +44,12 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     more: tuple[Page, ...] = ()
 
 
-class Built(msgspec.Struct, frozen=True):
-    """How much is in a site."""
+class Built(Answer, frozen=True, kw_only=True):
+    """How much is in a site, and its first page."""
 
+    SCHEMA: ClassVar[int] = 1
+
+    index: str
     rounds: int
     results: int
     runs: int
@@ -123,7 +130,15 @@ def build_site(checked: Sequence[Checked], output: Path, wanted: Wanted) -> Buil
         site = staging / "site"
         count = _write(site, renderer, pages(), output)
         replace_folder(site, final)
-    return Built(len(rounds), len(results), sum(result.entry.runs for result in results), count)
+    runs = sum(result.entry.runs for result in results)
+    return Built(index=str(output / "index.html"), rounds=len(rounds), results=len(results), runs=runs, pages=count)
+
+
+def document_of(built: Built) -> Document:
+    """How much there is, and what to open."""
+    results = f"{counted(built.results, 'result')} of {counted(built.rounds, 'round')}, {counted(built.runs, 'run')}"
+    title = f"A site of {results}, on {counted(built.pages, 'page')}"
+    return document(title, Text(("Open ", Span(built.index, "path"))))
 
 
 def _write(site: Path, renderer: Renderer, pages: Iterator[Page], output: Path) -> int:

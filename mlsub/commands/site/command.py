@@ -10,7 +10,7 @@ import click
 
 from mlsub.commands.asked import Asked, asks, progress_bar
 from mlsub.commands.lazy import Command
-from mlsub.commands.options import exit_with, tell_unchecked
+from mlsub.commands.options import Target, exit_with, format_option, tell_unchecked
 from mlsub.io.errors import MlsubError
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from mlsub.commands.audit.model import ClaimsFile
     from mlsub.commands.audit.verdict import Audit
-    from mlsub.commands.site.build import Built
     from mlsub.commands.site.pages import Page
     from mlsub.judge.log import NewFold
     from mlsub.workspace import Checked, Settings
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
 )
 @click.option("--inspect", "inspected", is_flag=True, help="Show what mlsub inspect finds of each result, too.")
 @click.option("--title", metavar="TEXT", help="Give the site a title.")
+@format_option
 def command(
     asked: Asked,
     output: str,
@@ -48,6 +48,7 @@ def command(
     claims: tuple[str, ...],
     inspected: bool,
     title: str | None,
+    format_: str,
 ) -> None:
     """Write the results below PATH as a site that opens in any browser, without a network.
 
@@ -64,7 +65,7 @@ def command(
     from msgspec.structs import replace as replaced
 
     from mlsub.commands.db.records import read_records
-    from mlsub.commands.site.build import Wanted, build_site, check_place
+    from mlsub.commands.site.build import Wanted, build_site, check_place, document_of
     from mlsub.commands.site.ids import read_ids
     from mlsub.commands.site.render import check_jinja
 
@@ -82,7 +83,7 @@ def command(
 
         checked = with_forensics(checked, settings.overlay)
     built = build_site(checked, Path(output), replaced(wanted, overlay=settings.overlay, more=_pages(audits)))
-    _tell(built, output)
+    Target("site", format_).write(built, lambda: document_of(built))
     if any(found.exit_status() for found in audits) and all(one.report.exit_status() < 2 for one in checked):
         sys.exit(1)
     exit_with([one.report for one in checked])
@@ -141,11 +142,3 @@ def _pages(audits: Sequence[Audit]) -> tuple[Page, ...]:
     from mlsub.commands.site.claims import claims_page
 
     return (claims_page(audits),)
-
-
-def _tell(built: Built, output: str) -> None:
-    from mlsub.commands.site.model import counted
-    from mlsub.io.plain import plain
-
-    results = f"{counted(built.results, 'result')} of {counted(built.rounds, 'round')}, {counted(built.runs, 'run')}"
-    click.echo(plain(f"{output}: {results}, on {counted(built.pages, 'page')}. Open {Path(output) / 'index.html'}"))
