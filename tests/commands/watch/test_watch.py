@@ -466,7 +466,11 @@ def test_the_round_is_read_off_the_folders(tmp_path: Path) -> None:
 
 def test_what_cannot_be_followed(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    for name, words in ((tmp_path / "pipe", "neither a file nor"), ("log.txt.gz", "compressed"), ("a\0b", "cannot exist")):
+    for name, words in (
+        (tmp_path / "pipe", "neither a file nor"),
+        ("log.txt.gz", "compressed"),
+        ("a\0b", "cannot exist"),
+    ):
         with pytest.raises(MlsubError, match=words):
             Logs([str(name)], Asked(round="1.0"), 0)
 
