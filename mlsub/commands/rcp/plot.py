@@ -101,7 +101,7 @@ def content(pictures: Sequence[Picture], suffix: str) -> bytes:
     if suffix == ".html":
         return page([(picture, draw(chart_of(picture), "svg")) for picture in pictures])
     if len(pictures) > 1:
-        there = ", ".join(f"{picture.reference.benchmark} v{picture.round}" for picture in pictures)
+        there = ", ".join(f"{picture.reference.benchmark} v{picture.round.name}" for picture in pictures)
         raise MlsubError(
             f"there are {len(pictures)} pictures to draw ({there}). "
             f"Choose one with --benchmark and --round, or write them all into one .html.",
@@ -112,7 +112,7 @@ def content(pictures: Sequence[Picture], suffix: str) -> bytes:
 def summary(picture: Picture, output: str) -> Iterator[str]:
     """What was drawn, and what was not, line by line."""
     reference = picture.reference
-    drawn = f"{reference.benchmark}, {picture.round_title}: {_count(len(reference.points), 'reference point')}"
+    drawn = f"{reference.benchmark}, {picture.round.title}: {_count(len(reference.points), 'reference point')}"
     if picture.entries:
         runs = sum(len(entry.points) + entry.failed for entry in picture.entries)
         drawn += f", {_count(len(picture.entries), 'entry')} of {_count(runs, 'run')}"
