@@ -11,9 +11,8 @@ import msgspec
 
 from mlsub.convergence.algorithm import algorithm_of, is_tested, unit_words
 from mlsub.convergence.deadline import Which, points_at_deadline
-from mlsub.convergence.pruning import interpolated, lower_hull, prune
 from mlsub.convergence.reference import Point, benchmark_in, points_of, reference_file
-from mlsub.convergence.verdict import reference_for
+from mlsub.convergence.verdict import interpolated, lower_hull, prune, reference_for
 from mlsub.io.errors import MlsubError
 from mlsub.rounds import Round
 from mlsub.rules.load import benchmark
@@ -28,10 +27,10 @@ Line = tuple[tuple[float, float], ...]
 class Reference(msgspec.Struct, frozen=True, kw_only=True):
     """The reference of a benchmark in a round; values are in ``unit``.
 
-    ``points`` are all points by batch size, ``kept`` those the official pruning keeps, ``hull`` the lower hull of the
-    written rules. ``runs`` is the number of result files of an entry, ``earlier`` what the round lets a result be
-    below the least accepted mean, ``normalised`` whether a faster accepted result is scaled to the mean, ``source``
-    the file the points are from, ``removed`` see :class:`mlsub.convergence.pruning.Pruning`.
+    ``points`` are all points by batch size, ``kept`` those the official pruning keeps, ``removed`` why the others go
+    (see :class:`mlsub.convergence.verdict.Pruning`), ``hull`` the lower hull of the written rules. ``runs`` is the
+    number of result files of an entry, ``earlier`` what the round lets a result be below the least accepted mean,
+    ``normalised`` whether a faster accepted result is scaled to the mean, ``source`` the file the points are from.
     """
 
     benchmark: str
@@ -39,11 +38,11 @@ class Reference(msgspec.Struct, frozen=True, kw_only=True):
     runs: int
     points: tuple[Point, ...]
     kept: tuple[Point, ...]
+    removed: tuple[tuple[float, tuple[float, ...]], ...]
     hull: tuple[Point, ...]
     earlier: float
     normalised: bool
     source: str
-    removed: tuple[tuple[float, tuple[float, ...]], ...] = ()
 
     def held_against(self, batch_size: float) -> tuple[Point | None, str]:
         """The point that results at a batch size are compared with, its limit with the round's allowance, and how."""

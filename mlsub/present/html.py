@@ -118,7 +118,7 @@ def _span(span: Span) -> str:
     match span.meaning:
         case "plain" | "number":
             return text
-        case "code" | "path":
+        case "code" | "path" | "name":
             return f"<code>{text}</code>"
         case "strong":
             return f"<strong>{text}</strong>"

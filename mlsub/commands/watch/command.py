@@ -100,7 +100,7 @@ def _outlet(format_: str) -> Outlet:
     if format_ == "text" or not sys.stdout.isatty():
         return TextOutlet(sys.stdout)
     from mlsub.commands.watch.view import LiveView
-    from mlsub.present.report import console
+    from mlsub.present.terminal import console
 
     return LiveView(console())
 

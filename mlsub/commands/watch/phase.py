@@ -76,7 +76,7 @@ class PhaseOf:
 
     def elapsed(self, at_ms: float | None) -> float | None:
         """From ``run_start`` to a time, in ms."""
-        return _between(self._fold.interval[0], at_ms)
+        return _between(self._fold.timed.start, at_ms)
 
     def is_live(self, now_ms: float) -> bool:
         """Whether the log is written at this time of day, in ms since the Unix epoch."""
@@ -84,7 +84,7 @@ class PhaseOf:
 
     def timed(self, now_ms: float) -> Timed:
         """How long the timed region has lasted at a time of day, in ms since the Unix epoch."""
-        start, stop = self._fold.interval
+        start, stop = self._fold.timed.start, self._fold.timed.stop
         if start is not None and stop is not None:
             return Timed(_between(start, stop))
         live = self.is_live(now_ms) and self.phase is not Phase.STOPPED

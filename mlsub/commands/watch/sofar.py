@@ -156,10 +156,7 @@ class RunSoFar:
         return self.log.named("submission_benchmark"), self.log.named("submission_division")
 
     def _stated(self) -> Stated:
-        stated = Stated()
-        for key, value in (*self.log.fold.identity.items(), *self.log.fold.hyperparameters.items()):
-            stated.state(key, value)
-        return stated
+        return Stated({**self.log.fold.identity, **self.log.fold.hyperparameters})
 
     def _init_limit(self) -> float | None:
         """The minutes within which ``init_stop`` has to come; None as long as that cannot be said."""

@@ -14,8 +14,8 @@ from mlperf_logging.rcp_checker.rcp_checker import RCP_Checker
 
 from mlsub.commands.rcp.build import Built, Choice, against_schema, algorithm_for, build_records
 from mlsub.convergence.filecheck import check_records
-from mlsub.convergence.pruning import pruned
 from mlsub.convergence.reference import EPOCHS, SAMPLES, points_of
+from mlsub.convergence.verdict import pruned
 from mlsub.judge.log import LogTask, judge_log
 from mlsub.log.report import LogReport
 from mlsub.rounds import get_round
