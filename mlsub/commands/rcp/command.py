@@ -11,8 +11,7 @@ import click
 
 from mlsub.commands.asked import Asked, asks, progress_bar, rcp_points
 from mlsub.commands.lazy import Command
-from mlsub.commands.options import Target, format_option, output_options, tell, write_output, write_text
-from mlsub.io.plain import plain
+from mlsub.commands.options import Target, format_option, output_options, tell, write_output
 
 if TYPE_CHECKING:
     from mlsub.convergence.deadline import Which
@@ -233,8 +232,9 @@ def plot(asked: Asked, benchmarks: tuple[str, ...], output: str, force: bool) ->
     Exit status: 0, or 2 where there is nothing to draw or it cannot be written.
     """
     from mlsub.commands.rcp import plot as drawn
+    from mlsub.present.output import put
 
     suffix = drawn.check_before(output, force)
     pictures = drawn.pictures_for(asked, benchmarks)
     write_output(Path(output), drawn.content(pictures, suffix), force=force)
-    write_text("".join(f"{plain(line)}\n" for picture in pictures for line in drawn.summary(picture, output)))
+    put(sys.stdout, *(drawn.summary(picture, output) for picture in pictures))

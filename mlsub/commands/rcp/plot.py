@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from mlsub.commands.asked import Asked
@@ -14,6 +14,7 @@ from mlsub.commands.rcp.picture.draw import check_matplotlib, draw
 from mlsub.commands.rcp.picture.page import page
 from mlsub.io.errors import MlsubError
 from mlsub.io.output import check_output
+from mlsub.present.document import Section, Text
 from mlsub.rounds.names import find_benchmark
 from mlsub.submission.report import Report
 
@@ -109,15 +110,14 @@ def content(pictures: Sequence[Picture], suffix: str) -> bytes:
     return draw(chart_of(pictures[0]), suffix.removeprefix("."))
 
 
-def summary(picture: Picture, output: str) -> Iterator[str]:
-    """What was drawn, and what was not, line by line."""
+def summary(picture: Picture, output: str) -> Section:
+    """What was drawn, and what was not."""
     reference = picture.reference
     drawn = f"{reference.benchmark}, {picture.round.title}: {_count(len(reference.points), 'reference point')}"
     if picture.entries:
         runs = sum(len(entry.points) + entry.failed for entry in picture.entries)
         drawn += f", {_count(len(picture.entries), 'entry')} of {_count(runs, 'run')}"
-    yield f"{output}: {drawn}"
-    yield from (f"  not drawn: {path}: {why}" for path, why in picture.left_out)
+    return Section(f"{output}: {drawn}", tuple(Text(f"not drawn: {path}: {why}") for path, why in picture.left_out))
 
 
 def _count(count: int, word: str) -> str:

@@ -10,8 +10,7 @@ from mlsub.commands.watch.words import duration, number, value_words
 from mlsub.convergence.table import Plan
 from mlsub.findings import Finding, Kind
 from mlsub.io.plain import plain
-from mlsub.present.document import Column, Table, Text
-from mlsub.present.text import lines as lines_of_block
+from mlsub.present.document import Block, Column, Table, Text
 
 _PHASES = {"waiting": "waiting for the file", "lost": "lost: the log is gone, or ended without run_stop"}
 _RESTARTS = {
@@ -42,7 +41,7 @@ def line_of(event: news.News) -> str:
     return plain(f"{'standard input' if path == '-' else path}: {said}" if path is not None else said)
 
 
-def verdict_lines(event: news.Concluded, ends: Sequence[news.Ended]) -> Iterator[str]:
+def verdict(event: news.Concluded, ends: Sequence[news.Ended]) -> Iterator[Block]:
     """The verdict on all logs, below a table of them where there are several."""
     if len(ends) > 1:
         minutes = ["-" if end.minutes is None else f"{end.minutes:.6f}" for end in ends]
@@ -50,8 +49,8 @@ def verdict_lines(event: news.Concluded, ends: Sequence[news.Ended]) -> Iterator
         rows = tuple(
             (end.path, end.official, took, *count) for end, took, count in zip(ends, minutes, counts, strict=True)
         )
-        yield from lines_of_block(Table(_ENDS, rows))
-    yield from lines_of_block(Text(line_of(event)))
+        yield Table(_ENDS, rows)
+    yield Text(line_of(event))
 
 
 def _said(event: news.News) -> str:
