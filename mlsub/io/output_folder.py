@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from mlsub.io.errors import MlsubError
+from mlsub.io.output import cannot_write
 
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 #: What renameat2 answers where the kernel or the file system cannot exchange two names.
@@ -37,7 +38,7 @@ def staging_beside(final: Path) -> Iterator[Path]:
         _clear_stale(final.parent)
         staging, lock = _locked_folder(final.parent)
     except (OSError, ValueError) as error:
-        raise _cannot(final, error) from error
+        raise cannot_write(final, error) from error
     try:
         yield staging
     finally:
@@ -112,7 +113,7 @@ def put_folder(staging: Path, final: Path) -> None:
         else:
             _replace(staging, final)
     except (OSError, ValueError) as error:
-        raise _cannot(final, error) from error
+        raise cannot_write(final, error) from error
 
 
 def recover_folder(final: Path) -> bool:
@@ -178,8 +179,3 @@ def _open_up(folder: Path) -> None:
 
 def _old_name(final: Path) -> Path:
     return final.with_name(f".{final.name}.mlsub-old")
-
-
-def _cannot(final: Path, error: Exception) -> MlsubError:
-    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return MlsubError(f"{final} cannot be written: {reason}")

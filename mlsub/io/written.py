@@ -15,8 +15,8 @@ from pathlib import Path
 
 import msgspec
 
-from mlsub.io.errors import MlsubError
-from mlsub.io.output import set_aside
+from mlsub.io.errors import MlsubError, reason_of
+from mlsub.io.output import cannot_write, set_aside
 from mlsub.io.output_folder import put_folder, recover_folder
 
 _SUFFIX = ".mlsub-written"
@@ -96,7 +96,7 @@ def record(place: Path, new: Digests, *, besides: bool = False) -> None:
         part.write_bytes(content + b"\n")
         part.replace(file)
     except OSError as error:
-        raise MlsubError(f"{file} cannot be written: {error.strerror or error}") from error
+        raise cannot_write(file, error) from error
 
 
 def adopt(folder: Path, paths: Collection[str]) -> None:
@@ -229,6 +229,4 @@ def _refused(final: Path, lost: Collection[str]) -> MlsubError:
 
 
 def _unreadable(final: Path, error: Exception) -> MlsubError:
-    named_ = getattr(error, "filename", None) or final
-    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return MlsubError(f"{named_} cannot be read: {reason}.")
+    return MlsubError(f"{getattr(error, 'filename', None) or final} cannot be read: {reason_of(error)}.")
