@@ -86,7 +86,8 @@ def _flaws(error: Error, before: tuple[str | int, ...]) -> Iterator[Flaw]:
             if word not in known:
                 yield (*path, word), f"unknown word{meant(word[:_LONGEST], known)}"
     elif error.validator == "required":
-        if error.schema.get("additionalProperties", True) or set(value) <= set(error.schema.get("properties", ())):
+        strict = error.schema.get("additionalProperties") is False
+        if not strict or set(value) <= set(error.schema.get("properties", ())):
             lacking = [name for name in error.schema["required"] if name not in value]
             yield path, f"{_listed(lacking, 'and')} {'is' if len(lacking) == 1 else 'are'} missing"
     elif error.validator in ("anyOf", "oneOf") and error.context:
