@@ -1,4 +1,4 @@
-"""The one place where a call of ``mlsub`` ends: what it came to, a full device, a closed pipe, Ctrl-C."""
+"""The one place where a call of ``mlsub`` ends: its result, a full device, a closed pipe, Ctrl-C."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def check_output(file: Path, *, force: bool) -> None:
     """Find out beforehand what would keep a file from being written.
 
     Raises:
-        MlsubError: it exists and ``force`` is not given, is no regular file, or has no folder to lie in.
+        MlsubError: it exists and ``force`` is not given, is not a regular file, or its folder does not exist.
     """
     try:
         if not file.parent.is_dir():
@@ -31,7 +31,7 @@ def check_output(file: Path, *, force: bool) -> None:
             if not force:
                 raise _exists(file)
             if not file.is_file():
-                raise MlsubError(f"{file} is no regular file. Name another, or write to standard output.")
+                raise MlsubError(f"{file} is not a regular file. Name another, or write to standard output.")
     except (OSError, ValueError) as error:
         raise cannot_write(file, error) from error
 
@@ -113,7 +113,7 @@ def _link_in_place(part: Path, file: Path) -> None:
 
 
 def _is_there(file: Path) -> bool:
-    """Whether a name exists, be it a link that leads nowhere."""
+    """Whether a name exists, even if it is a link that leads nowhere."""
     try:
         file.lstat()
     except FileNotFoundError:

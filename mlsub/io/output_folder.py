@@ -32,7 +32,7 @@ def staging_beside(final: Path) -> Iterator[Path]:
     """
     try:
         final.parent.mkdir(parents=True, exist_ok=True)
-        # A name that cannot be given (too long, NUL) is told before the work, not after it.
+        # A name that cannot be given (too long, NUL) is reported before the work, not after it.
         with suppress(FileNotFoundError):
             final.lstat()
         _clear_stale(final.parent)
@@ -99,13 +99,13 @@ def put_folder(staging: Path, final: Path) -> None:
         final: its name from now on.
 
     Raises:
-        MlsubError: ``final`` is no folder or a link, or something cannot be renamed. Then the old one is where it was
-            (unless the text says that only its remains could not be removed).
+        MlsubError: ``final`` is not a folder, or is a link, or something cannot be renamed. Then the old one is where
+            it was (unless the text says that only its remains could not be removed).
     """
     try:
         recover_folder(final)
         if final.is_symlink() or (final.exists() and not final.is_dir()):
-            raise MlsubError(f"{final} is no folder of its own. Name another, or move it away.")
+            raise MlsubError(f"{final} is not a folder, or is a link. Name another, or move it away.")
         if not final.exists():
             staging.rename(final)
         elif _exchange(staging, final):

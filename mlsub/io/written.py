@@ -1,7 +1,7 @@
-"""What mlsub wrote, so that what somebody else wrote or changed is never replaced or removed.
+"""What mlsub wrote, so that what others wrote or changed is never replaced or removed.
 
 Beside each folder that mlsub puts in place lies a record, ``.NAME.mlsub-written``, with the digest of every file it put
-there. A file whose digest is another, or that the record does not know, is somebody's work. Without a record every file
+there. A file whose digest is another, or that the record does not know, is a person's work. Without a record every file
 is.
 """
 
@@ -143,7 +143,7 @@ def replace_folder(staging: Path, final: Path, *, kept: Collection[str] = ()) ->
         kept: files of ``staging`` that are not mlsub's, and are never taken for it.
 
     Raises:
-        MlsubError: ``final`` holds what somebody wrote or changed, and what it is called; or it cannot be written.
+        MlsubError: ``final`` holds files that a person wrote or changed; the message names them; or it cannot be written.
     """
     try:
         recover_folder(final)
@@ -223,7 +223,7 @@ def _as_path(text: str) -> str:
 
 def _refused(final: Path, lost: Collection[str]) -> MlsubError:
     return MlsubError(
-        f"{final} holds what mlsub did not write, or what somebody has changed since: {named(lost)}. "
+        f"{final} holds what mlsub did not write, or what was changed since: {named(lost)}. "
         f"Move it away, or remove {final} yourself."
     )
 

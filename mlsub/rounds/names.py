@@ -14,7 +14,7 @@ def find_usage(text: str) -> str:
     """The usage.
 
     Raises:
-        MlsubError: there is none of this name.
+        MlsubError: there is no such name.
     """
     return known_name("usage", text, usages())
 
@@ -23,7 +23,7 @@ def find_division(text: str) -> str:
     """The division, however it is capitalised.
 
     Raises:
-        MlsubError: there is none of this name.
+        MlsubError: there is no such name.
     """
     return known_name("division", text.lower(), tuple(DIVISIONS))
 
