@@ -143,7 +143,7 @@ def replace_folder(staging: Path, final: Path, *, kept: Collection[str] = ()) ->
         kept: files of ``staging`` that are not mlsub's, and are never taken for it.
 
     Raises:
-        MlsubError: ``final`` holds files that a person wrote or changed; the message names them; or it cannot be written.
+        MlsubError: ``final`` has files that a person wrote or changed, which the message names, or cannot be written.
     """
     try:
         recover_folder(final)

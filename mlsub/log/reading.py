@@ -268,7 +268,7 @@ class _Counter:
 
 
 def _kept(value: Any) -> Any:
-    """A value to compare with that of other runs: a number or the beginning of a text, and of anything else its type."""
+    """A value to compare with that of other runs: a number, the beginning of a text, or of anything else its type."""
     if isinstance(value, bool):
         return int(value)
     if value is None or isinstance(value, (int, float)):

@@ -11,7 +11,9 @@ from mlsub.commands.site.model import Cell, Head, Row, Section, Table, cell_of, 
 from mlsub.commands.watch.reference import number
 from mlsub.convergence.algorithm import unit_of, unit_words
 from mlsub.convergence.target import Band, Measures, Target, target_of
+from mlsub.log.event import Event
 from mlsub.log.report import LogReport
+from mlsub.log.run import Evaluation
 from mlsub.present.chart import Axis, Chart, Series
 from mlsub.rounds import Round
 from mlsub.rules.values import Stated
@@ -82,7 +84,14 @@ def name_of(log: LogReport) -> str:
 def _target(logs: Sequence[LogReport], benchmark: str, round_: Round) -> Target | None:
     if not logs:
         return None
-    return target_of(round_, logs[0].division, benchmark, Stated(logs[0].run.hyperparameters))
+    return target_of(round_, logs[0].division, benchmark, _stated(logs[0]))
+
+
+def _stated(log: LogReport) -> Stated:
+    stated = Stated()
+    for key, value in log.run.hyperparameters.items():
+        stated.state(key, value)
+    return stated
 
 
 def _count(logs: Sequence[LogReport], benchmark: str) -> str | None:
@@ -105,15 +114,20 @@ def _unit(count: str | None, benchmark: str, round_: Round) -> str | None:
 
 def _seen(log: LogReport, target: Target | None, count: str | None, limit: int) -> Iterator[Seen]:
     start = number(log.run.timeline.run_start)
-    measures = Measures(target, Stated(log.run.hyperparameters)) if target else None
+    measures = Measures(target, _stated(log)) if target else None
     for evaluation in log.run.evaluations[:limit]:
-        of_target = measures.read(evaluation.event("eval_accuracy")).values if measures else None
-        values = dict(_values(evaluation.value)) if of_target is None else of_target
+        values = measures.read(_event(evaluation)).values if measures else dict(_values(evaluation.value))
         time = number(evaluation.time_ms)
         minutes = None if start is None or time is None else (time - start) / 60_000
         place = number(getattr(evaluation, count)) if count else None
         if values:
             yield Seen(minutes, place, values)
+
+
+def _event(evaluation: Evaluation) -> Event:
+    metadata = {name: getattr(evaluation, name) for name in (*_COUNTS, "metric")}
+    told = {name: value for name, value in metadata.items() if value is not None}
+    return Event(time_ms=evaluation.time_ms, key="eval_accuracy", value=evaluation.value, metadata=told)
 
 
 def _values(value: Any) -> Iterator[tuple[str | None, float]]:

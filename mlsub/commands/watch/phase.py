@@ -10,7 +10,6 @@ import msgspec
 
 from mlsub.commands.watch.words import text
 from mlsub.log.event import Event
-from mlsub.log.run import TimedRegion
 
 #: A record at most so much older than the time of day says that the log is written now, in ms; and so much newer, for
 #: the clocks of two machines differ.
@@ -49,7 +48,8 @@ class PhaseOf:
         self.status: str | None = None
         self.init_start: float | None = None
         self.last: float | None = None
-        self._timed = TimedRegion()
+        self._start: float | None = None
+        self._stop: float | None = None
 
     def see(self, event: Event) -> bool:
         """Take the next event; whether it changes the phase, or what is known of its end."""
@@ -57,7 +57,7 @@ class PhaseOf:
         before = (self.phase, self.status)
         key = event.key
         if key in ("run_start", "run_stop"):
-            self._timed.edge(event)
+            self._edge(event)
         if key == "init_start" and self.init_start is None:
             self.init_start = event.time_ms
         self.phase = self._next(key)
@@ -68,22 +68,29 @@ class PhaseOf:
 
     def elapsed(self, at_ms: float) -> float | None:
         """From ``run_start`` to a time, in ms."""
-        return _between(self._timed.start, at_ms)
+        return _between(self._start, at_ms)
 
     def timed(self, now_ms: float) -> Timed:
         """How long the timed region has lasted at a time of day, in ms since the Unix epoch."""
-        start, stop = self._timed.start, self._timed.stop
-        if start is None:
+        if self._start is None:
             return Timed()
-        if stop is not None:
-            return Timed(_between(start, stop))
+        if self._stop is not None:
+            return Timed(_between(self._start, self._stop))
         live = self.last is not None and -SKEW_MS <= now_ms - self.last <= LIVE_MS
-        return Timed(_between(start, self.last), _between(start, now_ms) if live else None)
+        return Timed(_between(self._start, self.last), _between(self._start, now_ms) if live else None)
 
     @property
     def initialising_ms(self) -> float | None:
         """How long the init phase has lasted by the log's own clock, in ms; None outside of it."""
         return _between(self.init_start, self.last) if self.phase is Phase.INIT else None
+
+    def _edge(self, event: Event) -> None:
+        """The interval that the official score uses, as in :class:`mlsub.log.run.RunFold`."""
+        if self._start is None or self._stop is None:
+            if event.key == "run_start":
+                self._start = event.time_ms
+            else:
+                self._stop = event.time_ms
 
     def _next(self, key: Any) -> Phase:
         if key == "run_start":

@@ -178,7 +178,10 @@ class RunSoFar:
         )
 
     def _stated(self) -> Stated:
-        return Stated({**self.log.fold.identity, **self.log.fold.hyperparameters})
+        stated = Stated()
+        for key, value in (*self.log.fold.identity.items(), *self.log.fold.hyperparameters.items()):
+            stated.state(key, value)
+        return stated
 
     def _init_limit(self) -> float | None:
         """The minutes within which ``init_stop`` has to come; None as long as that cannot be said."""
