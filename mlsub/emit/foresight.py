@@ -34,7 +34,7 @@ class Foresight:
     def __init__(self, round_: Round, division: str, benchmark: str, path: str) -> None:
         self._rules = LogRules(round_, division_of(division), benchmark)
         self._path = path
-        self._told: set[tuple[str, str]] = set()
+        self._reported: set[tuple[str, str]] = set()
         rules = rules_for(round_.usage, round_.name, division, benchmark, round_.overlay)
         every = [*rules.rules, *(rule for variant in rules.variants for rule in variant.rules)]
         late = {rule.key for rule in every if not before_run(rule.key) or "run_start" in rule.after}
@@ -51,7 +51,7 @@ class Foresight:
         return self._new(self._certain())
 
     def _certain(self) -> Iterator[Finding]:
-        """What no later record can make good."""
+        """What no later record can fix."""
         return self._rules.findings(self._path, _NOTHING, cut_off=True)
 
     def before_clock(self) -> list[Finding]:
@@ -60,14 +60,8 @@ class Foresight:
         certain = {(found.rule, found.message) for found in self._certain()}
         missing = [found for found in every if (found.rule, found.message) not in certain]
         if self._seed_needed and not self._seeds:
-            missing.append(
-                finding(
-                    "seed.missing",
-                    self._path,
-                    "The run does not log its seed",
-                    expected="a different seed for each run",
-                )
-            )
+            message, expected = "The run does not log its seed", "a different seed for each run"
+            missing.append(finding("seed.missing", self._path, message, expected=expected))
         return self._new(iter(missing))
 
     def _comes(self, rule: KeyRule, flaw: Flaw) -> bool:
@@ -75,8 +69,8 @@ class Foresight:
         return flaw.aspect == AnyOf.name or rule.key in self._late
 
     def _new(self, found: Iterator[Finding]) -> list[Finding]:
-        fresh = [each for each in found if (each.rule, each.message) not in self._told]
-        self._told.update((each.rule, each.message) for each in fresh)
+        fresh = [each for each in found if (each.rule, each.message) not in self._reported]
+        self._reported.update((each.rule, each.message) for each in fresh)
         return fresh
 
     def reached(self) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from mlsub.log.event import Event
@@ -17,11 +18,11 @@ Series = tuple[str, str]
 class Stated(dict[str, Any]):
     """The last logged value of each key that a formula names, and how far each series of evaluations got."""
 
-    def __init__(self, values: Iterable[tuple[str, Any]] = ()) -> None:
+    def __init__(self, logged: Mapping[str, Any] = MappingProxyType({})) -> None:
         super().__init__()
         self._progress: dict[Series, int] = {}
         self._depends: dict[str, set[Series]] = {}
-        for key, value in values:
+        for key, value in logged.items():
             self.state(key, value)
 
     def state(self, key: str, value: Any) -> None:
