@@ -144,7 +144,7 @@ def _content(pictures: Sequence[Picture], suffix: str) -> bytes:
 
 def _report(picture: Picture, output: str) -> None:
     """Say what was drawn, and what was not."""
-    from mlsub.io.plain import plain
+    from mlsub.io.show import plain
 
     reference = picture.reference
     drawn = f"{reference.benchmark}, {picture.round_title}: {_count(len(reference.points), 'reference point')}"

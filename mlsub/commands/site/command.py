@@ -135,7 +135,7 @@ def _pages(audits: Sequence[Audit]) -> tuple[Page, ...]:
 
 def _tell(built: Built, output: str) -> None:
     from mlsub.commands.site.model import counted
-    from mlsub.io.plain import plain
+    from mlsub.io.show import plain
 
     results = f"{counted(built.results, 'result')} of {counted(built.rounds, 'round')}, {counted(built.runs, 'run')}"
     click.echo(plain(f"{output}: {results}, on {counted(built.pages, 'page')}. Open {Path(output) / 'index.html'}"))

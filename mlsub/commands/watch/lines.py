@@ -20,7 +20,7 @@ from mlsub.commands.watch.news import (
 from mlsub.commands.watch.words import duration, number, value_words
 from mlsub.convergence.table import Plan
 from mlsub.findings import Finding, Kind
-from mlsub.io.plain import plain
+from mlsub.io.show import plain
 from mlsub.present.document import Column, Table, Text
 from mlsub.present.text import lines as lines_of_block
 
