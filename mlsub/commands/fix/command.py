@@ -77,7 +77,7 @@ def _tell(problems: list[MlsubError]) -> None:
 
 def _put(part: bytes) -> None:
     """Bytes as they are, for a program; safe to look at on a terminal."""
-    from mlsub.io.plain import plain
+    from mlsub.io.show import plain
 
     if sys.stdout.isatty():
         for line in part.split(b"\n")[:-1]:

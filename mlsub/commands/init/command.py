@@ -113,7 +113,7 @@ def _print_tree(draft: Draft, file: Path) -> None:
     """Say what was written, and print the files that the rules expect."""
     from mlsub.commands.pack.plan import planned_entries
     from mlsub.commands.pack.read import read_manifest
-    from mlsub.io.plain import plain
+    from mlsub.io.show import plain
     from mlsub.present.document import Column, Table
     from mlsub.present.text import lines
     from mlsub.submission.layout.expected import expected_tree

@@ -45,7 +45,7 @@ def _schema(name: str, round_: str | None, usage: str | None, *, strict: bool) -
     """
     from mlsub.commands.answers import commands, schema
     from mlsub.commands.schema.documents import SYSTEM, document_schema, documents, system_schema
-    from mlsub.rounds.names import known_name
+    from mlsub.rounds import known_name
 
     if name == SYSTEM:
         return system_schema(round_, usage or "training", strict=strict)

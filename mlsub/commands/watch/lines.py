@@ -9,7 +9,7 @@ from mlsub.commands.watch.forecast import Forecast
 from mlsub.commands.watch.words import duration, number, value_words
 from mlsub.convergence.table import Plan
 from mlsub.findings import Finding, Kind
-from mlsub.io.plain import plain
+from mlsub.io.show import plain
 from mlsub.present.document import Block, Column, Table, Text
 
 _PHASES = {"waiting": "waiting for the file", "lost": "lost: the log is gone, or ended without run_stop"}

@@ -15,7 +15,7 @@ from mlsub.commands.watch.outlet import Outlet
 from mlsub.commands.watch.run import Row
 from mlsub.commands.watch.words import duration, number, value_words
 from mlsub.findings import Severity
-from mlsub.io.plain import plain
+from mlsub.io.show import plain
 
 _COLUMNS = ("log", "phase", "timed", "evaluation", "to target", "findings")
 _FORECASTS = {

@@ -17,7 +17,7 @@ from mlsub.commands.audit.messaging.tables import AUTO
 from mlsub.commands.audit.messaging.write import footnotes
 from mlsub.commands.audit.verdict import Judged
 from mlsub.commands.audit.written import Source
-from mlsub.io.plain import plain
+from mlsub.io.show import plain
 
 #: A text that people read is some kilobytes; the bound keeps a hostile one from being read at all.
 MAX_BYTES = 4 << 20

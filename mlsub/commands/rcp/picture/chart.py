@@ -8,7 +8,7 @@ from itertools import groupby
 from mlsub.commands.rcp.picture.collect import Picture, Shown
 from mlsub.convergence.curves import Line, Reference, limit_lines, mean_line, spans_a_decade
 from mlsub.convergence.words import number
-from mlsub.io.plain import plain
+from mlsub.io.show import plain
 from mlsub.io.version import VERSION
 from mlsub.present.chart import Axis, Chart, Series
 
