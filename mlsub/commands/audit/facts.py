@@ -266,7 +266,7 @@ def hyperparameters(facts: Facts, name: str) -> tuple[Any, ...]:
 
 
 def whole(description: Mapping[str, Any], field: str) -> int | None:
-    """A count of a system description, be it written as text; None where there is none."""
+    """A count of a system description, also where it is written as text; None where there is none."""
     value = description.get(field)
     text = str(value).strip() if isinstance(value, (int, str)) and not isinstance(value, bool) else ""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else None

@@ -108,4 +108,4 @@ def alteration_hits(text: str) -> Iterator[Hit]:
             kinds.setdefault("as a noun", []).append(use)
     for kind, uses in kinds.items():
         often = "once" if len(uses) == 1 else f"{len(uses)} times"
-        yield Hit("R20", f"the name MLPerf stands {kind} {often}; first {quote(uses[0].around)}", line=uses[0].line)
+        yield Hit("R20", f"the name MLPerf is used {kind} {often}; first {quote(uses[0].around)}", line=uses[0].line)

@@ -110,7 +110,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
         name = next((name for name in names_of(what) if name in self.says), None)
         return None if name is None else texts(self.says[name])
 
-    def tells(self, what: str, values: Iterable[str]) -> bool:
+    def states(self, what: str, values: Iterable[str]) -> bool:
         """Whether the sentence states every one of some values: disclosed, noted, or in its own words."""
         disclosed = {flat(name) for name in self.noted("discloses") or ()}
         if disclosed & {*names_of(what), what, f"{what}s"}:
@@ -166,7 +166,7 @@ class Remark(Finding, frozen=True, kw_only=True):
     document: str
 
 
-class Untold(msgspec.Struct, frozen=True):
+class Unchecked(msgspec.Struct, frozen=True):
     """What a rule could not check, and how that is fixed; ``claim`` is the claim's id, null for a document's."""
 
     rule: str
@@ -192,7 +192,7 @@ class Quoting(msgspec.Struct, frozen=True, kw_only=True):
 
     findings: tuple[Remark, ...] = ()
     rules: dict[str, Text] = {}
-    not_looked_at: tuple[Untold, ...] = ()
+    not_looked_at: tuple[Unchecked, ...] = ()
     by_hand: tuple[Rule, ...] = ()
     footnotes: tuple[Written, ...] = ()
 

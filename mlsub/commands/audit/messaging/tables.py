@@ -19,7 +19,8 @@ AUTO = "auto"
 class Text(msgspec.Struct, frozen=True, kw_only=True, rename={"since": "from"}):
     """A text of the rules on quoting results.
 
-    ``from`` is the day from which it binds; ``symbols`` are the signs that may stand behind the name MLPerf.
+    ``from`` is the day from which it binds; ``symbols`` are the signs that may stand behind the name MLPerf; ``wants``
+    is what it asks for and an older one does not, see guidelines.yaml.
     """
 
     name: str = ""
@@ -29,6 +30,7 @@ class Text(msgspec.Struct, frozen=True, kw_only=True, rename={"since": "from"}):
     symbol: str
     symbols: tuple[str, ...]
     legend: str
+    wants: tuple[str, ...] = ()
     note: str | None = None
 
 

@@ -81,7 +81,7 @@ def _caveats(message: Message, text: Text, missing: dict[str, None]) -> Iterable
     The text of 2025 wants what is made of verified scores to be called unverified; the older one, not official.
     """
     unverified = not all(operand.verified for operand in message.compared)
-    made_is_unverified = text.name != "2021-06"
+    made_is_unverified = "unverified" in text.wants
     if any(is_composite(part) for part in message.parts):
         method = message.noted("composite_method")
         if not method:
@@ -98,5 +98,5 @@ def _caveats(message: Message, text: Text, missing: dict[str, None]) -> Iterable
         unverified |= made_is_unverified
     if unverified:
         yield NOT_VERIFIED
-    if len({operand.verified for operand in message.compared}) > 1 and text.name != "2021-06":
+    if len({operand.verified for operand in message.compared}) > 1 and made_is_unverified:
         yield UNVERIFIED_BESIDE_VERIFIED

@@ -33,7 +33,7 @@ def compare(old: str, new: str, settings: Settings) -> PackageDiff:
         settings: with the round to judge both by, None for each side's own.
 
     Raises:
-        MlsubError: a side holds nothing to compare, or is no folder.
+        MlsubError: a side holds nothing to compare, or is not a folder.
     """
     before, after = read_side(old, settings), read_side(new, settings)
     kinds = before.place.target, after.place.target

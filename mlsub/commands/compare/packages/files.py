@@ -39,7 +39,7 @@ def compare_files(old: Path, new: Path) -> FileChanges:
 
 
 def _contents(folder: Path, items: tuple[Item, ...]) -> dict[str, Item]:
-    """All that is no folder, by path; of an empty folder nothing is left in a package."""
+    """Everything but folders, by path; an empty folder does not count."""
     return {item.path: item for item in items if item.kind is not ItemKind.FOLDER}
 
 

@@ -36,7 +36,7 @@ class Phases(msgspec.Struct, frozen=True, kw_only=True):
     ``init`` comes before the clock starts. The other phases add up to the time to train: ``start`` is from run_start to
     the first training or evaluation, ``before_evaluation`` are the pauses from training to an evaluation, ``pauses``
     all others between two intervals, ``end`` is what follows the last. ``training`` is inside of epochs and blocks,
-    less the evaluations in them. Where neither is logged, ``untold`` is all that is no evaluation.
+    less the evaluations in them. Where neither is logged, ``untold`` is everything but evaluations.
     """
 
     init: float | None = None
@@ -129,7 +129,7 @@ def _gap(before: str, after: str) -> str:
 
 
 def _within(spans: Iterable[Span], run: Span) -> list[Span]:
-    """Spans in the order of time that do not overlap, cut to the timed region; those that run backwards are none."""
+    """Spans in the order of time that do not overlap, cut to the timed region, without those that run backwards."""
     merged: list[Span] = []
     for start, stop in sorted((max(start, run[0]), min(stop, run[1])) for start, stop in spans):
         if stop < start:
