@@ -34,6 +34,7 @@ from mlsub.review.runs.stretch import stretch_of_lengths
 from mlsub.rules.load import benchmark
 from mlsub.submission.report import EntryResult
 from mlsub.systems.description import read_description
+from mlsub.systems.facts import count
 from mlsub.workspace import Checked, Settings, check_with_logs
 
 #: The bases in words, in the order in which they are shown.
@@ -265,14 +266,7 @@ def hyperparameters(facts: Facts, name: str) -> tuple[Any, ...]:
     return tuple(distinct.values())
 
 
-def whole(description: Mapping[str, Any], field: str) -> int | None:
-    """A count of a system description, also where it is written as text; None where there is none."""
-    value = description.get(field)
-    text = str(value).strip() if isinstance(value, (int, str)) and not isinstance(value, bool) else ""
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else None
-
-
 def product(description: Mapping[str, Any], *fields: str) -> int | None:
-    """The product of such counts; None where one is not there."""
-    counts = [whole(description, field) for field in fields]
-    return None if None in counts else math.prod(count or 0 for count in counts)
+    """The product of counts of a system description; None where one is not there."""
+    counts = [count(description.get(field)) for field in fields]
+    return None if None in counts else math.prod(one or 0 for one in counts)
