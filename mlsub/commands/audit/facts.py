@@ -114,12 +114,12 @@ def gather(
     return {result.name: found[result.name] for result in results}
 
 
-def _named(result: Result) -> dict[str, str | None]:
+def _named(result: Result) -> dict[str, Any]:
     return {key: getattr(result, key) for key in ("name", "round", "submitter", "system", "benchmark")}
 
 
 def _missing(result: Result, reason: str) -> Facts:
-    shown = ResultFacts(**_named(result), division=result.division, found=False, reason=reason)  # type: ignore[arg-type]
+    shown = ResultFacts(**_named(result), division=result.division, found=False, reason=reason)
     return Facts(result=result, shown=shown)
 
 
@@ -145,7 +145,7 @@ def _of_entry(result: Result, folder: Path, entry: EntryResult, logs: tuple[LogR
     times = [None if (duration := log.run.duration_ms) is None else Fraction(duration) / 60_000 for log in logs]
     minutes = tuple(time if log.compliant else None for log, time in zip(logs, times, strict=True))
     shown = ResultFacts(
-        **_named(result),  # type: ignore[arg-type]
+        **_named(result),
         division=division,
         found=True,
         path=entry.path,

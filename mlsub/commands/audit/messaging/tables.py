@@ -12,7 +12,7 @@ import msgspec
 from mlsub.findings import Severity
 from mlsub.io.data import shipped
 
-#: What ``--rules`` takes besides the texts by name.
+#: What ``--guidelines`` takes besides the texts by name.
 AUTO = "auto"
 
 
@@ -70,11 +70,6 @@ def guidelines() -> Guidelines:
         for number, rule in table["rules"].items()
     }
     return Guidelines(texts, rules)
-
-
-def text_names() -> tuple[str, ...]:
-    """What ``--guidelines`` takes."""
-    return (AUTO, *guidelines().texts)
 
 
 def text_for(day: date | None, wanted: str = AUTO) -> Text:

@@ -8,8 +8,6 @@ from pathlib import Path
 from mlsub.commands.compare.packages.model import FileChanges
 from mlsub.submission.layout import Item, ItemKind, list_tree
 
-_CHUNK = 1 << 20
-
 
 def compare_files(old: Path, new: Path) -> FileChanges:
     """What differs between the files below two folders; nothing is followed out of them, and nothing is raised."""
@@ -59,16 +57,13 @@ def _equal(old: Path, ours: Item, new: Path, theirs: Item) -> bool | None:
 
 def digest(file: Path) -> bytes | None:
     """The SHA-256 of a regular file's content; None where it cannot be read."""
-    found = hashlib.sha256()
     try:
         if not file.is_file():
             return None
         with file.open("rb") as stream:
-            while chunk := stream.read(_CHUNK):
-                found.update(chunk)
+            return hashlib.file_digest(stream, "sha256").digest()
     except (OSError, ValueError):
         return None
-    return found.digest()
 
 
 def _moved(old: Path, removed: list[Item], new: Path, added: list[Item]) -> list[tuple[str, str]]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
+from operator import itemgetter
 
 import msgspec
 
@@ -105,7 +107,8 @@ def phases_of(intervals: Intervals, run: Span, init: float | None = None) -> Pha
         return Phases(init=init, untold=last - first)
     evaluation = _within(intervals.eval, run)
     epochs, blocks = _within(intervals.epoch, run), _within(intervals.block, run)
-    training = _without(_both(epochs, blocks) or epochs or blocks, evaluation)
+    trained = _where(all, epochs, blocks) or epochs or blocks
+    training = _where(lambda now: now[0] > now[1], trained, evaluation)
     spent = dict.fromkeys(TIMED[:-1], 0.0) if training else {}
     marked = sorted([*((*span, "training") for span in training), *((*span, "evaluation") for span in evaluation)])
     if not training:
@@ -141,33 +144,18 @@ def _within(spans: Iterable[Span], run: Span) -> list[Span]:
     return merged
 
 
-def _both(one: Sequence[Span], other: Sequence[Span]) -> list[Span]:
-    """What two lists of disjoint spans have in common."""
-    common, i, j = [], 0, 0
-    while i < len(one) and j < len(other):
-        start, stop = max(one[i][0], other[j][0]), min(one[i][1], other[j][1])
-        if start < stop:
-            common.append((start, stop))
-        if one[i][1] < other[j][1]:
-            i += 1
-        else:
-            j += 1
-    return common
-
-
-def _without(spans: Sequence[Span], taken: Sequence[Span]) -> list[Span]:
-    """What remains of disjoint spans when others are taken out."""
-    left, j = [], 0
-    for start, stop in spans:
-        at = start
-        while j < len(taken) and taken[j][1] <= at:
-            j += 1
-        k = j
-        while k < len(taken) and taken[k][0] < stop:
-            if taken[k][0] > at:
-                left.append((at, taken[k][0]))
-            at = max(at, taken[k][1])
-            k += 1
-        if at < stop:
-            left.append((at, stop))
-    return left
+def _where(wanted: Callable[[list[int]], bool], *lists: Sequence[Span]) -> list[Span]:
+    """The disjoint spans in which something is true of how many spans of each list are open."""
+    edges = [
+        (at, n, step) for n, spans in enumerate(lists) for span in spans for at, step in zip(span, (1, -1), strict=True)
+    ]
+    now, since, found = [0] * len(lists), None, list[Span]()
+    for at, group in groupby(sorted(edges), key=itemgetter(0)):
+        for _, n, step in group:
+            now[n] += step
+        if wanted(now) and since is None:
+            since = at
+        elif not wanted(now) and since is not None:
+            found.append((since, at))
+            since = None
+    return found
