@@ -16,10 +16,11 @@ from mlsub.commands.audit.messaging.footnote import (
     trademark_hits,
 )
 from mlsub.commands.audit.messaging.marks import alteration_hits, sign_hits
-from mlsub.commands.audit.messaging.model import Case, Document, Hit, Message, Operand, Quoting, Remark, Unchecked
+from mlsub.commands.audit.messaging.model import Case, Document, Hit, Message, Operand
 from mlsub.commands.audit.messaging.naming import naming_hits
 from mlsub.commands.audit.messaging.standing import foreign_titles, metric_hits, standing_hits
-from mlsub.commands.audit.messaging.tables import AUTO, Text, by_hand, guidelines, text_for
+from mlsub.commands.audit.messaging.tables import AUTO, by_hand, guidelines, text_for
+from mlsub.commands.audit.quoting import Quoting, Remark, Text, Unchecked
 from mlsub.rules.catalogue import finding
 
 

@@ -12,9 +12,9 @@ import msgspec
 from mlsub.commands.audit.evaluate import World
 from mlsub.commands.audit.messaging.bridge import documents, messages, name_of
 from mlsub.commands.audit.messaging.check import check
-from mlsub.commands.audit.messaging.model import Quoting, Unchecked
 from mlsub.commands.audit.messaging.tables import AUTO
 from mlsub.commands.audit.messaging.write import footnotes
+from mlsub.commands.audit.quoting import Quoting, Unchecked
 from mlsub.commands.audit.verdict import Judged
 from mlsub.commands.audit.written import Source
 from mlsub.io.plain import plain

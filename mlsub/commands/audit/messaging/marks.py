@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import msgspec
 
 from mlsub.commands.audit.messaging.model import Hit
-from mlsub.commands.audit.messaging.tables import Text
 from mlsub.commands.audit.messaging.words import quote
+from mlsub.commands.audit.quoting import Text
 
 _SIGN = re.compile(r"\s?(™|®|\(TM\)|\(R\)|&trade;|&reg;)", re.I)
 _PLAIN_SIGNS = {"&trade;": "™", "&reg;": "®"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mlsub.commands.audit.messaging.model import Case, Hit, Message, Operand, Unchecked, noted_as
+from mlsub.commands.audit.messaging.model import Case, Hit, Message, Operand, noted_as
 from mlsub.commands.audit.messaging.words import (
     benchmark_words,
     document_mentions,
@@ -17,6 +17,7 @@ from mlsub.commands.audit.messaging.words import (
     squashed,
     squashed_document,
 )
+from mlsub.commands.audit.quoting import Unchecked
 from mlsub.divisions import OPEN
 
 

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from mlsub.commands.audit.messaging.comparing import is_composite
-from mlsub.commands.audit.messaging.model import Case, Hit, Message, Unchecked
+from mlsub.commands.audit.messaging.model import Case, Hit, Message
 from mlsub.commands.audit.messaging.tables import published
 from mlsub.commands.audit.messaging.words import enumerated, flat, mentions, quote
+from mlsub.commands.audit.quoting import Unchecked
 from mlsub.findings import Severity
 
 #: The words that both texts want in the footnote of an unreviewed result.
