@@ -36,13 +36,19 @@ def answer(command: str, model: Answer) -> bytes:
     return json.dumps(content, indent=2, allow_nan=False).encode("ascii") + b"\n"
 
 
-def schema_of(command: str, kind: type[Answer]) -> dict[str, Any]:
-    """The JSON Schema of a command's answer. Every field is always there, and unless it is open there are no others."""
-    _, parts = msgspec.json.schema_components([kind], schema_hook=_shape, ref_template="#/$defs/{name}")
+def parts_of(*kinds: type, open_: bool = False) -> dict[str, Any]:
+    """The JSON Schemas of types and of all that they are made of, by name; see :func:`schema_of`."""
+    _, parts = msgspec.json.schema_components(kinds, schema_hook=_shape, ref_template="#/$defs/{name}")
     for part in parts.values():
         part["description"] = " ".join(part.get("description", "").split()).replace("``", "")
         if "properties" in part:
-            part.update(required=list(part["properties"]), additionalProperties=kind.OPEN)
+            part.update(required=list(part["properties"]), additionalProperties=open_)
+    return parts
+
+
+def schema_of(command: str, kind: type[Answer]) -> dict[str, Any]:
+    """The JSON Schema of a command's answer. Every field is always there, and unless it is open there are no others."""
+    parts = parts_of(kind, open_=kind.OPEN)
     model = parts.pop(kind.__name__)
     envelope = {
         "schema": {"const": kind.SCHEMA, "description": "The version of this schema."},

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @click.command("site", cls=Command, example="mlsub site v5.1 -o build/site")
 @asks(rules=True, convergence=True)
 @click.option("--output", "-o", required=True, type=click.Path(), metavar="DIR", help="The folder of the site.")
-@click.option("--replace", "--force", "replace", is_flag=True, help="Replace an earlier site there.")
+@click.option("--force", is_flag=True, help="Replace an earlier site in DIR.")
 @click.option("--ids", type=click.Path(), metavar="FILE", help="CSV of the IDs of results; see docs/site.md.")
 @click.option("--records", multiple=True, type=click.Path(), metavar="FILE", help="Figures beyond MLPerf; repeatable.")
 @click.option("--claims", multiple=True, type=click.Path(), metavar="FILE", help="Claims to audit; repeatable.")
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 def command(
     asked: Asked,
     output: str,
-    replace: bool,
+    force: bool,
     ids: str | None,
     records: tuple[str, ...],
     claims: tuple[str, ...],
@@ -63,7 +63,7 @@ def command(
     from mlsub.commands.site.render import check_jinja
 
     check_jinja()
-    check_place(Path(output), asked.paths, replace=replace)
+    check_place(Path(output), asked.paths, force=force)
     settings = asked.settings()
     wanted = Wanted(title=title, reference=asked.rcp, records=tuple(read_records(Path(file)) for file in records))
     if ids is not None:
@@ -71,8 +71,6 @@ def command(
     said = _claims(claims)
     checked = _check(asked.paths, settings, inspected=inspected)
     audits = _audit(said, asked, checked)
-    if inspected:
-        checked = _inspect(checked, asked)
     built = build_site(checked, Path(output), replaced(wanted, overlay=settings.overlay, more=_pages(audits)))
     _tell(built, output)
     if any(found.exit_status() for found in audits) and all(one.report.exit_status() < 2 for one in checked):
@@ -81,14 +79,14 @@ def command(
 
 
 def _check(paths: Sequence[str], settings: Settings, *, inspected: bool) -> list[Checked]:
-    """Read and judge; the end of the command where there is no result to show."""
+    """Read and judge, each log once; the end of the command where there is no result to show."""
     from msgspec.structs import replace
 
     from mlsub.workspace import check_with_logs
 
     folds: tuple[NewFold, ...] = ()
     if inspected:
-        from mlsub.review.runs.trace import TraceFold
+        from mlsub.log.trace import TraceFold
 
         folds = (TraceFold,)
     with progress_bar() as progress:
@@ -98,16 +96,11 @@ def _check(paths: Sequence[str], settings: Settings, *, inspected: bool) -> list
         if any(one.report.logs for one in checked):
             raise MlsubError("a log alone is no result. Name the folder of its benchmark.")
         raise MlsubError("there is no result to show, and no site was written.")
+    if inspected:
+        from mlsub.commands.site.forensics import with_forensics
+
+        return with_forensics(checked, settings.overlay)
     return checked
-
-
-def _inspect(checked: list[Checked], asked: Asked) -> list[Checked]:
-    """The same with forensic findings; the end of the command where a path cannot be inspected."""
-    from mlsub.commands.site.forensics import with_forensics
-    from mlsub.workspace import Settings
-
-    with progress_bar() as progress:
-        return with_forensics(checked, asked.paths, Settings(asked.round, asked.usage, asked.jobs, progress))
 
 
 def _claims(files: Sequence[str]) -> list[ClaimsFile]:
@@ -141,11 +134,8 @@ def _pages(audits: Sequence[Audit]) -> tuple[Page, ...]:
 
 
 def _tell(built: Built, output: str) -> None:
+    from mlsub.commands.site.model import counted
     from mlsub.io.plain import plain
 
-    told = f"{_count(built.results, 'result')} of {_count(built.rounds, 'round')}, {_count(built.runs, 'run')}"
-    click.echo(plain(f"{output}: {told}, on {_count(built.pages, 'page')}. Open {Path(output) / 'index.html'}"))
-
-
-def _count(count: int, word: str) -> str:
-    return f"{count:,} {word}{'s' * (count != 1)}"
+    results = f"{counted(built.results, 'result')} of {counted(built.rounds, 'round')}, {counted(built.runs, 'run')}"
+    click.echo(plain(f"{output}: {results}, on {counted(built.pages, 'page')}. Open {Path(output) / 'index.html'}"))

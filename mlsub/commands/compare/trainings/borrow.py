@@ -22,7 +22,7 @@ from mlsub.divisions import CLOSED
 from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.log.changes import agreed_values, fields
-from mlsub.review.runs.observation import listed
+from mlsub.review.runs.model import listed
 from mlsub.rounds import get_round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.load import rules_for

@@ -10,10 +10,10 @@ from mlsub.commands.compare.packages.reading import Reading, read_side
 from mlsub.commands.compare.trainings.decompose import decompose
 from mlsub.commands.compare.trainings.match import Matched, Pair, match
 from mlsub.commands.compare.trainings.model import Comparison, PairComparison
-from mlsub.commands.compare.trainings.phases import IntervalFold
 from mlsub.commands.compare.trainings.sides import know
 from mlsub.commands.compare.trainings.words import answer
 from mlsub.log.changes import agreed, fields, hyperparameters
+from mlsub.log.intervals import IntervalFold
 from mlsub.workspace import Settings
 
 

@@ -27,7 +27,7 @@ from mlsub.io.show import show
 from mlsub.log.changes import Change
 from mlsub.log.report import DECIDING
 from mlsub.log.run import Run
-from mlsub.review.runs.observation import listed
+from mlsub.review.runs.model import listed
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round
 from mlsub.rules.catalogue import finding
 from mlsub.submission.locate import infer_round, locate

@@ -11,12 +11,13 @@ import msgspec
 from mlsub.commands.compare.packages.reading import Entry
 from mlsub.commands.compare.trainings.decompose import Measured
 from mlsub.commands.compare.trainings.model import Convergence, EntrySide, PhaseTime
-from mlsub.commands.compare.trainings.phases import TIMED, Intervals, Phases, phases_of
+from mlsub.commands.compare.trainings.phases import TIMED, Phases, phases_of
 from mlsub.convergence.algorithm import algorithm_of, newest_algorithm, unit_words
 from mlsub.convergence.point import paired_rule
 from mlsub.convergence.runs import BEYOND, progress_of
 from mlsub.divisions import CLOSED
 from mlsub.log.changes import agreed_values
+from mlsub.log.intervals import Intervals
 from mlsub.log.report import LogReport
 from mlsub.log.run import Timeline
 from mlsub.rounds import Round, get_round
