@@ -239,7 +239,7 @@ def _mixed(entry: Entry, test: _Setting, progress: Progress, rcp: RcpResult) -> 
         for size in log.run.reading.usual.sizes:
             shown = show(size)
             sizes.setdefault(shown, size)
-            users.setdefault(shown, []).append(log.path.rpartition("/")[2])
+            users.setdefault(shown, []).append(log.name)
     if len(sizes) > 1:
         answers = [
             (shown, users[shown], _judged(msgspec.structs.replace(progress, batch_size=size), test))

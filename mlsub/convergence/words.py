@@ -9,7 +9,7 @@ from mlsub.convergence.deadline import later_in, sizes_that_differ
 from mlsub.convergence.runs import CrashedRun, Progress
 from mlsub.convergence.verdict import Result
 from mlsub.findings import Finding
-from mlsub.io.show import show
+from mlsub.io.show import several, show
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.submission.model import Entry
@@ -21,7 +21,6 @@ _AGAINST = {
     "smaller-batch": "the smallest reference point, for batch size {}",
     "missing": "the smallest reference point, for batch size {}",
 }
-_SHOWN = 10
 _CRASH_FIX = (
     "Leave global_batch_size, submission_benchmark, eval_accuracy, eval_error, train_samples and run_stop out of the "
     "keys, values and metadata of all other records, and give those six what the checker reads: a value, epoch_num or "
@@ -33,7 +32,7 @@ def about(entry: Entry, rcp: RcpResult, progress: Progress) -> Iterator[Finding]
     """What is wrong with an entry's convergence, or what it does to the score."""
     if any(log.without_run for log in entry.logs):
         return  # The missing run has its own finding, and the entry is rejected for it.
-    names = [log.path.rpartition("/")[2] for log in entry.logs]
+    names = [log.name for log in entry.logs]
     for crash in progress.crashes:
         yield _crash(entry, crash)
     for number, what in progress.beyond:
@@ -52,7 +51,7 @@ def about(entry: Entry, rcp: RcpResult, progress: Progress) -> Iterator[Finding]
         yield finding(
             "rcp.insufficient-convergence",
             entry.path,
-            actual=f"{len(failed)} of {len(names)} did not converge: {_listed(failed)}",
+            actual=f"{len(failed)} of {len(names)} did not converge: {several(failed, 10)}",
         )
     elif rcp.bypass is None and rcp.how not in ("no-point", "crash"):
         yield from _held_against(entry, rcp)
@@ -124,7 +123,7 @@ def _several(entry: Entry, names: Sequence[str]) -> Finding:
     users: dict[str, list[str]] = {}
     for name, value in zip(names, values, strict=True):
         users.setdefault("none" if value is None else show(value), []).append(name)
-    told = "; ".join(f"{value} in {_listed(some, 3)}" for value, some in users.items())
+    told = "; ".join(f"{value} in {several(some, 3)}" for value, some in users.items())
     return finding(
         "rcp.batch-size",
         entry.path,
@@ -217,7 +216,7 @@ def mixed_sizes(
     """The runs state several batch sizes: what each comes to, with the runs that state it."""
     differ = len({(result.passed, result.scaling) for _, _, result in answers}) > 1
     told = [
-        f"{size} in {_listed(runs, 3)}{' (counts here)' if size == counts else ''}: {_decision(result, rcp.unit)}"
+        f"{size} in {several(runs, 3)}{' (counts here)' if size == counts else ''}: {_decision(result, rcp.unit)}"
         for size, runs, result in answers
     ]
     return finding(
@@ -245,7 +244,3 @@ def number(value: float | None) -> str:
     if abs(value) >= 1e4:
         return f"{value:.0f}"
     return f"{value:.4f}".rstrip("0").rstrip(".")
-
-
-def _listed(names: Sequence[str], shown: int = _SHOWN) -> str:
-    return ", ".join(names[:shown]) + (", …" if len(names) > shown else "")

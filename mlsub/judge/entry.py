@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import msgspec
 
@@ -10,18 +10,16 @@ from mlsub.convergence.algorithm import algorithm_of
 from mlsub.convergence.entry import USUAL, Options, convergence_of
 from mlsub.divisions import division_of
 from mlsub.findings import Finding
+from mlsub.io.show import several
 from mlsub.judge.seeds import check_seeds
-from mlsub.log.report import LogReport
-from mlsub.review.cross import audit_entry
-from mlsub.review.seeds import audit_seeds
+from mlsub.review.cross import audit_entry, audit_seeds
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.isolate import isolated, reviewed
 from mlsub.rules.load import Benchmark
 from mlsub.score.energy import Power, energy_result, judge_power
-from mlsub.score.olympic import olympic_mean
+from mlsub.score.olympic import olympic_mean, weak_minutes
 from mlsub.score.scaled import FILE, ScalingFile, audit_scaling, read_scaling, score_of
-from mlsub.score.weak import weak_minutes
 from mlsub.submission.locate import is_folder
 from mlsub.submission.model import Entry
 from mlsub.submission.params import NO_FLAGS, Flags
@@ -60,7 +58,7 @@ def judge_entry(
         options: what the caller asks of the convergence test.
     """
     power, unmeasured = _power(entry, round_)
-    noncompliant = frozenset(_name(log) for log in entry.logs if not log.compliant)
+    noncompliant = frozenset(log.name for log in entry.logs if not log.compliant)
     dropped = noncompliant | power.faulted if power else noncompliant
     convergence = convergence_of(entry, needs, round_, flags, options)
     score, about_score = _score(entry, needs, convergence.result.scaling)
@@ -171,7 +169,7 @@ def _files(entry: Entry, needs: Benchmark, round_: Round) -> Iterator[Finding]:
             actual=f"{runs}{misnamed}",
         )
     elif strays:
-        yield finding("entry.stray-files", entry.path, actual=_list(strays))
+        yield finding("entry.stray-files", entry.path, actual=several(strays, 10))
 
 
 def _crashes(entry: Entry, findings: list[Finding]) -> list[Finding]:
@@ -199,25 +197,20 @@ def _crashes(entry: Entry, findings: list[Finding]) -> list[Finding]:
     ]
 
 
-def _name(log: LogReport) -> str:
-    return log.path.rpartition("/")[2]
-
-
-def _list(names: Sequence[str]) -> str:
-    return ", ".join(names[:10]) + (", …" if len(names) > 10 else "")
-
-
 def _compliance(entry: Entry, needs: Benchmark, dropped: frozenset[str]) -> Iterator[Finding]:
     missing = [log for log in entry.logs if log.without_run]
-    bad = [_name(log) for log in entry.logs if _name(log) in dropped]
+    bad = [log.name for log in entry.logs if log.name in dropped]
     if len(bad) > needs.forgiven and len(bad) > len(missing):
         yield finding(
             "entry.noncompliant-runs",
             entry.path,
             expected=f"at most {needs.forgiven}",
-            actual=f"{len(bad)}: {_list(bad)}",
+            actual=f"{len(bad)}: {several(bad, 10)}",
         )
     elif bad and not missing:
         yield finding(
-            "entry.forgiven-runs", entry.path, expected=f"at most {needs.forgiven}", actual=f"{len(bad)}: {_list(bad)}"
+            "entry.forgiven-runs",
+            entry.path,
+            expected=f"at most {needs.forgiven}",
+            actual=f"{len(bad)}: {several(bad, 10)}",
         )

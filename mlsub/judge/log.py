@@ -13,7 +13,7 @@ from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import readable
 from mlsub.judge.defects import Defects
-from mlsub.judge.named import NAME_WIDTH, Again, NamedRules
+from mlsub.judge.rules import NAME_WIDTH, Again, NamedRules
 from mlsub.log.event import Event
 from mlsub.log.events import FactFold, Fold, Handler, LogReader, Tally, read_log
 from mlsub.log.reader import RawRecord, RecordCutter, foreign_encoding

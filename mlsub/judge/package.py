@@ -1,4 +1,4 @@
-"""One organisation's package: which logs to read, and the verdicts once they are read."""
+"""One organisation's package, or a single log: which logs to read, and the verdicts once they are read."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ import msgspec
 
 from mlsub.convergence.entry import USUAL, Options
 from mlsub.findings import Finding, Verdict
+from mlsub.io.show import readable
 from mlsub.judge.entry import judge_entry
-from mlsub.judge.layout import with_layout
 from mlsub.judge.log import LogTask
 from mlsub.log.report import LogReport
-from mlsub.review.seeds import audit_organisation_seeds
+from mlsub.review.cross import audit_organisation_seeds
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.isolate import isolated, reviewed
 from mlsub.rules.load import Benchmark, benchmark
-from mlsub.submission.locate import SCALING_FOLDERS, Place, Target, is_folder, too_deep
+from mlsub.submission.layout.audit import audit_layout
+from mlsub.submission.layout.model import Place as LayoutPlace
+from mlsub.submission.layout.walk import list_tree
+from mlsub.submission.locate import SCALING_FOLDERS, Place, Target, is_folder, locate, too_deep
 from mlsub.submission.model import Entry, EntryFiles, OrganisationFiles
 from mlsub.submission.params import FlagFiles, Flags
 from mlsub.submission.report import EntryResult, LogResult, SystemResult
@@ -274,3 +277,43 @@ def log_result(log: LogReport, organisation: str) -> LogResult:
         status=log.status,
         minutes=log.minutes,
     )
+
+
+def with_layout(files: OrganisationFiles, prefix: str, round_: Round) -> OrganisationFiles:
+    """An organisation's files with the findings on its tree; ``prefix`` starts its paths in the report."""
+    places = tuple(
+        dict.fromkeys(LayoutPlace(entry.system, entry.benchmark) for entry in files.entries if entry.results)
+    )
+    told = {finding.path for finding in files.findings}
+    judged = {
+        _relative(files, file) for file in (*files.descriptions, *(log for e in files.entries for log in e.results))
+    }
+    review = reviewed("layout", ".", lambda: audit_layout(list_tree(files.folder), places, round_.usage, judged))
+    found = [_placed(f, prefix) for f in review]
+    # A link of results/ that leads nowhere, or a folder there that is closed, is an official finding already.
+    fresh = [finding for finding in found if finding.path not in told]
+    return msgspec.structs.replace(files, findings=(*files.findings, *fresh))
+
+
+def _relative(files: OrganisationFiles, file: Path) -> str:
+    return file.relative_to(files.folder).as_posix()
+
+
+def _placed(finding: Finding, prefix: str) -> Finding:
+    path = (prefix.rstrip("/") or ".") if finding.path == "." else prefix + finding.path
+    return msgspec.structs.replace(finding, path=path)
+
+
+def single_log(path: Path, log: LogReport) -> Part:
+    """What a single log adds to a report: it is accepted if it is compliant.
+
+    A log that cannot even be opened was not checked.
+    """
+    if any(f.rule == "log.unreadable" for f in log.findings):
+        verdict = Verdict.NOT_CHECKED
+    else:
+        verdict = Verdict.ACCEPTED if log.compliant else Verdict.REJECTED
+    organisation = locate(path).organisation
+    said = log.run.identity.get("submission_org")
+    name = organisation.name if organisation else readable(said[:200]) if isinstance(said, str) else ""
+    return Part(verdict, (log_result(log, name),), (), (), log.findings)

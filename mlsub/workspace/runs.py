@@ -14,8 +14,7 @@ from mlsub.judge.pool import judge_logs
 from mlsub.log.report import LogReport
 from mlsub.rounds import Round
 from mlsub.submission.locate import infer_round, is_folder, locate
-from mlsub.workspace.places import in_one_line, known_round
-from mlsub.workspace.settings import Settings
+from mlsub.workspace.places import Settings, in_one_line, known_round
 
 #: Folders of runs hold tens of logs.
 MAX_RUNS = 10_000

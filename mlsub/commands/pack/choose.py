@@ -16,8 +16,8 @@ from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
 from mlsub.rules.catalogue import finding
 from mlsub.rules.load import Benchmark, benchmark
+from mlsub.workspace.places import Settings
 from mlsub.workspace.runs import find_runs, one_benchmark, read_runs
-from mlsub.workspace.settings import Settings
 
 _WILD = frozenset("*?[")
 #: What a pattern may match; more is a slip.

@@ -7,6 +7,7 @@ from pathlib import Path, PurePath
 
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
+from mlsub.io.show import several
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.isolate import isolated, reviewed
@@ -111,7 +112,7 @@ def _ownerless(entry: Entry, path: str, known: set[str]) -> list[Finding]:
             "power.strays",
             path,
             expected="a folder with the name of each result",
-            actual=", ".join(others[:5]) + (", …" if len(others) > 5 else ""),
+            actual=several(others, 5),
         )
     ]
 

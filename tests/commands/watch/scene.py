@@ -17,7 +17,7 @@ from mlsub.commands.watch.news import News
 from mlsub.commands.watch.outlet import JsonlOutlet, TextOutlet
 from mlsub.commands.watch.run import Row
 from mlsub.commands.watch.watch import Settings, Watch
-from mlsub.workspace.settings import Settings as Asked
+from mlsub.workspace.places import Settings as Asked
 from tests.make_tree import make_log
 
 #: 4 May 2021: when the logs of tests/make_tree.py were made.
