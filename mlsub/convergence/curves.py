@@ -1,4 +1,4 @@
-"""What runs are held against along the batch size: the official curve, its limit, and the hull of the written rules."""
+"""What runs are compared with at each batch size: the official curve, its limit, and the hull of the written rules."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Reference(msgspec.Struct, frozen=True, kw_only=True):
     source: str
 
     def held_against(self, batch_size: float) -> tuple[Point | None, str]:
-        """The point that results at a batch size are held against, its limit with the round's allowance, and how."""
+        """The point that results at a batch size are compared with, its limit with the round's allowance, and how."""
         point, how = reference_for(batch_size, self.kept, self.runs)
         return (None if point is None else self.allowed(point)), how
 
@@ -58,7 +58,7 @@ def reference_of(round_: Round, name: str, own: str | None = None, which: Which 
     """The reference of a benchmark.
 
     Args:
-        round_: whose reference and algorithm hold.
+        round_: whose reference and algorithm apply.
         name: the benchmark.
         own: a file of reference points that counts in place of the installed one, if it is for this benchmark.
         which: of the installed points the round's final ones, or those of the release at the deadline.

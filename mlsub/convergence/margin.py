@@ -19,7 +19,7 @@ from mlsub.rounds import Round
 from mlsub.rules.load import benchmark
 from mlsub.submission.report import EntryResult, RcpResult, Report
 
-#: So few distinct convergence points tell little of how runs spread.
+#: So few distinct convergence points say little about how runs spread.
 _FEW = 2
 
 
@@ -68,7 +68,7 @@ class Margin(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Untested(msgspec.Struct, frozen=True, kw_only=True):
-    """An entry that is not held against a reference, and why."""
+    """An entry that is not compared with a reference, and why."""
 
     path: str
     organisation: str
@@ -121,7 +121,7 @@ def margin_of(
     Args:
         entry: its ``rcp`` is not ``not-required``.
         name: the benchmark it is tested as, see :func:`benchmark_held`.
-        round_: whose reference holds.
+        round_: whose reference applies.
         bootstrap: how the chance is computed.
         further: of how many further runs the chance is; None for as many as an entry has.
         own: a file of reference points in place of the installed ones.

@@ -40,7 +40,7 @@ class ReferenceTable(msgspec.Struct, frozen=True):
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """What the runs at a batch size are held against: accepted from ``minimum`` on, scaled below ``mean``."""
+    """What the runs at a batch size are compared with: accepted from ``minimum`` on, scaled below ``mean``."""
 
     usage: str
     round: str

@@ -37,7 +37,7 @@ def about(entry: Entry, rcp: RcpResult, progress: Progress) -> Iterator[Finding]
         yield _crash(entry, crash)
     for number, what in progress.beyond:
         yield finding("rcp.no-point", entry.logs[number].path, expected=f"at most {what}")
-    for number in progress.untold:
+    for number in progress.unknown:
         yield finding(
             "rcp.no-point",
             entry.logs[number].path,
@@ -54,7 +54,7 @@ def about(entry: Entry, rcp: RcpResult, progress: Progress) -> Iterator[Finding]
             actual=f"{len(failed)} of {len(names)} did not converge: {several(failed, 10)}",
         )
     elif rcp.bypass is None and rcp.how not in ("no-point", "crash"):
-        yield from _held_against(entry, rcp)
+        yield from _compared(entry, rcp)
 
 
 def _crash(entry: Entry, crash: CrashedRun) -> Finding:
@@ -69,7 +69,7 @@ def _crash(entry: Entry, crash: CrashedRun) -> Finding:
     )
 
 
-def _held_against(entry: Entry, rcp: RcpResult) -> Iterator[Finding]:
+def _compared(entry: Entry, rcp: RcpResult) -> Iterator[Finding]:
     if rcp.verdict == "missing":
         yield finding(
             "rcp.missing",
@@ -123,12 +123,12 @@ def _several(entry: Entry, names: Sequence[str]) -> Finding:
     users: dict[str, list[str]] = {}
     for name, value in zip(names, values, strict=True):
         users.setdefault("none" if value is None else show(value), []).append(name)
-    told = "; ".join(f"{value} in {several(some, 3)}" for value, some in users.items())
+    stated = "; ".join(f"{value} in {several(some, 3)}" for value, some in users.items())
     return finding(
         "rcp.batch-size",
         entry.path,
         expected=f"one {key} in all runs, a number" if key == "global_batch_size" else f"one {key} in all runs",
-        actual=told[:400],
+        actual=stated[:400],
     )
 
 
@@ -143,7 +143,7 @@ def by_train_samples(entry: Entry, file: str | None) -> Finding:
 
 
 def bypass(entry: Entry, rcp: RcpResult, file: str) -> Finding:
-    """A bypass is told whether or not it was needed."""
+    """A bypass, which is reported whether or not it was needed."""
     if rcp.bypass is None:
         idle = "the test passes" if rcp.verdict == "pass" else "the test fails for another reason"
         return finding("rcp.bypass", entry.path, f"{file} requests a bypass that has no effect: {idle}", actual=file)
@@ -157,7 +157,7 @@ def bypass(entry: Entry, rcp: RcpResult, file: str) -> Finding:
 
 
 def no_reference(entry: Entry, name: str, round_: Round, why: str) -> Finding:
-    """There is nothing to hold an entry against."""
+    """There is no reference for an entry."""
     return finding(
         "rcp.no-reference",
         entry.path,
@@ -182,7 +182,7 @@ def hull(entry: Entry, rcp: RcpResult, result: Result, by_hull: Result) -> Findi
 
 
 def other_points(entry: Entry, rcp: RcpResult, results: tuple[Result, Result], round_: Round) -> Finding:
-    """The points of the other release would come to another answer: ``results`` are the one that counts, and that."""
+    """The points of the other release would give another answer: ``results`` are the one that counts, and the other."""
     later = later_in(round_.usage, round_.name)
     counts, other = ("deadline", "final") if rcp.reference_points == "deadline" else ("final", "deadline")
     named = {"final": "the round's final reference points", "deadline": "the reference points at the deadline"}
@@ -213,9 +213,9 @@ def deadline_points(entry: Entry, name: str, round_: Round) -> Finding:
 def mixed_sizes(
     entry: Entry, rcp: RcpResult, answers: Sequence[tuple[str, Sequence[str], Result]], counts: str
 ) -> Finding:
-    """The runs state several batch sizes: what each comes to, with the runs that state it."""
+    """The runs state several batch sizes: the answer with each, and the runs that state it."""
     differ = len({(result.passed, result.scaling) for _, _, result in answers}) > 1
-    told = [
+    stated = [
         f"{size} in {several(runs, 3)}{' (counts here)' if size == counts else ''}: {_decision(result, rcp.unit)}"
         for size, runs, result in answers
     ]
@@ -224,7 +224,7 @@ def mixed_sizes(
         entry.path,
         "The runs have several batch sizes, and "
         + ("the official answer depends on which log is read last" if differ else "the answer is the same with each"),
-        actual=f"{number(rcp.mean)} {rcp.unit}; " + "; ".join(told),
+        actual=f"{number(rcp.mean)} {rcp.unit}; " + "; ".join(stated),
     )
 
 

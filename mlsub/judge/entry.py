@@ -34,7 +34,7 @@ _CRASH = "official.crash"
 class Judged(msgspec.Struct, frozen=True):
     """What there is to say of an entry beyond its single logs.
 
-    ``findings`` decide of the entry; ``of_runs`` are about single runs, like those of their logs, and an entry may hold
+    ``findings`` decide the entry; ``of_runs`` are about single runs, like those of their logs, and an entry may hold
     some of them.
     """
 
@@ -182,7 +182,7 @@ def _crashes(entry: Entry, findings: list[Finding]) -> list[Finding]:
     others = [f for f in findings if f.rule != _CRASH or f.path not in broken]
     if any(f.rejects for f in others):
         return others
-    told = {f.path for f in findings if f.rule == _CRASH}
+    reported = {f.path for f in findings if f.rule == _CRASH}
     return findings + [
         finding(
             _CRASH,
@@ -193,7 +193,7 @@ def _crashes(entry: Entry, findings: list[Finding]) -> list[Finding]:
             actual=log.crash.error,
         )
         for log in entry.logs
-        if log.crash is not None and log.path not in told
+        if log.crash is not None and log.path not in reported
     ]
 
 

@@ -53,7 +53,7 @@ class Part(msgspec.Struct, frozen=True):
 
 
 def list_packages(place: Place, root: Path, round_: Round) -> list[Package]:
-    """The packages a place holds. ``root`` is the folder the report's paths are relative to."""
+    """The packages in a place. ``root`` is the folder the report's paths are relative to."""
     if place.target is Target.ORGANISATIONS:
         if deep := too_deep(place.path):
             return [_too_deep(child, root, round_) for child in deep]
@@ -102,7 +102,7 @@ def _too_deep(folder: Path, root: Path, round_: Round) -> Package:
         f"The files of {folder.name} are one folder too deep",
         expected=f"{folder.parent.name}/results",
         actual=f"{folder.parent.name}/{folder.name}/results",
-        fix=f"Move what {folder.parent.name}/{folder.name} holds one folder up.",
+        fix=f"Move what {folder.parent.name}/{folder.name} contains one folder up.",
     )
     files = msgspec.structs.replace(package.files, findings=(problem, *package.files.findings))
     return msgspec.structs.replace(package, files=files)
@@ -284,14 +284,14 @@ def with_layout(files: OrganisationFiles, prefix: str, round_: Round) -> Organis
     places = tuple(
         dict.fromkeys(LayoutPlace(entry.system, entry.benchmark) for entry in files.entries if entry.results)
     )
-    told = {finding.path for finding in files.findings}
+    known = {finding.path for finding in files.findings}
     judged = {
         _relative(files, file) for file in (*files.descriptions, *(log for e in files.entries for log in e.results))
     }
     review = reviewed("layout", ".", lambda: audit_layout(list_tree(files.folder), places, round_.usage, judged))
     found = [_placed(f, prefix) for f in review]
     # A link of results/ that leads nowhere, or a folder there that is closed, is an official finding already.
-    fresh = [finding for finding in found if finding.path not in told]
+    fresh = [finding for finding in found if finding.path not in known]
     return msgspec.structs.replace(files, findings=(*files.findings, *fresh))
 
 

@@ -1,4 +1,4 @@
-"""The seed check of a Closed entry, as the official checker of the round's day does it."""
+"""The seed check of a Closed entry, as the official checker in force for the round does it."""
 
 from __future__ import annotations
 

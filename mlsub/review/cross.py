@@ -88,13 +88,13 @@ _CHECKS: dict[str, Callable[[Entry, str], tuple[str, ...] | None]] = {
 
 
 def _akin(one: str, other: str) -> bool:
-    """Whether one name holds the other, letters and digits only."""
+    """Whether one name contains the other, letters and digits only."""
     a, b = (re.sub(r"[^a-z0-9]", "", name.lower()) for name in (one, other))
     return bool(a) and bool(b) and (a in b or b in a)
 
 
 def _words(name: str) -> set[str]:
-    """The words of a name that tell machines apart; names are cut, for they come from whoever wrote the file."""
+    """The words of a name that distinguish machines; names are cut, for they come from whoever wrote the file."""
     return {word for word in _WORD.findall(name[:200].lower()) if len(word) > 2}
 
 

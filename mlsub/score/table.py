@@ -13,7 +13,7 @@ from mlsub.submission.report import EntryResult, Report
 from mlsub.systems.availability import aliases, category, close_category, shown
 from mlsub.systems.facts import SystemFacts
 
-#: Unknown statuses that are told one by one.
+#: Unknown statuses that are reported one by one.
 _MAX_NOTES = 10
 _EMPTY = SystemFacts()
 #: The repository of a round's results, by usage; other usages are not published.
@@ -138,7 +138,7 @@ def _row(report: Report, entry: EntryResult, facts: SystemFacts, *, in_tree: boo
 
 
 def _system_name(facts: SystemFacts) -> str | None:
-    """The name as the official table prints it, which tells the sizes of ``tpu-v3`` apart by their cores."""
+    """The name as the official table prints it, which names the sizes of ``tpu-v3`` by their cores."""
     if facts.system_name == "tpu-v3" and facts.accelerators_per_node is not None:
         return f"TPUv3.{facts.accelerators_per_node * 2}"
     return facts.system_name
@@ -167,7 +167,7 @@ def _finite(value: float | None) -> float | None:
 
 
 def status_notes(reports: Sequence[Report]) -> tuple[str, ...]:
-    """A line for each system description whose status is no known availability, with what it may mean."""
+    """A line for each system description whose status is not a known availability, with what it may mean."""
     unknown = [
         (system.path, system.facts.status)
         for report in reports

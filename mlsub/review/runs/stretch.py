@@ -28,34 +28,34 @@ class Stretch(msgspec.Struct, frozen=True):
 
 def stretch_of(entry: Entry) -> Stretch | None:
     """The constant multiple that all runs of an entry were stretched by; None where there is none."""
-    told = [pair for trace in entry.traces if (pair := _lengths(trace)) is not None]
-    return stretch_of_lengths(told) if len(told) == len(entry.traces) else None
+    lengths = [pair for trace in entry.traces if (pair := _lengths(trace)) is not None]
+    return stretch_of_lengths(lengths) if len(lengths) == len(entry.traces) else None
 
 
-def stretch_of_lengths(told: Sequence[tuple[float, float]]) -> Stretch | None:
+def stretch_of_lengths(lengths: Sequence[tuple[float, float]]) -> Stretch | None:
     """The same of runs whose time (ms) from run_start to run_stop, and to the last record before it, are known."""
     limits = thresholds()
-    if len(told) < limits.stretch_runs or any(part <= 0 for _, part in told):
+    if len(lengths) < limits.stretch_runs or any(part <= 0 for _, part in lengths):
         return None
-    # Timestamps are rounded: the longest run tells the factor best.
-    factor = max((part, whole / part) for whole, part in told)[1]
-    gaps = tuple(whole - part for whole, part in told)
+    # Timestamps are rounded: the longest run shows the factor best.
+    factor = max((part, whole / part) for whole, part in lengths)[1]
+    gaps = tuple(whole - part for whole, part in lengths)
     if factor < limits.stretch_factor or min(gaps) < limits.stretch_gap_ms:
         return None
-    if not _fits(factor, told):
+    if not _fits(factor, lengths):
         return None
     # A few lengths that happen to be alike would make any constant wait a constant factor.
-    parts = [part for _, part in told]
+    parts = [part for _, part in lengths]
     if (factor - 1) * (max(parts) - min(parts)) <= 2 * limits.stretch_slack_ms:
         return None
     # Somebody wrote the factor down: the shortest number that the timestamps allow.
-    factor = next((short for digits in range(2, 7) if _fits(short := round(factor, digits), told)), factor)
-    return Stretch(factor, max(abs(whole / part - factor) for whole, part in told), gaps)
+    factor = next((short for digits in range(2, 7) if _fits(short := round(factor, digits), lengths)), factor)
+    return Stretch(factor, max(abs(whole / part - factor) for whole, part in lengths), gaps)
 
 
-def _fits(factor: float, told: Sequence[tuple[float, float]]) -> bool:
+def _fits(factor: float, lengths: Sequence[tuple[float, float]]) -> bool:
     """Whether all lengths (ms) are this multiple of the time to the last record, but for rounding."""
-    return all(abs(whole - factor * part) <= thresholds().stretch_slack_ms for whole, part in told)
+    return all(abs(whole - factor * part) <= thresholds().stretch_slack_ms for whole, part in lengths)
 
 
 def _lengths(trace: Trace) -> tuple[float, float] | None:
@@ -74,8 +74,8 @@ def score_of(entry: Entry, *, to_last_record: bool = False) -> float | None:
     minutes: list[float | None] = []
     for trace in entry.traces:
         lengths = _lengths(trace)
-        told = trace.run.minutes if not to_last_record else lengths[1] / 60_000 if lengths else None
-        minutes.append(told if trace.run.converged else None)
+        length = trace.run.minutes if not to_last_record else lengths[1] / 60_000 if lengths else None
+        minutes.append(length if trace.run.converged else None)
     return olympic_mean(minutes, cut_of(entry.known_benchmark or entry.benchmark))
 
 
@@ -123,10 +123,12 @@ def find_overlap(entries: Sequence[Entry]) -> Iterator[Observation]:
         pairs = _pairs(spans, [span.stop for span in spans])
         left = _pairs(spans, [span.unstretched for span in spans]) if pairs else []
         for entry in of_system:
-            yield from _told(entry, spans, pairs, left)
+            yield from _overlap(entry, spans, pairs, left)
 
 
-def _told(entry: Entry, spans: Sequence[_Span], pairs: Sequence[_Pair], left: Sequence[_Pair]) -> Iterator[Observation]:
+def _overlap(
+    entry: Entry, spans: Sequence[_Span], pairs: Sequence[_Pair], left: Sequence[_Pair]
+) -> Iterator[Observation]:
     own = [pair for pair in pairs if pair.one.entry == pair.other.entry == entry.path]
     others = [pair for pair in pairs if (pair.one.entry == entry.path) != (pair.other.entry == entry.path)]
     if not own and not others:

@@ -1,4 +1,4 @@
-"""The power measurements of an entry: how they lie, the energy they come to, and what an auditor asks of them."""
+"""The power measurements of an entry: their files, the energy they give, and what an auditor asks about them."""
 
 from mlsub.score.energy.judge import judge_power
 from mlsub.score.energy.score import Power, energy_result

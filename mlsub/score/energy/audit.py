@@ -1,4 +1,4 @@
-"""What an auditor asks of power files, and no official tool does: their content, and the times of their readings."""
+"""What an auditor asks about power files, and no official tool does: their content, and the times of their readings."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from mlsub.rules.catalogue import finding
 from mlsub.score.energy.model import Node, Pace, RunPower, Switch
 from mlsub.score.energy.score import GAP_MS
 
-#: Readings from which on it is no chance that two runs have them in common.
+#: Readings from which on it is not chance that two runs have them in common.
 _TELLING = 10
-#: One reading a second; a little late is no defect.
+#: One reading a second; a little late is not a defect.
 INTERVAL_MS = 1000.0
 SLACK = 1.05
 #: What may be missing of a run at both its ends together.
@@ -57,28 +57,28 @@ def _unreadable(run: RunPower) -> Iterator[Finding]:
 
 
 def _bad_lines(run: RunPower) -> Iterator[Finding]:
-    told = [(file.name, file.bad) for file in _files(run) if file.bad]
-    for name, bad in told[:1]:
+    found = [(file.name, file.bad) for file in _files(run) if file.bad]
+    for name, bad in found[:1]:
         lines = f", and {bad.count - 1} more lines" if bad.count > 1 else ""
-        files = f"; also in {len(told) - 1} more files" if len(told) > 1 else ""
+        files = f"; also in {len(found) - 1} more files" if len(found) > 1 else ""
         yield finding("power.bad-line", f"{run.path}/{name}", line=bad.line, actual=f"{bad.what}{lines}{files}")
 
 
 def _negative(run: RunPower) -> Iterator[Finding]:
     least = [(node.name, node.least_watts) for node in run.nodes] + [(each.name, each.watts) for each in run.switches]
-    told = [(name, watts) for name, watts in least if watts is not None and watts < 0]
-    if told:
-        name, watts = min(told, key=lambda each: each[1])
+    found = [(name, watts) for name, watts in least if watts is not None and watts < 0]
+    if found:
+        name, watts = min(found, key=lambda each: each[1])
         yield finding(
             "power.negative",
             f"{run.path}/{name}",
-            actual=f"{watts:g} W" + (f", and in {len(told) - 1} more files" if len(told) > 1 else ""),
+            actual=f"{watts:g} W" + (f", and in {len(found) - 1} more files" if len(found) > 1 else ""),
         )
 
 
 def _efficiency(run: RunPower) -> Iterator[Finding]:
-    told = [(file.name, file.efficiency) for file in _files(run)]
-    odd = [(name, efficiency) for name, efficiency in told if efficiency is not None and not 0 < efficiency <= 1]
+    found = [(file.name, file.efficiency) for file in _files(run)]
+    odd = [(name, efficiency) for name, efficiency in found if efficiency is not None and not 0 < efficiency <= 1]
     for name, efficiency in odd[:1]:
         yield finding(
             "power.efficiency",

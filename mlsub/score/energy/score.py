@@ -19,7 +19,7 @@ GAP_MS = 10_000.0
 
 
 def measure(name: str, records: Sequence[Record], bad: Bad | None = None) -> Node:
-    """What a node's file comes to.
+    """What a node's file shows.
 
     Args:
         name: of the file.
@@ -113,9 +113,9 @@ def _digest(watts: array[float]) -> bytes:
 
 
 class Power(msgspec.Struct, frozen=True):
-    """What an entry's power measurements come to.
+    """What an entry's power measurements show.
 
-    ``crashes`` are the findings that decide of the entry, for the official checker has no verdict on it.
+    ``crashes`` are the findings that decide the entry, for the official checker has no verdict on it.
     ``faulted`` names the result files that the checker of the round counts as noncompliant for their power files;
     ``joules`` is the energy of each run in the order of the logs, None where it cannot be computed.
     """
@@ -181,8 +181,8 @@ def energy_result(power: Power, minutes: Sequence[float | None], forgiven: int, 
     dropped = len(minutes) - len(counted)
     order = sorted(range(len(counted)), key=lambda n: counted[n][0])
     kept = [counted[n][1] for n in order[forgiven : len(order) - (forgiven - dropped)]] if dropped <= forgiven else []
-    told = [joules for joules in kept if joules is not None]
-    mean = sum(told) / len(told) if told and len(told) == len(kept) else None
+    known = [joules for joules in kept if joules is not None]
+    mean = sum(known) / len(known) if known and len(known) == len(kept) else None
     return EnergyResult(unscaled=_finite(mean), scaled=_finite(mean, scaling), runs=power.joules)
 
 

@@ -76,8 +76,8 @@ def _no_code(benchmark: str, there: list[str]) -> Finding:
     return finding(
         "layout.code-missing",
         f"benchmarks/{benchmark}",
-        actual=f"benchmarks holds {named(there)}" if there else "benchmarks is empty",
-        fix=f"If benchmarks/{close[0]} holds its code, rename that folder." if close else None,
+        actual=f"benchmarks contains {named(there)}" if there else "benchmarks is empty",
+        fix=f"If benchmarks/{close[0]} contains its code, rename that folder." if close else None,
     )
 
 
