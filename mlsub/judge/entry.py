@@ -17,7 +17,8 @@ from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.isolate import isolated, reviewed
 from mlsub.rules.load import Benchmark
-from mlsub.score.energy import Power, energy_result, judge_power
+from mlsub.score.energy.judge import judge_power
+from mlsub.score.energy.score import Power, energy_result
 from mlsub.score.olympic import olympic_mean, weak_minutes
 from mlsub.score.scaled import FILE, ScalingFile, audit_scaling, read_scaling, score_of
 from mlsub.submission.locate import is_folder

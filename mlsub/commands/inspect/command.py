@@ -10,6 +10,7 @@ import click
 from mlsub.commands.asked import Asked, asks, check_rule_names, progress_bar
 from mlsub.commands.lazy import Command
 from mlsub.commands.options import Target, output_options, tell
+from mlsub.io.errors import MlsubError
 
 if TYPE_CHECKING:
     from mlsub.commands.inspect.model import Inspection
@@ -43,7 +44,6 @@ def command(
     from mlsub.commands.inspect.gather import gather
     from mlsub.commands.inspect.run import inspect, select
     from mlsub.commands.inspect.run import rates as rates_of
-    from mlsub.io.errors import MlsubError
 
     check_rule_names((*selected, *ignored))
     skipped: list[str] = []
