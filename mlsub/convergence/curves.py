@@ -1,4 +1,4 @@
-"""What runs are compared with at each batch size: the official curve, its limit, and the hull of the written rules."""
+"""What runs are compared with along the batch size: the official curve, its limit, the hull of the written rules."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ Line = tuple[tuple[float, float], ...]
 class Reference(msgspec.Struct, frozen=True, kw_only=True):
     """The reference of a benchmark in a round; values are in ``unit``.
 
-    ``points`` are all points by batch size, ``kept`` those the official pruning keeps, ``removed`` why the others go
-    (see :class:`mlsub.convergence.verdict.Pruning`), ``hull`` the lower hull of the written rules. ``runs`` is the
-    number of result files of an entry, ``earlier`` what the round lets a result be below the least accepted mean,
-    ``normalised`` whether a faster accepted result is scaled to the mean, ``source`` the file the points are from.
+    ``points`` are all points by batch size, ``kept`` those the official pruning keeps, ``hull`` the lower hull of the
+    written rules. ``runs`` is the number of result files of an entry, ``earlier`` what the round lets a result be
+    below the least accepted mean, ``normalised`` whether a faster accepted result is scaled to the mean, ``source``
+    the file the points are from, ``removed`` see :class:`mlsub.convergence.verdict.Pruning`.
     """
 
     benchmark: str
@@ -38,11 +38,11 @@ class Reference(msgspec.Struct, frozen=True, kw_only=True):
     runs: int
     points: tuple[Point, ...]
     kept: tuple[Point, ...]
-    removed: dict[float, tuple[float, ...]]
     hull: tuple[Point, ...]
     earlier: float
     normalised: bool
     source: str
+    removed: tuple[tuple[float, tuple[float, ...]], ...] = ()
 
     def held_against(self, batch_size: float) -> tuple[Point | None, str]:
         """The point that results at a batch size are compared with, its limit with the round's allowance, and how."""
@@ -58,7 +58,7 @@ def reference_of(round_: Round, name: str, own: str | None = None, which: Which 
     """The reference of a benchmark.
 
     Args:
-        round_: whose reference and algorithm apply.
+        round_: whose reference and algorithm hold.
         name: the benchmark.
         own: a file of reference points that counts in place of the installed one, if it is for this benchmark.
         which: of the installed points the round's final ones, or those of the release at the deadline.
@@ -91,7 +91,7 @@ def reference_of(round_: Round, name: str, own: str | None = None, which: Which 
         runs=runs,
         points=points,
         kept=pruning.kept,
-        removed=dict(pruning.removed),
+        removed=pruning.removed,
         hull=lower_hull(points),
         earlier=dict(algorithm.earlier).get(name, 0),
         normalised=algorithm.normalise,

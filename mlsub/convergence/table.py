@@ -59,10 +59,10 @@ def reference_table(round_: Round, name: str, which: Which = "final") -> Referen
     """The reference points of a benchmark in a round: the final ones, or those of the release at the deadline.
 
     Raises:
-        MlsubError: there are none.
-        MlsubError: the installed file is broken.
+        MlsubError: there are none, or the installed file is broken.
     """
     reference = reference_of(round_, name, which=which)
+    removed = dict(reference.removed)
     rows = tuple(
         Row(
             batch_size=point.batch_size,
@@ -72,7 +72,7 @@ def reference_table(round_: Round, name: str, which: Which = "final") -> Referen
             minimum=reference.allowed(point).minimum,
             kept=point in reference.kept,
             on_hull=point in reference.hull,
-            pruned_by=reference.removed.get(point.batch_size, ()),
+            pruned_by=removed.get(point.batch_size, ()),
         )
         for point in reference.points
     )
@@ -83,8 +83,7 @@ def plan_of(round_: Round, name: str, batch_size: float, which: Which = "final")
     """What an entry with this batch size needs, by the final points or those of the release at the deadline.
 
     Raises:
-        MlsubError: there is no reference.
-        MlsubError: the installed file is broken.
+        MlsubError: there is no reference, or the installed file is broken.
     """
     reference = reference_of(round_, name, which=which)
     point, how = reference.held_against(batch_size)

@@ -39,9 +39,9 @@ def find_stated_time(entry: Entry) -> Iterator[Observation]:
     field = ""
     for trace in entry.traces:
         length = trace.run.duration_ms
-        if trace.stated_s is not None and length is not None:
-            stated[name_of(trace)] = trace.stated_s * 1000 - length
-            field = trace.stated_as
+        if trace.told_s is not None and length is not None:
+            stated[name_of(trace)] = trace.told_s * 1000 - length
+            field = trace.told_as
     off = {name: by for name, by in stated.items() if abs(by) > thresholds().stated_ms}
     if not off:
         return

@@ -14,7 +14,7 @@ from mlsub.log.event import Event
 from mlsub.log.events import Handler
 from mlsub.log.run import Run
 
-#: Gaps below this (ms) are not pauses; the table of gaps stays small without them.
+#: Gaps below this (ms) are no pauses; the table of gaps stays small without them.
 LEAST_GAP_MS = 1_000.0
 #: Bounds that keep a trace small on hostile input; published logs stay far below them.
 MAX_GAPS = 200
@@ -26,7 +26,7 @@ MAX_KEYS = 1_000
 MAX_VALUE = 2_000
 #: Shorter steps in time, and those of clocks that count seconds, may be repeated to the millisecond by chance.
 _LEAST_MARK_MS = 100
-#: Times (ms) beyond this are not times; Infinity and NaN are not either.
+#: Times (ms) beyond this are no times; Infinity and NaN are none either.
 MAX_TIME_MS = 1e15
 
 _INTERVALS = {f"{name}_{edge}": (name, edge) for name in ("block", "epoch", "eval") for edge in ("start", "stop")}
@@ -73,17 +73,17 @@ class KeyMark(msgspec.Struct, frozen=True):
 class Traced(msgspec.Struct, frozen=True, kw_only=True):
     """What one log shows besides its run.
 
-    ``last_ms`` is the time of the latest record of the timed region before ``run_stop``; ``stated_s`` the length of the
-    run in seconds as ``run_stop`` itself states it (TTT), with ``stated_as`` naming the field. ``jump`` is the line and
-    size (ms) of the largest step back in the timed region. ``times`` is a fingerprint of when each record of the timed
-    region was written, counted from ``run_start``; ``marks`` how many steps in it chance does not repeat. ``keys`` has
-    the records of the whole log by their keys.
+    ``last_ms`` is the time of the latest record of the timed region before ``run_stop``; ``told_s`` the length of the
+    run in seconds as ``run_stop`` itself states it (TTT), with ``told_as`` naming the field. ``jump`` is line and size
+    (ms) of the largest step back in the timed region. ``times`` is a fingerprint of when each record of the timed
+    region was written, counted from ``run_start``; ``marks`` how many steps in it chance
+    does not repeat. ``keys`` has the records of the whole log by their keys.
     """
 
     last_ms: float | None = None
     last_key: str = ""
-    stated_s: float | None = None
-    stated_as: str = ""
+    told_s: float | None = None
+    told_as: str = ""
     jump: tuple[int, float] | None = None
     gaps: tuple[Gap, ...] = ()
     blocks: Intervals = Intervals()
@@ -104,7 +104,7 @@ class Trace(Traced, frozen=True, kw_only=True):
 
 
 def trace_of(path: str, run: Run, traced: Traced) -> Trace:
-    """A log for forensics, made of what its folds found."""
+    """A log for forensics, of what its folds came to."""
     return Trace(path=path, run=run, **{name: getattr(traced, name) for name in Traced.__struct_fields__})
 
 
@@ -127,7 +127,7 @@ class TraceFold:
         self._start: float | None = None
         self._stopped = False
         self._rates: list[Rate] = []
-        self._stated: tuple[float | None, str] = (None, "")
+        self._told: tuple[float | None, str] = (None, "")
         self._keys: dict[str, _Marking] = {}
         self._begin(0.0)
 
@@ -163,7 +163,7 @@ class TraceFold:
             return
         if key == "run_stop":
             self._stopped = True
-            self._stated = _stated_length(event.metadata)
+            self._told = _told(event.metadata)
             self._gap(time_ms, key, event.line)
             return
         self._inside(event, time_ms, key)
@@ -236,8 +236,8 @@ class TraceFold:
         return Traced(
             last_ms=self._latest if done else None,
             last_key=self._latest_key[:MAX_KEY] if done else "",
-            stated_s=self._stated[0],
-            stated_as=self._stated[1],
+            told_s=self._told[0],
+            told_as=self._told[1],
             jump=self._jump,
             gaps=tuple(self._gaps.values()),
             blocks=intervals["block"],
@@ -250,7 +250,7 @@ class TraceFold:
         )
 
 
-def _stated_length(metadata: Any) -> tuple[float | None, str]:
+def _told(metadata: Any) -> tuple[float | None, str]:
     """The seconds a ``run_stop`` says the run took, and the field that says so."""
     if not isinstance(metadata, dict):
         return None, ""
