@@ -9,18 +9,13 @@ from mlsub.convergence.deadline import later_in, sizes_that_differ
 from mlsub.convergence.runs import CrashedRun, Progress
 from mlsub.convergence.verdict import Result
 from mlsub.findings import Finding
+from mlsub.io.data import shipped
 from mlsub.io.show import several, show
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.submission.model import Entry
 from mlsub.submission.report import RcpResult
 
-_AGAINST = {
-    "exact": "the reference point of batch size {}",
-    "interpolated": "between two reference points, at batch size {}",
-    "smaller-batch": "the smallest reference point, for batch size {}",
-    "missing": "the smallest reference point, for batch size {}",
-}
 _CRASH_FIX = (
     "Leave global_batch_size, submission_benchmark, eval_accuracy, eval_error, train_samples and run_stop out of the "
     "keys, values and metadata of all other records, and give those six what the checker reads: a value, epoch_num or "
@@ -104,7 +99,7 @@ def _counted_otherwise(rcp: RcpResult) -> str | None:
 def _wanted(rcp: RcpResult) -> str:
     if rcp.minimum is None:
         return "a reference point at this batch size or a larger one"
-    against = _AGAINST[str(rcp.how)].format(number(rcp.batch_size))
+    against = words_of("against")[str(rcp.how)].format(number(rcp.batch_size))
     return f"a mean of {number(rcp.minimum)} {rcp.unit} or more ({against})"
 
 
@@ -235,6 +230,11 @@ def _decision(result: Result, unit: str | None) -> str:
         return f"fails: only a mean of {number(result.minimum)} {unit} or more is accepted"
     scaled = f", scaled by {result.scaling:.6f}" if result.scaling != 1 else ""
     return f"passes from {number(result.minimum)} {unit} on{scaled}"
+
+
+def words_of(what: str) -> dict[str, str]:
+    """A table of words.yaml, by the value of ``how`` in a result."""
+    return shipped(__file__, "words.yaml", dict[str, dict[str, str]])[what]
 
 
 def number(value: float | None) -> str:
