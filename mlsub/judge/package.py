@@ -124,8 +124,7 @@ def _lone_benchmark(folder: Path, root: Path, round_: Round) -> Package:
         results=results,
         strays=tuple(sorted(c.name for c in folder.iterdir() if c not in results and not c.name.startswith("."))),
     )
-    files = OrganisationFiles(name=folder.parent.name, folder=folder, entries=(entry,), descriptions=(), findings=())
-    return _package(files, _prefix(folder, root), round_, in_tree=False)
+    return _lone(entry, root, round_)
 
 
 def _lone_log(place: Place, root: Path, round_: Round) -> Package:
@@ -141,7 +140,13 @@ def _lone_log(place: Place, root: Path, round_: Round) -> Package:
         results=(place.path,),
         strays=(),
     )
-    files = OrganisationFiles(name=entry.organisation, folder=folder, entries=(entry,), descriptions=(), findings=())
+    return _lone(entry, root, round_)
+
+
+def _lone(entry: EntryFiles, root: Path, round_: Round) -> Package:
+    """A package of one entry alone, which lies in no tree."""
+    name, folder = entry.organisation, entry.folder
+    files = OrganisationFiles(name=name, folder=folder, entries=(entry,), descriptions=(), findings=())
     return _package(files, _prefix(folder, root), round_, in_tree=False)
 
 
