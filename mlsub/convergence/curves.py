@@ -38,11 +38,11 @@ class Reference(msgspec.Struct, frozen=True, kw_only=True):
     runs: int
     points: tuple[Point, ...]
     kept: tuple[Point, ...]
+    removed: tuple[tuple[float, tuple[float, ...]], ...]
     hull: tuple[Point, ...]
     earlier: float
     normalised: bool
     source: str
-    removed: tuple[tuple[float, tuple[float, ...]], ...] = ()
 
     def held_against(self, batch_size: float) -> tuple[Point | None, str]:
         """The point that results at a batch size are compared with, its limit with the round's allowance, and how."""

@@ -17,8 +17,8 @@ from mlsub.judge.pool import map_logs
 from mlsub.log.events import LogReader, Tally, read_log
 from mlsub.log.reading import ReadingFold
 from mlsub.log.run import RunFold
+from mlsub.log.trace import Trace, TraceFold, trace_of
 from mlsub.review.runs.model import Entry
-from mlsub.review.runs.trace import Trace, TraceFold, trace_of
 from mlsub.rounds import Round, get_round
 from mlsub.workspace import Found, Settings, find, in_one_line
 

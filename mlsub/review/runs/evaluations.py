@@ -7,7 +7,6 @@ import math
 import statistics
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any
 
 from mlsub.convergence.algorithm import algorithm_of, is_tested
 from mlsub.convergence.point import paired_rule
@@ -16,8 +15,8 @@ from mlsub.convergence.runs import progress_of
 from mlsub.convergence.target import Measures, target_of
 from mlsub.divisions import CLOSED
 from mlsub.io.errors import MlsubError
-from mlsub.log.event import Event
 from mlsub.log.run import MAX_EVALUATIONS, Evaluation
+from mlsub.log.trace import Trace
 from mlsub.review.facts import grouped
 from mlsub.review.runs.model import (
     Entry,
@@ -29,7 +28,6 @@ from mlsub.review.runs.model import (
     places,
     thresholds,
 )
-from mlsub.review.runs.trace import Trace
 from mlsub.rules.load import rules_for
 from mlsub.rules.values import Stated
 
@@ -165,25 +163,13 @@ def _later(one: Evaluation, other: Evaluation) -> bool:
 
 def _met(entry: Entry, name: str | None, trace: Trace, evaluations: Sequence[Evaluation]) -> int | None:
     """The first evaluation that reaches the target of round and benchmark; None for none."""
-    stated = Stated()
-    for key, value in trace.run.hyperparameters.items():
-        stated.state(key, value)
+    stated = Stated(trace.run.hyperparameters)
     # Open has to reach the same quality; what it logs is not bound to say so, so its own rules ask for none.
     target = target_of(entry.round, CLOSED.name, name, stated)
     if target is None:
         return None
     measures = Measures(target, stated)
     for n, evaluation in enumerate(evaluations):
-        if measures.read(_event(target.key, evaluation)).reached:
+        if measures.read(evaluation.event(target.key)).reached:
             return n
     return None
-
-
-def _event(key: str, evaluation: Evaluation) -> Event:
-    """An evaluation as the record it was."""
-    metadata: dict[str, Any] = {
-        name: value
-        for name in ("epoch_num", "samples_count", "step_num", "metric")
-        if (value := getattr(evaluation, name)) is not None
-    }
-    return Event(time_ms=evaluation.time_ms, key=key, value=evaluation.value, metadata=metadata)

@@ -10,8 +10,8 @@ import msgspec
 from mlsub.findings import Finding
 from mlsub.io.data import shipped
 from mlsub.log.run import Evaluation
+from mlsub.log.trace import Trace
 from mlsub.review.facts import number
-from mlsub.review.runs.trace import Trace
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 

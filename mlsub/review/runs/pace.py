@@ -6,9 +6,9 @@ import statistics
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
+from mlsub.log.trace import MAX_TIME_MS, Gap, Lengths, Trace
 from mlsub.review.runs.model import Entry, Observation, observe, reached, seconds, thresholds
 from mlsub.review.runs.stretch import stretch_of
-from mlsub.review.runs.trace import MAX_TIME_MS, Gap, Intervals, Trace
 
 #: Below this (ms) the noise of a busy file system is larger than any habit.
 _LEAST_MS = 1_000
@@ -76,7 +76,7 @@ def find_slow_intervals(entry: Entry) -> Iterator[Observation]:
             )
 
 
-def _tables(traces: Sequence[Trace]) -> Iterator[tuple[str, list[tuple[Trace, Intervals]]]]:
+def _tables(traces: Sequence[Trace]) -> Iterator[tuple[str, list[tuple[Trace, Lengths]]]]:
     """Epochs where the runs log them, else blocks; and evaluations."""
     epochs = [(trace, trace.epochs) for trace in traces]
     if any(len(one.lengths) > 1 for _, one in epochs):
@@ -86,7 +86,7 @@ def _tables(traces: Sequence[Trace]) -> Iterator[tuple[str, list[tuple[Trace, In
     yield "evaluation", [(trace, trace.evals) for trace in traces]
 
 
-def _worst(own: Intervals, others: Sequence[Intervals]) -> tuple[int | None, float]:
+def _worst(own: Lengths, others: Sequence[Lengths]) -> tuple[int | None, float]:
     """The interval of a run that exceeds the same of the others by most, and their median (ms); None for none."""
     worst, habit, most = None, 0.0, 0.0
     for place in sorted(range(len(own.lengths)), key=lambda place: -own.lengths[place])[:5]:

@@ -7,9 +7,9 @@ import statistics
 from collections.abc import Iterator
 from itertools import pairwise
 
+from mlsub.log.trace import MAX_TIME_MS, Trace
 from mlsub.review.facts import number
 from mlsub.review.runs.model import Entry, Observation, listed, name_of, observe, reached, seconds, thresholds
-from mlsub.review.runs.trace import MAX_TIME_MS, Trace
 
 _NUMBERED = re.compile(r"result_(\d{1,6})\.txt(?:\.gz)?")
 

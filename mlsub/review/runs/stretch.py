@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from mlsub.convergence.statistics import cut_of
+from mlsub.log.trace import MAX_TIME_MS, Trace
 from mlsub.review.runs.model import Entry, Observation, listed, name_of, observe, seconds, thresholds
-from mlsub.review.runs.trace import MAX_TIME_MS, Trace
 from mlsub.rounds import Round
 from mlsub.score.olympic import olympic_mean
 
