@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 
@@ -35,3 +36,8 @@ def plain(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def several(names: Sequence[str], most: int) -> str:
+    """The first of some names, and whether there are more."""
+    return ", ".join(names[:most]) + (", …" if len(names) > most else "")

@@ -45,6 +45,11 @@ class LogReport(msgspec.Struct, frozen=True, kw_only=True):
         return next((fact for fact in self.facts if isinstance(fact, kind)), None)
 
     @property
+    def name(self) -> str:
+        """The file's name."""
+        return self.path.rpartition("/")[2]
+
+    @property
     def without_run(self) -> bool:
         """Whether the file holds no run at all: empty, binary, in an encoding nobody reads, or unreadable."""
         return any(finding.rule in NO_RUN for finding in self.findings)

@@ -147,7 +147,7 @@ def test_a_file_is_added_to_and_never_twice(tmp_path: Path) -> None:
     assert (again.status, again.stderr.splitlines()[0]) == (1, "mlsub: resnet_ref_4096 is in the file already")
     first.write_text("{}")
     broken = run("rcp", "build", large, "-o", tmp_path / "third.json", "--round", "1.0", "--append", first)
-    assert (broken.status, "It holds no reference point" in broken.stderr) == (2, True)
+    assert (broken.status, "It has no reference points" in broken.stderr) == (2, True)
 
 
 def test_a_record_of_the_same_batch_size_is_not_added(tmp_path: Path) -> None:

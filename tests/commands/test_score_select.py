@@ -78,7 +78,7 @@ def test_where_half_of_the_windows_are_invalid_there_is_no_result(tmp_path: Path
             "mlsub: nothing is selected: result_4.txt contains a run that is there already: "
             "number and times of all records as in result_3.txt\n",
         ),
-        ("nothing", "holds no result_*.txt. Name the folder of the logs, or the logs.\n"),
+        ("nothing", "has no result_*.txt. Name the folder of the logs, or the logs.\n"),
         ("gone", "Name logs, or folders of them.\n"),
         ("round", "4.0, 4.1, 5.0, 5.1, 6.0, 6.1. Did you mean 1.1?\n"),
     ],
