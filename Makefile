@@ -33,11 +33,11 @@ $(STAMP): setup.cfg pyproject.toml
 install: $(STAMP)
 
 demo: $(STAMP)
-	$(BIN)/mlsub demo submissions/rehearsal/training.yaml --output demo --replace
+	$(BIN)/mlsub demo submissions/rehearsal/training.yaml -o demo --force
 	$(BIN)/mlsub watch demo/rehearsal-v1.0/Rehearsal/results/this-machine-closed/verses/result_0.txt --format text
 	$(BIN)/mlsub check demo/rehearsal-v1.0
 	$(BIN)/mlsub score demo/rehearsal-v1.0
-	$(BIN)/mlsub pack submissions/rehearsal/submission.yaml -o demo/package/rehearsal-v1.0/Rehearsal --write --replace
+	$(BIN)/mlsub pack submissions/rehearsal/submission.yaml -o demo/package/rehearsal-v1.0/Rehearsal --write --force
 	rm -f demo/passphrase.txt && umask 077 && head -c 24 /dev/urandom | base64 > demo/passphrase.txt
 	$(BIN)/mlsub seal demo/package/rehearsal-v1.0/Rehearsal -o demo/Rehearsal.tar.gz.age \
 		--passphrase-file demo/passphrase.txt --force

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
 from mlsub.io.errors import MlsubError
+from mlsub.present.terminal import progress_bar as progress_bar
 
 if TYPE_CHECKING:
     from mlsub.convergence.deadline import Which
@@ -214,25 +214,3 @@ def _broken(error: FileProblemsError) -> list[Report]:
         for problem in error.problems
     ]
     return [not_checked(".", found)]
-
-
-@contextmanager
-def progress_bar() -> Iterator[Progress | None]:
-    """Show on a terminal how many logs are read."""
-    import sys
-
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.progress import Progress as Bar
-
-    from mlsub.present.report import Terminal
-
-    # No refresh thread: it would forbid forking the worker processes.
-    with Bar(console=Terminal(stderr=True), transient=True, auto_refresh=False) as bar:
-        task = bar.add_task("reading logs", total=None)
-
-        def advance(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total, refresh=done % 16 == 0 or done == total)
-
-        yield advance

@@ -80,12 +80,12 @@ def write_text(text: str) -> None:
     sys.stdout.write(text)
 
 
-def format_option(function: F) -> F:
+def format_option(function: F, formats: Sequence[str] = FORMATS) -> F:
     """--format, for any document."""
     return click.option(
         "--format",
         "format_",
-        type=click.Choice(FORMATS),
+        type=click.Choice(formats),
         default="text",
         show_default=True,
         help="What the answer looks like.",
@@ -117,7 +117,7 @@ def output_options(
             function(target=Target(command, format_ or formats[0], output, force), **others)
 
         if format_of_file is None:
-            return format_option(_output_file(called))
+            return format_option(_output_file(called), formats)
         by_name = "What the answer looks like; else what the ending of FILE says, else text."
         return click.option("--format", "format_", type=click.Choice(formats), help=by_name)(_output_file(called))
 
@@ -132,14 +132,6 @@ def _output_file(function: F) -> F:
     return click.option("-o", "--output", metavar="FILE", type=file, help="Write to FILE, not to the screen.")(
         with_force(function)
     )
-
-
-def print_json(command: str, reports: Sequence[Report]) -> None:
-    """Print the one document on standard output; why something could not be checked also goes to standard error."""
-    from mlsub.present.report_json import render_json
-
-    sys.stdout.write(render_json(command, reports).decode("ascii"))
-    tell_unchecked(reports)
 
 
 def tell_unchecked(reports: Sequence[Report]) -> None:

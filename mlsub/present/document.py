@@ -13,7 +13,8 @@ import msgspec
 
 from mlsub.findings import Finding
 
-Meaning = Literal["plain", "strong", "good", "bad", "note", "number", "path", "code"]
+#: ``name`` is that of a key, a benchmark or a rule.
+Meaning = Literal["plain", "strong", "good", "bad", "note", "number", "path", "code", "name"]
 
 
 #: An address that no format takes for anything else.
@@ -124,26 +125,31 @@ Block: TypeAlias = "Text | Items | Facts | Table | Section | Findings | Code"
 
 
 class Document(msgspec.Struct, frozen=True):
-    """Everything a command says."""
+    """Everything a command says.
+
+    ``bare``: as text it has no title, and its sections begin at the margin: an answer whose end people look at.
+    """
 
     title: str
     blocks: tuple[Block, ...]
+    bare: bool = False
 
 
 def document(title: str, *blocks: Block | None) -> Document:
     """A document of the blocks that have something to say."""
-    return Document(title, tuple(_said(blocks)))
+    return Document(title, tuple(said(blocks)))
 
 
 def section(
     title: Words, *blocks: Block | None, meaning: Meaning = "plain", anchor: str | None = None
 ) -> Section | None:
     """A section of the blocks that have something to say; None where none has."""
-    said = tuple(_said(blocks))
-    return Section(title, said, meaning, anchor) if said else None
+    kept = tuple(said(blocks))
+    return Section(title, kept, meaning, anchor) if kept else None
 
 
-def _said(blocks: Iterable[Block | None]) -> Iterator[Block]:
+def said(blocks: Iterable[Block | None]) -> Iterator[Block]:
+    """The blocks that have something to say."""
     return (block for block in blocks if block is not None and not _is_empty(block))
 
 

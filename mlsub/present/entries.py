@@ -1,12 +1,14 @@
-"""Parts of a report as blocks of a document."""
+"""Reports: as one machine answer, and their parts as blocks of a document."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Annotated, ClassVar
 
-from mlsub.findings import Finding, Kind, Severity, Verdict
+from mlsub.findings import Finding, Kind, Says, Severity, Verdict
 from mlsub.present.document import Block, Cell, Column, Items, Meaning, Span, Table, Text
-from mlsub.submission.report import EntryResult, Report
+from mlsub.present.envelope import Answer
+from mlsub.submission.report import A_VERDICT_HAS_LOGS, EntryResult, Report
 
 MEANINGS: dict[Verdict, Meaning] = {
     Verdict.ACCEPTED: "good",
@@ -14,6 +16,15 @@ MEANINGS: dict[Verdict, Meaning] = {
     Verdict.NOT_CHECKED: "note",
 }
 RCP = {"pass": "pass", "fail": "fail", "missing": "missing", "bypassed": "bypassed", "not-required": "-"}
+
+
+class Reports(Answer, frozen=True, kw_only=True):
+    """A report for each round, then one for each path that could not be checked. Fields may be added."""
+
+    SCHEMA: ClassVar[int] = 1
+    OPEN: ClassVar[bool] = True
+
+    reports: Annotated[tuple[Annotated[Report, Says(**A_VERDICT_HAS_LOGS)], ...], Says(minItems=1)]
 
 
 def entries_table(entries: Iterable[EntryResult]) -> Table:

@@ -30,6 +30,7 @@ _SPECIAL = re.compile(r"[\\`*\[\]<>|~$&]|(?<![^\W_])_|_(?![^\W_])|(?<!\S)#")
 #: What would make a list or a heading of a line that begins with it.
 _BEGIN = re.compile(r"^ *(?:(?=[-+=])|(\d+)(?=[.)]))")
 _DEEPEST = 6
+_AS_CODE = ("code", "name")
 
 
 def render(document: Document) -> str:
@@ -55,7 +56,8 @@ def _block(block: Block, level: int) -> Iterator[str]:
         case Items(items):
             yield from (f"- {_paragraph(item)}" for item in items)
         case Facts(facts):
-            yield from (f"- {_fact(name, value)}" for name, value in facts)
+            for name, value in facts:
+                yield from _fact(name, value)
         case Code(text):
             yield from _code(text)
         case Table():
@@ -75,7 +77,7 @@ def _words(words: Words) -> str:
 
 
 def _span(span: Span) -> str:
-    if span.meaning == "code" and span.text.strip():
+    if span.meaning in _AS_CODE and span.text.strip():
         return _code_span(plain(span.text))
     return f"[{escape(span.text)}]({span.address})" if span.address else escape(span.text)
 
@@ -96,8 +98,14 @@ def _begin(text: str) -> str:
     return _BEGIN.sub(lambda found: f"{found[1] or ''}\\", text.lstrip(" "), count=1)
 
 
-def _fact(name: str, value: Cell) -> str:
-    return _begin(f"{escape(name)}: {'<br>'.join(map(_words, lines_of(value)))}")
+def _fact(name: str, value: Cell) -> Iterator[str]:
+    """A name and its value in one line; several lines are a list of their own below the name."""
+    first, *more = lines = lines_of(value)
+    if not more:
+        yield f"- {_begin(f'{escape(name)}: {_words(first)}')}"
+        return
+    yield f"- {_begin(f'{escape(name)}:')}"
+    yield from (f"  - {_paragraph(line)}" for line in lines)
 
 
 def _findings(block: Findings) -> Iterator[tuple[bool, str]]:
@@ -122,7 +130,7 @@ def _table(table: Table) -> Iterator[str]:
 
 def _in_table(words: Sequence[Span]) -> str:
     """Words of a cell; a bar in code would end it."""
-    return "".join(_span(span).replace("|", "\\|") if span.meaning == "code" else _span(span) for span in words)
+    return "".join(_span(span).replace("|", "\\|") if span.meaning in _AS_CODE else _span(span) for span in words)
 
 
 def _row(cells: Iterable[str]) -> str:

@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 from importlib import import_module
-from typing import IO
+from typing import IO, Any
 
-from mlsub.present.document import Document
+from mlsub.present.document import Block, Document
 
 
 def render(document: Document, format_: str, terminal: IO[str] | None = None) -> str:
     """A document in a format; text is made for the terminal, or for a file where there is none."""
-    if format_ == "text" and terminal is not None and terminal.isatty():
-        from mlsub.present import text
-
-        colour = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-        return text.render(document, shutil.get_terminal_size().columns, colour=colour)
-    rendered: str = import_module(f"mlsub.present.{format_}").render(document)
+    look = _look(terminal) if format_ == "text" else {}
+    rendered: str = import_module(f"mlsub.present.{format_}").render(document, **look)
     return rendered
+
+
+def put(stream: IO[str], *blocks: Block) -> None:
+    """Print blocks as text, where they stand beside the answer or the answer is not a document."""
+    from mlsub.present.text import lines
+
+    if isinstance(stream, io.TextIOWrapper):
+        # An output that knows few characters costs those characters, never the answer.
+        stream.reconfigure(errors="backslashreplace")
+    look = _look(stream)
+    stream.writelines(f"{line}\n" for block in blocks for line in lines(block, **look))
+
+
+def _look(terminal: IO[str] | None) -> dict[str, Any]:
+    """The width and the colours of a terminal; the usual ones where it is not one."""
+    if terminal is None or not terminal.isatty():
+        return {}
+    colour = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return {"width": shutil.get_terminal_size().columns, "colour": colour}

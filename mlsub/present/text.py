@@ -47,7 +47,7 @@ def render(document: Document, width: int = FILE_WIDTH, *, colour: bool = False)
 
 
 def lines(block: Block, width: int = FILE_WIDTH, *, colour: bool = False) -> Iterator[str]:
-    """The lines of one block, for a command that lays out its own text."""
+    """The lines of one block, where the answer is not a document."""
     paint = _coloured if colour else _colourless
     yield from map(str.rstrip, _block(block, min(max(width, NARROWEST), WIDEST), paint))
 
@@ -64,10 +64,15 @@ def _coloured(line: Line) -> str:
 
 
 def _document(document: Document, width: int, paint: Paint) -> Iterator[str]:
-    yield from _wrapped((Span(document.title, "strong"),), width, paint)
-    for block in document.blocks:
-        yield ""
-        yield from _block(block, width, paint)
+    if not document.bare:
+        yield from _wrapped((Span(document.title, "strong"),), width, paint)
+    for number, block in enumerate(document.blocks):
+        if number or not document.bare:
+            yield ""
+        if isinstance(block, Section):
+            yield from _section(block, width, paint, 0 if document.bare else _INDENT)
+        else:
+            yield from _block(block, width, paint)
 
 
 def _block(block: Block, width: int, paint: Paint) -> Iterator[str]:
@@ -91,9 +96,9 @@ def _block(block: Block, width: int, paint: Paint) -> Iterator[str]:
             yield from _section(block, width, paint)
 
 
-def _section(section: Section, width: int, paint: Paint) -> Iterator[str]:
+def _section(section: Section, width: int, paint: Paint, indent: int = _INDENT) -> Iterator[str]:
     yield from _wrapped(_title(section), width, paint, hang=_INDENT)
-    indent = _INDENT if width - _INDENT >= _LEAST_ROOM else 0
+    indent = indent if width - indent >= _LEAST_ROOM else 0
     for block in section.blocks:
         if isinstance(block, Section):
             yield ""
@@ -119,9 +124,11 @@ def _facts(facts: Sequence[tuple[str, Cell]], width: int, paint: Paint) -> Itera
         return
     for name, (_, value) in zip(names, facts, strict=True):
         begin = name + " " * (side - cells(name))
-        for line in lines_of(value):
-            for part in _lines(line, width - side):
-                yield begin + paint(part)
+        values = lines_of(value)
+        hang = _INDENT if len(values) > 1 else 0
+        for line in values:
+            for number, part in enumerate(_lines(line, width - side, width - side - hang)):
+                yield begin + " " * (hang if number else 0) + paint(part)
                 begin = " " * side
 
 

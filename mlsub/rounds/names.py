@@ -87,6 +87,18 @@ def span(names: Iterable[str]) -> str:
     return names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
 
 
+def spans(usage: str, names: Iterable[str]) -> str:
+    """Names of rounds in short, those in a row together: ``1.0 to 2.1, 4.0``."""
+    known = [round_.name for round_ in all_rounds(usage)]
+    groups: list[list[str]] = []
+    for name in sorted(names, key=known.index):
+        if groups and known.index(name) == known.index(groups[-1][-1]) + 1:
+            groups[-1].append(name)
+        else:
+            groups.append([name])
+    return ", ".join(span(group) for group in groups)
+
+
 def known_name(what: str, text: str, known: tuple[str, ...]) -> str:
     """The text, where it is one of the known names.
 

@@ -280,7 +280,7 @@ def test_a_defect_of_mlsub_is_no_verdict(place: Path, monkeypatch: pytest.Monkey
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("inside")
 
-    monkeypatch.setattr(mlsub.commands.check.command, "run_check", broken)
+    monkeypatch.setattr(mlsub.commands.check.command.Asked, "check", broken)
     with (tmp_path / "answer").open("w") as answer:
         status, told = ended(["check", str(place)], monkeypatch, answer)
     assert status == 2

@@ -36,6 +36,7 @@ CALLS = {
     "rules show": (("bert", "--round", "1.0"), "Rules of bert, training 1.0, closed division"),
     "db build": (("v1.0",), "Database of results"),
     "db tables": (("rounds",), "Tables and views of the database"),
+    "explain": (("seed.shared",), "seed.shared"),
     "fix": (("v1.0/ACME",), "Repairs proposed"),
     "fix truncate": (("private", "--truncate"), "Logs larger than 100 MiB"),
     "inspect": (("v1.0/ACME",), "Review of runs side by side"),
@@ -46,12 +47,15 @@ CALLS = {
     "rcp margin": (("v1.0/ACME",), "Distance to the limit of the convergence test"),
     "rcp plan": (("bert", "--round", "1.0", "--batch-size", "448"), "bert, training 1.0, batch size 448"),
     "rcp show": (("bert", "--round", "1.0"), "bert, training 1.0: samples to converge, 10 runs an entry"),
+    "system check": (("v1.0/ACME/systems",), "training v1.0 (read off the folder v1.0)"),
+    "system list": ((), "Known systems"),
+    "system show": (("ipu-pod16",), "ipu-pod16: Graphcore IPU-POD16, four IPU-M2000 and one server"),
     "score selection": (("v1.0/ACME/results/rack1/resnet", "--window", "3"), "Median window of resnet, training v1.0"),
 }
 #: Commands whose -o is not the answer, or that have none.
 NO_FILE = ("db build", "db tables", "fix", "fix truncate", "merge", "pack", "redact")
 FILES = tuple(command for command in CALLS if command not in NO_FILE)
-GROUPS = ("db", "rcp", "rules")
+GROUPS = ("db", "rcp", "rules", "system")
 
 
 def words(command: str) -> list[str]:

@@ -8,7 +8,7 @@ import click
 
 from mlsub.commands.asked import Asked, asks
 from mlsub.commands.lazy import Command
-from mlsub.commands.options import exit_with, print_json
+from mlsub.commands.options import Target, exit_with, output_options, tell_unchecked
 
 if TYPE_CHECKING:
     from mlsub.submission.report import Report
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 @click.command("check", cls=Command, example="mlsub check v5.1/NVIDIA")
 @asks(rules=True, convergence=True)
-@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--strict", is_flag=True, help="Review findings count too: exit status 1 if there are any.")
 @click.option("--select", multiple=True, metavar="RULE", help="Show only findings of this rule or prefix.")
 @click.option("--ignore", multiple=True, metavar="RULE", help="Do not show findings of this rule or prefix.")
+@output_options("check")
 def command(
     asked: Asked,
-    format_: str,
     strict: bool,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
+    target: Target,
 ) -> None:
     """Check logs, benchmark folders, organisations' trees or folders of organisations.
 
@@ -34,19 +34,20 @@ def command(
 
     Exit status: 0 accepted, 1 rejected or against --rules, 2 something could not be checked.
     """
-    reports = _unknown_rules((*select, *ignore), format_)
+    from mlsub.commands.check.document import document_of
+    from mlsub.present.entries import Reports
+
+    reports = _unknown_rules((*select, *ignore), target.format)
     if not reports:
         reports = asked.check()
         if select or ignore:
             from mlsub.submission.report import select as choose
 
             reports = [choose(report, select, ignore) for report in reports]
-    if format_ == "json":
-        print_json("check", reports)
-    else:
-        from mlsub.present.report import console, render_text
-
-        render_text(reports, console())
+    as_text = target.format == "text"
+    target.write(Reports(reports=tuple(reports)), lambda: document_of(reports, verdict_last=as_text))
+    if not as_text or target.file:
+        tell_unchecked(reports)
     exit_with(reports, strict=strict)
 
 
@@ -63,7 +64,7 @@ def _unknown_rules(prefixes: tuple[str, ...], format_: str) -> list[Report]:
     from mlsub.workspace import not_checked
 
     hints = [hint for hint in map(suggestion, prefixes) if hint is not None]
-    if hints and format_ == "text":
+    if hints and format_ != "json":
         raise click.UsageError(hints[0])
     problems = [finding("check.unknown-rule", ".", f"There is {hint}") for hint in hints]
     return [not_checked(".", problems)] if problems else []

@@ -5,19 +5,22 @@ from __future__ import annotations
 import click
 
 from mlsub.commands.lazy import Command
+from mlsub.commands.options import Target, output_options
 
 
 @click.command("explain", cls=Command, example="mlsub explain entry.run-count")
 @click.argument("rule")
-def command(rule: str) -> None:
-    """Explain RULE: what it says, why, where it comes from, an example and the remedy.
+@output_options("explain")
+def command(rule: str, target: Target) -> None:
+    """Explain RULE: what it expects and why, an example of what breaks it, the fix and the source.
 
-    Exit status: 0, or 2 for an id that does not exist.
+    Exit status: 0, or 2 for an unknown id.
     """
-    from mlsub.present.report import console
-    from mlsub.rules.explain import explain, suggestion
+    from mlsub.commands.explain.run import explanation, explanation_document
+    from mlsub.rules.explain import suggestion
 
     hint = suggestion(rule, whole=True)
     if hint is not None:
         raise click.UsageError(hint)
-    console().print(explain(rule), end="")
+    explained = explanation(rule)
+    target.write(explained, lambda: explanation_document(explained))

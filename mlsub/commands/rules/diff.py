@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 import msgspec
 
-from mlsub.commands.rules.overview import BenchmarkLine, benchmark_line
-from mlsub.commands.rules.package import package_facts
-from mlsub.commands.rules.table import Condition
-from mlsub.commands.rules.words import describe, parts
+from mlsub.commands.rules.overview import BenchmarkLine, benchmark_line, package_facts
+from mlsub.commands.rules.table import Condition, conditioned, describe, parts
 from mlsub.divisions import DIVISIONS
 from mlsub.present.envelope import Answer
 from mlsub.rounds import Round
 from mlsub.rules.aspects.base import Part
 from mlsub.rules.load import rules_for
-from mlsub.rules.model import KeyRule, RuleSet
+from mlsub.rules.model import KeyRule
 
 #: The benchmark key's closed list says again which benchmarks a round has.
 _NAMES_BENCHMARKS = "submission_benchmark"
@@ -87,13 +85,13 @@ def round_diff(
     names = [name for name in wanted if benchmarks is None or name in benchmarks]
     both = [name for name in names if name in old.benchmarks and name in new.benchmarks]
     per_division = {of: _common_changes(old, new, of) for of in divisions}
-    diffs = [benchmark_diff(old, new, name, per_division) for name in both]
+    diffs = [_benchmark_diff(old, new, name, per_division) for name in both]
     return RoundDiff(
         usage=new.usage,
         old=old.name,
         new=new.name,
         divisions=divisions,
-        facts=tuple(round_facts(old, new)),
+        facts=tuple(_facts(package_facts(old), package_facts(new))),
         benchmarks_added=tuple(benchmark_line(new, name) for name in names if name not in old.benchmarks),
         benchmarks_removed=tuple(name for name in names if name not in new.benchmarks),
         common=merged(per_division),
@@ -102,36 +100,33 @@ def round_diff(
     )
 
 
-def round_facts(old: Round, new: Round) -> Iterator[Fact]:
-    """What changes for whole packages."""
-    before, after = package_facts(old), package_facts(new)
-    for name, now in after.items():
-        if before[name] != now:
-            yield Fact(name, before[name], now)
+def keyed(round_: Round, division: str, benchmark: str | None) -> Keyed:
+    """The rules of a benchmark, or those of every log, by key and condition."""
+    rules = rules_for(round_.usage, round_.name, division, benchmark, round_.overlay)
+    return {(rule.key, where): rule for where, rule in conditioned(rules)}
 
 
-def benchmark_diff(old: Round, new: Round, name: str, common: dict[str, list[KeyChange]]) -> BenchmarkDiff:
+def _facts(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Fact]:
+    """The facts that differ."""
+    return (Fact(name, before[name], now) for name, now in after.items() if before[name] != now)
+
+
+def _benchmark_diff(old: Round, new: Round, name: str, common: dict[str, list[KeyChange]]) -> BenchmarkDiff:
     """What changes for a benchmark beyond what changes for every log."""
     before, after = benchmark_line(old, name), benchmark_line(new, name)
-    facts = [
-        Fact("runs of an entry", str(before.runs), str(after.runs)),
-        Fact("runs that may be noncompliant", str(before.forgiven), str(after.forgiven)),
-        *_target_facts(before, after, tuple(common)),
+    counts = [
+        {"runs of an entry": str(line.runs), "runs that may be noncompliant": str(line.forgiven)}
+        for line in (before, after)
     ]
     changes = {}
     for division, known in common.items():
-        found = key_changes(
-            keyed(rules_for(old.usage, old.name, division, name, old.overlay)),
-            keyed(rules_for(new.usage, new.name, division, name, new.overlay)),
-            division,
-        )
         said = {(change.key, change.old, change.new) for change in known}
         changes[division] = [
             change
-            for change in found
+            for change in key_changes(keyed(old, division, name), keyed(new, division, name), division)
             if (change.key, change.old, change.new) not in said and change.key != _NAMES_BENCHMARKS
         ]
-    return BenchmarkDiff(name, tuple(fact for fact in facts if fact.old != fact.new), merged(changes))
+    return BenchmarkDiff(name, (*_facts(*counts), *_target_facts(before, after, tuple(common))), merged(changes))
 
 
 def _target_facts(old: BenchmarkLine, new: BenchmarkLine, divisions: tuple[str, ...]) -> Iterator[Fact]:
@@ -141,17 +136,10 @@ def _target_facts(old: BenchmarkLine, new: BenchmarkLine, divisions: tuple[str, 
         before, after = ("; ".join(line.targets[of]) or "none" for line in (old, new))
         found.setdefault((before, after), []).append(of)
     for (before, after), some in found.items():
+        if before == after:
+            continue
         name = "quality target" if len(some) == len(divisions) else f"quality target ({', '.join(some)})"
         yield Fact(name, before, after)
-
-
-def keyed(rules: RuleSet) -> Keyed:
-    """The rules by key and condition."""
-    found: Keyed = {(rule.key, None): rule for rule in rules.rules}
-    for variant in rules.variants:
-        where = Condition(variant.key, variant.value)
-        found.update({(rule.key, where): rule for rule in variant.rules})
-    return found
 
 
 def key_changes(before: Keyed, after: Keyed, division: str) -> list[KeyChange]:
@@ -175,7 +163,7 @@ def merged(changes: dict[str, list[KeyChange]]) -> tuple[KeyChange, ...]:
 
 
 def _common_changes(old: Round, new: Round, division: str) -> list[KeyChange]:
-    before, after = (keyed(rules_for(of.usage, of.name, division, None, of.overlay)) for of in (old, new))
+    before, after = keyed(old, division, None), keyed(new, division, None)
     return [
         change
         for change in key_changes(before, after, division)
@@ -184,7 +172,7 @@ def _common_changes(old: Round, new: Round, division: str) -> list[KeyChange]:
 
 
 def _all_of(rules: Keyed, round_: Round) -> bool:
-    """Whether the list of benchmarks is that of the round: its change is told once, by the benchmarks."""
+    """Whether the list of benchmarks is that of the round: its change is reported once, by the benchmarks."""
     rule = rules.get((_NAMES_BENCHMARKS, None))
     return rule is None or any(constraint.operand == list(round_.benchmarks) for constraint in rule.value)
 
@@ -196,7 +184,7 @@ def _change(
     new = parts(after, division) if after else ()
     warned = (before.warn_only if before else (), after.warn_only if after else ())
     if before and after and _but_target(old) == _but_target(new) and warned[0] == warned[1]:
-        return None  # A target that changes is told of the benchmark.
+        return None  # A target that changes is reported as a fact of the benchmark.
     was = "; ".join(describe(old, warned[0])) if before else None
     now = "; ".join(describe(new, warned[1])) if after else None
     kind = "changed" if before and after else "added" if after else "removed"

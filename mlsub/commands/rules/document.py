@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from mlsub.commands.rules.keys import KeyLine, KeyList
-from mlsub.commands.rules.overview import Overview, RoundLine, RuleIds, RuleLine
-from mlsub.commands.rules.table import Row, RuleTable, is_common
+from mlsub.commands.rules.overview import BenchmarkLine, Overview, RoundLine, RuleIds, RuleLine
+from mlsub.commands.rules.table import OfBenchmark, Row, RuleTable
 from mlsub.present.document import (
     Cell,
     Column,
@@ -33,6 +33,16 @@ _ROWS = (Column("key", when_narrow="keep"), Column("occurs"), Column("constraint
 _KEYS = (Column("key", when_narrow="keep"), Column("log it"), Column("what"))
 
 
+def name(text: str) -> Span:
+    """The name of a key, a benchmark or a rule."""
+    return Span(text, "name")
+
+
+def one_line(targets: Iterable[str]) -> str:
+    """Quality targets in one line."""
+    return "; ".join(targets) or "none"
+
+
 def overview_document(answer: Overview) -> Document:
     """Rounds and benchmarks."""
     if answer.view == "rounds":
@@ -51,13 +61,12 @@ def _rounds(lines: Sequence[RoundLine]) -> Document:
 def _one_round(lines: Sequence[RoundLine], division: str) -> Document:
     [line] = lines
     rows = tuple(
-        (of.name, str(of.runs), str(of.forgiven), Lines((one_line(of.targets[division]), of.title)))
-        for of in line.benchmarks
+        (name(of.name), *_counts(of), Lines((one_line(of.targets[division]), of.title))) for of in line.benchmarks
     )
     columns = (Column("benchmark", when_narrow="keep"), *_NEEDS, Column(f"quality target ({division})"))
     return document(
         line.title,
-        Facts((("benchmarks", str(len(rows))), ("official rules", Span(f"{line.checker}/", "code")))),
+        Facts((("benchmarks", str(len(rows))), _official(line.checker))),
         Table(columns, rows),
         _more(f"mlsub rules show BENCHMARK --round {line.round}{_usage(line.usage)}"),
     )
@@ -65,21 +74,40 @@ def _one_round(lines: Sequence[RoundLine], division: str) -> Document:
 
 def _one_benchmark(lines: Sequence[RoundLine], division: str) -> Document:
     newest = lines[-1]
-    name, title = newest.benchmarks[0].name, newest.benchmarks[0].title
+    [benchmark] = newest.benchmarks
     rows = tuple(
-        (line.usage, line.round, str(of.runs), str(of.forgiven), one_line(of.targets[division]))
+        (line.usage, line.round, *_counts(of), one_line(of.targets[division]))
         for line in lines
         for of in line.benchmarks
     )
     columns = (*_ROUNDS[:2], *_NEEDS, Column(f"quality target ({division})"))
-    more = _more(f"mlsub rules show {name} --round {newest.round}{_usage(newest.usage)}")
-    return document(f"{name}: {title}", Table(columns, rows, key=1), more)
+    more = _more(f"mlsub rules show {benchmark.name} --round {newest.round}{_usage(newest.usage)}")
+    return document(f"{benchmark.name}: {benchmark.title}", Table(columns, rows, key=1), more)
+
+
+def _counts(benchmark: BenchmarkLine) -> tuple[str, str]:
+    return str(benchmark.runs), str(benchmark.forgiven)
+
+
+def needs_table(head: Column, needs: Iterable[tuple[Cell, BenchmarkLine]]) -> Table:
+    """What entries need, with the quality targets of both divisions."""
+    columns = (head, *_NEEDS, Column("quality target, Closed"), Column("quality target, Open"))
+    rows = ((cell, *_counts(of), *(Lines(words or ("none",)) for words in of.targets.values())) for cell, of in needs)
+    return Table(columns, tuple(rows))
+
+
+def _official(checker: str) -> tuple[str, Cell]:
+    return "official rules", Span(f"{checker}/", "code")
+
+
+def _titled(what: str, answer: OfBenchmark) -> str:
+    return f"{what} of {answer.benchmark}, {answer.usage} {answer.round}, {answer.division} division"
 
 
 def ids_document(ids: RuleIds) -> Document:
     """The rule ids that a log and its package may run into."""
     return document(
-        f"Rule ids of {ids.benchmark}, {ids.usage} {ids.round}, {ids.division} division",
+        _titled("Rule ids", ids),
         section("Demands on the keys of a log", _rules(ids.rules)),
         section("Rules that are not about one key", _rules(ids.general)),
         _more("mlsub explain RULE"),
@@ -87,7 +115,7 @@ def ids_document(ids: RuleIds) -> Document:
 
 
 def _rules(lines: Sequence[RuleLine]) -> Table:
-    return Table(_RULES, tuple((Span(line.id, "code"), line.demand) for line in lines))
+    return Table(_RULES, tuple((name(line.id), line.demand) for line in lines))
 
 
 def table_document(table: RuleTable) -> Document:
@@ -96,35 +124,43 @@ def table_document(table: RuleTable) -> Document:
     for part in table.sections:
         for row in part.rows:
             heading = row.source if part.where is None else f"{part.where.words()} ({row.source})"
-            groups.setdefault((is_common(row.source), heading), []).append(row)
-    alternatives = ", ".join(" or ".join(group) for group in table.at_least_one_of)
+            groups.setdefault((row.of_every_benchmark, heading), []).append(row)
     return document(
-        f"Rules of {table.benchmark}, {table.usage} {table.round}, {table.division} division",
+        _titled("Rules", table),
         Facts(
             (
                 ("benchmark", table.title),
                 ("runs", f"{table.runs} an entry, of which {table.forgiven or 'none'} may be noncompliant"),
                 ("quality target", one_line(table.targets)),
-                ("official rules", Span(f"{table.checker}/", "code")),
+                _official(table.checker),
             )
         ),
         *(
-            section(f"{heading}, for every benchmark" if common else heading, _rows(rows))
+            section(f"{heading}, for every benchmark" if common else heading, rows_table(rows))
             for (common, heading), rows in sorted(groups.items(), key=lambda group: group[0][0])
         ),
-        Text(f"One of each must appear: {alternatives}") if alternatives else None,
+        alternatives(table.at_least_one_of),
     )
 
 
-def _rows(rows: Sequence[Row]) -> Table:
-    return Table(_ROWS, tuple((row.key, row.occurs, Lines(row.constraints)) for row in rows))
+def rows_table(rows: Iterable[Row], head: str = "", more: Callable[[Row], Cell] = str) -> Table:
+    """Rows of rules; with ``head`` a further column, which ``more`` fills."""
+    columns = (*_ROWS, Column(head)) if head else _ROWS
+    cells = ((name(row.key), row.occurs, Lines(row.constraints), *([more(row)] if head else ())) for row in rows)
+    return Table(columns, tuple(cells))
+
+
+def alternatives(groups: Sequence[Sequence[str]]) -> Text | None:
+    """Groups of keys of which one must appear."""
+    said = ", ".join(" or ".join(group) for group in groups)
+    return Text(f"One of each must appear: {said}") if said else None
 
 
 def keys_document(keys: KeyList) -> Document:
     """What a training code must log and may log, in the order of a run."""
     kinds = tuple(Span(kind, "code") for kind in ("POINT_IN_TIME", "INTERVAL_START", "INTERVAL_END"))
     return document(
-        f"Keys of {keys.benchmark}, {keys.usage} {keys.round}, {keys.division} division",
+        _titled("Keys", keys),
         Facts(
             (
                 ("benchmark", keys.title),
@@ -141,7 +177,7 @@ def _steps(keys: Sequence[KeyLine]) -> Iterator[Section | None]:
     groups: dict[tuple[str, str | None], list[tuple[Cell, ...]]] = {}
     for line in keys:
         need = f"must, {line.when.removeprefix('exactly ')}" if line.need == "must" else line.need
-        groups.setdefault((line.step, line.where), []).append((line.key, need, Lines(tuple(_about(line)))))
+        groups.setdefault((line.step, line.where), []).append((name(line.key), need, Lines(tuple(_about(line)))))
     for (step, where), rows in groups.items():
         yield section(" ".join(filter(None, (step.capitalize(), where))), Table(_KEYS, tuple(rows)))
 
@@ -155,11 +191,6 @@ def _about(line: KeyLine) -> Iterator[Words]:
         yield Span(line.event_type, "code")
     if line.virtual:
         yield "no record of its own"
-
-
-def one_line(targets: Sequence[str]) -> str:
-    """Quality targets in one line."""
-    return "; ".join(targets) or "none"
 
 
 def _more(command: str, between: str = "", other: str = "") -> Text:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from mlsub.commands.rules.diff import Fact, KeyChange, RoundDiff
-from mlsub.commands.rules.document import one_line
+from mlsub.commands.rules.diff import BenchmarkDiff, Fact, KeyChange, RoundDiff
+from mlsub.commands.rules.document import name, one_line
 from mlsub.commands.rules.submission import SubmissionDiff, Unmet
 from mlsub.divisions import DIVISIONS
 from mlsub.present.document import (
@@ -24,7 +24,7 @@ from mlsub.present.document import (
     section,
 )
 
-MARKS = {"added": "new", "removed": "gone", "changed": "changed"}
+_MARKS = {"added": "new", "removed": "gone", "changed": "changed"}
 _MEANINGS: dict[str, Meaning] = {"added": "good", "removed": "bad", "changed": "note"}
 _CHANGES = (Column("", when_narrow="keep"), Column("", when_narrow="keep"), Column(""))
 _ADDED = (
@@ -37,7 +37,7 @@ _UNMET = (Column("", when_narrow="keep"), Column(""))
 
 def round_document(diff: RoundDiff) -> Document:
     """What changes from one round to another."""
-    return document(_title(diff), *_blocks(diff))
+    return document(_title(diff), *diff_blocks(diff))
 
 
 def submission_document(diff: SubmissionDiff) -> Document:
@@ -46,7 +46,7 @@ def submission_document(diff: SubmissionDiff) -> Document:
     judged = f"{_count(diff.logs, 'log')} judged by {rules.old} and by {rules.new}"
     return document(
         _title(rules),
-        *_blocks(rules),
+        *diff_blocks(rules),
         Facts((("submission", Span(diff.root, "path")), ("compared", judged if diff.logs else "no log to judge"))),
         Items(
             tuple(
@@ -65,39 +65,48 @@ def _title(diff: RoundDiff) -> str:
     return f"Changes from {diff.usage} {diff.old} to {diff.new}{only}"
 
 
-def _blocks(diff: RoundDiff) -> list[Block | None]:
+def diff_blocks(diff: RoundDiff, longest: int | None = None) -> list[Block | None]:
+    """What changes for packages, benchmarks and logs; of a benchmark with more than ``longest`` changes how many."""
     if diff.empty:
         return [Text("No rule changes.")]
-    added = tuple((of.name, str(of.runs), one_line(of.targets["closed"])) for of in diff.benchmarks_added)
+    added = tuple((name(of.name), str(of.runs), one_line(of.targets["closed"])) for of in diff.benchmarks_added)
     beyond = "Nothing else changes" if diff.common else "Unchanged"
     return [
-        section("Every package", _changes(diff.facts, (), diff)),
+        section("Every package", change_table(diff.facts, (), diff.divisions)),
         section("New benchmarks", Table(_ADDED, added)),
         _names("Benchmarks that are gone", diff.benchmarks_removed),
-        section("Every log", _changes((), diff.common, diff)),
-        *(section(of.name, _changes(of.facts, of.keys, diff)) for of in diff.benchmarks),
+        section("Every log", change_table((), diff.common, diff.divisions)),
+        *(section(of.name, _of_benchmark(of, diff.divisions, longest)) for of in diff.benchmarks),
         _names(beyond, diff.unchanged),
     ]
 
 
+def _of_benchmark(of: BenchmarkDiff, divisions: tuple[str, ...], longest: int | None) -> Block:
+    count = len(of.facts) + len(of.keys)
+    if longest is not None and count > longest:
+        return Text((f"{count} demands change; see ", name(of.name), "."))
+    return change_table(of.facts, of.keys, divisions)
+
+
 def _names(what: str, names: Iterable[str]) -> Text | None:
-    said = ", ".join(names)
-    return Text(f"{what}: {said}") if said else None
+    said = tuple(word for one in names for word in (", ", name(one)))[1:]
+    return Text((f"{what}: ", *said)) if said else None
 
 
-def _changes(facts: Iterable[Fact], keys: Iterable[KeyChange], diff: RoundDiff) -> Table:
+def change_table(facts: Iterable[Fact], keys: Iterable[KeyChange], divisions: tuple[str, ...]) -> Table:
+    """Changes: what becomes of it, the fact or key, and what is different."""
     rows: list[tuple[Cell, ...]] = [
         (_mark("changed"), fact.name, Lines((f"was: {fact.old}", f"now: {fact.new}"))) for fact in facts
     ]
     for change in keys:
-        only = "" if change.divisions == diff.divisions else f" ({', '.join(change.divisions)})"
+        only = "" if change.divisions == divisions else f" ({', '.join(change.divisions)})"
         where = (change.where.words(),) if change.where else ()
-        rows.append((_mark(change.change), change.key + only, Lines((*where, *change.lines))))
+        rows.append((_mark(change.change), (name(change.key), only), Lines((*where, *change.lines))))
     return Table(_CHANGES, tuple(rows), key=1)
 
 
 def _mark(change: str) -> Span:
-    return Span(MARKS[change], _MEANINGS[change])
+    return Span(_MARKS[change], _MEANINGS[change])
 
 
 def _unmet(found: Iterable[Unmet], logs: int) -> Table:

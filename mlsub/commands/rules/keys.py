@@ -7,14 +7,12 @@ from typing import ClassVar
 
 import msgspec
 
-from mlsub.commands.rules.table import targets
-from mlsub.commands.rules.words import describe, occurs_words, parts
+from mlsub.commands.rules.table import OfBenchmark, about, conditioned, describe, occurs_words, parts
 from mlsub.divisions import DIVISIONS
-from mlsub.present.envelope import Answer
 from mlsub.rounds import Round
 from mlsub.rules.aspects.base import Part
 from mlsub.rules.explain import descriptions
-from mlsub.rules.load import benchmark, rules_for
+from mlsub.rules.load import rules_for
 from mlsub.rules.model import KeyRule, RuleSet
 from mlsub.rules.steps import PLACE, STEPS, event_type, step_of
 
@@ -43,18 +41,12 @@ class KeyLine(msgspec.Struct, frozen=True, kw_only=True):
     virtual: bool = False
 
 
-class KeyList(Answer, frozen=True, kw_only=True):
+class KeyList(OfBenchmark, frozen=True, kw_only=True):
     """Everything a training code of one benchmark logs."""
 
-    SCHEMA: ClassVar[int] = 2
+    SCHEMA: ClassVar[int] = 3
 
-    usage: str
-    round: str
-    division: str
-    benchmark: str
-    title: str
     log_format: str
-    targets: tuple[str, ...]
     keys: tuple[KeyLine, ...]
 
 
@@ -64,32 +56,15 @@ def key_list(round_: Round, division: str, name: str) -> KeyList:
     Raises:
         KeyError: the round has no such benchmark.
     """
-    title = benchmark(round_.usage, round_.name, name, round_.overlay).title
     rules = rules_for(round_.usage, round_.name, division, name, round_.overlay)
-    lines = [_line(rule, rules, division) for rule in rules.rules]
-    lines += _seeds(round_, division, {line.key for line in lines})
-    for variant in rules.variants:
-        where = f"where {variant.key} is {variant.value}"
-        lines += [_line(rule, rules, division, where) for rule in variant.rules]
+    lines = [_line(rule, rules, division, where.words() if where else None) for where, rule in conditioned(rules)]
+    lines += _seeds(round_, division, {rule.key for rule in rules.rules})
     steps, conditions = list(STEPS), list(dict.fromkeys([None, *(line.where for line in lines)]))
-    return KeyList(
-        usage=round_.usage,
-        round=round_.name,
-        division=division,
-        benchmark=name,
-        title=title,
-        log_format=round_.log_format,
-        targets=targets(rules),
-        keys=tuple(
-            sorted(
-                lines,
-                key=lambda line: (steps.index(line.step), conditions.index(line.where), PLACE.get(line.key, 0)),
-            )
-        ),
-    )
+    lines.sort(key=lambda line: (steps.index(line.step), conditions.index(line.where), PLACE.get(line.key, 0)))
+    return KeyList(**about(round_, division, name), log_format=round_.log_format, keys=tuple(lines))
 
 
-def _line(rule: KeyRule, rules: RuleSet, division: str, where: str | None = None) -> KeyLine:
+def _line(rule: KeyRule, rules: RuleSet, division: str, where: str | None) -> KeyLine:
     found = _narrowed(rule, rules, parts(rule, division))
     others = [key for group in rules.alternatives if rule.key in group for key in group if key != rule.key]
     need = "must" if rule.occurs.is_required else "may"

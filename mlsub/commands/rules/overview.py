@@ -7,8 +7,7 @@ from typing import ClassVar
 
 import msgspec
 
-from mlsub.commands.rules.package import package_facts
-from mlsub.commands.rules.table import targets
+from mlsub.commands.rules.table import Condition, OfBenchmark, about, conditioned, targets
 from mlsub.divisions import DIVISIONS
 from mlsub.present.envelope import Answer
 from mlsub.rounds import Round
@@ -60,15 +59,11 @@ class RuleLine(msgspec.Struct, frozen=True):
     demand: str
 
 
-class RuleIds(Answer, frozen=True, kw_only=True):
+class RuleIds(OfBenchmark, frozen=True, kw_only=True):
     """The rule ids of one benchmark's logs, and those that are not about one key."""
 
-    SCHEMA: ClassVar[int] = 2
+    SCHEMA: ClassVar[int] = 3
 
-    usage: str
-    round: str
-    division: str
-    benchmark: str
     rules: tuple[RuleLine, ...]
     general: tuple[RuleLine, ...]
 
@@ -96,32 +91,47 @@ def round_lines(usages: tuple[str, ...], only: str | None = None, overlay: str |
 def benchmark_line(round_: Round, name: str) -> BenchmarkLine:
     """What an entry of the benchmark needs."""
     needs = benchmark(round_.usage, round_.name, name, round_.overlay)
-    reached = {of: targets(rules_for(round_.usage, round_.name, of, name, round_.overlay)) for of in DIVISIONS}
+    reached = {of: targets(round_, of, name) for of in DIVISIONS}
     return BenchmarkLine(name=name, title=needs.title, runs=needs.runs, forgiven=needs.forgiven, targets=reached)
+
+
+_SEEDS = {
+    "unchecked": "not checked",
+    "optional": "none is needed, but once a run has logged one, every later run must; none may be used twice",
+    "required": "every run needs one; none may be used twice",
+}
+
+
+def package_facts(round_: Round) -> dict[str, str]:
+    """What a round asks of whole packages, in words (see mlsub/rounds/rounds.yaml)."""
+    statuses = "not checked"
+    if round_.statuses is not None:
+        case = "letter by letter" if round_.statuses.case_counts else "in upper or lower case"
+        statuses = f"{' | '.join(round_.statuses.one_of)}; {case}"
+    scaling = "SYSTEM/strong/BENCHMARK, or weak" if round_.scaling_folders else "SYSTEM/BENCHMARK"
+    return {
+        "records of logs": ":::MLL, the format of v0.6" if round_.log_format == "mll" else ":::MLLOG",
+        "seeds of Closed entries": _SEEDS[round_.seeds],
+        "empty benchmark folders": "ignored" if round_.empty_folder_ignored else "rejected as entries without runs",
+        "system descriptions": "every field must be there" if round_.descriptions_checked else "not checked",
+        "status in system descriptions": statuses,
+        "result folders": f"results/{scaling}",
+    }
 
 
 def rule_ids_of(round_: Round, division: str, name: str) -> RuleIds:
     """Every rule id that a log of this benchmark, or the package around it, may run into."""
     rules = rules_for(round_.usage, round_.name, division, name, round_.overlay)
-    lines = [line for rule in rules.rules for line in _lines(rule, division, "")]
-    for variant in rules.variants:
-        where = f"where {variant.key} is {variant.value}: "
-        lines += [line for rule in variant.rules for line in _lines(rule, division, where)]
+    lines = [line for where, rule in conditioned(rules) for line in _lines(rule, division, where)]
     lines += [RuleLine(rule_id(group[0], AnyOf.name), AnyOf.words_of(group)) for group in rules.alternatives]
     general = [RuleLine(info.id, info.title) for info in catalogue().values() if not info.id.startswith("check.")]
-    return RuleIds(
-        usage=round_.usage,
-        round=round_.name,
-        division=division,
-        benchmark=name,
-        rules=tuple(lines),
-        general=tuple(general),
-    )
+    return RuleIds(**about(round_, division, name), rules=tuple(lines), general=tuple(general))
 
 
-def _lines(rule: KeyRule, division: str, where: str) -> Iterator[RuleLine]:
+def _lines(rule: KeyRule, division: str, where: Condition | None) -> Iterator[RuleLine]:
     """One line an aspect of a key."""
+    condition = f"{where.words()}: " if where else ""
     for aspect in aspects_of(rule):
         words = aspect.phrase(part.words for part in aspect.parts(division))
         warning = " (only a warning)" if aspect.name in rule.warn_only else ""
-        yield RuleLine(rule_id(rule.key, aspect.name), f"{where}{words}{warning}")
+        yield RuleLine(rule_id(rule.key, aspect.name), f"{condition}{words}{warning}")

@@ -1,140 +1,268 @@
-"""The reference pages of the documentation: all of them, as a mapping from path to text."""
+"""The reference pages of the documentation: a document for all there is, and links wherever one names another."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from itertools import groupby, pairwise
+from pathlib import PurePath
 
-from mlsub.commands.rules.history import spans
-from mlsub.commands.rules.markdown import code, link, page, prose, table
-from mlsub.commands.rules.page_benchmark import benchmark_page
-from mlsub.commands.rules.page_key import key_page, keys_with_pages
-from mlsub.commands.rules.page_round import round_page
-from mlsub.rounds import usages
-from mlsub.rounds.names import all_rounds, rounds_with
-from mlsub.rules.catalogue import RuleInfo, catalogue
+import msgspec
+
+from mlsub.commands.explain.run import explanation, explanation_blocks, explanation_document
+from mlsub.commands.rules.diff import keyed, round_diff
+from mlsub.commands.rules.document import alternatives, name, needs_table, rows_table
+from mlsub.commands.rules.document_diff import change_table, diff_blocks
+from mlsub.commands.rules.overview import benchmark_line, package_facts
+from mlsub.commands.rules.table import Condition, Row, RuleTable, parts, row_of, rule_table
+from mlsub.divisions import DIVISIONS
+from mlsub.findings import Blocks
+from mlsub.io.data import shipped
+from mlsub.present.document import (
+    Block,
+    Code,
+    Column,
+    Document,
+    Facts,
+    Items,
+    Span,
+    Table,
+    Text,
+    Words,
+    document,
+    section,
+)
+from mlsub.present.markdown import render
+from mlsub.rounds import Round, usages
+from mlsub.rounds.names import all_rounds, rounds_with, spans
+from mlsub.rules.catalogue import catalogue
+from mlsub.rules.demands import all_demands
 from mlsub.rules.explain import descriptions
+from mlsub.rules.load import benchmark, rules_for
+from mlsub.rules.steps import event_type
 
 #: The index, and the list of rules that are not about one key.
 INDEX = "reference.md"
 RULES = "rules.md"
-
-_NOTE = "<!-- Written by `make docs` from mlsub/rules and mlsub/rounds; changes to it are lost. -->"
-
-#: What the first part of a rule id stands for.
-_GROUPS = {
-    "log": "A log as a whole",
-    "run": "A run",
-    "seed": "Seeds of an entry",
-    "entry": "An entry",
-    "rcp": "The convergence of an entry",
-    "official": "What the official tools crash on",
-    "score": "The score of an entry",
-    "power": "The power measurements of an entry",
-    "params": "Flags of the package checker",
-    "cross": "A log and the package around it",
-    "system": "A system description",
-    "tree": "The tree of an organisation",
-    "layout": "The package as files",
-    "package": "A manifest, and what is packed by it",
-    "merge": "Packages that are joined",
-    "seal": "Sealing a submission, and opening it",
-    "file": "The text of a file",
-    "borrow": "Hyperparameters that are borrowed during review",
-    "resubmit": "Results that are submitted again in a later round",
-    "inspect": "Runs side by side: mlsub inspect",
-    "claim": "How results are quoted",
-    "check": "Why nothing was checked",
-    "rule": "Defects of mlsub",
-    "review": "Defects of mlsub beside the official rules",
-}
+#: Changes of one benchmark that a round's page lists; more are on the benchmark's own page.
+_LONGEST = 12
+_NOTE = "<!-- Written by `make docs` from mlsub/rules and mlsub/rounds; changes to it are lost. -->\n\n"
+_CODE_BLOCK = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
+#: A name set as code, outside of a link.
+_NAME = re.compile(r"(?<!\[)`([\w. /-]+)`(?!\])")
+_RULE_HEADING = re.compile(r"^## (key\.\S+)$", re.MULTILINE)
 
 
 def generate() -> dict[str, str]:
     """Every generated page, by its path in the documentation."""
-    pages = {INDEX: _index(), RULES: _rule_index()}
+    documents = {INDEX: _index(), RULES: _rule_index()}
     for usage in usages():
-        for round_ in all_rounds(usage):
-            pages[f"rounds/{usage}-{round_.name}.md"] = round_page(round_)
-        for name in _benchmarks(usage):
-            pages[f"benchmarks/{name}.md"] = benchmark_page(usage, name)
-    for info in catalogue().values():
-        pages[f"rules/{info.id}.md"] = _rule_page(info)
-    for key in keys_with_pages():
-        pages[f"keys/{key}.md"] = key_page(key)
-    return {path: page((_NOTE, "", *lines)) for path, lines in pages.items()}
+        documents |= {_round_path(round_): _round_page(round_) for round_ in all_rounds(usage)}
+        documents |= {f"benchmarks/{of}.md": _benchmark_page(usage, of) for of in _benchmarks(usage)}
+    documents |= {f"rules/{rule}.md": explanation_document(explanation(rule)) for rule in catalogue()}
+    documents |= {f"keys/{key}.md": _key_page(key, rules) for key, rules in keys_with_pages().items()}
+    return {path: _NOTE + linked(_anchored(render(page)), path) for path, page in documents.items()}
 
 
-def _index() -> Iterator[str]:
-    yield from (
-        "# Reference",
-        "",
-        "Every round, benchmark, key and rule that mlsub knows. The same is shown by these commands; the JSON that",
-        "they give with `--format json` is described in [rules-json.md](rules-json.md).",
-        "",
-        "```console",
-        "$ mlsub rules list",
-        "$ mlsub rules list --round 6.1",
-        "$ mlsub rules show resnet --round 2.1",
-        "$ mlsub rules diff 6.0 6.1",
-        "$ mlsub rules keys llama31_8b",
-        "```",
-        "",
-        f"[Rounds](#rounds) · [Benchmarks](#benchmarks) · [Keys](#keys) · [Rules]({RULES})",
-        "",
-        "## Rounds",
-        "",
-    )
-    for usage in usages():
-        names = [link(round_.name, f"rounds/{usage}-{round_.name}.md") for round_ in all_rounds(usage)]
-        yield f"- {usage}: {', '.join(names)}"
-    yield from ("", "## Benchmarks", "")
-    found = []
-    for usage in usages():
-        for name in _benchmarks(usage):
-            rounds = rounds_with(usage, name)
-            title = benchmark_title(usage, name)
-            where = f"{usage} {spans(usage, [round_.name for round_ in rounds])}"
-            found.append([link(code(name), f"benchmarks/{name}.md"), prose(title), where])
-    yield from table(["benchmark", "", "rounds"], found)
-    yield from ("", "## Keys", "", "What a record's key stands for; each page has every demand on it.", "")
-    about = descriptions()
-    yield from table(
-        ["key", "meaning"], [[link(code(key), f"keys/{key}.md"), prose(about[key])] for key in keys_with_pages()]
-    )
+def linked(text: str, path: str) -> str:
+    """The text of a page; what it names as code and has a page becomes a link, and so do paths below build/docs."""
+
+    def link(match: re.Match[str]) -> str:
+        shown = match[1].removeprefix("build/docs/")
+        page = _pages().get(match[1]) if shown == match[1] else shown
+        if page is None or page.partition("#")[0] == path:
+            return match[0]
+        target = PurePath(os.path.relpath(page, os.path.dirname(path) or ".")).as_posix()  # noqa: PTH120
+        return f"[{shown}]({target})" if shown != match[1] else f"[{match[0]}]({target})"
+
+    return in_prose(text, lambda prose: _NAME.sub(link, prose))
 
 
-def _rule_index() -> Iterator[str]:
-    yield from ("# Rules", "", "Rules that are not about one key; those of a key are on [its page](reference.md#keys).")
-    yield from _rules(catalogue().values())
+def in_prose(text: str, change: Callable[[str], str]) -> str:
+    """The text of a page, changed except in its blocks of code."""
+    return "".join(part if at % 2 else change(part) for at, part in enumerate(_CODE_BLOCK.split(text)))
 
 
-def _rules(infos: Iterable[RuleInfo]) -> Iterator[str]:
-    groups: dict[str, list[RuleInfo]] = {}
-    for info in infos:
-        groups.setdefault(info.id.partition(".")[0], []).append(info)
-    for group, some in groups.items():
-        yield from ("", f"## {_GROUPS[group]}", "")
-        yield from (f"- {link(code(info.id), f'rules/{info.id}.md')}: {prose(info.title)}" for info in some)
+def _anchored(text: str) -> str:
+    """The text of a page with an anchor for each rule of a key that it explains."""
+    return _RULE_HEADING.sub(r'<a id="\1"></a>\n\n\g<0>', text)
+
+
+@lru_cache(maxsize=1)
+def _pages() -> dict[str, str]:
+    """The pages on what has a name."""
+    pages = {f"{usage} {round_.name}": _round_path(round_) for usage in usages() for round_ in all_rounds(usage)}
+    pages |= {of: f"benchmarks/{of}.md" for usage in usages() for of in _benchmarks(usage)}
+    for key, rules in keys_with_pages().items():
+        pages[key] = f"keys/{key}.md"
+        pages |= {rule: f"keys/{key}.md#{rule}" for rule in rules}
+    return pages | {rule: f"rules/{rule}.md" for rule in catalogue()}
+
+
+@lru_cache(maxsize=1)
+def keys_with_pages() -> dict[str, list[str]]:
+    """Every key that some rule names, sorted, with the ids of its rules."""
+    found: dict[str, list[str]] = {}
+    for rule, demands in all_demands().items():
+        found.setdefault(demands.key, []).append(rule)
+    return dict(sorted(found.items()))
 
 
 def _benchmarks(usage: str) -> list[str]:
-    return sorted({name for round_ in all_rounds(usage) for name in round_.benchmarks})
+    return sorted({of for round_ in all_rounds(usage) for of in round_.benchmarks})
 
 
-def benchmark_title(usage: str, name: str) -> str:
-    """A benchmark's title."""
-    from mlsub.rules.load import benchmark
-
-    return benchmark(usage, rounds_with(usage, name)[0].name, name).title
+def _round_path(round_: Round) -> str:
+    return f"rounds/{round_.usage}-{round_.name}.md"
 
 
-def _rule_page(info: RuleInfo) -> Iterator[str]:
-    kind = f"{info.kind.value} {info.severity.value}"
-    out = {"none": "It rules out no division", "closed": "It rules out the Closed division"}
-    yield from (f"# {info.id}", "", f"{prose(info.title)}.", "")
-    yield from (f"An {kind}. {out.get(info.blocks.value, 'It rules out both divisions')}.", "")
-    yield f"- why: {prose(info.why)}"
-    yield f"- source: {prose(info.source)}"
-    yield f"- example: {prose(info.example)}"
-    yield f"- fix: {prose(info.fix)}"
-    yield from ("", f"[All rules](../{RULES})")
+def _named(round_: Round) -> Span:
+    return name(f"{round_.usage} {round_.name}")
+
+
+def _listed(names: Iterable[Span]) -> tuple[Span | str, ...]:
+    """Names with commas between them."""
+    return tuple(word for one in names for word in (", ", one))[1:]
+
+
+def _index() -> Document:
+    commands = ("list", "list --round 6.1", "show resnet --round 2.1", "diff 6.0 6.1", "keys llama31_8b")
+    benchmarks: list[tuple[Words, ...]] = []
+    for usage in usages():
+        for of in _benchmarks(usage):
+            rounds = rounds_with(usage, of)
+            title = benchmark(usage, rounds[0].name, of).title
+            benchmarks.append((name(of), title, f"{usage} {spans(usage, [round_.name for round_ in rounds])}"))
+    about = descriptions()
+    return document(
+        "Reference",
+        Text("Every round, benchmark, key and rule that mlsub knows. These commands show the same:"),
+        Code("\n".join(f"$ mlsub rules {words}" for words in commands)),
+        Items(
+            (
+                ("The JSON that they write with --format json: ", Span("build/docs/rules-json.md", "code")),
+                ("Rules that are not about one key: ", Span(f"build/docs/{RULES}", "code")),
+            )
+        ),
+        section("Rounds", Items(tuple(_listed(map(_named, all_rounds(usage))) for usage in usages()))),
+        section("Benchmarks", Table(tuple(map(Column, ("benchmark", "", "rounds"))), tuple(benchmarks))),
+        section(
+            "Keys",
+            Text("What a record's key stands for; each page has every demand on it."),
+            Table((Column("key"), Column("meaning")), tuple((name(key), about[key]) for key in keys_with_pages())),
+        ),
+    )
+
+
+def _rule_index() -> Document:
+    groups = groupby(catalogue().values(), key=lambda info: info.id.partition(".")[0])
+    found: dict[str, list[tuple[Span | str, ...]]] = {}
+    for group, infos in groups:
+        found.setdefault(group, []).extend((name(info.id), f": {info.title}") for info in infos)
+    titles = shipped(__file__, "groups.yaml", dict[str, str])
+    return document(
+        "Rules",
+        Text("Rules that are not about one key."),
+        Text(("Those of a key are on its page: ", Span(f"build/docs/{INDEX}", "code"))),
+        *(section(titles[group], Items(tuple(items))) for group, items in found.items()),
+    )
+
+
+def _round_page(round_: Round) -> Document:
+    """Benchmarks, whole packages, what changed, and what every log must hold."""
+    rounds = list(all_rounds(round_.usage))
+    at = [other.name for other in rounds].index(round_.name)
+    before, after = rounds[:at][-1:], rounds[at + 1 :][:1]
+    beside = [(word, _named(other)) for word, some in (("before", before), ("next", after)) for other in some]
+    needs = ((name(of), benchmark_line(round_, of)) for of in round_.benchmarks)
+    rules = rules_for(round_.usage, round_.name, "closed", None, round_.overlay)
+    return document(
+        round_.title,
+        Facts((("official rules", Span(round_.checker, "code")), *beside, *package_facts(round_).items())),
+        section("Benchmarks", needs_table(Column("benchmark"), needs)),
+        *(
+            section(f"What changed since {old.name}", *diff_blocks(round_diff(old, round_), longest=_LONGEST))
+            for old in before
+        ),
+        section("Every log", _common_table(round_), alternatives(rules.alternatives)),
+    )
+
+
+def _common_table(round_: Round) -> Table:
+    """The common rows, those of both divisions once."""
+    found: dict[Row, list[str]] = {}
+    for division in DIVISIONS:
+        for rule in rules_for(round_.usage, round_.name, division, None, round_.overlay).rules:
+            bare = msgspec.structs.replace(row_of(rule, division), source="", blocks=Blocks.NONE, rules=())
+            found.setdefault(bare, []).append(division)
+    order = list(dict.fromkeys(row.key for row in found))
+    rows = sorted(found, key=lambda row: order.index(row.key))
+    return rows_table(rows, "division", lambda row: "both" if len(found[row]) == len(DIVISIONS) else found[row][0])
+
+
+def _benchmark_page(usage: str, of: str) -> Document:
+    """Its rounds, what it demands in the newest, and what each round changed."""
+    rounds = rounds_with(usage, of)
+    periods = [(list(some), needs) for needs, some in groupby(rounds, key=lambda round_: benchmark_line(round_, of))]
+    tables = [rule_table(rounds[-1], division, of) for division in DIVISIONS]
+    steps = ((after, round_diff(before, after, (of,))) for before, after in pairwise(rounds))
+    return document(
+        of,
+        Text(f"{tables[0].title}."),
+        Text(("Rounds: ", *_listed(map(_named, rounds)))),
+        needs_table(
+            Column("rounds"), ((spans(usage, [round_.name for round_ in some]), needs) for some, needs in periods)
+        ),
+        *(section(f"{table.division.capitalize()}, {table.round}", *_demands(rounds, table)) for table in tables),
+        Text(("Beside this, every log must hold what ", _named(rounds[-1]), " demands of it.")),
+        section(
+            "What changed",
+            *(
+                section(after.name, change_table(one.facts, one.keys, diff.divisions))
+                for after, diff in steps
+                for one in diff.benchmarks
+            ),
+        ),
+    )
+
+
+def _demands(rounds: list[Round], table: RuleTable) -> Iterator[Block]:
+    """What the benchmark demands beyond what every log must hold, and since when."""
+    none = True
+    for part in table.sections:
+        where, rows = part.where, [row for row in part.rows if not row.of_every_benchmark]
+        if not rows:
+            continue
+        none = False
+        if where is not None:
+            yield Text(("Where ", name(where.key), " is ", Span(where.value, "code"), ":"))
+        yield rows_table(rows, "since", lambda row, where=where: _since(rounds, table, where, row.key))  # type: ignore[misc]
+    if none:
+        yield Text("Nothing beyond what every log must hold.")
+
+
+def _since(rounds: list[Round], table: RuleTable, where: Condition | None, key: str) -> str:
+    """The first round since which the demands on a key have not changed."""
+    first, wanted = rounds[-1].name, None
+    for round_ in reversed(rounds):
+        rule = keyed(round_, table.division, table.benchmark).get((key, where))
+        found = None if rule is None else (set(parts(rule, table.division)), rule.warn_only)
+        wanted = found if wanted is None else wanted
+        if found != wanted:
+            break
+        first = round_.name
+    return first
+
+
+def _key_page(key: str, rules: list[str]) -> Document:
+    """What a key means, and every demand on it with the rounds and benchmarks that it binds."""
+    about = descriptions().get(key, "a key of the benchmark")
+    virtual = any(demand.rule.gathers for rule in rules for demand in all_demands()[rule].demands)
+    return document(
+        key,
+        Text(f"{about[0].upper()}{about[1:]}."),
+        None if virtual else Text(("Event: ", Span(event_type(key), "code"))),
+        *(section(rule, *explanation_blocks(explanation(rule), on_page_of_key=True)) for rule in rules),
+    )

@@ -1,19 +1,43 @@
-"""The rules of one benchmark, round and division as a table."""
+"""The rules of one benchmark, round and division as a table, and a key's demands in words."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar
 
 import msgspec
 
-from mlsub.commands.rules.words import describe, occurs_words, parts, target_words
 from mlsub.findings import Blocks
 from mlsub.present.envelope import Answer
 from mlsub.rounds import Round
-from mlsub.rules.aspects import aspects_of
-from mlsub.rules.load import benchmark, house_rules_for, rules_for
-from mlsub.rules.model import KeyRule, RuleSet
+from mlsub.rules.aspects import ASPECTS, aspects_of
+from mlsub.rules.aspects.base import Part
+from mlsub.rules.aspects.count import Count, Repeated
+from mlsub.rules.load import benchmark, rules_for
+from mlsub.rules.model import KeyRule, Occurs, RuleSet
 from mlsub.rules.phrases import rule_id
+
+
+class OfBenchmark(Answer, frozen=True, kw_only=True):
+    """What the answers about one benchmark have in common; ``targets`` are the quality targets in words."""
+
+    usage: str
+    round: str
+    division: str
+    benchmark: str
+    title: str
+    targets: tuple[str, ...]
+
+
+class Condition(msgspec.Struct, frozen=True):
+    """Rules that hold only where a log gives a key this value."""
+
+    key: str
+    value: str
+
+    def words(self) -> str:
+        """The condition in words."""
+        return f"where {self.key} is {self.value}"
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,16 +61,10 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
         warned = (f"only a warning: {', '.join(self.warn_only)}",) if self.warn_only else ()
         return (*self.demands, *warned)
 
-
-class Condition(msgspec.Struct, frozen=True):
-    """Rules that hold only where a log gives a key this value."""
-
-    key: str
-    value: str
-
-    def words(self) -> str:
-        """The condition in words."""
-        return f"where {self.key} is {self.value}"
+    @property
+    def of_every_benchmark(self) -> bool:
+        """Whether its official file holds rules of every benchmark."""
+        return self.source.endswith("common.yaml")
 
 
 class Section(msgspec.Struct, frozen=True):
@@ -56,32 +74,19 @@ class Section(msgspec.Struct, frozen=True):
     rows: tuple[Row, ...]
 
 
-class RuleTable(Answer, frozen=True, kw_only=True):
+class RuleTable(OfBenchmark, frozen=True, kw_only=True):
     """Everything demanded of the logs of one benchmark.
 
-    ``runs`` is the number of result files of an entry, ``forgiven`` how many of them may be noncompliant, ``targets``
-    the quality targets in words, ``at_least_one_of`` groups of keys of which one must appear.
+    ``runs`` is the number of result files of an entry, ``forgiven`` how many of them may be noncompliant,
+    ``at_least_one_of`` groups of keys of which one must appear.
     """
 
-    SCHEMA: ClassVar[int] = 2
+    SCHEMA: ClassVar[int] = 3
 
-    usage: str
-    round: str
-    division: str
-    benchmark: str
-    title: str
     runs: int
     forgiven: int
-    targets: tuple[str, ...]
     checker: str
     sections: tuple[Section, ...]
-    at_least_one_of: tuple[tuple[str, ...], ...]
-
-
-class CommonTable(msgspec.Struct, frozen=True):
-    """What every log must hold."""
-
-    rows: tuple[Row, ...]
     at_least_one_of: tuple[tuple[str, ...], ...]
 
 
@@ -93,52 +98,58 @@ def rule_table(round_: Round, division: str, name: str) -> RuleTable:
     """
     needs = benchmark(round_.usage, round_.name, name, round_.overlay)
     rules = rules_for(round_.usage, round_.name, division, name, round_.overlay)
-    sections = [Section(None, tuple(_row(rule, division) for rule in rules.rules))]
-    for variant in rules.variants:
-        rows = tuple(_row(rule, division) for rule in variant.rules)
-        sections.append(Section(Condition(variant.key, variant.value), rows))
-    sections.append(Section(None, _house_rows(round_, division, name)))
+    found: dict[Condition | None, list[Row]] = {}
+    for where, rule in conditioned(rules):
+        found.setdefault(where, []).append(row_of(rule, division))
+    sections = [Section(where, tuple(rows)) for where, rows in found.items()]
+    if round_.overlay is not None:
+        own = rules_for(round_.usage, round_.name, division, name, round_.overlay, house=True)
+        rows = (msgspec.structs.replace(row_of(rule, division), source=own.checker) for rule in own.rules)
+        sections.append(Section(None, tuple(rows)))
     return RuleTable(
-        usage=round_.usage,
-        round=round_.name,
-        division=division,
-        benchmark=name,
-        title=needs.title,
+        **about(round_, division, name),
         runs=needs.runs,
         forgiven=needs.forgiven,
-        targets=targets(rules),
         checker=round_.checker,
         sections=tuple(section for section in sections if section.rows),
         at_least_one_of=rules.alternatives,
     )
 
 
-def _house_rows(round_: Round, division: str, name: str) -> tuple[Row, ...]:
-    """What a rule file of the user's own demands beside."""
-    if round_.overlay is None:
-        return ()
-    rules = house_rules_for(round_.usage, round_.name, division, name, round_.overlay)
-    return tuple(msgspec.structs.replace(_row(rule, division), source=rules.checker) for rule in rules.rules)
+def about(round_: Round, division: str, name: str) -> dict[str, Any]:
+    """The fields that the answers about one benchmark have in common."""
+    return {
+        "usage": round_.usage,
+        "round": round_.name,
+        "division": division,
+        "benchmark": name,
+        "title": benchmark(round_.usage, round_.name, name, round_.overlay).title,
+        "targets": targets(round_, division, name),
+    }
 
 
-def common_table(round_: Round, division: str) -> CommonTable:
-    """What every log of a division must hold, whatever its benchmark."""
-    rules = rules_for(round_.usage, round_.name, division, None, round_.overlay)
-    return CommonTable(tuple(_row(rule, division) for rule in rules.rules), rules.alternatives)
+def targets(round_: Round, division: str, name: str) -> tuple[str, ...]:
+    """The quality targets in words."""
+    rules = rules_for(round_.usage, round_.name, division, name, round_.overlay)
+    reaching = (rule for _, rule in conditioned(rules) if rule.reaches)
+    return tuple(
+        dict.fromkeys(
+            f"{rule.gathers.key if rule.gathers else rule.key} {', '.join(reach.words() for reach in rule.reaches)}"
+            for rule in reaching
+        )
+    )
 
 
-def targets(rules: RuleSet) -> tuple[str, ...]:
-    """The quality targets of a rule set, in words."""
-    every = (*rules.rules, *(rule for variant in rules.variants for rule in variant.rules))
-    return tuple(dict.fromkeys(words for rule in every if (words := target_words(rule))))
+def conditioned(rules: RuleSet) -> Iterator[tuple[Condition | None, KeyRule]]:
+    """Every rule with the condition that it hangs on, those that always hold first."""
+    yield from ((None, rule) for rule in rules.rules)
+    for variant in rules.variants:
+        where = Condition(variant.key, variant.value)
+        yield from ((where, rule) for rule in variant.rules)
 
 
-def is_common(source: str) -> bool:
-    """Whether an official file holds rules of every benchmark."""
-    return source.endswith("common.yaml")
-
-
-def _row(rule: KeyRule, division: str) -> Row:
+def row_of(rule: KeyRule, division: str) -> Row:
+    """A rule as a row."""
     return Row(
         key=rule.key,
         occurs=occurs_words(rule.occurs),
@@ -149,3 +160,28 @@ def _row(rule: KeyRule, division: str) -> Row:
         source=rule.origin,
         rules=tuple(rule_id(rule.key, aspect.name) for aspect in aspects_of(rule)),
     )
+
+
+def occurs_words(occurs: Occurs) -> str:
+    """How often a key must appear, or "optional"."""
+    return occurs.words() if occurs.is_required else "optional"
+
+
+def parts(rule: KeyRule, division: str | None) -> tuple[Part, ...]:
+    """Everything that is demanded of a key in a division, the number of records first: what can change one by one."""
+    others = [aspect for aspect in aspects_of(rule) if not isinstance(aspect, (Count, Repeated))]
+    return (
+        Part(Count.name, occurs_words(rule.occurs)),
+        *(part for aspect in others for part in aspect.parts(division)),
+    )
+
+
+def describe(found: Iterable[Part], warn_only: tuple[str, ...] = ()) -> list[str]:
+    """Parts as phrases, those of one aspect together."""
+    groups: dict[str, list[str]] = {}
+    for part in found:
+        groups.setdefault(part.aspect, []).append(part.words)
+    phrases = [ASPECTS[aspect].phrase(words) for aspect, words in groups.items()]
+    if warn_only:
+        phrases.append(f"only a warning: {' and '.join(warn_only)}")
+    return phrases

@@ -2,112 +2,166 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from mlsub.commands.lazy import LazyGroup
-from mlsub.commands.system.output import changes_of, division_of, put, to_json, write
+from mlsub.commands.options import Target, output_options, write_output, write_text
+from mlsub.io.errors import MlsubError
+from mlsub.present import FORMATS
 
 if TYPE_CHECKING:
-    from mlsub.systems.draft import Draft
+    from mlsub.systems.capture.machine import Capture
+    from mlsub.systems.draft import Asked, Draft
 
-_FORMATS = click.Choice(["text", "json", "yaml"])
+F = TypeVar("F", bound=Callable[..., Any])
 
 
-@click.group("system", cls=LazyGroup, modules={"capture": "mlsub.commands.system.command_capture"})
+def _said(function: Callable[..., None]) -> Callable[..., None]:
+    """--submitter, --division, --status and --set; the function gets them as ``said``."""
+
+    @wraps(function)
+    def called(
+        submitter: str | None, division: str | None, status: str | None, changes: tuple[str, ...], **others: Any
+    ) -> None:
+        from mlsub.rounds.names import find_division
+        from mlsub.systems.draft import Asked
+
+        division = None if division is None else find_division(division)
+        said = Asked(submitter=submitter, division=division, status=status, changes=tuple(map(_change, changes)))
+        function(said=said, **others)
+
+    decorators = (
+        click.option("--submitter", metavar="S", help="Your organisation, as its folder is called."),
+        click.option("--division", metavar="D", help="closed or open."),
+        click.option("--status", metavar="S", help="onprem, cloud, preview or rdi; written as every round takes it."),
+        click.option("--set", "changes", multiple=True, metavar="FIELD=VALUE", help="Any other field."),
+    )
+    for decorator in reversed(decorators):
+        called = decorator(called)
+    return called
+
+
+def _change(text: str) -> tuple[str, str]:
+    """``FIELD=VALUE`` of --set.
+
+    Raises:
+        MlsubError: there is no such field, or no equals sign.
+    """
+    from mlsub.systems.draft import check_field
+
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise MlsubError(f"--set {text[:60]!r} has no equals sign; write --set FIELD=VALUE.")
+    check_field(name)
+    return name, value
+
+
+def _file(function: F) -> F:
+    """-o and --force: the description goes to a file."""
+    output = click.option("-o", "--output", metavar="FILE", help="Write to FILE, not to the screen.")
+    force = click.option("--force", is_flag=True, help="Replace FILE if it exists; it is kept as FILE.~1~.")
+    return output(force(function))
+
+
+@click.group("system", cls=LazyGroup, modules={})
 def command() -> None:
-    """System descriptions: look known systems up, write new ones, capture this machine, check.
+    """Look up known systems, write a new description, capture this machine, check descriptions.
 
     Exit status: 0, 1 if there is something to fix, 2 if it could not be done.
     """
 
 
 @command.command("list", example="mlsub system list")
-@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
-def list_(format_: str) -> None:
+@output_options("system list")
+def list_(target: Target) -> None:
     """List the systems whose descriptions are known.
 
     Exit status: 0.
     """
+    from mlsub.commands.system.document import systems_document
+    from mlsub.commands.system.run import Known
     from mlsub.systems.catalogue import find_system, system_names
 
-    systems = [find_system(name) for name in system_names()]
-    if format_ == "json":
-        import json
-
-        import msgspec
-
-        write(json.dumps([msgspec.to_builtins(system) for system in systems], indent=2) + "\n")
-    else:
-        from mlsub.commands.system.text import catalogue_text, width_of_terminal
-
-        write(catalogue_text(systems, width_of_terminal()))
+    known = Known(systems=tuple(map(find_system, system_names())))
+    target.write(known, lambda: systems_document(known))
 
 
 @command.command("show", example="mlsub system show ipu-pod16")
 @click.argument("name")
-@click.option("--hosts", type=click.IntRange(1, 100_000), metavar="N", help="On so many hosts.")
-@click.option("--framework", metavar="NAME", help="As published with this framework; the first one, as a rule.")
-@click.option("--sources", is_flag=True, help="Say of each value where it is from.")
-@click.option("--format", "format_", type=_FORMATS, default="text", show_default=True)
-def show(name: str, hosts: int | None, framework: str | None, sources: bool, format_: str) -> None:
-    """Show what is known of system NAME, as it was published, with the faults of the published files mended.
+@click.option("--hosts", type=click.IntRange(1, 100_000), metavar="N", help="On this many hosts.")
+@click.option("--framework", metavar="NAME", help="As published with this framework; by default the first one.")
+@click.option("--sources", is_flag=True, help="Show the source of each value.")
+@output_options("system show", (*FORMATS, "yaml"))
+def show(name: str, hosts: int | None, framework: str | None, sources: bool, target: Target) -> None:
+    """Show what is known of system NAME, as it was published, with the faults of the published files fixed.
 
-    Hosts are told as they are: number_of_nodes counts hosts, each with its own processors and its share of the
-    accelerators. What nobody has published says so.
+    number_of_nodes counts hosts, each with its own processors and its share of the accelerators. A value that nobody
+    has published is shown as such. yaml is the description alone; json has it with the source of each value.
 
-    Exit status: 0, or 2 for a name that there is not.
+    Exit status: 0, or 2 for an unknown name.
     """
+    from mlsub.commands.system.document import draft_document
+    from mlsub.commands.system.run import shown
     from mlsub.systems.catalogue import find_system
     from mlsub.systems.draft import Asked, example_of
 
     system = find_system(name)
     draft = example_of(system, Asked(hosts=hosts, framework=framework))
-    write(_rendered(f"{system.name}: {system.title}", draft, format_, sources=sources))
+    if target.format == "yaml":
+        import yaml
+
+        values = draft.values.items()
+        content = {field: {"value": v.value, "source": v.source} if sources else v.value for field, v in values}
+        target.put(str(yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120)))
+        return
+    title = f"{system.name}: {system.title}"
+    target.write(shown(system, draft), lambda: draft_document(title, draft, sources=sources))
 
 
 @command.command("new", example="mlsub system new --from ipu-pod16 --submitter Graphcore")
 @click.option("--from", "from_", required=True, metavar="NAME", help="A system of mlsub system list.")
 @click.option("--hosts", type=click.IntRange(1, 100_000), metavar="N", help="How many hosts.")
 @click.option("--framework", metavar="F", help="A published one by its name, or yours with its version.")
-@click.option("--submitter", metavar="S", help="Your organisation, as its folder is called.")
-@click.option("--division", metavar="D", help="closed or open.")
-@click.option("--status", metavar="S", help="onprem, cloud, preview or rdi; written as every round takes it.")
-@click.option("--set", "changes", multiple=True, metavar="FIELD=VALUE", help="Any other field.")
-@click.option("-o", "--output", type=click.Path(), metavar="FILE", help="Write it there; else to standard output.")
-@click.option("--force", is_flag=True, help="Replace FILE; what it held is kept as FILE.~1~.")
-def new(
-    from_: str,
-    hosts: int | None,
-    framework: str | None,
-    submitter: str | None,
-    division: str | None,
-    status: str | None,
-    changes: tuple[str, ...],
-    output: str | None,
-    force: bool,
-) -> None:
+@_said
+@_file
+def new(from_: str, hosts: int | None, framework: str | None, said: Asked, output: str | None, force: bool) -> None:
     """Write a system description with the hardware of a known system.
 
-    What is yours to say and was not said stands there as TODO, which every check tells, and is listed.
+    A field that only you can fill in and that no option gives holds TODO, which every check reports; these fields are
+    listed.
 
-    Exit status: 0, or 2 where it could not be made or written.
+    Exit status: 0, or 2 if it could not be made or written.
     """
-    from mlsub.systems.catalogue import find_system
-    from mlsub.systems.draft import Asked, new_from
+    from msgspec.structs import replace
 
-    asked = Asked(
-        submitter=submitter,
-        division=division_of(division),
-        status=status,
-        framework=framework,
-        hosts=hosts,
-        changes=changes_of(changes),
-    )
-    draft = new_from(find_system(from_), asked)
-    put(draft, output, force=force)
+    from mlsub.systems.catalogue import find_system
+    from mlsub.systems.draft import new_from
+
+    _put(new_from(find_system(from_), replace(said, framework=framework, hosts=hosts)), output, force=force)
+
+
+def _put(draft: Draft, output: str | None, *, force: bool) -> None:
+    """Write a description to a file or to standard output, and list what it leaves open where the description is not.
+
+    Raises:
+        MlsubError: the file cannot be written.
+    """
+    from mlsub.commands.system.document import open_ends
+    from mlsub.present.output import put
+
+    content = json.dumps(draft.description(), indent=2, ensure_ascii=True) + "\n"
+    if output is None:
+        write_text(content)
+    else:
+        write_output(Path(output), content.encode(), force=force)
+    put(sys.stderr if output is None else sys.stdout, *open_ends(draft))
 
 
 @command.command("check", example="mlsub system check v5.1/NVIDIA/systems")
@@ -115,44 +169,114 @@ def new(
 @click.option("--round", "round_", metavar="ROUND", help="1.0 or v1.0; else read off the folders, else the newest.")
 @click.option("--usage", metavar="USAGE", help="training, hpc or rehearsal.")
 @click.option("--strict", is_flag=True, help="Review findings count too: exit status 1 if there are any.")
-@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
-def check(files: tuple[str, ...], round_: str | None, usage: str | None, strict: bool, format_: str) -> None:
+@output_options("system check")
+def check(files: tuple[str, ...], round_: str | None, usage: str | None, strict: bool, target: Target) -> None:
     """Check system descriptions: the official verdict, and what a careful reviewer would ask.
 
     FILE is a description, or a folder of them.
 
-    Exit status: 0 accepted, 1 rejected, 2 there is nothing to check.
+    Exit status: 0 accepted, 1 rejected, 2 nothing to check.
     """
-    from mlsub.commands.system.check import check_file, exit_status, files_in
+    from mlsub.commands.system.document import checks_document
+    from mlsub.commands.system.run import Checks, check_file, files_in
 
-    results = [check_file(file, round_, usage) for file in files_in(files)]
-    if format_ == "json":
-        import json
+    checks = Checks(systems=tuple(check_file(file, round_, usage) for file in files_in(files)))
+    target.write(checks, lambda: checks_document(checks))
+    sys.exit(checks.exit_status(strict=strict))
 
-        import msgspec
 
-        from mlsub.io.version import VERSION
+@command.command("capture", example="mlsub system capture --submitter NVIDIA -o node.json")
+@click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path())
+@click.option("--merge", is_flag=True, help="Join the captures FILE... instead of capturing this host.")
+@click.option("--hosts", metavar="A,B", help="Capture these hosts by ssh instead; mlsub must be installed on them.")
+@_said
+@click.option("--sources", is_flag=True, help="Show a table with the source of each value.")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["description", "json"]),
+    default="description",
+    show_default=True,
+    help="json is this host's capture with sources, for --merge.",
+)
+@_file
+def capture(
+    files: tuple[str, ...],
+    merge: bool,
+    hosts: str | None,
+    said: Asked,
+    sources: bool,
+    format_: str,
+    output: str | None,
+    force: bool,
+) -> None:
+    """Describe this machine, or several, from what their tools report; nobody needs to be root.
 
-        document = {"mlsub": VERSION, "systems": [msgspec.to_builtins(checked) for checked in results]}
-        write(json.dumps(document, indent=2) + "\n")
+    A field that no tool reports holds TODO, and is listed. Names of hosts and users are not read.
+    Under srun or mpirun each process captures its host ({rank} in FILE is its number), and the captures are joined:
+
+    \b
+      srun --ntasks-per-node 1 mlsub system capture -o capture.{rank}.json
+      mlsub system capture --merge capture.*.json -o rack1.json
+
+    Exit status: 0, 1 if hosts differ, 2 if it could not be done.
+    """
+    from mlsub.systems.capture.merge import merge as joined
+    from mlsub.systems.draft import finish
+
+    captures = _captures(files, merge=merge, hosts=hosts)
+    if format_ == "json" or (output is not None and "{rank}" in output):
+        _put_capture(captures, output, force=force)
+        return
+    found, findings = joined(captures)
+    _put_captured(finish(found, said), output, sources=sources, force=force)
+    if findings:
+        from mlsub.present.document import Findings
+        from mlsub.present.output import put
+
+        put(sys.stderr, Findings(findings))
+        sys.exit(1)
+
+
+def _captures(files: tuple[str, ...], *, merge: bool, hosts: str | None) -> list[tuple[str, Capture]]:
+    from mlsub.systems.capture.machine import capture_here, read_capture
+    from mlsub.systems.capture.remote import capture_hosts, hosts_in
+
+    if merge and hosts is not None:
+        raise MlsubError("--merge and --hosts exclude each other: the one joins captures, the other makes them.")
+    if merge:
+        if not files:
+            raise MlsubError("--merge needs captures; name their files.")
+        return [(file, read_capture(Path(file))) for file in dict.fromkeys(files)]
+    if files:
+        raise MlsubError(f"{files[0]}: files are joined with --merge, and written with -o.")
+    return capture_hosts(hosts_in(hosts)) if hosts is not None else [("this host", capture_here())]
+
+
+def _put_capture(captures: list[tuple[str, Capture]], output: str | None, *, force: bool) -> None:
+    """Write this host's capture, its file named after the process that wrote it."""
+    from mlsub.emit.ranks import Detected
+    from mlsub.systems.capture.machine import to_json
+
+    if len(captures) > 1:
+        raise MlsubError("--format json is the capture of one host; leave it out to join several.")
+    content = to_json(captures[0][1])
+    if output is None:
+        write_text(content)
     else:
-        from mlsub.commands.system.text import print_checked
-        from mlsub.present.report import console
-
-        print_checked(results, console())
-    sys.exit(exit_status(results, strict=strict))
+        write_output(Path(output.replace("{rank}", str(Detected().rank))), content.encode(), force=force)
 
 
-def _rendered(title: str, draft: Draft, format_: str, *, sources: bool) -> str:
-    document: dict[str, Any] = draft.description()
-    if format_ != "text" and sources:
-        document = {name: {"value": v.value, "source": v.source} for name, v in draft.values.items()}
-    if format_ == "json":
-        return to_json(document)
-    if format_ == "yaml":
-        import yaml
+def _put_captured(draft: Draft, output: str | None, *, sources: bool, force: bool) -> None:
+    from mlsub.emit.ranks import Detected
 
-        return str(yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=120))
-    from mlsub.commands.system.text import draft_text, width_of_terminal
+    if output is not None and Detected().size > 1:
+        raise MlsubError(f"Every process would write {output}. Write -o capture.{{rank}}.json, and join with --merge.")
+    if output is not None or not sources:
+        _put(draft, output, force=force)
+    if sources:
+        from mlsub.commands.system.document import draft_document
+        from mlsub.present.output import render
 
-    return draft_text(title, draft, width_of_terminal(), sources=sources)
+        shown = draft_document("This system, as its tools report it", draft, sources=True)
+        write_text(render(shown, "text", sys.stdout))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mlsub.commands.rules.keys import KeyLine, descriptions, key_list
-from mlsub.commands.rules.page_key import keys_with_pages
+from mlsub.commands.rules.pages import keys_with_pages
 from mlsub.divisions import DIVISIONS
 from mlsub.rounds import get_round, usages
 from mlsub.rounds.names import all_rounds
@@ -19,14 +19,14 @@ def line(benchmark: str, round_: str, key: str, division: str = "closed", usage:
 
 def test_every_key_is_described_in_one_line() -> None:
     about = descriptions()
-    missing = sorted(set(keys_with_pages()) - about.keys())
+    missing = sorted(keys_with_pages().keys() - about.keys())
     assert not missing, f"describe these keys in mlsub/rules/keys.yaml: {', '.join(missing)}"
     for key, text in about.items():
         assert 5 <= len(text) <= 120 and "\n" not in text and not text.endswith("."), key
 
 
 def test_no_description_is_of_a_key_that_no_rule_names() -> None:
-    assert sorted(descriptions().keys() - set(keys_with_pages())) == []
+    assert sorted(descriptions().keys() - keys_with_pages().keys()) == []
 
 
 @pytest.mark.parametrize("usage", usages())

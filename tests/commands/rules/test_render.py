@@ -1,4 +1,4 @@
-"""Tables keep to their width and show every name whole, Markdown keeps to its tables, and names get a did-you-mean."""
+"""Tables keep to their width and show every name whole, and names get a did-you-mean."""
 
 from __future__ import annotations
 
@@ -6,38 +6,19 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from mlsub.commands.rules.diff import round_diff
 from mlsub.commands.rules.document import ids_document, keys_document, overview_document, table_document
 from mlsub.commands.rules.document_diff import round_document
 from mlsub.commands.rules.keys import key_list
-from mlsub.commands.rules.markdown import escape, page, prose, table
 from mlsub.commands.rules.overview import Overview, round_lines, rule_ids_of
 from mlsub.commands.rules.table import rule_table
 from mlsub.divisions import DIVISIONS
 from mlsub.io.errors import MlsubError
 from mlsub.present import markdown, text
-from mlsub.present.columns import columns
 from mlsub.present.document import Document
 from mlsub.rounds import usages
 from mlsub.rounds.names import all_rounds, find_benchmark, find_division, find_round, find_usage
-
-_WORDS = st.text(st.sampled_from("abcdef _|*<\n"), max_size=60)
-
-
-@given(st.lists(st.tuples(_WORDS, _WORDS, _WORDS), max_size=6), st.integers(80, 140))
-def test_columns_keep_to_the_width(rows: list[tuple[str, str, str]], width: int) -> None:
-    for line in columns(rows, ["a", "b", "c"], width=width, caps=[20, 20]):
-        assert len(line) <= width
-        assert line == line.rstrip()
-
-
-def test_a_long_name_costs_lines_and_no_letters() -> None:
-    lines = columns([["x" * 50, "y" * 200]], width=100, caps=[42])
-    assert "".join(lines).count("x") == 50
-    assert "".join(lines).count("y") == 200
 
 
 @pytest.mark.parametrize("usage", usages())
@@ -75,21 +56,6 @@ def readable(document: Document, names: Sequence[str], *, quoted: bool | None = 
         assert "None" not in shown and "=[" not in shown and "…" not in shown
         assert [name for name in names if name not in shown] == []
     assert quoted is None or ("`" in markdown.render(document)) == quoted
-
-
-@given(st.text(max_size=40))
-def test_nothing_escapes_from_a_cell(content: str) -> None:
-    [_, _, row] = table(["a", "b"], [[escape(content.replace("\n", " ")), "x"]])
-    assert row.replace("\\\\", "").replace("\\|", "").count("|") == 3
-
-
-def test_names_are_code_but_no_files_and_no_quoted_values() -> None:
-    assert prose("opt_name is 1 < 2") == "`opt_name` is 1 \\< 2"
-    assert prose('result_0.txt holds "gpt_oss_20b"') == 'result_0.txt holds "gpt_oss_20b"'
-
-
-def test_a_page_ends_in_one_line_feed_and_has_no_gaps() -> None:
-    assert page(["", "a", "", "", "b", ""]) == "a\n\nb\n"
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ def explained(answer: Answer) -> Facts:
 def catalogue(answer: Answer) -> Facts:
     """The known systems and a digest of what is known of each."""
     facts: Facts = {}
-    for system in answer.document:
+    for system in answer.document["systems"]:
         known = {field: told["value"] for field, told in system["fields"].items()}
         software = [software["name"] for software in system["software"]]
         facts[f"system {system['name']}"] = [
@@ -104,7 +104,7 @@ def catalogue(answer: Answer) -> Facts:
 
 def description(answer: Answer) -> Facts:
     """A system description; its fields are named by MLPerf, not by us."""
-    return dict(answer.document)
+    return dict(answer.document.get("description", answer.document))
 
 
 def field_names(answer: Answer) -> Facts:

@@ -1,0 +1,140 @@
+"""Everything about one rule, put together from the catalogue and the rule files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import ClassVar
+
+import msgspec
+
+from mlsub.findings import Blocks, Kind, Severity
+from mlsub.present.document import Block, Cell, Column, Document, Facts, Lines, Table, Text, document
+from mlsub.present.envelope import Answer
+from mlsub.rounds.names import spans
+from mlsub.rules.catalogue import RuleInfo, catalogue
+from mlsub.rules.demands import Demand, KeyDemands, all_demands
+from mlsub.rules.explain import descriptions
+
+_DIVISIONS = {Blocks.NONE: "no division", Blocks.CLOSED: "the Closed division", Blocks.BOTH: "both divisions"}
+_EXPECTED = (Column("expected"), Column("of"))
+
+
+class Expected(msgspec.Struct, frozen=True):
+    """What is expected of a key, and of which logs: usage, rounds and logs in words."""
+
+    words: str
+    logs: tuple[str, ...]
+
+
+class Explanation(Answer, frozen=True, kw_only=True):
+    """A rule: what it expects, what breaks it (``found``, an example), and the fix.
+
+    ``key`` says what the key stands for; it is null, and ``expected`` empty, where a rule is not about one key.
+    """
+
+    SCHEMA: ClassVar[int] = 1
+
+    rule: str
+    title: str
+    kind: Kind
+    severity: Severity
+    blocks: Blocks
+    key: str | None = None
+    why: str
+    expected: tuple[Expected, ...] = ()
+    found: str
+    fix: str
+    sources: tuple[str, ...]
+
+
+def explanation(rule: str) -> Explanation:
+    """The explanation of a rule.
+
+    Raises:
+        KeyError: there is no such rule.
+    """
+    info = catalogue().get(rule)
+    return _of_key(rule, all_demands()[rule]) if info is None else _of_catalogue(info)
+
+
+def _of_catalogue(info: RuleInfo) -> Explanation:
+    return Explanation(
+        rule=info.id,
+        title=info.title,
+        kind=info.kind,
+        severity=info.severity,
+        blocks=info.blocks,
+        why=info.why,
+        found=info.example,
+        fix=info.fix,
+        sources=(info.source,),
+    )
+
+
+def _of_key(rule: str, found: KeyDemands) -> Explanation:
+    key, texts = found.key, found.aspect.about()
+    title = texts.title.format(key=key, words=found.demands[0].rule.occurs.words())
+    record = f':::MLLOG {{"time_ms": 1623875750969, "key": "{key}", "value": ..., "metadata": {{...}}}}'
+    return Explanation(
+        rule=rule,
+        title=title if title.startswith(key) else title[0].upper() + title[1:],
+        kind=Kind.OFFICIAL,
+        severity=Severity.WARNING if found.blocks is Blocks.NONE else Severity.ERROR,
+        blocks=found.blocks,
+        key=descriptions().get(key, "a key of the benchmark"),
+        why=texts.why,
+        expected=tuple(Expected(demand.words, tuple(_logs(demand))) for demand in found.demands),
+        found=texts.example.format(key=key, record=record),
+        fix=texts.fix,
+        sources=tuple(_sources(found.demands)),
+    )
+
+
+def _logs(demand: Demand) -> Iterator[str]:
+    return (f"{usage} {spans(usage, rounds)}: {which}" for usage, which, rounds in demand.places())
+
+
+def _sources(demands: Iterable[Demand]) -> Iterator[str]:
+    """The official files, rounds with the same files together."""
+    files: dict[str, list[str]] = {}
+    for checker, origin in sorted({source for demand in demands for source in demand.sources}):
+        files.setdefault(checker, []).append(origin)
+    checkers: dict[tuple[str, str], list[str]] = {}
+    for checker, names in files.items():
+        place, underscore, version = checker.rpartition("_")
+        known = version[:1].isdigit()
+        folder = (f"{place}{underscore}" if known else checker, ", ".join(names))
+        checkers.setdefault(folder, []).append(version if known else "")
+    for (place, listed), versions in checkers.items():
+        several = f"{{{','.join(versions)}}}" if len(versions) > 1 else versions[0]
+        yield f"{place}{several}: {listed}"
+
+
+def explanation_document(explained: Explanation) -> Document:
+    """The explanation as a document, named after the rule."""
+    return document(explained.rule, *explanation_blocks(explained))
+
+
+def explanation_blocks(explained: Explanation, *, on_page_of_key: bool = False) -> Iterator[Block]:
+    """What a rule is about, then expected, found, fix and source, as a finding of it has them.
+
+    ``on_page_of_key`` leaves out what the page says once, and the official files, which are many.
+    """
+    yield Text(f"{explained.title}.")
+    about: list[tuple[str, Cell]] = []
+    if explained.key and not on_page_of_key:
+        about.append(("key", explained.key))
+    kind = f"{explained.kind.value} {explained.severity.value}; rules out {_DIVISIONS[explained.blocks]}"
+    about += [("kind", kind), ("why", explained.why)]
+    rest: list[tuple[str, Cell]] = [
+        ("found", f"for example {explained.found}"),
+        ("fix", explained.fix),
+    ]
+    if not on_page_of_key:
+        rest.append(("source", Lines(explained.sources)))
+    if not explained.expected:
+        yield Facts((*about, *rest))
+        return
+    yield Facts(tuple(about))
+    yield Table(_EXPECTED, tuple((demand.words, Lines(demand.logs)) for demand in explained.expected))
+    yield Facts(tuple(rest))

@@ -1,0 +1,116 @@
+"""The catalogue, one description, and the verdict on descriptions as documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Any
+
+from mlsub.commands.system.run import Checked, Checks, Known
+from mlsub.findings import Verdict
+from mlsub.present.document import (
+    Column,
+    Document,
+    Findings,
+    Items,
+    Lines,
+    Section,
+    Span,
+    Table,
+    Text,
+    document,
+    said,
+    section,
+)
+from mlsub.present.entries import summary
+from mlsub.submission.report import Report, SystemResult
+from mlsub.systems.catalogue import System
+from mlsub.systems.draft import Draft
+
+_SYSTEMS = (
+    Column("system", when_narrow="keep"),
+    Column("accelerators", number=True),
+    Column("model"),
+    Column("hosts"),
+    Column("published"),
+)
+_FIELDS = (Column("field", when_narrow="keep"), Column("value"))
+_SOURCED = (Column("source", when_narrow="keep"), *_FIELDS)
+
+
+def systems_document(known: Known) -> Document:
+    """The systems that are known, a row each."""
+    return document("Known systems", Table(_SYSTEMS, tuple(map(_row, known.systems))))
+
+
+def _row(system: System) -> tuple[str | Lines, ...]:
+    hosts = sorted({software.hosts for software in system.software})
+    used = tuple(f"{software.used} ({software.name})" for software in system.software)
+    return (
+        system.name,
+        f"{system.accelerators} a host" if system.per_host else str(system.accelerators),
+        str(system.fields["accelerator_model_name"].value),
+        ", ".join(map(str, hosts)) or "-",
+        Lines(used or ("never submitted",)),
+    )
+
+
+def draft_document(title: str, draft: Draft, *, sources: bool) -> Document:
+    """A description field by field, with its sources if asked for, and what it leaves open."""
+    shown = [(name, _shown(value.value) or "-") for name, value in draft.values.items()]
+    opened = section("Before you submit it", *open_ends(draft))
+    if not sources:
+        return document(title, Table(_FIELDS, tuple(shown)), opened)
+    marks = {source: f"[{n}]" for n, source in enumerate(dict.fromkeys(v.source for v in draft.values.values()), 1)}
+    rows = tuple((marks[value.source], *row) for value, row in zip(draft.values.values(), shown, strict=True))
+    legend = Items(tuple(f"{mark} {source}" for source, mark in marks.items()))
+    return document(title, Table(_SOURCED, rows, key=1), section("Sources", legend), opened)
+
+
+def open_ends(draft: Draft) -> Iterator[Text]:
+    """What is still to be filled in or looked over; nothing where all is said."""
+    for names, words in (
+        (draft.to_fill_in(), "Still to be filled in"),
+        (draft.not_published(), "Not published, so yours to fill in if you know"),
+        (draft.taken_over(), "Taken over as published, so look over"),
+    ):
+        if names:
+            yield Text(f"{words}: {', '.join(names)}")
+    yield from map(Text, draft.remarks)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {_shown(part)}" for name, part in value.items())
+    return str(value)
+
+
+def checks_document(checks: Checks) -> Document:
+    """For each round every defect once with all its places, then the verdict, where people look."""
+    groups = groupby(sorted(checks.systems, key=_rules), key=_rules)
+    return Document("System descriptions", tuple(_checked(list(group)) for _, group in groups), bare=True)
+
+
+def _rules(checked: Checked) -> tuple[str, str]:
+    """By which rules a description was checked, and how that is known."""
+    how = {
+        "given": "",
+        "folder": f" (read off the folder {checked.round_from})",
+        "newest": " (the newest round, which asks most; --round names another)",
+    }
+    return f"{checked.usage} v{checked.round}", how[checked.how]
+
+
+def _checked(systems: Iterable[Checked]) -> Section:
+    systems = tuple(systems)
+    rules, how = _rules(systems[0])
+    rejected = any(checked.official is Verdict.REJECTED for checked in systems)
+    report = Report(
+        usage=systems[0].usage,
+        round=systems[0].round,
+        root=".",
+        official=Verdict.REJECTED if rejected else Verdict.ACCEPTED,
+        systems=tuple(SystemResult(path=c.path, organisation="", official=c.official) for c in systems),
+        findings=tuple(finding for checked in systems for finding in checked.findings),
+    )
+    return Section((Span(rules, "strong"), how), tuple(said((Findings(report.findings), *summary(report)))))

@@ -1,0 +1,147 @@
+"""The answers about system descriptions, and the check of each by the rules of its round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import msgspec
+
+from mlsub.findings import Finding, Kind, Verdict
+from mlsub.io.errors import MlsubError
+from mlsub.present.envelope import Answer
+from mlsub.rounds import Round, get_round, known_rounds
+from mlsub.rounds.names import find_round, find_usage
+from mlsub.submission.locate import Place, Target, infer_round
+from mlsub.systems.catalogue import System
+from mlsub.systems.description import read_description
+from mlsub.systems.draft import Draft
+
+_How = Literal["given", "folder", "newest"]
+
+
+class Known(Answer, frozen=True, kw_only=True):
+    """The systems whose descriptions are known."""
+
+    SCHEMA: ClassVar[int] = 1
+
+    systems: tuple[System, ...]
+
+
+class Shown(Answer, frozen=True, kw_only=True):
+    """What is known of a system: its description as MLPerf's file, and the source of each field.
+
+    ``to_fill_in`` are fields whose answer is yours, ``not_published`` those of which nobody has published a value.
+    """
+
+    SCHEMA: ClassVar[int] = 1
+
+    name: str
+    title: str
+    description: dict[str, Any]
+    sources: dict[str, str]
+    to_fill_in: tuple[str, ...]
+    not_published: tuple[str, ...]
+
+
+class Checked(msgspec.Struct, frozen=True, kw_only=True):
+    """One description: the round by which it was checked, how that is known, the verdict and the findings.
+
+    ``round_from`` is the folder that the round was read off, null where it was not.
+    """
+
+    path: str
+    usage: str
+    round: str
+    how: _How
+    round_from: str | None
+    official: Verdict
+    findings: tuple[Finding, ...]
+
+
+class Checks(Answer, frozen=True, kw_only=True):
+    """The verdict on each description."""
+
+    SCHEMA: ClassVar[int] = 1
+
+    systems: tuple[Checked, ...]
+
+    def exit_status(self, *, strict: bool = False) -> int:
+        """1 where one is rejected (or, if strict, has any review finding), else 0."""
+        return int(
+            any(
+                checked.official is Verdict.REJECTED
+                or (strict and any(found.kind is Kind.REVIEW for found in checked.findings))
+                for checked in self.systems
+            )
+        )
+
+
+def shown(system: System, draft: Draft) -> Shown:
+    """What is known of a system, drafted as its description."""
+    return Shown(
+        name=system.name,
+        title=system.title,
+        description=draft.description(),
+        sources={field: value.source for field, value in draft.values.items()},
+        to_fill_in=tuple(draft.to_fill_in()),
+        not_published=tuple(draft.not_published()),
+    )
+
+
+def files_in(paths: Iterable[str]) -> list[Path]:
+    """The descriptions that are meant: files as they are, of a folder every ``*.json`` in it.
+
+    Raises:
+        MlsubError: a path is not there, or a folder holds none.
+    """
+    files: list[Path] = []
+    for text in paths:
+        path = Path(text)
+        try:
+            if not path.is_dir():
+                path.lstat()
+                files.append(path)
+                continue
+            inside = sorted(child for child in path.glob("*.json") if not child.name.startswith("."))
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise MlsubError(f"{text}: {reason}. Name a system description, or a folder of them.") from error
+        if not inside:
+            raise MlsubError(f"{text} holds no system description (*.json).")
+        files.extend(inside)
+    return list(dict.fromkeys(files))
+
+
+def check_file(file: Path, round_text: str | None = None, usage: str | None = None) -> Checked:
+    """Check one description; bad input never raises.
+
+    Without a round it is the one that a folder above is named after, and without such a folder the newest, which
+    asks most.
+
+    Raises:
+        MlsubError: there is no such round or usage.
+    """
+    round_, how, folder = _round_of(file, round_text, usage)
+    description = read_description(file, str(file), round_)
+    return Checked(
+        path=str(file),
+        usage=round_.usage,
+        round=round_.name,
+        how=how,
+        round_from=folder,
+        official=Verdict.ACCEPTED if description.accepted else Verdict.REJECTED,
+        findings=description.findings,
+    )
+
+
+def _round_of(file: Path, text: str | None, usage: str | None) -> tuple[Round, _How, str | None]:
+    of = find_usage(usage) if usage is not None else None
+    if text is not None:
+        return find_round(of or "training", text), "given", None
+    inferred = infer_round(Place(file.absolute(), Target.LOG, None))
+    if inferred is not None and of in (None, inferred.usage) and inferred.round in known_rounds(inferred.usage):
+        return get_round(inferred.usage, inferred.round), "folder", inferred.folder
+    newest = of or "training"
+    return get_round(newest, known_rounds(newest)[-1]), "newest", None
