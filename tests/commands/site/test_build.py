@@ -185,14 +185,14 @@ def test_what_is_no_site_is_never_replaced(tmp_path: Path) -> None:
     link.symlink_to(mine)
     os.mkfifo(tmp_path / "pipe")
     for output, read, why in (
-        (mine, (), "holds something other than a site"),
+        (mine, (), "contains something other than a site"),
         (file, (), "is not a folder of its own"),
         (link, (), "is not a folder of its own"),
         (tmp_path / "pipe", (), "is not a folder of its own"),
         (file / "below", (), "file is not a folder. Name another."),
         (tmp_path / "x\0", (), "cannot be written"),
-        (tmp_path / "in", (tree.folder,), "holds something other than a site"),
-        (tree.folder, (tree.folder,), "holds something other than a site"),
+        (tmp_path / "in", (tree.folder,), "contains something other than a site"),
+        (tree.folder, (tree.folder,), "contains something other than a site"),
         (tree.folder / "site", (tree.folder,), "is only read. Name a folder outside of it"),
     ):
         with pytest.raises(MlsubError, match=why):
