@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import time
 from datetime import date
 from hashlib import sha256
 from pathlib import Path
@@ -252,12 +251,9 @@ def test_records_stand_beside_mlperf_results_with_their_footnotes(tmp_path: Path
 
 @pytest.mark.skipif(not present(), reason=ABSENT)
 @pytest.mark.long
-def test_all_published_rounds_make_one_site_soon_and_not_large(tmp_path: Path) -> None:
-    began = time.monotonic()
+def test_all_published_rounds_make_one_site_that_is_not_large(tmp_path: Path) -> None:
     paths = [path for path in sorted(CORPUS.iterdir()) if path.is_dir()]
     built = build_site(checked(*paths), tmp_path / "site", Wanted())
-    took = time.monotonic() - began
     assert (built.rounds, built.results) == (12, 242)
     size = sum(path.stat().st_size for path in (tmp_path / "site").rglob("*") if path.is_file())
     assert size < 40e6
-    assert took < 120
