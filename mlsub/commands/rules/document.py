@@ -121,10 +121,9 @@ def _rules(lines: Sequence[RuleLine]) -> Table:
 def table_document(table: RuleTable) -> Document:
     """Everything demanded of a benchmark's logs, by official file, the benchmark's own first."""
     groups: dict[tuple[bool, str], list[Row]] = {}
-    for part in table.sections:
-        for row in part.rows:
-            heading = row.source if part.where is None else f"{part.where.words()} ({row.source})"
-            groups.setdefault((row.of_every_benchmark, heading), []).append(row)
+    for row in table.rows:
+        heading = row.source if row.where is None else f"{row.where.words()} ({row.source})"
+        groups.setdefault((row.of_every_benchmark, heading), []).append(row)
     return document(
         _titled("Rules", table),
         Facts(

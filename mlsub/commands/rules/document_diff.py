@@ -16,7 +16,6 @@ from mlsub.present.document import (
     Facts,
     Items,
     Lines,
-    Meaning,
     Span,
     Table,
     Text,
@@ -24,8 +23,7 @@ from mlsub.present.document import (
     section,
 )
 
-_MARKS = {"added": "new", "removed": "gone", "changed": "changed"}
-_MEANINGS: dict[str, Meaning] = {"added": "good", "removed": "bad", "changed": "note"}
+_MARKS = {"added": Span("new", "good"), "removed": Span("gone", "bad"), "changed": Span("changed", "note")}
 _CHANGES = (Column("", when_narrow="keep"), Column("", when_narrow="keep"), Column(""))
 _ADDED = (
     Column("benchmark", when_narrow="keep"),
@@ -96,17 +94,13 @@ def _names(what: str, names: Iterable[str]) -> Text | None:
 def change_table(facts: Iterable[Fact], keys: Iterable[KeyChange], divisions: tuple[str, ...]) -> Table:
     """Changes: what becomes of it, the fact or key, and what is different."""
     rows: list[tuple[Cell, ...]] = [
-        (_mark("changed"), fact.name, Lines((f"was: {fact.old}", f"now: {fact.new}"))) for fact in facts
+        (_MARKS["changed"], fact.name, Lines((f"was: {fact.old}", f"now: {fact.new}"))) for fact in facts
     ]
     for change in keys:
         only = "" if change.divisions == divisions else f" ({', '.join(change.divisions)})"
         where = (change.where.words(),) if change.where else ()
-        rows.append((_mark(change.change), (name(change.key), only), Lines((*where, *change.lines))))
+        rows.append((_MARKS[change.change], (name(change.key), only), Lines((*where, *change.lines))))
     return Table(_CHANGES, tuple(rows), key=1)
-
-
-def _mark(change: str) -> Span:
-    return Span(_MARKS[change], _MEANINGS[change])
 
 
 def _unmet(found: Iterable[Unmet], logs: int) -> Table:

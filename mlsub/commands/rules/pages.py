@@ -16,7 +16,7 @@ from mlsub.commands.rules.diff import keyed, round_diff
 from mlsub.commands.rules.document import alternatives, name, needs_table, rows_table
 from mlsub.commands.rules.document_diff import change_table, diff_blocks
 from mlsub.commands.rules.overview import benchmark_line, package_facts
-from mlsub.commands.rules.table import Condition, Row, RuleTable, parts, row_of, rule_table
+from mlsub.commands.rules.table import Row, RuleTable, parts, row_of, rule_table
 from mlsub.divisions import DIVISIONS
 from mlsub.findings import Blocks
 from mlsub.io.data import shipped
@@ -230,24 +230,20 @@ def _benchmark_page(usage: str, of: str) -> Document:
 
 def _demands(rounds: list[Round], table: RuleTable) -> Iterator[Block]:
     """What the benchmark demands beyond what every log must hold, and since when."""
-    none = True
-    for part in table.sections:
-        where, rows = part.where, [row for row in part.rows if not row.of_every_benchmark]
-        if not rows:
-            continue
-        none = False
+    rows = [row for row in table.rows if not row.of_every_benchmark]
+    if not rows:
+        yield Text("Nothing beyond what every log must hold.")
+    for where, some in groupby(rows, key=lambda row: row.where):
         if where is not None:
             yield Text(("Where ", name(where.key), " is ", Span(where.value, "code"), ":"))
-        yield rows_table(rows, "since", lambda row, where=where: _since(rounds, table, where, row.key))  # type: ignore[misc]
-    if none:
-        yield Text("Nothing beyond what every log must hold.")
+        yield rows_table(some, "since", lambda row: _since(rounds, table, row))
 
 
-def _since(rounds: list[Round], table: RuleTable, where: Condition | None, key: str) -> str:
+def _since(rounds: list[Round], table: RuleTable, row: Row) -> str:
     """The first round since which the demands on a key have not changed."""
     first, wanted = rounds[-1].name, None
     for round_ in reversed(rounds):
-        rule = keyed(round_, table.division, table.benchmark).get((key, where))
+        rule = keyed(round_, table.division, table.benchmark).get((row.key, row.where))
         found = None if rule is None else (set(parts(rule, table.division)), rule.warn_only)
         wanted = found if wanted is None else wanted
         if found != wanted:
