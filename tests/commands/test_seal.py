@@ -98,14 +98,14 @@ def test_what_cannot_be_sealed_is_told_with_its_remedy(place: Path) -> None:
     assert done.status == 1
     assert done.stdout == (
         "error: the link is absolute [seal.link]\n"
-        "  found:    /etc\n"
-        "    ACME/out\n"
-        "  fix:      Replace it with the file itself, or make it a relative link to something in the tree.\n"
-        "  source:   docs/seal.md\n"
+        "  found:  /etc\n"
+        "  in:     ACME/out\n"
+        "  fix:    Replace it with the file itself, or make it a relative link to something in the tree.\n"
+        "  source: docs/seal.md\n"
         "error: the name has control characters [seal.name]\n"
-        "    ACME/a\\x1b[2Jb\n"
-        "  fix:      Rename it.\n"
-        "  source:   docs/seal.md\n"
+        "  in:     ACME/a\\x1b[2Jb\n"
+        "  fix:    Rename it.\n"
+        "  source: docs/seal.md\n"
         "not sealed: nothing was written\n"
     )
     assert done.stderr == ""
@@ -120,9 +120,9 @@ def test_a_difference_is_told(place: Path) -> None:
     assert done.status == 1
     assert done.stdout == (
         "error: a file is there that the manifest does not list [seal.extra]\n"
-        "    ACME/new\n"
-        "  fix:      Remove it, or seal the tree again.\n"
-        "  source:   docs/seal.md\n"
+        "  in:     ACME/new\n"
+        "  fix:    Remove it, or seal the tree again.\n"
+        "  source: docs/seal.md\n"
         f"1 finding: {place}/out/ACME with {place}/out/MANIFEST.sha256: 4 files listed\n"
     )
 

@@ -32,10 +32,15 @@ def _overlay(_: click.Context, __: click.Parameter, file: str | None) -> str | N
     return overlay_of(file)
 
 
-def _division(_: click.Context, __: click.Parameter, text: str | None) -> str | None:
-    from mlsub.rounds.names import find_division
+def _division(**words: Any) -> Callable[[F], F]:
+    """--division, as its name is written."""
 
-    return None if text is None else find_division(text)
+    def found(_: click.Context, __: click.Parameter, text: str | None) -> str | None:
+        from mlsub.rounds.names import find_division
+
+        return None if text is None else find_division(text)
+
+    return click.option("--division", metavar="DIVISION", callback=found, **words)
 
 
 def _one_benchmark(function: Callable[..., None]) -> Callable[..., None]:
@@ -53,7 +58,7 @@ def _one_benchmark(function: Callable[..., None]) -> Callable[..., None]:
     newest = "By default the newest round with this benchmark."
     for option in (
         _usage_and_rules,
-        click.option("--division", default="closed", show_default=True, callback=_division, help="closed or open."),
+        _division(default="closed", show_default=True, help="closed or open."),
         click.option("--round", "round_", metavar="ROUND", help=newest),
         click.argument("benchmark"),
     ):
@@ -69,7 +74,7 @@ def command() -> None:
 @command.command("list", example="mlsub rules list --round 5.1")
 @click.option("--round", "round_", metavar="ROUND", help="The benchmarks of one round.")
 @click.option("--benchmark", metavar="BENCHMARK", help="The rounds of one benchmark; with --round: its rule ids.")
-@click.option("--division", callback=_division, help="closed (the default) or open: whose targets or ids to show.")
+@_division(help="closed (the default) or open: whose targets or ids to show.")
 @_usage_and_rules
 @output_options("rules list")
 def list_(
@@ -89,7 +94,7 @@ def list_(
     from mlsub.rounds import names
 
     if division and not (round_ or benchmark):
-        raise MlsubError("--division asks for --round or --benchmark as well")
+        raise MlsubError("--division needs --round or --benchmark")
     of = division or "closed"
     if benchmark and round_:
         found, name = names.find_benchmark(benchmark, round_, usage, overlay)
@@ -134,7 +139,7 @@ def keys(of: tuple[Round, str, str], target: Target) -> None:
 @click.argument("old", metavar="OLD")
 @click.argument("new", metavar="NEW")
 @click.option("--benchmark", metavar="BENCHMARK", help="Only this benchmark.")
-@click.option("--division", callback=_division, help="Only this division.")
+@_division(help="Only this division.")
 @click.option("--submission", type=click.Path(), metavar="PATH", help="Also check the logs of PATH by both rounds.")
 @_usage_and_rules
 @output_options("rules diff")

@@ -41,11 +41,11 @@ def round_document(diff: RoundDiff) -> Document:
 def submission_document(diff: SubmissionDiff) -> Document:
     """The same, then what must be changed in a submission; the last line sums it up."""
     rules = diff.rules
-    judged = f"{_count(diff.logs, 'log')} judged by {rules.old} and by {rules.new}"
+    checked = f"{_count(diff.logs, 'log')} checked by {rules.old} and by {rules.new}"
     return document(
         _title(rules),
         *diff_blocks(rules),
-        Facts((("submission", Span(diff.root, "path")), ("compared", judged if diff.logs else "no log to judge"))),
+        Facts((("submission", Span(diff.root, "path")), ("compared", checked if diff.logs else "no log to check"))),
         Items(
             tuple(
                 f"{name} is not a benchmark of {rules.usage} {rules.new}; its logs were not compared"
@@ -124,7 +124,7 @@ def _summary(diff: SubmissionDiff) -> str:
         found.append(f"{_count(len(diff.unmet_before), 'demand')} met in neither round")
     if diff.gone:
         found.append(f"{_count(len(diff.gone), 'benchmark')} gone")
-    return "; ".join(found) or f"nothing must be changed for {diff.rules.new}"
+    return "; ".join(found) or f"nothing has to change for {diff.rules.new}"
 
 
 def _count(number: int, what: str) -> str:
