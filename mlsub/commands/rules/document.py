@@ -38,6 +38,11 @@ def name(text: str) -> Span:
     return Span(text, "name")
 
 
+def listed(names: Iterable[Span]) -> tuple[Span | str, ...]:
+    """Names with commas between them."""
+    return tuple(word for one in names for word in (", ", one))[1:]
+
+
 def one_line(targets: Iterable[str]) -> str:
     """Quality targets in one line."""
     return "; ".join(targets) or "none"

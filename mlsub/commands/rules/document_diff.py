@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from mlsub.commands.rules.diff import BenchmarkDiff, Fact, KeyChange, RoundDiff
-from mlsub.commands.rules.document import name, one_line
+from mlsub.commands.rules.document import listed, name, one_line
 from mlsub.commands.rules.submission import SubmissionDiff, Unmet
 from mlsub.divisions import DIVISIONS
 from mlsub.present.document import (
@@ -86,9 +86,8 @@ def _of_benchmark(of: BenchmarkDiff, divisions: tuple[str, ...], longest: int | 
     return change_table(of.facts, of.keys, divisions)
 
 
-def _names(what: str, names: Iterable[str]) -> Text | None:
-    said = tuple(word for one in names for word in (", ", name(one)))[1:]
-    return Text((f"{what}: ", *said)) if said else None
+def _names(what: str, names: Sequence[str]) -> Text | None:
+    return Text((f"{what}: ", *listed(map(name, names)))) if names else None
 
 
 def change_table(facts: Iterable[Fact], keys: Iterable[KeyChange], divisions: tuple[str, ...]) -> Table:
@@ -112,6 +111,8 @@ def _unmet(found: Iterable[Unmet], logs: int) -> Table:
             said.append(f"expected: {unmet.expected}")
         if not unmet.logs:
             said.append((f"{'in' if unmet.places == 1 else 'for example in'}: ", Span(unmet.example, "path")))
+        if unmet.fix:
+            said.append(f"fix: {unmet.fix}")
         rows.append((where, Lines(tuple(said))))
     return Table(_UNMET, tuple(rows))
 

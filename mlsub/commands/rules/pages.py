@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import groupby, pairwise
 from pathlib import PurePath
@@ -13,7 +13,7 @@ import msgspec
 
 from mlsub.commands.explain.run import explanation, explanation_blocks, explanation_document
 from mlsub.commands.rules.diff import keyed, round_diff
-from mlsub.commands.rules.document import alternatives, name, needs_table, rows_table
+from mlsub.commands.rules.document import alternatives, listed, name, needs_table, rows_table
 from mlsub.commands.rules.document_diff import change_table, diff_blocks
 from mlsub.commands.rules.overview import benchmark_line, package_facts
 from mlsub.commands.rules.table import Row, RuleTable, parts, row_of, rule_table
@@ -122,11 +122,6 @@ def _named(round_: Round) -> Span:
     return name(f"{round_.usage} {round_.name}")
 
 
-def _listed(names: Iterable[Span]) -> tuple[Span | str, ...]:
-    """Names with commas between them."""
-    return tuple(word for one in names for word in (", ", one))[1:]
-
-
 def _index() -> Document:
     commands = ("list", "list --round 6.1", "show resnet --round 2.1", "diff 6.0 6.1", "keys llama31_8b")
     benchmarks: list[tuple[Words, ...]] = []
@@ -146,7 +141,7 @@ def _index() -> Document:
                 ("Rules that are not about one key: ", Span(f"build/docs/{RULES}", "code")),
             )
         ),
-        section("Rounds", Items(tuple(_listed(map(_named, all_rounds(usage))) for usage in usages()))),
+        section("Rounds", Items(tuple(listed(map(_named, all_rounds(usage))) for usage in usages()))),
         section("Benchmarks", Table(tuple(map(Column, ("benchmark", "", "rounds"))), tuple(benchmarks))),
         section(
             "Keys",
@@ -211,7 +206,7 @@ def _benchmark_page(usage: str, of: str) -> Document:
     return document(
         of,
         Text(f"{tables[0].title}."),
-        Text(("Rounds: ", *_listed(map(_named, rounds)))),
+        Text(("Rounds: ", *listed(map(_named, rounds)))),
         needs_table(
             Column("rounds"), ((spans(usage, [round_.name for round_ in some]), needs) for some, needs in periods)
         ),
