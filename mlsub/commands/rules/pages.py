@@ -152,10 +152,9 @@ def _index() -> Document:
 
 
 def _rule_index() -> Document:
-    groups = groupby(catalogue().values(), key=lambda info: info.id.partition(".")[0])
-    found: dict[str, list[tuple[Span | str, ...]]] = {}
-    for group, infos in groups:
-        found.setdefault(group, []).extend((name(info.id), f": {info.title}") for info in infos)
+    found: dict[str, list[Words]] = {}
+    for info in catalogue().values():
+        found.setdefault(info.id.partition(".")[0], []).append((name(info.id), f": {info.title}"))
     titles = shipped(__file__, "groups.yaml", dict[str, str])
     return document(
         "Rules",
