@@ -52,6 +52,8 @@ _NOTE = "<!-- Written by `make docs` from mlsub/rules and mlsub/rounds; changes 
 _CODE_BLOCK = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 #: A name set as code, outside of a link.
 _NAME = re.compile(r"(?<!\[)`([\w. /-]+)`(?!\])")
+#: A page that is not in the repository, by where it is built.
+_BUILT = re.compile(r"build/docs/([\w./-]+\.md)")
 _RULE_HEADING = re.compile(r"^## (key\.\S+)$", re.MULTILINE)
 
 
@@ -70,12 +72,12 @@ def linked(text: str, path: str) -> str:
     """The text of a page; what it names as code and has a page becomes a link, and so do paths below build/docs."""
 
     def link(match: re.Match[str]) -> str:
-        shown = match[1].removeprefix("build/docs/")
-        page = _pages().get(match[1]) if shown == match[1] else shown
+        built = _BUILT.fullmatch(match[1])
+        page = built[1] if built else _pages().get(match[1])
         if page is None or page.partition("#")[0] == path:
             return match[0]
-        target = PurePath(os.path.relpath(page, os.path.dirname(path) or ".")).as_posix()  # noqa: PTH120
-        return f"[{shown}]({target})" if shown != match[1] else f"[{match[0]}]({target})"
+        target = PurePath(os.path.relpath(page, PurePath(path).parent)).as_posix()
+        return f"[{page if built else match[0]}]({target})"
 
     return in_prose(text, lambda prose: _NAME.sub(link, prose))
 
