@@ -19,7 +19,7 @@ help:
 	@echo "make expected     write the files of expected text anew; read the diff afterwards"
 	@echo "make test-adapters  install PyTorch, Lightning, Transformers and Keras (6 GB), and test the adapters with them"
 	@echo "make test-browser  test the results page in headless Chromium, with pictures of its pages in $(SCREENSHOTS)"
-	@echo "make lint         ruff and mypy"
+	@echo "make lint         ruff, mypy, import-linter, and the imports of the tests"
 	@echo "make docs         build the documentation with its reference pages, in $(DOCS)"
 	@echo "make bench        time mlsub against the official tool"
 	@echo "make parity       agreement with the recorded official verdicts, as a table"
@@ -33,11 +33,11 @@ $(STAMP): setup.cfg pyproject.toml
 install: $(STAMP)
 
 demo: $(STAMP)
-	$(BIN)/mlsub demo submissions/rehearsal/training.yaml --output demo --replace
+	$(BIN)/mlsub demo submissions/rehearsal/training.yaml -o demo --force
 	$(BIN)/mlsub watch demo/rehearsal-v1.0/Rehearsal/results/this-machine-closed/verses/result_0.txt --format text
 	$(BIN)/mlsub check demo/rehearsal-v1.0
 	$(BIN)/mlsub score demo/rehearsal-v1.0
-	$(BIN)/mlsub pack submissions/rehearsal/submission.yaml -o demo/package/rehearsal-v1.0/Rehearsal --write --replace
+	$(BIN)/mlsub pack submissions/rehearsal/submission.yaml -o demo/package/rehearsal-v1.0/Rehearsal --write --force
 	rm -f demo/passphrase.txt && umask 077 && head -c 24 /dev/urandom | base64 > demo/passphrase.txt
 	$(BIN)/mlsub seal demo/package/rehearsal-v1.0/Rehearsal -o demo/Rehearsal.tar.gz.age \
 		--passphrase-file demo/passphrase.txt --force
@@ -80,6 +80,7 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/python -m tests.imports
 
 format: $(STAMP)
 	$(BIN)/ruff check --fix .

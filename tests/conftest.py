@@ -74,11 +74,11 @@ def expected_text(request: pytest.FixtureRequest) -> ExpectedText:
 @pytest.fixture(scope="session")
 def rehearsed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The rehearsal of ``submissions/rehearsal``, trained once in a test run: copy what is to be changed."""
-    from mlsub.commands.demo.manifest import read_manifest
-    from mlsub.commands.demo.rehearse import rehearse
+    from mlsub.commands.demo.model import read_manifest
+    from mlsub.commands.demo.run import rehearse
 
     manifest = read_manifest(Path(__file__).parents[1] / "submissions" / "rehearsal" / "training.yaml")
-    return once(tmp_path_factory, "rehearsed", lambda folder: rehearse(manifest, folder, replace=False))
+    return once(tmp_path_factory, "rehearsed", lambda folder: rehearse(manifest, folder, force=False))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

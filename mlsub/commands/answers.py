@@ -8,19 +8,20 @@ from typing import Any
 from mlsub.present.envelope import Answer, schema_of
 
 _ANSWERS = {
-    "audit": "mlsub.commands.audit.answer.ClaimsAudit",
+    "audit": "mlsub.commands.audit.verdict.Audit",
     "check": "mlsub.present.entries.Reports",
     "compare": "mlsub.commands.compare.trainings.model.Comparison",
     "compare packages": "mlsub.commands.compare.packages.model.PackageDiff",
     "db build": "mlsub.commands.db.build.Built",
-    "db tables": "mlsub.commands.db.document.Tables",
     "explain": "mlsub.commands.explain.run.Explanation",
+    "db query": "mlsub.commands.db.query.Result",
+    "db tables": "mlsub.commands.db.schema.Tables",
     "fix": "mlsub.commands.fix.model.Fix",
     "fix truncate": "mlsub.commands.fix.model.Truncation",
     "inspect": "mlsub.commands.inspect.model.Inspection",
     "inspect rates": "mlsub.commands.inspect.model.Rates",
     "merge": "mlsub.commands.merge.model.Merge",
-    "pack": "mlsub.commands.pack.answer.Packing",
+    "pack": "mlsub.commands.pack.model.Packing",
     "redact": "mlsub.commands.redact.model.Redaction",
     "rules diff": "mlsub.commands.rules.diff.RoundDiff",
     "rules diff submission": "mlsub.commands.rules.submission.SubmissionDiff",
@@ -29,13 +30,17 @@ _ANSWERS = {
     "rules list ids": "mlsub.commands.rules.overview.RuleIds",
     "rules show": "mlsub.commands.rules.table.RuleTable",
     "score": "mlsub.present.entries.Reports",
+    "rcp build": "mlsub.commands.rcp.model.NewReference",
     "rcp margin": "mlsub.commands.rcp.model.Margins",
     "rcp plan": "mlsub.commands.rcp.model.Planned",
     "rcp show": "mlsub.commands.rcp.model.Points",
     "system check": "mlsub.commands.system.run.Checks",
     "system list": "mlsub.commands.system.run.Known",
     "system show": "mlsub.commands.system.run.Shown",
-    "score selection": "mlsub.commands.score.select_runs.Selected",
+    "score selection": "mlsub.commands.score.select.Selected",
+    "seal": "mlsub.commands.seal.receipt.Sealing",
+    "unseal": "mlsub.commands.unseal.run.Unsealing",
+    "verify": "mlsub.commands.verify.run.Checked",
 }
 
 

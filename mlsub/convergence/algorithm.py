@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, TypeVar
 
 import msgspec
 
 from mlsub.io.data import shipped
 from mlsub.log.reading import Manner
 from mlsub.rounds import Round, known_rounds
+
+T = TypeVar("T")
 
 
 class Algorithm(msgspec.Struct, frozen=True):
@@ -35,10 +38,7 @@ class Algorithm(msgspec.Struct, frozen=True):
 @lru_cache(maxsize=32)
 def algorithm_of(usage: str, round_name: str, overlay: str | None = None) -> Algorithm | None:
     """The variant of a round, be it one that an overlay file adds; None where the round had no such test."""
-    table = _table().get(usage) or {}
-    rounds = known_rounds(usage, overlay)
-    earlier = [name for name in rounds[: rounds.index(round_name) + 1] if name in table]
-    return table[earlier[-1]] if earlier else None
+    return _in_force(_table().get(usage) or {}, usage, round_name, overlay)
 
 
 @lru_cache(maxsize=32)
@@ -56,31 +56,38 @@ def _table() -> dict[str, dict[str, Algorithm] | None]:
     return shipped(__file__, "algorithms.yaml", dict[str, dict[str, Algorithm] | None])
 
 
-#: Benchmarks whose evaluations are counted in samples; all others count epochs. Source: the official rcp_checker.
-_IN_SAMPLES = frozenset(
-    (
-        *("llama2_70b_lora", "flux1", "llama31_405b", "llama31_8b", "gpt_oss_20b", "deepseekv3_671b"),
-        *("qwen35_397b_grpo", "dlrmv4"),
-        "verses",
-    )
-)
-#: Minigo makes its own data, and was never held against a reference.
-_NEVER_TESTED = frozenset(("minigo",))
+class Traits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the test has to know of a benchmark; benchmarks.yaml says what each field means."""
+
+    unit: dict[str, str] = {}
+    counted: str = "epoch_num"
+    points: str = "Epochs to converge"
+    trimmed: int = 1
+    tested: bool = True
+
+
+def traits_of(benchmark: str) -> Traits:
+    """The traits of a benchmark; the usual ones for an unknown one."""
+    return shipped(__file__, "benchmarks.yaml", dict[str, Traits]).get(benchmark) or Traits()
 
 
 def unit_of(benchmark: str) -> str:
     """The metadata of an evaluation that says how far the training has come."""
-    return "samples_count" if benchmark in _IN_SAMPLES else "epoch_num"
+    return traits_of(benchmark).counted
 
 
 def unit_words(benchmark: str, round_: Round) -> str:
     """What the reference points of a benchmark count in a round, in words: epochs, samples, steps or tokens."""
-    since = shipped(__file__, "units.yaml", dict[str, dict[str, str] | None]).get(benchmark) or {}
-    rounds = known_rounds(round_.usage, round_.overlay)
-    earlier = [name for name in rounds[: rounds.index(round_.name) + 1] if name in since]
-    return since[earlier[-1]] if earlier else "epochs"
+    return _in_force(traits_of(benchmark).unit, round_.usage, round_.name, round_.overlay) or "epochs"
 
 
 def is_tested(benchmark: str) -> bool:
-    """Whether Closed entries of the benchmark are held against a reference."""
-    return benchmark not in _NEVER_TESTED
+    """Whether Closed entries of the benchmark are compared with a reference."""
+    return traits_of(benchmark).tested
+
+
+def _in_force(since: Mapping[str, T], usage: str, round_name: str, overlay: str | None) -> T | None:
+    """Of what holds from a round on, what holds in this one; None before the first."""
+    rounds = known_rounds(usage, overlay)
+    earlier = [name for name in rounds[: rounds.index(round_name) + 1] if name in since]
+    return since[earlier[-1]] if earlier else None

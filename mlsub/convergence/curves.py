@@ -1,4 +1,4 @@
-"""What runs are held against along the batch size: the official curve, its limit, and the hull of the written rules."""
+"""What runs are compared with along the batch size: the official curve, its limit, the hull of the written rules."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ import msgspec
 
 from mlsub.convergence.algorithm import algorithm_of, is_tested, unit_words
 from mlsub.convergence.deadline import Which, points_at_deadline
-from mlsub.convergence.pruning import interpolated, lower_hull, pruned
 from mlsub.convergence.reference import Point, benchmark_in, points_of, reference_file
-from mlsub.convergence.verdict import reference_for
+from mlsub.convergence.verdict import interpolated, lower_hull, prune, reference_for
 from mlsub.io.errors import MlsubError
 from mlsub.rounds import Round
 from mlsub.rules.load import benchmark
@@ -28,10 +27,10 @@ Line = tuple[tuple[float, float], ...]
 class Reference(msgspec.Struct, frozen=True, kw_only=True):
     """The reference of a benchmark in a round; values are in ``unit``.
 
-    ``points`` are all points by batch size, ``kept`` those the official pruning keeps, ``hull`` the lower hull of the
-    written rules. ``runs`` is the number of result files of an entry, ``earlier`` what the round lets a result be
-    below the least accepted mean, ``normalised`` whether a faster accepted result is scaled to the mean, ``source``
-    the file the points are from.
+    ``points`` are all points by batch size, ``kept`` those the official pruning keeps, ``removed`` why the others go
+    (see :class:`mlsub.convergence.verdict.Pruning`), ``hull`` the lower hull of the written rules. ``runs`` is the
+    number of result files of an entry, ``earlier`` what the round lets a result be below the least accepted mean,
+    ``normalised`` whether a faster accepted result is scaled to the mean, ``source`` the file the points are from.
     """
 
     benchmark: str
@@ -39,13 +38,14 @@ class Reference(msgspec.Struct, frozen=True, kw_only=True):
     runs: int
     points: tuple[Point, ...]
     kept: tuple[Point, ...]
+    removed: tuple[tuple[float, tuple[float, ...]], ...]
     hull: tuple[Point, ...]
     earlier: float
     normalised: bool
     source: str
 
     def held_against(self, batch_size: float) -> tuple[Point | None, str]:
-        """The point that results at a batch size are held against, its limit with the round's allowance, and how."""
+        """The point that results at a batch size are compared with, its limit with the round's allowance, and how."""
         point, how = reference_for(batch_size, self.kept, self.runs)
         return (None if point is None else self.allowed(point)), how
 
@@ -69,7 +69,7 @@ def reference_of(round_: Round, name: str, own: str | None = None, which: Which 
     """
     algorithm = algorithm_of(round_.usage, round_.name, round_.overlay)
     if algorithm is None:
-        raise MlsubError(f"{round_.title} had no convergence test")
+        raise MlsubError(f"{round_.title} had no convergence test; it began with v1.0")
     if not is_tested(name):
         raise MlsubError(f"{name} is not compared with a reference in any round")
     if name not in round_.benchmarks:
@@ -83,13 +83,15 @@ def reference_of(round_: Round, name: str, own: str | None = None, which: Which 
     at_deadline = which == "deadline" and mine is None
     if at_deadline:
         points = points_at_deadline(points, name, round_, runs, algorithm)
+    pruning = prune(points, algorithm, runs)
     source = file.name if mine else f"mlperf-logging {_installed()}"
     return Reference(
         benchmark=name,
         unit=unit_words(name, round_),
         runs=runs,
         points=points,
-        kept=pruned(points, algorithm, runs),
+        kept=pruning.kept,
+        removed=pruning.removed,
         hull=lower_hull(points),
         earlier=dict(algorithm.earlier).get(name, 0),
         normalised=algorithm.normalise,

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from mlsub.convergence.algorithm import Algorithm
+from mlsub.convergence.algorithm import Algorithm, traits_of
 from mlsub.convergence.runs import BEYOND
 from mlsub.convergence.statistics import least_accepted_mean, mean_of, stdev_of, threshold_of, trimmed
 from mlsub.io.errors import MlsubError
@@ -18,9 +18,6 @@ from mlsub.io.errors import MlsubError
 #: Reference files are below a megabyte.
 MAX_BYTES = 16 << 20
 EPOCHS, SAMPLES = "Epochs to converge", "samples to converge"
-#: Benchmarks whose points the official tool reads under the other name. Source: rcp_checker, _process_raw_rcp_data.
-_SAMPLES_NAMED = frozenset(("llama2_70b_lora", "flux1"))
-
 #: The reference points of the rehearsal.
 REHEARSAL = Path(__file__).parent / "rehearsal"
 
@@ -45,7 +42,7 @@ class Point(msgspec.Struct, frozen=True):
 
 def points_name(benchmark: str) -> str:
     """The name under which a record of a benchmark has its points."""
-    return SAMPLES if benchmark in _SAMPLES_NAMED else EPOCHS
+    return traits_of(benchmark).points
 
 
 def reference_file(usage: str, ruleset: str, benchmark: str) -> Path | None:

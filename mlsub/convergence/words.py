@@ -37,12 +37,7 @@ def about(entry: Entry, rcp: RcpResult, progress: Progress) -> Iterator[Finding]
     for crash in progress.crashes:
         yield _crash(entry, crash)
     for number, what in progress.beyond:
-        yield finding(
-            "rcp.no-point",
-            entry.logs[number].path,
-            "The log has more records of its convergence than mlsub reads",
-            expected=f"at most {what}",
-        )
+        yield finding("rcp.no-point", entry.logs[number].path, expected=f"at most {what}")
     for number in progress.untold:
         yield finding(
             "rcp.no-point",
@@ -57,7 +52,6 @@ def about(entry: Entry, rcp: RcpResult, progress: Progress) -> Iterator[Finding]
         yield finding(
             "rcp.insufficient-convergence",
             entry.path,
-            "Too few runs converged for a convergence test",
             actual=f"{len(failed)} of {len(names)} did not converge: {_listed(failed)}",
         )
     elif rcp.bypass is None and rcp.how not in ("no-point", "crash"):
@@ -81,26 +75,17 @@ def _held_against(entry: Entry, rcp: RcpResult) -> Iterator[Finding]:
         yield finding(
             "rcp.missing",
             entry.path,
-            "No reference convergence point covers the batch size",
-            expected=_wanted(rcp)
-            if rcp.minimum is not None
-            else "a reference point at this batch size or a larger one",
+            expected=_wanted(rcp),
             actual=_measured(rcp),
         )
     elif rcp.verdict == "fail":
         yield finding(
-            "rcp.too-fast",
-            entry.path,
-            "The runs converge faster than the reference allows",
-            expected=_wanted(rcp),
-            actual=_measured(rcp),
-            fix=_counted_otherwise(rcp),
+            "rcp.too-fast", entry.path, expected=_wanted(rcp), actual=_measured(rcp), fix=_counted_otherwise(rcp)
         )
     elif rcp.scaling != 1:
         yield finding(
             "rcp.normalised",
             entry.path,
-            "The runs converge faster than the mean of the reference, so the expected score is scaled to it",
             expected=f"a mean of {number(rcp.reference_mean)} {rcp.unit} or more, for no scaling",
             actual=f"{number(rcp.mean)} {rcp.unit}: factor {rcp.scaling:.6f}",
         )
@@ -118,6 +103,8 @@ def _counted_otherwise(rcp: RcpResult) -> str | None:
 
 
 def _wanted(rcp: RcpResult) -> str:
+    if rcp.minimum is None:
+        return "a reference point at this batch size or a larger one"
     against = _AGAINST[str(rcp.how)].format(number(rcp.batch_size))
     return f"a mean of {number(rcp.minimum)} {rcp.unit} or more ({against})"
 
@@ -141,7 +128,6 @@ def _several(entry: Entry, names: Sequence[str]) -> Finding:
     return finding(
         "rcp.batch-size",
         entry.path,
-        "The runs do not agree on one batch size and one benchmark",
         expected=f"one {key} in all runs, a number" if key == "global_batch_size" else f"one {key} in all runs",
         actual=told[:400],
     )
@@ -154,7 +140,7 @@ def _differ(values: Sequence[Any]) -> bool:
 def by_train_samples(entry: Entry, file: str | None) -> Finding:
     """BERT is counted otherwise than usual, and who asked for it."""
     asked = f"requested by {file}" if file else "requested by --rcp-bert-train-samples"
-    return finding("rcp.train-samples", entry.path, "The convergence of BERT is counted in train_samples", actual=asked)
+    return finding("rcp.train-samples", entry.path, actual=asked)
 
 
 def bypass(entry: Entry, rcp: RcpResult, file: str) -> Finding:
@@ -162,12 +148,11 @@ def bypass(entry: Entry, rcp: RcpResult, file: str) -> Finding:
     if rcp.bypass is None:
         idle = "the test passes" if rcp.verdict == "pass" else "the test fails for another reason"
         return finding("rcp.bypass", entry.path, f"{file} requests a bypass that has no effect: {idle}", actual=file)
-    wanted = _wanted(rcp) if rcp.minimum is not None else "a reference point at this batch size or a larger one"
     return finding(
         "rcp.bypass",
         entry.path,
         f"The convergence test fails, and {file} lets it pass",
-        expected=wanted,
+        expected=_wanted(rcp),
         actual=_measured(rcp),
     )
 
@@ -223,12 +208,7 @@ def deadline_points(entry: Entry, name: str, round_: Round) -> Finding:
         known = f"no difference from the final ones is known for {name}"
     if later is not None and later.unknown:
         known += f"; unknown: {later.unknown}"
-    return finding(
-        "rcp.deadline-points",
-        entry.path,
-        "The reference points are those of the release at the deadline, as --rcp-points asks",
-        actual=known,
-    )
+    return finding("rcp.deadline-points", entry.path, actual=known)
 
 
 def mixed_sizes(
@@ -245,7 +225,6 @@ def mixed_sizes(
         entry.path,
         "The runs have several batch sizes, and "
         + ("the official answer depends on which log is read last" if differ else "the answer is the same with each"),
-        expected="one global_batch_size in all runs",
         actual=f"{number(rcp.mean)} {rcp.unit}; " + "; ".join(told),
     )
 

@@ -9,7 +9,7 @@ from mlsub.io.errors import MlsubError
 
 
 class EmitError(MlsubError):
-    """The recorder cannot do what was asked; the text says what, and how to mend it."""
+    """The recorder cannot do what was asked; the text says what, and how to fix it."""
 
 
 class LogInUseError(EmitError):
@@ -26,11 +26,6 @@ class DoomedRunError(EmitError):
 
 def tell(finding: Finding) -> str:
     """A finding in a few lines, as mlsub check prints it."""
-    lines = [f"  {finding.message} [{finding.rule}]"]
-    if finding.expected is not None:
-        lines.append(f"    expected: {finding.expected}")
-    if finding.actual is not None:
-        lines.append(f"    found:    {finding.actual}")
-    if finding.fix is not None:
-        lines.append(f"    fix:      {finding.fix}")
-    return "\n".join(lines)
+    facts = {"expected": finding.expected, "found": finding.actual, "fix": finding.fix}
+    lines = [f"    {f'{name}:':9} {text}" for name, text in facts.items() if text is not None]
+    return "\n".join([f"  {finding.message} [{finding.rule}]", *lines])

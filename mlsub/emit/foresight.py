@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mlsub.divisions import CLOSED, division_of
-from mlsub.findings import Finding, Kind, Severity
+from mlsub.findings import Finding, Severity
 from mlsub.judge.rules import LogRules
 from mlsub.log.event import Event
 from mlsub.rounds import Round
+from mlsub.rules.aspects.base import Flaw
+from mlsub.rules.aspects.count import AnyOf
 from mlsub.rules.catalogue import finding
 from mlsub.rules.load import rules_for
-from mlsub.rules.phrases import rule_id
+from mlsub.rules.model import KeyRule
 from mlsub.rules.steps import before_run
 
 _NOTHING: frozenset[str] = frozenset()
@@ -32,11 +34,11 @@ class Foresight:
     def __init__(self, round_: Round, division: str, benchmark: str, path: str) -> None:
         self._rules = LogRules(round_, division_of(division), benchmark)
         self._path = path
-        self._told: set[tuple[str, str]] = set()
+        self._reported: set[tuple[str, str]] = set()
         rules = rules_for(round_.usage, round_.name, division, benchmark, round_.overlay)
         every = [*rules.rules, *(rule for variant in rules.variants for rule in variant.rules)]
-        late = {rule.key for rule in every if not before_run(rule.key) or "run_start" in rule.after} | {"init_stop"}
-        self._later = frozenset(rule_id(key, "", kind) for key in late for kind in (Kind.OFFICIAL, Kind.HOUSE))
+        late = {rule.key for rule in every if not before_run(rule.key) or "run_start" in rule.after}
+        self._late = frozenset((*late, "init_stop"))
         self._seed_needed = division == CLOSED.name and round_.seeds == "required"
         self._seeds = 0
 
@@ -49,33 +51,26 @@ class Foresight:
         return self._new(self._certain())
 
     def _certain(self) -> Iterator[Finding]:
-        """What no later record can mend."""
+        """What no later record can fix."""
         return self._rules.findings(self._path, _NOTHING, cut_off=True)
 
     def before_clock(self) -> list[Finding]:
         """What is missing that has to be logged before the timed region, besides what is certain."""
-        every = self._rules.findings(self._path, _NOTHING, cut_off=False)
+        every = self._rules.findings(self._path, _NOTHING, cut_off=False, passing=self._comes)
         certain = {(found.rule, found.message) for found in self._certain()}
-        missing = [found for found in every if (found.rule, found.message) not in certain and not self._comes(found)]
+        missing = [found for found in every if (found.rule, found.message) not in certain]
         if self._seed_needed and not self._seeds:
-            missing.append(
-                finding(
-                    "seed.missing",
-                    self._path,
-                    "The run does not log its seed",
-                    expected="a different seed for each run",
-                )
-            )
+            message, expected = "The run does not log its seed", "a different seed for each run"
+            missing.append(finding("seed.missing", self._path, message, expected=expected))
         return self._new(iter(missing))
 
-    def _comes(self, found: Finding) -> bool:
-        """Whether a finding is about a key that is logged later, when the clock runs."""
-        key, dot, aspect = found.rule.rpartition(".")
-        return aspect == "any-of" or key + dot in self._later
+    def _comes(self, rule: KeyRule, flaw: Flaw) -> bool:
+        """Whether what is wrong is about a key that is logged later, when the clock runs."""
+        return flaw.aspect == AnyOf.name or rule.key in self._late
 
     def _new(self, found: Iterator[Finding]) -> list[Finding]:
-        fresh = [each for each in found if (each.rule, each.message) not in self._told]
-        self._told.update((each.rule, each.message) for each in fresh)
+        fresh = [each for each in found if (each.rule, each.message) not in self._reported]
+        self._reported.update((each.rule, each.message) for each in fresh)
         return fresh
 
     def reached(self) -> bool:

@@ -32,7 +32,7 @@ class Recording(Protocol):
         """Whether an evaluation has reached the quality target."""
 
     def log_identity(self) -> None:
-        """Log what the recorder was told of the submission."""
+        """Log what the recorder knows of the submission."""
 
     def agree(self, *, before_clock: bool = False) -> None:
         """Wait for all processes."""

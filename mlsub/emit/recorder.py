@@ -110,7 +110,7 @@ class Recorder:
 
         Raises:
             DoomedRunError: the rules forbid it for good.
-            EmitError: metadata is missing, or the value is no JSON.
+            EmitError: metadata is missing, or the value is not JSON.
         """
         self._writer.write(key, value, self.units.metadata(key, metadata))
 
@@ -143,14 +143,9 @@ class Recorder:
         value = whole_number("the seed", value)
         other = self._earlier.get(value)
         if other is not None and self.division == CLOSED.name:
-            found = finding(
-                "seed.shared",
-                self.path.name,
-                "Another run of the entry has this seed",
-                expected="a different seed for each run",
-                actual=f"seed {value}, as in {other}",
-            )
-            self._writer.act_on([found])
+            message, expected = "Another run of the entry has this seed", "a different seed for each run"
+            actual = f"seed {value}, as in {other}"
+            self._writer.act_on([finding("seed.shared", self.path.name, message, expected=expected, actual=actual)])
         self.log("seed", value)
         return value
 
@@ -257,11 +252,11 @@ class Recorder:
             yield
         except EmitError as error:
             refused = error
-        told = self.ranks.share(None if refused is None else str(refused))
+        reason = self.ranks.share(None if refused is None else str(refused))
         if refused is not None:
             raise refused
-        if told is not None:
-            raise EmitError(f"refused by the process that writes the log: {told}")
+        if reason is not None:
+            raise EmitError(f"refused by the process that writes the log: {reason}")
 
     def log_identity(self) -> None:
         """Log what is submitted, by whom, on what."""
@@ -336,4 +331,4 @@ def _must_be(name: str, known: tuple[str, ...], what: str) -> None:
 
         close = get_close_matches(name, known, n=1)
         hint = f"Did you mean {close[0]}?" if close else f"Known: {', '.join(known)}."
-        raise EmitError(f"{name!r} is no {what}. {hint}")
+        raise EmitError(f"{name!r} is not a {what}. {hint}")

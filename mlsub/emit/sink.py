@@ -29,7 +29,7 @@ class LogFile(logging.Handler):
     process from writing it.
 
     Args:
-        path: the log; it must not hold an earlier run. Nothing but a torn first record is no run, and is taken away.
+        path: the log; it must not hold an earlier run. A torn first record alone is not a run, and is removed.
         overwrite: start over where it does.
 
     Raises:
@@ -49,7 +49,7 @@ class LogFile(logging.Handler):
         except EmitError:
             self._release()
             raise
-        # Only now: the logging module closes at exit whatever it knows, be it made or not.
+        # Only now: the logging module closes at exit whatever it knows, whether it is made or not.
         super().__init__(logging.NOTSET)
 
     def _take_lock(self) -> int:
@@ -102,7 +102,7 @@ class LogFile(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Write one record as a line."""
         if record.levelno > logging.INFO:
-            # The official logger tells so that it could not encode a record, and would go on.
+            # The official logger reports so that it could not encode a record, and would go on.
             self.failed = self.failed or record.getMessage().strip()
             return
         try:
@@ -125,11 +125,10 @@ class LogFile(logging.Handler):
             written = os.write(self._file, line)
             while written < len(line):
                 written += os.write(self._file, line[written:])
-        except OSError as error:
+        except BaseException as error:
             self._take_back(before, line)
-            raise EmitError(f"{self._shown} cannot be written: {_reason(error)}") from None
-        except BaseException:
-            self._take_back(before, line)
+            if isinstance(error, OSError):
+                raise EmitError(f"{self._shown} cannot be written: {_reason(error)}") from None
             raise
         self.lines += 1
 

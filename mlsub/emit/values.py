@@ -43,7 +43,7 @@ def whole_number(name: str, value: Any, wanted: str = "a whole number") -> int:
 
     Args:
         name: what the caller knows it as.
-        value: a whole number, be it one of a numeric library.
+        value: a whole number, also one of a numeric library.
         wanted: what is asked for where it is none.
 
     Raises:
@@ -60,7 +60,7 @@ def measure(name: str, value: Any) -> float:
 
     Args:
         name: the key or the measure.
-        value: a number, be it one of a numeric library, or NaN where the training has diverged.
+        value: a number, also one of a numeric library, or NaN where the training has diverged.
 
     Raises:
         EmitError: it is something else, which would never reach the target.

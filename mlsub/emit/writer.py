@@ -22,7 +22,7 @@ _OURS = __name__.rpartition(".")[0]
 
 
 class EmitWarning(UserWarning):
-    """The rules have something against the run, and the recorder was asked only to tell."""
+    """The rules have something against the run, and the recorder was asked only to report it."""
 
 
 class Writer:
@@ -31,7 +31,7 @@ class Writer:
     Args:
         file: the log, None in a process that does not write.
         foresight: what the rules say of it.
-        refuses: whether a record that dooms the run raises; else it is told as a warning.
+        refuses: whether a record that dooms the run raises; else it is a warning.
         namespace: goes into every record.
         root: the folder that is cut off the names of source files.
     """
@@ -56,7 +56,7 @@ class Writer:
 
         Raises:
             DoomedRunError: it breaks a rule for good; it is not written.
-            EmitError: it is no JSON, or cannot be written.
+            EmitError: it is not JSON, or cannot be written.
         """
         value, metadata = plain_value(value), plain_value(metadata)
         time_ms, kind = int(time.time() * 1000), kind or event_type(key)
@@ -85,7 +85,7 @@ class Writer:
             raise EmitError(f"{key} cannot be logged: {reason[:300]}")
 
     def act_on(self, found: list[Finding]) -> None:
-        """Refuse, or tell, what the rules have against the run."""
+        """Refuse, or report, what the rules have against the run."""
         bad = [each for each in found if dooms(each)]
         if bad and self._refuses:
             raise DoomedRunError(bad)

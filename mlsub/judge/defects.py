@@ -45,8 +45,7 @@ class Defects:
             self._recover(defect.event)
         if defect.crash is not None and self.crash is None:
             self.crash = Crash(defect.line, defect.crash)
-        message, actual = _DEFECT_MESSAGES[defect.rule], defect.reason
-        self._put(defect.rule, defect.line, message, actual)
+        self._put(defect.rule, defect.line, defect.reason)
 
     def too_long(self, line: int, hidden: bool) -> None:
         """A record beyond the bound on memory."""
@@ -54,7 +53,7 @@ class Defects:
             self._put_hidden(line, "a record of more than 16 MiB")
             return
         self.any = True
-        self._put("log.record-too-long", line, "A record is too long", "more than 16 MiB")
+        self._put("log.record-too-long", line, "more than 16 MiB")
 
     def hidden(self, event: Event | Defect) -> None:
         """A record that the official parser never sees."""
@@ -66,7 +65,7 @@ class Defects:
 
     def _put_hidden(self, line: int, actual: str) -> None:
         self.hidden_count += 1
-        self._put("log.hidden-record", line, "The official parser does not see this record", actual)
+        self._put("log.hidden-record", line, actual)
 
     def _recover(self, event: Event) -> None:
         if event.key == "run_start":
@@ -74,11 +73,11 @@ class Defects:
         elif event.key == "run_stop":
             self.times["run_stop"] = event.time_ms
 
-    def _put(self, rule: str, line: int, message: str, actual: str) -> None:
+    def _put(self, rule: str, line: int, actual: str) -> None:
         self._counts[rule] = self._counts.get(rule, 0) + 1
         found = self._found.setdefault(rule, [])
         if len(found) < MAX_FINDINGS_A_RULE:
-            found.append(finding(rule, self.path, message, line=line, actual=actual))
+            found.append(finding(rule, self.path, line=line, actual=actual))
 
     @property
     def found(self) -> bool:
@@ -107,11 +106,5 @@ class Defects:
             yield last
 
 
+#: What the last record says where it is cut off.
 _CUT_OFF = "The log ends with a record that cannot be decoded, so the rest is missing"
-_DEFECT_MESSAGES = {
-    "log.record-undecodable": "A record cannot be decoded",
-    "log.text-after-record": "Text follows a record on its line, so the official parser cannot decode it",
-    "log.record-incomplete": "A record lacks a required part",
-    "log.record-format": "A record does not have the format of v0.6",
-    "log.record-time": "A record has a time that is not a number",
-}

@@ -157,13 +157,7 @@ def _seeds(entry: Entry, round_: Round, flags: Flags) -> Iterator[Finding]:
 
 def _files(entry: Entry, needs: Benchmark, round_: Round) -> Iterator[Finding]:
     if entry.files.elsewhere is not None:
-        yield finding(
-            "entry.glob-name",
-            entry.path,
-            "The official tools search for the logs with a pattern that finds other logs, or none",
-            expected="names without *, ? and brackets",
-            actual=entry.files.elsewhere,
-        )
+        yield finding("entry.glob-name", entry.path, actual=entry.files.elsewhere)
     runs = len(entry.files.results)
     strays = [name for name in entry.files.strays if name not in KNOWN_COMPANIONS]
     weak = entry.files.scaling_type == "weak"
@@ -177,12 +171,7 @@ def _files(entry: Entry, needs: Benchmark, round_: Round) -> Iterator[Finding]:
             actual=f"{runs}{misnamed}",
         )
     elif strays:
-        yield finding(
-            "entry.stray-files",
-            entry.path,
-            "The folder contains files that are not named result_*.txt",
-            actual=_list(strays),
-        )
+        yield finding("entry.stray-files", entry.path, actual=_list(strays))
 
 
 def _crashes(entry: Entry, findings: list[Finding]) -> list[Finding]:
@@ -225,15 +214,10 @@ def _compliance(entry: Entry, needs: Benchmark, dropped: frozenset[str]) -> Iter
         yield finding(
             "entry.noncompliant-runs",
             entry.path,
-            "More runs are noncompliant than olympic scoring forgives",
             expected=f"at most {needs.forgiven}",
             actual=f"{len(bad)}: {_list(bad)}",
         )
     elif bad and not missing:
         yield finding(
-            "entry.forgiven-runs",
-            entry.path,
-            "Noncompliant runs are forgiven and count as slowest",
-            expected=f"at most {needs.forgiven}",
-            actual=f"{len(bad)}: {_list(bad)}",
+            "entry.forgiven-runs", entry.path, expected=f"at most {needs.forgiven}", actual=f"{len(bad)}: {_list(bad)}"
         )

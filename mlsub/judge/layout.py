@@ -9,7 +9,9 @@ import msgspec
 from mlsub.findings import Finding
 from mlsub.rounds import Round
 from mlsub.rules.isolate import reviewed
-from mlsub.submission.layout import Place, audit_layout, list_tree
+from mlsub.submission.layout.audit import audit_layout
+from mlsub.submission.layout.model import Place
+from mlsub.submission.layout.walk import list_tree
 from mlsub.submission.model import OrganisationFiles
 
 

@@ -144,11 +144,11 @@ class LogJudge:
         """Why there is no record: an empty file, a wide encoding, or none."""
         path = self._task.path
         if not self._head:
-            return [finding("log.empty", path, "The log is empty")]
+            return [finding("log.empty", path)]
         encoding = foreign_encoding(self._head)
         if encoding is None:
             message = f"The log has no {self.reader.token.decode().strip()} records"
-            return [finding("log.no-records", path, message, expected="at least one", actual="none")]
+            return [finding("log.no-records", path, message, actual="none")]
         if self._wide is not None:
             self.defects = self._wide.defects
         message = f"The log is {encoding.upper()}; the official parser finds no record in it"

@@ -10,10 +10,10 @@ from mlsub.log.event import Event
 from mlsub.log.events import Handler
 from mlsub.log.reading import Crash
 from mlsub.rounds import Round, overlay_content
-from mlsub.rules.compiled import house_plan_for, plan_for
+from mlsub.rules.compiled import plan_for
 from mlsub.rules.engine import Judge, Outcome
 from mlsub.rules.isolate import review_crashed, reviewed
-from mlsub.rules.phrases import findings_of
+from mlsub.rules.phrases import Passing, findings_of
 
 
 class LogRules:
@@ -30,7 +30,7 @@ class LogRules:
         self.add = self._official.add
         if round_.overlay:
             try:
-                self._house = Judge(house_plan_for(*choice, round_.overlay))
+                self._house = Judge(plan_for(*choice, round_.overlay, house=True))
                 self.add = self._add_to_both
             except Exception as error:
                 self._broken = error
@@ -65,14 +65,17 @@ class LogRules:
             return Crash(line, f"{shown} cannot be compared with the quality target")
         return None
 
-    def findings(self, path: str, spoiled: frozenset[str], *, cut_off: bool) -> Iterator[Finding]:
+    def findings(
+        self, path: str, spoiled: frozenset[str], *, cut_off: bool, passing: Passing | None = None
+    ) -> Iterator[Finding]:
         """The findings; see :func:`mlsub.rules.phrases.findings_of`."""
-        yield from findings_of(self._official.finish(), path, self._round.checker, spoiled, cut_off=cut_off)
+        checker = self._round.checker
+        yield from findings_of(self._official.finish(), path, checker, spoiled, cut_off=cut_off, passing=passing)
         if self._broken is not None:
             yield review_crashed("house", path, self._broken)
         if self._house is not None:
             house = self._house
-            yield from reviewed("house", path, lambda: self._by_house(house.finish(), path, spoiled, cut_off))
+            yield from reviewed("house", path, lambda: self._by_house(house.finish(), path, spoiled, cut_off, passing))
 
     def certain(self, path: str, spoiled: frozenset[str]) -> Iterator[Finding]:
         """What is wrong by now and stays wrong, whatever follows; further records may be taken afterwards.
@@ -89,6 +92,8 @@ class LogRules:
         if self._house is not None:
             yield from self._by_house(self._house.certain(), path, spoiled, cut_off=True)
 
-    def _by_house(self, seen: Outcome, path: str, spoiled: frozenset[str], cut_off: bool) -> Iterator[Finding]:
+    def _by_house(
+        self, seen: Outcome, path: str, spoiled: frozenset[str], cut_off: bool, passing: Passing | None = None
+    ) -> Iterator[Finding]:
         source = str(overlay_content(self._round.overlay)["title"])
-        yield from findings_of(seen, path, source, spoiled, cut_off=cut_off, kind=Kind.HOUSE)
+        yield from findings_of(seen, path, source, spoiled, cut_off=cut_off, kind=Kind.HOUSE, passing=passing)

@@ -29,28 +29,15 @@ def check_seeds(logs: tuple[LogReport, ...], *, required: bool = False) -> Itera
         if log.without_run:
             continue  # The missing run has its own finding.
         if log.undecodable:
-            yield finding("seed.log-undecodable", log.path, "The seed check fails on a log with an undecodable record")
+            yield finding("seed.log-undecodable", log.path)
             continue
         unusable = next((seed for seed in log.run.seeds if seed.error), None)
         if unusable is not None:
-            yield finding(
-                "seed.unusable",
-                log.path,
-                "A seed cannot be used",
-                line=unusable.line,
-                expected="a whole number, with file and lineno in metadata",
-                actual=unusable.error,
-            )
+            yield finding("seed.unusable", log.path, line=unusable.line, actual=unusable.error)
             continue
         some_seed = some_seed or bool(log.run.seeds)
         if required and not log.run.seeds:
-            yield finding(
-                "seed.missing",
-                log.path,
-                "The run does not log its seed",
-                expected="a different seed for each run",
-                actual="none",
-            )
+            yield finding("seed.missing", log.path, expected="a different seed for each run", actual="none")
         elif some_seed and not log.run.seeds:
             yield finding(
                 "seed.missing", log.path, "The run does not log its seed, but an earlier run of the entry does"
@@ -67,24 +54,19 @@ def check_seeds(logs: tuple[LogReport, ...], *, required: bool = False) -> Itera
             yield finding(
                 "seed.shared",
                 log.path,
-                "The run logs a seed that the same source line has logged before",
                 line=seed.line,
-                expected="a different seed for each run",
                 actual=f"seed {seed.value} of {show(seed.file)}:{show(seed.lineno)}, as in {owner.path}{more}",
             )
         elif behind:
             yield finding(
                 "seed.shared",
                 log.path,
-                "The run logs a seed that the same source line has logged before",
-                expected="a different seed for each run",
                 actual=f"{behind:,} of more than {MAX_SEEDS:,} seeds, of which only digests are kept",
             )
         if log.run.seeds_left_out or digests.full:
             yield finding(
                 "seed.too-many",
                 log.path,
-                "The run logs more seeds than can be compared",
                 expected=f"at most {MAX_SEED_DIGESTS:,} in a log and {MAX_COMPARED:,} in an entry",
                 actual=f"{len(log.run.seeds) + _kept_digests(log.run) + log.run.seeds_left_out:,}",
             )

@@ -38,6 +38,12 @@ class Evaluation(msgspec.Struct, frozen=True):
     step_num: Any = None
     metric: Any = None
 
+    def event(self, key: str) -> Event:
+        """The evaluation as the record it was."""
+        named = ("epoch_num", "samples_count", "step_num", "metric")
+        metadata = {name: value for name in named if (value := getattr(self, name)) is not None}
+        return Event(line=self.line, time_ms=self.time_ms, key=key, value=self.value, metadata=metadata)
+
 
 class Seed(msgspec.Struct, frozen=True):
     """One logged seed and the source line that logged it; ``error`` says why the seed checker cannot use it."""
@@ -157,6 +163,25 @@ def expected_event_type(key: str) -> str | None:
     return _EXPECTED_TYPE.get(key)
 
 
+class TimedRegion:
+    """The interval the official score uses (ms): the last ``run_start`` and ``run_stop`` up to where both are known."""
+
+    __slots__ = ("start", "stop")
+
+    def __init__(self) -> None:
+        self.start: float | None = None
+        self.stop: float | None = None
+
+    def edge(self, event: Event) -> None:
+        """Take a ``run_start`` or ``run_stop``."""
+        if self.start is not None and self.stop is not None:
+            return
+        if event.key == "run_start":
+            self.start = event.time_ms
+        else:
+            self.stop = event.time_ms
+
+
 class RunFold:
     """Collects the facts of one run; :meth:`finish` gives it.
 
@@ -181,7 +206,7 @@ class RunFold:
         self.times: dict[str, float] = {}
         self.counts = {"block_start": 0, "epoch_start": 0}
         self.event_types: dict[str, tuple[str, int]] = {}
-        self._interval: tuple[float | None, float | None] = (None, None)
+        self.timed = TimedRegion()
         self._latest: float | None = None
         self._block: Event | None = None
         self.last_block: Event | None = None
@@ -226,15 +251,14 @@ class RunFold:
 
     def finish(self) -> Run:
         """The run so far; more events may follow."""
-        start, stop = self._interval
         tally, block = self._tally, self.last_block
         timeline = Timeline(
             first=tally.first if tally.events else None,
             last=tally.last if tally.events else None,
             init_start=self.times.get("init_start"),
             init_stop=self.times.get("init_stop"),
-            run_start=start,
-            run_stop=stop,
+            run_start=self.timed.start,
+            run_stop=self.timed.stop,
             blocks=self.counts["block_start"],
             epochs=self.counts["epoch_start"],
             events=tally.events,
@@ -258,10 +282,7 @@ class RunFold:
         )
 
     def _run_edge(self, event: Event) -> None:
-        """The interval the official score uses: the last start and stop up to where both are known."""
-        start, stop = self._interval
-        if start is None or stop is None:
-            self._interval = (event.time_ms, stop) if event.key == "run_start" else (start, event.time_ms)
+        self.timed.edge(event)
         self.lines.setdefault(event.key, event.line)
         if event.key == "run_stop":
             if self.status_line is None:

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import json
+from numbers import Rational
 from typing import Any, ClassVar
 
 import msgspec
 
 from mlsub.io.version import VERSION
+
+#: An exact number in an answer.
+EXACT: dict[str, Any] = {
+    "type": "object",
+    "description": "A double, null beyond the range of doubles, and the exact fraction as numerator/denominator.",
+    "required": ["value", "exact"],
+    "properties": {"value": {"type": ["number", "null"]}, "exact": {"type": "string"}},
+}
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,17 +32,23 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 def answer(command: str, model: Answer) -> bytes:
     """The answer as JSON in plain ASCII, ending in a line feed: envelope first, then the fields of the model."""
     envelope = {"schema": model.SCHEMA, "mlsub": VERSION, "command": command}
-    content = {**envelope, **msgspec.to_builtins(model)}
+    content = {**envelope, **msgspec.to_builtins(model, enc_hook=_encoded)}
     return json.dumps(content, indent=2, allow_nan=False).encode("ascii") + b"\n"
+
+
+def parts_of(*kinds: type, open_: bool = False) -> dict[str, Any]:
+    """The JSON Schemas of types and of all that they are made of, by name; see :func:`schema_of`."""
+    _, parts = msgspec.json.schema_components(kinds, schema_hook=_shape, ref_template="#/$defs/{name}")
+    for part in parts.values():
+        part["description"] = " ".join(part.get("description", "").split()).replace("``", "")
+        if "properties" in part:
+            part.update(required=list(part["properties"]), additionalProperties=open_)
+    return parts
 
 
 def schema_of(command: str, kind: type[Answer]) -> dict[str, Any]:
     """The JSON Schema of a command's answer. Every field is always there, and unless it is open there are no others."""
-    _, parts = msgspec.json.schema_components([kind], ref_template="#/$defs/{name}")
-    for part in parts.values():
-        part["description"] = " ".join(part.get("description", "").split()).replace("``", "")
-        if "properties" in part:
-            part.update(required=list(part["properties"]), additionalProperties=kind.OPEN)
+    parts = parts_of(kind, open_=kind.OPEN)
     model = parts.pop(kind.__name__)
     envelope = {
         "schema": {"const": kind.SCHEMA, "description": "The version of this schema."},
@@ -51,3 +66,19 @@ def schema_of(command: str, kind: type[Answer]) -> dict[str, Any]:
         "properties": {**envelope, **model["properties"]},
         "$defs": parts,
     }
+
+
+def _encoded(value: Any) -> Any:
+    """What JSON has for a type that is not its own: an exact number as a double and a fraction, else the text."""
+    if not isinstance(value, Rational):
+        return str(value)
+    try:
+        double: float | None = float(value)
+    except OverflowError:
+        double = None
+    return {"value": double, "exact": f"{value.numerator}/{value.denominator}"}
+
+
+def _shape(kind: type[Any]) -> dict[str, Any]:
+    """The schema of such a type."""
+    return EXACT if issubclass(kind, Rational) else {"type": "string"}

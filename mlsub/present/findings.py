@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from mlsub.findings import Finding, Kind, Severity
 from mlsub.present.document import Cell, Facts, Findings, Lines, Meaning, Section, Span
@@ -32,17 +32,19 @@ def sections(block: Findings) -> Iterator[Section]:
     for group in grouped(block.findings):
         first = group[0]
         meaning = MEANINGS[first.severity]
-        head = (Span(_label(first, block), meaning), f": {first.message} ", Span(f"[{first.rule}]", "code"))
-        yield Section(head, (Facts(tuple(_facts(group))),), meaning)
+        head = (Span(label_of(first, block), meaning), f": {first.message} ", Span(f"[{first.rule}]", "code"))
+        yield Section(head, (Facts(tuple(facts_of(group))),), meaning)
 
 
-def _label(first: Finding, block: Findings) -> str:
+def label_of(first: Finding, block: Findings) -> str:
+    """Kind and severity of a defect, as the block shows it."""
     kind = first.severity.value if first.kind is Kind.OFFICIAL else f"{first.kind.value} {first.severity.value}"
     label = kind if block.label is None else block.label
     return f"forgiven {label}" if block.forgiven and first.rejects else label
 
 
-def _facts(group: list[Finding]) -> Iterator[tuple[str, Cell]]:
+def facts_of(group: Sequence[Finding]) -> Iterator[tuple[str, Cell]]:
+    """What there is to know of a defect: expected, found, in (its places), fix, source."""
     first, found = group[0], {finding.actual for finding in group}
     if first.expected is not None:
         yield "expected", first.expected

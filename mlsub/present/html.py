@@ -45,9 +45,12 @@ th, td { vertical-align: top; padding: .15rem 1rem .15rem 0; overflow-wrap: norm
 .number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 .good { color: var(--good); } .bad { color: var(--bad); } .note { color: var(--note); }
 section.good, section.bad, section.note { color: inherit; }
+figure { margin: 1rem 0; } figure svg { width: 100%; height: auto; }
 pre, code { font-family: ui-monospace, monospace; font-size: .9em; }
 @media (max-width: 40rem) { dl { grid-template-columns: 1fr; } dd { padding-left: 1rem; } }
 """
+#: Every text is escaped; should one slip through all the same, nothing on the page runs or loads.
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 _ANCHOR = re.compile(r"[A-Za-z][\w.:-]*", re.ASCII)
 _DEEPEST = 6
 
@@ -58,6 +61,7 @@ def render(document: Document) -> str:
     head = (
         "<!doctype html>",
         f'<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>',
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f"<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>",
     )

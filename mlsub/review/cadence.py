@@ -10,7 +10,7 @@ import msgspec
 from mlsub.findings import Finding
 from mlsub.io.data import shipped
 from mlsub.log.run import MAX_EVALUATIONS, Run
-from mlsub.review.facts import amount, batch_size, benchmark_of, grouped, holding, in_words, is_closed, number
+from mlsub.review.facts import amount, batch_size, fact_of, grouped, in_words, is_closed, number
 from mlsub.rules.catalogue import finding
 
 #: Share of the interval by which an evaluation may miss its place, besides one batch.
@@ -33,10 +33,6 @@ class Cadence(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     silent: str | None = None
 
 
-#: Facts by usage and benchmark, oldest first.
-_TABLE = dict[str, dict[str, list[Cadence]]]
-
-
 class _Miss(NamedTuple):
     """The first place where a run leaves its schedule, and what to say of it."""
 
@@ -48,8 +44,7 @@ def audit_cadence(run: Run, path: str, usage: str, round_: str) -> Iterator[Find
     """A Closed run that was not evaluated where the rules ask for it, or that stopped at another place."""
     if not is_closed(run) or len(run.evaluations) >= MAX_EVALUATIONS:
         return
-    by_usage = shipped(__file__, "cadence.yaml", _TABLE)
-    rule = holding(by_usage.get(usage, {}).get(benchmark_of(run), ()), round_)
+    rule = fact_of(run, usage, round_, shipped(__file__, "cadence.yaml", dict[str, dict[str, list[Cadence]]]))
     if rule is None or rule.silent is not None:
         return
     lines = _places(run, rule)

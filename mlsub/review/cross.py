@@ -39,11 +39,7 @@ def audit_same_runs(logs: Iterable[LogReport]) -> Iterator[Finding]:
         original = first.setdefault((run.timeline, times, values), log)
         if original is not log:
             yield finding(
-                "entry.same-log-twice",
-                log.path,
-                "The log records the same run as another log",
-                expected="a separate run",
-                actual=f"number and times of all records as in {original.path}",
+                "entry.same-log-twice", log.path, actual=f"number and times of all records as in {original.path}"
             )
 
 
@@ -61,12 +57,7 @@ def _organisation(entry: Entry, log: LogReport) -> Iterator[Finding]:
     ):
         if said and name and not _akin(said, name):
             yield finding(
-                "cross.org",
-                log.path,
-                f"submission_org is not {where}",
-                line=line,
-                expected=name,
-                actual=show(said),
+                "cross.org", log.path, f"submission_org is not {where}", line=line, expected=name, actual=show(said)
             )
             return
 
@@ -75,14 +66,7 @@ def _division(entry: Entry, log: LogReport) -> Iterator[Finding]:
     said, line = _said(log, "submission_division")
     stated = entry.division
     if said and stated and said != stated:
-        yield finding(
-            "cross.division",
-            log.path,
-            "submission_division is not the system description's division",
-            line=line,
-            expected=stated,
-            actual=show(said),
-        )
+        yield finding("cross.division", log.path, line=line, expected=stated, actual=show(said))
 
 
 def _platform(entry: Entry, log: LogReport) -> Iterator[Finding]:
@@ -95,7 +79,6 @@ def _platform(entry: Entry, log: LogReport) -> Iterator[Finding]:
         yield finding(
             "cross.platform",
             log.path,
-            "submission_platform has no word in common with the system's folder, name or accelerator",
             line=line,
             expected=" / ".join(dict.fromkeys(name for name in names if name)),
             actual=show(said),
@@ -105,14 +88,7 @@ def _platform(entry: Entry, log: LogReport) -> Iterator[Finding]:
 def _benchmark(entry: Entry, log: LogReport) -> Iterator[Finding]:
     said, line = _said(log, "submission_benchmark")
     if said and said != entry.files.benchmark:
-        yield finding(
-            "cross.benchmark",
-            log.path,
-            "submission_benchmark is not the folder's benchmark",
-            line=line,
-            expected=entry.files.benchmark,
-            actual=show(said),
-        )
+        yield finding("cross.benchmark", log.path, line=line, expected=entry.files.benchmark, actual=show(said))
 
 
 def _akin(one: str, other: str) -> bool:

@@ -11,7 +11,7 @@ import msgspec
 from mlsub.findings import Finding
 from mlsub.io.data import shipped
 from mlsub.log.run import Run
-from mlsub.review.facts import batch_size, benchmark_of, grouped, holding, is_closed, number
+from mlsub.review.facts import batch_size, fact_of, grouped, is_closed, number
 from mlsub.rules.catalogue import finding
 
 _KEYS = ("train_samples", "eval_samples")
@@ -35,14 +35,9 @@ class DataSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     counts_batches: str | None = None
 
 
-#: Facts by usage and benchmark, oldest first.
-_TABLE = dict[str, dict[str, list[DataSet]]]
-
-
 def audit_dataset(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]:
     """Logged sizes that are not the data set's. Open may train on other data, but is evaluated on the same."""
-    by_usage = shipped(__file__, "dataset.yaml", _TABLE)
-    data = holding(by_usage.get(usage, {}).get(benchmark_of(run), ()), round_)
+    data = fact_of(run, usage, round_, shipped(__file__, "dataset.yaml", dict[str, dict[str, list[DataSet]]]))
     if data is None:
         return
     for key in _KEYS if is_closed(run) else _KEYS[1:]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from mlsub.divisions import CLOSED
@@ -28,8 +28,17 @@ class Dated(Protocol):
 Fact = TypeVar("Fact", bound=Dated)
 
 
-def holding(facts: Sequence[Fact], round_: str) -> Fact | None:
-    """The fact that holds in a round; None before the first, and in a round that is no number."""
+def fact_of(run: Run, usage: str, round_: str, table: Mapping[str, Mapping[str, Sequence[Fact]]]) -> Fact | None:
+    """What a table says of a run's benchmark in a round; None before the first fact, or for an odd name of a round.
+
+    Args:
+        run: names its benchmark.
+        usage: the first key of the table; the second one is the benchmark.
+        round_: such as ``1.0``.
+        table: facts by usage and benchmark, oldest first.
+    """
+    name = run.identity.get("submission_benchmark")
+    facts = table.get(usage, {}).get(name if isinstance(name, str) else "", ())
     at = _order(round_)
     valid = [fact for fact in facts if at is not None and (_order(fact.since) or at) <= at]
     return valid[-1] if valid else None
@@ -38,12 +47,6 @@ def holding(facts: Sequence[Fact], round_: str) -> Fact | None:
 def _order(round_: str) -> tuple[int, int] | None:
     match = _ROUND.match(round_)
     return (int(match[1]), int(match[2])) if match else None
-
-
-def benchmark_of(run: Run) -> str:
-    """The benchmark a log says it is of; empty where it says none."""
-    name = run.identity.get("submission_benchmark")
-    return name if isinstance(name, str) else ""
 
 
 def is_closed(run: Run) -> bool:

@@ -29,14 +29,7 @@ def audit_seeds(logs: tuple[LogReport, ...], shared: frozenset[str]) -> Iterator
         again = [value for value in values if value in users]
         if again and log.path not in shared:
             line = next(seed.line for seed in log.run.seeds if seed.value == again[0])
-            yield finding(
-                "seed.reused",
-                log.path,
-                "The run uses the seed of another run of the entry",
-                line=line,
-                expected="a different seed for each run",
-                actual=f"seed {again[0]}, as in {users[again[0]].path}",
-            )
+            yield finding("seed.reused", log.path, line=line, actual=f"seed {again[0]}, as in {users[again[0]].path}")
         for value in values:
             users.setdefault(value, log)
 
@@ -59,10 +52,4 @@ def _seeds(entry: Entry) -> set[int]:
 
 def _listed(entry: Entry, other: Entry, common: list[int], count: int) -> Finding:
     shown = ", ".join(str(value)[:24] for value in common[:5]) + (", …" if len(common) > 5 else "")
-    return finding(
-        "seed.not-random",
-        entry.path,
-        "The entry shares several seeds with an entry of another system",
-        expected="seeds drawn for each run",
-        actual=f"{len(common)} of {count} seeds ({shown}) as in {other.path}",
-    )
+    return finding("seed.not-random", entry.path, actual=f"{len(common)} of {count} seeds ({shown}) as in {other.path}")

@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 import msgspec
 
+from mlsub.io.yamlfile import meant
+
 _OPERANDS = ("number", "name", "text")
 _NO_OPERATION = ("(", ")", ",", "=")
 
@@ -110,8 +112,6 @@ class Skeleton:
         if not isinstance(node.func, ast.Name) or token.kind != "name":
             raise unexpected(self.sign(node.func))
         if token.text not in functions:
-            from mlsub.io.yamlfile import meant
-
             raise ExpressionError(f"no function {token.text!r}{meant(token.text, functions)}", token.column)
         return token
 

@@ -11,7 +11,11 @@ from mlsub.io.data import shipped
 
 
 class RuleInfo(msgspec.Struct, frozen=True):
-    """What there is to know of one rule."""
+    """What there is to know of one rule.
+
+    ``message`` and ``expected`` are what a finding says where the code that finds it says nothing else; without a
+    ``message`` that is the title.
+    """
 
     id: str
     title: str
@@ -22,6 +26,8 @@ class RuleInfo(msgspec.Struct, frozen=True):
     example: str
     fix: str
     kind: Kind = Kind.OFFICIAL
+    message: str = ""
+    expected: str | None = None
 
 
 @lru_cache(maxsize=1)
@@ -34,7 +40,7 @@ def catalogue() -> dict[str, RuleInfo]:
 def finding(
     rule: str,
     path: str,
-    message: str,
+    message: str | None = None,
     *,
     line: int | None = None,
     expected: str | None = None,
@@ -56,8 +62,8 @@ def finding(
         blocks=info.blocks if blocks is None else blocks,
         path=path,
         line=line,
-        message=message,
-        expected=expected,
+        message=message or info.message or info.title,
+        expected=info.expected if expected is None else expected,
         actual=actual,
         fix=info.fix if fix is None else fix,
         source=info.source if source is None else source,

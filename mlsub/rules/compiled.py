@@ -8,8 +8,7 @@ import msgspec
 
 from mlsub.rules.aspects import compile_key
 from mlsub.rules.aspects.base import CompiledKey
-from mlsub.rules.load import explained, house_rules_for, rules_for
-from mlsub.rules.model import RuleSet
+from mlsub.rules.load import explained, rules_for
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -27,35 +26,30 @@ class Plan(msgspec.Struct, frozen=True):
     starts: frozenset[str]
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=512)
 def plan_for(
-    usage: str, round_name: str, division: str | None, benchmark: str | None, overlay: str | None = None
+    usage: str,
+    round_name: str,
+    division: str | None,
+    benchmark: str | None,
+    overlay: str | None = None,
+    *,
+    house: bool = False,
 ) -> Plan:
     """The compiled rules for a log that says it is of this division and benchmark.
+
+    ``house`` asks for those of the overlay file that bind it beside the official ones.
 
     Raises:
         FileProblemsError: a rule file is broken.
     """
-    with explained(usage, overlay, "common", "common_hpc", *([benchmark] if benchmark else [])):
-        return compile_rules(rules_for(usage, round_name, division, benchmark, overlay))
-
-
-@lru_cache(maxsize=256)
-def house_plan_for(usage: str, round_name: str, division: str | None, benchmark: str | None, overlay: str) -> Plan:
-    """The compiled rules of an overlay file for such a log.
-
-    Raises:
-        FileProblemsError: the overlay file is broken.
-    """
-    with explained(usage, overlay):
-        return compile_rules(house_rules_for(usage, round_name, division, benchmark, overlay))
-
-
-def compile_rules(rules: RuleSet) -> Plan:
-    """Compile a rule set."""
-    keys = tuple(compile_key(rule) for rule in rules.rules)
-    variants = tuple((v.key, v.value, tuple(compile_key(rule) for rule in v.rules)) for v in rules.variants)
-    aspects = [aspect for key in (*keys, *(key for *_, chosen in variants for key in chosen)) for aspect in key.aspects]
+    files = () if house else ("common", "common_hpc", *([benchmark] if benchmark else []))
+    with explained(usage, overlay, *files):
+        rules = rules_for(usage, round_name, division, benchmark, overlay, house=house)
+        keys = tuple(compile_key(rule) for rule in rules.rules)
+        variants = tuple((v.key, v.value, tuple(compile_key(rule) for rule in v.rules)) for v in rules.variants)
+    every = (*keys, *(key for *_, chosen in variants for key in chosen))
+    aspects = [aspect for key in every for aspect in key.aspects]
     named = frozenset(name for aspect in aspects for name in aspect.named())
     looked_back_on = frozenset(name for aspect in aspects for name in aspect.looked_back_on())
     return Plan(

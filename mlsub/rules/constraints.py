@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
 from mlsub.io.show import show
-from mlsub.rules.formula import Formula, UnknownValueError, Values, is_formula, parse
+from mlsub.rules.formula import Formula, UnknownValueError, Values, formulas_in, is_formula, parse
 
 Test = Callable[[Any, Values], bool]
 
@@ -39,7 +39,7 @@ class Constraint(msgspec.Struct, frozen=True):
 
     def formulas(self) -> tuple[Formula, ...]:
         """Every formula the constraint holds, at any depth."""
-        return tuple(_formulas(self.operand, self.operator == "satisfies"))
+        return tuple(parse(text) for _, _, text in formulas_in({self.operator: self.operand}))
 
     def names(self) -> tuple[str, ...]:
         """The keys whose values its formulas need."""
@@ -72,20 +72,6 @@ def operand_words(operand: Any, values: Values | None = None) -> str:
         return f"{formula.words()}, which cannot be computed from {stated}"
 
 
-def _formulas(operand: Any, bare: bool) -> Iterator[Formula]:
-    if is_formula(operand):
-        yield parse(operand[1:])
-    elif isinstance(operand, dict):
-        for part in operand.values():
-            if bare and isinstance(part, str):
-                yield parse(part)
-            else:
-                yield from _formulas(part, bare)
-    elif isinstance(operand, list):
-        for part in operand:
-            yield from _formulas(part, bare)
-
-
 def _with(test: Callable[[Any, Any], Any]) -> Callable[[Any], Test]:
     """A test of the value against an operand that may be a formula."""
 
@@ -111,19 +97,10 @@ def _without(fields: dict[str, Any], name: str) -> dict[str, Any]:
     return {key: value for key, value in fields.items() if key != name}
 
 
-def _item(operand: dict[str, Any]) -> Test:
-    index, test = int(operand["index"]), _all_of(_without(operand, "index"))
-    return lambda value, values: test(value[index], values)
-
-
-def _length(operand: Any) -> Test:
-    test = _all_of(operand if isinstance(operand, dict) else {"equals": operand})
-    return lambda value, values: test(len(value), values)
-
-
-def _whole_part(operand: dict[str, Any]) -> Test:
-    test = _all_of(operand)
-    return lambda value, values: test(int(value), values)
+def _part(of: Callable[[Any], Any], fields: dict[str, Any]) -> Test:
+    """A test of something that is computed from the value."""
+    test = _all_of(fields)
+    return lambda value, values: test(of(value), values)
 
 
 def _near(operand: dict[str, Any]) -> Test:
@@ -185,6 +162,11 @@ def _counts_up_words(operand: dict[str, str], values: Any) -> str:
     return f"{show(wanted)}: {words}"
 
 
+def _either(test: Callable[[Any], bool], yes: str, no: str) -> tuple[Callable[[Any], Test], Callable[..., str]]:
+    """A property that a value must have, or must not have where the operand is false."""
+    return _with(lambda value, due: test(value) is due), lambda due, _: yes if due else no
+
+
 def _comparison(words: str, test: Callable[[Any, Any], Any]) -> tuple[Callable[[Any], Test], Callable[..., str]]:
     return _with(test), lambda operand, values=None: words.format(operand_words(operand, values))
 
@@ -204,23 +186,23 @@ _OPERATORS: dict[str, tuple[Callable[[Any], Test], Callable[[Any, Values | None]
     "tenths_of": _comparison("a whole number of tenths of {}", lambda v, x: is_whole(10 * (v / x - 1))),
     "close_to": _comparison("{}, to nine digits", math.isclose),
     "near": (_near, lambda x, values: f"{operand_words(x['value'], values)}, within {show(x['within'])}"),
-    "whole": (_with(lambda v, x: is_whole(v) is x), lambda x, _: "a whole number" if x else "not a whole number"),
-    "integer": (
-        _with(lambda v, x: isinstance(v, int) is x),
-        lambda x, _: "an integer" if x else "not an integer",
-    ),
-    "boolean": (_with(lambda v, x: (type(v) is bool) is x), lambda x, _: "true or false" if x else "not true or false"),
-    "truthy": (_with(lambda v, x: bool(v) is x), lambda x, _: "switched on" if x else "switched off"),
+    "whole": _either(is_whole, "a whole number", "not a whole number"),
+    "integer": _either(lambda v: isinstance(v, int), "an integer", "not an integer"),
+    "boolean": _either(lambda v: type(v) is bool, "true or false", "not true or false"),
+    "truthy": _either(bool, "switched on", "switched off"),
     "length": (
-        _length,
+        lambda x: _part(len, x if isinstance(x, dict) else {"equals": x}),
         lambda x, values: f"{_all_words(x, values)} items" if isinstance(x, dict) else f"{x} items",
     ),
     "fields": (
         lambda names: lambda value, _: all(name in value for name in names),
         lambda names, _: f"an object with {' and '.join(names)}",
     ),
-    "item": (_item, lambda x, values: f"item {int(x['index']) + 1} {_all_words(_without(x, 'index'), values)}"),
-    "whole_part": (_whole_part, lambda x, values: f"{_all_words(x, values)}, rounded down"),
+    "item": (
+        lambda x: _part(operator.itemgetter(int(x["index"])), _without(x, "index")),
+        lambda x, values: f"item {int(x['index']) + 1} {_all_words(_without(x, 'index'), values)}",
+    ),
+    "whole_part": (lambda x: _part(int, x), lambda x, values: f"{_all_words(x, values)}, rounded down"),
     "any_of": (_any_of, _any_words),
     "satisfies": (_satisfies, lambda x, values: f"exactly {operand_words('=' + x['value'], values)}"),
     "counts_up": (_counts_up, _counts_up_words),

@@ -14,7 +14,7 @@ from mlsub.rules.aspects.base import KeyOutcome, LogSoFar
 from mlsub.rules.aspects.content import metadata_expected
 from mlsub.rules.aspects.course import NO_START
 from mlsub.rules.compiled import Plan
-from mlsub.rules.gather import Gatherer
+from mlsub.rules.values import Gatherer
 
 
 class Outcome(msgspec.Struct, frozen=True):

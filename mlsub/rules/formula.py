@@ -12,7 +12,7 @@ import ast
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -77,6 +77,23 @@ def parse(text: str) -> Formula:
 def is_formula(operand: object) -> bool:
     """Whether an operand of a rule file is a formula: text that begins with ``=``."""
     return isinstance(operand, str) and operand.startswith("=")
+
+
+def formulas_in(
+    content: Any, path: tuple[str | int, ...] = (), *, bare: bool = False
+) -> Iterator[tuple[tuple[str | int, ...], str, str]]:
+    """The formulas of a demand, at any depth: path, text, and text without ``=`` (``bare`` ones have none).
+
+    Those under ``satisfies`` are bare.
+    """
+    if isinstance(content, dict):
+        for key, value in content.items():
+            yield from formulas_in(value, (*path, key), bare=bare or key == "satisfies")
+    elif isinstance(content, list):
+        for position, item in enumerate(content):
+            yield from formulas_in(item, (*path, position), bare=bare)
+    elif isinstance(content, str) and (bare or is_formula(content)):
+        yield path, content, content if bare else content[1:]
 
 
 def _number(value: Any) -> Any:

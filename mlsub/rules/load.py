@@ -13,9 +13,11 @@ import msgspec
 from mlsub.divisions import CLOSED, OPEN, rule_families
 from mlsub.findings import Blocks
 from mlsub.io.data import load_yaml
+from mlsub.io.yamlfile import FileProblemsError
 from mlsub.rounds import Round, get_round, known_rounds, overlay_content, overlay_rounds
 from mlsub.rules.model import KeyRule, RuleSet, Variant
 from mlsub.rules.parse import parse_rule
+from mlsub.rules.problems import rule_file_problems
 
 FOLDER = Path(__file__).parent
 _FAMILY_BLOCKS = {"both": Blocks.BOTH, CLOSED.name: Blocks.CLOSED, OPEN.name: Blocks.BOTH}
@@ -49,30 +51,24 @@ def _file(name: str) -> dict[str, Any]:
     return content
 
 
-def _overlay_changes(name: str, usage: str, overlay: str | None) -> Changes:
-    """What an overlay file says of a benchmark, or of all where the name is that of a common file."""
+def _changes(name: str, usage: str, overlay: str | None, *, house: bool) -> Changes:
+    """What a rule file says by round, ``common`` files among them.
+
+    The official rules are those of the shipped file, and of an overlay file those of the rounds that it adds itself.
+    What an overlay file says of rounds that exist without it are rules of the ``house``, beside the official ones.
+    """
     content = overlay_content(overlay)
-    if not content or content.get("usage", "training") != usage:
-        return {}
-    part = content.get("common") if name.startswith("common") else (content.get("benchmarks") or {}).get(name)
-    return {round_name: change for round_name, change in (part or {}).items() if round_name != "title"}
-
-
-def _official_changes(name: str, usage: str, overlay: str | None) -> Changes:
-    """What a shipped rule file says, and an overlay file of the rounds that it adds itself."""
+    part: Any = {}
+    if content.get("usage", "training") == usage:
+        part = content.get("common") if name.startswith("common") else (content.get("benchmarks") or {}).get(name)
     added = overlay_rounds(usage, overlay)
-    extra = {key: value for key, value in _overlay_changes(name, usage, overlay).items() if key in added}
-    return {**(_file(name).get("rounds") or {}), **extra}
+    own = {key: value for key, value in (part or {}).items() if key != "title" and (key in added) is not house}
+    return own if house else {**(_file(name).get("rounds") or {}), **own}
 
 
-def _house_changes(name: str, usage: str, overlay: str | None) -> Changes:
-    """What an overlay file says of rounds that exist without it: rules of the house, beside the official ones."""
-    added = overlay_rounds(usage, overlay)
-    return {key: value for key, value in _overlay_changes(name, usage, overlay).items() if key not in added}
-
-
-def _inherited(changes: Changes, rounds: tuple[str, ...], round_name: str) -> dict[str, Any]:
-    """What holds in a round, changes of the earlier rounds included."""
+def _in_force(name: str, usage: str, round_name: str, overlay: str | None, *, house: bool = False) -> dict[str, Any]:
+    """What a rule file demands in a round, changes of the earlier rounds included."""
+    changes, rounds = _changes(name, usage, overlay, house=house), known_rounds(usage, overlay)
     merged: dict[str, Any] = {}
     for earlier in rounds[: rounds.index(round_name) + 1]:
         change = changes.get(earlier) or {}
@@ -103,55 +99,41 @@ def benchmark(usage: str, round_name: str, name: str, overlay: str | None = None
     if name not in get_round(usage, round_name, overlay).benchmarks:
         raise KeyError(name)
     with explained(usage, overlay, name):
-        rounds = known_rounds(usage, overlay)
-        content = _inherited(_official_changes(name, usage, overlay), rounds, round_name)
+        content = _in_force(name, usage, round_name, overlay)
         title = _file(name).get("title") or overlay_content(overlay)["benchmarks"][name]["title"]
         return Benchmark(name, title, content["runs"], content.get("forgiven", 1))
 
 
 @lru_cache(maxsize=256)
 def rules_for(
-    usage: str, round_name: str, division: str | None, benchmark_name: str | None, overlay: str | None = None
+    usage: str,
+    round_name: str,
+    division: str | None,
+    benchmark_name: str | None,
+    overlay: str | None = None,
+    *,
+    house: bool = False,
 ) -> RuleSet:
     """The rules for a log that says it is of this division and benchmark.
 
     An unknown division or benchmark leaves the rules that hold for every log; the common rules then report the
-    unknown name itself.
+    unknown name itself. ``house`` asks for the rules of the overlay file that bind a log beside the official ones.
 
     Raises:
         FileProblemsError: a rule file is broken.
     """
     round_ = get_round(usage, round_name, overlay)
-    lender, lent_round = round_.common
-    with explained(usage, overlay, round_.common_file, *([benchmark_name] if benchmark_name else [])):
-        common = _inherited(
-            _official_changes(round_.common_file, lender, overlay), known_rounds(lender, overlay), lent_round
+    file, common_of = ("common", (usage, round_name)) if house else (round_.common_file, round_.common)
+    known = benchmark_name if benchmark_name in round_.benchmarks else None
+    with explained(usage, overlay, *() if house else (file, *([benchmark_name] if benchmark_name else []))):
+        return _rule_set(
+            round_,
+            division,
+            benchmark_name,
+            _in_force(file, *common_of, overlay, house=house),
+            _in_force(known, usage, round_name, overlay, house=house) if known is not None else {},
+            str(overlay_content(overlay)["title"]) if house else round_.checker,
         )
-        content: dict[str, Any] = {}
-        if benchmark_name in round_.benchmarks:
-            changes = _official_changes(benchmark_name, usage, overlay)
-            content = _inherited(changes, known_rounds(usage, overlay), round_name)
-        return _rule_set(round_, division, benchmark_name, common, content, round_.checker)
-
-
-@lru_cache(maxsize=256)
-def house_rules_for(
-    usage: str, round_name: str, division: str | None, benchmark_name: str | None, overlay: str
-) -> RuleSet:
-    """The rules of an overlay file that bind a log beside the official ones.
-
-    Raises:
-        FileProblemsError: the overlay file is broken.
-    """
-    round_ = get_round(usage, round_name, overlay)
-    rounds = known_rounds(usage, overlay)
-    with explained(usage, overlay):
-        common = _inherited(_house_changes("common", usage, overlay), rounds, round_name)
-        content: dict[str, Any] = {}
-        if benchmark_name in round_.benchmarks:
-            content = _inherited(_house_changes(benchmark_name, usage, overlay), rounds, round_name)
-        title = str(overlay_content(overlay)["title"])
-        return _rule_set(round_, division, benchmark_name, common, content, title)
 
 
 def _rule_set(
@@ -166,12 +148,14 @@ def _rule_set(
     rules: dict[str, KeyRule] = {}
     variants: list[Variant] = []
     for family in families:
-        _add(rules, common.get(family), family, f"{_prefix(family)}common.yaml", round_)
+        rules.update(_section(common.get(family), family, "common", round_))
     for family in families:
         section = dict(content.get(family) or {})
         for key, choices in (section.pop("variants", None) or {}).items():
-            variants.extend(_variants(key, choices, family, str(benchmark_name), round_))
-        _add(rules, section, family, f"{_prefix(family)}{benchmark_name}.yaml", round_)
+            for value, chosen in choices.items():
+                found = _section(chosen, family, f"{benchmark_name}_{value.lower()}", round_)
+                variants.append(Variant(key, value, tuple(found.values())))
+        rules.update(_section(section, family, str(benchmark_name), round_))
     for key, note in (content.get("notes") or {}).items():
         if key in rules:
             rules[key] = msgspec.structs.replace(rules[key], note=note)
@@ -187,22 +171,10 @@ def _rule_set(
     )
 
 
-def _prefix(family: str) -> str:
-    return "" if family == "both" else f"{family}_"
-
-
-def _variants(key: str, choices: dict[str, Any], family: str, benchmark_name: str, round_: Round) -> list[Variant]:
-    found = []
-    for value, section in choices.items():
-        rules: dict[str, KeyRule] = {}
-        _add(rules, section, family, f"{_prefix(family)}{benchmark_name}_{value.lower()}.yaml", round_)
-        found.append(Variant(key, value, tuple(rules.values())))
-    return found
-
-
-def _add(rules: dict[str, KeyRule], section: Any, family: str, origin: str, round_: Round) -> None:
-    for key, demands in (section or {}).items():
-        rules[key] = parse_rule(key, demands, _FAMILY_BLOCKS[family], origin, round_.benchmarks)
+def _section(demands: dict[str, Any] | None, family: str, name: str, round_: Round) -> dict[str, KeyRule]:
+    """The rules of one family, by key; ``name`` is that of the official file they come from."""
+    origin, blocks = f"{'' if family == 'both' else f'{family}_'}{name}.yaml", _FAMILY_BLOCKS[family]
+    return {key: parse_rule(key, of, blocks, origin, round_.benchmarks) for key, of in (demands or {}).items()}
 
 
 @contextmanager
@@ -215,11 +187,6 @@ def explained(usage: str, overlay: str | None, *names: str) -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        from mlsub.io.yamlfile import FileProblemsError
-        from mlsub.rules.problems import rule_file_problems
-
-        if isinstance(error, FileProblemsError):
-            raise
         files = [path for path in map(_shipped(FOLDER).get, names) if path is not None]
         rounds = known_rounds(usage, overlay)
         problems = [p for path in files for p in rule_file_problems(path, rounds, path.name)]

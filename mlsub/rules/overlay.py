@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from mlsub.divisions import CLOSED
 from mlsub.io.documents import Tree, open_tree
 from mlsub.io.yamlfile import content_of, meant
 from mlsub.rounds import every_benchmark, get_round, known_rounds, usages
+from mlsub.rules.load import benchmark as needs
 from mlsub.rules.load import rules_for
 from mlsub.rules.problems import Changes, check_changes, schema
 
@@ -69,44 +71,13 @@ def _names(section: Any) -> tuple[str, ...]:
 
 def overlay_schema() -> dict[str, Any]:
     """The JSON Schema of an overlay file, on top of that of the rule files."""
-    changes: dict[str, Any] = schema()["properties"]["rounds"]
-    title = {"type": "string", "minLength": 1}
-    texts = {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/key"}}
-    round_ = {
-        "type": ["object", "null"],
-        "additionalProperties": False,
-        "properties": {
-            "ruleset": {"type": "string"},
-            "checker": {"type": "string"},
-            "benchmarks": texts,
-            "log_format": {"enum": ["mllog", "mll"]},
-            "empty_benchmark_folder": {"enum": ["ignored", "rejected"]},
-            "seeds": {"enum": ["unchecked", "optional", "required"]},
-            "scaling": {"enum": ["none", "folders"]},
-        },
-    }
-    # Beside its rounds a benchmark has a title.
-    names = {**changes["propertyNames"], "pattern": r"^(title|\d+\.\d+)$"}
-    return {
-        **schema(),
-        "required": ["title"],
-        "properties": {
-            "title": title,
-            "usage": {"enum": list(usages())},
-            "common": changes,
-            "benchmarks": {
-                "type": "object",
-                "additionalProperties": {**changes, "propertyNames": names, "properties": {"title": title}},
-            },
-            "rounds": {"type": "object", "propertyNames": changes["propertyNames"], "additionalProperties": round_},
-        },
-    }
+    own = json.loads(Path(__file__).with_name("overlay.json").read_text("utf-8"))
+    own["properties"]["usage"]["enum"] = list(usages())
+    return {**schema(), **own}
 
 
 def _incomplete(overlay: str, usage: str, round_name: str, benchmark: str) -> Iterator[str]:
     """What only shows when the rules are put together: a benchmark without a run count or rules, say."""
-    from mlsub.rules.load import benchmark as needs
-
     try:
         needs(usage, round_name, benchmark, overlay)
         rules = rules_for(usage, round_name, CLOSED.name, benchmark, overlay)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 from mlsub.findings import Blocks
 from mlsub.rules.constraints import OPERATORS, Constraint, constraints_of
-from mlsub.rules.expand import expand
 from mlsub.rules.model import Entry, Gathers, KeyRule, Occurs, Reach, Within
 
 #: The words of a key's demands that are no constraints on its value.
@@ -14,6 +16,11 @@ DEMANDS = (
     *("occurs", "metadata", "first", "after", "not_after", "within", "reaches", "tensors", "warn_only"),
     *("gathers", "nested"),
 )
+
+#: The most that a pattern may stand for; models have some thousand tensors.
+MAX_NAMES = 100_000
+_MAX_GROUPS = 20
+_GROUP = re.compile(r"\{([^{}]*)\}")
 
 
 def parse_rule(key: str, demands: Any, blocks: Blocks, origin: str, benchmarks: tuple[str, ...]) -> KeyRule:
@@ -92,3 +99,35 @@ def _reaches(key: str, target: dict[str, Any]) -> tuple[Reach, ...]:
     if all(name in OPERATORS for name in target):
         return (Reach(None, _constraints(key, target)),)
     return tuple(Reach(field, _constraints(key, demand)) for field, demand in target.items())
+
+
+def expand(patterns: Iterable[str]) -> tuple[str, ...]:
+    """Every name that short patterns for long lists stand for, such as ``layer_{0..23}/{kernel,bias}``, sorted.
+
+    ``{a,b}`` is one of the listed words (one may be empty), ``{0..3}`` a whole number of the closed range.
+
+    Raises:
+        ValueError: a range does not have two numbers, or there would be too many names.
+    """
+    names = tuple(islice((name for pattern in patterns for name in _expand(pattern)), MAX_NAMES + 1))
+    if len(names) > MAX_NAMES:
+        raise ValueError(f"more than {MAX_NAMES} names")
+    return tuple(sorted(names))
+
+
+def _expand(pattern: str, depth: int = 0) -> Iterator[str]:
+    if depth > _MAX_GROUPS:
+        raise ValueError(f"more than {_MAX_GROUPS} groups in one pattern")
+    match = _GROUP.search(pattern)
+    if match is None:
+        yield pattern
+        return
+    for word in _words(match[1]):
+        yield from _expand(pattern[: match.start()] + word + pattern[match.end() :], depth + 1)
+
+
+def _words(group: str) -> Iterable[str]:
+    low, dots, high = group.partition("..")
+    if dots:
+        return (str(number) for number in range(int(low), int(high) + 1))
+    return group.split(",")

@@ -1,8 +1,8 @@
-"""Make findings of what the engine saw: one defect, one finding, in words for the person who has to mend it."""
+"""Make findings of what the engine saw: one defect, one finding, in words for the person who has to fix it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from mlsub.findings import Blocks, Finding, Kind, Severity
 from mlsub.rules.aspects.base import Case, Flaw, KeyOutcome
@@ -10,6 +10,9 @@ from mlsub.rules.aspects.count import AnyOf
 from mlsub.rules.aspects.course import Nesting
 from mlsub.rules.engine import Outcome
 from mlsub.rules.model import KeyRule
+
+#: Whether a breach of a rule is none yet: a record that comes later makes it good.
+Passing = Callable[[KeyRule, Flaw], bool]
 
 
 def rule_id(key: str, aspect: str, kind: Kind = Kind.OFFICIAL) -> str:
@@ -25,6 +28,7 @@ def findings_of(
     *,
     cut_off: bool = False,
     kind: Kind = Kind.OFFICIAL,
+    passing: Passing | None = None,
 ) -> Iterator[Finding]:
     """The findings of one log.
 
@@ -35,6 +39,7 @@ def findings_of(
         spoiled: keys of records that exist but cannot be decoded; they are not reported missing as well.
         cut_off: whether the log ends in a broken record; then nothing is reported missing that would have followed.
         kind: whose rules these are: official, or the user's own.
+        passing: what to leave out, of the rule and what is wrong by it.
     """
     required = {out.rule.key for out in outcome.keys if out.rule.occurs.least}
     missed = frozenset((required | spoiled) - outcome.seen)
@@ -45,12 +50,14 @@ def findings_of(
         for flaw in out.flaws(Case(missed, faulty, spoiled, cut_off))
     ]
     nested = {"run_start", *(out.rule.key for out in outcome.keys if out.rule.nested)}
-    for rule, flaw in _without_what_follows(found, nested, kind):
-        yield _finding(rule, flaw, path, checker, kind)
-    for group in () if cut_off else outcome.missing_groups:
-        if not spoiled.intersection(group):
-            rule = KeyRule(key=group[0], blocks=Blocks.BOTH, origin="common.yaml")
-            yield _finding(rule, AnyOf.flaw(group), path, checker, kind)
+    groups = [
+        (KeyRule(key=group[0], blocks=Blocks.BOTH, origin="common.yaml"), AnyOf.flaw(group))
+        for group in (() if cut_off else outcome.missing_groups)
+        if not spoiled.intersection(group)
+    ]
+    for rule, flaw in (*_without_what_follows(found, nested, kind), *groups):
+        if passing is None or not passing(rule, flaw):
+            yield _finding(rule, flaw, path, checker, kind)
 
 
 def excused(keys: Sequence[KeyOutcome], missed: frozenset[str]) -> list[frozenset[str]]:

@@ -17,7 +17,7 @@ from mlsub.findings import Blocks
 from mlsub.io.documents import Tree, open_tree
 from mlsub.io.yamlfile import FileProblemsError, Problem, content_of, meant
 from mlsub.rules.aspects import compile_key
-from mlsub.rules.formula import is_formula, parse
+from mlsub.rules.formula import formulas_in, parse
 from mlsub.rules.parse import parse_rule
 
 _SECTIONS = ("both", *DIVISIONS)
@@ -61,11 +61,11 @@ def check_changes(tree: Tree, tables: Iterable[tuple[tuple[Step, ...], Changes]]
                 tree.flaw(f"unknown round{meant(name, rounds)}", *place, name)
     demands = [found for place, table in tables for found in _demands(place, table)]
     for path, content in demands:
-        for where, text, bare in _formulas(path, content, False):
+        for where, written, text in formulas_in(content, path):
             try:
-                parse(text if bare else text.removeprefix("="))
+                parse(text)
             except ValueError as error:
-                tree.flaw(f"formula {text!r}: {error}", *where)
+                tree.flaw(f"formula {written!r}: {error}", *where)
     tree.settle()
     for path, content in demands:
         if why := _unusable(str(path[-1]), content):
@@ -86,18 +86,6 @@ def _demands(place: tuple[Step, ...], table: Changes) -> Iterator[tuple[tuple[St
                     for value, variant in choices.items():
                         for own, demand in variant.items():
                             yield (*here, key, of, value, own), demand
-
-
-def _formulas(path: tuple[Step, ...], content: Any, bare: bool) -> Iterator[tuple[tuple[Step, ...], str, bool]]:
-    """The formulas of a demand; under ``satisfies`` they stand without the sign of equality."""
-    if isinstance(content, dict):
-        for key, value in content.items():
-            yield from _formulas((*path, key), value, bare or key == "satisfies")
-    elif isinstance(content, list):
-        for position, item in enumerate(content):
-            yield from _formulas((*path, position), item, bare)
-    elif isinstance(content, str) and (bare or is_formula(content)):
-        yield path, content, bare
 
 
 def _unusable(key: str, content: Any) -> str | None:

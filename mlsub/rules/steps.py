@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_INTERVALS = frozenset(("init", "run", "epoch", "block", "eval", "staging"))
+from mlsub.log.run import expected_event_type
 
 #: The steps of a run, and the keys that are logged there; the hyperparameters are all others.
 STEPS: dict[str, tuple[str, ...]] = {
@@ -37,7 +37,4 @@ def before_run(key: str) -> bool:
 
 def event_type(key: str) -> str:
     """The type of event that the official logger gives a record of this key."""
-    stem, _, end = key.rpartition("_")
-    if stem in _INTERVALS and end in ("start", "stop"):
-        return "INTERVAL_START" if end == "start" else "INTERVAL_END"
-    return "POINT_IN_TIME"
+    return expected_event_type(key) or "POINT_IN_TIME"

@@ -16,6 +16,7 @@ _ROUND_FOLDER = re.compile(
 )
 
 
+_PARTS = re.compile(r"([0-9]{1,18})|([^0-9]+)")
 #: HPC results lie one folder deeper than those of training, below one of these.
 SCALING_FOLDERS = ("strong", "weak")
 
@@ -72,9 +73,9 @@ def too_deep(folder: Path) -> list[Path]:
     """
     if is_organisation(folder) or names_round(folder.name):
         return []
-    inside = [child for child in _folders(folder) if is_organisation(child)]
+    inside = [child for child in folders(folder) if is_organisation(child)]
     named = any(child.name.lower() == folder.name.lower() for child in inside)
-    if inside and (named or (names_round(folder.parent.name) and any(map(is_organisation, _folders(folder.parent))))):
+    if inside and (named or (names_round(folder.parent.name) and any(map(is_organisation, folders(folder.parent))))):
         return inside
     return []
 
@@ -90,7 +91,7 @@ def locate(path: Path) -> Place:
         return Place(path, Target.LOG, organisation)
     if is_organisation(path):
         return Place(path, Target.ORGANISATION, path)
-    if any(is_organisation(child) for child in _folders(path)):
+    if any(is_organisation(child) for child in folders(path)):
         # Before anything that goes by names: organisations may lie in a folder called results.
         return Place(path, Target.ORGANISATIONS, None)
     if path.name == "results":
@@ -138,7 +139,8 @@ def infer_round(place: Place) -> InferredRound | None:
     return None
 
 
-def _folders(path: Path) -> list[Path]:
+def folders(path: Path) -> list[Path]:
+    """The folders in a folder, and links to folders, without hidden ones; none where it cannot be read."""
     try:
         return sorted(child for child in path.iterdir() if not child.name.startswith(".") and is_folder(child))
     except (OSError, ValueError):
@@ -151,3 +153,8 @@ def is_folder(path: Path) -> bool:
         return path.is_dir()
     except (OSError, ValueError):
         return False
+
+
+def counted(name: str) -> list[tuple[int, str]]:
+    """A key that sorts names as people count, by the numbers in them: ``result_2`` comes before ``result_10``."""
+    return [(int(digits) if digits else -1, text) for digits, text in _PARTS.findall(name)]

@@ -152,9 +152,7 @@ def _misplaced(name: str, round_: Round) -> Finding:
         "folders": "the files in the folders of a system and of a benchmark",
         "nowhere": "no such file",
     }
-    return finding(
-        "params.misplaced", name, "The checker of this round does not read it", expected=where[round_.checker_params]
-    )
+    return finding("params.misplaced", name, expected=where[round_.checker_params])
 
 
 def _flags(text: str, name: str, round_: Round, *, ended: bool) -> Flags:
@@ -196,7 +194,6 @@ def _unknown(name: str, line: int, word: str, round_: Round) -> Finding:
     return finding(
         "params.unknown-flag",
         name,
-        "The line is not a flag of the package checker",
         line=line,
         expected=f"one of {', '.join(known)}" if len(known) > 1 else ", ".join(known),
         actual=readable(word[:80]),

@@ -46,7 +46,7 @@ class TreeReader:
         """The whole tree."""
         entries: list[EntryFiles] = []
         if not is_organisation(self.folder) or not is_folder(self.folder / "results"):
-            self._add("tree.results-missing", "results", "There is no results folder")
+            self._add("tree.results-missing", "results")
         else:
             for system in self._folders(self.folder / "results"):
                 entries.extend(self._system(system))
@@ -137,7 +137,7 @@ class TreeReader:
     def _look_for_descriptions(self, systems: set[str]) -> None:
         """Every system with results needs a description of its name."""
         if not is_folder(self.folder / "systems"):
-            self._add("tree.systems-missing", "systems", "There is no systems folder")
+            self._add("tree.systems-missing", "systems")
             return
         for system in sorted(systems):
             if not _is_there(self.folder / "systems" / f"{system}.json"):
@@ -149,7 +149,6 @@ class TreeReader:
         self._add(
             "tree.system-description-missing",
             f"systems/{system}.json",
-            "A system with results has no description",
             expected=f"systems/{system}.json",
             actual=f"systems/{close[0]}.json" if close else "no file of a similar name",
         )
@@ -221,7 +220,6 @@ class TreeReader:
                     self._add(
                         "tree.stray-logs",
                         self._relative(stray),
-                        "Result logs are one folder too deep, where no checker reads them",
                         expected=self._relative(folder),
                         actual=f"{len(logs)} logs",
                     )
@@ -249,7 +247,7 @@ class TreeReader:
     def _relative(self, path: Path) -> str:
         return path.relative_to(self.folder).as_posix()
 
-    def _add(self, rule: str, path: str, message: str, **more: str | None) -> None:
+    def _add(self, rule: str, path: str, message: str | None = None, **more: str | None) -> None:
         self.findings.append(finding(rule, self.prefix + path, message, **more))  # type: ignore[arg-type]
 
 

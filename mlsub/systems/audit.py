@@ -9,7 +9,6 @@ from typing import Any
 from mlsub.divisions import DIVISIONS, OPEN, division_of
 from mlsub.findings import Finding
 from mlsub.io.show import show
-from mlsub.rules.catalogue import finding
 from mlsub.systems.availability import category, close_category
 from mlsub.systems.facts import count
 from mlsub.systems.fields import fields
@@ -22,103 +21,94 @@ _NOTES = "notes"
 _MOST_SHOWN = 40
 
 
-def audit(content: dict[str, Any], path: str, lines: Lines, duplicates: Sequence[str]) -> Iterator[Finding]:
+def audit(content: dict[str, Any], lines: Lines, duplicates: Sequence[str]) -> Iterator[Finding]:
     """The review findings on a description's content."""
     for name in dict.fromkeys(duplicates):
-        yield finding("system.duplicate-key", path, f"The field {name} appears more than once", line=lines.of(name))
-    yield from _division(content, path, lines)
-    yield from _silence(content, path, lines)
-    yield from _meaning(content, path, lines)
-    yield from _accelerators(content, path, lines)
-    yield from _hosts(content, path, lines)
-    yield from _spelling(content, path, lines)
-    yield from _figures(content, path, lines)
+        yield lines.finding("system.duplicate-key", name, f"The field {name} appears more than once")
+    for part in (_division, _silence, _meaning, _accelerators, _hosts, _spelling, _figures):
+        yield from part(content, lines)
 
 
-def audit_status(content: dict[str, Any], path: str, lines: Lines) -> Iterator[Finding]:
+def audit_status(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:
     """A status that no results table knows, in a round whose official checker takes any."""
     value = content.get("status")
     if not isinstance(value, str) or is_empty(value) or is_placeholder(value) or category(value) is not None:
         return
     close = close_category(value)
-    yield finding(
+    yield lines.finding(
         "system.unknown-status",
-        path,
+        "status",
         "The status is not an availability category of the results table",
-        line=lines.of("status"),
         actual=show(value),
         fix=f"Write {close} if that is what you mean." if close else None,
     )
 
 
-def _division(content: dict[str, Any], path: str, lines: Lines) -> Iterator[Finding]:
+def _division(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:
     value = content.get("division")
     if "division" not in content or division_of(value) is not None or is_placeholder(value):
         return
     close = get_close_matches(value[:40].strip().lower(), DIVISIONS, n=1) if isinstance(value, str) else []
-    yield finding(
+    yield lines.finding(
         "system.division",
-        path,
+        "division",
         "The division is neither closed nor open, so the official seed and convergence checks skip it",
-        line=lines.of("division"),
         expected="closed or open",
         actual=show(value),
         fix=f"Write {close[0]}, if that is what you submitted." if close else None,
     )
 
 
-def _silence(content: dict[str, Any], path: str, lines: Lines) -> Iterator[Finding]:
+def _silence(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:
     """Placeholders and empty values; an Open entry's notes that explain nothing weigh more."""
     held = [name for name, value in content.items() if is_placeholder(value)]
     if content.get("division") == OPEN.name and _NOTES in held:
         held.remove(_NOTES)
         message = "The notes of an Open entry do not say how it differs from Closed"
-        yield finding("system.open-notes", path, message, line=lines.of(_NOTES), actual=show(content[_NOTES]))
+        yield lines.finding("system.open-notes", _NOTES, message, actual=show(content[_NOTES]))
     if held:
-        yield _listing("system.placeholder", path, lines, held, "Fields contain a placeholder")
+        yield _listing("system.placeholder", lines, held, "Fields contain a placeholder")
     table = fields()
     empty = [n for n in table.required if n not in table.may_be_empty and n in content and is_empty(content[n])]
     if empty:
-        yield _listing("system.empty-value", path, lines, empty, "Required fields are empty")
+        yield _listing("system.empty-value", lines, empty, "Required fields are empty")
 
 
-def _listing(rule: str, path: str, lines: Lines, names: list[str], message: str) -> Finding:
+def _listing(rule: str, lines: Lines, names: list[str], message: str) -> Finding:
     shown = ", ".join(name[:60] for name in names[:_MOST_SHOWN]) + (", …" if len(names) > _MOST_SHOWN else "")
-    return finding(rule, path, message, line=lines.of(names[0]), actual=shown)
+    return lines.finding(rule, names[0], message, actual=shown)
 
 
-def _meaning(content: dict[str, Any], path: str, lines: Lines) -> Iterator[Finding]:
+def _meaning(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:
     for name, field in fields().fields.items():
         if name in content and not is_meaningful(field, content[name]):
-            counted = field.kind == "count"
-            yield finding(
-                "system.not-a-count" if counted else "system.no-unit",
-                path,
-                f"The field {name} is not a {'whole number' if counted else 'number with a unit'}",
-                line=lines.of(name),
-                expected=expected_of(field),
-                actual=show(content[name]),
-            )
+            rule, what = "system.no-unit", "number with a unit"
+            if field.kind == "count":
+                rule, what = "system.not-a-count", "whole number"
+            message = f"The field {name} is not a {what}"
+            yield lines.finding(rule, name, message, expected=expected_of(field), actual=show(content[name]))
 
 
-def _accelerators(content: dict[str, Any], path: str, lines: Lines) -> Iterator[Finding]:
+def _accelerators(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:
     number, model = count(content.get("accelerators_per_node")), content.get("accelerator_model_name")
     if number is None or not isinstance(model, str) or is_placeholder(model):
         return
     named = not is_unsaid(model) and not is_empty(model)
     if (number > 0) is named or (number > 0 and is_empty(model)):
         return
-    yield finding(
-        "system.accelerators",
-        path,
-        "An accelerator is named, but there are none" if named else "There are accelerators without a name",
-        line=lines.of("accelerators_per_node" if named else "accelerator_model_name"),
-        expected="N/A as model" if named else "the model of the accelerators",
-        actual=f"{number} per node, model {show(model)}",
+    found = f"{number} per node, model {show(model)}"
+    field, message, expected = (
+        "accelerator_model_name",
+        "There are accelerators without a name",
+        "the model of the accelerators",
     )
+    if named:
+        field, message = "accelerators_per_node", "An accelerator is named, but there are none"
+        expected = "N/A as model"
+    yield lines.finding("system.accelerators", field, message, expected=expected, actual=found)
 
 
-def _hosts(content: dict[str, Any], path: str, lines: Lines) -> Iterator[Finding]:
+def _hosts(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:
     """More processors in a node than a host can have: the node is several hosts."""
     number, model = count(content.get("host_processors_per_node")), content.get("host_processor_model_name")
     if number is None or not isinstance(model, str):
@@ -129,35 +119,24 @@ def _hosts(content: dict[str, Any], path: str, lines: Lines) -> Iterator[Finding
         return
     nodes = count(content.get("number_of_nodes"))
     truth = f"{nodes * number // most} hosts with {most} each" if nodes and number % most == 0 else f"at most {most}"
-    yield finding(
-        "system.host-count",
-        path,
-        f"A node has more processors than go into one host ({known}: {most}), so it is several hosts",
-        line=lines.of("host_processors_per_node"),
-        expected=truth,
-        actual=f"{nodes or '?'} {'node' if nodes == 1 else 'nodes'} with {number} each",
-    )
+    found = f"{nodes or '?'} {'node' if nodes == 1 else 'nodes'} with {number} each"
+    message = f"A node has more processors than go into one host ({known}: {most}), so it is several hosts"
+    yield lines.finding("system.host-count", "host_processors_per_node", message, expected=truth, actual=found)
 
 
-def _spelling(content: dict[str, Any], path: str, lines: Lines) -> Iterator[Finding]:
+def _spelling(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:
     for name, value in content.items():
         if not isinstance(value, str) or name not in fields().fields:
             continue
         for slip, meant in slips(value):
             message = f"The field {name} has a typing error"
-            yield finding("system.slip", path, message, line=lines.of(name), expected=meant, actual=slip)
+            yield lines.finding("system.slip", name, message, expected=meant, actual=slip)
+        message = f"The field {name} spells a name in an unusual way"
         for other in spellings(name, value):
-            yield finding(
-                "system.spelling",
-                path,
-                f"The field {name} spells a name in an unusual way",
-                line=lines.of(name),
-                expected=other.name,
-                actual=other.found,
-            )
+            yield lines.finding("system.spelling", name, message, expected=other.name, actual=other.found)
 
 
-def _figures(content: dict[str, Any], path: str, lines: Lines) -> Iterator[Finding]:
+def _figures(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:
     """A figure other than that of every other published description of the same accelerator."""
     model = content.get("accelerator_model_name")
     name = find(registry().accelerators, model) if isinstance(model, str) else None
@@ -169,7 +148,7 @@ def _figures(content: dict[str, Any], path: str, lines: Lines) -> Iterator[Findi
             continue
         if _squeezed(value) != _squeezed(known):
             message = f"The field {field} differs from what is known about {name}"
-            yield finding("system.figure", path, message, line=lines.of(field), expected=known, actual=show(value))
+            yield lines.finding("system.figure", field, message, expected=known, actual=show(value))
 
 
 def _squeezed(text: str) -> str:

@@ -24,7 +24,7 @@ MAX_BYTES = 1 << 22
 
 
 class SystemDescription(msgspec.Struct, frozen=True, kw_only=True):
-    """One ``systems/<name>.json``: its content (None where it is no object), and what is wrong with it."""
+    """One ``systems/<name>.json``: its content (None where it is not an object), and what is wrong with it."""
 
     name: str
     path: str
@@ -60,20 +60,20 @@ def read_description(file: Path, path: str, round_: Round | None = None) -> Syst
     try:
         text = _read(file)
     except OSError as error:
-        problem = finding(
-            "system.unreadable", path, f"The system description cannot be read: {error.strerror or error}"
-        )
+        message = f"The system description cannot be read: {error.strerror or error}"
+        unreadable = finding("system.unreadable", path, message)
+        return SystemDescription(name=name, path=path, content=None, findings=(unreadable,))
+    content, duplicates, problem = _parse(text, path)
+    if problem is not None:
         return SystemDescription(name=name, path=path, content=None, findings=(problem,))
-    content, duplicates, problems = _parse(text, path)
-    if content is not None:
-        lines = Lines(text)
-        problems = list(reviewed("system", path, lambda: audit(content, path, lines, duplicates)))
-        if round_ is None or round_.descriptions_checked:
-            problems = [*_official(content, path, lines), *problems]
-        if round_ is None or round_.statuses is None:
-            problems += reviewed("system.unknown-status", path, lambda: audit_status(content, path, lines))
-        else:
-            problems = [*_status(content, path, lines, round_.statuses), *problems]
+    lines = Lines(text, path)
+    problems = list(reviewed("system", path, lambda: audit(content, lines, duplicates)))
+    if round_ is None or round_.descriptions_checked:
+        problems = [*_official(content, lines), *problems]
+    if round_ is None or round_.statuses is None:
+        problems += reviewed("system.unknown-status", path, lambda: audit_status(content, lines))
+    else:
+        problems = [*_status(content, lines, round_.statuses), *problems]
     return SystemDescription(name=name, path=path, content=content, findings=tuple(problems))
 
 
@@ -87,7 +87,8 @@ def _read(file: Path) -> bytes:
     return content
 
 
-def _parse(raw: bytes, path: str) -> tuple[dict[str, Any] | None, list[str], list[Finding]]:
+def _parse(raw: bytes, path: str) -> tuple[dict[str, Any], list[str], Finding | None]:
+    """The content, the fields it has more than once, and why it is not a description, if it is not."""
     duplicates: list[str] = []
 
     def collect(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -100,64 +101,48 @@ def _parse(raw: bytes, path: str) -> tuple[dict[str, Any] | None, list[str], lis
 
     try:
         content = json.loads(raw.decode("utf-8"), object_pairs_hook=collect)
-    except json.JSONDecodeError as error:
-        return (
-            None,
-            [],
-            [finding("system.not-json", path, "The file is not JSON", line=error.lineno, actual=error.msg)],
-        )
-    except (UnicodeDecodeError, RecursionError, ValueError) as error:
-        reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)[:80]
-        return None, [], [finding("system.not-json", path, "The file is not JSON", actual=reason)]
+    except (RecursionError, ValueError) as error:
+        line, reason = None, "nested too deeply" if isinstance(error, RecursionError) else str(error)[:80]
+        if isinstance(error, json.JSONDecodeError):
+            line, reason = error.lineno, error.msg
+        return {}, [], finding("system.not-json", path, "The file is not JSON", line=line, actual=reason)
     if not isinstance(content, dict):
         kind = {list: "a list", str: "a text", type(None): "null"}.get(type(content), "a number")
         message = "The system description is not an object with fields"
-        return (
-            None,
-            [],
-            [finding("system.not-object", path, message, line=1, expected="an object", actual=kind)],
-        )
-    return content, duplicates, []
+        return {}, [], finding("system.not-object", path, message, line=1, expected="an object", actual=kind)
+    return content, duplicates, None
 
 
-def _official(content: dict[str, Any], path: str, lines: Lines) -> Iterator[Finding]:
+def _official(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:
     required = fields().required
     others = [key for key in content if key not in required and len(key) < 64][:100]
     for name in required:
         if name not in content:
-            close = get_close_matches(name, others, n=1, cutoff=0.8)
-            yield finding(
+            close = next(iter(get_close_matches(name, others, n=1, cutoff=0.8)), None)
+            yield lines.finding(
                 "system.field-missing",
-                path,
+                close,
                 f"The required field {name} is missing",
-                line=lines.of(close[0]) if close else None,
                 expected=name,
-                actual=f"a field named {show(close[0])}" if close else "no such field",
-                fix=f"Rename {close[0]} to {name}." if close else None,
+                actual=f"a field named {show(close)}" if close else "no such field",
+                fix=f"Rename {close} to {name}." if close else None,
             )
     for name in fields().text:
         if name in content and not isinstance(content[name], str):
-            yield finding(
-                "system.field-not-text",
-                path,
-                f"The field {name} is not text",
-                line=lines.of(name),
-                expected="text",
-                actual=show(content[name]),
-            )
+            message = f"The field {name} is not text"
+            yield lines.finding("system.field-not-text", name, message, expected="text", actual=show(content[name]))
 
 
-def _status(content: dict[str, Any], path: str, lines: Lines, statuses: Statuses) -> Iterator[Finding]:
+def _status(content: dict[str, Any], lines: Lines, statuses: Statuses) -> Iterator[Finding]:
     if "status" not in content or statuses.allow(content["status"]):
         return
     value = content["status"]
     plain = {name.lower(): name for name in statuses.one_of}
     close = get_close_matches(value[:80].strip().lower(), plain, n=1, cutoff=0.5) if isinstance(value, str) else []
-    yield finding(
+    yield lines.finding(
         "system.status",
-        path,
+        "status",
         "The status is none of those the round knows",
-        line=lines.of("status"),
         expected=f"one of {', '.join(statuses.one_of)}",
         actual=show(value),
         fix=f"Write {plain[close[0]]} if that is what you mean." if close else None,

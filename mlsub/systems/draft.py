@@ -15,7 +15,7 @@ from mlsub.systems.catalogue import Software, System, Value, find_software
 from mlsub.systems.fields import fields
 from mlsub.systems.names import find, registry, suggestion
 
-#: What stands where an answer is still to be given; every check tells it.
+#: What stands where an answer is still to be given; every check reports it.
 TO_FILL_IN = "TODO"
 NOT_PUBLISHED = "not published"
 _LOOK_OVER = " (taken over: look it over)"
@@ -34,7 +34,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Draft(msgspec.Struct, frozen=True):
-    """Every required field in the official order, each with its source; and remarks to tell the person."""
+    """Every required field in the official order, each with its source; and remarks for the person."""
 
     values: dict[str, Value]
     remarks: tuple[str, ...] = ()
@@ -193,7 +193,7 @@ def _status(text: str) -> str:
     """The availability as every round takes it.
 
     Raises:
-        MlsubError: the text is no known status.
+        MlsubError: the text is not a known status.
     """
     known = category(text)
     if known is None:

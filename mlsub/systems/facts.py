@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
 import msgspec
@@ -17,6 +17,7 @@ MAX_TEXT = 2000
 MAX_COUNT = 999_999_999
 _COUNT = re.compile(r"(\d{1,9})(?:\.0{1,9})?", re.ASCII)
 _LONGEST_COUNT = 40
+_COUNTS = frozenset(("number_of_nodes", "host_processors_per_node", "accelerators_per_node"))
 
 
 Text = Annotated[str | None, Says("As written; what is longer ends in an ellipsis.", maxLength=MAX_TEXT)]
@@ -47,19 +48,9 @@ def facts_of(content: Mapping[str, Any] | None) -> SystemFacts | None:
     """The facts of a description's content, None without any; a field of the wrong kind never raises."""
     if content is None:
         return None
-    return SystemFacts(
-        submitter=written(content.get("submitter")),
-        status=written(content.get("status")),
-        system_name=written(content.get("system_name")),
-        number_of_nodes=count(content.get("number_of_nodes")),
-        host_processor_model_name=written(content.get("host_processor_model_name")),
-        host_processors_per_node=count(content.get("host_processors_per_node")),
-        accelerator_model_name=written(content.get("accelerator_model_name")),
-        accelerators_per_node=count(content.get("accelerators_per_node")),
-        framework=written(content.get("framework")),
-        hw_notes=written(content.get("hw_notes")),
-        sw_notes=written(content.get("sw_notes")),
-    )
+    read: dict[str, Callable[[Any], object]] = dict.fromkeys(SystemFacts.__struct_fields__, written)
+    read |= dict.fromkeys(_COUNTS, count)
+    return msgspec.convert({name: kind(content.get(name)) for name, kind in read.items()}, SystemFacts)
 
 
 def written(value: Any) -> str | None:
@@ -71,7 +62,7 @@ def written(value: Any) -> str | None:
 
 
 def count(value: Any) -> int | None:
-    """A whole number from 0 to ``MAX_COUNT``, be it a number, ``8.0`` or text; None for anything else."""
+    """A whole number from 0 to ``MAX_COUNT``, written as a number, as ``8.0`` or as text; None for anything else."""
     if isinstance(value, bool):
         return None
     if isinstance(value, (int, float)):

@@ -64,7 +64,7 @@ def registry() -> Registry:
 
 
 def find(kind: Kind, text: str) -> str | None:
-    """The spelling to use of a name, be it written as tools print it or otherwise; None for an unknown name."""
+    """The spelling to use of a name, whether it is written as tools print it or otherwise; None for an unknown name."""
     wanted = _plain(text)
     for name, info in kind.names.items():
         if wanted in {_plain(known) for known in (name, *info.prints, *info.also)}:
@@ -91,7 +91,7 @@ def suggestion(kind: Kind, text: str) -> str | None:
 
 
 def _misspelt(words: list[str], meant: list[str]) -> bool:
-    """Whether words are others but for slips in long ones that are letters alone."""
+    """Whether words are others only because of typing errors in long ones that are letters alone."""
     return len(words) == len(meant) and all(
         word == other or (_is_long(word) and _is_long(other) and bool(get_close_matches(word, [other], cutoff=0.7)))
         for word, other in zip(words, meant, strict=True)
@@ -110,7 +110,7 @@ def spellings(field: str, text: str) -> Iterator[Spelling]:
 
 
 def slips(text: str) -> list[tuple[str, str]]:
-    """The known slips of the pen in a text, each with what it was to be."""
+    """The known typing errors in a text, each with what was meant."""
     return [(slip, meant) for slip, meant in registry().slips.items() if _word(slip, re.NOFLAG).search(text[:2000])]
 
 

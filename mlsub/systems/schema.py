@@ -16,7 +16,7 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 def schema_of(round_: Round, *, strict: bool = False) -> dict[str, Any]:
     """The schema of a round, draft 2020-12.
 
-    It accepts exactly what the official checker of the round's day accepts (which asks little). ``strict`` adds what
+    It accepts exactly what the official checker in force for the round accepts (little is asked). ``strict`` adds what
     the audit of ``mlsub system check`` asks of single values: no placeholders, nothing empty, numbers with units.
     """
     table = fields()

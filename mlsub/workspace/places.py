@@ -131,7 +131,6 @@ def _no_round(where: str, known: Sequence[str]) -> Finding:
     return finding(
         "check.no-round",
         where,
-        "No round was given, and no folder above is named like one",
         expected=f"--round with one of {', '.join(known)}",
         actual="no folder named vX.Y, X.Y or training_results_vX.Y",
     )
@@ -139,11 +138,7 @@ def _no_round(where: str, known: Sequence[str]) -> Finding:
 
 def _nothing_in(place: Place) -> Finding:
     return finding(
-        "check.no-logs",
-        ".",
-        f"There is neither a result log nor an organisation in {place.path.name}",
-        expected="results/<system>/<benchmark>/result_*.txt",
-        actual="none",
+        "check.no-logs", ".", f"There is neither a result log nor an organisation in {place.path.name}", actual="none"
     )
 
 

@@ -28,7 +28,9 @@ def test_the_worked_examples_with_the_document_they_stand_in() -> None:
     done = audit("--documents", str(SHARED / "seeds"), "--format", "json")
     assert done.exit_code == 0
     document = json.loads(done.stdout)
-    assert [(one["claim"], one["rule"].removeprefix("claim."), one["severity"]) for one in document["findings"]] == [
+    assert [
+        (one["claim"], one["rule"].removeprefix("claim."), one["severity"]) for one in document["messaging"]["findings"]
+    ] == [
         ("ttt-bert-pod64", "r02", "warning"),
         ("ttt-bert-pod64", "r11", "warning"),
         ("ttt-resnet-pod64", "r11", "warning"),
@@ -49,7 +51,7 @@ def test_the_worked_examples_with_the_document_they_stand_in() -> None:
         "not-verifiable",
     }
     assert document["messaging"]["not_looked_at"] == []
-    chips = next(one for one in document["findings"] if "chip" in one["message"])
+    chips = next(one for one in document["messaging"]["findings"] if "chip" in one["message"])
     assert chips["message"] == "the comparison does not say that the results differ in chip count (8 and 16)"
 
 
@@ -59,7 +61,7 @@ def test_rules_choose_the_text() -> None:
     old, today = (
         json.loads(audit(*documents, "--guidelines", text, "--format", "json").stdout) for text in ("auto", "2025-07")
     )
-    rules = [{one["rule"] for one in document["findings"]} for document in (old, today)]
+    rules = [{one["rule"] for one in document["messaging"]["findings"]} for document in (old, today)]
     assert rules[1] - rules[0] == {"claim.r06", "claim.r20"}
     assert [one["rule"] for one in today["messaging"]["by_hand"]] == ["claim.r08", "claim.r21", "claim.r22"]
 

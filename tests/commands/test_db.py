@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
 import sys
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from mlsub.io.version import VERSION
 from tests.commands.db.place import RECORDS, Place
 from tests.commands.runner import call, run
 from tests.make_tree import make_tree
@@ -78,17 +78,17 @@ def test_what_is_left_out_is_told(place: Place) -> None:
         ),
         (
             ["build", "rounds", "-o", "\udcfe.duckdb"],
-            "mlsub db build: The name \\udcfe.duckdb is no UTF-8 text. Name another file.\n",
+            "mlsub db build: The name \\udcfe.duckdb is not UTF-8 text. Name another file.\n",
         ),
         (
             ["build", "rounds", "--parquet", "\udcfe"],
-            "mlsub db build: The name \\udcfe is no UTF-8 text. Name another file.\n",
+            "mlsub db build: The name \\udcfe is not UTF-8 text. Name another file.\n",
         ),
         (
             ["query", "SELECT 1", "--db", "\udcfe.duckdb"],
-            "mlsub db query: The name \\udcfe.duckdb is no UTF-8 text. Name another file.\n",
+            "mlsub db query: The name \\udcfe.duckdb is not UTF-8 text. Name another file.\n",
         ),
-        (["tables", "entires"], "mlsub db tables: no table 'entires'. Did you mean entries?\n"),
+        (["tables", "entires"], "mlsub db tables: There is no table 'entires'. Did you mean entries?\n"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_one_line(arguments: list[str], line: str, place: Place) -> None:
@@ -115,21 +115,26 @@ def test_an_answer_in_every_format(place: Place) -> None:
     run("db", "build", "rounds")
     assert run("db", "query", QUESTION) == (
         0,
-        "entry                    published_minutes   division\n"
-        "─────────────────────────────────────────────────────\n"
-        "v1.0/ACME/rack1/resnet                  12   closed  \n"
-        "v1.1/Bolt/rack1/resnet                  12   closed  \n",
+        "2 rows\n\n"
+        "entry                   published_minutes  division\n"
+        "---------------------------------------------------\n"
+        "v1.0/ACME/rack1/resnet                 12  closed\n"
+        "v1.1/Bolt/rack1/resnet                 12  closed\n",
         "",
     )
     assert run("db", "query", QUESTION, "--format", "csv").stdout == (
         "entry,published_minutes,division\nv1.0/ACME/rack1/resnet,12.0,closed\nv1.1/Bolt/rack1/resnet,12.0,closed\n"
     )
     assert run("db", "query", QUESTION, "--format", "markdown").stdout == (
-        "| entry | published_minutes | division |\n| --- | ---: | --- |\n"
+        "# 2 rows\n\n| entry | published_minutes | division |\n| --- | ---: | --- |\n"
         "| v1.0/ACME/rack1/resnet | 12 | closed |\n| v1.1/Bolt/rack1/resnet | 12 | closed |\n"
     )
-    document = json.loads(run("db", "query", QUESTION, "--format", "json", "--limit", "1").stdout)
+    assert "<td>v1.0/ACME/rack1/resnet</td>" in run("db", "query", QUESTION, "--format", "html").stdout
+    document = run("db", "query", QUESTION, "--format", "json", "--limit", "1").document
     assert document == {
+        "schema": 1,
+        "mlsub": VERSION,
+        "command": "db query",
         "columns": [
             {"name": "entry", "type": "VARCHAR"},
             {"name": "published_minutes", "type": "DOUBLE"},
@@ -143,7 +148,7 @@ def test_an_answer_in_every_format(place: Place) -> None:
 
 def test_no_rows_are_an_answer_and_more_rows_are_told(place: Place) -> None:
     run("db", "build", "rounds")
-    assert run("db", "query", "SELECT entry FROM entries WHERE false") == (0, "entry\n─────\n", "")
+    assert run("db", "query", "SELECT entry FROM entries WHERE false") == (0, "0 rows\n\nentry\n-----\n", "")
     outcome = run("db", "query", QUESTION, "--limit", "1")
     assert outcome.stderr == "mlsub: only the first 1 rows; --limit N shows more\n"
     assert outcome.stdout.count("resnet") == 1
@@ -167,7 +172,7 @@ def test_errors_of_sql_are_one_line_with_what_was_meant(place: Place) -> None:
 def test_the_note_on_mixed_questions(place: Place) -> None:
     run("db", "build", "rounds", "--records", RECORDS)
     outcome = run("db", "query", "SELECT DISTINCT kind FROM figures ORDER BY kind")
-    assert (outcome.status, outcome.stdout.split()[2:]) == (0, ["mlperf", "record", "ratio", "record", "value"])
+    assert (outcome.status, outcome.stdout.split()[4:]) == (0, ["mlperf", "record", "ratio", "record", "value"])
     assert outcome.stderr == (
         "mlsub: this touches MLPerf results and benchmark records: other models, data, rules and proof. A ratio of the "
         "two compares what nobody measured alike; say so where you show it\n"
@@ -178,7 +183,7 @@ def test_control_characters_do_not_reach_the_terminal(place: Place) -> None:
     place.acme.describe(system_name="\x1b[31mred")
     run("db", "build", "rounds")
     outcome = run("db", "query", "SELECT system_name FROM systems WHERE organisation = 'ACME'")
-    assert outcome.stdout.splitlines()[2] == "\\x1b[31mred"
+    assert outcome.stdout.splitlines()[4] == "\\x1b[31mred"
     outcome = run("db", "query", "SELECT \x1b[31m")
     assert "\x1b" not in outcome.stdout + outcome.stderr
 
@@ -207,7 +212,7 @@ def test_a_table_is_explained(place: Place) -> None:
 def test_without_the_libraries_the_remedy_is_told(
     arguments: list[str], place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mlsub.commands.db.errors.find_spec", lambda name: None)
+    monkeypatch.setattr("mlsub.commands.db.query.find_spec", lambda name: None)
     assert run("db", *arguments) == (
         2,
         "",
@@ -221,7 +226,7 @@ def test_a_question_from_standard_input(place: Place) -> None:
     done = subprocess.run(command, input=b"SELECT count(*) AS n FROM runs", capture_output=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"n\n10\n", b"")
     done = subprocess.run(command, input=b"\xff", capture_output=True, check=False)
-    assert (done.returncode, done.stderr) == (2, b"mlsub db query: The question is no UTF-8 text\n")
+    assert (done.returncode, done.stderr) == (2, b"mlsub db query: The question is not UTF-8 text\n")
 
 
 def test_an_output_that_knows_few_characters_loses_only_those(place: Place) -> None:

@@ -50,7 +50,7 @@ results/rack1/ResNet50/Result-4.log
   - rename it to result_4.txt [tree.result-name]
 
 systems/RACK1.json
-  - line 30: take the second cooling away, which has the same value [system.duplicate-key]
+  - line 30: remove the second cooling, which has the same value [system.duplicate-key]
   - rename it to rack1.json [tree.system-description-missing]
   @@ -27,7 +27,6 @@
      "accelerator_interconnect": "some accelerator interconnect",
@@ -149,7 +149,7 @@ def test_nothing_is_put_over_another_file(tmp_path: Path) -> None:
     done = run("fix", tree.folder, "--write")
     assert done.status == 1
     assert (
-        "Not touched\n  - results/rack1/resnet/result-0.txt: there is result_0.txt already [tree.result-name]\n"
+        "Not touched\n  - results/rack1/resnet/result-0.txt: result_0.txt exists already [tree.result-name]\n"
         in done.stdout
     )
     assert snapshot(tree.folder) == before
@@ -182,7 +182,7 @@ def test_a_log_alone_without_a_round_is_mended_in_its_text(tmp_path: Path) -> No
         f"below: {tmp_path}\n\n"
         "result_0.txt\n"
         "  - 3 lines from line 1 on: end lines in LF [file.line-ends]\n"
-        "  - line 2: take blanks behind records away [file.trailing-blanks]\n"
+        "  - line 2: remove trailing blanks [file.trailing-blanks]\n"
         "  @@ -1,3 +1,3 @@\n"
         "  -10%\\r20%\\r\n"
         '  -:::MLLOG {"time_ms": 1, "key": "a", "value": 1, "metadata": {}}  \\r\n'

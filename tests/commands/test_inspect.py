@@ -70,6 +70,18 @@ def test_nothing_is_written(tmp_path: Path) -> None:
     assert snapshot(tmp_path) == before
 
 
+def test_an_empty_round_beside_others_is_reported_and_the_others_are_inspected(tmp_path: Path) -> None:
+    write_tree(tmp_path, {3: lambda made: delay(made, "init_stop", 900_000)})
+    (tmp_path / "v2.0").mkdir()
+    outcome = inspected(tmp_path)
+    assert rules(outcome) == ["inspect.long-init"]
+    assert outcome.status == 2
+    assert outcome.stderr.startswith("mlsub: There is neither a result log nor an organisation in v2.0;")
+    assert run("inspect", tmp_path / "v2.0").status == 2
+    beside = inspected(tmp_path / "v1.1", "--against", tmp_path)
+    assert (rules(beside), beside.status) == (["inspect.long-init"], 2)
+
+
 def test_rules_can_be_chosen(tmp_path: Path) -> None:
     tree = write_tree(tmp_path, {3: lambda made: delay(made, "init_stop", 900_000)})
     assert rules(inspected(tree, "--select", "inspect.long")) == ["inspect.long-init"]

@@ -111,7 +111,7 @@ def test_files_that_would_go_are_told(workplace: Workplace) -> None:
     done = pack("--write")
     assert done.status == 1
     assert done.stdout.endswith("Not written: see the errors above.\n\nNot in the plan, but there\n  - notes.txt\n")
-    gone = pack("--write", "--replace")
+    gone = pack("--write", "--force")
     assert gone.stdout.endswith(
         "Written to out/ACME: 6 files (0 new, 6 as before, 1 removed).\n\nGone from there\n  - notes.txt\n"
     )
@@ -208,7 +208,7 @@ def test_a_manifest_is_made_by_asking(workplace: Workplace) -> None:
 def test_what_nobody_says_and_nobody_is_asked_is_an_error(workplace: Workplace) -> None:
     done = init("new.yaml", "--organisation", "ACME")
     assert done.status == 2
-    assert done.stderr == ("mlsub init: --round is not given. Say it, or use --ask to be asked for what is lacking.\n")
+    assert done.stderr == ("mlsub init: --round is not given. Say it, or use --ask to be asked for what is missing.\n")
     assert not (workplace.folder / "new.yaml").exists()
 
 

@@ -18,11 +18,13 @@ from tests.make_tree import Log, Tree, make_tree
 TEXT = """\
 FILE: resnet, epochs to converge
 
-batch size  runs  mean  stdev   accepted from  beside 9 installed points
+batch size  runs  mean   stdev  accepted from  beside 9 installed points
 ------------------------------------------------------------------------------------------
-3200        10    41.5  2.2913  38.6565        kept
-4096        10    61.5  2.2913  58.6565        kept; in place of one with a mean of 39.875
-note: batch size 4096: the runs differ in lars_opt_learning_rate_warmup_epochs, which is left out
+      3200    10  41.5  2.2913        38.6565  kept
+      4096    10  61.5  2.2913        58.6565  kept; in place of one with a mean of 39.875
+
+Notes
+  - batch size 4096: the runs differ in lars_opt_learning_rate_warmup_epochs, which is left out
 """
 
 
@@ -184,8 +186,8 @@ def test_a_value_that_no_json_holds_is_left_out(value: object, tmp_path: Path) -
     tree.edit(lambda log: log.put("lars_opt_base_learning_rate", value=value), *range(10), system="small")
     outcome = build(tree, file)
     assert outcome.status == 0, outcome.stderr
-    said = "note: batch size 3200: lars_opt_base_learning_rate is infinite, no number or too long, which is left out"
-    assert said in outcome.stdout.splitlines()
+    said = "batch size 3200: lars_opt_base_learning_rate is infinite, not a number or too long, which is left out"
+    assert f"  - {said}" in outcome.stdout.splitlines()
     small, large = json.loads(file.read_text(), parse_constant=pytest.fail).values()
     assert "lars_opt_base_learning_rate" not in small["Hyperparams"]
     assert large["Hyperparams"]["lars_opt_base_learning_rate"] == 10.5

@@ -125,7 +125,7 @@ def test_runs_that_do_not_converge_are_slow_until_they_are_too_many(tmp_path: Pa
     ("arguments", "line"),
     [
         (("nowhere", "--round", "1.0"), "There is no "),
-        (("resnet/result_0.txt", "--round", "1.0"), "a log by itself is not an entry; name the folder that holds it"),
+        (("resnet/result_0.txt", "--round", "1.0"), "a log by itself is not an entry; name its folder"),
         (("resnet", "--round", "9.9"), "There are no rules for training round 9.9"),
         (("resnet", "--round", "0.7"), "no entry can be compared with a reference"),
         (("resnet", "--round", "1.0", "--rules", "none.yaml"), "none.yaml"),

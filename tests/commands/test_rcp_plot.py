@@ -41,7 +41,7 @@ def resnet(above: Path, *points: Any, size: Any = 4096, name: str = "resnet") ->
 
 
 @pytest.mark.parametrize(
-    ("file", "start"), [("a.svg", b"<?xml"), ("a.PNG", b"\x89PNG\r\n"), ("a.html", b"<!DOCTYPE html>")]
+    ("file", "start"), [("a.svg", b"<?xml"), ("a.PNG", b"\x89PNG\r\n"), ("a.html", b"<!doctype html>")]
 )
 def test_the_ending_of_the_file_says_what_it_is(file: str, start: bytes, here: Path) -> None:
     found = plot("resnet", "--round", "4.0", "-o", file)

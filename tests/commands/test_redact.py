@@ -63,7 +63,7 @@ def test_write_replaces_and_says_what_remains(logs: Path) -> None:
     assert (logs / "result_1.txt").read_text() == "HOSTNAME=<host-1>\nwriting to <path-1>\n"
     assert (logs / "result_0.txt").stat().st_mode & 0o777 == 0o640
     again = run("redact", logs / "result_1.txt").stdout
-    assert again == f"Redaction of logs\n\nbelow: {logs}\n\nNothing is to be replaced in 1 log.\n"
+    assert again == f"Redaction of logs\n\nbelow: {logs}\n\nNothing to replace in 1 log.\n"
 
 
 def test_copies_go_where_they_are_wanted(logs: Path, tmp_path: Path) -> None:

@@ -42,10 +42,9 @@ def test_a_site_is_only_replaced_when_asked_to(here: Path) -> None:
     assert run("site", "v1.0", "-o", "site").status == 0
     before = snapshot(here / "site")
     assert run("site", "v1.0", "-o", "site") == (
-        2, "", "mlsub site: site exists. Add --replace to replace it.\n"
+        2, "", "mlsub site: site exists. Add --force to replace it.\n"
     )  # fmt: skip
     assert snapshot(here / "site") == before
-    assert run("site", "v1.0", "-o", "site", "--replace").status == 0
     assert run("site", "v1.0", "-o", "site", "--force").status == 0
 
 

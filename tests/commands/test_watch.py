@@ -82,7 +82,7 @@ def test_exit_status_of_a_bad_log_and_of_none(log: Path, tmp_path: Path) -> None
         (["result_0.txt"], "mlsub watch: No folder above the runs is named like a round. Say --round"),
         (["result_0.txt", "--round", "9.9"], "mlsub watch: There are no rules for training round 9.9"),
         (["-"], "mlsub watch: No folder above the runs"),
-        (["a.gz", "--round", "1.0"], "a.gz is packed, so it cannot be followed. Use mlsub check."),
+        (["a.gz", "--round", "1.0"], "a.gz is compressed, so it cannot be followed. Use mlsub check."),
         (["a", "--round", "1.0", "--exec", "'"], "mlsub watch: --exec: No closing quotation"),
         (["a", "--round", "1.0", "--exec", "no-such-program"], "mlsub watch: --exec: there is no program"),
         (["a", "--round", "1.0", "--rules", "nowhere.yaml"], "mlsub watch: nowhere.yaml"),

@@ -60,21 +60,21 @@ CAPTURE_JSON: Call = ("system", "capture", "--format", "json", "-o", "capture.{r
 CASES = [
     # A template that was filled in is kept where it is planned, and named where it is not.
     Case("pack", (*PACK, "--scaffold"), SCAFFOLDED, (*PACK, "--scaffold"), 0, True),
-    Case("pack", (*PACK, "--scaffold"), SCAFFOLDED, (*PACK, "--scaffold", "--replace"), 0, True),
+    Case("pack", (*PACK, "--scaffold"), SCAFFOLDED, (*PACK, "--scaffold", "--force"), 0, True),
     Case("pack", (*PACK, "--scaffold"), SCAFFOLDED, PACK, 1, True),
-    Case("pack", (*PACK, "--scaffold"), SCAFFOLDED, (*PACK, "--replace"), 1, True),
+    Case("pack", (*PACK, "--scaffold"), SCAFFOLDED, (*PACK, "--force"), 1, True),
     Case("pack", PACK, "out/ACME/systems/rack1.json", PACK, 1, True),
-    Case("pack", PACK, "out/ACME/systems/rack1.json", (*PACK, "--replace"), 1, True),
-    Case("pack", PACK, "out/ACME/results/rack1/resnet/result_0.txt", (*PACK, "--replace", "--link"), 1, True),
-    Case("pack", PACK, "out/ACME/notes.txt", (*PACK, "--replace"), 1, True),
+    Case("pack", PACK, "out/ACME/systems/rack1.json", (*PACK, "--force"), 1, True),
+    Case("pack", PACK, "out/ACME/results/rack1/resnet/result_0.txt", (*PACK, "--force", "--link"), 1, True),
+    Case("pack", PACK, "out/ACME/notes.txt", (*PACK, "--force"), 1, True),
     Case("merge", MERGE, "merged/ACME/README.md", MERGE, 2, True),
-    Case("merge", MERGE, "merged/ACME/README.md", (*MERGE, "--replace"), 2, True),
-    Case("merge", MERGE, "merged/ACME/notes.txt", (*MERGE, "--replace", "--even-rejected"), 2, True),
+    Case("merge", MERGE, "merged/ACME/README.md", (*MERGE, "--force"), 2, True),
+    Case("merge", MERGE, "merged/ACME/notes.txt", (*MERGE, "--force", "--even-rejected"), 2, True),
     Case("demo", REHEARSE, "demo/rehearsal-v1.0/Org/systems/here.json", REHEARSE, 2, True),
-    Case("demo", REHEARSE, "demo/rehearsal-v1.0/Org/systems/here.json", (*REHEARSE, "--replace"), 2, True),
-    Case("demo", REHEARSE, "demo/rehearsal-v1.0/README.txt", (*REHEARSE, "--replace"), 0, True),
+    Case("demo", REHEARSE, "demo/rehearsal-v1.0/Org/systems/here.json", (*REHEARSE, "--force"), 2, True),
+    Case("demo", REHEARSE, "demo/rehearsal-v1.0/README.txt", (*REHEARSE, "--force"), 0, True),
     Case("site", REPORT, "site/index.html", REPORT, 2, True),
-    Case("site", REPORT, "site/index.html", (*REPORT, "--replace"), 2, True),
+    Case("site", REPORT, "site/index.html", (*REPORT, "--force"), 2, True),
     Case("site", REPORT, "site/CNAME", (*REPORT, "--force"), 2, True),
     Case("db build", BUILD, "results.duckdb", BUILD, 2, True),
     Case("db build", BUILD, "results.duckdb", (*BUILD, "--force"), 0, False),
@@ -149,7 +149,7 @@ def test_what_somebody_wrote_is_kept_or_named(case: Case, here: Path) -> None:
         # Refused by name, or as the folder that is there already; what a command does not touch needs no words.
         names = [file.name, *map(str, Path(case.changed).parents[:-1])]
         assert case.status == 0 or any(name in told(done) for name in names)
-        assert "--replace" not in case.again or case.status == 0 or file.name in told(done)
+        assert "--force" not in case.again or case.status == 0 or file.name in told(done)
     else:
         aside = file.with_name(f"{file.name}.~1~")
         assert aside.read_bytes() == MINE
@@ -160,9 +160,9 @@ def test_what_somebody_wrote_is_kept_or_named(case: Case, here: Path) -> None:
 @pytest.mark.parametrize(
     ("first", "again"),
     [
-        ((*PACK, "--scaffold"), (*PACK, "--replace")),
-        (MERGE, (*MERGE, "--replace")),
-        (REPORT, (*REPORT, "--replace")),
+        ((*PACK, "--scaffold"), (*PACK, "--force")),
+        (MERGE, (*MERGE, "--force")),
+        (REPORT, (*REPORT, "--force")),
         ((*BUILD, "--parquet", "tables"), (*BUILD, "--parquet", "tables", "--force")),
         (SEAL, (*SEAL, "--force")),
         (INIT, (*INIT, "--force")),
@@ -192,13 +192,13 @@ def test_a_template_that_was_filled_in_is_in_the_package_and_shown(here: Path) -
     assert "is as planned: nothing to write" in done.stdout
     # Another plan puts another tree in place, with what was filled in.
     Workplace.save(_reversed(here))
-    assert run(*PACK, "--scaffold", "--replace").status == 0
+    assert run(*PACK, "--scaffold", "--force").status == 0
     after = files(here / "out")
     filled = {path: content for path, content in before.items() if "benchmarks/" in path}
     assert filled.items() <= after.items()
     assert after != before
     # It is still nobody's but theirs who wrote it.
-    assert run(*PACK, "--replace").status == 1
+    assert run(*PACK, "--force").status == 1
     assert filled.items() <= files(here / "out").items()
 
 
@@ -225,9 +225,9 @@ def test_without_a_record_a_template_that_was_filled_in_is_kept(here: Path) -> N
     run(*PACK, "--scaffold")
     (here / SCAFFOLDED).write_bytes(MINE)
     (here / "out" / ".ACME.mlsub-written").unlink()
-    assert run(*PACK, "--scaffold", "--replace").status == 0
+    assert run(*PACK, "--scaffold", "--force").status == 0
     assert (here / SCAFFOLDED).read_bytes() == MINE
-    assert run(*PACK, "--replace").status == 1
+    assert run(*PACK, "--force").status == 1
     assert (here / SCAFFOLDED).read_bytes() == MINE
 
 
@@ -236,7 +236,7 @@ def test_without_a_record_everything_that_differs_is_somebodys(here: Path) -> No
     (here / "out" / ".ACME.mlsub-written").unlink()
     before = snapshot(here / "out" / "ACME")
     _reversed(here).save()
-    done = run(*PACK, "--replace")
+    done = run(*PACK, "--force")
     assert done.status == 1
     assert "result_0.txt" in done.stdout
     assert "result_2.txt" not in done.stdout.split("package.out-changed")[1].split("fix")[0]
@@ -253,7 +253,7 @@ def test_a_broken_record_is_none(record: str, here: Path) -> None:
     run(*REPORT)
     (here / ".site.mlsub-written").write_text(record)
     before = snapshot(here / "site")
-    done = run(*REPORT, "--replace")
+    done = run(*REPORT, "--force")
     assert (done.status, snapshot(here / "site")) == (2, before)
     assert "index.html" in done.stderr
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from mlsub.convergence.chance import LEAST_RUNS, Bootstrap, chance_of, completion_of
 from mlsub.convergence.margin import benchmark_held, margin_of, untested
-from mlsub.convergence.student import t_distribution
+from mlsub.convergence.statistics import t_distribution
 from mlsub.convergence.table import plan_of
 from mlsub.findings import Verdict
 from mlsub.rounds import get_round

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlsub.convergence.algorithm import Algorithm, algorithm_of
-from mlsub.convergence.pruning import interpolated, lower_hull, pruned
 from mlsub.convergence.reference import Point, points_of, reference_file
+from mlsub.convergence.verdict import interpolated, lower_hull, pruned
 from mlsub.io.errors import MlsubError
 from mlsub.rounds import get_round, known_rounds
 

@@ -14,13 +14,14 @@ from mlsub.convergence.statistics import (
     ALPHA,
     TOLERANCE,
     between,
+    incomplete_beta,
     least_accepted_mean,
     mean_of,
     stdev_of,
+    t_distribution,
     threshold_of,
     trimmed,
 )
-from mlsub.convergence.student import incomplete_beta, t_distribution
 
 DEGREES = (1, 2, 3, 5, 8, 13, 18, 28, 38, 50, 100, 1000)
 TS = (-50.0, -9.0, -3.0, -1.7, -1.0, -0.1, 0.0, 0.3, 1.0, 2.5, 8.0, 40.0)

@@ -262,12 +262,12 @@ def test_an_initialisation_that_takes_too_long_is_refused(
     [
         (
             {"benchmark": "digit"},
-            "'digit' is no benchmark of mlsub rehearsal (no MLPerf result) v1.0. Did you mean digits?",
+            "'digit' is not a benchmark of mlsub rehearsal (no MLPerf result) v1.0. Did you mean digits?",
         ),
         ({"round": "9.9"}, "There are no rules for rehearsal round 9.9; known: 1.0"),
         ({"usage": "trainin"}, "There are no rules for trainin round 1.0; known: no round of such a usage"),
-        ({"division": "Closed"}, "'Closed' is no division. Did you mean closed?"),
-        ({"strict": "very"}, "'very' is no strictness. Known: closed, open, warn."),
+        ({"division": "Closed"}, "'Closed' is not a division. Did you mean closed?"),
+        ({"strict": "very"}, "'very' is not a strictness. Known: closed, open, warn."),
     ],
 )
 def test_what_does_not_exist_is_told(changes: dict[str, Any], said: str, log: Path) -> None:

@@ -18,13 +18,13 @@ import pytest
 
 import mlsub
 from mlsub.commands.audit.read import read_claims
-from mlsub.commands.db.records.read import read_records
-from mlsub.commands.demo.manifest import read_manifest as read_rehearsal
+from mlsub.commands.db.records import read_records
+from mlsub.commands.demo.model import read_manifest as read_rehearsal
 from mlsub.commands.pack.read import read_manifest
 from mlsub.io.yamlfile import FileProblemsError
 from mlsub.rounds import get_round, known_rounds, usages
 from mlsub.rounds.loader import overlay_content
-from mlsub.rules.compiled import house_plan_for, plan_for
+from mlsub.rules.compiled import plan_for
 from mlsub.rules.overlay import check_overlay
 from tests.commands.db.records.test_read import GOOD
 from tests.io.mutate_yaml import mutated
@@ -89,7 +89,7 @@ def use_overlay(file: Path) -> None:
         benchmarks = set(content.get("benchmarks") or {}) & set(get_round(usage, name, overlay).benchmarks)
         for benchmark in (None, *benchmarks):
             for division in ("closed", "open"):
-                (plan_for if name in added else house_plan_for)(usage, name, division, benchmark, overlay)
+                plan_for(usage, name, division, benchmark, overlay, house=name not in added)
 
 
 def use_manifest(file: Path) -> None:

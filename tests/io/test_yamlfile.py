@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from mlsub.commands.audit.read import read_claims
-from mlsub.commands.db.records.read import read_records
-from mlsub.commands.demo.manifest import read_manifest as read_rehearsal
+from mlsub.commands.db.records import read_records
+from mlsub.commands.demo.model import read_manifest as read_rehearsal
 from mlsub.commands.pack.read import read_manifest
 from mlsub.io.yamlfile import FileProblemsError, content_of, read
 from mlsub.rules.overlay import check_overlay

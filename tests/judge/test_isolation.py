@@ -138,7 +138,11 @@ def test_rules_of_the_users_own_that_cannot_be_compiled_change_no_official_verdi
     overlay = tmp_path / "house.yaml"
     overlay.write_text(OVERLAY)
     tree = _tree(tmp_path)
-    monkeypatch.setattr("mlsub.judge.rules.house_plan_for", _raises)
+    real = mlsub.judge.rules.plan_for
+    monkeypatch.setattr(
+        "mlsub.judge.rules.plan_for",
+        lambda *of, house=False: _raises() if house else real(*of),
+    )
     [report] = check_paths([tree.folder], Settings(jobs=1, overlay=str(overlay)))
     assert report.official is Verdict.ACCEPTED
     assert len(_crashes(report)) == 5

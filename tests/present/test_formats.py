@@ -16,7 +16,8 @@ from mlsub.io.plain import plain
 from mlsub.present import FORMATS, html, markdown, output
 from mlsub.present.document import Code, Column, Document, Facts, Items, Section, Span, Table, Text, document
 from mlsub.present.text import render
-from tests.present.test_text import DOCUMENTS, example, expected, squeezed
+from tests.conftest import ExpectedText
+from tests.present.test_text import DOCUMENTS, example, squeezed
 
 SIGNS = "ab1 \\`*_{}[]<>()#+-=.!|~$&;:/\"'\n\x1b\t^%@"
 MARKUP = ("<script>alert(1)</script>", "[a](http://b)", "a_b_c", "_a_", "&lt;b&gt;", "1. a", "- a", "# a", "a #", "```")
@@ -101,8 +102,8 @@ def test_a_page_loads_nothing() -> None:
     assert text.endswith("</html>\n")
 
 
-def test_what_people_read_as_markdown() -> None:
-    assert markdown.render(example()) == expected("expected.md", markdown.render(example()))
+def test_what_people_read_as_markdown(expected_text: ExpectedText) -> None:
+    expected_text("example.md", markdown.render(example()))
 
 
 def test_an_anchor_that_is_no_name_is_left_out() -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import time
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -31,6 +29,7 @@ from mlsub.present.document import (
 )
 from mlsub.present.text import render
 from mlsub.present.width import LEAST, LEAST_NAME, breaks, cells, layout, shorten
+from tests.conftest import ExpectedText
 
 WIDTHS = st.integers(40, 200)
 #: Letters, wide ones, marks that combine with the one before, and what steers a terminal.
@@ -214,18 +213,9 @@ def example() -> Document:
     )
 
 
-def expected(name: str, text: str) -> str:
-    """What the file of that name holds; UPDATE_EXPECTED=1 writes it anew, to be read as a diff."""
-    file = Path(__file__).with_name(name)
-    if os.environ.get("UPDATE_EXPECTED"):
-        file.write_text(text)
-    return file.read_text()
-
-
 @pytest.mark.parametrize("width", [120, 80, 60, 40])
-def test_what_people_read(width: int) -> None:
-    text = render(example(), width)
-    assert text == expected(f"expected-{width}.txt", text)
+def test_what_people_read(width: int, expected_text: ExpectedText) -> None:
+    expected_text(f"example-{width}.txt", render(example(), width))
 
 
 def test_many_rows_are_rendered_quickly() -> None:

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlsub.review.ending import audit_ending
-from mlsub.review.progress import audit_progress
+from mlsub.review.run import audit_ending, audit_progress
 from tests.review.folding import events, fold, make_run
 
 FEW = settings(derandomize=True, deadline=None, max_examples=100)

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from mlsub.findings import Blocks
 from mlsub.io.show import show
 from mlsub.rules.constraints import OPERATORS, Constraint, is_whole
-from mlsub.rules.expand import expand
-from mlsub.rules.parse import parse_rule
+from mlsub.rules.parse import expand, parse_rule
 from mlsub.rules.values import Stated
 
 INF = math.inf

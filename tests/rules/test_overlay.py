@@ -92,12 +92,10 @@ def test_house_rules_bind_beside_the_official_ones_and_leave_the_verdict(tmp_pat
 
 
 def test_house_rules_are_inherited_changed_and_lifted(house: Path) -> None:
-    from mlsub.rules.load import house_rules_for
-
     overlay = check_overlay(house)
 
     def keys(round_name: str, name: str) -> set[str]:
-        return {rule.key for rule in house_rules_for("training", round_name, "closed", name, overlay).rules}
+        return {rule.key for rule in rules_for("training", round_name, "closed", name, overlay, house=True).rules}
 
     assert keys("0.6", "resnet") == set()
     assert keys("0.7", "resnet") == {"acme_ticket"}

@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mlsub.io.errors import MlsubError
-from mlsub.systems.capture import amd, graphcore, nvidia, processor, storage
+from mlsub.systems.capture import accelerators, hardware
 from mlsub.systems.capture.accelerators import find_accelerators
-from mlsub.systems.capture.machine import Capture, Told, capture_here, from_json, read_capture, to_json
+from mlsub.systems.capture.machine import Capture, Captured, capture_here, from_json, read_capture, to_json
 from mlsub.systems.capture.merge import merge
 from mlsub.systems.capture.remote import capture_hosts, hosts_in
 from mlsub.systems.capture.tools import run_tool
@@ -115,7 +115,7 @@ def test_gpus_of_nvidia(machine: Machine) -> None:
 
 def test_gpus_that_differ_or_do_not_tell(machine: Machine) -> None:
     machine.tool("nvidia-smi", f"{GPU}\nNVIDIA A40, [N/A], 1740, 4, 16, 470.57.02")
-    found = nvidia.find()
+    found = accelerators.find_nvidia()
     assert found is not None
     assert found["accelerator_model_name"].value == "1x NVIDIA A100-SXM4-80GB, 1x NVIDIA A40"
     assert found["accelerator_memory_capacity"].source == "nvidia-smi does not report memory.total"
@@ -139,7 +139,7 @@ def test_an_accelerator_without_its_tool_is_not_taken_for_none(machine: Machine)
 def test_gpus_of_amd(machine: Machine, change: type[str]) -> None:
     tables = {card: {change(key): value for key, value in table.items()} for card, table in ROCM.items()}
     machine.tool("rocm-smi", json.dumps(tables))
-    found = amd.find()
+    found = accelerators.find_amd()
     assert found is not None
     assert {name: value.value for name, value in found.items()} == {
         "accelerators_per_node": "8",
@@ -163,7 +163,7 @@ def test_ipus_and_their_sdk(machine: Machine) -> None:
 def test_lscpu_in_its_nested_form_and_with_one_socket(machine: Machine) -> None:
     inner = [{"field": "Socket(s):", "data": "1"}, {"field": "Model name:", "data": "Some CPU @ 2.60GHz"}]
     machine.tool("lscpu", json.dumps({"lscpu": [{"field": "Vendor ID:", "data": "x", "children": inner}]}))
-    found = {name: value.value for name, value in processor.find_processor().items()}
+    found = {name: value.value for name, value in hardware.find_processor().items()}
     assert found["host_processors_per_node"] == "1"
     assert found["host_processor_frequency"] == "2.60GHz (base)"
     assert found["host_processor_interconnect"] == "N/A"
@@ -205,11 +205,11 @@ def test_tools_that_write_nonsense(machine: Machine, output: str) -> None:
 def test_no_document_of_a_tool_raises(document: object, monkeypatch: pytest.MonkeyPatch) -> None:
     from mlsub.systems.capture.tools import Ran
 
-    for module in (processor, storage, amd, nvidia, graphcore):
+    for module in (accelerators, hardware):
         monkeypatch.setattr(module, "run_tool", lambda _: Ran(0, json.dumps(document), ""))
-    processor.find_processor()
-    storage.find_storage()
-    for find in (amd.find, nvidia.find, graphcore.find):
+    hardware.find_processor()
+    hardware.find_storage()
+    for find in (accelerators.find_amd, accelerators.find_nvidia, accelerators.find_graphcore):
         assert find() is not None
 
 
@@ -243,7 +243,7 @@ def test_a_tool_runs_with_the_locale_c_and_no_input(machine: Machine, monkeypatc
 
 def _capture(host: str, **changes: str) -> Capture:
     told = {"host_memory_capacity": "1008 GiB", "framework": "PyTorch 2.4.0", **changes}
-    return Capture(mlsub="0", host=host, values={name: Told(value, "a test") for name, value in told.items()})
+    return Capture(mlsub="0", host=host, values={name: Captured(value, "a test") for name, value in told.items()})
 
 
 def test_equal_hosts_are_counted_and_two_processes_of_one_host_are_one() -> None:

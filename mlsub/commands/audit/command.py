@@ -64,9 +64,8 @@ def command(
     Exit status: 0 all hold, 1 some fail, contradict or depend on the basis, 2 something could not be checked.
     """
     from mlsub.commands.asked import progress_bar
-    from mlsub.commands.audit.answer import answer_of
-    from mlsub.commands.audit.audit import audit
     from mlsub.commands.audit.document import document_of
+    from mlsub.commands.audit.run import audit
     from mlsub.commands.audit.verdict import ClaimVerdict
     from mlsub.io.errors import MlsubError
 
@@ -80,7 +79,7 @@ def command(
             jobs=jobs,
             progress=progress,
         )
-    target.write(answer_of(found), lambda: document_of(found, with_footnotes=footnote))
+    target.write(found, lambda: document_of(found, with_footnotes=footnote))
     status = found.exit_status(strict=strict)
     if status == 2:
         lost = [one for one in found.claims if one.verdict is ClaimVerdict.NOT_CHECKED]

@@ -1,4 +1,4 @@
-"""The value of an expression, on one basis, with inputs as stated or within their uncertainty."""
+"""The value of an expression, on one basis: exact, and an interval where inputs are taken within their uncertainty."""
 
 from __future__ import annotations
 
@@ -7,16 +7,78 @@ from fractions import Fraction
 
 import msgspec
 
-from mlsub.commands.audit.band import Band, TooLargeError, combine, compare
-from mlsub.commands.audit.facts import Facts, Missing
-from mlsub.commands.audit.lookups import LOOKUPS
-from mlsub.commands.audit.model import ClaimsFile, Input
+from mlsub.commands.audit.expression import Call, Name, Negated, Node, Number, Operation, Text, Truth
+from mlsub.commands.audit.facts import Facts
+from mlsub.commands.audit.lookups import LOOKUPS, counted, look_up
+from mlsub.commands.audit.model import ClaimsFile
 from mlsub.commands.audit.places import RoundFolder
-from mlsub.commands.audit.sets import counted
-from mlsub.commands.audit.tree import Call, Name, Negated, Node, Number, Operation, Text, Truth
 from mlsub.io.errors import MlsubError
 
-#: What an expression comes to: numbers as bands; None is a truth that hangs on the inputs' uncertainty.
+#: A number of more bits is no figure of a claim, but a file that wants to eat memory.
+MAX_BITS = 8192
+
+
+class TooLargeError(ArithmeticError):
+    """A number with more digits than any claim has."""
+
+
+class Band(msgspec.Struct, frozen=True):
+    """All numbers from ``low`` to ``high``; where both are the same, a number."""
+
+    low: Fraction
+    high: Fraction
+
+    @classmethod
+    def of(cls, value: Fraction | int) -> Band:
+        """A number that is certain."""
+        return cls(Fraction(value), Fraction(value))
+
+    @property
+    def certain(self) -> bool:
+        """Whether it is one number."""
+        return self.low == self.high
+
+    def negated(self) -> Band:
+        """Minus it."""
+        return Band(-self.high, -self.low)
+
+
+def combine(sign: str, left: Band, right: Band) -> Band:
+    """Two bands added, subtracted, multiplied or divided.
+
+    Raises:
+        ZeroDivisionError: the divisor may be zero.
+        TooLargeError: a result has more digits than any claim has.
+    """
+    if sign == "+":
+        ends = [left.low + right.low, left.high + right.high]
+    elif sign == "-":
+        ends = [left.low - right.high, left.high - right.low]
+    else:
+        if sign == "/" and right.low <= 0 <= right.high:
+            raise ZeroDivisionError
+        pairs = [(a, b) for a in (left.low, left.high) for b in (right.low, right.high)]
+        ends = [a * b if sign == "*" else a / b for a, b in pairs]
+    band = Band(min(ends), max(ends))
+    if any(part.bit_length() > MAX_BITS for end in (band.low, band.high) for part in (end.numerator, end.denominator)):
+        raise TooLargeError
+    return band
+
+
+def compare(sign: str, left: Band, right: Band) -> bool | None:
+    """Whether a comparison is true; None where it depends on the inputs' uncertainty."""
+    if sign in (">", ">="):
+        return compare("<" if sign == ">" else "<=", right, left)
+    if sign in ("==", "!="):
+        apart = left.high < right.low or right.high < left.low
+        same = left.certain and left == right
+        return None if not apart and not same else same == (sign == "==")
+    surely = left.high < right.low or (sign == "<=" and left.high == right.low)
+    never = left.low > right.high or (sign == "<" and left.low == right.high)
+    return True if surely else False if never else None
+
+
+#: What an expression comes to: numbers as bands; None is a truth that depends on the inputs' uncertainty.
 Answer = Band | str | bool | None
 
 
@@ -40,7 +102,7 @@ class World(msgspec.Struct, frozen=True):
     """All that expressions are evaluated against; ``known`` keeps what named values came to."""
 
     file: ClaimsFile
-    facts: Mapping[str, Facts | Missing]
+    facts: Mapping[str, Facts]
     rounds: Sequence[RoundFolder]
     known: dict[_Question, dict[str, Answer | Exception]] = msgspec.field(default_factory=dict)
 
@@ -51,8 +113,8 @@ class World(msgspec.Struct, frozen=True):
             NotThereError: there are none.
         """
         found = self.facts[name]
-        if isinstance(found, Missing):
-            raise NotThereError(f"{name}: {found.reason}")
+        if not found.shown.found:
+            raise NotThereError(f"{name}: {found.shown.reason}")
         return found
 
 
@@ -77,9 +139,9 @@ def evaluate(
     if key in world.known:
         evaluation.values = world.known[key]
         return evaluation.of(tree)
-    for value in world.file.values.values():
-        # Each needs only those before it, so that no chain of them costs depth; what fails is told where it is used.
-        evaluation.define(value.name, value.expr.tree)
+    for name, value in world.file.values.items():
+        # Each needs only those before it, so that no chain of them costs depth; a failure counts where it is used.
+        evaluation.define(name, value.tree)
     world.known[key] = evaluation.values
     return evaluation.of(tree)
 
@@ -116,7 +178,7 @@ class _Evaluation:
             if isinstance(value, Exception):
                 raise value
             return value
-        given: Input = self.world.file.inputs[name]
+        given = self.world.file.inputs[name]
         if name in self.instead:
             return Band.of(self.instead[name])
         return Band(given.low, given.high) if self.spread else Band.of(given.value)
@@ -165,7 +227,7 @@ class _Evaluation:
     def _looked_up(self, name: str, arguments: Sequence[Node]) -> Answer:
         facts = self.world.fact(_name(arguments[0]))
         said = self.of(arguments[1]) if len(arguments) > 1 else None
-        value = LOOKUPS[name](facts, said if isinstance(said, str) else "")
+        value = look_up(name, facts, said if isinstance(said, str) else "")
         return Band.of(value) if isinstance(value, Fraction) else value
 
     def _of_times(self, node: Call) -> Answer:
@@ -177,7 +239,7 @@ class _Evaluation:
             return Band.of(min(self._minutes(argument).low for argument in arguments))
         first = self._minutes(arguments[0])
         if name in ("per_dollar", "per_chip"):
-            by = _number(self.of(arguments[1])) if name == "per_dollar" else self._chips(arguments[0])
+            by = _number(self.of(arguments[1]) if name == "per_dollar" else self._looked_up("chips", arguments))
             return _computed("/", Band.of(1), _computed("*", first, by, where), where)
         second, one = self._minutes(arguments[1]), Band.of(1)
         if name == "reduction":
@@ -185,13 +247,9 @@ class _Evaluation:
         ratio = _computed("/", first, second, where)
         return combine("-", ratio, one) if name == "speedup" else ratio
 
-    def _chips(self, argument: Node) -> Band:
-        value = LOOKUPS["chips"](self.world.fact(_name(argument)), "")
-        return Band.of(value) if isinstance(value, Fraction) else Band.of(0)
-
     def _minutes(self, argument: Node, basis: str | None = None) -> Band:
         facts = self.world.fact(_name(argument))
-        score = facts.score(basis or self.basis)
+        score = facts.shown.minutes[basis or self.basis]
         if score is None:
             raise NoBasisError(f"{facts.result.name} has no score: too few of its runs count")
         return Band.of(score)

@@ -13,11 +13,8 @@ from itertools import pairwise
 
 import msgspec
 
-from mlsub.commands.audit.tree import Call, Name, Negated, Node, Number, Operation, Text, Truth
 from mlsub.io.data import shipped
 from mlsub.rules.arithmetic import ExpressionError, Language, Skeleton, Token
-
-__all__ = ["MAX_LENGTH", "Expression", "ExpressionError", "Function", "functions", "parse"]
 
 MAX_LENGTH = 2_000
 _CLAIMS = Language(
@@ -30,6 +27,59 @@ _CLAIMS = Language(
 )
 
 
+class Number(msgspec.Struct, frozen=True):
+    """A number as written, exactly."""
+
+    value: Fraction
+
+
+class Text(msgspec.Struct, frozen=True):
+    """A text in quotes."""
+
+    value: str
+
+
+class Truth(msgspec.Struct, frozen=True):
+    """``true`` or ``false``."""
+
+    value: bool
+
+
+class Name(msgspec.Struct, frozen=True):
+    """The name of a result, an input or a value, or of a basis where a function takes one; ``column`` is from 1."""
+
+    name: str
+    column: int
+
+
+class Negated(msgspec.Struct, frozen=True):
+    """Minus something, or not something, by ``sign``."""
+
+    sign: str
+    of: Node
+
+
+class Operation(msgspec.Struct, frozen=True):
+    """Two sides and one of ``+ - * / < <= > >= == != and or``."""
+
+    sign: str
+    left: Node
+    right: Node
+    column: int
+
+
+class Call(msgspec.Struct, frozen=True):
+    """A function, its arguments, and those given by name."""
+
+    function: str
+    arguments: tuple[Node, ...]
+    named: tuple[tuple[str, Text], ...]
+    column: int
+
+
+Node = Number | Text | Truth | Name | Negated | Operation | Call
+
+
 class Function(msgspec.Struct, frozen=True):
     """What a function takes and gives, see functions.yaml; ``unit`` is None where the value may have any or none."""
 
@@ -40,59 +90,53 @@ class Function(msgspec.Struct, frozen=True):
     unit: str | None = None
 
 
-class Expression(msgspec.Struct, frozen=True):
-    """An expression and its tree; ``names`` are those it uses with their columns, in order of appearance."""
-
-    text: str
-    tree: Node
-    names: tuple[Name, ...]
-
-
 def functions() -> dict[str, Function]:
     """Every function by its name."""
     return shipped(__file__, "functions.yaml", dict[str, Function])
 
 
-def parse(text: str) -> Expression:
-    """Read an expression; names and kinds are checked by :mod:`mlsub.commands.audit.kinds`.
+class Expression:
+    """An expression and its tree; ``names`` are those it uses with their columns, in order of appearance.
+
+    Names and kinds are checked by :mod:`mlsub.commands.audit.kinds`.
 
     Raises:
-        ExpressionError: it does not read as one, or is beyond the bounds.
+        ExpressionError: the text does not read as an expression, or is beyond the bounds.
     """
-    walker = _Walker(Skeleton(text, _CLAIMS))
-    tree = walker.of(walker.skeleton.tree)
-    return Expression(text, tree, tuple(walker.names.values()))
 
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._skeleton = Skeleton(text, _CLAIMS)
+        self._names: dict[str, Name] = {}
+        self.tree = self._node(self._skeleton.tree)
+        self.names = tuple(self._names.values())
 
-class _Walker:
-    """Takes each node that claims may hold into their tree, and refuses all others."""
+    def __str__(self) -> str:
+        return self.text
 
-    def __init__(self, skeleton: Skeleton) -> None:
-        self.skeleton = skeleton
-        self.names: dict[str, Name] = {}
-
-    def of(self, node: ast.expr) -> Node:
+    def _node(self, node: ast.expr) -> Node:
+        """Take a node that claims may hold into the tree, and refuse all others."""
         match node:
             case ast.Name():
-                return self._operand(self.skeleton.token(node))
+                return self._operand(self._skeleton.token(node))
             case ast.UnaryOp(op=ast.UAdd(), operand=operand):
-                return self.of(operand)
+                return self._node(operand)
             case ast.UnaryOp(op=op, operand=operand):
-                return Negated("not" if isinstance(op, ast.Not) else "-", self.of(operand))
+                return Negated("not" if isinstance(op, ast.Not) else "-", self._node(operand))
             case ast.BinOp(left=left, right=right):
                 return self._joined([left, right])
             case ast.BoolOp(values=values):
                 return self._joined(values)
             case ast.Compare(left=left, comparators=[right, *more]):
                 if more:
-                    column = self.skeleton.sign(right).column
+                    column = self._skeleton.sign(right).column
                     raise ExpressionError("comparisons cannot be chained; join two with 'and'", column)
                 return self._joined([left, right])
             case ast.Call():
-                name = self.skeleton.function(node, functions())
-                arguments = tuple(self.of(argument) for argument in node.args)
+                name = self._skeleton.function(node, functions())
+                arguments = tuple(self._node(argument) for argument in node.args)
                 return Call(name.text, arguments, tuple(self._named(name.text, node)), name.column)
-        raise self.skeleton.refusal(node)
+        raise self._skeleton.refusal(node)
 
     def _operand(self, token: Token) -> Node:
         if token.kind == "number":
@@ -101,21 +145,19 @@ class _Walker:
             return Text(token.text[1:-1])
         if token.text in ("true", "false"):
             return Truth(token.text == "true")
-        name = Name(token.text, token.column)
-        self.names.setdefault(token.text, name)
-        return name
+        return self._names.setdefault(token.text, Name(token.text, token.column))
 
     def _joined(self, operands: list[ast.expr]) -> Node:
-        tree = self.of(operands[0])
+        tree = self._node(operands[0])
         for before, after in pairwise(operands):
-            sign = self.skeleton.sign(before)
-            tree = Operation(sign.text, tree, self.of(after), sign.column)
+            sign = self._skeleton.sign(before)
+            tree = Operation(sign.text, tree, self._node(after), sign.column)
         return tree
 
     def _named(self, function: str, node: ast.Call) -> Iterator[tuple[str, Text]]:
         for argument in node.keywords:
-            value = self.of(argument.value)
+            value = self._node(argument.value)
             if not isinstance(value, Text):
-                column = self.skeleton.token(argument.value).column
+                column = self._skeleton.token(argument.value).column
                 raise ExpressionError(f"{function}: what is given by name is text in quotes", column)
-            yield self.skeleton.token(argument).text, value
+            yield self._skeleton.token(argument).text, value

@@ -1,9 +1,20 @@
-"""What the logs and the system description say of one result, as far as claims ask."""
+"""What the logs and the system description say of one result, as far as claims ask.
+
+The time to train has four bases. published: the score of a table that the user gives, else the olympic mean of the logs
+times the factor of the entry's scaling.json, and 1 without one. unscaled: the olympic mean of the logs; where the logs
+were edited after the runs, with the edit undone. expected: the olympic mean of the logs times the factor that the
+convergence test of the round gives. rcp_mean: unscaled, and normalised to the mean of the reference convergence points
+where the result converged faster.
+
+Up to v1.1 a review could end in edited logs: ``run_stop`` of every run moved away by the factor to the mean of the
+reference convergence points, so that it lies at a constant multiple of the time to the last event that the training
+logged. (MLCommons logging issue 210 mentions timestamps updated by hand.)
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -12,163 +23,221 @@ import msgspec
 
 from mlsub.commands.audit.model import Result
 from mlsub.commands.audit.places import RoundFolder, folder_of
-from mlsub.commands.audit.unstretch import edit_factor, ending_of
+from mlsub.commands.audit.verdict import Rcp, ResultFacts
+from mlsub.commands.audit.wording import fixed
 from mlsub.convergence.entry import Options
 from mlsub.io.errors import MlsubError
 from mlsub.judge.pool import Progress
 from mlsub.log.report import LogReport
+from mlsub.log.run import Run
+from mlsub.review.runs.stretch import stretch_of_lengths
 from mlsub.rules.load import benchmark
-from mlsub.submission.report import EntryResult, Report
+from mlsub.submission.report import EntryResult
 from mlsub.systems.description import read_description
 from mlsub.workspace import Checked, Settings, check_with_logs
 
+#: The bases in words, in the order in which they are shown.
+TITLES = {
+    "published": "as published",
+    "unscaled": "olympic mean of the logs, with edits undone",
+    "expected": "scaled as the convergence test gives",
+    "rcp_mean": "normalised to the RCP mean",
+}
+#: BERT counts by train_samples where its logs have them.
+OPTIONS = Options(train_samples=True)
+
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
-    """One result as its files have it.
+    """One result as its files have it; where it is not found, there is neither description nor log."""
 
-    ``minutes`` are those of the runs in the order of their files, None for one that counts as slowest; ``mean`` is
-    their olympic mean. ``edit`` is the factor that the logs were multiplied by, None where they were not; ``undone``
-    the olympic mean of the times before that, up to the last event of each run.
-    ``scaling`` is the factor of scaling.json, None without one, ``expected_scaling`` the one that the convergence test
-    gives. ``rcp_factor`` takes the time to the mean of the reference convergence points, None where the result was not
-    compared with any. ``division`` is that of the description, ``logged`` what the logs say.
+    result: Result
+    shown: ResultFacts
+    description: Mapping[str, Any] = {}
+    logs: tuple[LogReport, ...] = ()
+
+    @property
+    def converged(self) -> list[Run]:
+        """The runs that reached the target."""
+        return [log.run for log in self.logs if log.run.converged]
+
+
+def deciding(facts: Iterable[Facts], asked: Collection[str]) -> tuple[str, ...]:
+    """The bases that decide, in the order in which they are shown.
+
+    Args:
+        facts: those of the results in an expression.
+        asked: the bases that the user or the claim asks for; none for the usual.
+
+    The usual: published, and unscaled beside it where the logs of a result were edited.
     """
-
-    result: Result
-    place: str
-    minutes: tuple[Fraction | None, ...]
-    mean: Fraction | None
-    edit: Fraction | None
-    undone: Fraction | None
-    rcp_verdict: str
-    rcp_factor: Fraction | None
-    scaling: Fraction | None
-    expected_scaling: Fraction
-    division: str | None
-    logged: tuple[str, ...]
-    converged: int
-    description: dict[str, Any]
-    logs: tuple[LogReport, ...]
-
-    def score(self, basis: str) -> Fraction | None:
-        """The time to train in minutes on a basis; None where there is none."""
-        if basis == "published" and self.result.published is not None:
-            return self.result.published
-        if self.mean is None:
-            return None
-        if basis in ("published", "expected"):
-            # Both scale the times as they stand in the logs, edited or not: so do the official tools.
-            return self.mean * ((self.scaling or 1) if basis == "published" else self.expected_scaling)
-        unscaled = self.undone if self.undone is not None else self.mean
-        return unscaled * (self.rcp_factor or 1) if basis == "rcp_mean" else unscaled
-
-
-class Missing(msgspec.Struct, frozen=True):
-    """A result that is not among the results given, or is not what the file says it is."""
-
-    result: Result
-    reason: str
+    if asked:
+        return tuple(basis for basis in TITLES if basis in asked)
+    return ("published", "unscaled") if any(one.shown.edit_factor is not None for one in facts) else ("published",)
 
 
 def gather(
-    results: Sequence[Result], rounds: Sequence[RoundFolder], jobs: int | None = None, progress: Progress | None = None
-) -> dict[str, Facts | Missing]:
-    """What there is of each result, by its name; the logs of a round are read in one go."""
-    found: dict[str, Facts | Missing] = {}
-    folders: dict[str, Path] = {}
+    results: Sequence[Result],
+    rounds: Sequence[RoundFolder],
+    jobs: int | None = None,
+    progress: Progress | None = None,
+    checked: Sequence[Checked] = (),
+) -> dict[str, Facts]:
+    """What there is of each result, by its name; the logs of a round are read in one go.
+
+    Args:
+        results: those that claims name.
+        rounds: where results lie.
+        jobs: processes that read logs.
+        progress: receives how far the reading has come.
+        checked: what has been read already by the rules and reference points that ship; BERT counted otherwise than
+            :data:`OPTIONS` say is read again.
+    """
+    found: dict[str, Facts] = {}
+    missing: dict[tuple[str, str], dict[str, tuple[Result, Path]]] = {}
     for result in results:
         try:
-            folders[result.name] = folder_of(result, rounds)
+            folder = folder_of(result, rounds)
         except MlsubError as error:
-            found[result.name] = Missing(result, str(error))
-    by_round: dict[tuple[str, str], list[Result]] = {}
-    for result in results:
-        if result.name in folders:
-            by_round.setdefault((result.usage, result.round), []).append(result)
-    for (usage, name), wanted in by_round.items():
-        settings = Settings(name, usage, jobs, progress, convergence=Options(train_samples=True))
-        checked = check_with_logs(sorted({folders[one.name] for one in wanted}), settings)
-        for one in wanted:
-            found[one.name] = _facts(one, folders[one.name], checked)
-    return found
+            found[result.name] = _missing(result, str(error))
+            continue
+        if (known := _facts(result, folder, checked)) is not None:
+            found[result.name] = known
+        else:
+            missing.setdefault((result.usage, result.round), {})[result.name] = (result, folder)
+    for (usage, name), wanted in missing.items():
+        settings = Settings(name, usage, jobs, progress, convergence=OPTIONS)
+        read = check_with_logs(sorted({folder for _, folder in wanted.values()}), settings)
+        for result, folder in wanted.values():
+            none = f"no result log in {folder.parent.name}/{folder.name}"
+            found[result.name] = _facts(result, folder, read) or _missing(result, none)
+    return {result.name: found[result.name] for result in results}
 
 
-def _facts(result: Result, folder: Path, checked: Sequence[Checked]) -> Facts | Missing:
+def _named(result: Result) -> dict[str, str | None]:
+    return {key: getattr(result, key) for key in ("name", "round", "submitter", "system", "benchmark")}
+
+
+def _missing(result: Result, reason: str) -> Facts:
+    shown = ResultFacts(**_named(result), division=result.division, found=False, reason=reason)  # type: ignore[arg-type]
+    return Facts(result=result, shown=shown)
+
+
+def _facts(result: Result, folder: Path, checked: Sequence[Checked]) -> Facts | None:
     for part in checked:
         for entry in part.report.entries:
-            if Path(part.report.root) / entry.path == folder:
+            same = (part.report.usage, part.report.round) == (result.usage, result.round)
+            if same and Path(part.report.root) / entry.path == folder and _counts_samples(entry):
                 logs = tuple(log for log in part.logs if log.path.rpartition("/")[0] == entry.path)
-                return _of_entry(result, folder, part.report, entry, logs)
-    return Missing(result, f"no result log in {folder.parent.name}/{folder.name}")
+                return _of_entry(result, folder, entry, logs)
+    return None
 
 
-def _of_entry(
-    result: Result, folder: Path, report: Report, entry: EntryResult, logs: tuple[LogReport, ...]
-) -> Facts | Missing:
+def _counts_samples(entry: EntryResult) -> bool:
+    """Whether the convergence test was done as :data:`OPTIONS` say, where that makes a difference."""
+    return entry.rcp.also is None or entry.rcp.counted == "train_samples"
+
+
+def _of_entry(result: Result, folder: Path, entry: EntryResult, logs: tuple[LogReport, ...]) -> Facts:
     division = entry.division.lower() if entry.division else None
     if result.division is not None and division is not None and result.division != division:
-        return Missing(result, f"the file says division {result.division}, the system description {division}")
-    minutes = tuple(_minutes(log) if log.compliant else None for log in logs)
-    edit, covered = _edit(logs)
-    before = tuple(value if log.compliant else None for log, value in zip(logs, covered, strict=True)) if edit else None
-    below = 3 if entry.scaling_type else 2
-    file = folder.parents[below] / "systems" / f"{entry.system}.json"
+        return _missing(result, f"the file says division {result.division}, the system description {division}")
+    times = [None if (duration := log.run.duration_ms) is None else Fraction(duration) / 60_000 for log in logs]
+    minutes = tuple(time if log.compliant else None for log, time in zip(logs, times, strict=True))
+    shown = ResultFacts(
+        **_named(result),  # type: ignore[arg-type]
+        division=division,
+        found=True,
+        path=entry.path,
+        division_in_logs=tuple(sorted({log.division for log in logs if log.division})),
+        runs=len(logs),
+        converged=entry.converged,
+        rcp=Rcp(entry.rcp.verdict, _rcp_factor(entry)),
+        edit_factor=edit_factor([lengths_of(log.run) for log in logs]),
+        scaling_json=exact(entry.score.scaling) if entry.score.scaling_file else None,
+        published_source=result.published_source,
+        run_minutes=minutes,
+    )
+    shown = msgspec.structs.replace(shown, minutes=_scores(result, entry, shown, logs))
+    file = folder.parents[3 if entry.scaling_type else 2] / "systems" / f"{entry.system}.json"
     return Facts(
         result=result,
-        place=entry.path,
-        minutes=minutes,
-        mean=_olympic_mean(result, entry, minutes),
-        edit=edit,
-        undone=_olympic_mean(result, entry, before) if before is not None else None,
-        rcp_verdict=entry.rcp.verdict,
-        rcp_factor=_rcp_factor(entry),
-        scaling=exact(entry.score.scaling) if entry.score.scaling_file else None,
-        expected_scaling=exact(entry.score.expected_scaling),
-        division=division,
-        logged=tuple(sorted({log.division for log in logs if log.division})),
-        converged=entry.converged,
+        shown=msgspec.structs.replace(shown, remarks=tuple(_remarks(shown))),
         description=read_description(file, file.name).content or {},
         logs=logs,
     )
 
 
-def _minutes(log: LogReport) -> Fraction | None:
-    duration = log.run.duration_ms
-    return None if duration is None else Fraction(duration) / 60_000
+def _scores(
+    result: Result, entry: EntryResult, shown: ResultFacts, logs: Sequence[LogReport]
+) -> dict[str, Fraction | None]:
+    """The time to train on each basis; None where there is none."""
+    mean = _olympic_mean(result, entry, shown.run_minutes)
+    if mean is None:
+        return {**dict.fromkeys(TITLES), "published": result.published}
+    unscaled = mean
+    if shown.edit_factor is not None:
+        before = [Fraction(lengths_of(log.run)[1]) / 60_000 if log.compliant else None for log in logs]
+        unscaled = _olympic_mean(result, entry, before) or mean
+    # Both of these scale the times as they stand in the logs, edited or not: so do the official tools.
+    published = result.published if result.published is not None else mean * (shown.scaling_json or 1)
+    factor = shown.rcp.factor if shown.rcp else None
+    scores = published, unscaled, mean * exact(entry.score.expected_scaling), unscaled * (factor or 1)
+    return dict(zip(TITLES, scores, strict=True))
 
 
 def _olympic_mean(result: Result, entry: EntryResult, minutes: Sequence[Fraction | None]) -> Fraction | None:
     """The olympic mean as the official tool has it, but exact."""
     if entry.score.unscaled is None:
         return None
-    if entry.scaling_type == "weak":
-        return exact(entry.score.unscaled)
     try:
         dropped = benchmark(result.usage, result.round, entry.benchmark).forgiven
     except KeyError:
+        return exact(entry.score.unscaled)
+    if entry.scaling_type == "weak":
         return exact(entry.score.unscaled)
     known = sorted(value for value in minutes if value is not None)
     kept = known[dropped : len(minutes) - dropped]
     return sum(kept, Fraction(0)) / len(kept) if kept else None
 
 
-def _edit(logs: Sequence[LogReport]) -> tuple[Fraction | None, list[Fraction]]:
-    """The factor all logs were multiplied by, and the minutes of each run before; None, and nothing, for none."""
-    endings = [ending for log in logs if (ending := ending_of(log.run)) is not None]
-    factor = edit_factor(endings) if len(endings) == len(logs) else None
-    if factor is None:
-        return None, []
-    return factor, [Fraction(ending.last - ending.start) / 60_000 for ending in endings]
+def edit_factor(lengths: Sequence[tuple[float, float]]) -> Fraction | None:
+    """The factor that all runs of these lengths were multiplied by, as ``mlsub inspect`` finds it, or None."""
+    stretch = stretch_of_lengths(lengths)
+    # The decimals that somebody wrote down, not what binary makes of them.
+    return None if stretch is None else Fraction(repr(stretch.factor))
+
+
+def lengths_of(run: Run) -> tuple[float, float]:
+    """Time (ms) from run_start to run_stop, and to the last event before that; 0 where the log does not say."""
+    start, stop, last = run.timeline.run_start, run.timeline.run_stop, run.latest_ms
+    if start is None or stop is None or last is None or not last > start:
+        return 0.0, 0.0
+    return stop - start, last - start
 
 
 def _rcp_factor(entry: EntryResult) -> Fraction | None:
-    """The factor to the reference's mean; BERT counts by train_samples where its logs have them."""
-    tested = [one for one in (entry.rcp, entry.rcp.also) if one is not None and one.mean and one.reference_mean]
-    if not tested:
-        return None
-    mean, reference = tested[0].mean, tested[0].reference_mean
-    assert mean is not None and reference is not None  # noqa: S101  (chosen so above)
-    return max(Fraction(1), exact(reference) / exact(mean))
+    """The factor to the reference's mean."""
+    for one in (entry.rcp, entry.rcp.also):
+        if one is not None and one.mean and one.reference_mean:
+            return max(Fraction(1), exact(one.reference_mean) / exact(one.mean))
+    return None
+
+
+def _remarks(shown: ResultFacts) -> Iterator[str]:
+    """What a reader of its figures should know of a result."""
+    if shown.edit_factor is not None:
+        yield f"all its times were multiplied by {fixed(shown.edit_factor)} after the runs"
+    if shown.rcp and shown.rcp.verdict == "fail":
+        factor = "" if shown.rcp.factor is None else f", factor to the mean {fixed(shown.rcp.factor)}"
+        yield f"converges faster than its reference allows{factor}"
+    if (shown.converged or 0) < (shown.runs or 0):
+        yield f"{shown.converged} of {shown.runs} runs converged"
+    if shown.published_source is not None:
+        yield f"published: {shown.published_source}"
+    elif shown.scaling_json is not None:
+        yield f"published with the factor {fixed(shown.scaling_json)} of scaling.json"
+    if shown.division is not None and shown.division_in_logs and shown.division_in_logs != (shown.division,):
+        yield f"the logs say division {', '.join(shown.division_in_logs)}"
 
 
 def exact(value: float) -> Fraction:
@@ -201,3 +270,9 @@ def whole(description: Mapping[str, Any], field: str) -> int | None:
     value = description.get(field)
     text = str(value).strip() if isinstance(value, (int, str)) and not isinstance(value, bool) else ""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else None
+
+
+def product(description: Mapping[str, Any], *fields: str) -> int | None:
+    """The product of such counts; None where one is not there."""
+    counts = [whole(description, field) for field in fields]
+    return None if None in counts else math.prod(count or 0 for count in counts)

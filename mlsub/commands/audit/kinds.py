@@ -1,17 +1,30 @@
-"""Check an expression before anything is read: names are known, arguments are of the kinds that functions take."""
+"""Check an expression before anything is read: names are known, and values are of the kinds and units that are due."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 import msgspec
 
-from mlsub.commands.audit.expression import Expression, ExpressionError, Function, functions
-from mlsub.commands.audit.tree import Call, Name, Negated, Node, Number, Operation, Text, Truth
+from mlsub.commands.audit.expression import (
+    Call,
+    Expression,
+    Function,
+    Name,
+    Negated,
+    Node,
+    Number,
+    Operation,
+    Text,
+    Truth,
+    functions,
+)
+from mlsub.commands.audit.units import BARE, RATIO, Unit, combined, same, unit_named
 from mlsub.io.yamlfile import meant
 from mlsub.rounds import known_rounds, normalise_round
+from mlsub.rules.arithmetic import ExpressionError
 
-#: The scores a result may have; bases.py says what each is.
+#: The scores a result may have; facts.py says what each is.
 BASES = ("published", "unscaled", "expected", "rcp_mean")
 _SHOWN = {
     "any": "a number or text",
@@ -22,100 +35,107 @@ _SHOWN = {
 }
 
 
-class Scope(msgspec.Struct, frozen=True):
-    """What names there are. ``values`` maps a named expression to its kind."""
+class Typed(msgspec.Struct, frozen=True):
+    """What a value is: ``result``, ``number``, ``truth``, ``text`` or ``any``, and its unit, None where not known."""
 
-    results: Collection[str]
-    inputs: Collection[str]
-    values: Mapping[str, str]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All of them."""
-        return (*self.results, *self.inputs, *self.values)
+    kind: str
+    unit: Unit | None = None
 
 
-def kind_of(expression: Expression, scope: Scope) -> str:
-    """The kind of an expression's value: ``number``, ``truth``, ``text`` or ``any``.
+def type_of(expression: Expression, names: Mapping[str, Typed]) -> Typed:
+    """What an expression's value is.
+
+    Args:
+        expression: as it is written.
+        names: the results, inputs and values that it may use.
 
     Raises:
-        ExpressionError: a name is unknown, or something is not of the kind that is due.
+        ExpressionError: a name is unknown, something is not of the kind that is due, or what is measured in different
+            units is added or compared.
     """
-    kind = _kind(expression.tree, scope)
-    if kind == "result":
+    found = _typed(expression.tree, names)
+    if found.kind == "result":
         raise ExpressionError(f"{expression.text} is a result, not a number; minutes({expression.text}) is its time")
-    return kind
+    return found
 
 
-def _kind(node: Node, scope: Scope) -> str:
+def _typed(node: Node, names: Mapping[str, Typed]) -> Typed:
     match node:
         case Number():
-            return "number"
+            return Typed("number", BARE)
         case Text():
-            return "text"
+            return Typed("text")
         case Truth():
-            return "truth"
+            return Typed("truth")
         case Name():
-            return _named(node, scope)
+            if node.name in names:
+                return names[node.name]
+            hint = meant(node.name, names) if names else "; the file names none"
+            raise ExpressionError(f"there is no result, input or value {node.name!r}{hint}", node.column)
         case Negated():
-            kind = "truth" if node.sign == "not" else "number"
-            _demand(_kind(node.of, scope), kind, f"after {node.sign!r}", 1)
-            return kind
+            kind, inner = "truth" if node.sign == "not" else "number", _typed(node.of, names)
+            _demand(inner.kind, kind, f"after {node.sign!r}", 1)
+            return Typed(kind, inner.unit)
         case Operation():
-            return _operation(node, scope)
+            return _operation(node, _typed(node.left, names), _typed(node.right, names))
         case Call():
-            _arguments(node, functions()[node.function], scope)
-            return functions()[node.function].gives
+            function = functions()[node.function]
+            return Typed(function.gives, _unit_of_call(node, function, _arguments(node, function, names)))
 
 
-def _named(node: Name, scope: Scope) -> str:
-    if node.name in scope.results:
-        return "result"
-    if node.name in scope.inputs:
-        return "number"
-    if node.name in scope.values:
-        return scope.values[node.name]
-    if not scope.names:
-        raise ExpressionError(f"there is no result, input or value {node.name!r}; the file names none", node.column)
-    raise ExpressionError(
-        f"there is no result, input or value {node.name!r}{meant(node.name, scope.names)}", node.column
-    )
-
-
-def _operation(node: Operation, scope: Scope) -> str:
-    left, right = _kind(node.left, scope), _kind(node.right, scope)
-    where = f"beside {node.sign!r}"
+def _operation(node: Operation, left: Typed, right: Typed) -> Typed:
     if node.sign in ("==", "!="):
-        if "result" in (left, right):
+        kinds = (left.kind, right.kind)
+        if "result" in kinds:
             raise ExpressionError("results cannot be compared as such; compare minutes(...) of them", node.column)
-        if left != right and "any" not in (left, right):
-            raise ExpressionError(f"{_SHOWN[left]} is compared with {_SHOWN[right]}", node.column)
-        return "truth"
-    due = "truth" if node.sign in ("and", "or") else "number"
-    for kind in (left, right):
-        _demand(kind, due, where, node.column)
-    return "number" if node.sign in "+-*/" else "truth"
+        if left.kind != right.kind and "any" not in kinds:
+            raise ExpressionError(f"{_SHOWN[left.kind]} is compared with {_SHOWN[right.kind]}", node.column)
+    else:
+        due = "truth" if node.sign in ("and", "or") else "number"
+        for side in (left, right):
+            _demand(side.kind, due, f"beside {node.sign!r}", node.column)
+    if node.sign in ("*", "/"):
+        return Typed("number", combined(node.sign, left.unit, right.unit))
+    unit = same(node.sign, left.unit, right.unit, node.column)
+    return Typed("number", unit) if node.sign in ("+", "-") else Typed("truth")
 
 
-def _arguments(call: Call, function: Function, scope: Scope) -> None:
-    due = _expected(call, function)
-    for kind, argument in zip(due, call.arguments, strict=True):
+def _arguments(call: Call, function: Function, names: Mapping[str, Typed]) -> list[Unit | None]:
+    """The units of the arguments, which have to be of the kinds that are due."""
+    units: list[Unit | None] = []
+    for kind, argument in zip(_expected(call, function), call.arguments, strict=True):
         if kind == "basis":
             _basis(call, argument)
         elif kind in ("round", "submitter"):
-            if not isinstance(argument, Text):
-                raise ExpressionError(f"{call.function} takes the {kind} as text in quotes", call.column)
-            if kind == "round" and normalise_round(argument.value) not in known_rounds("training"):
-                known = [f"v{name}" for name in known_rounds("training")]
-                raise ExpressionError(
-                    f"there is no round {argument.value!r}{meant(argument.value, known)}", call.column
-                )
+            _name_of(kind, call, argument)
         else:
-            _demand(_kind(argument, scope), kind, f"as an argument of {call.function}", call.column)
+            found = _typed(argument, names)
+            _demand(found.kind, kind, f"as an argument of {call.function}", call.column)
+            units.append(found.unit)
     for name, _ in call.named:
         if name not in function.named:
             hint = meant(name, function.named) if function.named else "; it takes none by name"
             raise ExpressionError(f"{call.function} takes no {name!r}{hint}", call.column)
+    return units
+
+
+def _unit_of_call(call: Call, function: Function, arguments: list[Unit | None]) -> Unit | None:
+    if function.unit == "same":
+        found, *others = arguments
+        for argument in others:
+            found = same("beside", found, argument, call.column)
+        return found
+    if function.unit == "trainings/price":
+        return combined("/", combined("/", RATIO, unit_named("min")), arguments[1])
+    return RATIO if function.unit == "x" else unit_named(function.unit)
+
+
+def _name_of(kind: str, call: Call, argument: Node) -> None:
+    if not isinstance(argument, Text):
+        raise ExpressionError(f"{call.function} takes the {kind} as text in quotes", call.column)
+    if kind == "round" and normalise_round(argument.value) not in known_rounds("training"):
+        known = [f"v{name}" for name in known_rounds("training")]
+        raise ExpressionError(f"there is no round {argument.value!r}{meant(argument.value, known)}", call.column)
 
 
 def _basis(call: Call, argument: Node) -> None:

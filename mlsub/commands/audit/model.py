@@ -4,30 +4,23 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 from msgspec import Meta
 
 from mlsub.commands.audit.expression import Expression
+from mlsub.commands.audit.written import ClaimWords, InputWords, Source, WrittenResult
+from mlsub.present.envelope import EXACT
 
-Words = Annotated[str, Meta(min_length=1, max_length=2000)]
-#: A day, YYYY-MM-DD.
-Date = Annotated[str, Meta(extra_json_schema={"format": "date"})]
-
-
-class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The document in which claims stand; ``date`` (None if unknown) picks the rules in force."""
-
-    title: Words | None = None
-    publisher: Words | None = None
-    date: Date | None = None
-    file: Words | None = None
-    url: Words | None = None
-    footnote: Annotated[Words, Meta(description="The document's footnote on results.")] | None = None
+if TYPE_CHECKING:
+    Figure = Fraction | bool
+else:
+    #: msgspec has no unions with a type that JSON lacks, so their schema is written out.
+    Figure = Annotated[Any, Meta(extra_json_schema={"anyOf": [EXACT, {"type": "boolean"}]})]
 
 
-class Result(msgspec.Struct, frozen=True, kw_only=True):
+class Result(WrittenResult, frozen=True, kw_only=True):
     """A published result that expressions name: one system × benchmark of a round.
 
     ``round`` is written as in ``1.0``. ``path`` is the benchmark's folder below the folders of results, in the place of
@@ -37,34 +30,17 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     round: str
     line: int
-    usage: str = "training"
-    submitter: str | None = None
-    system: str | None = None
-    benchmark: str | None = None
-    division: str | None = None
-    scaling: str | None = None
-    path: str | None = None
-    id: str | None = None
-    reviewed: bool = True
     published: Fraction | None = None
     published_source: str | None = None
 
 
-class Input(msgspec.Struct, frozen=True, kw_only=True):
-    """A number that no log can supply. ``plus_minus`` is its uncertainty in its own ``unit``, 0 for none stated.
-
-    ``kind`` says what it is: ``price``, ``power``, ``throughput``, ``time`` or ``other``.
-    """
+class Input(InputWords, frozen=True, kw_only=True):
+    """A number that no log can supply. ``plus_minus`` is its uncertainty in its own ``unit``, 0 for none stated."""
 
     name: str
     value: Fraction
+    plus_minus: Fraction
     line: int
-    unit: str | None = None
-    kind: str = "other"
-    source: str
-    date: str | None = None
-    plus_minus: Fraction = Fraction(0)
-    written: str = ""
 
     @property
     def low(self) -> Fraction:
@@ -80,22 +56,29 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
 class Stated(msgspec.Struct, frozen=True, kw_only=True):
     """What a claim states: a number, or a truth.
 
-    ``step`` is one unit in the last digit that is written: 1/10 for ``14.5``. ``reading`` tells what a percentage of
+    ``step`` is one unit in the last digit that is written: 1/10 for ``14.5``. ``reading`` says what a percentage of
     time is: ``reduction`` or ``speedup``, None where the sentence leaves it open. ``tolerance`` replaces the wording's.
     """
 
-    value: Fraction | bool
+    value: Figure
     written: str
-    step: Fraction = Fraction(1)
+    step: Fraction
     unit: str | None = None
     wording: str = "exact"
     reading: str | None = None
     tolerance: Fraction | None = None
     line: int = 0
 
+    @property
+    def words(self) -> str:
+        """What is stated in its own words: ``over 5 x``."""
+        wording = "" if self.wording == "exact" else f"{self.wording} "
+        unit = "" if self.unit is None else self.unit if self.unit in ("x", "%") else f" {self.unit}"
+        return f"{wording}{self.written}{unit}"
+
 
 class Reading(msgspec.Struct, frozen=True):
-    """An expression and what distinguishes it; ``label`` is None where the results named tell."""
+    """An expression and what distinguishes it; ``label`` is None where the results it names do."""
 
     expr: Expression
     label: str | None = None
@@ -113,59 +96,60 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True):
     line: int = 0
 
 
-class Claim(msgspec.Struct, frozen=True, kw_only=True):
+class Claim(ClaimWords, frozen=True, kw_only=True):
     """One claim.
 
-    ``expr`` is what it comes to, ``also`` other readings of the sentence, from which ``label`` tells it; ``nearest``
-    are figures shown beside it and never judged. ``says`` is what the sentence discloses, by the words
-    of :class:`~mlsub.commands.audit.written.Says`.
+    ``expr`` is the figure that it is about, ``also`` are other readings of the sentence, which ``label`` sets it apart
+    from; ``nearest`` are figures shown beside it and never judged. ``says`` is what the sentence discloses.
     ``unverifiable`` is the reason why no log can decide it. ``basis`` are the bases that decide, empty for the usual.
-    ``context`` names what may have changed besides, ``("all",)`` for everything. ``document`` is the name of its source
-    among the documents.
+    ``context`` names what may have changed besides, ``("all",)`` for everything.
     """
 
-    id: str
     text: str
     line: int
     source: Source
-    document: str | None = None
-    where: str | None = None
-    kind: str | None = None
     expr: Expression | None = None
-    label: str | None = None
     also: tuple[Reading, ...] = ()
     nearest: tuple[Reading, ...] = ()
     stated: Stated | None = None
-    says: dict[str, Any] = {}
+    says: dict[str, Any] = msgspec.field(default_factory=dict)
     basis: tuple[str, ...] = ()
-    unverifiable: str | None = None
     context: tuple[str, ...] = ()
     same_quantity: tuple[Statement, ...] = ()
-    footnote: str | None = None
-    note: str | None = None
 
     @property
-    def expressions(self) -> tuple[Expression, ...]:
-        """Every expression whose value is asked for."""
-        readings = (*self.also, *self.nearest)
-        return (*((self.expr,) if self.expr else ()), *(reading.expr for reading in readings))
-
-
-class Value(msgspec.Struct, frozen=True):
-    """A named expression, for others to use."""
-
-    name: str
-    expr: Expression
-    line: int
+    def judged(self) -> tuple[Reading, ...]:
+        """Every reading that is checked against what is stated."""
+        return (*((Reading(self.expr, self.label),) if self.expr else ()), *self.also)
 
 
 class ClaimsFile(msgspec.Struct, frozen=True, kw_only=True):
-    """A claims file. ``values`` are in an order in which each needs only those before it."""
+    """A claims file. ``values`` are named expressions, in an order in which each needs only those before it."""
 
     file: Path
     source: Source
     documents: dict[str, Source] = {}
     results: dict[str, Result] = {}
     inputs: dict[str, Input] = {}
-    values: dict[str, Value] = {}
+    values: dict[str, Expression] = {}
     claims: tuple[Claim, ...] = ()
+
+    def names_in(self, expression: Expression) -> tuple[str, ...]:
+        """All names an expression rests on, those behind named values included, in order of appearance."""
+        found: dict[str, None] = {}
+        ahead = [name.name for name in expression.names]
+        while ahead:
+            name = ahead.pop(0)
+            if name not in found:
+                found[name] = None
+                if name in self.values:
+                    ahead.extend(one.name for one in self.values[name].names)
+        return tuple(found)
+
+    def results_in(self, expression: Expression) -> tuple[str, ...]:
+        """The results an expression rests on."""
+        return tuple(name for name in self.names_in(expression) if name in self.results)
+
+    def inputs_in(self, expression: Expression) -> tuple[Input, ...]:
+        """The inputs an expression rests on."""
+        return tuple(self.inputs[name] for name in self.names_in(expression) if name in self.inputs)

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import msgspec
 
-from mlsub.commands.audit.expression import Expression, ExpressionError, parse
-from mlsub.commands.audit.kinds import BASES, Scope, kind_of
-from mlsub.commands.audit.model import Claim, ClaimsFile, Input, Reading, Result, Source, Stated, Statement, Value
-from mlsub.commands.audit.numbers import NumberError, number, plus_minus, stated
-from mlsub.commands.audit.order import in_order
-from mlsub.commands.audit.units import Unit, check_stated, unit_named, unit_of
-from mlsub.commands.audit.written import FORM, WrittenClaim, WrittenClaims, WrittenReading, WrittenResult
+from mlsub.commands.audit.expression import Expression
+from mlsub.commands.audit.kinds import BASES, Typed, type_of
+from mlsub.commands.audit.model import Claim, ClaimsFile, Input, Reading, Result, Stated, Statement
+from mlsub.commands.audit.units import check_stated, unit_named
+from mlsub.commands.audit.wording import NumberError, number, plus_minus, stated
+from mlsub.commands.audit.written import (
+    FORM,
+    ClaimWords,
+    InputWords,
+    Source,
+    WrittenClaim,
+    WrittenClaims,
+    WrittenReading,
+    WrittenResult,
+)
 from mlsub.io.documents import Tree, read_document
 from mlsub.io.yamlfile import meant
 from mlsub.rounds import known_rounds, normalise_round
+from mlsub.rules.arithmetic import ExpressionError
 
 Step = str | int
 
@@ -43,14 +53,14 @@ class _Reader:
 
     def __init__(self, file: Path, written: WrittenClaims, tree: Tree) -> None:
         self._file, self._written, self._tree = file, written, tree
-        self._scope = Scope((), (), {})
-        self._units: dict[str, Unit | None] = {}
+        self._names: dict[str, Typed] = {}
 
     def file(self) -> ClaimsFile:
         results = {result.name: result for result in self._results()}
         inputs = {one.name: one for one in self._inputs(results)}
-        self._scope = Scope(tuple(results), tuple(inputs), {})
-        self._units = {name: unit_named(one.unit) for name, one in inputs.items()}
+        self._names = {name: Typed("result") for name in results}
+        for name, one in inputs.items():
+            self._names.setdefault(name, Typed("number", unit_named(one.unit)))
         values = self._values()
         claims = tuple(self._claims())
         self._check_statements(claims)
@@ -110,31 +120,24 @@ class _Reader:
                     spread = plus_minus(str(written.plus_minus), value)
             except NumberError as error:
                 self._flaw(str(error), *here, "plus_minus")
-            yield Input(
-                **{**msgspec.structs.asdict(written), "value": value, "plus_minus": spread},
-                name=name,
-                line=self._tree.line(*here),
-                written=str(written.value),
-            )
+            words = _shared(written, InputWords)
+            yield Input(name=name, value=value, plus_minus=spread, line=self._tree.line(*here), **words)
 
-    def _values(self) -> dict[str, Value]:
+    def _values(self) -> dict[str, Expression]:
         found: dict[str, Expression] = {}
         for name in self._written.values:
-            if name in self._scope.names or name in BASES:
+            if name in self._names or name in BASES:
                 self._flaw(f"{name!r} is given twice: a result, an input or a basis has that name", "values", name)
             elif (expression := self._parsed("values", name)) is not None:
                 found[name] = expression
-        order, circles = in_order({name: [one.name for one in expr.names] for name, expr in found.items()})
+        order, circles = _in_order({name: [one.name for one in expr.names] for name, expr in found.items()})
         for circle in circles:
             self._flaw(f"circular: {' -> '.join((*circle, circle[0]))}", "values", circle[0])
         if circles:
             return {}
-        values: dict[str, Value] = {}
         for name in order:
-            kind, self._units[name] = self._kind(found[name], "values", name) or ("any", None)
-            self._scope = Scope(self._scope.results, self._scope.inputs, {**self._scope.values, name: kind})
-            values[name] = Value(name, found[name], self._tree.line("values", name))
-        return values
+            self._names[name] = self._type(found[name], "values", name) or Typed("any")
+        return {name: found[name] for name in order}
 
     def _claims(self) -> Iterator[Claim]:
         seen: dict[str, int] = {}
@@ -158,26 +161,19 @@ class _Reader:
     def _claim(self, written: WrittenClaim, line: int, *here: Step) -> Claim:
         said = self._stated(*here, "stated") if written.stated is not None else None
         expr = self._expression(said, *here, "expr") if written.expr is not None else None
+        words = {**_shared(written, ClaimWords), "text": written.text or written.id}
         claim = Claim(
-            id=written.id,
-            text=written.text or written.id,
+            **words,
             line=line,
             source=self._source(written, *here),
-            document=written.document,
-            where=written.where,
-            kind=written.kind,
             expr=expr[0] if expr else None,
-            label=written.label,
             also=tuple(self._readings(written.also, said, *here, "also")),
             nearest=tuple(self._readings(written.nearest, None, *here, "nearest", judged=False)),
             stated=said,
             says={key: what for key, what in msgspec.structs.asdict(written.says).items() if what is not msgspec.UNSET},
             basis=(written.basis,) if isinstance(written.basis, str) else written.basis,
-            unverifiable=written.unverifiable,
             context=(written.context,) if isinstance(written.context, str) else written.context,
             same_quantity=tuple(self._statements(written, *here, "same_quantity")),
-            footnote=written.footnote,
-            note=written.note,
         )
         self._whole(written, claim, expr[1] if expr else None, *here)
         return claim
@@ -254,32 +250,52 @@ class _Reader:
     def _expression(self, said: Stated | None, *here: Step) -> tuple[Expression, str] | None:
         """An expression and its kind; where it is judged, its unit has to be that of what is stated."""
         expression = self._parsed(*here)
-        found = self._kind(expression, *here) if expression is not None else None
+        found = self._type(expression, *here) if expression is not None else None
         if expression is None or found is None:
             return None
         try:
             if said is not None:
-                check_stated(expression, said, self._units)
+                check_stated(found.unit, said)
         except ExpressionError as error:
             self._flaw(str(error), *here)
-        return expression, found[0]
+        return expression, found.kind
 
     def _parsed(self, *here: Step) -> Expression | None:
         try:
-            return parse(self._tree.text(*here) or "")
+            return Expression(self._tree.text(*here) or "")
         except ExpressionError as error:
             self._flaw(str(error), *here)
             return None
 
-    def _kind(self, expression: Expression, *here: Step) -> tuple[str, Unit | None] | None:
+    def _type(self, expression: Expression, *here: Step) -> Typed | None:
         try:
-            return kind_of(expression, self._scope), unit_of(expression, self._units)
+            return type_of(expression, self._names)
         except ExpressionError as error:
             self._flaw(str(error), *here)
             return None
 
     def _flaw(self, message: str, *here: Step) -> None:
         self._tree.flaw(message, *here)
+
+
+def _shared(written: msgspec.Struct, words: type[msgspec.Struct]) -> dict[str, Any]:
+    """The fields that what is written has in common with what is made of it."""
+    return {name: getattr(written, name) for name in words.__struct_fields__}
+
+
+def _in_order(needs: Mapping[str, Sequence[str]]) -> tuple[list[str], list[list[str]]]:
+    """Names so that each comes after those it needs, and the circles, which have no order."""
+    rest = {name: [other for other in others if other in needs] for name, others in needs.items()}
+    circles: list[list[str]] = []
+    while True:
+        try:
+            return list(TopologicalSorter(rest).static_order()), circles
+        except CycleError as error:
+            # The circle as Python has it: each name is needed by the next, and the first stands at the end again.
+            circle = error.args[1][:0:-1]
+            start = circle.index(next(name for name in needs if name in circle))
+            circles.append([*circle[start:], *circle[:start]])
+            rest = {name: [o for o in others if o not in circle] for name, others in rest.items() if name not in circle}
 
 
 def _meant(text: str, known: Iterable[str]) -> str:

@@ -12,14 +12,13 @@ from typing import Any
 import msgspec
 
 from mlsub.commands.audit.evaluate import World
-from mlsub.commands.audit.facts import Facts, whole
+from mlsub.commands.audit.expression import Text
+from mlsub.commands.audit.facts import Facts, product, whole
 from mlsub.commands.audit.messaging.bridge import calls, operand
-from mlsub.commands.audit.messaging.rounds import same_benchmark
-from mlsub.commands.audit.messaging.says import texts
+from mlsub.commands.audit.messaging.model import texts
+from mlsub.commands.audit.messaging.tables import same_benchmark
 from mlsub.commands.audit.messaging.words import flat, mentions, spaced, squashed
 from mlsub.commands.audit.model import Claim
-from mlsub.commands.audit.names import inputs_in, results_in
-from mlsub.commands.audit.tree import Text
 from mlsub.commands.audit.verdict import Difference
 from mlsub.commands.audit.vocabulary import (
     Named,
@@ -43,7 +42,7 @@ _TELLING = 4
 
 
 class _Subject(msgspec.Struct, frozen=True, kw_only=True):
-    """One result, or what a count asks for, as names; None where that cannot be told.
+    """One result, or what a count asks for, as names; None where that is not known.
 
     ``shown`` is how each is called in a message, ``everybody`` all organisations that its files mention.
     """
@@ -62,20 +61,17 @@ class _Subject(msgspec.Struct, frozen=True, kw_only=True):
 
 def differences(claim: Claim, world: World) -> tuple[Difference, ...]:
     """What the words of a claim name and none of its results is; nothing where it names no results."""
-    readings = [expression for expression in (claim.expr, *(one.expr for one in claim.also)) if expression is not None]
+    readings = [reading.expr for reading in claim.judged]
     used = [call for expression in readings for call in calls(expression.tree, world.file)]
-    results = dict.fromkeys(name for expression in readings for name in results_in(expression, world.file))
-    known = {name: fact for name in results if isinstance(fact := world.facts.get(name), Facts)}
-    subjects = [_with_operand(_of_result(fact), fact, world) for fact in known.values()]
-    subjects += [
-        _of_count(call.arguments, dict(call.named))
-        for call in used
-        if call.function in ("count", "systems", "benchmarks")
-    ]
+    results = dict.fromkeys(name for expression in readings for name in world.file.results_in(expression))
+    known = [facts for name in results if (facts := world.facts.get(name)) is not None and facts.shown.found]
+    subjects = [_of_result(facts, world) for facts in known]
+    counts = [call for call in used if call.function in ("count", "systems", "benchmarks")]
+    subjects += [_of_count(call.arguments, dict(call.named)) for call in counts]
     if not subjects or len(known) < len(results):
         return ()
     said = [(one, False) for one in named(claim.text)] + [(one, True) for one in _noted(claim.says)]
-    outside = any(world.file.inputs[name].kind != "price" for one in readings for name in inputs_in(one, world.file))
+    outside = any(given.kind != "price" for one in readings for given in world.file.inputs_in(one))
     compares = mentions(flat(claim.text), vocabulary()["comparing"])
     # What is counted a chip or a node may speak of one of them.
     each = any(call.function in _EACH for call in used)
@@ -89,20 +85,13 @@ def differences(claim: Claim, world: World) -> tuple[Difference, ...]:
         if each and one.values == {"1"}:
             continue
         key = (one.what, one.values)
-        found.setdefault(key, Difference(what=_WHAT[one.what], said=one.written, results=_shown(one.what, subjects)))
+        found.setdefault(
+            key,
+            Difference(
+                what="count" if one.what in _COUNTS else one.what, said=one.written, results=_shown(one.what, subjects)
+            ),
+        )
     return tuple(found.values())
-
-
-_WHAT = {
-    "organisation": "organisation",
-    "accelerator": "accelerator",
-    "benchmark": "benchmark",
-    "round": "round",
-    "division": "division",
-    "chips": "count",
-    "nodes": "count",
-    "pod": "count",
-}
 
 
 def _noted(says: dict[str, Any]) -> Iterator[Named]:
@@ -168,63 +157,45 @@ def _shown(what: str, subjects: Iterable[_Subject]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(subject.shown[kind] for subject in subjects if kind in subject.shown))
 
 
-def _of_result(facts: Facts) -> _Subject:
-    """A result by its description."""
-    description = facts.description
+def _of_result(facts: Facts, world: World) -> _Subject:
+    """A result by its description, and by what folders say: submitter, system, benchmark and division."""
+    description, known = facts.description, operand(facts.result, world)
     said = {name: value for name, value in description.items() if isinstance(value, str)}
-    accelerated = frozenset().union(*_specific(accelerators_in(spaced(said.get(field, ""))) for field in _ACCELERATORS))
-    per_node, nodes = whole(description, "accelerators_per_node"), whole(description, "number_of_nodes")
-    cpus = whole(description, "host_processors_per_node")
-    counted = {nodes * each for each in (per_node, cpus) if nodes and each} | {one for one in (per_node,) if one}
+    called = [known.submitter or "", str(description.get("submitter", ""))[:200]]
     model = said.get("accelerator_model_name", "")
+    found = frozenset().union(*_specific(accelerators_in(spaced(said.get(field, ""))) for field in _ACCELERATORS))
+    makers = {maker for name in found if name in accelerators() for maker in accelerators()[name].maker}
+    per_node, nodes = whole(description, "accelerators_per_node"), whole(description, "number_of_nodes")
+    chips = product(description, "number_of_nodes", "accelerators_per_node")
+    counted = {chips, product(description, "number_of_nodes", "host_processors_per_node"), per_node} - {0, None}
     shown = {
-        "round": f"v{facts.result.round}",
+        "organisation": known.submitter,
         "accelerator": model or "no accelerator named",
-        "chips": f"{nodes * per_node} accelerators" if nodes and per_node else "no accelerators counted",
+        "benchmark": known.benchmark,
+        "round": f"v{facts.result.round}",
+        "division": known.division,
+        "chips": f"{chips} accelerators" if chips else "no accelerators counted",
         "nodes": f"{nodes} nodes",
     }
-    everybody = {one for value in said.values() for found in organisations_in(spaced(value)) for one in found.values}
     return _Subject(
-        submitters=frozenset(),
-        makers=frozenset(
-            {one for found in organisations_in(spaced(model)) for one in found.values}
-            | {maker for name in accelerated if name in accelerators() for maker in accelerators()[name].maker}
-        ),
-        everybody=frozenset(everybody),
-        accelerators=accelerated if accelerated or description else None,
-        round=facts.result.round,
-        chips=frozenset(counted) if counted else None,
-        nodes=nodes,
-        shown=shown,
-    )
-
-
-def _with_operand(of: _Subject, facts: Facts, world: World) -> _Subject:
-    """The same with what folders say: submitter, system, benchmark and division."""
-    known = operand(facts.result, world)
-    submitter = known.submitter or ""
-    called = [submitter, str(facts.description.get("submitter", ""))[:200]]
-    found = of.accelerators
-    if not found and known.system:
-        folder = squashed(known.system)
-        spelled = {name: [squashed(text) for text in one.spelled] for name, one in accelerators().items()}
-        found = (
-            frozenset(n for n, all_ in spelled.items() if any(len(t) >= _TELLING and t in folder for t in all_))
-            or found
-        )
-    names = {
-        "organisation": submitter,
-        "benchmark": known.benchmark or "",
-        "division": known.division or "",
-    }
-    return msgspec.structs.replace(
-        of,
-        submitters=_organisations(called) if submitter else None,
-        accelerators=found,
+        submitters=_organisations(called) if known.submitter else None,
+        makers=frozenset(makers).union(*(one.values for one in organisations_in(spaced(model)))),
+        everybody=frozenset().union(*(one.values for text in said.values() for one in organisations_in(spaced(text)))),
+        accelerators=found or _of_folder(known.system or "") or (found if description else None),
         benchmark=(known.usage, known.benchmark) if known.benchmark else None,
+        round=facts.result.round,
         division=known.division,
-        shown={**of.shown, **{what: text for what, text in names.items() if text}},
+        chips=frozenset(one for one in counted if one is not None) or None,
+        nodes=nodes,
+        shown={what: text for what, text in shown.items() if text},
     )
+
+
+def _of_folder(system: str) -> frozenset[str]:
+    """Accelerators that the name of a folder has in it."""
+    folder = squashed(system)
+    spelled = {name: [squashed(text) for text in one.spelled] for name, one in accelerators().items()}
+    return frozenset(name for name, all_ in spelled.items() if any(len(t) >= _TELLING and t in folder for t in all_))
 
 
 def _organisations(called: Iterable[str]) -> frozenset[str]:

@@ -7,16 +7,14 @@ What has no known unit (fields, hyperparameters, inputs without one) fits everyw
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
 
 import msgspec
 
-from mlsub.commands.audit.expression import Expression, ExpressionError, functions
 from mlsub.commands.audit.model import Stated
-from mlsub.commands.audit.tree import Call, Name, Negated, Node, Number, Operation, Text, Truth
 from mlsub.io.data import shipped
+from mlsub.rules.arithmetic import ExpressionError
 
 #: Quantities and their exponents, sorted: minutes a chip is ``(("chips", -1), ("time", 1))``. Nothing is a plain ratio.
 Powers = tuple[tuple[str, int], ...]
@@ -49,8 +47,8 @@ class Unit(msgspec.Struct, frozen=True):
     bare: bool = False
 
 
-_BARE = Unit(frozenset({()}), None, bare=True)
-_RATIO = Unit(frozenset({()}))
+BARE = Unit(frozenset({()}), None, bare=True)
+RATIO = Unit(frozenset({()}))
 
 
 def quantities() -> dict[str, Quantity]:
@@ -75,39 +73,24 @@ def unit_named(text: str | None) -> Unit | None:
     if text is None:
         return None
     above, *below = re.split(r"\s*/\s*|\s+per\s+", text.strip().lower())
-    found: Unit | None = _RATIO
+    found: Unit | None = RATIO
     for part, sign in ((above, "*"), *((part, "/") for part in below)):
         for word in re.split(r"[-*·\s]+", part):
             if word != "1":
-                found = _combined(sign, found, _words().get(word))
+                found = combined(sign, found, _words().get(word))
     return found
 
 
-def unit_of(expression: Expression, units: Mapping[str, Unit | None]) -> Unit | None:
-    """The unit of an expression's value, None where it is not known.
-
-    Args:
-        expression: checked before, see kinds.py.
-        units: those of inputs and values, by name.
+def check_stated(unit: Unit | None, stated: Stated) -> None:
+    """Whether what an expression is measured in is the unit that is stated.
 
     Raises:
-        ExpressionError: it adds or compares what is measured in different units.
+        ExpressionError: it is another.
     """
-    return _unit(expression.tree, units)
-
-
-def check_stated(expression: Expression, stated: Stated, units: Mapping[str, Unit | None]) -> None:
-    """Whether an expression is measured in the unit that is stated.
-
-    Raises:
-        ExpressionError: it is measured in another.
-    """
-    unit = unit_of(expression, units)
-    due = _RATIO if stated.unit in _PLAIN else unit_named(stated.unit)
+    due = RATIO if stated.unit in _PLAIN else unit_named(stated.unit)
     if unit is None or unit.bare or due is None or isinstance(stated.value, bool):
         return
-    common = {powers for powers in unit.choices if powers in due.choices or (due is _RATIO and _cancels(powers))}
-    if not common:
+    if not any(powers in due.choices or (due is RATIO and _cancels(powers)) for powers in unit.choices):
         raise ExpressionError(f"the expression is {_measured(unit)}, and what is stated in {stated.unit}")
     scale = Fraction(1) if stated.unit in (*_PLAIN, *_CONVERTED) else due.scale or Fraction(1)
     if unit.scale is not None and unit.scale != scale:
@@ -115,40 +98,12 @@ def check_stated(expression: Expression, stated: Stated, units: Mapping[str, Uni
         raise ExpressionError(f"the expression is {_measured(unit)}; convert it to {own}: times {unit.scale / scale}")
 
 
-def _unit(node: Node, units: Mapping[str, Unit | None]) -> Unit | None:
-    match node:
-        case Number():
-            return _BARE
-        case Text() | Truth():
-            return None
-        case Name():
-            return units.get(node.name)
-        case Negated():
-            return _unit(node.of, units)
-        case Operation():
-            left, right = _unit(node.left, units), _unit(node.right, units)
-            if node.sign in ("*", "/"):
-                return _combined(node.sign, left, right)
-            same = _same(node.sign, left, right, node.column)
-            return same if node.sign in ("+", "-") else None
-        case Call():
-            return _of_call(node, [_unit(argument, units) for argument in node.arguments])
+def same(sign: str, left: Unit | None, right: Unit | None, column: int) -> Unit | None:
+    """What two values that are added or compared are measured in.
 
-
-def _of_call(node: Call, arguments: list[Unit | None]) -> Unit | None:
-    gives = functions()[node.function].unit
-    if gives == "same":
-        found = arguments[0]
-        for argument in arguments[1:]:
-            found = _same("beside", found, argument, node.column)
-        return found
-    if gives == "trainings/price":
-        return _combined("/", _combined("/", _RATIO, unit_named("min")), arguments[1])
-    return _RATIO if gives == "x" else unit_named(gives)
-
-
-def _same(sign: str, left: Unit | None, right: Unit | None, column: int) -> Unit | None:
-    """What two values that are added or compared are measured in."""
+    Raises:
+        ExpressionError: the one in something else than the other.
+    """
     if left is None or right is None:
         return None
     if left.bare or right.bare:
@@ -162,11 +117,12 @@ def _same(sign: str, left: Unit | None, right: Unit | None, column: int) -> Unit
     return Unit(common, left.scale if left.scale == right.scale else None)
 
 
-def _combined(sign: str, left: Unit | None, right: Unit | None) -> Unit | None:
+def combined(sign: str, left: Unit | None, right: Unit | None) -> Unit | None:
+    """What a product or a quotient is measured in."""
     if left is None or right is None:
         return None
     if left.bare and right.bare:
-        return _BARE
+        return BARE
     turn = 1 if sign == "*" else -1
     choices = {_product(one, other, turn) for one in left.choices for other in right.choices}
     if sign == "/" and (left.bare or right.bare):

@@ -1,14 +1,26 @@
-"""What judging a claim comes to: its figures on every basis, its verdict, and what would change it."""
+"""An audit of claims, as it is shown and as JSON has it: results, figures on every basis, verdicts, findings."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from enum import StrEnum
 from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import msgspec
+from msgspec import Meta
 
-from mlsub.commands.audit.model import Claim
+from mlsub.commands.audit.messaging.model import Quoting
+from mlsub.commands.audit.model import Claim, Figure, Input
 from mlsub.commands.audit.wording import Interval
+from mlsub.commands.audit.written import Source
+from mlsub.findings import Finding
+from mlsub.present.envelope import EXACT, Answer
+
+if TYPE_CHECKING:
+    NearFigure = Fraction | bool | str | None
+else:
+    NearFigure = Annotated[Any, Meta(extra_json_schema={"anyOf": [EXACT, {"type": ["boolean", "string", "null"]}]})]
 
 
 class ClaimVerdict(StrEnum):
@@ -29,14 +41,50 @@ AGAINST = frozenset((ClaimVerdict.FAILS, ClaimVerdict.DEPENDS, ClaimVerdict.CONT
 DOUBTFUL = frozenset((ClaimVerdict.FRAGILE, ClaimVerdict.ONLY_FOR, ClaimVerdict.NOT_VERIFIABLE))
 
 
+class Rcp(msgspec.Struct, frozen=True):
+    """The convergence test, and the factor that takes the time to the mean of the reference points."""
+
+    verdict: str
+    factor: Fraction | None
+
+
+class ResultFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """A result; where it is not ``found``, ``reason`` says why, and what follows is empty. Times are in minutes.
+
+    ``minutes`` are the time to train on each basis, ``run_minutes`` those of the runs in the order of their files, null
+    for a run that counts as slowest. ``edit_factor`` is what all times were multiplied by after the runs, null where
+    they were not; ``scaling_json`` the factor of that file.
+    """
+
+    name: str
+    round: str
+    submitter: str | None
+    system: str | None
+    benchmark: str | None
+    division: str | None
+    found: bool
+    reason: str | None = None
+    path: str | None = None
+    division_in_logs: tuple[str, ...] = ()
+    runs: int | None = None
+    converged: int | None = None
+    rcp: Rcp | None = None
+    edit_factor: Fraction | None = None
+    scaling_json: Fraction | None = None
+    published_source: str | None = None
+    minutes: dict[str, Fraction | None] = {}
+    run_minutes: tuple[Fraction | None, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """One expression on one basis, in the unit that is stated.
+    """A reading on one basis, in the unit that is stated.
 
     ``decides`` says whether the basis counts for the verdict; ``truncated`` that it holds with digits cut off.
     """
 
     basis: str
-    value: Fraction | bool
+    value: Figure
     holds: bool
     decides: bool
     truncated: bool = False
@@ -45,28 +93,25 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 class Variant(msgspec.Struct, frozen=True, kw_only=True):
     """One reading of a claim on every basis that makes a difference, and what distinguishes it.
 
-    ``decides`` is False where the claim itself rules the reading out. ``low`` and ``high`` are the ends that the
-    uncertainty of inputs allows on the first deciding basis, None without such inputs.
+    ``decides`` is false where the claim itself rules the reading out; ``holds`` is null where it depends on the basis.
+    ``low`` and ``high`` are the ends that the uncertainty of ``inputs`` allows on the first deciding basis; the reading
+    is ``fragile`` if it does not hold for all of them.
     """
 
     expr: str
-    outcomes: tuple[Outcome, ...]
     label: str | None = None
     decides: bool = True
+    holds: bool | None
+    fragile: bool = False
     low: Fraction | None = None
     high: Fraction | None = None
-    fragile: bool = False
+    inputs: tuple[str, ...] = ()
+    bases: tuple[Outcome, ...]
 
     @property
     def deciding(self) -> tuple[Outcome, ...]:
         """The outcomes that count."""
-        return tuple(outcome for outcome in self.outcomes if outcome.decides)
-
-    @property
-    def holds(self) -> bool | None:
-        """Whether it holds; None where that depends on the basis."""
-        answers = {outcome.holds for outcome in self.deciding}
-        return answers.pop() if len(answers) == 1 else None
+        return tuple(outcome for outcome in self.bases if outcome.decides)
 
 
 class BreakEven(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,16 +122,16 @@ class BreakEven(msgspec.Struct, frozen=True, kw_only=True):
     at: Fraction
     stated: Fraction
     bound: Fraction
-    within: bool
+    within_uncertainty: bool
 
 
 class Near(msgspec.Struct, frozen=True, kw_only=True):
-    """A figure shown for scale. ``value`` is None where there is none, ``why`` says why."""
+    """A figure shown for scale; where there is none, ``reason`` says why."""
 
     expr: str
     label: str | None
-    value: Fraction | bool | str | None
-    why: str | None = None
+    value: NearFigure
+    reason: str | None = None
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,7 +143,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Said(msgspec.Struct, frozen=True, kw_only=True):
-    """One statement of a quantity, where it stands, and the values it allows."""
+    """One of several statements of a quantity, where it stands, and the values it allows."""
 
     where: str
     written: str
@@ -106,7 +151,7 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
-    """A name in the words of a claim that none of its results has: what it is of, as written, and the results' own."""
+    """A name in the words of a claim that none of its results has: its kind, as written, and the results' own."""
 
     what: str
     said: str
@@ -114,28 +159,63 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Judged(msgspec.Struct, frozen=True, kw_only=True):
-    """A claim and what came of it.
+    """A claim and its verdict; ``computed`` is the figure on ``basis``, the first that decides.
 
     ``only_for`` names what it holds for, ``reason`` says why it cannot be verified or checked, or why it fails where
-    the figures do not; ``differences`` are names in its words that belong to none of its results.
+    the figures do not.
     """
 
     claim: Claim
     verdict: ClaimVerdict
-    accepted: Interval | None = None
     only_for: str | None = None
     reason: str | None = None
-    variants: tuple[Variant, ...] = ()
-    break_evens: tuple[BreakEven, ...] = ()
+    accepted: Interval | None = None
+    basis: str | None = None
+    computed: Figure | None = None
+    readings: tuple[Variant, ...] = ()
+    break_even: tuple[BreakEven, ...] = ()
     nearest: tuple[Near, ...] = ()
-    changes: tuple[Change, ...] = ()
+    changed: tuple[Change, ...] = ()
     statements: tuple[Said, ...] = ()
     differences: tuple[Difference, ...] = ()
     notes: tuple[str, ...] = ()
 
+
+def tally(judged: Collection[Judged]) -> Mapping[str, int]:
+    """How many claims have which verdict, in the order of the verdicts."""
+    counts = {verdict.value: sum(one.verdict is verdict for one in judged) for verdict in ClaimVerdict}
+    return {verdict: count for verdict, count in counts.items() if count}
+
+
+class Audit(Answer, frozen=True, kw_only=True):
+    """Claims checked against published results; ``bases`` are those that were asked for.
+
+    ``messaging`` is what the rules on quoting results say; they never change a verdict.
+    """
+
+    SCHEMA: ClassVar[int] = 5
+
+    file: str
+    source: Source
+    bases: tuple[str, ...] = ()
+    verdicts: dict[str, int] = msgspec.field(default_factory=dict)
+    results: tuple[ResultFacts, ...]
+    inputs: tuple[Input, ...]
+    claims: tuple[Judged, ...]
+    messaging: Quoting
+
+    def __post_init__(self) -> None:
+        msgspec.structs.force_setattr(self, "verdicts", dict(tally(self.claims)))
+
     @property
-    def headline(self) -> Outcome | None:
-        """The figure to show first: on the first deciding basis, of the first reading that holds, else of the first."""
-        counted = [variant for variant in self.variants if variant.decides and variant.deciding]
-        chosen = next((variant for variant in counted if variant.holds), counted[0] if counted else None)
-        return chosen.deciding[0] if chosen else None
+    def findings(self) -> tuple[Finding, ...]:
+        """The findings of the rules on quoting results."""
+        return self.messaging.findings
+
+    def exit_status(self, *, strict: bool = False) -> int:
+        """0 all hold, 1 some fail, contradict or depend on the basis (strict: or are doubtful), 2 not checked."""
+        verdicts = {one.verdict for one in self.claims}
+        if ClaimVerdict.NOT_CHECKED in verdicts:
+            return 2
+        doubtful = strict and (bool(verdicts & DOUBTFUL) or self.messaging.warns)
+        return int(bool(verdicts & AGAINST) or doubtful)

@@ -1,7 +1,9 @@
-"""What a wording allows: from the words and the digits of a statement to an interval."""
+"""Statements of numbers: from the words and digits that people write to exact fractions, and to what they allow."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -10,42 +12,43 @@ import msgspec
 
 from mlsub.commands.audit.model import Stated
 from mlsub.io.data import shipped
+from mlsub.io.yamlfile import meant
+
+_NUMBER = re.compile(r"[+-]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.(?P<digits>[0-9]+))?")
+#: A longer one is not a number of a claim.
+MAX_DIGITS = 40
 
 
 class Interval(msgspec.Struct, frozen=True):
-    """Values that are accepted; an end of None is infinite; ``low_in``, ``high_in``: it belongs to them."""
+    """Values that are accepted; an end of None is infinite; ``low_included``, ``high_included``: it belongs to them."""
 
     low: Fraction | None
     high: Fraction | None
-    low_in: bool = True
-    high_in: bool = False
+    low_included: bool = True
+    high_included: bool = False
 
     def __contains__(self, value: object) -> bool:
         if not isinstance(value, Fraction):
             return False
-        above = self.low is None or value > self.low or (self.low_in and value == self.low)
-        return above and (self.high is None or value < self.high or (self.high_in and value == self.high))
+        above = self.low is None or value > self.low or (self.low_included and value == self.low)
+        return above and (self.high is None or value < self.high or (self.high_included and value == self.high))
 
     def meets(self, other: Interval) -> bool:
         """Whether some value lies in both."""
-        low, low_in = max(
-            ((i.low, i.low_in) for i in (self, other) if i.low is not None), default=(None, True), key=_low
-        )
-        ends = [(i.high, i.high_in) for i in (self, other) if i.high is not None]
-        high, high_in = min(ends, default=(None, True), key=lambda end: (end[0], end[1]))
-        if low is None or high is None:
-            return True
-        return low < high or (low == high and low_in and high_in)
+        both = (self, other)
+        return not any(one._below(another) for one in both for another in both)
+
+    def _below(self, other: Interval) -> bool:
+        """Whether every value is less than every one of the other; one without values is below itself."""
+        if self.high is None or other.low is None:
+            return False
+        return self.high < other.low or (self.high == other.low and not (self.high_included and other.low_included))
 
     def words(self) -> str:
         """As in ``[14.45, 14.55)``."""
-        left = "(-∞" if self.low is None else f"{'[' if self.low_in else '('}{decimal(self.low)}"
-        right = "∞)" if self.high is None else f"{decimal(self.high)}{']' if self.high_in else ')'}"
+        left = "(-∞" if self.low is None else f"{'[' if self.low_included else '('}{decimal(self.low)}"
+        right = "∞)" if self.high is None else f"{decimal(self.high)}{']' if self.high_included else ')'}"
         return f"{left}, {right}"
-
-
-def _low(end: tuple[Fraction | None, bool]) -> tuple[Fraction, bool]:
-    return end[0] or Fraction(0), not end[1]
 
 
 class Wording(msgspec.Struct, frozen=True):
@@ -75,6 +78,78 @@ def phrases() -> dict[str, str]:
     return found
 
 
+class NumberError(ValueError):
+    """Text that is not a number where one is needed."""
+
+
+def number(text: str) -> Fraction:
+    """``149995``, ``58,112`` or ``14.5`` exactly.
+
+    Raises:
+        NumberError: it is none, or longer than any number of a claim.
+    """
+    if len(text) > MAX_DIGITS or _NUMBER.fullmatch(text) is None:
+        raise NumberError(f"{text[:40]!r} is not a number; write it in digits, such as 14.5")
+    return Fraction(text.replace(",", ""))
+
+
+def step_of(text: str) -> Fraction:
+    """One unit in the last digit that is written: 1/10 for ``14.5``, 1 for ``9``."""
+    match = _NUMBER.fullmatch(text)
+    digits = match["digits"] if match else None
+    return Fraction(1, 10 ** len(digits)) if digits else Fraction(1)
+
+
+def plus_minus(text: str, value: Fraction) -> Fraction:
+    """An uncertainty, ``15000`` or ``5%``, in the unit of its value.
+
+    Raises:
+        NumberError: it is none, or negative.
+    """
+    spread = number(text.strip().removesuffix("%").strip())
+    if spread < 0:
+        raise NumberError(f"{text[:40]!r} is negative; an uncertainty is not")
+    return abs(value) * spread / 100 if text.strip().endswith("%") else spread
+
+
+def stated(said: Mapping[str, str], line: int, *, truth: bool = False) -> Stated:
+    """What a claim states.
+
+    Args:
+        said: value, unit, wording, reading and tolerance as they are written, as far as they are.
+        line: where it is stated.
+        truth: the value is true or false.
+
+    Raises:
+        NumberError: the value is not a number, or the wording is unknown.
+    """
+    phrase = " ".join(said.get("wording", "exact").lower().split())
+    if phrase not in phrases():
+        raise NumberError(f"unknown wording {phrase[:40]!r}{meant(phrase[:40], phrases())}")
+    wording = phrases()[phrase]
+    own = wordings()[wording].value
+    written = said.get("value", None if own is None else str(own))
+    if written is None:
+        raise NumberError(f"a value is needed beside the wording {phrase!r}")
+    around = said.get("tolerance")
+    return Stated(
+        value=_value(written, truth=truth, from_words="value" not in said),
+        written=written,
+        step=step_of(written),
+        unit=said.get("unit"),
+        wording=wording,
+        reading=said.get("reading"),
+        tolerance=plus_minus(f"{around.removesuffix('%')}%", Fraction(1)) if around is not None else None,
+        line=line,
+    )
+
+
+def _value(written: str, *, truth: bool, from_words: bool) -> Fraction | bool:
+    if truth:
+        return written.lower() in ("true", "yes", "on")
+    return Fraction(written) if from_words else number(written)
+
+
 def accepted(stated: Stated) -> Interval:
     """The values a statement of a number allows, in its own unit.
 
@@ -98,8 +173,8 @@ def accepted(stated: Stated) -> Interval:
     return Interval(
         low=None if low is None else end(low),
         high=None if high is None else end(high),
-        low_in=wording.least is not None,
-        high_in=wording.most is not None,
+        low_included=wording.least is not None,
+        high_included=wording.most is not None,
     )
 
 

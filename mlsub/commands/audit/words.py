@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from pathlib import PurePath
 
 import msgspec
 
-from mlsub.commands.audit.audit import Audit
-from mlsub.commands.audit.bases import TITLES
-from mlsub.commands.audit.facts import Facts, Missing
-from mlsub.commands.audit.judge import tally
+from mlsub.commands.audit.facts import TITLES
 from mlsub.commands.audit.kinds import BASES
-from mlsub.commands.audit.model import Input, Source
-from mlsub.commands.audit.names import inputs_in
-from mlsub.commands.audit.statements import written
-from mlsub.commands.audit.verdict import BreakEven, ClaimVerdict, Judged, Variant
+from mlsub.commands.audit.model import Input
+from mlsub.commands.audit.verdict import Audit, BreakEven, ClaimVerdict, Judged, ResultFacts, Variant
 from mlsub.commands.audit.wording import decimal, fixed
+from mlsub.commands.audit.written import Source
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -31,7 +28,7 @@ class Entry(msgspec.Struct, frozen=True):
 
 def title(audit: Audit) -> str:
     """What is audited."""
-    return source_words(audit.world.file.source) or audit.world.file.file.name
+    return source_words(audit.source) or PurePath(audit.file).name
 
 
 def source_words(source: Source) -> str:
@@ -51,43 +48,21 @@ RESULT_HEADS = ("result", "round", "submitter", "system", "benchmark", "division
 
 def result_rows(audit: Audit) -> list[tuple[str, ...]]:
     """A row for each result: what it is, its minutes on every basis, and what is odd about it."""
-    return [tuple(_result(facts)) for facts in audit.world.facts.values()]
+    return [tuple(_result(result)) for result in audit.results]
 
 
-def _result(facts: Facts | Missing) -> Iterator[str]:
-    result = facts.result
+def _result(result: ResultFacts) -> Iterator[str]:
     yield from (result.name, f"v{result.round}", result.submitter or "-", result.system or result.path or "-")
-    yield result.benchmark or "-"
-    if isinstance(facts, Missing):
-        yield from (result.division or "-", *("-" for _ in BASES), facts.reason)
-        return
-    yield facts.division or "-"
+    yield from (result.benchmark or "-", result.division or "-")
     for basis in BASES:
-        score = facts.score(basis)
+        score = result.minutes.get(basis)
         yield "-" if score is None else fixed(score)
-    yield "; ".join(remarks(facts))
-
-
-def remarks(facts: Facts) -> Iterator[str]:
-    """What a reader of its figures should know of a result."""
-    if facts.edit is not None:
-        yield f"all its times were multiplied by {fixed(facts.edit)} after the runs"
-    if facts.rcp_verdict == "fail":
-        factor = "" if facts.rcp_factor is None else f", factor to the mean {fixed(facts.rcp_factor)}"
-        yield f"converges faster than its reference allows{factor}"
-    if facts.converged < len(facts.logs):
-        yield f"{facts.converged} of {len(facts.logs)} runs converged"
-    if facts.result.published is not None:
-        yield f"published: {facts.result.published_source}"
-    elif facts.scaling is not None:
-        yield f"published with the factor {fixed(facts.scaling)} of scaling.json"
-    if facts.division is not None and facts.logged and facts.logged != (facts.division,):
-        yield f"the logs say division {', '.join(facts.logged)}"
+    yield "; ".join(result.remarks) if result.found else result.reason or ""
 
 
 def input_rows(audit: Audit) -> list[tuple[str, ...]]:
     """A row for each input: value, uncertainty, source."""
-    return [_input(given) for given in audit.world.file.inputs.values()]
+    return [_input(given) for given in audit.inputs]
 
 
 INPUT_HEADS = ("input", "value", "+/-", "unit", "source")
@@ -100,58 +75,52 @@ def _input(given: Input) -> tuple[str, ...]:
 
 def entries(audit: Audit) -> list[Entry]:
     """Every claim in words, in the order of the file."""
-    return [_entry(judged, audit) for judged in audit.claims]
+    return [_entry(judged, {given.name: given for given in audit.inputs}) for judged in audit.claims]
 
 
-def _entry(judged: Judged, audit: Audit) -> Entry:
+def _entry(judged: Judged, inputs: Mapping[str, Input]) -> Entry:
     claim = judged.claim
     headline = judged.verdict.value + (f": {judged.only_for}" if judged.only_for else "")
-    return Entry(claim.id, judged.verdict, headline, claim.text, tuple(_rows(judged, audit)))
+    return Entry(claim.id, judged.verdict, headline, claim.text, tuple(_rows(judged, inputs)))
 
 
-def _rows(judged: Judged, audit: Audit) -> Iterator[tuple[str, str]]:
+def _rows(judged: Judged, inputs: Mapping[str, Input]) -> Iterator[tuple[str, str]]:
     claim = judged.claim
     if claim.stated is not None:
         accepts = f", accepts {judged.accepted.words()}" if judged.accepted else ""
-        yield "stated", f"{written(claim.stated)}{accepts}"
+        yield "stated", f"{claim.stated.words}{accepts}"
     if judged.reason:
         yield "why", judged.reason
     for other in judged.differences:
         yield "differs", f"{other.what}: {other.said} is said, the results have {', '.join(other.results) or 'none'}"
-    for variant in judged.variants:
-        for line in _figures(variant):
-            yield "computed", line
-    yield from (("spread", line) for line in _spread(judged, audit))
-    yield from (("break-even", _break_even(one)) for one in judged.break_evens)
+    yield from (("computed", line) for variant in judged.readings for line in _figures(variant))
+    yield from (("spread", line) for variant in judged.readings for line in _spread(variant, inputs))
+    yield from (("break-even", _break_even(one)) for one in judged.break_even)
     if (edge := nearest_edge(judged)) is not None:
         yield "edge", edge
     for said in judged.statements:
         yield "said", f"{said.written} ({said.where}), accepts {said.accepted.words()}"
-    for change in judged.changes:
+    for change in judged.changed:
         yield "changed too", f"{change.name}: {change.first} -> {change.second}"
     for near in judged.nearest:
         name = f"{near.label}: " if near.label else f"{near.expr}: "
-        yield "nearest", f"{name}{figure(near.value) if near.why is None else near.why}"
-    yield from (("note", note) for note in (*judged.notes, *((claim.note,) if claim.note else ())))
+        yield "nearest", f"{name}{figure(near.value) if near.reason is None else near.reason}"
+    yield from (("note", note) for note in judged.notes)
     where = ", ".join(part for part in (source_words(claim.source), claim.where) if part)
     yield "source", where or "not stated"
 
 
 def _figures(variant: Variant) -> Iterator[str]:
-    for outcome in variant.outcomes:
+    for outcome in variant.bases:
         answer = "holds" if outcome.holds else "fails"
         counts = variant.decides and outcome.decides
         of = ", ".join(part for part in (variant.label, outcome.basis) if part)
         yield f"{figure(outcome.value)} ({of}): {answer}{'' if counts else ', for comparison'}"
 
 
-def _spread(judged: Judged, audit: Audit) -> Iterator[str]:
-    for variant in judged.variants:
-        expr = next((one for one in judged.claim.expressions if one.text == variant.expr), None)
-        if variant.low is None or variant.high is None or expr is None:
-            continue
-        given = [audit.world.file.inputs[name] for name in inputs_in(expr, audit.world.file)]
-        names = ", ".join(f"{one.name} +/- {decimal(one.plus_minus)}" for one in given if one.plus_minus)
+def _spread(variant: Variant, inputs: Mapping[str, Input]) -> Iterator[str]:
+    if variant.low is not None and variant.high is not None:
+        names = ", ".join(f"{name} +/- {decimal(inputs[name].plus_minus)}" for name in variant.inputs)
         yield f"{figure(variant.low)} to {figure(variant.high)} with {names}"
 
 
@@ -168,11 +137,10 @@ def rounded(value: Fraction) -> str:
 
 
 def nearest_edge(judged: Judged) -> str | None:
-    """How far the figure is from the nearer end of what is accepted; None where inputs tell that better."""
-    headline, window = judged.headline, judged.accepted
-    if headline is None or window is None or isinstance(headline.value, bool) or judged.break_evens:
+    """How far the figure is from the nearer end of what is accepted; None where break-even values say more."""
+    value, window = judged.computed, judged.accepted
+    if value is None or window is None or isinstance(value, bool) or judged.break_even:
         return None
-    value = headline.value
     ends = [end for end in (window.low, window.high) if end is not None]
     if not ends:
         return None
@@ -182,14 +150,14 @@ def nearest_edge(judged: Judged) -> str | None:
 
 def summary(audit: Audit) -> str:
     """How many claims have which verdict."""
-    counts = ", ".join(f"{count} {verdict}" for verdict, count in tally(audit.claims).items())
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in audit.verdicts.items())
     return f"{len(audit.claims)} claim{'s' * (len(audit.claims) != 1)}: {counts}"
 
 
 def basis_words(audit: Audit) -> str:
     """Which scores the verdicts rest on."""
-    if audit.asked:
-        return "Verdicts rest on " + " and ".join(f"{basis} ({TITLES[basis]})" for basis in audit.asked) + "."
+    if audit.bases:
+        return "Verdicts rest on " + " and ".join(f"{basis} ({TITLES[basis]})" for basis in audit.bases) + "."
     return (
         "Verdicts rest on the published scores, and where logs were edited after the runs on the unscaled ones too, "
         "with the edits undone."

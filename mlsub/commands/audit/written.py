@@ -7,8 +7,11 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from mlsub.commands.audit.model import Date, Source, Words
 from mlsub.io.documents import Form
+
+Words = Annotated[str, Meta(min_length=1, max_length=2000)]
+#: A day, YYYY-MM-DD.
+Date = Annotated[str, Meta(extra_json_schema={"format": "date"})]
 
 Name = Annotated[
     str,
@@ -20,13 +23,26 @@ Name = Annotated[
 Number = Annotated[str | float, Meta(description="A number; in quotes it keeps the digits it is written with.")]
 Expr = str | float | bool
 Basis = Literal["published", "unscaled", "expected", "rcp_mean"]
-SomeSource = Annotated[Source, Meta(extra_json_schema={"minProperties": 1})]
 #: Something that the sentence may say: null where it is noted that it does not.
 Said = str | None | UnsetType
 
 
 class _Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A mapping of a claims file. A word that is None was left out."""
+
+
+class Source(_Part, frozen=True, kw_only=True):
+    """The document in which claims stand; ``date`` (None if unknown) picks the rules in force."""
+
+    title: Words | None = None
+    publisher: Words | None = None
+    date: Date | None = None
+    file: Words | None = None
+    url: Words | None = None
+    footnote: Annotated[Words, Meta(description="The document's footnote on results.")] | None = None
+
+
+SomeSource = Annotated[Source, Meta(extra_json_schema={"minProperties": 1})]
 
 
 class WrittenResult(_Part, frozen=True, kw_only=True):
@@ -47,14 +63,19 @@ class WrittenResult(_Part, frozen=True, kw_only=True):
     reviewed: Annotated[bool, Meta(description="Whether MLCommons reviewed it.")] = True
 
 
-class WrittenInput(_Part, frozen=True, kw_only=True):
-    """A number that no log can supply."""
+class InputWords(_Part, frozen=True, kw_only=True):
+    """What is said of a number that no log can supply."""
 
-    value: Number
     unit: Words | None = None
     kind: Literal["price", "power", "throughput", "time", "other"] = "other"
     source: Words
     date: Date | None = None
+
+
+class WrittenInput(InputWords, frozen=True, kw_only=True):
+    """A number that no log can supply."""
+
+    value: Number
     plus_minus: (
         Annotated[str | float, Meta(description="The uncertainty, in the unit or as a percentage (5%).")] | None
     ) = None
@@ -68,7 +89,7 @@ class Published(_Part, frozen=True, kw_only=True):
 
 
 class WrittenReading(_Part, frozen=True, kw_only=True):
-    """A reading of a sentence, and what tells it from others."""
+    """A reading of a sentence, and what sets it apart from others."""
 
     expr: Expr
     label: Words | None = None
@@ -119,8 +140,8 @@ class WrittenStatement(_Part, frozen=True, kw_only=True):
     document: Name | None = None
 
 
-class WrittenClaim(_Part, frozen=True, kw_only=True):
-    """One claim."""
+class ClaimWords(_Part, frozen=True, kw_only=True):
+    """What a claim says in words."""
 
     id: Annotated[
         str,
@@ -132,23 +153,28 @@ class WrittenClaim(_Part, frozen=True, kw_only=True):
     text: Words | None = None
     where: Words | None = None
     document: Name | None = None
-    source_override: Annotated[Source | None, Meta(extra_json_schema={"minProperties": 1})] = None
     kind: Words | None = None
+    label: Annotated[Words, Meta(description="What sets expr apart from the readings in also.")] | None = None
+    unverifiable: Words | None = None
+    footnote: Words | None = None
+    note: Words | None = None
+
+
+class WrittenClaim(ClaimWords, frozen=True, kw_only=True):
+    """One claim."""
+
+    source_override: Annotated[Source | None, Meta(extra_json_schema={"minProperties": 1})] = None
     expr: Expr | None = None
-    label: Annotated[Words, Meta(description="What tells expr from the readings in also.")] | None = None
     also: Annotated[Readings, Meta(description="Other readings of the same sentence.")] = ()
     nearest: Annotated[Readings, Meta(description="Figures shown for scale, never judged.")] = ()
     stated: WrittenStated | None = None
     says: Says = Says()
     basis: Basis | Annotated[tuple[Basis, ...], Meta(min_length=1)] = ()
-    unverifiable: Words | None = None
     context: Annotated[
         Literal["all"] | Annotated[tuple[Words, ...], Meta(max_length=100)],
         Meta(description="What may have changed besides: names of hyperparameters and of fields, or all."),
     ] = ()
     same_quantity: Annotated[tuple[WrittenStatement, ...], Meta(min_length=1, max_length=50)] = ()
-    footnote: Words | None = None
-    note: Words | None = None
 
 
 class WrittenClaims(_Part, frozen=True, kw_only=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Iterator, Sequence
@@ -12,14 +13,10 @@ from typing import TYPE_CHECKING, ClassVar
 import msgspec
 
 from mlsub.commands.db.discover import Found, Package, discover
-from mlsub.commands.db.errors import check_library, check_name
-from mlsub.commands.db.fingerprint import fingerprint, option_words
-from mlsub.commands.db.record_rows import TABLES as RECORD_TABLES
-from mlsub.commands.db.record_rows import read_record_rows
-from mlsub.commands.db.rows import Rows, rows_of
-from mlsub.commands.db.schema import ABOUT, FORMAT, create, stored
-from mlsub.commands.db.store import insert, remove, replace
-from mlsub.convergence.entry import USUAL, Options
+from mlsub.commands.db.fingerprint import fingerprint, options_of
+from mlsub.commands.db.query import check_ready, message_of
+from mlsub.commands.db.rows import record_rows, rows_of
+from mlsub.commands.db.schema import ABOUT, FORMAT, Rows, create, insert, remove, replace, stored
 from mlsub.io.errors import MlsubError
 from mlsub.io.output import check_output, put_in_place
 from mlsub.io.output_folder import recover_folder, staging_beside
@@ -35,19 +32,16 @@ if TYPE_CHECKING:
 class Ask(msgspec.Struct, frozen=True, kw_only=True):
     """What to build.
 
-    ``fresh`` builds anew what is there already; ``parquet`` is a folder for one file a table; ``convergence`` is what
-    the convergence test is to do.
+    ``fresh`` builds anew what is there already; ``parquet`` is a folder for one file a table; ``settings`` say of which
+    round the folders are, how many processes read, and what the convergence test is to do.
     """
 
     folders: tuple[Path, ...]
     output: Path
     records: tuple[Path, ...] = ()
     parquet: Path | None = None
-    round: str | None = None
-    usage: str | None = None
-    jobs: int | None = None
     fresh: bool = False
-    convergence: Options = USUAL
+    settings: Settings = Settings()
 
 
 class Built(Answer, frozen=True, kw_only=True):
@@ -73,31 +67,43 @@ def build(ask: Ask) -> Built:
     """Build the database: afterwards it holds what the folders and files of records hold, and no more.
 
     Raises:
-        MlsubError: there is nothing to build it from, or what is there is no database of this program.
+        MlsubError: there is nothing to build it from, or what is there is not a database of this program.
         FileProblemsError: a file of records cannot be read.
         MlsubError: it cannot be written.
     """
-    check_library()
-    for place in (ask.output, ask.parquet):
-        if place is not None:
-            check_name(place)
-    found = discover(ask.folders, ask.round, ask.usage) if ask.folders else Found((), ())
-    records = read_record_rows(ask.records)
+    places = [ask.output, *([ask.parquet] if ask.parquet else [])]
+    check_ready(*places)
+    found = discover(ask.folders, ask.settings) if ask.folders else Found((), ())
+    records = record_rows(ask.records)
     _check_places(ask, found.packages)
     with staging_beside(ask.output) as staging:
         part = staging / "results.duckdb"
-        old = _copy(ask, part)
+        old = not ask.fresh and ask.output.exists() and is_ours(ask.output)
+        if old:
+            with _named(f"{ask.output} cannot be copied"):
+                shutil.copyfile(ask.output, part)
         built = _fill(part, ask, found, records, fresh=not old)
-        try:
-            if built.written:
+        if built.written:
+            with _named(f"{ask.output} cannot be written"):
                 with part.open("rb") as stream:
                     os.fsync(stream.fileno())
                 built = msgspec.structs.replace(built, aside=_put(part, ask.output, fresh=not old))
-        except OSError as error:
-            raise MlsubError(f"{ask.output} cannot be written: {error.strerror or error}") from error
     if ask.parquet is not None:
         export(ask.output, ask.parquet)
     return built
+
+
+@contextmanager
+def _named(what: str, remedy: str = "") -> Iterator[None]:
+    """Say what failed where the system or DuckDB only says why."""
+    import duckdb
+
+    try:
+        yield
+    except OSError as error:
+        raise MlsubError(f"{what}: {error.strerror or error}{remedy}") from error
+    except duckdb.Error as error:
+        raise MlsubError(f"{what}: {message_of(error)}{remedy}") from error
 
 
 def _put(part: Path, output: Path, *, fresh: bool) -> str | None:
@@ -116,7 +122,7 @@ def is_ours(file: Path) -> bool:
     """Whether a file is a database that this version can bring up to date.
 
     Raises:
-        MlsubError: it is no database of this program at all.
+        MlsubError: it is not a database of this program at all.
     """
     import duckdb
 
@@ -125,7 +131,7 @@ def is_ours(file: Path) -> bool:
             row = connection.execute(f"SELECT format, mlsub FROM {ABOUT}").fetchone()  # noqa: S608  (our own name)
     except duckdb.Error as error:
         raise MlsubError(
-            f"{file} is no database of mlsub db, or is in use. Name another file, or add --force to replace it."
+            f"{file} is not a database of mlsub db, or is in use. Name another file, or add --force to replace it."
         ) from error
     return row == (FORMAT, VERSION)
 
@@ -142,12 +148,12 @@ def export(database: Path, folder: Path) -> None:
         recover_folder(folder)
         new = staging / "tables"
         new.mkdir()
-        try:
-            with closing(duckdb.connect(database, read_only=True)) as connection:
-                for table in stored():
-                    connection.table(table.name).write_parquet(str(new / f"{table.name}.parquet"))
-        except duckdb.Error as error:
-            raise MlsubError(f"{folder} cannot be written: {_first_line(error)}") from error
+        with (
+            _named(f"{folder} cannot be written"),
+            closing(duckdb.connect(database, read_only=True)) as connection,
+        ):
+            for table in stored():
+                connection.table(table.name).write_parquet(str(new / f"{table.name}.parquet"))
         replace_folder(new, folder)
 
 
@@ -157,7 +163,7 @@ def _check_places(ask: Ask, packages: Sequence[Package]) -> None:
     journal = ask.output.with_name(f"{ask.output.name}.wal")
     if os.path.lexists(journal):
         # DuckDB would replay it into whatever file has the name.
-        raise MlsubError(f"{journal} is there: {ask.output} is open for writing. Close it, or remove {journal}.")
+        raise MlsubError(f"{journal} exists: {ask.output} is open for writing. Close it, or remove {journal}.")
     for place in (ask.output, ask.parquet):
         for package in packages:
             if place is not None and place.resolve().is_relative_to(package.folder.resolve()):
@@ -174,46 +180,34 @@ def _check_parquet(folder: Path) -> None:
     except OSError:
         foreign = True
     if foreign:
-        raise MlsubError(f"{folder} is there and holds other things. Name a new folder.")
+        raise MlsubError(f"{folder} exists and contains other files. Name a new folder.")
     check_free(folder)
-
-
-def _copy(ask: Ask, part: Path) -> bool:
-    """Copy the database that is there, if it can be brought up to date; whether there was one."""
-    if ask.fresh or not ask.output.exists() or not is_ours(ask.output):
-        return False
-    try:
-        shutil.copyfile(ask.output, part)
-    except OSError as error:
-        raise MlsubError(f"{ask.output} cannot be copied: {error.strerror or error}") from error
-    return True
 
 
 def _fill(part: Path, ask: Ask, found: Found, records: Rows, *, fresh: bool) -> Built:
     import duckdb
 
-    try:
+    with (
+        _named(f"{ask.output} cannot be built", "" if fresh else " Add --force to build it anew."),
         # One thread: reading logs forks, and nothing may run beside it then.
-        with closing(duckdb.connect(part, config={"threads": 1})) as connection:
-            if fresh:
-                create(connection, VERSION)
-            read, kept, gone = _update(connection, ask, found.packages)
-            other = _records_differ(connection, records)
-            if other:
-                with _whole(connection):
-                    replace(connection, records, RECORD_TABLES)
-            if read or gone:
-                with _whole(connection):
-                    replace(connection, _round_rows(found.packages), ["rounds"])
-            rows = {
-                table.name: connection.table(table.name).count("*").fetchall()[0][0]  # One row, one cell.
-                for table in stored()
-            }
-            # All of it in the one file that takes the name.
-            connection.execute("CHECKPOINT")
-    except duckdb.Error as error:
-        remedy = "" if fresh else " Add --force to build it anew."
-        raise MlsubError(f"{ask.output} cannot be built: {_first_line(error)}{remedy}") from error
+        closing(duckdb.connect(part, config={"threads": 1})) as connection,
+    ):
+        if fresh:
+            create(connection, VERSION)
+        read, kept, gone = _update(connection, ask.settings, found.packages)
+        other = _records_differ(connection, records)
+        if other:
+            with _whole(connection):
+                replace(connection, records)
+        if read or gone:
+            with _whole(connection):
+                replace(connection, _round_rows(found.packages))
+        rows = {
+            table.name: connection.table(table.name).count("*").fetchall()[0][0]  # One row, one cell.
+            for table in stored()
+        }
+        # All of it in the one file that takes the name.
+        connection.execute("CHECKPOINT")
     return Built(
         output=str(ask.output),
         read=tuple(read),
@@ -226,46 +220,34 @@ def _fill(part: Path, ask: Ask, found: Found, records: Rows, *, fresh: bool) -> 
 
 
 def _update(
-    connection: DuckDBPyConnection, ask: Ask, packages: Sequence[Package]
+    connection: DuckDBPyConnection, settings: Settings, packages: Sequence[Package]
 ) -> tuple[list[str], list[str], list[str]]:
     """Bring submissions up to date, one after the other, so that one alone is in memory: read, kept, gone."""
-    known = {
-        (round_, organisation): digest
-        for round_, organisation, digest in connection.execute(
-            "SELECT round, organisation, fingerprint FROM submissions"
-        ).fetchall()
-    }
+    there = connection.execute("SELECT round, organisation, fingerprint FROM submissions").fetchall()
+    known = {(round_, organisation): digest for round_, organisation, digest in there}
     read, kept = [], []
-    options = _options(ask.convergence)
+    with _named(f"{settings.convergence.reference} cannot be read"):
+        options = options_of(settings.convergence)
     for package in packages:
         key = (package.round_key, package.organisation)
         name = "/".join(key)
-        try:
+        with _named(f"{package.folder} cannot be read"):
             part = package.path.relative_to(package.folder).as_posix()
-            print_ = fingerprint(package.folder, VERSION, *key, part, options)
-        except OSError as error:
-            raise MlsubError(f"{package.folder} cannot be read: {error.strerror or error}") from error
+            print_ = fingerprint(package.folder, VERSION, *key, part, json.dumps(options))
         if known.pop(key, None) == print_.digest:
             kept.append(name)
-        else:
-            settings = Settings(package.round.name, package.round.usage, ask.jobs, convergence=ask.convergence)
-            [checked] = check_with_logs([package.path], settings)
-            with _whole(connection):
-                remove(connection, *key)
-                for rows in rows_of(package, checked, print_, options):
-                    insert(connection, rows)
-            read.append(name)
+            continue
+        of = msgspec.structs.replace(settings, round=package.round.name, usage=package.round.usage)
+        [checked] = check_with_logs([package.path], of)
+        with _whole(connection):
+            remove(connection, *key)
+            for rows in rows_of(package, checked, print_, options):
+                insert(connection, rows)
+        read.append(name)
     for key in known:
         with _whole(connection):
             remove(connection, *key)
     return read, kept, ["/".join(key) for key in sorted(known)]
-
-
-def _options(convergence: Options) -> str:
-    try:
-        return option_words(convergence)
-    except OSError as error:
-        raise MlsubError(f"{convergence.reference} cannot be read: {error.strerror or error}") from error
 
 
 def _round_rows(packages: Sequence[Package]) -> Rows:
@@ -288,7 +270,3 @@ def _whole(connection: DuckDBPyConnection) -> Iterator[None]:
     connection.begin()
     yield
     connection.commit()
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().split("\n", 1)[0]

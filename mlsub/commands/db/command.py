@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import click
 
-from mlsub.commands.db.command_build import build
-from mlsub.commands.db.command_query import query, tables
+from mlsub.commands.asked import Asked, asks
+from mlsub.commands.lazy import Command
+from mlsub.commands.options import Target, format_option, tell
+from mlsub.io.errors import MlsubError
+from mlsub.present import FORMATS
+
+#: No question is longer.
+_MAX_STATEMENT = 1 << 20
 
 
 @click.group("db")
@@ -18,6 +27,101 @@ def command() -> None:
     """
 
 
-command.add_command(build)
-command.add_command(query)
-command.add_command(tables)
+@command.command("build", cls=Command, example="mlsub db build v5.0 v5.1 -o results.duckdb")
+@click.argument("paths", metavar="DIR...", nargs=-1, type=click.Path())
+@click.option("--output", "-o", type=click.Path(), metavar="FILE", default="results.duckdb", show_default=True)
+@click.option("--records", type=click.Path(), metavar="FILE", multiple=True, help="Benchmark records; may be repeated.")
+@click.option("--parquet", type=click.Path(), metavar="DIR", help="Write the tables there as well, one file each.")
+@asks(None, convergence=True)
+@click.option("--force", is_flag=True, help="Build FILE anew; what mlsub did not write there is kept as FILE.~1~.")
+@format_option
+def build(asked: Asked, output: str, records: tuple[str, ...], parquet: str | None, force: bool, format_: str) -> None:
+    """Build a database of the submissions in DIR..., or bring one up to date.
+
+    DIR is a folder of rounds, a round, or an organisation. Afterwards FILE has what the DIRs and records have, and no
+    more. A submission is read again only if its files or the options of the convergence test have changed. Whoever
+    reads FILE meanwhile sees the old one or the new one.
+
+    Exit status: 0 built, 1 built but submissions were left out, 2 not built.
+    """
+    if not asked.paths and not records:
+        raise click.UsageError("Name a folder of results, or --records FILE.")
+    from mlsub.commands.db import build as built_by
+    from mlsub.commands.db.document import built_document
+
+    built = built_by.build(
+        built_by.Ask(
+            folders=tuple(map(Path, asked.paths)),
+            output=Path(output),
+            records=tuple(map(Path, records)),
+            parquet=Path(parquet) if parquet else None,
+            fresh=force,
+            settings=asked.settings(),
+        )
+    )
+    if built.aside is not None:
+        tell(f"what {output} held before is kept as {built.aside}")
+    for left_out in built.passed_over:
+        tell(f"left out: {left_out}")
+    Target("db build", format_).write(built, lambda: built_document(built))
+    sys.exit(1 if built.passed_over else 0)
+
+
+@command.command("query", cls=Command, example="mlsub db query 'select * from entries limit 5'")
+@click.argument("statement", metavar="SQL")
+@click.option("--db", "database", type=click.Path(), metavar="FILE", default="results.duckdb", show_default=True)
+@click.option("--limit", type=click.IntRange(1, 10_000_000), metavar="N", default=1000, show_default=True)
+@click.option("--format", "format_", type=click.Choice([*FORMATS, "csv"]), default="text", show_default=True)
+def query(statement: str, database: str, limit: int, format_: str) -> None:
+    """Answer a question in SQL, one SELECT; - reads it from standard input.
+
+    The database is opened only for reading, without files, network and extensions. Numbers have six decimals at most;
+    csv and json have them whole. mlsub db tables shows what there is to ask.
+
+    Exit status: 0 answered, 2 not.
+    """
+    from mlsub.commands.db.document import as_csv, result_document
+    from mlsub.commands.db.query import ask
+
+    found = ask(Path(database), _statement(statement), limit)
+    target = Target("db query", format_)
+    if format_ == "csv":
+        target.put(as_csv(found))
+    else:
+        target.write(found, lambda: result_document(found))
+    for note in found.notes:
+        tell(note)
+    if found.more:
+        tell(f"only the first {limit} rows; --limit N shows more")
+
+
+def _statement(text: str) -> str:
+    if text != "-":
+        return text
+    raw = sys.stdin.buffer.read(_MAX_STATEMENT + 1)
+    if len(raw) > _MAX_STATEMENT:
+        raise MlsubError(f"The question is longer than {_MAX_STATEMENT >> 20} MiB")
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise MlsubError("The question is not UTF-8 text") from error
+
+
+@command.command("tables", cls=Command, example="mlsub db tables entries")
+@click.argument("names", metavar="[TABLE]...", nargs=-1)
+@format_option
+def tables(names: tuple[str, ...], format_: str) -> None:
+    """Show the tables and views of a database, and what their columns mean.
+
+    Exit status: 0 shown, 2 no such table.
+    """
+    from mlsub.commands.db import schema
+    from mlsub.commands.db.document import tables_document
+    from mlsub.io.yamlfile import meant
+
+    by_name = {table.name: table for table in schema.tables()}
+    for name in names:
+        if name not in by_name:
+            raise MlsubError(f"There is no table {name!r}{meant(name, by_name)}")
+    shown = schema.Tables(tables=tuple(by_name[name] for name in names or by_name))
+    Target("db tables", format_).write(shown, lambda: tables_document(shown))

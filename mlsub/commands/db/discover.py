@@ -44,18 +44,17 @@ def round_key(round_: Round) -> str:
     return f"v{round_.name}" if round_.usage == "training" else f"{round_.usage}-v{round_.name}"
 
 
-def discover(paths: Sequence[Path], round_: str | None = None, usage: str | None = None) -> Found:
+def discover(paths: Sequence[Path], settings: Settings) -> Found:
     """Find the submissions.
 
     Args:
-        paths: what :mod:`mlsub.workspace.places` takes for a path, but no single log, which is no result.
-        round_: the round of all of them; None to read it off the folders.
-        usage: the usage of all of them; None to read it off the folders.
+        paths: what :mod:`mlsub.workspace.places` takes for a path, but no single log, which is not a result.
+        settings: of which round and usage all of them are, if not to be read off the folders.
 
     Raises:
         MlsubError: a path does not exist or holds nothing, or one submission is there twice.
     """
-    found, problems = find(paths, Settings(round_, usage))
+    found, problems = find(paths, settings)
     nothing = [problem for problem in problems if problem.finding.rule != "check.unknown-round"]
     passed = [f"{problem.place.path}: {in_one_line(problem.finding)}" for problem in problems]
     if any(problem.finding.rule == "check.no-such-path" for problem in nothing) or (nothing and not found):
@@ -63,7 +62,7 @@ def discover(paths: Sequence[Path], round_: str | None = None, usage: str | None
     packages: dict[tuple[str, str], Package] = {}
     for one in found:
         if one.place.target is Target.LOG:
-            passed.append(f"{one.place.path}: a log alone is not a result; name the folder that holds it")
+            passed.append(f"{one.place.path}: a log alone is not a result; name its folder")
             continue
         for place in organisations(one.place):
             package = Package(place.organisation or place.path, one.round, place.path)

@@ -1,56 +1,21 @@
-"""What a database was made of, and what there is to ask, as documents."""
+"""What a database was made of, what there is to ask, and answers, as documents; answers as CSV too."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
-
-import msgspec
+import csv
+import io
+import json
+from typing import Any
 
 from mlsub.commands.db.build import Built
+from mlsub.commands.db.query import Result
 from mlsub.commands.db.schema import Table as Known
+from mlsub.commands.db.schema import Tables
 from mlsub.present.document import Column, Document, Facts, Section, Table, Text, document
-from mlsub.present.envelope import Answer
+from mlsub.score.cells import is_formula, legible
 
-
-class KnownColumn(msgspec.Struct, frozen=True):
-    """A column; ``type`` is DuckDB's, null for a view."""
-
-    name: str
-    type: str | None
-    meaning: str
-
-
-class KnownTable(msgspec.Struct, frozen=True):
-    """A ``table`` or a ``view``, and what it means."""
-
-    name: str
-    kind: str
-    meaning: str
-    columns: tuple[KnownColumn, ...]
-
-
-class Tables(Answer, frozen=True, kw_only=True):
-    """The tables and views of a database."""
-
-    SCHEMA: ClassVar[int] = 2
-
-    tables: tuple[KnownTable, ...]
-
-
-def tables_of(shown: Sequence[Known]) -> Tables:
-    """Tables and views as an answer."""
-    return Tables(
-        tables=tuple(
-            KnownTable(
-                table.name,
-                "view" if table.sql else "table",
-                table.meaning,
-                tuple(KnownColumn(column.name, column.type or None, column.meaning) for column in table.columns),
-            )
-            for table in shown
-        )
-    )
+#: A cell of a table for people; CSV and JSON have it whole.
+_MAX_CELL = 300
 
 
 def tables_document(answer: Tables) -> Document:
@@ -58,7 +23,7 @@ def tables_document(answer: Tables) -> Document:
     return document("Tables and views of the database", *map(_table, answer.tables))
 
 
-def _table(table: KnownTable) -> Section:
+def _table(table: Known) -> Section:
     name, type_, meaning = Column("column", when_narrow="keep"), Column("type", leave_out=1), Column("meaning")
     columns = Table((name, type_, meaning), tuple((one.name, one.type or "", one.meaning) for one in table.columns))
     if table.kind == "view":
@@ -80,3 +45,62 @@ def built_document(built: Built) -> Document:
             )
         ),
     )
+
+
+def result_document(result: Result) -> Document:
+    """The answer to a question, with the heads of its columns even where there are no rows."""
+    columns = tuple(
+        Column(column.name, number=_is_numeric([row[at] for row in result.rows]))
+        for at, column in enumerate(result.columns)
+    )
+    rows = tuple(tuple(_cut(_short(value)) for value in row) for row in result.rows)
+    title = f"{len(rows)} row{'s' * (len(rows) != 1)}{', and there are more' if result.more else ''}"
+    return Document(title, (Table(columns, rows),))
+
+
+def as_csv(result: Result) -> str:
+    """The answer as CSV, numbers unrounded; text that a spreadsheet would take for a formula gets an apostrophe."""
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow([_guarded(column.name) for column in result.columns])
+    writer.writerows([_guarded(value) for value in row] for row in result.rows)
+    return stream.getvalue()
+
+
+def _is_numeric(values: list[Any]) -> bool:
+    found = [value for value in values if value is not None]
+    return bool(found) and all(isinstance(value, int | float) and not isinstance(value, bool) for value in found)
+
+
+def _short(value: Any) -> str:
+    """A value for people: numbers with six decimals at most, NULL as a hyphen."""
+    if value is None:
+        return "-"
+    if isinstance(value, float) and (not value or 1e-4 <= abs(value) < 1e15):
+        return f"{value:.6f}".rstrip("0").rstrip(".")
+    return _text(value)
+
+
+def _text(value: Any) -> str:
+    """A value in full."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MAX_CELL else text[: _MAX_CELL - 1] + "…"
+
+
+def _guarded(value: Any) -> str:
+    """A value as a cell of CSV; what a spreadsheet would calculate is marked as text, unless it is a number."""
+    if value is None:
+        return ""
+    text = legible(_text(value))
+    return f"'{text}" if is_formula(text) and not _is_number(text) else text
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

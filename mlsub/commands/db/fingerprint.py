@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -50,8 +50,8 @@ def fingerprint(folder: Path, *also: str) -> Fingerprint:
     return Fingerprint(digest.hexdigest(), files)
 
 
-def option_words(options: Options) -> str:
-    """What differs from the usual options of the convergence test as JSON, a file by its name and content.
+def options_of(options: Options) -> dict[str, Any]:
+    """What differs from the usual options of the convergence test, a file by its name and content.
 
     Raises:
         OSError: the file cannot be read.
@@ -61,7 +61,7 @@ def option_words(options: Options) -> str:
     if options.reference is not None:
         file = Path(options.reference)
         different["reference"] = {"file": file.name, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
-    return json.dumps(different)
+    return different
 
 
 def _marks(folder: Path) -> Iterator[tuple[str, FileMark]]:

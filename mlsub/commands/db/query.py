@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
-from mlsub.commands.db.errors import check_library, check_name
 from mlsub.commands.db.schema import tables
 from mlsub.io.errors import MlsubError
+from mlsub.present.envelope import Answer
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -37,44 +39,87 @@ MIXED = (
 )
 
 
-class Answer(msgspec.Struct, frozen=True):
-    """Columns with their types, rows of plain values, whether there are more, and what is to be said beside them."""
+class ResultColumn(msgspec.Struct, frozen=True):
+    """A column of an answer, and DuckDB's type of it."""
 
-    columns: tuple[str, ...]
-    types: tuple[str, ...]
+    name: str
+    type: str
+
+
+class Result(Answer, frozen=True, kw_only=True):
+    """The answer to a question.
+
+    Its rows are of plain values: times are text, and so are numbers that JSON does not have. ``more`` says that there
+    are further rows; ``notes`` are for whoever reads it.
+    """
+
+    SCHEMA: ClassVar[int] = 1
+
+    columns: tuple[ResultColumn, ...]
     rows: tuple[tuple[Any, ...], ...]
-    more: bool
-    notes: tuple[str, ...]
+    more: bool = False
+    notes: tuple[str, ...] = ()
 
 
-def ask(database: Path, statement: str, limit: int) -> Answer:
+def ask(database: Path, statement: str, limit: int) -> Result:
     """The answer to one SELECT (or DESCRIBE, SHOW, SUMMARIZE, EXPLAIN), at most ``limit`` rows of it.
 
     Raises:
-        MlsubError: there is no database, or it is no such statement, or DuckDB refuses it.
+        MlsubError: there is no database, or the statement is another one, or DuckDB refuses it.
     """
-    check_library()
+    check_ready(database)
     import duckdb
 
-    check_name(database)
     _check_text(statement)
     try:
         with closing(_open(database)) as connection:
             _check_kind(connection, statement)
             touched = _touched(connection, statement)
             found = connection.execute(statement)
-            heads = [(str(head[0]), str(head[1])) for head in found.description or ()]
+            columns = [(str(head[0]), str(head[1])) for head in found.description or ()]
             rows = found.fetchmany(limit + 1)
     except duckdb.Error as error:
-        raise MlsubError(_told(error)) from error
+        raise MlsubError(message_of(error)) from error
     notes = (MIXED,) if {"mlperf", "records"} <= touched else ()
-    return Answer(
-        tuple(name for name, _ in heads),
-        tuple(kind for _, kind in heads),
-        tuple(tuple(row) for row in rows[:limit]),
-        len(rows) > limit,
-        notes,
+    return result_of(columns, rows[:limit], more=len(rows) > limit, notes=notes)
+
+
+def result_of(
+    columns: Iterable[tuple[str, str]],
+    rows: Iterable[Sequence[Any]],
+    *,
+    more: bool = False,
+    notes: tuple[str, ...] = (),
+) -> Result:
+    """What DuckDB found, by names and types of columns, as an answer."""
+    return Result(
+        columns=tuple(ResultColumn(*column) for column in columns),
+        rows=tuple(tuple(map(_plain, row)) for row in rows),
+        more=more,
+        notes=notes,
     )
+
+
+def check_ready(*places: Path) -> None:
+    """Find out whether the libraries are installed, without importing them, and whether DuckDB can take the paths.
+
+    Raises:
+        MlsubError: a library is missing, or a path is not UTF-8.
+    """
+    missing = [name for name in ("duckdb", "pyarrow") if find_spec(name) is None]
+    if missing:
+        raise MlsubError(f"The database needs {' and '.join(missing)}. Install it with: pip install 'mlsub[db]'")
+    for place in places:
+        try:
+            str(place).encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise MlsubError(f"The name {place} is not UTF-8 text. Name another file.") from error
+
+
+def message_of(error: Exception) -> str:
+    """DuckDB's message, without its picture of the place."""
+    message = re.split(r"^LINE ", str(error), maxsplit=1, flags=re.MULTILINE)[0]
+    return " ".join(line.strip() for line in message.split("\n") if line.strip())
 
 
 def _open(database: Path) -> DuckDBPyConnection:
@@ -85,7 +130,7 @@ def _open(database: Path) -> DuckDBPyConnection:
     try:
         return duckdb.connect(database, read_only=True, config=_CLOSED)
     except duckdb.Error as error:
-        raise MlsubError(f"{database} is no database, or is in use: {_told(error)}") from error
+        raise MlsubError(f"{database} is not a database, or is in use: {message_of(error)}") from error
 
 
 def _check_text(statement: str) -> None:
@@ -93,7 +138,7 @@ def _check_text(statement: str) -> None:
     try:
         statement.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise MlsubError("The question is no UTF-8 text") from error
+        raise MlsubError("The question is not UTF-8 text") from error
     depth = 0
     for bracket in re.findall(r"[()\[\]{}]", statement):
         depth += 1 if bracket in "([{" else -1
@@ -137,12 +182,14 @@ def _table_names(tree: Any) -> Iterator[str]:
             left.extend(node)
 
 
-def _told(error: Exception) -> str:
-    """DuckDB's message in one line, without the picture of the place."""
-    lines = []
-    for line in str(error).strip().split("\n"):
-        if line.startswith("LINE "):
-            break
-        if line.strip():
-            lines.append(line.strip())
-    return " ".join(lines)
+def _plain(value: Any) -> Any:
+    """A value of DuckDB as JSON has it, whole."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    return str(value)

@@ -1,13 +1,16 @@
-"""The tables and views of the database, from tables.yaml and views.yaml."""
+"""The tables and views of the database: tables.yaml and views.yaml say how they are made, filled and explained."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import msgspec
 
+from mlsub.commands.db.cells import as_json, integer, moment, number, text
 from mlsub.io.data import shipped
+from mlsub.present.envelope import Answer
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -16,37 +19,76 @@ if TYPE_CHECKING:
 FORMAT = 2
 #: Where a database says what it is.
 ABOUT = "mlsub_database"
+#: Rows handed over at once.
+_BATCH = 20_000
+#: What makes a cell of a value, by the type of its column; others are taken as they are.
+_CELLS: dict[str | None, Callable[[Any], Any]] = {
+    "VARCHAR": text,
+    "JSON": as_json,
+    "BIGINT": integer,
+    "DOUBLE": number,
+    "TIMESTAMP": moment,
+}
+
+#: Rows by table; a row has its values by column, and may have more.
+Rows = dict[str, list[dict[str, Any]]]
 
 
 class Column(msgspec.Struct, frozen=True):
-    """A column; ``type`` is DuckDB's, empty for a view."""
+    """A column; ``type`` is DuckDB's, null for a view."""
 
     name: str
-    type: str
+    type: str | None
     meaning: str
 
 
 class Table(msgspec.Struct, frozen=True):
-    """A table, or a view if it has ``sql``. ``touches`` says whether MLPerf results or records are in it."""
+    """A table, or a view, which has ``sql``. ``touches`` says whether MLPerf results or records are in it."""
 
     name: str
+    kind: Literal["table", "view"]
     meaning: str
     columns: tuple[Column, ...]
     touches: tuple[str, ...]
     sql: str | None = None
 
 
+class Tables(Answer, frozen=True, kw_only=True):
+    """The tables and views of a database."""
+
+    SCHEMA: ClassVar[int] = 3
+
+    tables: tuple[Table, ...]
+
+
+class _Written(msgspec.Struct, frozen=True):
+    """A table as tables.yaml has it, each column with type and meaning; or a view, each with its meaning."""
+
+    meaning: str
+    columns: dict[str, tuple[str, str] | str]
+    touches: tuple[str, ...] = ()
+    sql: str | None = None
+
+
 @cache
 def tables() -> tuple[Table, ...]:
     """The tables, then the views."""
-    found = [_table(name, entry) for name, entry in shipped(__file__, "tables.yaml", dict[str, dict[str, Any]]).items()]
-    found += [_view(name, entry) for name, entry in shipped(__file__, "views.yaml", dict[str, dict[str, Any]]).items()]
-    return tuple(found)
+    files = [shipped(__file__, name, dict[str, _Written]) for name in ("tables.yaml", "views.yaml")]
+    return tuple(_table(name, written) for file in files for name, written in file.items())
+
+
+def _table(name: str, written: _Written) -> Table:
+    columns = tuple(
+        Column(column, None, about) if isinstance(about, str) else Column(column, *about)
+        for column, about in written.columns.items()
+    )
+    touches = written.touches or (("records",) if name.startswith("record") else ("mlperf",))
+    return Table(name, "view" if written.sql else "table", written.meaning, columns, touches, written.sql)
 
 
 def stored() -> tuple[Table, ...]:
     """The tables alone."""
-    return tuple(table for table in tables() if table.sql is None)
+    return tuple(table for table in tables() if table.kind == "table")
 
 
 def create(connection: DuckDBPyConnection, mlsub: str) -> None:
@@ -54,26 +96,66 @@ def create(connection: DuckDBPyConnection, mlsub: str) -> None:
     connection.execute(f"CREATE TABLE {ABOUT} (format BIGINT, mlsub VARCHAR)")
     connection.execute(f"INSERT INTO {ABOUT} VALUES (?, ?)", [FORMAT, mlsub])  # noqa: S608  (our own name)
     for table in tables():
-        if table.sql is None:
-            columns = ", ".join(f"{_name(column.name)} {column.type}" for column in table.columns)
-            connection.execute(f"CREATE TABLE {_name(table.name)} ({columns})")
-        else:
-            connection.execute(f"CREATE VIEW {_name(table.name)} AS {table.sql}")
-        kind = "TABLE" if table.sql is None else "VIEW"
-        connection.execute(f"COMMENT ON {kind} {_name(table.name)} IS {_text(table.meaning)}")
+        columns = ", ".join(f"{_name(column.name)} {column.type}" for column in table.columns)
+        content = f"AS {table.sql}" if table.sql else f"({columns})"
+        connection.execute(f"CREATE {table.kind} {_name(table.name)} {content}")
+        connection.execute(f"COMMENT ON {table.kind} {_name(table.name)} IS {_text(table.meaning)}")
         for column in table.columns:
             place = f"{_name(table.name)}.{_name(column.name)}"
             connection.execute(f"COMMENT ON COLUMN {place} IS {_text(column.meaning)}")
 
 
-def _table(name: str, entry: dict[str, Any]) -> Table:
-    columns = tuple(Column(column, *kind) for column, kind in entry["columns"].items())
-    return Table(name, entry["meaning"], columns, ("records",) if name.startswith("record") else ("mlperf",))
+def insert(connection: DuckDBPyConnection, rows: Rows) -> None:
+    """Add rows; columns that a row does not name stay NULL. Nothing from outside becomes part of a statement."""
+    for table in stored():
+        found = rows.get(table.name, [])
+        for start in range(0, len(found), _BATCH):
+            _append(connection, table, found[start : start + _BATCH])
 
 
-def _view(name: str, entry: dict[str, Any]) -> Table:
-    columns = tuple(Column(column, "", meaning) for column, meaning in entry["columns"].items())
-    return Table(name, entry["meaning"], columns, tuple(entry["touches"]), entry["sql"])
+def _append(connection: DuckDBPyConnection, table: Table, rows: Sequence[dict[str, Any]]) -> None:
+    import pyarrow as pa
+
+    types = {
+        "VARCHAR": pa.string(),
+        "VARCHAR[]": pa.list_(pa.string()),
+        "JSON": pa.string(),
+        "BIGINT": pa.int64(),
+        "DOUBLE": pa.float64(),
+        "BOOLEAN": pa.bool_(),
+        "TIMESTAMP": pa.timestamp("us"),
+        "DATE": pa.date32(),
+    }
+    arrays = []
+    for column in table.columns:
+        values = [row.get(column.name) for row in rows]
+        cell = _CELLS.get(column.type)
+        if cell is not None:
+            values = [None if value is None else cell(value) for value in values]
+        arrays.append(pa.array(values, types[str(column.type)]))
+    connection.register("incoming", pa.Table.from_arrays(arrays, [column.name for column in table.columns]))
+    connection.execute(f"INSERT INTO {table.name} SELECT * FROM incoming")  # noqa: S608  (our own name)
+    connection.unregister("incoming")
+
+
+def remove(connection: DuckDBPyConnection, round_: str, organisation: str) -> None:
+    """Take the rows of a submission out: those that hang on its entries, then those that name it."""
+    names = {table.name: {column.name for column in table.columns} for table in stored()}
+    own = [name for name, columns in names.items() if {"round", "organisation"} <= columns]
+    of_entries = [name for name, columns in names.items() if "entry" in columns and name not in own]
+    mine = "round = ? AND organisation = ?"
+    for name in of_entries:
+        those = f"entry IN (SELECT entry FROM entries WHERE {mine})"  # noqa: S608  (our own names)
+        connection.execute(f"DELETE FROM {name} WHERE {those}", [round_, organisation])  # noqa: S608  (our own name)
+    for name in own:
+        connection.execute(f"DELETE FROM {name} WHERE {mine}", [round_, organisation])  # noqa: S608  (our own name)
+
+
+def replace(connection: DuckDBPyConnection, rows: Rows) -> None:
+    """Give the tables of the rows these rows alone."""
+    for name in rows:
+        connection.execute(f"DELETE FROM {name}")  # noqa: S608  (our own name)
+    insert(connection, rows)
 
 
 def _name(text: str) -> str:

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from mlsub.commands.demo.manifest import DigitsParameters
-from mlsub.commands.demo.trainer import Part
+from mlsub.commands.demo.model import Parameters, Part
 
 TARGET = 0.96
+MAX_EPOCHS = 200
 _SPLIT_SEED = 20210630
 _PIXEL_MAX = 16.0
 
@@ -32,10 +32,10 @@ class Digits:
     train_samples = 1437
     eval_samples = 360
 
-    def __init__(self, parameters: DigitsParameters, seed: int) -> None:
+    def __init__(self, parameters: Parameters, seed: int) -> None:
         from sklearn.neural_network import MLPClassifier
 
-        self._epochs = parameters.max_epochs
+        self._epochs = MAX_EPOCHS if parameters.max_epochs is None else parameters.max_epochs
         self._model = MLPClassifier(
             hidden_layer_sizes=(parameters.model_hidden_units,),
             solver=parameters.opt_name,

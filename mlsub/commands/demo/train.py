@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from mlsub.commands.demo.digits import Digits
-from mlsub.commands.demo.manifest import RehearsalEntry
-from mlsub.commands.demo.trainer import Trainer
+from mlsub.commands.demo.model import Parameters, RehearsalEntry, Trainer
 from mlsub.commands.demo.verses.run import VersesRun
 from mlsub.emit import Recorder
 
 NAMESPACE = "rehearsal, no MLPerf result"
-_TRAINERS: dict[str, Callable[[Any, int], Trainer]] = {"digits": Digits, "verses": VersesRun}
+_TRAINERS: dict[str, Callable[[Parameters, int], Trainer]] = {"digits": Digits, "verses": VersesRun}
 #: A bound on a rehearsal's patience, and nothing that is logged.
 _NOT_LOGGED = "max_epochs"
 

@@ -72,8 +72,8 @@ def _of_catalogue(info: RuleInfo) -> Explanation:
 
 
 def _of_key(rule: str, found: KeyDemands) -> Explanation:
-    key, aspect = found.key, found.aspect
-    title = aspect.title.format(key=key, words=found.demands[0].rule.occurs.words())
+    key, texts = found.key, found.aspect.about()
+    title = texts.title.format(key=key, words=found.demands[0].rule.occurs.words())
     record = f':::MLLOG {{"time_ms": 1623875750969, "key": "{key}", "value": ..., "metadata": {{...}}}}'
     return Explanation(
         rule=rule,
@@ -82,10 +82,10 @@ def _of_key(rule: str, found: KeyDemands) -> Explanation:
         severity=Severity.WARNING if found.blocks is Blocks.NONE else Severity.ERROR,
         blocks=found.blocks,
         key=descriptions().get(key, "a key of the benchmark"),
-        why=aspect.why,
+        why=texts.why,
         expected=tuple(Expected(demand.words, tuple(_logs(demand))) for demand in found.demands),
-        found=aspect.example.format(key=key, record=record),
-        fix=aspect.fix,
+        found=texts.example.format(key=key, record=record),
+        fix=texts.fix,
         sources=tuple(official_files(found.demands)),
     )
 

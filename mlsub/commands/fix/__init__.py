@@ -1,1 +1,1 @@
-"""Mechanical repairs: what can be mended without knowing anything of the run, and without touching a number."""
+"""Mechanical repairs: what can be fixed without knowing anything of the run, and without touching a number."""

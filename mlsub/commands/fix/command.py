@@ -23,27 +23,21 @@ if TYPE_CHECKING:
 @click.option("--truncate", is_flag=True, help="Instead, shorten logs above --limit, every record kept.")
 @click.option("--limit", type=click.IntRange(100), default=100, show_default=True, metavar="MIB", help="Size in MiB.")
 @click.option("--format", "format_", type=click.Choice([*FORMATS, "diff"]), default="text", show_default=True)
-def command(
-    asked: Asked,
-    write: bool,
-    wanted: tuple[str, ...],
-    truncate: bool,
-    limit: int,
-    format_: str,
-) -> None:
-    """Propose repairs that need no knowledge of the run, and with --write make them.
+def command(asked: Asked, write: bool, wanted: tuple[str, ...], truncate: bool, limit: int, format_: str) -> None:
+    """Propose repairs that need no knowledge of the run; make them with --write.
 
-    Duplicate keys of equal value, spellings of the status, names of results, benchmark folders and descriptions,
-    byte order marks, CR LF, trailing blanks, and records that only repeat one of a key that appears once. No number is
-    ever changed, and nothing is done that would make the official verdict worse. --format diff is for git apply.
+    Repairs duplicate keys of equal value, spellings of the status, names of results, benchmark folders and
+    descriptions, byte order marks, CR LF, trailing blanks, and records that only repeat one of a key that must appear
+    once. Changes no number, and nothing that would make the official verdict worse. --format diff is for git apply.
 
-    --truncate leaves framework output out of the middle of logs above 100 MiB, which the rules allow for those alone.
-    Head and tail stay, and every line with a record; one line says what was left out.
+    --truncate removes framework output from the middle of logs above 100 MiB; the rules allow it only for those.
+    Head, tail and every line with a record stay; one line says what was left out.
 
     Exit status: 0 nothing to repair, or all repaired; 1 repairs are proposed, or something is left to you; 2 could not.
     """
     from mlsub.commands.fix.document import document_of
-    from mlsub.commands.fix.run import fix, fix_of
+    from mlsub.commands.fix.model import Fix
+    from mlsub.commands.fix.run import fix
 
     if truncate:
         if wanted or asked.round or asked.usage or format_ == "diff":
@@ -57,10 +51,10 @@ def command(
         for part in diffs:
             _put(part)
     elif plans or format_ == "json":
-        answer = fix_of(plans, written=write)
+        answer = Fix(written=write, plans=tuple(plan.answer for plan in plans))
         changes = [plan.changes for plan in plans]
         Target("fix", format_).write(answer, lambda: document_of(answer, changes))
-    left = any(plan.untouched or (plan.changes and not write) for plan in plans)
+    left = any(plan.answer.not_touched or (plan.changes and not write) for plan in plans)
     sys.exit(2 if problems else int(left))
 
 

@@ -1,88 +1,76 @@
-"""Repairs of one system description, in its text: no value is written anew but a status."""
+"""Repairs of one system description, in its text: no value is written anew except a status."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple
 
-from mlsub.commands.fix.model import BLANKS, DUPLICATE, LINE_ENDS, MARK, STATUS, Mended, Repair
-from mlsub.commands.fix.scan import Member, members
+import msgspec
+
+from mlsub.commands.fix.model import ALL, DUPLICATE, STATUS, Repair, Repaired
+from mlsub.commands.fix.text import edited, fix_text, lines_of
 from mlsub.io.errors import MlsubError
 from mlsub.rounds import Statuses
 from mlsub.systems.availability import category
 
-_MARK = b"\xef\xbb\xbf"
-_CR_LF = re.compile(rb"(?<!\r)\r\n")
+_WORD = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
+_MAX_DEPTH = 64
 
 
-def mend_description(content: bytes, statuses: Statuses | None, wanted: tuple[str, ...] = ()) -> Mended:
-    """Repair a description; one that is no JSON stays as it is.
+def fix_description(content: bytes, statuses: Statuses | None, wanted: tuple[str, ...] = ALL) -> Repaired:
+    """Repair a description; one that is not JSON stays as it is.
 
     Args:
         content: the file.
         statuses: what the round allows as status, None where it says nothing.
-        wanted: rules, or starts of them, to repair by; empty for all.
+        wanted: rules, or starts of them, to repair by.
     """
-
-    def asked(rule: str) -> bool:
-        return not wanted or rule.startswith(wanted)
-
-    after, repairs = content, list[Repair]()
-    if asked(MARK) and after.startswith(_MARK):
-        after = after[len(_MARK) :]
-        repairs.append(Repair(rule=MARK, line=1, action="take the byte order mark away"))
+    lines = lines_of(content)
+    edits, repairs = fix_text(lines, wanted, _without_blanks)
+    after = edited(lines, edits)
     try:
-        text = after.decode("utf-8")
-        json.loads(text)
+        json.loads(after.decode("utf-8"))
     except (ValueError, RecursionError):
-        return Mended(content, content, ())
-    if asked(LINE_ENDS) and (found := _CR_LF.search(after)):
-        line, count = after.count(b"\n", 0, found.start()) + 1, len(_CR_LF.findall(after))
-        repairs.append(Repair(rule=LINE_ENDS, line=line, action="end lines in LF", count=count))
-        after = _CR_LF.sub(b"\n", after)
-    if asked(BLANKS):
-        lines = after.split(b"\n")
-        stripped = [line.rstrip(b" \t") for line in lines]
-        places = [place for place, line in enumerate(lines) if line != stripped[place]]
-        if places:
-            action = "take trailing blanks away"
-            repairs.append(Repair(rule=BLANKS, line=places[0] + 1, action=action, count=len(places)))
-            after = b"\n".join(stripped)
-    # What is nested deeper than any description keeps its members; the rest is mended all the same.
+        return Repaired(content, ())
+    # What is nested deeper than any description keeps its members; the rest is repaired all the same.
     with suppress(MlsubError):
-        after = _cut(after.decode("utf-8"), statuses, asked, repairs).encode("utf-8")
+        after = _cut(after.decode("utf-8"), statuses, wanted, repairs).encode("utf-8")
     repairs.sort(key=lambda repair: (repair.line or 0, repair.rule))
-    return Mended(content, after, tuple(repairs))
+    return Repaired(after, tuple(repairs))
 
 
-def _cut(text: str, statuses: Statuses | None, asked: Callable[[str], bool], repairs: list[Repair]) -> str:
+def _without_blanks(line: bytes) -> bytes:
+    body, end = (line[:-1], b"\n") if line.endswith(b"\n") else (line, b"")
+    return body.rstrip(b" \t") + end
+
+
+def _cut(text: str, statuses: Statuses | None, wanted: tuple[str, ...], repairs: list[Repair]) -> str:
     """The text with its cuts made, in one go over it; adds their repairs."""
     parts, at, line = list[str](), 0, 1
-    for cut in _cuts(text, statuses, asked):
+    for cut in _cuts(text, statuses, wanted):
         parts += [text[at : cut.start], cut.text]
         line += text.count("\n", at, cut.end)
         at = cut.end
-        told = line - text.count("\n", cut.told, cut.end)
-        repairs.append(Repair(rule=cut.rule, line=told, action=cut.action))
+        at_line = line - text.count("\n", cut.name_at, cut.end)
+        repairs.append(Repair(rule=cut.rule, line=at_line, action=cut.action))
     return "".join([*parts, text[at:]])
 
 
 class _Cut(NamedTuple):
-    """A text that takes the place of another; ``told`` is where the name of the member stands."""
+    """A text that takes the place of another; ``name_at`` is where the name of the member stands."""
 
     start: int
     end: int
     text: str
     rule: str
     action: str
-    told: int
+    name_at: int
 
 
-def _cuts(text: str, statuses: Statuses | None, asked: Callable[[str], bool]) -> list[_Cut]:
+def _cuts(text: str, statuses: Statuses | None, wanted: tuple[str, ...]) -> list[_Cut]:
     """What is put in place of what, in order; none overlap."""
     found = members(text)
     cuts: list[_Cut] = []
@@ -90,12 +78,12 @@ def _cuts(text: str, statuses: Statuses | None, asked: Callable[[str], bool]) ->
     for member in found:
         groups[member.owner, member.name].append(member)
     for group in groups.values():
-        if asked(DUPLICATE) and len(group) > 1 and _same_values(text, group):
+        if DUPLICATE.startswith(wanted) and len(group) > 1 and _same_values(text, group):
             for member in group[1:]:
                 assert member.comma is not None  # noqa: S101  (one of its name stands before it)
-                action = f"take the second {_short(member.name)} away, which has the same value"
+                action = f"remove the second {_short(member.name)}, which has the same value"
                 cuts.append(_Cut(_strip(text, member.comma), member.end, "", DUPLICATE, action, member.start))
-    if asked(STATUS) and statuses is not None and text.lstrip().startswith("{"):
+    if STATUS.startswith(wanted) and statuses is not None and text.lstrip().startswith("{"):
         status = [member for member in found if member.owner == 1 and member.name == "status"]
         values = {text[member.value_start : member.end] for member in status}
         value = json.loads(values.pop()) if len(values) == 1 else None
@@ -117,11 +105,65 @@ def exact_status(status: str, statuses: Statuses) -> str | None:
     """The spelling that the round wants of a status that is known by another; None where it is right, or unknown."""
     if statuses.allow(status):
         return None
-    means = category(status)
-    fitting = [name for name in statuses.one_of if means is not None and category(name) == means]
-    return next((name for name in fitting if means is not None and name.lower() == means.lower()), None) or (
-        fitting[0] if fitting else None
-    )
+    means = category(status) or ""
+    fitting = [name for name in statuses.one_of if category(name) == means]
+    return next((name for name in fitting if name.lower() == means.lower()), next(iter(fitting), None))
+
+
+class Member(msgspec.Struct, frozen=True):
+    """One name and value. Places count characters: ``comma`` before it (None for the first), its value's bounds."""
+
+    owner: int
+    name: str
+    comma: int | None
+    start: int
+    value_start: int
+    end: int
+
+
+class _Open(msgspec.Struct):
+    """A list or object whose end is still to come; ``owner`` is the number of the object, 0 of a list."""
+
+    owner: int
+    comma: int | None = None
+    name: str | None = None
+    start: int = 0
+    value_start: int = 0
+
+
+def members(text: str) -> list[Member]:
+    """Every member of every object of a text that is known to be JSON.
+
+    Raises:
+        MlsubError: it is nested too deeply.
+    """
+    found: list[Member] = []
+    stack: list[_Open] = []
+    objects = 0
+    for match in _WORD.finditer(text):
+        word, top = match[0], stack[-1] if stack else _Open(0)
+        if word == ":":
+            continue
+        if word == ",":
+            top.comma, top.name = match.start(), None
+            continue
+        if top.owner and top.name is None and word[0] == '"':
+            top.name, top.start = json.loads(word), match.start()
+            continue
+        if word in "]}":
+            stack.pop()
+            top = stack[-1] if stack else _Open(0)
+        else:
+            top.value_start = match.start()
+        if word in "{[":
+            if len(stack) >= _MAX_DEPTH:
+                raise MlsubError(f"nested deeper than {_MAX_DEPTH}")
+            objects += word == "{"
+            stack.append(_Open(objects if word == "{" else 0))
+            continue
+        if top.owner and top.name is not None:
+            found.append(Member(top.owner, top.name, top.comma, top.start, top.value_start, match.end()))
+    return found
 
 
 def _same_values(text: str, group: list[Member]) -> bool:
@@ -131,7 +173,7 @@ def _same_values(text: str, group: list[Member]) -> bool:
 
 def _canonical(value: str) -> str:
     # Numbers as text: 1 and 1.0 are two spellings, and which was meant is not for a tool to say. Duplicate names within
-    # are told apart, too.
+    # stay duplicates, too.
     pairs = json.loads(
         value,
         parse_float=lambda number: ["number", number],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 
 CONTEXT = 3
@@ -38,7 +38,7 @@ def hunks(old: Sequence[bytes], changes: Sequence[Stretch]) -> bytes:
     parts: list[bytes] = []
     shift = 0
     group: list[Stretch] = []
-    for change in changes:
+    for change in _merged(changes):
         if group and change[0] - group[-1][1] > 2 * CONTEXT:
             shift += _hunk(old, group, shift, parts)
             group = []
@@ -46,6 +46,19 @@ def hunks(old: Sequence[bytes], changes: Sequence[Stretch]) -> bytes:
     if group:
         _hunk(old, group, shift, parts)
     return b"".join(parts)
+
+
+def _merged(changed: Iterable[Stretch]) -> list[Stretch]:
+    """Neighbouring changes as one, so that a diff shows what goes before what comes."""
+    merged: list[tuple[int, int, list[bytes]]] = []
+    for start, end, new in changed:
+        if merged and merged[-1][1] == start:
+            start, _, before = merged.pop()
+            merged.append((start, end, before))
+            before += new
+        else:
+            merged.append((start, end, list(new)))
+    return [*merged]
 
 
 def _hunk(old: Sequence[bytes], group: list[Stretch], shift: int, parts: list[bytes]) -> int:

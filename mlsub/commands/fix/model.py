@@ -14,7 +14,7 @@ from mlsub.present.envelope import Answer
 class Repair(msgspec.Struct, frozen=True, kw_only=True):
     """One repair: by which rule, where (1-based line of the file as it is, None for its name), and what is done.
 
-    ``count`` is how many lines it mends, where it is the same on many.
+    ``count`` is how many lines it fixes, where it is the same on many.
     """
 
     rule: str
@@ -23,10 +23,9 @@ class Repair(msgspec.Struct, frozen=True, kw_only=True):
     count: int = 1
 
 
-class Mended(msgspec.Struct, frozen=True):
-    """A text before and after, and the repairs that lead from one to the other."""
+class Repaired(msgspec.Struct, frozen=True):
+    """A text after the repairs that lead to it."""
 
-    before: bytes
     after: bytes
     repairs: tuple[Repair, ...]
 
@@ -74,6 +73,14 @@ class Fixed(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...]
 
 
+class Plan(msgspec.Struct, frozen=True):
+    """What is to happen below ``root``, and the answer that is made of it."""
+
+    root: Path
+    changes: tuple[Change, ...]
+    answer: Fixed
+
+
 class Fix(Answer, frozen=True, kw_only=True):
     """Repairs that are proposed, or made where ``written`` says so."""
 
@@ -105,6 +112,8 @@ class Truncation(Answer, frozen=True, kw_only=True):
     logs: tuple[Shortened, ...]
 
 
+#: Rules to repair by: every rule begins so.
+ALL = ("",)
 #: The kinds of repair; all others of a file's rules are left to people.
 MARK, LINE_ENDS, BLANKS = "file.byte-order-mark", "file.line-ends", "file.trailing-blanks"
 DUPLICATE, STATUS = "system.duplicate-key", "system.status"

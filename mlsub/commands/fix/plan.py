@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
-from mlsub.commands.fix.description import mend_description
-from mlsub.commands.fix.diff import Stretch, hunks, stretches
-from mlsub.commands.fix.model import BENCHMARK, DESCRIPTION, DUPLICATE, RESULT_NAME, STATUS, Change, Repair, Untouched
-from mlsub.commands.fix.names import Names
-from mlsub.commands.fix.places import files_of, root_of, systems_of
-from mlsub.commands.fix.repair_log import mend_log
+from mlsub.commands.fix.description import fix_description
+from mlsub.commands.fix.diff import hunks, stretches
+from mlsub.commands.fix.model import (
+    BENCHMARK,
+    DESCRIPTION,
+    DUPLICATE,
+    RESULT_NAME,
+    STATUS,
+    Change,
+    Changed,
+    Fixed,
+    Plan,
+    Untouched,
+)
+from mlsub.commands.fix.repair_log import fix_log
 from mlsub.commands.fix.shadow import renamed, shadow
-from mlsub.findings import Finding, Verdict
+from mlsub.commands.fix.text import edited, lines_of
+from mlsub.commands.fix.tree import Names, files_of, root_of, systems_of
+from mlsub.findings import Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.log.reader import TOKEN_MLL
 from mlsub.rounds import Round, get_round
@@ -25,9 +35,9 @@ from mlsub.submission.report import Report
 from mlsub.systems.description import MAX_BYTES, read_description
 from mlsub.workspace import Settings, check_paths
 
-#: Logs above are told and left: no result may be as large.
+#: Logs above are reported and left: no result may be as large.
 MAX_LOG = 128 << 20
-#: Findings that have a mechanical repair in some cases; where they are left, people are told.
+#: Findings that have a mechanical repair in some cases; where they are left, people read of them.
 _FAMILIES = (
     DUPLICATE,
     STATUS,
@@ -41,47 +51,19 @@ _FAMILIES = (
 _RANK = {Verdict.NOT_CHECKED: 0, Verdict.REJECTED: 1, Verdict.ACCEPTED: 2}
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to happen below ``root``; verdicts are None where no round is known.
-
-    ``note`` says in words what else there is to know.
-    """
-
-    root: Path
-    changes: tuple[Change, ...]
-    untouched: tuple[Untouched, ...]
-    before: Verdict | None
-    after: Verdict | None
-    notes: tuple[str, ...] = ()
-
-
 def plan_for(path: str, settings: Settings, wanted: tuple[str, ...], work: Path) -> Plan:
     """Find out what would be repaired.
 
     Args:
         path: a log, a description, or a folder.
         settings: the round, None to read it off the folders.
-        wanted: rules, or starts of them, to repair by; empty for all.
+        wanted: rules, or starts of them, to repair by.
         work: an empty folder for what is built meanwhile.
 
     Raises:
         MlsubError: there is nothing at the path that could be looked at.
     """
-    place = _place(path)
-    before = _checked(place.path, settings)
-    round_ = _round_of(before, settings)
-    changes, untouched = _changes(place, round_, wanted, work)
-    if before is None or round_ is None:
-        note = "no round is known, so repairs of names, status and repeated keys are left out; say --round"
-        return Plan(root=root_of(place), changes=changes, untouched=untouched, before=None, after=None, notes=(note,))
-    same_round = msgspec.structs.replace(settings, round=before.round, usage=before.usage)
-    return _judged(place, before, changes, untouched, same_round, wanted, work)
-
-
-def _round_of(report: Report | None, settings: Settings) -> Round | None:
-    if report is None or report.usage is None or report.round is None:
-        return None
-    return get_round(report.usage, report.round, settings.overlay)
+    return _Planner(_place(path), settings, wanted, work).plan()
 
 
 def _place(path: str) -> Place:
@@ -91,177 +73,164 @@ def _place(path: str) -> Place:
     if place.target is Target.NOTHING:
         raise MlsubError(f"There is neither a result nor an organisation in {path}. Name a folder of results.")
     if place.target is Target.LOG and (place.path.is_symlink() or not place.path.is_file()):
-        raise MlsubError(f"{path} is no regular file. Name a log or a system description.")
+        raise MlsubError(f"{path} is not a regular file. Name a log or a system description.")
     if place.path.suffix == ".gz":
-        raise MlsubError(f"{path} is packed, and results are submitted plain. Unpack it first.")
+        raise MlsubError(f"{path} is compressed, and results are submitted uncompressed. Decompress it first.")
     return place
 
 
-def _checked(path: Path, settings: Settings) -> Report | None:
-    """The official verdict on a path; None where no round is known."""
-    [report] = check_paths([path], settings)
-    unknown = [finding for finding in report.findings if finding.rule in ("check.unknown-round", "check.no-such-path")]
-    if unknown:
-        raise MlsubError(f"{unknown[0].message}: expected {unknown[0].expected}.")
-    if any(finding.rule == "check.no-round" for finding in report.findings):
-        return None
-    if path.suffix.lower() == ".json" and path.is_file():
-        return _description_alone(path, report, settings)
-    return report
+class _Planner:
+    """Looks at one place; repairs of contents come first, then those of names."""
 
+    def __init__(self, place: Place, settings: Settings, wanted: tuple[str, ...], work: Path) -> None:
+        self._place, self._root = place, root_of(place)
+        self._settings, self._wanted, self._work = settings, wanted, work
+        self._untouched: list[Untouched] = []
+        self._notes: list[str] = []
 
-def _description_alone(file: Path, report: Report, settings: Settings) -> Report:
-    """The verdict on a system description that is named by itself."""
-    description = read_description(file, file.name, _round_of(report, settings))
-    official = Verdict.ACCEPTED if description.accepted else Verdict.REJECTED
-    return msgspec.structs.replace(report, official=official, logs=(), entries=(), findings=description.findings)
-
-
-def _changes(
-    place: Place, round_: Round | None, wanted: tuple[str, ...], work: Path
-) -> tuple[tuple[Change, ...], tuple[Untouched, ...]]:
-    """Repairs of contents, then of names; one change a path."""
-    root, files = root_of(place), files_of(place, round_)
-    changes: dict[Path, Change] = {}
-    untouched: list[Untouched] = []
-    names = Names(root)
-    if round_ is not None:
-        for folder in files.benchmarks:
-            names.results(folder)
-            names.benchmark(folder, round_)
-        for organisation in files.organisations:
-            names.descriptions(organisation / "systems", systems_of(organisation))
-    misnamed = [change.path for change in names.changes if change.path.is_file()]
-    for file in dict.fromkeys((*files.descriptions, *files.logs, *misnamed)):
-        try:
-            change = _content(file, round_, wanted, work)
-        except OSError as error:
-            reason = f"it cannot be read: {error.strerror or error}"
-            untouched.append(Untouched(rule="log.unreadable", path=_below(file, root), line=None, reason=reason))
-            continue
-        if change is not None:
-            changes[file] = change
-    for change in names.changes:
-        if wanted and not change.repairs[0].rule.startswith(wanted):
-            continue
-        known = changes.get(change.path)
-        both = known and msgspec.structs.replace(known, target=change.target, repairs=known.repairs + change.repairs)
-        changes[change.path] = both or change
-    left = [one for one in names.untouched if not wanted or one.rule.startswith(wanted)]
-    return tuple(changes[path] for path in sorted(changes)), (*untouched, *left)
-
-
-def _content(file: Path, round_: Round | None, wanted: tuple[str, ...], work: Path) -> Change | None:
-    description = file.suffix.lower() == ".json"
-    limit = MAX_BYTES if description else MAX_LOG
-    with file.open("rb") as stream:
-        old = stream.read(limit + 1)
-    if len(old) > limit:
-        raise OSError(f"larger than {limit >> 20} MiB")
-    if not description and TOKEN_MLL not in old:
-        return None  # whatever it is, it is no log
-    lines = _lines(old)
-    repairs: Sequence[Repair]
-    if description:
-        mended = mend_description(old, round_.statuses if round_ else None, wanted)
-        new, repairs = mended.after, mended.repairs
-        changed = stretches(lines, _lines(new))
-    else:
-        edits, repairs = mend_log(lines, round_, wanted)
-        changed = [
-            (place, place + 1, [line for line in (edit[1],) if line is not None]) for place, edit in edits.items()
-        ]
-        new = b"".join(edits[place][1] or b"" if place in edits else line for place, line in enumerate(lines))
-    if new == old:
-        return None
-    content = work / f"{len(list(work.iterdir()))}{file.suffix}"
-    content.write_bytes(new)
-    return Change(
-        path=file,
-        repairs=tuple(repairs),
-        content=content,
-        digest=hashlib.sha256(old).hexdigest(),
-        hunks=hunks(lines, _merged(changed)),
-    )
-
-
-def _lines(content: bytes) -> list[bytes]:
-    """The lines of a file, cut at LF, with their ends."""
-    lines = [line + b"\n" for line in content.split(b"\n")]
-    last = lines.pop()[:-1]
-    return [*lines, last] if last else lines
-
-
-def _merged(changed: Sequence[Stretch]) -> list[Stretch]:
-    """Neighbouring changes as one, so that a diff shows what goes before what comes."""
-    merged: list[Stretch] = []
-    for start, end, new in changed:
-        if merged and merged[-1][1] == start:
-            merged[-1] = (merged[-1][0], end, [*merged[-1][2], *new])
+    def plan(self) -> Plan:
+        before = after = self._checked(self._place.path)
+        round_ = self._round_of(before)
+        changes = self._changes(round_)
+        if before is None or round_ is None:
+            note = "no round is known, so repairs of names, status and repeated keys are left out; say --round"
+            self._notes.append(note)
         else:
-            merged.append((start, end, new))
-    return merged
+            self._settings = msgspec.structs.replace(self._settings, round=before.round, usage=before.usage)
+            changes, after = self._judged(before, changes)
+            self._leave_the_rest(after)
+        changed = [
+            Changed(path=self._below(one.path), renamed_to=one.target.name if one.target else None, repairs=one.repairs)
+            for one in changes
+        ]
+        answer = Fixed(
+            root=str(self._root),
+            before=before.official if before else None,
+            after=after.official if after else None,
+            changes=tuple(changed),
+            not_touched=tuple(self._untouched),
+            notes=tuple(self._notes),
+        )
+        return Plan(self._root, changes, answer)
 
+    def _below(self, file: Path) -> str:
+        return file.relative_to(self._root).as_posix()
 
-def _judged(
-    place: Place,
-    before: Report,
-    changes: tuple[Change, ...],
-    untouched: tuple[Untouched, ...],
-    settings: Settings,
-    wanted: tuple[str, ...],
-    work: Path,
-) -> Plan:
-    """The plan with its verdict; repairs that would make it worse are taken back."""
-    root, notes = root_of(place), list[str]()
-    after = before
-    if changes:
-        after = _after(place, changes, settings, work / "all")
+    def _round_of(self, report: Report | None) -> Round | None:
+        if report is None or report.usage is None or report.round is None:
+            return None
+        return get_round(report.usage, report.round, self._settings.overlay)
+
+    def _checked(self, path: Path) -> Report | None:
+        """The official verdict on a path; None where no round is known."""
+        [report] = check_paths([path], self._settings)
+        for found in report.findings:
+            if found.rule in ("check.unknown-round", "check.no-such-path"):
+                raise MlsubError(f"{found.message}: expected {found.expected}.")
+            if found.rule == "check.no-round":
+                return None
+        if path.suffix.lower() != ".json" or not path.is_file():
+            return report
+        # A system description that is named by itself.
+        description = read_description(path, path.name, self._round_of(report))
+        official = Verdict.ACCEPTED if description.accepted else Verdict.REJECTED
+        return msgspec.structs.replace(report, official=official, logs=(), entries=(), findings=description.findings)
+
+    def _changes(self, round_: Round | None) -> tuple[Change, ...]:
+        """One change a path."""
+        files, names = files_of(self._place, round_), Names(self._root)
+        if round_ is not None:
+            for folder in files.benchmarks:
+                names.results(folder)
+                names.benchmark(folder, round_)
+            for organisation in files.organisations:
+                names.descriptions(organisation / "systems", systems_of(organisation))
+        changes: dict[Path, Change] = {}
+        misnamed = [change.path for change in names.changes if change.path.is_file()]
+        for file in dict.fromkeys((*files.descriptions, *files.logs, *misnamed)):
+            try:
+                change = self._content(file, round_)
+            except OSError as error:
+                reason = f"it cannot be read: {error.strerror or error}"
+                left = Untouched(rule="log.unreadable", path=self._below(file), line=None, reason=reason)
+                self._untouched.append(left)
+                continue
+            if change is not None:
+                changes[file] = change
+        for change in names.changes:
+            if change.repairs[0].rule.startswith(self._wanted):
+                known = changes.get(change.path, msgspec.structs.replace(change, repairs=()))
+                both = (*known.repairs, *change.repairs)
+                changes[change.path] = msgspec.structs.replace(known, target=change.target, repairs=both)
+        self._untouched += [one for one in names.untouched if one.rule.startswith(self._wanted)]
+        return tuple(changes[path] for path in sorted(changes))
+
+    def _content(self, file: Path, round_: Round | None) -> Change | None:
+        description = file.suffix.lower() == ".json"
+        limit = MAX_BYTES if description else MAX_LOG
+        with file.open("rb") as stream:
+            old = stream.read(limit + 1)
+        if len(old) > limit:
+            raise OSError(f"larger than {limit >> 20} MiB")
+        if not description and TOKEN_MLL not in old:
+            return None  # whatever it is, it is not a log
+        lines = lines_of(old)
+        if description:
+            fixed = fix_description(old, round_.statuses if round_ else None, self._wanted)
+            new, repairs = fixed.after, fixed.repairs
+            changed = stretches(lines, lines_of(new))
+        else:
+            edits, found = fix_log(lines, round_, self._wanted)
+            new, repairs = edited(lines, edits), tuple(found)
+            changed = [(place, place + 1, [] if line is None else [line]) for place, line in sorted(edits.items())]
+        if new == old:
+            return None
+        content = self._work / f"{len(list(self._work.iterdir()))}{file.suffix}"
+        content.write_bytes(new)
+        digest = hashlib.sha256(old).hexdigest()
+        return Change(path=file, repairs=repairs, content=content, digest=digest, hunks=hunks(lines, changed))
+
+    def _judged(self, before: Report, changes: tuple[Change, ...]) -> tuple[tuple[Change, ...], Report]:
+        """The changes and the verdict after them; new names that would make it worse are taken back."""
+        after = self._after(changes, before, "all")
         if _worse(before, after):
-            kept = tuple(msgspec.structs.replace(change, target=None) for change in changes if change.content)
-            kept = tuple(_without_names(change) for change in kept)
-            notes.append("new names would make the official verdict worse, so names are left as they are")
-            changes, after = kept, _after(place, kept, settings, work / "kept") if kept else before
+            changes = tuple(_without_names(change) for change in changes if change.content)
+            self._notes.append("new names would make the official verdict worse, so names are left as they are")
+            after = self._after(changes, before, "kept")
         if _worse(before, after):
-            raise MlsubError(
-                f"{root}: the repairs would make the official verdict worse. Nothing is done; please report."
-            )
-    seen = {(one.rule, one.path) for one in untouched}
-    left = [
-        Untouched(rule=finding.rule, path=finding.path, line=finding.line, reason=_reason(finding))
-        for finding in after.findings
-        if _family(finding.rule) and (not wanted or finding.rule.startswith(wanted))
-        if (finding.rule, finding.path) not in seen
-    ]
-    return Plan(
-        root=root,
-        changes=changes,
-        untouched=(*untouched, *left),
-        before=before.official,
-        after=after.official,
-        notes=tuple(notes),
-    )
+            message = "the repairs would make the official verdict worse. Nothing is done; please report."
+            raise MlsubError(f"{self._root}: {message}")
+        return changes, after
+
+    def _after(self, changes: tuple[Change, ...], before: Report, name: str) -> Report:
+        if not changes:
+            return before
+        work = self._work / name
+        work.mkdir()
+        top = shadow(self._root, changes, work)
+        report = self._checked(top / renamed(self._place.path, changes).relative_to(self._root))
+        assert report is not None  # noqa: S101  (the settings name a round)
+        return report
+
+    def _leave_the_rest(self, after: Report) -> None:
+        """Report the findings that have a repair in other cases."""
+        seen = {(one.rule, one.path) for one in self._untouched}
+        for found in after.findings:
+            rule = found.rule
+            repairable = rule in _FAMILIES or (rule.startswith("key.") and rule.endswith(".repeated"))
+            if repairable and rule.startswith(self._wanted) and (rule, found.path) not in seen:
+                reason = "; ".join(filter(None, (found.message, found.actual and f"found {found.actual}")))
+                self._untouched.append(Untouched(rule=rule, path=found.path, line=found.line, reason=reason))
 
 
 def _without_names(change: Change) -> Change:
     kept = tuple(repair for repair in change.repairs if repair.line is not None)
-    return msgspec.structs.replace(change, repairs=kept)
-
-
-def _after(place: Place, changes: tuple[Change, ...], settings: Settings, work: Path) -> Report:
-    root = root_of(place)
-    work.mkdir()
-    top = shadow(root, changes, work)
-    report = _checked(top / renamed(place.path, changes).relative_to(root), settings)
-    assert report is not None  # noqa: S101  (the settings name a round)
-    return report
+    return msgspec.structs.replace(change, target=None, repairs=kept)
 
 
 def _worse(before: Report, after: Report) -> bool:
     """Whether anything that was accepted no longer is, the whole included."""
-    if _RANK[after.official] < _RANK[before.official]:
-        return True
-    return bool(_accepted(before) - _accepted(after))
+    return _RANK[after.official] < _RANK[before.official] or bool(_accepted(before) - _accepted(after))
 
 
 def _accepted(report: Report) -> set[tuple[str, ...]]:
@@ -272,16 +241,3 @@ def _accepted(report: Report) -> set[tuple[str, ...]]:
         if entry.official is Verdict.ACCEPTED
     }
     return {*logs, *entries}
-
-
-def _family(rule: str) -> bool:
-    return rule in _FAMILIES or (rule.startswith("key.") and rule.endswith(".repeated"))
-
-
-def _reason(finding: Finding) -> str:
-    parts = (finding.message, finding.actual and f"found {finding.actual}")
-    return "; ".join(part for part in parts if part)
-
-
-def _below(file: Path, root: Path) -> str:
-    return file.relative_to(root).as_posix()

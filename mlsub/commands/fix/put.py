@@ -1,16 +1,24 @@
-"""Put a changed file in the place of the old one: whole, proven and with its mode, or not at all."""
+"""Logs that are changed: which ones, and each put in the place of the old one, whole, proven and with its mode."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import secrets
 import shutil
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
+import msgspec
+
 from mlsub.io.errors import MlsubError
+from mlsub.log.reader import TOKEN, TOKEN_MLL, foreign_encoding, open_log, read_records
+
+#: What a log is called in a folder that is named as a whole.
+ENDINGS = (".txt", ".log", ".out")
+MAX_LOGS = 100_000
 
 Writer = Callable[[BinaryIO, BinaryIO], None]
 
@@ -19,7 +27,7 @@ def check_source(file: Path) -> None:
     """Find out beforehand what keeps a file from being changed.
 
     Raises:
-        MlsubError: it is a link, no regular file, packed, or does not exist.
+        MlsubError: it is a link, not a regular file, compressed, or does not exist.
     """
     try:
         mode = file.lstat().st_mode
@@ -28,9 +36,9 @@ def check_source(file: Path) -> None:
     if stat.S_ISLNK(mode):
         raise MlsubError(f"{file} is a link. Name the file it leads to.")
     if not stat.S_ISREG(mode):
-        raise MlsubError(f"{file} is no regular file. Name a log.")
+        raise MlsubError(f"{file} is not a regular file. Name a log.")
     if file.suffix == ".gz":
-        raise MlsubError(f"{file} is packed, and results are submitted plain. Unpack it first.")
+        raise MlsubError(f"{file} is compressed, and results are submitted uncompressed. Decompress it first.")
 
 
 def rewrite(file: Path, write: Writer, prove: Callable[[Path], None], target: Path | None = None) -> None:
@@ -76,3 +84,103 @@ def _state(file: Path) -> tuple[int, int, int]:
 def _cannot(file: Path, what: str, error: Exception) -> MlsubError:
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return MlsubError(f"{file} cannot be {what}: {reason}. Nothing was changed in it.")
+
+
+class Fingerprint(msgspec.Struct, frozen=True):
+    """The records of a log: how many, and a digest of the bytes of each and of their order.
+
+    ``placed`` is the digest with the line of each record, for changes that keep every line where it was.
+    """
+
+    records: int
+    digest: str
+    placed: str
+
+
+def fingerprint(file: Path) -> Fingerprint:
+    """Read all records of a log, by the tokens of all formats.
+
+    Raises:
+        MlsubError: the log cannot be read, or is in an encoding whose bytes are not those of its characters.
+    """
+    count, digest, placed = 0, hashlib.sha256(), hashlib.sha256()
+    try:
+        with open_log(file) as stream:
+            encoding = foreign_encoding(stream.read(4))
+        if encoding is not None:
+            raise MlsubError(
+                f"{file} is {encoding.upper()}, in which no tool finds records. Convert it to UTF-8 first."
+            )
+        for token in (TOKEN, TOKEN_MLL):
+            with open_log(file) as stream:
+                for batch in read_records(stream, token=token):
+                    for line, text, hidden, too_long in batch:
+                        count += token is TOKEN_MLL
+                        part = b"%d %d %d:%b\n" % (hidden, too_long, len(text), text)
+                        digest.update(part)
+                        placed.update(b"%d " % line)
+                        placed.update(part)
+    except MlsubError as error:
+        raise MlsubError(f"{file} cannot be read: {error}. Name a log that can be.") from error
+    return Fingerprint(count, digest.hexdigest(), placed.hexdigest())
+
+
+def prove_same(before: Fingerprint, after: Fingerprint, file: Path, *, placed: bool) -> None:
+    """Compare the records of a log before and after.
+
+    Args:
+        before: of the log as it is.
+        after: of the log as it would be.
+        file: what the message calls it.
+        placed: whether each record must be on its line still.
+
+    Raises:
+        MlsubError: they differ in anything.
+    """
+    same = before == after if placed else (before.records, before.digest) == (after.records, after.digest)
+    if not same:
+        counts = f"{before.records} before, {after.records} after"
+        raise MlsubError(f"{file} is left as it was: its records would not be the same ({counts}). Please report it.")
+
+
+def find_logs(paths: Sequence[str]) -> list[Path]:
+    """The logs that are named, and those anywhere below the folders that are; hidden files and links are passed over.
+
+    Raises:
+        MlsubError: a path does not exist or is empty of logs, or a folder cannot be read.
+    """
+    found: dict[Path, None] = {}
+    for name in paths:
+        path = Path(os.path.abspath(name)) if "\0" not in name else None  # noqa: PTH100  (links keep their names)
+        if path is None or not os.path.lexists(path):
+            raise MlsubError(f"There is no {name}. Name logs, or folders of them.")
+        if not path.is_dir():
+            found[path] = None
+            continue
+        below = _below(path)
+        if not below:
+            raise MlsubError(f"{path} holds no log ({', '.join(ENDINGS)}). Name logs, or folders of them.")
+        found.update(dict.fromkeys(below))
+        if len(found) > MAX_LOGS:
+            raise MlsubError(f"There are more than {MAX_LOGS} logs. Name fewer.")
+    return list(found)
+
+
+def root_of(files: Sequence[Path]) -> Path:
+    """The folder that paths of the logs are relative to."""
+    return Path(os.path.commonpath([file.parent for file in files]))
+
+
+def _below(folder: Path) -> list[Path]:
+    found = []
+
+    def fail(error: OSError) -> None:
+        raise MlsubError(f"{error.filename} cannot be read: {error.strerror}. Make it readable, or name the logs.")
+
+    for parent, folders, files in os.walk(folder, onerror=fail):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(files):
+            file = Path(parent, name)
+            if not name.startswith(".") and name.endswith(ENDINGS) and file.is_file() and not file.is_symlink():
+                found.append(file)
+    return found

@@ -1,6 +1,6 @@
 """Repairs of one log: marks and line ends, blanks behind records, and records that only repeat another.
 
-Framework output stays as it is but for line ends; a bare CR, of a progress bar or before a CR LF, is left alone.
+Framework output stays as it is except for line ends; a bare CR, of a progress bar or before a CR LF, is left alone.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ import json
 import re
 from typing import Any
 
-from mlsub.commands.fix.model import BLANKS, LINE_ENDS, MARK, Repair
+from mlsub.commands.fix.model import ALL, Repair
+from mlsub.commands.fix.text import Edits, fix_text
 from mlsub.commands.fix.zones import MARK as RECORD_MARK
 from mlsub.divisions import division_of
 from mlsub.log.event import Event, decode
@@ -17,70 +18,35 @@ from mlsub.log.reader import TOKEN
 from mlsub.rounds import Round
 from mlsub.rules.compiled import plan_for
 
-#: (line as it is, the repaired line or None where it goes); lines with their ends.
-Edit = tuple[bytes, bytes | None]
-
-_BOM = b"\xef\xbb\xbf"
 #: What may stand before a record that goes: nothing, or the rank of the process that logged it.
 _RANK = re.compile(rb"\s*(?:\[?\d{1,6}(?:,\d{1,6})?\]?(?:<std(?:out|err)>)?:?\s*)?")
 _NEVER = frozenset(("seed", "cache_clear", "eval_accuracy", "eval_error", "weights_initialization", "tracked_stats"))
 
 
-def mend_log(
-    lines: list[bytes], round_: Round | None, wanted: tuple[str, ...] = ()
-) -> tuple[dict[int, Edit], list[Repair]]:
+def fix_log(lines: list[bytes], round_: Round | None, wanted: tuple[str, ...] = ALL) -> tuple[Edits, list[Repair]]:
     """The repairs of a log.
 
     Args:
         lines: the log, cut at LF.
         round_: whose rules say which keys appear once; None for repairs of the text alone.
-        wanted: rules, or starts of them, to repair by; empty for all.
+        wanted: rules, or starts of them, to repair by.
 
     Returns:
-        What becomes of lines, by their index, and the repairs.
+        What becomes of lines, and the repairs.
     """
-
-    def asked(rule: str) -> bool:
-        return not wanted or rule.startswith(wanted)
-
     repeated = _repeats(lines, round_) if round_ is not None and round_.log_format == "mllog" else {}
-    repeated = {place: key for place, key in repeated.items() if asked(f"key.{key}.repeated")}
-    edits: dict[int, Edit] = {}
-    ends = blanks = 0
-    first: dict[str, int] = {}
-    repairs = []
-    for place, line in enumerate(lines):
-        if place in repeated:
-            edits[place] = (line, None)
-            rule = f"key.{repeated[place]}.repeated"
-            repairs.append(
-                Repair(rule=rule, line=place + 1, action="take the record away, which repeats an earlier one")
-            )
-            continue
-        new = line
-        if place == 0 and line.startswith(_BOM) and asked(MARK):
-            new = new[len(_BOM) :]
-            repairs.append(Repair(rule=MARK, line=1, action="take the byte order mark away"))
-        if new.endswith(b"\r\n") and not new.endswith(b"\r\r\n") and asked(LINE_ENDS):
-            new = new[:-2] + b"\n"
-            ends += 1
-            first.setdefault(LINE_ENDS, place + 1)
-        if RECORD_MARK in new and asked(BLANKS) and (stripped := _without_blanks(new)) != new:
-            new = stripped
-            blanks += 1
-            first.setdefault(BLANKS, place + 1)
-        if new != line:
-            edits[place] = (line, new)
-    if ends:
-        repairs.append(Repair(rule=LINE_ENDS, line=first[LINE_ENDS], action="end lines in LF", count=ends))
-    if blanks:
-        action = "take blanks behind records away"
-        repairs.append(Repair(rule=BLANKS, line=first[BLANKS], action=action, count=blanks))
+    rules = {place: rule for place, key in repeated.items() if (rule := f"key.{key}.repeated").startswith(wanted)}
+    edits, repairs = fix_text(lines, wanted, _without_blanks, rules)
+    edits |= dict.fromkeys(rules, None)
+    action = "remove the record, which repeats an earlier one"
+    repairs += [Repair(rule=rule, line=place + 1, action=action) for place, rule in rules.items()]
     return edits, repairs
 
 
 def _without_blanks(line: bytes) -> bytes:
     """A line without blanks at its end, where a whole record ends there."""
+    if RECORD_MARK not in line:
+        return line
     body, end = (line[:-1], b"\n") if line.endswith(b"\n") else (line, b"")
     if body.endswith(b"\r"):
         body, end = body[:-1], b"\r" + end

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import BinaryIO
 
-from mlsub.commands.fix.apply import apply
 from mlsub.commands.fix.diff import header
-from mlsub.commands.fix.model import Changed, Fix, Fixed
-from mlsub.commands.fix.plan import Plan, plan_for
+from mlsub.commands.fix.model import ALL, REPEATED, Change, Plan
+from mlsub.commands.fix.plan import plan_for
+from mlsub.commands.fix.put import rewrite
 from mlsub.commands.fix.shadow import renamed
 from mlsub.io.errors import MlsubError
+from mlsub.log.event import decode
+from mlsub.log.reader import read_records
 from mlsub.workspace import Settings
 
 
@@ -37,7 +42,7 @@ def fix(
         for number, path in enumerate(dict.fromkeys(paths)):
             try:
                 Path(work, str(number)).mkdir()
-                plan = plan_for(path, settings, wanted, Path(work, str(number)))
+                plan = plan_for(path, settings, wanted or ALL, Path(work, str(number)))
                 plans.append(plan)
                 # Before anything moves: of a folder that is renamed, the diff names every file.
                 diffs += as_diff(plan) if diff else ()
@@ -46,7 +51,7 @@ def fix(
                 problems.append(error)
             except OSError as error:
                 reason = error.strerror or error
-                problems.append(MlsubError(f"{path} cannot be looked at: {reason}. Nothing more is done."))
+                problems.append(MlsubError(f"{path} cannot be read: {reason}. Nothing more was done."))
     return plans, diffs, problems
 
 
@@ -55,7 +60,7 @@ def as_diff(plan: Plan) -> Iterator[bytes]:
     contents = {change.path: change for change in plan.changes if change.content is not None}
     for file in sorted({*contents, *_moved(plan)}):
         change = contents.get(file)
-        old, new = _below(file, plan.root), _below(renamed(file, plan.changes), plan.root)
+        old, new = (path.relative_to(plan.root).as_posix() for path in (file, renamed(file, plan.changes)))
         yield header(old, new, changed=change is not None, similarity=100 if change is None else 90)
         if change is not None:
             yield change.hunks
@@ -72,28 +77,65 @@ def _moved(plan: Plan) -> Iterator[Path]:
             yield change.path
 
 
-def fix_of(plans: Sequence[Plan], *, written: bool) -> Fix:
-    """The plans as an answer."""
-    return Fix(written=written, plans=tuple(map(_fixed, plans)))
+def apply(plan: Plan) -> list[MlsubError]:
+    """Make the repairs, contents before names, and every one that can be made; gives the errors of the others."""
+    failed = []
+    # The deepest first, so that no path changes above one that is still to be renamed.
+    deepest = sorted(plan.changes, key=lambda change: -len(change.path.parts))
+    for change, make in [*((change, _write) for change in plan.changes), *((change, _rename) for change in deepest)]:
+        try:
+            make(change)
+        except MlsubError as error:
+            failed.append(error)
+    return failed
 
 
-def _fixed(plan: Plan) -> Fixed:
-    return Fixed(
-        root=str(plan.root),
-        before=plan.before,
-        after=plan.after,
-        changes=tuple(
-            Changed(
-                path=_below(change.path, plan.root),
-                renamed_to=change.target.name if change.target is not None else None,
-                repairs=change.repairs,
-            )
-            for change in plan.changes
-        ),
-        not_touched=plan.untouched,
-        notes=plan.notes,
-    )
+def _write(change: Change) -> None:
+    """Put the new content in place, where there is one, each proven first."""
+    content = change.content
+    if content is None:
+        return
+
+    def write(source: BinaryIO, sink: BinaryIO) -> None:
+        if hashlib.sha256(source.read()).hexdigest() != change.digest:
+            raise MlsubError(f"{change.path} changed since it was read, and is left as it is. Try again.")
+        sink.write(content.read_bytes())
+
+    def prove(part: Path) -> None:
+        if part.read_bytes() != content.read_bytes():
+            raise MlsubError(f"{change.path} is left as it is: what was written is not what was planned.")
+        if change.path.suffix.lower() != ".json":
+            _prove_events(change, content)
+
+    rewrite(change.path, write, prove)
 
 
-def _below(path: Path, root: Path) -> str:
-    return path.relative_to(root).as_posix()
+def _prove_events(change: Change, content: Path) -> None:
+    """Prove that a repaired log has the same events, except on the lines that only repeat one."""
+    gone = {repair.line for repair in change.repairs if repair.rule.endswith(f".{REPEATED}")}
+    if [event for line, event in _events(change.path) if line not in gone] != [event for _, event in _events(content)]:
+        raise MlsubError(f"{change.path} is left as it is: its events would not be the same. Please report it.")
+
+
+def _events(file: Path) -> Iterator[tuple[int, tuple[str, bool, bool]]]:
+    """Line and event of each record, with what the official parser does not see; NaN is equal to itself here."""
+    with file.open("rb") as stream:
+        for batch in read_records(stream):
+            for line, text, hidden, too_long in batch:
+                yield line, (repr(decode(0, text)), hidden, too_long)
+
+
+def _rename(change: Change) -> None:
+    path, target = change.path, change.target
+    if target is None:
+        return
+    try:
+        if os.path.lexists(target):
+            raise MlsubError(f"{path} keeps its name: {target.name} exists by now.")
+        if path.is_dir():
+            path.rename(target)
+        else:
+            os.link(path, target)
+            path.unlink()
+    except OSError as error:
+        raise MlsubError(f"{path} cannot be renamed to {target.name}: {error.strerror}.") from error

@@ -6,39 +6,22 @@ Source of the limit: training_policies#588; result files hold the whole framewor
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-import msgspec
-
-from mlsub.commands.fix.logs import find_logs
 from mlsub.commands.fix.model import Shortened, Truncation
-from mlsub.commands.fix.proof import fingerprint, prove_same
-from mlsub.commands.fix.put import check_source, rewrite
+from mlsub.commands.fix.put import check_source, find_logs, fingerprint, prove_same, rewrite
 from mlsub.commands.fix.zones import FREE, line_end, zones
 from mlsub.io.errors import MlsubError
 
 #: Bytes above which the rules allow a log to be truncated.
 LIMIT = 100 << 20
-#: Room for the line that tells what was left out.
+#: Room for the line that says what was left out.
 _MARKER_ROOM = 256
 
-
-class _Plan(msgspec.Struct, frozen=True):
-    """Free text is kept up to byte ``head`` and from byte ``tail`` on, counted over the free text alone."""
-
-    head: int
-    tail: int
-
-
-class _Told(msgspec.Struct):
-    """What is left out, while it is counted; whether anything is yet, and whether that begins within a line."""
-
-    lines: int = 0
-    bytes: int = 0
-    begins: bool = False
-    mid_line: bool = False
+#: Free text is kept up to the first byte and from the second on, counted over the free text alone.
+Kept = tuple[int, int]
 
 
 def truncate(file: Path, limit: int = LIMIT, *, write: bool) -> Shortened | None:
@@ -58,29 +41,28 @@ def truncate(file: Path, limit: int = LIMIT, *, write: bool) -> Shortened | None
         if size <= limit:
             return None
         before = fingerprint(file)
-        plan = _plan(file, limit)
-        told = _Told()
+        kept = _kept_of(file, limit)
         with file.open("rb") as source:
-            _copy(source, None, plan, told)
+            marker, lines, left_out = _left_out(source, kept)
     except OSError as error:
         raise MlsubError(f"{file} cannot be read: {error.strerror}. Make it readable.") from error
     if write:
         rewrite(
             file,
-            lambda source, sink: _copy(source, sink, plan, told),
+            lambda source, sink: _copy(source, sink, kept, marker),
             lambda part: prove_same(before, fingerprint(part), file, placed=False),
         )
     return Shortened(
         path=str(file),
         size=size,
-        size_after=size - told.bytes + len(_marker(told)),
-        lines_left_out=told.lines,
-        bytes_left_out=told.bytes,
+        size_after=size - left_out + len(marker),
+        lines_left_out=lines,
+        bytes_left_out=left_out,
         records=before.records,
     )
 
 
-def _plan(file: Path, limit: int) -> _Plan:
+def _kept_of(file: Path, limit: int) -> Kept:
     free = kept = 0
     with file.open("rb") as source:
         for mark, text in zones(source):
@@ -94,59 +76,63 @@ def _plan(file: Path, limit: int) -> _Plan:
             f"{file} cannot be truncated to {limit >> 20} MiB: the lines of its records alone are {kept} bytes. "
             "Log fewer records, or ask the review committee."
         )
-    return _Plan(room // 2, free - room // 2)
+    return room // 2, free - room // 2
 
 
-def _copy(source: BinaryIO, sink: BinaryIO | None, plan: _Plan, told: _Told) -> None:
-    """Copy what the plan keeps; without a sink count what is left out, which the marker tells in the second go."""
-    seen, marked, last = 0, False, b"\n"
+def _parts(source: BinaryIO, kept: Kept) -> Iterator[tuple[bytes, bytes, bytes]]:
+    """The log in parts: text that is kept, what is left out behind it, and text that is kept behind that."""
+    seen = 0
     for mark, text in zones(source):
-        before, after = _kept(text, seen, plan) if mark == FREE else (text, b"")
-        seen += len(text) if mark == FREE else 0
-        left_out = text[len(before) : len(text) - len(after)]
+        if mark != FREE:
+            yield text, b"", b""
+            continue
+        before, after = _kept(text, seen, *kept)
+        seen += len(text)
+        yield before, text[len(before) : len(text) - len(after)], after
+
+
+def _left_out(source: BinaryIO, kept: Kept) -> tuple[bytes, int, int]:
+    """The line that says what is left out, and how many lines and bytes that is."""
+    lines, size, mid_line, last = 0, 0, False, b"\n"
+    for before, left_out, after in _parts(source, kept):
         last = before[-1:] or last
-        if sink is None:
-            _count(told, left_out, last)
-        else:
-            sink.write(before)
-            if left_out and not marked:
-                sink.write(_marker(told))
-                marked = True
-            sink.write(after)
+        if left_out and not size:
+            mid_line = last not in b"\r\n"
+        lines += left_out.count(b"\n")
+        size += len(left_out)
         last = after[-1:] or last
+    words = (
+        f"[mlsub fix: from here on {lines} lines ({size} bytes) of framework output are left out, "
+        "no MLPerf record among them]\n"
+    )
+    return b"\n" * mid_line + words.encode(), lines, size
 
 
-def _count(told: _Told, left_out: bytes, last: bytes) -> None:
-    if left_out and not told.begins:
-        told.begins, told.mid_line = True, last not in b"\r\n"
-    told.lines += left_out.count(b"\n")
-    told.bytes += len(left_out)
+def _copy(source: BinaryIO, sink: BinaryIO, kept: Kept, marker: bytes) -> None:
+    for before, left_out, after in _parts(source, kept):
+        sink.write(before)
+        if left_out:
+            sink.write(marker)
+            marker = b""
+        sink.write(after)
 
 
-def _kept(text: bytes, start: int, plan: _Plan) -> tuple[bytes, bytes]:
+def _kept(text: bytes, start: int, head: int, tail: int) -> tuple[bytes, bytes]:
     """What is kept of free text, at its beginning and at its end; cut between lines."""
     end = start + len(text)
-    if end <= plan.head or start >= plan.tail:
+    if end <= head or start >= tail:
         return text, b""
     before = b""
-    if start < plan.head:
-        head = text[: plan.head - start]
-        before = head[: max(head.rfind(b"\n"), head.rfind(b"\r")) + 1]
+    if start < head:
+        first = text[: head - start]
+        before = first[: max(first.rfind(b"\n"), first.rfind(b"\r")) + 1]
         if text[len(before) - 1 : len(before) + 1] == b"\r\n":
             before += b"\n"
     after = b""
-    if end > plan.tail:
-        tail = plan.tail - start
-        after = text[max(line_end(text, tail - 1) if tail > 0 else 0, len(before)) :]
+    if end > tail:
+        at = tail - start
+        after = text[max(line_end(text, at - 1) if at > 0 else 0, len(before)) :]
     return before, after
-
-
-def _marker(told: _Told) -> bytes:
-    words = (
-        f"[mlsub fix: from here on {told.lines} lines ({told.bytes} bytes) of framework output are left out, "
-        "no MLPerf record among them]\n"
-    )
-    return b"\n" * told.mid_line + words.encode()
 
 
 def truncate_logs(paths: Sequence[str], limit: int, *, write: bool) -> tuple[Truncation | None, list[MlsubError]]:
@@ -159,15 +145,13 @@ def truncate_logs(paths: Sequence[str], limit: int, *, write: bool) -> tuple[Tru
         MlsubError: a path does not name logs.
     """
     files = find_logs(paths)
-    done: list[Shortened] = []
+    done: list[Shortened | None] = []
     problems: list[MlsubError] = []
     for file in files:
         try:
-            shortened = truncate(file, limit, write=write)
+            done.append(truncate(file, limit, write=write))
         except MlsubError as error:
             problems.append(error)
-            continue
-        if shortened is not None:
-            done.append(shortened)
-    read = len(files) - len(problems)
-    return Truncation(written=write, limit=limit, read=read, logs=tuple(done)) if read else None, problems
+    if not done:
+        return None, problems
+    return Truncation(written=write, limit=limit, read=len(done), logs=tuple(filter(None, done))), problems

@@ -1,7 +1,7 @@
 """A log cut into what is free text and what is a record's line: one pass, bounded memory, no byte left out.
 
 A line ends here where it ends for the official parser: at LF, CR LF or a bare CR. Whatever looks like the beginning of
-a record of any format (``:::MLLOG``, ``:::MLL`` of v0.6, ``:::MLP`` of v0.5) counts as one, be it broken.
+a record of any format (``:::MLLOG``, ``:::MLL`` of v0.6, ``:::MLP`` of v0.5) counts as one, even if it is broken.
 """
 
 from __future__ import annotations

@@ -12,73 +12,61 @@ import click
 from mlsub.commands.lazy import Command
 
 if TYPE_CHECKING:
-    from mlsub.commands.pack.draft import Draft
+    from mlsub.commands.init.draft import Draft
     from mlsub.rounds import Round
     from mlsub.submission.layout.expected import ExpectedPath
 
 
 @click.command("init", cls=Command, example="mlsub init --from v5.1/NVIDIA")
 @click.argument("file", metavar="[FILE]", default="submission.yaml", type=click.Path(path_type=Path))
-@click.option("--from", "tree", metavar="TREE", type=click.Path(path_type=Path), help="Read it off this submission.")
+@click.option("--from", "tree", metavar="TREE", type=click.Path(path_type=Path), help="Start from this submission.")
 @click.option("--organisation", metavar="NAME", help="The submitter.")
 @click.option("--usage", metavar="USAGE", help="training, hpc or rehearsal.")
-@click.option("--round", "round_", metavar="ROUND", help="5.1, 5.1.0 or v5.1.")
+@click.option("--round", metavar="ROUND", help="5.1, 5.1.0 or v5.1.")
 @click.option("--division", type=click.Choice(["closed", "open"]), help="Of all entries.")
-@click.option("--system", "systems", metavar="NAME", multiple=True, help="A system; may be given again.")
-@click.option("--benchmark", "benchmarks", metavar="NAME", multiple=True, help="A benchmark; may be given again.")
+@click.option("--system", metavar="NAME", multiple=True, help="A system; may be given again.")
+@click.option("--benchmark", metavar="NAME", multiple=True, help="A benchmark; may be given again.")
 @click.option("--scaling", type=click.Choice(["strong", "weak"]), help="HPC: of all entries.")
 @click.option("--implementation", metavar="NAME", help="The name of the code's folder.")
 @click.option("--runs", metavar="DIR", default="runs", show_default=True, help="DIR/<system>/<benchmark> holds logs.")
 @click.option("--force", is_flag=True, help="Replace FILE; what it held is kept as FILE.~1~.")
-@click.option("--ask/--no-ask", default=None, help="Ask for what no flag says; as it is: on a terminal only.")
+@click.option("--ask/--no-ask", default=None, help="Ask for what no option gives; the default on a terminal.")
 def command(
-    file: Path,
-    tree: Path | None,
-    organisation: str | None,
-    usage: str | None,
-    round_: str | None,
-    division: str | None,
-    systems: tuple[str, ...],
-    benchmarks: tuple[str, ...],
-    scaling: str | None,
-    implementation: str | None,
-    runs: str,
-    force: bool,
-    ask: bool | None,
+    file: Path, tree: Path | None, runs: str, force: bool, ask: bool | None, **flags: str | tuple[str, ...] | None
 ) -> None:
-    """Write the manifest of a submission: from flags, by asking, or read off a submission that exists.
+    """Write the manifest of a submission: from options, answers to questions, or an existing submission.
 
     It also prints the files that the submission rules expect. FILE is submission.yaml unless you name another.
 
-    Exit status: 0 written, 2 not.
+    Exit status: 0 written, 2 could not be written.
     """
     from mlsub.io.errors import MlsubError
     from mlsub.io.output import check_output
 
+    given = {name: ",".join(said) if isinstance(said, tuple) else said for name, said in flags.items()}
     try:
         check_output(file, force=force)
         if tree is not None:
-            draft = _of_tree(tree, file, round_, usage)
+            draft, notes = _of_tree(tree, file, given["round"], given["usage"])
         else:
-            from mlsub.commands.pack.questions import Given, draft_from
+            from mlsub.commands.init.questions import draft_from
 
-            given = Given(organisation, usage, round_, division, systems, benchmarks, scaling, implementation, runs)
-            draft = draft_from(given, ask=sys.stdin.isatty() if ask is None else ask)
-        _write(draft, file, force=force)
+            draft, notes = draft_from(given, runs, ask=sys.stdin.isatty() if ask is None else ask), []
+        _write(draft, notes, file, force=force)
     except ValueError as error:
         raise MlsubError(str(error)) from error
     _print_tree(draft, file)
 
 
-def _of_tree(tree: Path, file: Path, round_: str | None, usage: str | None) -> Draft:
-    """The draft of a submission that exists.
+def _of_tree(tree: Path, file: Path, round_: str | None, usage: str | None) -> tuple[Draft, list[str]]:
+    """The draft of a submission that exists, and notes on it.
 
     Raises:
-        ValueError: it is none, or its round is not known.
+        ValueError: it is not a submission, or its round is not known.
     """
     import os
 
-    from mlsub.commands.pack.from_tree import draft_of
+    from mlsub.commands.init.from_tree import draft_of
     from mlsub.submission.locate import infer_round, is_organisation, locate
 
     if not is_organisation(tree):
@@ -97,20 +85,20 @@ def _round(usage: str, name: str) -> Round:
     return get_round(usage, normalise_round(name) or name[:40])
 
 
-def _write(draft: Draft, file: Path, *, force: bool) -> None:
-    """Write the draft, unless it is no manifest (a name in it that no folder can have).
+def _write(draft: Draft, notes: Iterable[str], file: Path, *, force: bool) -> None:
+    """Write the draft, unless it is not a manifest (a name in it that no folder can have).
 
     Raises:
-        ValueError: it is none; says why.
+        ValueError: it is not; says why.
     """
     import tempfile
 
+    from mlsub.commands.init.draft import manifest_text
     from mlsub.commands.options import write_output
-    from mlsub.commands.pack.draft import manifest_text
     from mlsub.commands.pack.read import read_manifest
     from mlsub.io.yamlfile import FileProblemsError
 
-    text = manifest_text(draft)
+    text = manifest_text(draft, notes)
     with tempfile.TemporaryDirectory(prefix="mlsub-init-") as folder:
         trial = Path(folder, file.name)
         trial.write_text(text, "utf-8")
@@ -123,8 +111,8 @@ def _write(draft: Draft, file: Path, *, force: bool) -> None:
 
 def _print_tree(draft: Draft, file: Path) -> None:
     """Say what was written, and print the files that the rules expect."""
+    from mlsub.commands.pack.plan import planned_entries
     from mlsub.commands.pack.read import read_manifest
-    from mlsub.commands.pack.scaffold import planned_entries
     from mlsub.io.plain import plain
     from mlsub.present.document import Column, Table
     from mlsub.present.text import lines
@@ -132,8 +120,8 @@ def _print_tree(draft: Draft, file: Path) -> None:
 
     manifest = read_manifest(file)
     entries = len(manifest.entries)
-    click.echo(plain(f"Written to {file}: {draft.organisation}, {manifest.round.title}, {entries} entries."))
-    click.echo(f"The submission rules expect in {plain(draft.organisation)}/:")
+    click.echo(plain(f"Written to {file}: {manifest.organisation}, {manifest.round.title}, {entries} entries."))
+    click.echo(f"The submission rules expect in {plain(manifest.organisation)}/:")
     expected = expected_tree(manifest.round.usage, manifest.round.name, planned_entries(manifest))
     for line in lines(Table((Column(""), Column("")), tuple(_results_together(expected)))):
         click.echo(f"  {line}")
@@ -141,8 +129,10 @@ def _print_tree(draft: Draft, file: Path) -> None:
         (system for system in manifest.systems if system.description and not system.description.exists()), None
     )
     if absent is not None:
-        click.echo(plain(f"Describe a system: mlsub system capture -o {draft.systems[0][1]}, or mlsub system new"))
-    click.echo(plain(f"See what it makes of your files with: mlsub pack {file} -o {draft.organisation}"))
+        click.echo(
+            plain(f"Describe a system: mlsub system capture -o {draft['systems'][absent.name]}, or mlsub system new")
+        )
+    click.echo(plain(f"See what it makes of your files with: mlsub pack {file} -o {manifest.organisation}"))
 
 
 def _results_together(expected: Iterable[ExpectedPath]) -> Iterator[tuple[str, str]]:

@@ -37,7 +37,7 @@ def command(
     PATH is an organisation's tree, a part of one, a folder of organisations, or a folder of rounds. A finding is not an
     accusation and not part of any verdict; each has its numbers, and what would explain it.
 
-    Exit status: 0 nothing to ask, 1 findings, 2 could not inspect. With --rates 0 or 2.
+    Exit status: 0 nothing to ask, 1 findings, 2 something could not be inspected. With --rates 0 or 2.
     """
     from mlsub.commands.inspect.document import document_of, rates_document
     from mlsub.commands.inspect.gather import gather
@@ -46,18 +46,21 @@ def command(
     from mlsub.io.errors import MlsubError
 
     check_rule_names((*selected, *ignored))
+    skipped: list[str] = []
     with progress_bar() as progress:
-        entries = gather(asked.paths, asked.settings(progress), beside=against)
+        entries = gather(asked.paths, asked.settings(progress), beside=against, skip=skipped.append)
     inspection = select(inspect(*entries), selected, ignored)
     if not inspection.read:
         raise MlsubError(_nothing_read(inspection))
+    for line in skipped:
+        tell(line)
     _tell_unreadable(inspection)
     if rates:
         frequencies = rates_of(inspection)
         target.write(frequencies, lambda: rates_document(frequencies), "rates")
     else:
         target.write(inspection, lambda: document_of(inspection))
-    sys.exit(1 if inspection.found and not rates else 0)
+    sys.exit(2 if skipped else 1 if inspection.found and not rates else 0)
 
 
 def _nothing_read(inspection: Inspection) -> str:

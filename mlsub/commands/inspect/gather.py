@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
@@ -17,8 +17,8 @@ from mlsub.judge.pool import map_logs
 from mlsub.log.events import LogReader, Tally, read_log
 from mlsub.log.reading import ReadingFold
 from mlsub.log.run import RunFold
+from mlsub.log.trace import Trace, TraceFold, trace_of
 from mlsub.review.runs.model import Entry
-from mlsub.review.runs.trace import Trace, TraceFold, trace_of
 from mlsub.rounds import Round, get_round
 from mlsub.workspace import Found, Settings, find, in_one_line
 
@@ -35,6 +35,7 @@ def gather(
     settings: Settings,
     beside: Sequence[str] = (),
     known: Mapping[str, Trace] = MappingProxyType({}),
+    skip: Callable[[str], None] | None = None,
 ) -> tuple[list[Entry], list[Entry]]:
     """The entries below some paths, and those below some others, their logs read.
 
@@ -45,12 +46,14 @@ def gather(
         settings: what the caller knows better than the folders; its round is that of ``paths``.
         beside: the others.
         known: the logs that have been read already, by their files.
+        skip: takes what is wrong with each place that cannot be looked at, where others can; without it, that is an
+            error.
 
     Raises:
         MlsubError: a path does not exist, has no known round, or no log is below it.
     """
-    found = _found(paths, settings)
-    others = _found(beside, msgspec.structs.replace(settings, round=None))
+    found = _found(paths, settings, skip)
+    others = _found(beside, msgspec.structs.replace(settings, round=None), skip)
     root = Path(os.path.commonpath([one.place.root for one in (*found, *others)]))
     parts, parts_beside = _parts(found, root), _parts(others, root)
     for names, of in ((paths, parts), (beside, parts_beside)):
@@ -66,10 +69,14 @@ def gather(
     )
 
 
-def _found(paths: Sequence[str], settings: Settings) -> list[Found]:
+def _found(paths: Sequence[str], settings: Settings, skip: Callable[[str], None] | None) -> list[Found]:
     found, problems = find(paths, settings)
-    if problems:
-        raise MlsubError(*dict.fromkeys(in_one_line(problem.finding) for problem in problems))
+    lines = dict.fromkeys(in_one_line(problem.finding) for problem in problems)
+    if lines and (skip is None or not found):
+        raise MlsubError(*lines)
+    if skip is not None:
+        for line in lines:
+            skip(line)
     return found
 
 

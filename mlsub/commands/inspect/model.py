@@ -8,7 +8,7 @@ import msgspec
 
 from mlsub.findings import Severity
 from mlsub.present.envelope import Answer
-from mlsub.review.runs.observation import Observation
+from mlsub.review.runs.model import Observation
 
 _WEIGHT = {Severity.ERROR: 100, Severity.WARNING: 10, Severity.INFO: 1}
 

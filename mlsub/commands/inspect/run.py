@@ -8,20 +8,13 @@ import msgspec
 
 from mlsub.commands.inspect.model import Frequency, Inspected, Inspection, Rates
 from mlsub.review.runs.changes import find_changes
-from mlsub.review.runs.clock import find_jumps
-from mlsub.review.runs.copies import find_copies
-from mlsub.review.runs.model import Entry
-from mlsub.review.runs.numbering import find_holes, find_order
-from mlsub.review.runs.observation import Observation
+from mlsub.review.runs.copies import find_copies, find_shared_seeds
+from mlsub.review.runs.evaluations import find_met_earlier, find_small_spread
+from mlsub.review.runs.model import Entry, Observation
 from mlsub.review.runs.overlap import find_overlap
-from mlsub.review.runs.pace import find_long_init, find_pace, find_slow_intervals
-from mlsub.review.runs.pauses import find_gaps, find_pauses
-from mlsub.review.runs.seeds import find_shared_seeds
-from mlsub.review.runs.spread import find_small_spread
+from mlsub.review.runs.pace import find_gaps, find_long_init, find_pace, find_pauses, find_slow_intervals
+from mlsub.review.runs.statements import find_holes, find_jumps, find_order, find_throughput, find_told_time
 from mlsub.review.runs.stretch import find_stretch
-from mlsub.review.runs.target import find_met_earlier
-from mlsub.review.runs.throughput import find_throughput
-from mlsub.review.runs.told_time import find_told_time
 from mlsub.rules.catalogue import catalogue
 
 OF_ENTRY: tuple[Callable[[Entry], Iterator[Observation]], ...] = (

@@ -18,35 +18,36 @@ if TYPE_CHECKING:
 
 @click.command("merge", cls=Command, example="mlsub merge team-a/NVIDIA team-b/NVIDIA -o NVIDIA --write")
 @asks("A B...")
-@click.option("-o", "--output", required=True, metavar="OUT", type=click.Path(path_type=Path), help="The folder to be.")
-@click.option("--write", is_flag=True, help="Write it; without this only the plan is shown.")
-@click.option("--replace", is_flag=True, help="Replace OUT where mlsub wrote all that is in it.")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    metavar="OUT",
+    type=click.Path(path_type=Path),
+    help="The new folder of the organisation.",
+)
+@click.option("--write", is_flag=True, help="Write the package; without it, show the plan.")
+@click.option("--force", is_flag=True, help="Replace OUT where mlsub wrote all that is in it.")
 @click.option("--even-rejected", is_flag=True, help="Put the result in place even if mlsub check rejects it.")
 @format_option
-def command(
-    asked: Asked,
-    output: Path,
-    write: bool,
-    replace: bool,
-    even_rejected: bool,
-    format_: str,
-) -> None:
+def command(asked: Asked, output: Path, write: bool, force: bool, even_rejected: bool, format_: str) -> None:
     """Join packages A, B, ... of one organisation into OUT, the organisation's folder.
 
-    Files that are alike are joined; anything that differs is a conflict, and then nothing is written. With --write the
+    Files that are the same are joined; any difference is a conflict, and then nothing is written. With --write the
     result is checked beside OUT and put in place in one step. A, B, ... are never changed.
 
     Exit status: 0 no conflict (with --write: written and accepted), 1 conflicts or rejected, 2 could not be done.
     """
     from mlsub.commands.merge.document import document_of
 
-    outcome = _merge(asked, output, write=write, replace=replace, even_rejected=even_rejected)
+    outcome = _merge(asked, output, write=write, force=force, even_rejected=even_rejected)
     Target("merge", format_).write(outcome, lambda: document_of(outcome))
     sys.exit(outcome.exit_status)
 
 
-def _merge(asked: Asked, output: Path, *, write: bool, replace: bool, even_rejected: bool) -> Merge:
-    from mlsub.commands.merge.model import merge_of
+def _merge(asked: Asked, output: Path, *, write: bool, force: bool, even_rejected: bool) -> Merge:
+    import msgspec
+
     from mlsub.commands.merge.plan import plan_merge
     from mlsub.commands.merge.sources import check_place, read_sources, round_of
     from mlsub.commands.merge.write import write_merge
@@ -55,12 +56,12 @@ def _merge(asked: Asked, output: Path, *, write: bool, replace: bool, even_rejec
 
     sources = read_sources(asked.paths)
     rules = round_of(sources, asked.round, asked.usage)
-    check_place(output, sources, replace=replace)
-    plan = plan_merge(sources, rules)
-    check_free(output, {step.item.path: sources[step.source].folder / step.item.path for step in plan.steps})
+    check_place(output, sources, force=force)
+    plan, pieces = plan_merge(sources, rules, output)
+    check_free(output, {piece.to: piece.source for piece in pieces if piece.source is not None})
     if plan.findings or not write:
-        return merge_of(plan, rules, output)
+        return plan
     with progress_bar() as progress:
         settings = Settings(rules.name, rules.usage, asked.jobs, progress)
-        report, written = write_merge(plan, sources, output.absolute(), settings, rejected_too=even_rejected)
-    return merge_of(plan, rules, output, report, written=written)
+        report, written = write_merge(pieces, output.absolute(), settings, rejected_too=even_rejected)
+    return msgspec.structs.replace(plan, report=report, written=written)

@@ -5,17 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mlsub.commands.merge.model import Merge
-from mlsub.present.document import (
-    Block,
-    Document,
-    Facts,
-    Findings,
-    Lines,
-    Span,
-    Text,
-    Words,
-    document,
-)
+from mlsub.present.document import Block, Document, Facts, Findings, Lines, Span, Text, Words, document
 from mlsub.present.entries import entries_table, summary
 from mlsub.submission.report import Report
 

@@ -7,13 +7,14 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from mlsub.commands.compare.packages.files import digest
-from mlsub.commands.merge.model import Part, Plan, Source, Step
+from mlsub.commands.merge.model import Merge, Part, Source
 from mlsub.findings import Finding
+from mlsub.io.assemble import Piece
 from mlsub.log.changes import fields
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
-from mlsub.submission.layout import Item, ItemKind
 from mlsub.submission.layout.links import escaping_links
+from mlsub.submission.layout.model import Item, ItemKind
 from mlsub.submission.layout.strays import is_stray_folder
 from mlsub.submission.patterns import RESULT_PATTERN
 from mlsub.systems.description import read_description
@@ -22,31 +23,38 @@ from mlsub.systems.description import read_description
 Found = list[tuple[int, Item]]
 
 
-def plan_merge(sources: Sequence[Source], round_: Round) -> Plan:
-    """The plan for joining packages; reads files that several of them have, and writes nothing."""
+def plan_merge(sources: Sequence[Source], round_: Round, output: Path) -> tuple[Merge, tuple[Piece, ...]]:
+    """The plan for joining packages, and its files; reads files that several of them have, and writes nothing."""
     found: dict[str, Found] = {}
     for number, source in enumerate(sources):
         for item in source.listing.items:
             if not is_stray_folder(item):
                 found.setdefault(item.path, []).append((number, item))
     conflicts = _Conflicts(sources, round_, found)
-    findings = list(conflicts.all())
     files = {path: some for path, some in found.items() if some[0][1].kind is not ItemKind.FOLDER}
-    return Plan(
+    pieces = tuple(_piece(some, sources) for some in files.values())
+    left_out = {item.path for source in sources for item in source.listing.items if is_stray_folder(item)}
+    merge = Merge(
+        usage=round_.usage,
+        round=round_.name,
+        output=str(output),
+        written=False,
         organisation=sources[0].folder.name,
         parts=tuple(_part(number, source, files, conflicts) for number, source in enumerate(sources)),
-        steps=tuple(_step(some) for some in files.values()),
+        files=len(pieces),
         joined=sum(len(some) > 1 for some in files.values()),
-        left_out=tuple(
-            sorted({item.path for source in sources for item in source.listing.items if is_stray_folder(item)})
-        ),
-        findings=tuple(findings),
+        left_out=tuple(sorted(left_out)),
+        findings=tuple(conflicts.all()),
+        report=None,
     )
+    return merge, pieces
 
 
-def _step(some: Found) -> Step:
+def _piece(some: Found, sources: Sequence[Source]) -> Piece:
     """The first source's file; one that can be executed, where only the modes differ."""
-    return Step(*next(((number, item) for number, item in some if item.executable), some[0]))
+    number, item = next((one for one in some if one[1].executable), some[0])
+    source, link = sources[number].folder / item.path, item.target if item.kind is ItemKind.LINK else None
+    return Piece(to=item.path, source=source, link=link, executable=item.executable, size=item.size)
 
 
 def _part(number: int, source: Source, files: dict[str, Found], conflicts: _Conflicts) -> Part:
@@ -116,13 +124,13 @@ class _Conflicts:
             shared = logs[first].keys() & logs[other].keys()
             differing = sum(not self._alike((first, logs[first][path]), (other, logs[other][path])) for path in shared)
             if differing or logs[first].keys() != logs[other].keys():
-                told = f"{differing} of {len(shared)} logs of the same name differ" if differing else "other logs"
+                shown = f"{differing} of {len(shared)} logs of the same name differ" if differing else "other logs"
                 yield finding(
                     "merge.entry",
                     entry,
                     "An entry has other runs in another package",
                     actual=f"{self._name(first)} has {len(logs[first])} logs, "
-                    f"{self._name(other)} has {len(logs[other])}; {told}",
+                    f"{self._name(other)} has {len(logs[other])}; {shown}",
                 )
                 return
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from mlsub.commands.merge.model import Source
 from mlsub.io.errors import MlsubError
 from mlsub.rounds import Round, get_round
-from mlsub.submission.layout import list_tree
+from mlsub.submission.layout.walk import list_tree
 from mlsub.submission.locate import Target, infer_round, locate
 
 
@@ -16,7 +16,7 @@ def read_sources(paths: Sequence[str]) -> list[Source]:
     """The packages.
 
     Raises:
-        MlsubError: fewer than two, one is named twice, is no organisation, or cannot be read whole.
+        MlsubError: fewer than two, one is named twice, is not an organisation, or cannot be read whole.
     """
     if len(paths) < 2:
         raise MlsubError("a merge needs two packages or more")
@@ -24,7 +24,7 @@ def read_sources(paths: Sequence[str]) -> list[Source]:
     for path in paths:
         place = locate(Path(path))
         if place.target is not Target.ORGANISATION or place.organisation is None:
-            raise MlsubError(f"{path} is no organisation's tree: it has neither results/ nor systems/")
+            raise MlsubError(f"{path} is not an organisation's tree: it has neither results/ nor systems/")
         folder = place.organisation
         twin = next((source for source in sources if _same(source.folder, folder)), None)
         if twin is not None:
@@ -56,7 +56,7 @@ def round_of(sources: Sequence[Source], round_: str | None, usage: str | None) -
         raise MlsubError(str(error)) from error
 
 
-def check_place(output: Path, sources: Sequence[Source], *, replace: bool) -> None:
+def check_place(output: Path, sources: Sequence[Source], *, force: bool) -> None:
     """Find out what would keep the result from its place.
 
     Raises:
@@ -73,11 +73,11 @@ def check_place(output: Path, sources: Sequence[Source], *, replace: bool) -> No
             if real == folder or folder in real.parents or real in folder.parents:
                 raise MlsubError(f"{output} and {source.path} lie in each other; name another place")
         if place.is_symlink() or (place.exists() and not place.is_dir()):
-            raise MlsubError(f"{output} is no folder of its own; name another place")
-        if place.exists() and not replace:
-            raise MlsubError(f"{output} exists; add --replace to replace it")
+            raise MlsubError(f"{output} is not a folder of its own; name another place")
+        if place.exists() and not force:
+            raise MlsubError(f"{output} exists; add --force to replace it")
         if place.exists() and locate(place).target is not Target.ORGANISATION and any(place.iterdir()):
-            raise MlsubError(f"{output} is no organisation's tree, so it is not replaced; name another place")
+            raise MlsubError(f"{output} is not an organisation's tree, so it is not replaced; name another place")
     except (OSError, ValueError, RuntimeError) as error:
         raise MlsubError(f"{output} cannot be used: {error}") from error
 

@@ -2,86 +2,76 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 import msgspec
 
-from mlsub.commands.pack.model import Manifest, ManifestEntry
-from mlsub.commands.pack.start import run_started
-from mlsub.commands.score.select import select_window
-from mlsub.commands.score.select_runs import no_experiment, no_window, timed
+from mlsub.commands.pack.manifest import Entry, Manifest
+from mlsub.commands.score.select import Selection, no_experiment, no_window, select_window, timed
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
-from mlsub.rules.catalogue import finding
+from mlsub.log.events import read_events
+from mlsub.rounds import Round
 from mlsub.rules.load import Benchmark, benchmark
 from mlsub.workspace.runs import find_runs, one_benchmark, read_runs
 from mlsub.workspace.settings import Settings
 
 _WILD = frozenset("*?[")
-#: What a pattern may match; more is a slip.
+#: A pattern that matches more is a mistake.
 MAX_MATCHES = 10_000
+#: Records that are looked at; run_start comes after some tens of them.
+_MAX_RECORDS = 100_000
 
 
 class LeftOut(msgspec.Struct, frozen=True):
-    """A file, or a folder with all it holds, that does not become part of the submission, and why."""
+    """A source, a file or a folder with all it holds, that does not go into the package, and why."""
 
-    path: Path
+    path: str
     why: str
 
 
 class Chosen(msgspec.Struct, frozen=True):
     """The logs that become ``result_0.txt`` and on, how their order came about, and what is left out."""
 
-    runs: tuple[Path, ...]
+    entry: Entry
     how: str
+    runs: tuple[Path, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     findings: tuple[Finding, ...] = ()
 
 
-def choose_runs(manifest: Manifest, entry: ManifestEntry, where: str, jobs: int | None = None) -> Chosen:
+def choose_runs(manifest: Manifest, entry: Entry, jobs: int | None = None) -> Chosen:
     """The runs of an entry.
 
     Args:
         manifest: gives the round.
         entry: names logs, folders and patterns.
-        where: what findings call the place, such as the manifest's file.
         jobs: processes that read logs, where a median window asks for all of them.
     """
-    found: list[Path] = []
+    found: dict[str, Path] = {}
+    again: list[Path] = []
     findings: list[Finding] = []
-    ways: list[str] = []
+    listed: list[bool] = []
     beside: list[LeftOut] = []
     for written in entry.runs:
         try:
-            runs, way = _named(written, manifest)
+            runs, as_listed = _named(written, manifest.round)
         except MlsubError as error:
-            findings.append(finding("package.runs-missing", where, str(error), line=entry.line))
+            findings.append(manifest.finding("package.runs-missing", str(error), entry.line))
             continue
-        found += runs
-        ways.append(way)
+        # Links to one file are one log.
+        again += [run for run in runs if found.setdefault(os.path.realpath(run), run) is not run]
+        listed.append(as_listed)
         beside += _beside(Path(written), runs)
-    runs, again = _once(found)
-    findings += [
-        finding("package.run-twice", where, f"{entry.name}: {run} is there twice", line=entry.line) for run in again
-    ]
-    how = "as listed" if set(ways) == {"as listed"} else "by the start of the runs"
-    if findings or entry.choose == "all":
-        return Chosen(tuple(runs), how, tuple(beside), tuple(findings))
-    return _median_window(runs, beside, manifest, entry, where, jobs)
-
-
-def _once(found: Sequence[Path]) -> tuple[list[Path], list[Path]]:
-    """Logs without repetition, and those that are repeated; links to one file are one."""
-    kept: dict[str, Path] = {}
-    again = []
-    for run in found:
-        real = os.path.realpath(run)
-        if real in kept:
-            again.append(run)
-        kept.setdefault(real, run)
-    return list(kept.values()), list(dict.fromkeys(again))
+    for run in dict.fromkeys(again):
+        findings.append(manifest.finding("package.run-twice", f"{entry.name}: {run} is listed twice", entry.line))
+    how = "as listed" if listed and all(listed) else "by the start of the runs"
+    chosen = Chosen(entry, how, tuple(found.values()), tuple(beside), tuple(findings))
+    return chosen if findings or entry.choose == "all" else _median_window(chosen, manifest, jobs)
 
 
 def _beside(folder: Path, runs: Sequence[Path]) -> Iterator[LeftOut]:
@@ -89,22 +79,22 @@ def _beside(folder: Path, runs: Sequence[Path]) -> Iterator[LeftOut]:
     taken = set(runs)
     for child in sorted(folder.iterdir()) if folder.is_dir() else ():
         if child not in taken:
-            yield LeftOut(child, "no result log: not named result_*.txt")
+            yield LeftOut(str(child), "not a result log: its name is not result_*.txt")
 
 
-def _named(written: str, manifest: Manifest) -> tuple[list[Path], str]:
-    """The logs that one line of the manifest means, in order, and how the order came about."""
+def _named(written: str, round_: Round) -> tuple[list[Path], bool]:
+    """The logs that one line of the manifest means, in order, and whether that is how they are listed."""
     path = Path(written)
     if path.is_dir():
-        return _by_start(find_runs([written]), manifest), "by start"
+        return _by_start(find_runs([written]), round_), False
     if path.exists() or path.is_symlink():
-        return [path], "as listed"
+        return [path], True
     if not _WILD.intersection(written):
         raise MlsubError(f"There is no {path}. Name logs, folders of them, or a pattern.")
     matches = list(_matches(path))
     if not matches:
         raise MlsubError(f"Nothing matches {path}.")
-    return _by_start(matches, manifest), "by start"
+    return _by_start(matches, round_), False
 
 
 def _matches(pattern: Path) -> Iterator[Path]:
@@ -118,67 +108,72 @@ def _matches(pattern: Path) -> Iterator[Path]:
         if match.is_file():
             found += 1
             if found > MAX_MATCHES:
-                raise MlsubError(f"{pattern} matches more than {MAX_MATCHES} files. Say it more closely.")
+                raise MlsubError(f"{pattern} matches more than {MAX_MATCHES} files. Use a narrower pattern.")
             yield match
 
 
-def _by_start(logs: Sequence[Path], manifest: Manifest) -> list[Path]:
+def _by_start(logs: Sequence[Path], round_: Round) -> list[Path]:
     started = []
     for log in logs:
         try:
-            time = run_started(log, manifest.round)
+            time = run_started(log, round_)
         except MlsubError as error:
             raise MlsubError(f"{log} cannot be read: {error}.") from error
         if time is None:
-            raise MlsubError(f"{log} has no run_start, so no place in the order. List the logs one by one.")
-        started.append((time, os.fspath(log), log))
-    return [log for _, _, log in sorted(started, key=lambda item: item[:2])]
+            raise MlsubError(f"{log} has no run_start, so it has no place in the order. List the logs one by one.")
+        started.append((time, log))
+    return [log for _, log in sorted(started, key=lambda item: (item[0], os.fspath(item[1])))]
 
 
-def _median_window(
-    runs: Sequence[Path],
-    beside: Sequence[LeftOut],
-    manifest: Manifest,
-    entry: ManifestEntry,
-    where: str,
-    jobs: int | None,
-) -> Chosen:
+def run_started(log: Path, round_: Round) -> float | None:
+    """The time of the first ``run_start``, in ms since the Unix epoch; None for a log without one.
+
+    Raises:
+        MlsubError: the log cannot be read.
+    """
+    for event in islice(read_events(log, round_.log_format), _MAX_RECORDS):
+        if event.key == "run_start" and math.isfinite(event.time_ms):
+            return float(event.time_ms)
+    return None
+
+
+def _median_window(chosen: Chosen, manifest: Manifest, jobs: int | None) -> Chosen:
     """Of M > N runs the N that the rules let one submit."""
-    round_ = manifest.round
+    entry, runs, round_ = chosen.entry, chosen.runs, manifest.round
     needs = benchmark(round_.usage, round_.name, entry.benchmark, round_.overlay)
     try:
-        logs = read_runs(runs, round_, Settings(jobs=jobs))
-        one_benchmark(logs, round_)
+        by_path, selection = _select(runs, needs, round_, jobs)
     except (MlsubError, OSError) as error:
-        return _none(runs, entry, where, [str(error)])
-    problems = [*no_experiment(logs), *no_window(len(logs), needs.runs, needs.forgiven)]
-    if problems:
-        return _none(runs, entry, where, problems)
-    by_path = {log.path: run for log, run in zip(logs, runs, strict=True)}
-    selection = select_window([run for log in logs if (run := timed(log))], needs.runs, needs.forgiven)
-    submitted = [by_path[run.path] for run in selection.submitted]
-    if not submitted:
-        bad = sum(window.minutes is None for window in selection.windows)
-        return _none(runs, entry, where, [f"{bad} of {len(selection.windows)} windows are invalid, so no result"])
+        problems = error.lines if isinstance(error, MlsubError) else (str(error),)
+        found = [manifest.finding("package.no-window", f"{entry.name}: {text}", entry.line) for text in problems]
+        return Chosen(entry, "median window", findings=tuple(found))
+    submitted = tuple(by_path[run.path] for run in selection.submitted)
     first = selection.windows[selection.chosen or 0].first
     how = f"median window: runs {first + 1} to {first + len(submitted)} of {len(runs)} in the order of their start"
-    outside = [run for run in selection.runs if by_path[run.path] not in submitted]
-    left = tuple(LeftOut(by_path[run.path], _why(run.minutes, run.why)) for run in outside)
-    return Chosen(tuple(submitted), how, (*left, *beside), tuple(_few(entry, where, needs, runs)))
+    left = []
+    for run in selection.runs:
+        if by_path[run.path] not in submitted:
+            why = run.why if run.minutes is None else f"{run.minutes:.6f} minutes"
+            left.append(LeftOut(str(by_path[run.path]), f"outside the median window ({why})"))
+    message = f"{entry.name}: there are no more runs than a window has, so nothing is chosen"
+    few = (manifest.finding("package.nothing-chosen", message, entry.line),) if len(runs) == needs.runs else ()
+    return Chosen(entry, how, submitted, (*left, *chosen.left_out), few)
 
 
-def _why(minutes: float | None, why: str | None) -> str:
-    return f"outside the median window ({why if minutes is None else f'{minutes:.6f} minutes'})"
+def _select(
+    runs: Sequence[Path], needs: Benchmark, round_: Round, jobs: int | None
+) -> tuple[dict[str, Path], Selection]:
+    """The window, and the runs by their paths in it.
 
-
-def _few(entry: ManifestEntry, where: str, needs: Benchmark, runs: Sequence[Path]) -> Iterator[Finding]:
-    if len(runs) == needs.runs:
-        message = f"{entry.name}: there are no more runs than a window has, so that nothing is chosen"
-        yield finding("package.nothing-chosen", where, message, line=entry.line)
-
-
-def _none(runs: Sequence[Path], entry: ManifestEntry, where: str, problems: Sequence[str]) -> Chosen:
-    findings = [
-        finding("package.no-window", where, f"{entry.name}: {problem}", line=entry.line) for problem in problems
-    ]
-    return Chosen((), "median window", findings=tuple(findings))
+    Raises:
+        MlsubError: there is none; each line says why.
+    """
+    logs = read_runs(runs, round_, Settings(jobs=jobs))
+    one_benchmark(logs, round_)
+    if problems := [*no_experiment(logs), *no_window(len(logs), needs.runs, needs.forgiven)]:
+        raise MlsubError(*problems)
+    selection = select_window([run for log in logs if (run := timed(log))], needs.runs, needs.forgiven)
+    if not selection.submitted:
+        bad = sum(window.minutes is None for window in selection.windows)
+        raise MlsubError(f"{bad} of {len(selection.windows)} windows are invalid, so no result")
+    return {log.path: run for log, run in zip(logs, runs, strict=True)}, selection

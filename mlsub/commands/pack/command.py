@@ -13,7 +13,7 @@ from mlsub.commands.lazy import Command
 from mlsub.commands.options import Target, format_option
 
 if TYPE_CHECKING:
-    from mlsub.commands.pack.model import Waiver
+    from mlsub.commands.pack.manifest import Waiver
 
 
 @click.command("pack", cls=Command, example="mlsub pack submission.yaml -o NVIDIA --write")
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="The organisation's folder, such as training_v5.1/ACME.",
 )
-@click.option("--write/--dry-run", "write", default=False, help="Write it; else show what would be written.")
-@click.option("--replace", is_flag=True, help="Let files go that pack wrote and the manifest no longer names.")
+@click.option("--write", is_flag=True, help="Write the package; without it, show what would be written.")
+@click.option("--force", is_flag=True, help="Remove files that pack wrote and the manifest no longer names.")
 @click.option("--link", is_flag=True, help="Hard links where possible, not copies.")
 @click.option("--scaffold", is_flag=True, help="Make what is missing beside the code from templates.")
 @click.option("--allow", multiple=True, metavar="RULE", help="Write it though this rule rejects; needs a reason.")
@@ -38,7 +38,7 @@ def command(
     manifest: Path,
     output: Path,
     write: bool,
-    replace: bool,
+    force: bool,
     link: bool,
     scaffold: bool,
     allow: tuple[str, ...],
@@ -48,19 +48,18 @@ def command(
 ) -> None:
     """Assemble the submission that MANIFEST describes, check it, and put it in place.
 
-    Without --write nothing is written: the plan is shown, and the package is checked as it would be. A package that is
-    rejected leaves DIR as it was, unless what rejects it is waived. Sources are never changed. Files of DIR that pack
-    did not write, or that were changed since, are kept or named, never replaced or removed.
+    Without --write, show the plan and check the package as it would be. A rejected package is not written, unless you
+    waive what rejects it. Sources are never changed. Files of DIR that pack did not write, or that were changed since,
+    are kept or named, never replaced or removed.
 
-    Exit status: 0 written or fit to be, 1 something is in the way, 2 the manifest or DIR cannot be used.
+    Exit status: 0 written, or nothing prevents it; 1 something prevents it; 2 the manifest or DIR cannot be used.
     """
     from datetime import UTC, datetime
 
-    from mlsub.commands.pack.answer import answer_of
     from mlsub.commands.pack.document import document_of
-    from mlsub.commands.pack.pack import Request, pack
     from mlsub.commands.pack.read import read_manifest
-    from mlsub.commands.pack.stage import Way
+    from mlsub.commands.pack.run import Request, pack
+    from mlsub.io.assemble import Way
 
     waivers = _allowed(allow, reason)
     wanted = read_manifest(manifest)
@@ -68,15 +67,15 @@ def command(
         request = Request(
             today=datetime.now(UTC).date(),
             write=write,
-            replace=replace,
+            force=force,
             way=Way.HARD_LINK if link else Way.COPY,
             templates=scaffold,
             waivers=waivers,
             jobs=jobs,
             progress=progress,
         )
-        packed = pack(wanted, output, request)
-    Target("pack", format_).write(answer_of(packed), lambda: document_of(packed, wanted=write))
+        plan, packed = pack(wanted, output, request)
+    Target("pack", format_).write(packed, lambda: document_of(plan, packed, wanted=write))
     sys.exit(1 if packed.refused else 0)
 
 
@@ -84,16 +83,16 @@ def _allowed(rules: tuple[str, ...], reasons: tuple[str, ...]) -> tuple[Waiver, 
     """The waivers of the command line, for the whole package and this once.
 
     Raises:
-        click.UsageError: a rule does not exist, or it is not told why.
+        click.UsageError: a rule does not exist, or there is no reason.
     """
-    from mlsub.commands.pack.model import Waiver
+    from mlsub.commands.pack.manifest import Waiver
     from mlsub.rules.explain import suggestion
 
     for rule in rules:
         if hint := suggestion(rule, whole=True):
             raise click.UsageError(f"there is {hint}")
     if len(reasons) not in {len(rules), 1 if rules else 0} or not all(text.strip() for text in reasons):
-        raise click.UsageError("say why with --reason TEXT: one for all that is allowed, or one for each --allow")
+        raise click.UsageError("say why with --reason TEXT: one for all, or one for each --allow")
     if len(reasons) == 1:
         reasons *= len(rules)
     return tuple(Waiver(rule, None, text, None) for rule, text in zip(rules, reasons, strict=True))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from mlsub.commands.pack.choose import Chosen
 from mlsub.commands.pack.folder import PlanItem
-from mlsub.commands.pack.pack import Packed
-from mlsub.commands.pack.plan import Plan, PlannedRuns
+from mlsub.commands.pack.model import Packing
+from mlsub.commands.pack.plan import Plan
 from mlsub.findings import Finding, Verdict
 from mlsub.present.document import (
     Block,
@@ -32,18 +34,18 @@ MAX_SHOWN = 10
 _COLUMNS = (Column("to", when_narrow="shorten"), Column("from", when_narrow="shorten"))
 
 
-def document_of(packed: Packed, *, wanted: bool) -> Document:
+def document_of(plan: Plan, packed: Packing, *, wanted: bool) -> Document:
     """What came of packing.
 
     Args:
+        plan: what is packed.
         packed: the result.
         wanted: whether the package was to be written.
     """
-    manifest = packed.plan.manifest
     return document(
-        f"Package of {manifest.organisation}, {manifest.round.title}",
-        Facts((("manifest", Span(str(manifest.file), "path")), ("into", Span(str(packed.out), "path")))),
-        *_plan(packed.plan),
+        f"Package of {packed.organisation}, {plan.manifest.round.title}",
+        Facts((("manifest", Span(packed.manifest, "path")), ("into", Span(packed.out, "path")))),
+        *_plan(plan),
         Findings(packed.findings),
         *_report(packed),
         Items(tuple(_waived(packed))),
@@ -63,7 +65,7 @@ def _plan(plan: Plan) -> Iterator[Block | None]:
     for how in dict.fromkeys(item.made for item in rest if item.made is not None):
         yield _named(f"Made of {how}", [item.to for item in rest if item.made == how])
     yield _named("Kept as it is there", [item.to for item in rest if item.kept])
-    yield _named("Left out", [f"{near(left.path)}: {left.why}" for left in plan.left_out])
+    yield _named("Left out", [f"{near(Path(left.path))}: {left.why}" for left in plan.left_out])
 
 
 class _Near:
@@ -76,7 +78,7 @@ class _Near:
         return min((os.path.relpath(path, self._folder), str(path)), key=len)
 
 
-def _runs(planned: PlannedRuns, near: _Near) -> Section:
+def _runs(planned: Chosen, near: _Near) -> Section:
     entry, runs = planned.entry, planned.runs
     facts = [entry.division or "", f"{len(runs)} runs" if len(runs) != 1 else "1 run", planned.how]
     facts += [f"implementation {entry.implementation}"] if entry.implementation else []
@@ -95,7 +97,7 @@ def _runs(planned: PlannedRuns, near: _Near) -> Section:
 
 def _folders(items: Iterable[PlanItem], near: _Near) -> Iterator[tuple[str, str]]:
     """Single files one by one, folders of code as a whole."""
-    groups: dict[tuple[str, str], int] = {}
+    groups: Counter[tuple[str, str]] = Counter()
     for item in items:
         parts = item.to.split("/")
         depth = (4 if parts[2:3] == ["implementations"] else 3) if parts[0] == "benchmarks" else len(parts)
@@ -103,8 +105,7 @@ def _folders(items: Iterable[PlanItem], near: _Near) -> Iterator[tuple[str, str]
         if below <= 0:
             yield item.to, near(item.source) if item.source is not None else f"link to {item.link}"
         elif item.source is not None:
-            key = ("/".join(parts[:depth]), near(item.source.parents[below - 1]))
-            groups[key] = groups.get(key, 0) + 1
+            groups["/".join(parts[:depth]), near(item.source.parents[below - 1])] += 1
     for (to, source), number in groups.items():
         yield f"{to}/", f"{source}, {number} file{'s' * (number != 1)}"
 
@@ -114,7 +115,7 @@ def _named(title: str, names: Sequence[str]) -> Section | None:
     return section(title, Items((*names[:MAX_SHOWN], *more)))
 
 
-def _report(packed: Packed) -> Iterator[Block]:
+def _report(packed: Packing) -> Iterator[Block]:
     report = packed.report
     if report is not None:
         yield entries_table(report.entries)
@@ -122,21 +123,20 @@ def _report(packed: Packed) -> Iterator[Block]:
         yield from summary(report)
 
 
-def _waived(packed: Packed) -> Iterator[str]:
-    for each in packed.outcome.waived if packed.outcome else ():
-        ends = f"until {each.waiver.expires}" if each.waiver.expires else "without an end"
-        yield f"waived {ends}: {each.finding.rule} of {each.finding.path}: {each.waiver.reason}"
+def _waived(packed: Packing) -> Iterator[str]:
+    for each in packed.waived:
+        ends = "without an end" if each.expires == "never" else f"until {each.expires}"
+        yield f"waived {ends}: {each.rule} of {each.path}: {each.reason}"
 
 
-def _ending(packed: Packed, *, wanted: bool) -> Iterator[Words]:
-    where, difference = str(packed.out), packed.difference
+def _ending(packed: Packing, *, wanted: bool) -> Iterator[Words]:
+    where, difference = packed.out, packed.difference
     if packed.report is None:
-        yield "Nothing was checked or written: mend what is wrong with the plan first."
+        yield "Nothing was checked or written: fix what is wrong with the plan first."
         return
-    blocking = packed.outcome.blocking if packed.outcome else ()
-    if blocking:
-        yield f"{'Not written' if wanted else 'It would not be written'}: rejected by {_reasons(blocking)}."
-        yield "Mend it, or waive it by name: --allow RULE --reason TEXT, or waivers: in the manifest."
+    if packed.blocking:
+        yield f"{'Not written' if wanted else 'It would not be written'}: rejected by {_reasons(packed.blocking)}."
+        yield "Fix it, or waive it by name: --allow RULE --reason TEXT, or waivers: in the manifest."
     elif packed.refused:
         yield f"{'Not written' if wanted else 'It would not be written'}: see the errors above."
     elif packed.written:
@@ -147,17 +147,15 @@ def _ending(packed: Packed, *, wanted: bool) -> Iterator[Words]:
         yield f"Nothing is written yet. With --write, {where} has {_changes(packed)}."
 
 
-def _changes(packed: Packed) -> str:
+def _changes(packed: Packing) -> str:
     difference = packed.difference
     parts = [f"{len(difference.new)} new"]
     parts += [f"{len(difference.changed)} changed"] if difference.changed else []
     parts += [f"{len(difference.same)} as before"] if difference.same else []
     parts += [f"{len(difference.extra)} removed"] if difference.extra else []
-    return f"{len(packed.plan.items)} files ({', '.join(parts)})"
+    return f"{len(packed.files)} files ({', '.join(parts)})"
 
 
 def _reasons(findings: Iterable[Finding]) -> str:
-    counts: dict[str, int] = {}
-    for found in findings:
-        counts[found.rule] = counts.get(found.rule, 0) + 1
+    counts = Counter(found.rule for found in findings)
     return ", ".join(f"{rule} ({number} times)" if number > 1 else rule for rule, number in counts.items())

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
 
-from mlsub.commands.pack.choose import LeftOut, choose_runs
-from mlsub.commands.pack.folder import Gathered, PlanItem, Source, file_item, gather
-from mlsub.commands.pack.model import Manifest, ManifestEntry
-from mlsub.commands.pack.scaffold import scaffold
+from mlsub.commands.pack.choose import Chosen, LeftOut, choose_runs
+from mlsub.commands.pack.folder import Parts, PlanItem
+from mlsub.commands.pack.manifest import Entry, Manifest
 from mlsub.findings import Finding, Severity
 from mlsub.rules.catalogue import finding
+from mlsub.submission.layout.audit import CODE_USAGES
+from mlsub.submission.layout.expected import PlannedEntry
+from mlsub.submission.layout.model import parents
+from mlsub.submission.layout.templates import templates as templates_of
 from mlsub.systems.description import read_description
-
-
-class PlannedRuns(msgspec.Struct, frozen=True):
-    """The results of one entry: how their order came about, and the logs behind ``result_0.txt`` and on."""
-
-    entry: ManifestEntry
-    how: str
-    runs: tuple[Path, ...]
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -30,7 +25,7 @@ class Plan(msgspec.Struct, frozen=True):
 
     manifest: Manifest
     items: tuple[PlanItem, ...]
-    runs: tuple[PlannedRuns, ...]
+    runs: tuple[Chosen, ...]
     left_out: tuple[LeftOut, ...]
     findings: tuple[Finding, ...]
 
@@ -48,58 +43,53 @@ def make_plan(manifest: Manifest, *, templates: bool = False, jobs: int | None =
         templates: whether files that the submission rules want and nobody has are to be made from templates.
         jobs: processes that read logs, where a median window asks for all of them.
     """
-    where = str(manifest.file)
-    runs, parts = [], []
-    for entry in manifest.entries:
-        chosen = choose_runs(manifest, entry, where, jobs)
-        runs.append(PlannedRuns(entry, chosen.how, chosen.runs))
-        parts += [Gathered(left_out=chosen.left_out, findings=chosen.findings), *_results(entry, chosen.runs, where)]
-    parts += [*_descriptions(manifest, where), *_folders(manifest, where)]
-    items = [item for part in parts for item in part.items]
-    if templates:
-        items += scaffold(manifest, {item.to for item in items})
-    kept, conflicts = _each_place_once(items, where)
-    findings = [found for part in parts for found in part.findings]
-    findings += [*conflicts, *_divisions(manifest, where), *_used_twice(runs, where)]
-    left_out = [left for part in parts for left in part.left_out]
-    return Plan(manifest, kept, tuple(runs), tuple(dict.fromkeys(left_out)), tuple(dict.fromkeys(findings)))
-
-
-def _results(entry: ManifestEntry, runs: Iterable[Path], where: str) -> Iterator[Gathered]:
-    """The logs of an entry under their new names, and the power measurements that go with them."""
-    for number, run in enumerate(runs):
-        to = f"results/{entry.name}/result_{number}.txt"
-        yield file_item(Source(run, where, entry.line), to, executable=False)
-        if entry.power is not None:
-            folder = entry.power / run.name.removesuffix(".txt")
-            yield gather(Source(folder, where, entry.line), f"results/{entry.name}/power/result_{number}")
-
-
-def _descriptions(manifest: Manifest, where: str) -> Iterator[Gathered]:
+    runs = tuple(choose_runs(manifest, entry, jobs) for entry in manifest.entries)
+    parts = Parts(manifest)
+    for chosen in runs:
+        _take_results(parts, chosen)
     for system in manifest.systems:
         to = f"systems/{system.name}.json"
         if system.made is not None:
             made = f"a description of the known system {system.made.of}"
-            yield Gathered((PlanItem(to=to, content=system.made.content, made=made),))
+            parts.items.append(PlanItem(to=to, content=system.made.content, made=made))
         elif system.description is not None:
-            yield file_item(Source(system.description, where, system.line), to, executable=False)
+            parts.file(system.description, to, system.line, executable=False)
+    _take_folders(parts, manifest)
+    items = parts.items + (list(scaffold(manifest, {item.to for item in parts.items})) if templates else [])
+    kept, conflicts = _each_place_once(items, manifest)
+    findings = [*parts.findings, *conflicts, *_divisions(manifest), *_used_twice(runs, manifest)]
+    return Plan(manifest, kept, runs, tuple(dict.fromkeys(parts.left_out)), tuple(dict.fromkeys(findings)))
 
 
-def _folders(manifest: Manifest, where: str) -> Iterator[Gathered]:
+def _take_results(parts: Parts, chosen: Chosen) -> None:
+    """The logs of an entry under their new names, and the power measurements that go with them."""
+    entry = chosen.entry
+    parts.left_out += chosen.left_out
+    parts.findings += chosen.findings
+    for number, run in enumerate(chosen.runs):
+        parts.file(run, f"results/{entry.name}/result_{number}.txt", entry.line, executable=False)
+        if entry.power is not None:
+            folder = Path(entry.power, run.name.removesuffix(".txt"))
+            parts.folder(folder, f"results/{entry.name}/power/result_{number}", entry.line)
+
+
+def _take_folders(parts: Parts, manifest: Manifest) -> None:
     """Code, setups and whatever else the manifest names."""
+    missing = "package.code-missing"
     for code in manifest.code:
-        source = Source(code.folder, where, code.line, lacking="package.code-missing")
-        yield gather(source, f"benchmarks/{code.benchmark}/implementations/{code.implementation}")
+        to = f"benchmarks/{code.benchmark}/implementations/{code.implementation}"
+        parts.folder(Path(code.folder), to, code.line, missing=missing)
     for entry in manifest.entries:
         if entry.setup is not None:
-            source = Source(entry.setup, where, entry.line, lacking="package.code-missing")
-            yield gather(source, f"benchmarks/{entry.benchmark}/{entry.system}")
+            to = f"benchmarks/{entry.benchmark}/{entry.system}"
+            parts.folder(Path(entry.setup), to, entry.line, missing=missing)
     for extra in manifest.files:
-        source = Source(extra.source, where, extra.line)
-        yield gather(source, extra.to) if extra.source.is_dir() else file_item(source, extra.to)
+        source = Path(extra.source)
+        take = parts.folder if source.is_dir() else parts.file
+        take(source, extra.to, extra.line)
 
 
-def _each_place_once(items: Iterable[PlanItem], where: str) -> tuple[tuple[PlanItem, ...], list[Finding]]:
+def _each_place_once(items: Iterable[PlanItem], manifest: Manifest) -> tuple[tuple[PlanItem, ...], list[Finding]]:
     """Items sorted by place; two sources of one place, and a file where others need a folder, are findings."""
     places: dict[str, PlanItem] = {}
     findings = []
@@ -107,16 +97,17 @@ def _each_place_once(items: Iterable[PlanItem], where: str) -> tuple[tuple[PlanI
         other = places.setdefault(item.to, item)
         if other.source != item.source:
             message = f"Two files would become {item.to}"
-            findings.append(finding("package.two-sources", where, message, actual=f"{other.source} and {item.source}"))
+            actual = f"{other.source} and {item.source}"
+            findings.append(manifest.finding("package.two-sources", message, actual=actual))
     for to in places:
-        parts = to.split("/")
-        above = next((parent for n in range(1, len(parts)) if (parent := "/".join(parts[:n])) in places), None)
+        above = next((parent for parent in parents(to) if parent in places), None)
         if above is not None:
-            findings.append(finding("package.two-sources", where, f"{above} would be a file, but {to} lies in it"))
+            message = f"{above} would be a file, but {to} needs a folder there"
+            findings.append(manifest.finding("package.two-sources", message))
     return tuple(places[to] for to in sorted(places)), findings
 
 
-def _divisions(manifest: Manifest, where: str) -> Iterator[Finding]:
+def _divisions(manifest: Manifest) -> Iterator[Finding]:
     """Entries whose manifest and system description name different divisions."""
     stated = {system.name: system.made.division for system in manifest.systems if system.made is not None}
     for system in manifest.systems:
@@ -127,7 +118,7 @@ def _divisions(manifest: Manifest, where: str) -> Iterator[Finding]:
         if entry.division is not None and said is not None and said.lower() != entry.division:
             yield finding(
                 "package.division-differs",
-                where,
+                str(manifest.file),
                 f"The description of {entry.system} states another division than the manifest",
                 line=entry.line,
                 expected=entry.division,
@@ -135,17 +126,48 @@ def _divisions(manifest: Manifest, where: str) -> Iterator[Finding]:
             )
 
 
-def _used_twice(runs: Iterable[PlannedRuns], where: str) -> Iterator[Finding]:
+def _used_twice(runs: Iterable[Chosen], manifest: Manifest) -> Iterator[Finding]:
     """Logs that two entries submit."""
-    owner: dict[str, ManifestEntry] = {}
+    owner: dict[str, Entry] = {}
     for planned in runs:
         for run in planned.runs:
             first = owner.setdefault(os.path.realpath(run), planned.entry)
             if first is not planned.entry:
-                yield finding(
-                    "package.run-twice",
-                    where,
-                    f"{planned.entry.name} and {first.name} submit the same log",
-                    line=planned.entry.line,
-                    actual=str(run),
+                message = f"{planned.entry.name} and {first.name} submit the same log"
+                yield manifest.finding("package.run-twice", message, planned.entry.line, str(run))
+
+
+def scaffold(manifest: Manifest, there: Collection[str]) -> Iterator[PlanItem]:
+    """Templates for what is lacking; each says of itself that it is to be filled in.
+
+    Args:
+        manifest: the submission.
+        there: the places that the plan fills already.
+    """
+    if manifest.round.usage not in CODE_USAGES:
+        return
+    taken = set(there)
+    for entry in planned_entries(manifest):
+        for template in templates_of(entry.system, entry.benchmark, entry.implementation):
+            if template.path not in taken:
+                taken.add(template.path)
+                content = template.content.encode()
+                made = "a template, to be filled in"
+                yield PlanItem(
+                    to=template.path, content=content, made=made, executable=template.executable, template=True
                 )
+
+
+def planned_entries(manifest: Manifest) -> list[PlannedEntry]:
+    """The entries as the layout of a submission knows them; one without an implementation's name has its own."""
+    named = {code.benchmark: code.implementation for code in reversed(manifest.code)}
+    return [
+        PlannedEntry(
+            system=entry.system,
+            benchmark=entry.benchmark,
+            implementation=entry.implementation or named.get(entry.benchmark, "implementation"),
+            scaling_type=entry.scaling,
+            power=entry.power is not None,
+        )
+        for entry in manifest.entries
+    ]

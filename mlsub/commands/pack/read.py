@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path, PurePosixPath
@@ -10,16 +12,27 @@ from typing import Any
 
 import msgspec
 
-from mlsub.commands.pack.described import make_description
-from mlsub.commands.pack.model import Code, ExtraFile, Manifest, ManifestEntry, ManifestSystem, Waiver
-from mlsub.commands.pack.variables import expand
-from mlsub.commands.pack.written import KnownSystem, WrittenEntry, WrittenManifest
+from mlsub.commands.pack.manifest import (
+    Code,
+    Entry,
+    ExtraFile,
+    KnownSystem,
+    MadeDescription,
+    Manifest,
+    System,
+    Waiver,
+    WrittenEntry,
+    WrittenManifest,
+)
 from mlsub.io.documents import Form, Tree, read_document
 from mlsub.io.errors import MlsubError
 from mlsub.io.yamlfile import meant
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round
 from mlsub.rules.explain import suggestion
+from mlsub.systems.catalogue import find_system
+from mlsub.systems.draft import Asked, check_field, new_from
 
+_VARIABLE = re.compile(r"\$(?:\$|\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?P<default>:-[^}]*)?\}|\{)")
 FORM = Form(
     type=WrittenManifest,
     kind="manifests",
@@ -78,21 +91,21 @@ class _Reader:
             waivers=tuple(self._waivers(entries)),
         )
 
-    def _systems(self) -> Iterator[ManifestSystem]:
+    def _systems(self) -> Iterator[System]:
         for name, system in self._written.systems.items():
             here = ("systems", name)
             line = self._tree.line(*here)
             if not isinstance(system, KnownSystem):
-                yield ManifestSystem(name, self._path(system, *here), line)
+                yield System(name, Path(self._path(system, *here)), line)
                 continue
             try:
                 made = make_description(system, self._written.organisation, self._written.division)
             except MlsubError as error:
                 self._tree.flaw(str(error), *here)
             else:
-                yield ManifestSystem(name, None, line, made)
+                yield System(name, None, line, made)
 
-    def _entries(self) -> Iterator[ManifestEntry]:
+    def _entries(self) -> Iterator[Entry]:
         seen: dict[str, int] = {}
         for number, written in enumerate(self._written.entries):
             here = ("entries", number)
@@ -108,22 +121,18 @@ class _Reader:
             self._once(entry.name, seen, *here, "benchmark")
             yield entry
 
-    def _entry(self, written: WrittenEntry, *here: str | int) -> ManifestEntry:
-        several = not isinstance(written.runs, str)
-        runs = written.runs if not isinstance(written.runs, str) else (written.runs,)
-        return ManifestEntry(
-            **{
-                **msgspec.structs.asdict(written),
-                "runs": tuple(
-                    str(self._path(run, *here, "runs", *([number] if several else ())))
-                    for number, run in enumerate(runs)
-                ),
-                "division": written.division or self._written.division,
-                "setup": self._path(written.setup, *here, "setup") if written.setup is not None else None,
-                "power": self._path(written.power, *here, "power") if written.power is not None else None,
-                "line": self._tree.line(*here),
-            }
-        )
+    def _entry(self, written: WrittenEntry, *here: str | int) -> Entry:
+        single = isinstance(written.runs, str)
+        runs = (written.runs,) if isinstance(written.runs, str) else written.runs
+        places = [(*here, "runs") if single else (*here, "runs", number) for number in range(len(runs))]
+        changes: dict[str, object] = {
+            "runs": tuple(self._path(run, *place) for run, place in zip(runs, places, strict=True)),
+            "division": written.division or self._written.division,
+            "line": self._tree.line(*here),
+        }
+        folders = {"setup": written.setup, "power": written.power}
+        changes |= {word: self._path(path, *here, word) for word, path in folders.items() if path is not None}
+        return Entry(**{**msgspec.structs.asdict(written), **changes})
 
     def _code(self) -> Iterator[Code]:
         seen: dict[str, int] = {}
@@ -132,7 +141,8 @@ class _Reader:
             self._benchmark(code.benchmark, *here)
             self._once(f"{code.benchmark}/{code.implementation}", seen, *here, "implementation")
             folder = self._path(code.folder, *here, "folder")
-            yield Code(code.benchmark, code.implementation, folder, self._tree.line(*here))
+            line = self._tree.line(*here)
+            yield Code(benchmark=code.benchmark, implementation=code.implementation, folder=folder, line=line)
 
     def _files(self) -> Iterator[ExtraFile]:
         for number, extra in enumerate(self._written.files):
@@ -143,9 +153,10 @@ class _Reader:
                     f"{to!r} is not a place in the submission; name one relative to its folder", *here, "to"
                 )
             source = self._path(extra.source, *here, "from")
-            yield ExtraFile(source, "/".join(part for part in parts if part != "."), self._tree.line(*here))
+            place = "/".join(part for part in parts if part != ".")
+            yield ExtraFile(source=source, to=place, line=self._tree.line(*here))
 
-    def _waivers(self, entries: Sequence[ManifestEntry]) -> Iterator[Waiver]:
+    def _waivers(self, entries: Sequence[Entry]) -> Iterator[Waiver]:
         names = [*(entry.name for entry in entries), *dict.fromkeys(entry.system for entry in entries)]
         # A misspelled entry is one defect, not one more for each waiver that names it rightly.
         sure = not self._tree.found
@@ -178,7 +189,7 @@ class _Reader:
             self._tree.flaw(f"{name} is given twice, first on line {seen[name]}", *here)
         seen.setdefault(name, self._tree.line(*here[:-1]))
 
-    def _path(self, written: str, *here: str | int) -> Path:
+    def _path(self, written: str, *here: str | int) -> str:
         """A path of the manifest, absolute; the file need not exist."""
         try:
             text = expand(written, self._environment)
@@ -188,4 +199,59 @@ class _Reader:
         if "\0" in text:
             self._tree.flaw("a path contains a NUL character", *here)
             text = "."
-        return Path(os.path.normpath(self._folder / text))
+        return os.path.normpath(self._folder / text)
+
+
+def make_description(wanted: KnownSystem, organisation: str, division: str | None) -> MadeDescription:
+    """The description.
+
+    Args:
+        wanted: the known system and what the manifest says of it.
+        organisation: the submitter.
+        division: that of the manifest, where the system names none.
+
+    Raises:
+        MlsubError: there is no such system.
+        MlsubError: it cannot be as it is asked for.
+    """
+    for name in wanted.changes:
+        check_field(name)
+    system = find_system(wanted.of)
+    asked = Asked(
+        submitter=organisation,
+        division=wanted.division or division,
+        status=wanted.status,
+        framework=wanted.framework,
+        hosts=wanted.hosts,
+        changes=tuple(wanted.changes.items()),
+    )
+    content = new_from(system, asked).description()
+    text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    return MadeDescription(system.name, text.encode("utf-8", "surrogatepass"), asked.division)
+
+
+def expand(text: str, environment: Mapping[str, str]) -> str:
+    """The text with its variables replaced; ``$$`` is a plain ``$``, and so is one before anything but a brace.
+
+    A default, and the value of a variable, are taken as they are: nothing in them is expanded again. An empty variable
+    counts as one that is not set, as ``:-`` does in a shell.
+
+    Raises:
+        MlsubError: a variable without a default is not set, or a brace does not close.
+    """
+
+    def value(match: re.Match[str]) -> str:
+        name = match["name"]
+        if name is None:
+            if match[0] == "$$":
+                return "$"
+            raise MlsubError("'${' begins no variable; write ${NAME} or ${NAME:-default}, and $$ for a plain $")
+        found = environment.get(name)
+        if found:
+            return found
+        if match["default"] is not None:
+            return match["default"][2:]
+        state = "is empty" if found == "" else "is not set"
+        raise MlsubError(f"the environment variable {name} {state}; set it, or write ${{{name}:-default}}")
+
+    return _VARIABLE.sub(value, text)

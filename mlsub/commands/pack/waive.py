@@ -11,7 +11,7 @@ from datetime import date
 
 import msgspec
 
-from mlsub.commands.pack.model import Waiver
+from mlsub.commands.pack.manifest import Waiver
 from mlsub.findings import Finding, Verdict
 from mlsub.log.report import DECIDING
 from mlsub.rules.catalogue import finding
@@ -20,10 +20,12 @@ from mlsub.submission.report import EntryResult, Report
 
 
 class Waived(msgspec.Struct, frozen=True):
-    """A rejecting finding and the waiver that covers it."""
+    """A rejection that is waived, until a day or ``never``."""
 
-    finding: Finding
-    waiver: Waiver
+    rule: str
+    path: str
+    reason: str
+    expires: str
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -35,7 +37,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 def weigh(report: Report, waivers: Sequence[Waiver], today: date, where: str) -> Outcome:
-    """Hold the rejections of a report against the waivers.
+    """Check the rejections of a report against the waivers.
 
     Args:
         report: of the package's check.
@@ -44,16 +46,23 @@ def weigh(report: Report, waivers: Sequence[Waiver], today: date, where: str) ->
         where: what findings on waivers call their file.
     """
     valid = [waiver for waiver in waivers if waiver.expires is None or waiver.expires >= today]
-    blocking, waived = [], []
+    blocking, waived, used = [], [], set()
     for found in deciding(report):
-        waiver = next((waiver for waiver in valid if _covers(waiver, found)), None)
-        if waiver is None:
+        covering = next((number for number, waiver in enumerate(valid) if _covers(waiver, found)), None)
+        if covering is None:
             blocking.append(found)
         else:
-            waived.append(Waived(found, waiver))
-    used = {id(each.waiver) for each in waived}
-    notes = [_expired(waiver, where) for waiver in waivers if waiver not in valid]
-    notes += [_unused(waiver, where) for waiver in valid if id(waiver) not in used]
+            used.add(covering)
+            waiver = valid[covering]
+            waived.append(Waived(found.rule, found.path, waiver.reason, str(waiver.expires or "never")))
+    notes = []
+    for waiver in (waiver for waiver in waivers if waiver not in valid):
+        message = f"The waiver of {waiver.rule} for {waiver.entry or 'the whole package'} has expired"
+        actual = str(waiver.expires)
+        notes.append(finding("package.waiver-expired", where, message, line=waiver.line, actual=actual))
+    for waiver in (waiver for number, waiver in enumerate(valid) if number not in used):
+        message = f"There is no {waiver.rule} to waive for {waiver.entry or 'the package'}"
+        notes.append(finding("package.waiver-unused", where, message, line=waiver.line))
     return Outcome(tuple(blocking), tuple(waived), tuple(notes))
 
 
@@ -89,13 +98,3 @@ def _names(path: str) -> tuple[str, ...]:
         return (parts[1],) if parts[0] == "results" and len(parts) == 2 else ()
     depth = 4 if parts[2] in SCALING_FOLDERS else 3
     return parts[1], "/".join(parts[1:depth])
-
-
-def _expired(waiver: Waiver, where: str) -> Finding:
-    message = f"The waiver of {waiver.rule} for {waiver.entry or 'the whole package'} has expired"
-    return finding("package.waiver-expired", where, message, line=waiver.line, actual=str(waiver.expires))
-
-
-def _unused(waiver: Waiver, where: str) -> Finding:
-    message = f"There is no {waiver.rule} to waive for {waiver.entry or 'the package'}"
-    return finding("package.waiver-unused", where, message, line=waiver.line)

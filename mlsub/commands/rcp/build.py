@@ -6,18 +6,20 @@ import json
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from difflib import get_close_matches
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from mlsub.convergence.algorithm import Algorithm, algorithm_of, newest_algorithm
-from mlsub.convergence.filecheck import check_reference_file
+from mlsub.commands.rcp.model import NewPoint, NewReference
+from mlsub.convergence.algorithm import Algorithm, algorithm_of, newest_algorithm, unit_words
+from mlsub.convergence.filecheck import check_records, check_reference_file
 from mlsub.convergence.point import paired_rule
-from mlsub.convergence.reference import points_name, reference_file
+from mlsub.convergence.reference import Point, points_name, points_of, reference_file
 from mlsub.convergence.runs import BEYOND, progress_of
+from mlsub.convergence.verdict import pruned
 from mlsub.divisions import CLOSED
+from mlsub.io.errors import MlsubError
 from mlsub.io.schemas import flaws_of
 from mlsub.io.show import show
 from mlsub.log.report import LogReport
@@ -32,26 +34,19 @@ _NO_CHOICE = frozenset(("global_batch_size", "train_samples", "eval_samples", "s
 _MAX_VALUE = 1000
 
 
-class Provenance(msgspec.Struct, frozen=True):
-    """Who ran the reference, when and on what; None to read it off the logs."""
-
-    creator: str | None = None
-    when: str | None = None
-    platform: str | None = None
-
-
-_FROM_LOGS = Provenance()
-
-
-class Choice(msgspec.Struct, frozen=True):
+class Choice(msgspec.Struct, frozen=True, kw_only=True):
     """What the caller wants of the records.
 
     ``name`` stands in the name of each before its batch size; ``hyperparameters`` are logged keys to write besides the
-    usual ones.
+    usual ones. ``creator``, ``when`` and ``platform`` say who ran the reference, when and on what; None to read it off
+    the logs.
     """
 
     name: str | None = None
     hyperparameters: tuple[str, ...] = ()
+    creator: str | None = None
+    when: str | None = None
+    platform: str | None = None
 
 
 _USUAL = Choice()
@@ -70,21 +65,14 @@ def algorithm_for(round_: Round) -> Algorithm:
     return algorithm_of(round_.usage, round_.name, round_.overlay) or newest_algorithm()
 
 
-def build_records(
-    logs: Sequence[LogReport],
-    name: str,
-    round_: Round,
-    provenance: Provenance = _FROM_LOGS,
-    choice: Choice = _USUAL,
-) -> Built:
+def build_records(logs: Sequence[LogReport], name: str, round_: Round, choice: Choice = _USUAL) -> Built:
     """One record a batch size.
 
     Args:
         logs: judged logs of one benchmark, each a run of the reference implementation.
         name: the benchmark.
-        round_: whose rules hold.
-        provenance: what the caller knows better than the logs.
-        choice: names and hyperparameters.
+        round_: whose rules apply.
+        choice: names and hyperparameters, and what the caller knows better than the logs.
     """
     needs = benchmark(round_.usage, round_.name, name, round_.overlay)
     rules = rules_for(round_.usage, round_.name, CLOSED.name, name, round_.overlay)
@@ -104,7 +92,7 @@ def build_records(
         notes += [f"batch size {show(size)}: {why}, which is left out" for why in left_out]
         records[f"{choice.name or f'{name}_ref'}_{show(size)}"] = {
             "Benchmark": name,
-            **_provenance(runs, provenance),
+            **_provenance(runs, choice),
             "BS": size,
             "Hyperparams": hyperparameters,
             points_name(name): [point for log in runs if (point := _point(log, name, round_, rules)) is not None],
@@ -126,7 +114,7 @@ def _of_runs(logs: Sequence[LogReport], name: str, round_: Round, rules: RuleSet
         elif not log.run.converged:
             yield f"{log.path} did not converge: its status is {show(log.status)}"
         elif _point(log, name, round_, rules) is None:
-            yield f"{log.path} says nowhere at what point it converged"
+            yield f"{log.path} does not say at what point it converged"
         elif _size_of(log) is None:
             yield f"{log.path} has no global_batch_size that is a number"
 
@@ -189,7 +177,7 @@ def _hyperparameters(runs: Sequence[LogReport], keys: Sequence[str]) -> tuple[di
         elif len(texts) > 1:
             left_out.append(f"the runs differ in {key}")
         elif None in texts:
-            left_out.append(f"{key} is infinite, no number or too long")
+            left_out.append(f"{key} is infinite, not a number or too long")
         else:
             same[key] = values[0]
     return same, left_out
@@ -205,13 +193,13 @@ def _text(value: Any) -> str | None:
     return text if len(text) <= _MAX_VALUE else None
 
 
-def _provenance(runs: Sequence[LogReport], told: Provenance) -> dict[str, str]:
+def _provenance(runs: Sequence[LogReport], choice: Choice) -> dict[str, str]:
     started = min((log.run.timeline.run_start or 0 for log in runs), default=0)
     day = datetime.fromtimestamp(started / 1000, UTC).date().isoformat() if 0 < started < 1e14 else "unknown"
     return {
-        "Creator": told.creator or _agreed(runs, "submission_org"),
-        "When": told.when or day,
-        "Platform": told.platform or _agreed(runs, "submission_platform"),
+        "Creator": choice.creator or _agreed(runs, "submission_org"),
+        "When": choice.when or day,
+        "Platform": choice.platform or _agreed(runs, "submission_platform"),
     }
 
 
@@ -220,12 +208,70 @@ def _agreed(runs: Sequence[LogReport], key: str) -> str:
     return ", ".join(sorted(values))[:200] or "unknown"
 
 
-@lru_cache(maxsize=1)
-def _schema() -> Any:
-    return json.loads(Path(__file__).with_name("rcp_schema.json").read_text("utf-8"))
+def known_records(file: Path) -> dict[str, Any]:
+    """The records of a file to add to.
+
+    Raises:
+        MlsubError: it is not a whole reference file.
+    """
+    problem = next((one for one in check_reference_file(file) if one.severity == "error"), None)
+    if problem is not None:
+        where = f"{file}: {problem.record}" if problem.record else str(file)
+        raise MlsubError(f"{where}: {problem.message}. Only a whole reference file can be added to.")
+    return dict(json.loads(file.read_bytes()))
+
+
+def problems_of(built: Built, known: dict[str, Any]) -> list[str]:
+    """Why records cannot be used beside those that are known; empty where they can."""
+    problems = [*built.problems, *(f"{name} is in the file already" for name in built.records if name in known)]
+    if problems:
+        return problems
+    records = {**known, **built.records}
+    broken = [f"{p.record or 'the file'}: {p.message}" for p in check_records(records) if p.severity == "error"]
+    return broken or against_schema(records)
 
 
 def against_schema(records: dict[str, Any]) -> list[str]:
     """In words, where records are not of the official format."""
-    found = flaws_of(records, _schema())
-    return [f"{'/'.join(map(str, path))}: {message}"[:200] for path, message in found]
+    schema = json.loads(Path(__file__).with_name("rcp_schema.json").read_text("utf-8"))
+    return [f"{'/'.join(map(str, path))}: {message}"[:200] for path, message in flaws_of(records, schema)]
+
+
+def compared(file: Path, built: Built, name: str, round_: Round) -> NewReference:
+    """The points of a file that was written, and where they lie beside those that are installed."""
+    algorithm = algorithm_for(round_)
+    runs = benchmark(round_.usage, round_.name, name, round_.overlay).runs
+    earlier = dict(algorithm.earlier).get(name, 0)
+    new = {record["BS"] for record in built.records.values()}
+    points = [point for point in points_of(file, name, runs, algorithm) if point.batch_size in new]
+    installed = _installed(name, round_, runs)
+    beside = [point for point in installed if point.batch_size not in new]
+    kept = pruned(sorted([*beside, *points], key=lambda point: point.batch_size), algorithm, runs)
+    replaced = {point.batch_size: point.mean for point in installed}
+    return NewReference(
+        file=str(file),
+        benchmark=name,
+        unit=unit_words(name, round_),
+        installed=len(installed),
+        points=tuple(
+            NewPoint(
+                batch_size=point.batch_size,
+                runs=point.runs,
+                mean=point.mean,
+                stdev=point.stdev,
+                minimum=point.accepted_from(earlier),
+                kept=point in kept,
+                replaces=replaced.get(point.batch_size),
+            )
+            for point in points
+        ),
+        notes=built.notes,
+    )
+
+
+def _installed(name: str, round_: Round, runs: int) -> tuple[Point, ...]:
+    file = reference_file(round_.usage, round_.ruleset, name)
+    try:
+        return points_of(file, name, runs, algorithm_for(round_)) if file else ()
+    except MlsubError:
+        return ()

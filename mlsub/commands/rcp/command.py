@@ -24,7 +24,9 @@ def _common(function: F) -> F:
     """BENCHMARK with --round, --usage and --rcp-points."""
     decorators = (
         click.argument("benchmark"),
-        click.option("--round", "round_", metavar="ROUND", help="The newest round with this benchmark, as a rule."),
+        click.option(
+            "--round", "round_", metavar="ROUND", help="1.0 or v1.0; else the newest round with this benchmark."
+        ),
         click.option("--usage", metavar="USAGE", help="training or hpc."),
         rcp_points,
     )
@@ -35,10 +37,12 @@ def _common(function: F) -> F:
 
 @click.group("rcp", cls=LazyGroup, modules=_MODULES)
 def command() -> None:
-    """The reference convergence points (RCP) that mlsub check compares Closed results with."""
+    """Show, draw and build reference convergence points (RCP), which mlsub check compares Closed results with."""
 
 
-@command.command("show", example="mlsub rcp show bert --round 5.1", short_help="The reference points of a benchmark.")
+@command.command(
+    "show", example="mlsub rcp show bert --round 5.1", short_help="Show the reference points of a benchmark."
+)
 @_common
 @output_options("rcp show")
 def show(benchmark: str, round_: str | None, usage: str | None, points: Which, target: Target) -> None:
@@ -56,10 +60,10 @@ def show(benchmark: str, round_: str | None, usage: str | None, points: Which, t
 
 
 @command.command(
-    "plan", example="mlsub rcp plan bert --batch-size 3072", short_help="What a batch size needs, before any run."
+    "plan", example="mlsub rcp plan bert --batch-size 3072", short_help="Say what a batch size needs, before any run."
 )
 @_common
-@click.option("--batch-size", type=click.FloatRange(min=1), required=True, help="The global batch size of the runs.")
+@click.option("--batch-size", type=click.FloatRange(min=1), required=True, help="Global batch size of the runs.")
 @output_options("rcp plan")
 def plan(
     benchmark: str, round_: str | None, usage: str | None, points: Which, batch_size: float, target: Target

@@ -10,30 +10,31 @@ import click
 
 from mlsub.commands.asked import Asked, asks
 from mlsub.commands.lazy import Command
-from mlsub.commands.options import tell_unchecked, write_output
+from mlsub.commands.options import tell, tell_unchecked, write_output
 from mlsub.io.errors import MlsubError
 
 if TYPE_CHECKING:
     from mlsub.commands.rcp.picture.collect import Picture
-    from mlsub.convergence.deadline import Which
     from mlsub.submission.report import Report
 
 _SUFFIXES = (".svg", ".png", ".html")
 
 
 @click.command(
-    "plot", cls=Command, example="mlsub rcp plot bert -o bert.svg", short_help="A picture of the reference and of runs."
+    "plot", cls=Command, example="mlsub rcp plot bert -o bert.svg", short_help="Draw the reference, and runs beside it."
 )
 @asks("BENCHMARK|PATH...", rules=True, convergence=True)
 @click.option("--benchmark", "benchmarks", metavar="NAME", multiple=True, help="Draw only this one; may be repeated.")
-@click.option("--output", "-o", required=True, type=click.Path(), metavar="FILE", help="ends in .svg, .png or .html.")
+@click.option(
+    "--output",
+    "-o",
+    required=True,
+    type=click.Path(),
+    metavar="FILE",
+    help="Write to FILE, which ends in .svg, .png or .html.",
+)
 @click.option("--force", is_flag=True, help="Replace FILE; what it held is kept as FILE.~1~.")
-def command(
-    asked: Asked,
-    benchmarks: tuple[str, ...],
-    output: str,
-    force: bool,
-) -> None:
+def command(asked: Asked, benchmarks: tuple[str, ...], output: str, force: bool) -> None:
     """Draw the reference points of a benchmark, the acceptance limit, and the runs below PATH.
 
     The name of a benchmark is taken as such; write ./bert for a folder of that name. With paths, names and --benchmark
@@ -42,19 +43,21 @@ def command(
 
     Exit status: 0, or 2 where there is nothing to draw or it cannot be written.
     """
-    overlay, rcp, which = asked.overlay, asked.rcp, asked.points
-    round_, usage = asked.round, asked.usage
+    from mlsub.commands.rcp.picture.collect import picture_of_reference
+    from mlsub.rounds.names import find_benchmark
+
+    overlay = asked.overlay
     suffix = _check_before(output, force)
-    names, paths = _sorted_out(asked.paths, round_, usage, overlay)
-    wanted = (*names, *(_benchmark(name, round_, usage, overlay) for name in benchmarks))
+    names, paths = _sorted_out(asked, overlay)
+    names += [find_benchmark(name, asked.round, asked.usage, overlay)[1] for name in benchmarks]
     if paths:
-        reports = asked._replace(paths=tuple(paths)).check()
-        pictures = _of_entries(reports, wanted, overlay, rcp, which)
+        pictures = _of_entries(asked._replace(paths=tuple(paths)), names, overlay)
     else:
-        pictures = _of_references(wanted, round_, usage, overlay, rcp, which)
+        found = [find_benchmark(name, asked.round, asked.usage, overlay) for name in dict.fromkeys(names)]
+        pictures = tuple(picture_of_reference(*one, asked.rcp, asked.points) for one in found)
     write_output(Path(output), _content(pictures, suffix), force=force)
     for picture in pictures:
-        _tell(picture, output)
+        _report(picture, output)
 
 
 def _check_before(output: str, force: bool) -> str:
@@ -71,19 +74,19 @@ def _check_before(output: str, force: bool) -> str:
     return suffix
 
 
-def _sorted_out(
-    what: Sequence[str], round_: str | None, usage: str | None, overlay: str | None
-) -> tuple[list[str], list[str]]:
+def _sorted_out(asked: Asked, overlay: str | None) -> tuple[list[str], list[str]]:
     """Names of benchmarks, and paths. What is neither is taken for a name, so that the answer knows what was meant."""
     import os
 
+    from mlsub.rounds.names import find_benchmark
+
     names, paths = [], []
-    for text in what:
+    for text in asked.paths:
         if os.sep in text or text in ("", ".", ".."):
             paths.append(text)
             continue
         try:
-            names.append(_benchmark(text, None, usage, overlay))
+            names.append(find_benchmark(text, None, asked.usage, overlay)[1])
         except MlsubError:
             if not os.path.lexists(text):
                 raise
@@ -91,42 +94,20 @@ def _sorted_out(
     return names, paths
 
 
-def _benchmark(name: str, round_: str | None, usage: str | None, overlay: str | None) -> str:
-    from mlsub.rounds.names import find_benchmark
-
-    return find_benchmark(name, round_, usage, overlay)[1]
-
-
-def _of_references(
-    names: Sequence[str], round_: str | None, usage: str | None, overlay: str | None, own: str | None, which: Which
-) -> tuple[Picture, ...]:
-    from mlsub.commands.rcp.picture.collect import picture_of_reference
-    from mlsub.rounds.names import find_benchmark
-
-    return tuple(
-        picture_of_reference(*find_benchmark(name, round_, usage, overlay), own, which) for name in dict.fromkeys(names)
-    )
-
-
-def _of_entries(
-    reports: Sequence[Report], wanted: Sequence[str], overlay: str | None, own: str | None, which: Which
-) -> tuple[Picture, ...]:
+def _of_entries(asked: Asked, wanted: Sequence[str], overlay: str | None) -> tuple[Picture, ...]:
     """The pictures of benchmarks with an entry to draw, or the end of the command."""
     from mlsub.commands.rcp.picture.collect import pictures_of
-    from mlsub.io.plain import plain
-    from mlsub.rounds import get_round
 
+    reports = asked.check()
     tell_unchecked(reports)
     checked = [report for report in reports if report.entries]
-    pictures, problems = pictures_of(
-        checked, lambda report: get_round(str(report.usage), str(report.round), overlay), wanted, own, which
-    )
+    pictures, problems = pictures_of(checked, overlay, wanted, asked.rcp, asked.points)
     drawn = tuple(picture for picture in pictures if picture.entries)
     if not drawn:
         raise MlsubError(_why_none(pictures, problems, checked, wanted))
     empty = [f"{path}: {why}" for picture in pictures if not picture.entries for path, why in picture.left_out]
     for line in (*problems, *empty):
-        click.echo(plain(f"mlsub rcp plot: not drawn: {line}"), err=True)
+        tell(f"not drawn: {line}", "rcp plot")
     return drawn
 
 
@@ -161,15 +142,16 @@ def _content(pictures: Sequence[Picture], suffix: str) -> bytes:
     return draw(chart_of(pictures[0]), suffix.removeprefix("."))
 
 
-def _tell(picture: Picture, output: str) -> None:
+def _report(picture: Picture, output: str) -> None:
+    """Say what was drawn, and what was not."""
     from mlsub.io.plain import plain
 
     reference = picture.reference
-    told = f"{reference.benchmark}, {picture.round_title}: {_count(len(reference.points), 'reference point')}"
+    drawn = f"{reference.benchmark}, {picture.round_title}: {_count(len(reference.points), 'reference point')}"
     if picture.entries:
         runs = sum(len(entry.points) + entry.failed for entry in picture.entries)
-        told += f", {_count(len(picture.entries), 'entry')} of {_count(runs, 'run')}"
-    click.echo(plain(f"{output}: {told}"))
+        drawn += f", {_count(len(picture.entries), 'entry')} of {_count(runs, 'run')}"
+    click.echo(plain(f"{output}: {drawn}"))
     for path, why in picture.left_out:
         click.echo(plain(f"  not drawn: {path}: {why}"))
 

@@ -57,4 +57,4 @@ def unchecked(reports: Sequence[Report]) -> Iterator[str]:
         if report.official is Verdict.NOT_CHECKED:
             yield from (in_one_line(finding) for finding in report.findings if finding.rejects)
         elif not report.entries:
-            yield "a log by itself is not an entry; name the folder that holds it"
+            yield "a log by itself is not an entry; name its folder"

@@ -28,6 +28,34 @@ class Planned(Answer, frozen=True, kw_only=True):
     plan: Plan
 
 
+class NewPoint(msgspec.Struct, frozen=True, kw_only=True):
+    """A reference point that was built; ``replaces`` is the mean of the installed one of its batch size, if any.
+
+    ``kept`` says whether the official pruning keeps it among the installed points.
+    """
+
+    batch_size: float
+    runs: int
+    mean: float
+    stdev: float
+    minimum: float
+    kept: bool
+    replaces: float | None
+
+
+class NewReference(Answer, frozen=True, kw_only=True):
+    """A reference file that was built, and how its points lie beside the installed ones; means are in ``unit``."""
+
+    SCHEMA: ClassVar[int] = 1
+
+    file: str
+    benchmark: str
+    unit: str
+    installed: int
+    points: tuple[NewPoint, ...]
+    notes: tuple[str, ...]
+
+
 class PackageMargins(msgspec.Struct, frozen=True, kw_only=True):
     """How the entries of one path stand; ``untested`` are those that no reference applies to."""
 

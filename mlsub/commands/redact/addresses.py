@@ -1,4 +1,4 @@
-"""Addresses of machines, told from versions, which are four numbers as often."""
+"""Addresses of machines, distinguished from versions, which are four numbers as often."""
 
 from __future__ import annotations
 

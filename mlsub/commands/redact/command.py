@@ -32,8 +32,8 @@ def command(
     """Replace home folders, users, hosts, addresses, e-mail addresses and secrets in logs by <user-1> and the like.
 
     PATH is a log, or a folder for all logs below it. The same thing has the same placeholder in all logs of a call, so
-    name a submission as a whole. Records are never altered, which is proven before anything is written; what is
-    private in them is listed.
+    name a submission as a whole. Records are never altered, which redact proves before it writes anything; what is
+    private inside records is listed.
 
     Exit status: 0 nothing to replace, or all replaced; 1 something would be, or is inside a record; 2 a log could not.
     """

@@ -47,7 +47,7 @@ def _summary(redaction: Redaction) -> str:
     found = [item.count for item in redaction.items if item.count]
     logs = f"{redaction.logs} log{'s' * (redaction.logs != 1)}"
     if not found:
-        return f"Nothing is to be replaced in {logs}."
+        return f"Nothing to replace in {logs}."
     things = f"{len(found)} different thing{'s' * (len(found) != 1)}, {_times(sum(found))}"
     if redaction.written:
         return f"Replaced in {logs}: {things}. All records are as they were. Written: {redaction.written}"

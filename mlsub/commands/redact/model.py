@@ -1,13 +1,14 @@
-"""The vocabulary of redaction."""
+"""The vocabulary of redaction, and what private things look like."""
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
-from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 import msgspec
 
+from mlsub.io.data import shipped
 from mlsub.present.envelope import Answer
 
 
@@ -33,21 +34,6 @@ class Span(NamedTuple):
     key: bytes
 
 
-class Item(msgspec.Struct):
-    """One private thing over all logs: how often it stands in free text, how often in records, and where first.
-
-    ``places`` and ``record_places`` hold (log, 1-based line) of the first few.
-    """
-
-    kind: Kind
-    key: bytes
-    placeholder: str
-    count: int = 0
-    in_records: int = 0
-    places: list[tuple[Path, int]] = []
-    record_places: list[tuple[Path, int]] = []
-
-
 class Spot(msgspec.Struct, frozen=True):
     """A line of a log, whose path is relative to the root."""
 
@@ -55,10 +41,10 @@ class Spot(msgspec.Struct, frozen=True):
     line: int
 
 
-class Private(msgspec.Struct, frozen=True, kw_only=True):
+class Private(msgspec.Struct, kw_only=True):
     """One private thing over all logs: how often it stands in free text and in records, and the first few places.
 
-    ``text`` is safe to print: of a secret it is no more than its beginning.
+    ``text`` is safe to print: of a secret it is no more than its beginning. The counts grow as logs are read.
     """
 
     kind: Kind
@@ -66,8 +52,8 @@ class Private(msgspec.Struct, frozen=True, kw_only=True):
     placeholder: str
     count: int
     in_records: int
-    places: tuple[Spot, ...]
-    record_places: tuple[Spot, ...]
+    places: list[Spot]
+    record_places: list[Spot]
 
 
 class Redaction(Answer, frozen=True, kw_only=True):
@@ -88,3 +74,24 @@ class Redaction(Answer, frozen=True, kw_only=True):
     def remains(self) -> bool:
         """Whether anything private is still in the logs."""
         return any(item.in_records or (item.count and self.written is None) for item in self.items)
+
+
+class Looks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The words and patterns of looks.yaml, which says what each is."""
+
+    tokens: tuple[str, ...]
+    secret_names: tuple[str, ...]
+    homes: tuple[str, ...]
+    host_words: tuple[str, ...]
+    user_variables: tuple[str, ...]
+    not_hosts: tuple[str, ...]
+    common: str
+
+    def patterns(self, name: str, after: bytes = b"") -> tuple[re.Pattern[bytes], ...]:
+        """The patterns of a name, each followed by another one."""
+        return tuple(re.compile(pattern.encode() + after) for pattern in getattr(self, name))
+
+
+def looks() -> Looks:
+    """What private things look like."""
+    return shipped(__file__, "looks.yaml", Looks)

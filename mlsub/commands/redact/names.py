@@ -1,27 +1,18 @@
-"""Names that are known, learned from where they give themselves away or told by the caller, found as whole words."""
+"""Names that are known, learned from where they give themselves away or given by the caller, found as whole words."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
 
-from mlsub.commands.redact.model import Kind, Span
+from mlsub.commands.redact.model import Kind, Span, looks
 
 #: Names learned at most; the rest is replaced only where it gives itself away.
 MAX_NAMES = 5000
 #: Hosts that one list is taken apart into at most.
 _MAX_MEMBERS = 4096
 _LIST_PART = re.compile(rb"([\w.-]+)(?:\[([\d,-]{1,400})\])?(?=,|\Z)")
-#: Words of logs that are names of users or hosts somewhere; they are not looked for elsewhere.
-_COMMON = frozenset(
-    rb"""
-    admin all apps azureuser base benchmark bench bert build cache centos cloud cluster common compute conda container
-    data dataset datasets debian default demo dev docker ec2-user gpu group guest host hosts local localhost login main
-    master mlperf model models node nobody nvidia project projects public python research results root run runner
-    scratch server shared slurm software storage student system temp test tests tmp train trainer training ubuntu
-    user username users work worker workspace
-    """.split()
-)
+_COMMON = frozenset(looks().common.encode().split())
 
 
 def learnable(kind: Kind, name: bytes) -> bool:

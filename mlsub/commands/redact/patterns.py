@@ -6,30 +6,15 @@ import re
 from collections.abc import Iterator
 
 from mlsub.commands.redact.addresses import find_addresses, is_address
-from mlsub.commands.redact.model import Kind, Span
+from mlsub.commands.redact.model import Kind, Span, looks
 from mlsub.commands.redact.secrets import find_secrets
 
-_HOMES = (
-    re.compile(rb"/home/(?:users/)?([A-Za-z0-9_][\w.+@-]{0,80})"),
-    re.compile(rb"/Users/([A-Za-z0-9_][\w.+@-]{0,80})"),
-    re.compile(rb"/users/([A-Za-z0-9_][\w.+@-]{0,80})"),
-)
+_HOMES = looks().patterns("homes")
 _ROOT = re.compile(rb"/root(?![\w.-])")
 _LEFT_PATH = re.compile(rb"(?:/[\w.+-]{1,80}){1,8}\Z")
 _TO_HOST = rb"[\"']?(?:[ \t]{0,20}([=:])[ \t]{0,20}[\"']?|[ \t])([a-z0-9][\w.,\[\]-]{0,2000})"
 #: Searched for in lower case.
-_HOSTS = tuple(
-    re.compile(word + _TO_HOST)
-    for word in (
-        rb"hostnames?",
-        rb"host_name",
-        rb"node_?name",
-        rb"nodelist",
-        rb"master_addr",
-        rb"master address",
-        rb"submit_host",
-    )
-)
+_HOSTS = looks().patterns("host_words", after=_TO_HOST)
 _PROMPT = re.compile(rb"@([A-Za-z0-9][\w.-]{0,80}):[~/][^\r\n]{0,200}?[$#]")
 _LOCAL_PART = re.compile(rb"(?<![\w.+-])[\w+-][\w.+-]{0,80}\Z")
 _DOMAIN = re.compile(rb"@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){0,6}\.[A-Za-z]{2,24}(?![\w-])")
@@ -38,14 +23,12 @@ _PRIVATE_DOMAIN = re.compile(
     rb"\.(?:local|internal|lan|corp|intra|localdomain|compute\.amazonaws\.com)(?![\w(=])(?!\.\w)"
 )
 _LEFT_LABELS = re.compile(rb"(?<![\w./-])[A-Za-z][A-Za-z-]{0,40}\d[\w-]{0,60}(?:\.[\w-]{1,60}){0,4}\Z")
-_USERS = tuple(re.compile(name + rb"=[\"']?([A-Za-z_][\w.-]{0,80})") for name in (rb"USER", rb"LOGNAME", rb"USERNAME"))
+_USERS = looks().patterns("user_variables", after=rb"=[\"']?([A-Za-z_][\w.-]{0,80})")
 _ENV = re.compile(
     rb"(?:^|(?<=[\r\n]))(?:[ \t]{0,8}\d{1,6}:)?[ \t]{0,8}(?:\+{1,4} )?(?:declare -x |export )?"
     rb"[A-Z_][A-Z0-9_]{1,100}=([\"']?[^\s\"'<][^\r\n]*)"
 )
-_NO_HOST = frozenset(
-    (b"localhost", b"none", b"null", b"true", b"false", b"unknown", b"str", b"string", b"default", b"is")
-)
+_NOT_HOSTS = frozenset(word.encode() for word in looks().not_hosts)
 
 
 def find(text: bytes, *, env: bool = False) -> Iterator[Span]:
@@ -123,9 +106,9 @@ def _hosts(text: bytes, lower: bytes) -> Iterator[Span]:
         for match in word.finditer(lower):
             whole = text[match.start(2) : match.end(2)]
             name = whole.rstrip(b".,-")
-            if not match[1] and not _told_by_blank(name, text[match.end() : match.end() + 1], whole):
+            if not match[1] and not _is_host_after_blank(name, text[match.end() : match.end() + 1], whole):
                 continue
-            if name.lower().partition(b".")[0] not in _NO_HOST and not is_address(name) and not name.isdigit():
+            if name.lower().partition(b".")[0] not in _NOT_HOSTS and not is_address(name) and not name.isdigit():
                 yield Span(match.start(2), match.start(2) + len(name), Kind.HOST, host_key(name))
     for match in _PRIVATE_DOMAIN.finditer(text):
         left = _left_of(_LEFT_LABELS, text, match.start(), 300)
@@ -133,6 +116,6 @@ def _hosts(text: bytes, lower: bytes) -> Iterator[Span]:
             yield Span(left.start(), match.end(), Kind.HOST, host_key(left[0]))
 
 
-def _told_by_blank(name: bytes, behind: bytes, whole: bytes) -> bool:
+def _is_host_after_blank(name: bytes, behind: bytes, whole: bytes) -> bool:
     """Whether what follows a word and a blank is a host: it has a digit, and a comma or the end of the line follows."""
     return any(48 <= c <= 57 for c in name) and (whole.endswith(b",") or behind in (b"", b"\r", b"\n", b'"', b"'"))

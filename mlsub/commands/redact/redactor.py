@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
 import msgspec
 
-from mlsub.commands.fix.proof import fingerprint, prove_same
-from mlsub.commands.fix.put import check_source, rewrite
+from mlsub.commands.fix.put import check_source, fingerprint, prove_same, rewrite, root_of
 from mlsub.commands.fix.zones import FREE, zones
-from mlsub.commands.redact.model import Item, Kind, Span
+from mlsub.commands.redact.model import Kind, Private, Span, Spot
 from mlsub.commands.redact.names import Names, learnable, literal, members, spans_of
 from mlsub.commands.redact.patterns import find, find_owners, user_of
 from mlsub.io.errors import MlsubError
+from mlsub.io.plain import plain
 
-#: Places told of one item, and different items that are kept apart.
+#: Places listed of one item, and different items that are kept apart.
 MAX_PLACES = 3
 MAX_ITEMS = 100_000
+_WIDTH = 60
 #: Bytes of short texts looked through at a time.
 _AT_ONCE = 1 << 19
 #: Texts up to this length are remembered, so many of them.
@@ -27,6 +28,9 @@ _SHORT = 40
 _MAX_CACHED = 4096
 _PLACEHOLDER = re.compile(rb"<(secret|text|email|path|host|address|user)-(\d{1,9})>")
 _RANK = {kind: rank for rank, kind in enumerate(Kind)}
+
+#: The line that a piece of a log begins on, its free text, and behind that what is a record.
+Piece = tuple[int, bytes, bytes]
 
 
 class Wanted(msgspec.Struct, frozen=True):
@@ -52,12 +56,14 @@ class Redactor:
         self._names = Names({})
         self._numbers: dict[str, int] = {}
         self._cached: dict[bytes, list[Span]] = {}
-        self.items: dict[tuple[Kind, bytes], Item] = {}
+        self._root = Path()
+        self.items: dict[tuple[Kind, bytes], Private] = {}
 
     def learn(self, files: Sequence[Path]) -> list[tuple[Path, MlsubError]]:
         """Read names off the logs, and what placeholders are taken already; gives the logs that cannot be read."""
-        told = [(name, Kind.USER) for name in self._wanted.users] + [(name, Kind.HOST) for name in self._wanted.hosts]
-        self._known = {name.encode("utf-8", "surrogateescape"): kind for name, kind in told}
+        given = [(name, Kind.USER) for name in self._wanted.users] + [(name, Kind.HOST) for name in self._wanted.hosts]
+        self._known = {name.encode("utf-8", "surrogateescape"): kind for name, kind in given}
+        self._root = root_of(files)
         failed = []
         for file in files:
             try:
@@ -72,14 +78,10 @@ class Redactor:
 
     def _learn(self, file: Path) -> None:
         check_source(file)
-        texts = _Batch()
         with file.open("rb") as source:
-            for mark, text in zones(source):
+            for batch in _batches(source):
                 # Records too: who is named in one is replaced in what stands around it.
-                free = _free(mark, text)
-                if texts.add(0, free) or (mark != FREE and texts.add(0, text[mark:])):
-                    self._learn_from(_joined(texts.take()))
-        self._learn_from(_joined(texts.take()))
+                self._learn_from(_joined(part for _, free, record in batch for part in (free, record)))
 
     def _learn_from(self, text: bytes) -> None:
         for match in _PLACEHOLDER.finditer(text):
@@ -101,35 +103,28 @@ class Redactor:
             MlsubError: it cannot be read.
         """
         check_source(file)
-        line, texts, records = 1, _Batch(), _Batch()
         try:
             with file.open("rb") as source:
-                for mark, text in zones(source):
-                    if texts.add(line, _free(mark, text)):
-                        self._count_in(texts.take(), file)
-                    if mark != FREE and records.add(line, text[mark:]):
-                        self._look_through(records.take(), file)
-                    line += text.count(b"\n")
+                for batch in _batches(source):
+                    self._count_in(batch, file)
+                    self._look_through(batch, file)
         except OSError as error:
             raise _unreadable(file, error) from error
-        self._count_in(texts.take(), file)
-        self._look_through(records.take(), file)
 
-    def _count_in(self, texts: list[tuple[int, bytes]], file: Path) -> None:
+    def _count_in(self, batch: list[Piece], file: Path) -> None:
         """Count what is to be replaced in free texts."""
-        if self.spans(_joined(texts)):
-            for line, text in texts:
-                self._count(text, file, line)
+        if self.spans(_joined(free for _, free, _ in batch)):
+            for line, free, _ in batch:
+                self._count(free, file, line)
 
-    def _look_through(self, records: list[tuple[int, bytes]], file: Path) -> None:
+    def _look_through(self, batch: list[Piece], file: Path) -> None:
         """Count what stands in records and so is not replaced; most logs have nothing private in any."""
-        if not _private(self.spans(_joined(records))):
-            return
-        for line, text in records:
-            for span in _private(self.spans(text)):
-                item = self._item(span)
-                item.in_records += 1
-                _place(item.record_places, file, line)
+        if _private(self.spans(_joined(record for _, _, record in batch))):
+            for line, _, record in batch:
+                for span in _private(self.spans(record)):
+                    item = self._item(span)
+                    item.in_records += 1
+                    self._place(item.record_places, file, line)
 
     def _count(self, text: bytes, file: Path, line: int) -> None:
         at = 0
@@ -138,7 +133,7 @@ class Redactor:
             line += text.count(b"\n", at, span.start)
             at = span.start
             item.count += 1
-            _place(item.places, file, line)
+            self._place(item.places, file, line)
 
     def spans(self, text: bytes) -> list[Span]:
         """What is replaced in a text, in order. What overlaps is one, of the earlier kind."""
@@ -165,13 +160,21 @@ class Redactor:
                 kept[-1] = Span(last.start, span.end, kind, text[last.start : span.end])
         return kept
 
-    def _item(self, span: Span) -> Item:
+    def _place(self, places: list[Spot], file: Path, line: int) -> None:
+        if len(places) < MAX_PLACES:
+            spot = Spot(plain(file.relative_to(self._root).as_posix()), line)
+            places += [spot] if spot not in places else []
+
+    def _item(self, span: Span) -> Private:
         key = (span.kind, b"" if span.kind is Kind.ENV else span.key)
         item = self.items.get(key)
         if item is None:
             if len(self.items) >= MAX_ITEMS:
                 raise MlsubError(f"There are more than {MAX_ITEMS} different things to replace. Name fewer logs.")
-            item = self.items[key] = Item(span.kind, key[1], self._placeholder(span.kind), places=[], record_places=[])
+            placeholder, text = self._placeholder(span.kind), _shown(*key)
+            item = self.items[key] = Private(
+                kind=span.kind, text=text, placeholder=placeholder, count=0, in_records=0, places=[], record_places=[]
+            )
         return item
 
     def _placeholder(self, kind: Kind) -> str:
@@ -195,72 +198,50 @@ class Redactor:
             MlsubError: it cannot be read or written, or the proof fails.
         """
         before = fingerprint(file)
-        rewrite(
-            file,
-            self._copy,
-            lambda part: prove_same(before, fingerprint(part), file, placed=True),
-            target,
-        )
+        rewrite(file, self._copy, lambda part: prove_same(before, fingerprint(part), file, placed=True), target)
 
     def _copy(self, source: BinaryIO, sink: BinaryIO) -> None:
-        held: list[tuple[bytes, bytes]] = []
-        size = 0
-        for mark, text in zones(source):
-            free = _free(mark, text)
-            held.append((free, text[len(free) :]))
-            size += len(text)
-            if size >= _AT_ONCE:
-                self._put(held, sink)
-                held, size = [], 0
-        self._put(held, sink)
-
-    def _put(self, held: list[tuple[bytes, bytes]], sink: BinaryIO) -> None:
-        """Write pairs of free text and records."""
-        something = bool(self.spans(b"\n".join(free for free, _ in held)))
-        for free, records in held:
-            sink.write(self.replace(free) if something else free)
-            sink.write(records)
+        for batch in _batches(source):
+            something = bool(self.spans(_joined(free for _, free, _ in batch)))
+            for _, free, record in batch:
+                sink.write(self.replace(free) if something else free)
+                sink.write(record)
 
 
-class _Batch:
-    """Texts that are looked through many at a time, with their lines."""
-
-    def __init__(self) -> None:
-        self._held: list[tuple[int, bytes]] = []
-        self._size = 0
-
-    def add(self, line: int, text: bytes) -> bool:
-        """Take the next text; whether it is time to look through them."""
-        if text:
-            self._held.append((line, text))
-            self._size += len(text)
-        return self._size >= _AT_ONCE
-
-    def take(self) -> list[tuple[int, bytes]]:
-        """Those held; from here on none is."""
-        held, self._held, self._size = self._held, [], 0
-        return held
+def _batches(source: BinaryIO) -> Iterator[list[Piece]]:
+    """The pieces of a log, as many at a time as are looked through at once."""
+    held: list[Piece] = []
+    size, line = 0, 1
+    for mark, text in zones(source):
+        at = len(text) if mark == FREE else mark
+        held.append((line, text[:at], text[at:]))
+        line += text.count(b"\n")
+        size += len(text)
+        if size >= _AT_ONCE:
+            yield held
+            held, size = [], 0
+    yield held
 
 
-def _joined(texts: list[tuple[int, bytes]]) -> bytes:
+def _joined(texts: Iterable[bytes]) -> bytes:
     """Texts as one, each on lines of its own: nothing private is seen or hidden where two meet."""
-    return b"\n".join(text for _, text in texts)
-
-
-def _place(places: list[tuple[Path, int]], file: Path, line: int) -> None:
-    if len(places) < MAX_PLACES and (file, line) not in places:
-        places.append((file, line))
+    return b"\n".join(filter(None, texts))
 
 
 def _private(spans: Iterable[Span]) -> list[Span]:
-    """Those that say something: the home of root is the same everywhere, and an environment is no record."""
+    """Those that say something: the home of root is the same everywhere, and an environment is not a record."""
     return [span for span in spans if span.kind is not Kind.ENV and not span.key.endswith(b"/root")]
-
-
-def _free(mark: int, text: bytes) -> bytes:
-    """What of a zone is no record: all of it, or what stands before the first record of the line."""
-    return text if mark == FREE else text[:mark]
 
 
 def _unreadable(file: Path, error: OSError) -> MlsubError:
     return MlsubError(f"{file} cannot be read: {error.strerror or error}. Make it readable, or leave it out.")
+
+
+def _shown(kind: Kind, key: bytes) -> str:
+    """What is replaced, as text that is safe to print; of a secret no more than its beginning."""
+    if kind is Kind.ENV:
+        return "values of variables"
+    text = plain(key.decode("utf-8", "backslashreplace"))
+    if kind is Kind.SECRET:
+        return f"{text[:4]}..."
+    return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 3]}..."

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from mlsub.commands.fix.logs import find_logs, root_of
-from mlsub.commands.redact.model import Item, Kind, Private, Redaction, Spot
+from mlsub.commands.fix.put import find_logs, root_of
+from mlsub.commands.redact.model import Kind, Redaction
 from mlsub.commands.redact.redactor import Redactor, Wanted
 from mlsub.io.errors import MlsubError
 from mlsub.io.plain import plain
-
-_WIDTH = 60
 
 
 def redact(
@@ -50,10 +48,13 @@ def redact(
     problems = list(failed.values())
     if len(failed) == len(files):
         return None, problems
-    root = root_of(files)
-    items = tuple(_private(item, root) for item in sorted(redactor.items.values(), key=_rank))
+    # By kind, then by number.
+    kinds = list(Kind)
+    items = sorted(redactor.items.values(), key=lambda of: (kinds.index(of.kind), len(of.placeholder), of.placeholder))
     written = output or ("in place" if write else None)
-    return Redaction(root=plain(str(root)), logs=len(files) - len(failed), written=written, items=items), problems
+    return Redaction(
+        root=plain(str(root_of(files))), logs=len(files) - len(failed), written=written, items=tuple(items)
+    ), problems
 
 
 def _copier(redactor: Redactor, files: list[Path], output: str) -> Callable[[Path], None]:
@@ -79,34 +80,3 @@ def _copier(redactor: Redactor, files: list[Path], output: str) -> Callable[[Pat
         redactor.write(file, target)
 
     return copy
-
-
-def _rank(item: Item) -> tuple[int, int, str]:
-    """By kind, then by number."""
-    return (list(Kind).index(item.kind), len(item.placeholder), item.placeholder)
-
-
-def _private(item: Item, root: Path) -> Private:
-    return Private(
-        kind=item.kind,
-        text=_shown(item),
-        placeholder=item.placeholder,
-        count=item.count,
-        in_records=item.in_records,
-        places=_spots(item.places, root),
-        record_places=_spots(item.record_places, root),
-    )
-
-
-def _spots(places: Sequence[tuple[Path, int]], root: Path) -> tuple[Spot, ...]:
-    return tuple(Spot(plain(file.relative_to(root).as_posix()), line) for file, line in places)
-
-
-def _shown(item: Item) -> str:
-    """What is replaced, as text that is safe to print; of a secret no more than its beginning."""
-    if item.kind is Kind.ENV:
-        return "values of variables"
-    text = plain(item.key.decode("utf-8", "backslashreplace"))
-    if item.kind is Kind.SECRET:
-        return f"{text[:4]}..."
-    return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 3]}..."

@@ -9,30 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mlsub.commands.redact.model import Kind, Span
+from mlsub.commands.redact.model import Kind, Span, looks
 
-_TOKENS = tuple(
-    re.compile(pattern + rb"(?![\w-])")
-    for pattern in (
-        rb"AKIA[A-Z0-9]{16}",
-        rb"ASIA[A-Z0-9]{16}",
-        rb"ghp_[A-Za-z0-9]{30,255}",
-        rb"gho_[A-Za-z0-9]{30,255}",
-        rb"ghs_[A-Za-z0-9]{30,255}",
-        rb"github_pat_\w{30,255}",
-        rb"glpat-[\w-]{20,64}",
-        rb"hf_[A-Za-z0-9]{30,64}",
-        rb"xox[abp]-[\w-]{10,200}",
-        rb"sk-[\w-]{20,200}",
-        rb"eyJ[\w-]{10,2000}\.[\w-]{10,4000}\.[\w-]{10,2000}",
-    )
-)
+_TOKENS = looks().patterns("tokens", after=rb"(?![\w-])")
 _VALUE = rb"[\"']?[ \t]{0,8}[=:][ \t]{0,8}[\"']?([^\s\"',;&<$*(][^\s\"',;&<]{7,4000})"
-#: Searched for in lower case; see :func:`_is_named` for the one that also means something else.
-_NAMES = tuple(
-    re.compile(name + _VALUE)
-    for name in (rb"api_?key", rb"secret(?:_access)?(?:_key)?", rb"access_key", rb"passw(?:or)?d")
-)
+#: Searched for in lower case, as are the next two.
+_NAMES = looks().patterns("secret_names", after=_VALUE)
 _NAMED_TOKEN = re.compile(rb"_token" + _VALUE)
 _TOKEN_OWNER = re.compile(rb"[A-Z_]_\Z|(?:access|auth|api|hub|bearer|refresh|id|github|hf)_\Z")
 _AUTHORIZATION = re.compile(

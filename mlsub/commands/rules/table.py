@@ -13,7 +13,7 @@ from mlsub.rounds import Round
 from mlsub.rules.aspects import ASPECTS, aspects_of
 from mlsub.rules.aspects.base import Part
 from mlsub.rules.aspects.count import Count, Repeated
-from mlsub.rules.load import benchmark, house_rules_for, rules_for
+from mlsub.rules.load import benchmark, rules_for
 from mlsub.rules.model import KeyRule, Occurs, RuleSet
 from mlsub.rules.phrases import rule_id
 
@@ -94,7 +94,7 @@ def rule_table(round_: Round, division: str, name: str) -> RuleTable:
     rules = rules_for(round_.usage, round_.name, division, name, round_.overlay)
     rows = [row_of(rule, division, where) for where, rule in conditioned(rules)]
     if round_.overlay is not None:
-        own = house_rules_for(round_.usage, round_.name, division, name, round_.overlay)
+        own = rules_for(round_.usage, round_.name, division, name, round_.overlay, house=True)
         rows += [msgspec.structs.replace(row_of(rule, division), source=own.checker) for rule in own.rules]
     return RuleTable(
         **about(round_, division, name),

@@ -54,7 +54,7 @@ def command(
     written; mlsub check says why.
     """
     if select is not None:
-        from mlsub.commands.score.command_select import run_selection
+        from mlsub.commands.score.window import run_selection
 
         if target.format not in FORMATS:
             raise click.UsageError(f"--window answers as {', '.join(FORMATS[:-1])} or {FORMATS[-1]}.")
@@ -68,11 +68,29 @@ def command(
 
 
 def _write_scaling(reports: Sequence[Report]) -> None:
-    from mlsub.commands.score.put_scaling import put_scaling
+    """Write the expected factors into the folders of their entries, each file whole or not at all.
 
-    written = list(put_scaling(reports))
-    for line in written:
-        tell(f"written: {line}")
+    A ``scaling.json`` that is there is the review committee's word and stays; an entry that needs none gets none.
+
+    Raises:
+        MlsubError: a file cannot be written; those before it are there.
+    """
+    import json
+    import os
+
+    from mlsub.io.output import write_file
+    from mlsub.score.scaled import FILE
+
+    written = False
+    for report in reports:
+        for entry in report.entries:
+            if not entry.score.scaling_file and not entry.score.as_expected:
+                file = Path(report.root) / entry.path / FILE
+                if os.path.lexists(file):
+                    raise MlsubError(f"{file} is there and is never replaced. Move it away to have it written.")
+                write_file(file, json.dumps({"scaling_factor": entry.score.expected_scaling}).encode(), force=False)
+                tell(f"written: {file}: {entry.score.expected_scaling!r}")
+                written = True
     if not written:
         tell("no scaling.json to write: every entry that is to be scaled has one")
 
@@ -82,50 +100,41 @@ def _check_before(target: Target) -> None:
     from mlsub.commands.score.formats import FORMATS, check_library
 
     check_library(target.format)
-    if target.file is None and not FORMATS[target.format].text and sys.stdout.isatty():
+    if target.file is None and FORMATS[target.format].library and sys.stdout.isatty():
         raise MlsubError(f"{target.format} cannot be read on a terminal. Name a file with --output FILE.")
 
 
 def _deliver(reports: Sequence[Report], target: Target) -> None:
     """Print or write the answer; on standard error, what there is to say of it."""
+    from mlsub.findings import Verdict
+    from mlsub.score.table import rows_of, status_notes
+
     if target.format == "json":
         from mlsub.present.entries import Reports
         from mlsub.present.envelope import answer
 
         target.put(answer("score", Reports(reports=tuple(reports))))
+    if target.format != "text" or target.file is not None:
         tell_unchecked(reports)
+    if target.format == "json":
         return
     if target.format == "text":
         from mlsub.commands.score.document import document_of
 
-        if target.file is not None:
-            tell_unchecked(reports)
         target.put(target.rendered(document_of(reports)))
-    else:
-        tell_unchecked(reports)
-        _deliver_rows(reports, target)
-    from mlsub.score.table import status_notes
-
+    elif any(report.official is not Verdict.NOT_CHECKED for report in reports):
+        # Else there is nothing: an empty table would look like an answer.
+        rows = rows_of(reports)
+        if not rows:
+            tell("the table has no rows: a single log is not a result. Name the folder of its benchmark.")
+        target.put(_rendered_rows(rows, target))
     for note in status_notes(reports):
         tell(note)
 
 
-def _deliver_rows(reports: Sequence[Report], target: Target) -> None:
-    """The rows; nothing where nothing was checked, because an empty table would look like an answer."""
-    from mlsub.findings import Verdict
-    from mlsub.score.table import rows_of
-
-    if all(report.official is Verdict.NOT_CHECKED for report in reports):
-        return
-    rows = rows_of(reports)
-    if not rows:
-        tell("the table has no rows: a single log is not a result. Name the folder of its benchmark.")
-    target.put(_rendered_rows(rows, target))
-
-
 def _rendered_rows(rows: Sequence[Row], target: Target) -> str | bytes:
     if target.format in FORMATS:
-        from mlsub.commands.score.document_rows import rows_document
+        from mlsub.commands.score.document import rows_document
 
         return target.rendered(rows_document(rows))
     from mlsub.commands.score.formats import render_rows

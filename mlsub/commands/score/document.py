@@ -1,8 +1,9 @@
-"""The results of reports as a document: what a submitter looks for."""
+"""The results of reports as documents: what a submitter looks for, and the rows of the official results table."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
 
 import msgspec
 
@@ -16,6 +17,7 @@ from mlsub.present.document import (
     Findings,
     Items,
     Meaning,
+    Section,
     Span,
     Table,
     Text,
@@ -23,7 +25,10 @@ from mlsub.present.document import (
     section,
 )
 from mlsub.present.entries import MEANINGS, beside, counts_of, counts_of_bert, partly_checked, round_line, summary
-from mlsub.score.cells import rounded
+from mlsub.score.cells import legible, rounded, value_of
+from mlsub.score.columns import Column as Described
+from mlsub.score.columns import ColumnKind, Shown, columns
+from mlsub.score.table import Row
 from mlsub.submission.report import EntryResult, Report
 
 #: Bypasses that are named one by one; JSON has them all.
@@ -36,7 +41,7 @@ _UNTESTED = "not-required"
 _RCP: dict[str, Meaning] = {"pass": "good", "fail": "bad", "missing": "bad", "bypassed": "note"}
 
 
-class _Shown(msgspec.Struct, frozen=True):
+class _Column(msgspec.Struct, frozen=True):
     """One column, and what it shows of an entry."""
 
     column: Column
@@ -92,17 +97,17 @@ def results_table(entries: Sequence[EntryResult]) -> Table:
     return Table(tuple(one.column for one in shown), rows, key)
 
 
-def _columns(entries: Sequence[EntryResult]) -> Iterator[_Shown]:
+def _columns(entries: Sequence[EntryResult]) -> Iterator[_Column]:
     if len({entry.organisation for entry in entries}) > 1:
-        yield _Shown(Column("organisation"), lambda entry: entry.organisation)
-    yield _Shown(Column("system"), lambda entry: entry.system)
-    yield _Shown(Column("benchmark", when_narrow="keep"), _benchmark)
-    yield _Shown(Column("division", when_narrow="keep"), lambda entry: _bounded(entry.division or _NONE))
+        yield _Column(Column("organisation"), lambda entry: entry.organisation)
+    yield _Column(Column("system"), lambda entry: entry.system)
+    yield _Column(Column("benchmark", when_narrow="keep"), _benchmark)
+    yield _Column(Column("division", when_narrow="keep"), lambda entry: _bounded(entry.division or _NONE))
     yield _number("converged", lambda entry: f"{entry.converged} of {entry.runs}")
     if any(entry.rcp.verdict != _UNTESTED for entry in entries):
         yield _number("batch", lambda entry: _short(entry.rcp.batch_size))
         yield _number("convergence", lambda entry: _short(entry.rcp.mean))
-        yield _Shown(Column("RCP", when_narrow="keep"), _rcp)
+        yield _Column(Column("RCP", when_narrow="keep"), _rcp)
     if any(entry.score.scaling != 1 for entry in entries):
         yield _number("scaling", lambda entry: _NONE if entry.score.scaling == 1 else rounded(entry.score.scaling, 4))
     yield _number("minutes", lambda entry: _fixed(entry.score.published))
@@ -110,13 +115,13 @@ def _columns(entries: Sequence[EntryResult]) -> Iterator[_Shown]:
         yield _number("expected", lambda entry: "" if entry.score.as_expected else _fixed(entry.score.expected))
     if any(entry.energy for entry in entries):
         yield _number("MJ", _energy)
-    yield _Shown(
+    yield _Column(
         Column("verdict", when_narrow="keep"), lambda entry: Span(entry.official.value, MEANINGS[entry.official])
     )
 
 
-def _number(name: str, cell: Callable[[EntryResult], str]) -> _Shown:
-    return _Shown(Column(name, number=True), cell)
+def _number(name: str, cell: Callable[[EntryResult], str]) -> _Column:
+    return _Column(Column(name, number=True), cell)
 
 
 def _benchmark(entry: EntryResult) -> str:
@@ -180,3 +185,36 @@ def _bypasses(entries: Sequence[EntryResult]) -> Iterator[tuple[Span | str, ...]
         yield (Span(entry.path, "path"), f": the RCP test is bypassed by {entry.rcp.bypass}")
     if len(bypassed) > MAX_BYPASSES:
         yield (f"and {len(bypassed) - MAX_BYPASSES} more bypasses",)
+
+
+def rows_document(rows: Sequence[Row]) -> Document:
+    """The rows of the official table, numbers rounded: one table a round."""
+    rounds = groupby(rows, lambda row: (row.usage, row.round))
+    return document(
+        "Results", *(_round(list(group), *of) for of, group in rounds), None if rows else Text("No results.")
+    )
+
+
+def _round(rows: Sequence[Row], usage: str, round_: str) -> Section | None:
+    shown = [column for column in columns() if _is_shown(column, rows)]
+    heads = tuple(Column(column.title, number=column.kind is not ColumnKind.TEXT) for column in shown)
+    return section(
+        f"{usage} v{round_}",
+        Text("A rehearsal: real training, but not an MLPerf result.") if usage == "rehearsal" else None,
+        Table(heads, tuple(tuple(_row_cell(row, column) for column in shown) for row in rows)),
+    )
+
+
+def _is_shown(column: Described, rows: Sequence[Row]) -> bool:
+    if column.markdown is Shown.FILLED:
+        return any(value_of(row, column) is not None for row in rows)
+    return column.markdown is Shown.ALWAYS
+
+
+def _row_cell(row: Row, column: Described) -> Cell:
+    value = value_of(row, column)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        return rounded(value, column.decimals)
+    return Span(column.title.lower(), link=value) if column.link else " ".join(legible(value).split())

@@ -1,47 +1,52 @@
-"""The formats of the results table: their names, endings, libraries and renderers."""
+"""The formats of the results table, one row a result: their names, endings and libraries, and how they are written."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import Any, NamedTuple
 
-import msgspec
-
+from mlsub.divisions import DIVISIONS
 from mlsub.io.errors import MlsubError
+from mlsub.score.cells import Value, encodable, exact, is_formula, legible, rounded, value_of
+from mlsub.score.columns import Column, ColumnKind, columns
+from mlsub.score.table import Row
 
-if TYPE_CHECKING:
-    from mlsub.score.table import Row
+#: A cell of a workbook holds no more characters.
+MAX_CELL = 32_767
+_WIDEST = 50
+#: What programs that open a workbook would read as a character's code.
+_CODE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
+#: The sheet of entries that state neither closed nor open; only there if there are any.
+_OTHERS = "other"
 
 
-class Format(msgspec.Struct, frozen=True, kw_only=True):
-    """One format: the ending of its files, whether it is text, and the library it needs."""
+class Format(NamedTuple):
+    """One format: the ending of its files, and the library that it needs, which writes no text."""
 
-    name: str
     ending: str
-    text: bool = True
-    library: str | None = None
+    library: str = ""
 
 
 FORMATS = {
-    known.name: known
-    for known in (
-        Format(name="text", ending=".txt"),
-        Format(name="json", ending=".json"),
-        Format(name="markdown", ending=".md"),
-        Format(name="html", ending=".html"),
-        Format(name="csv", ending=".csv"),
-        Format(name="parquet", ending=".parquet", text=False, library="pyarrow"),
-        Format(name="xlsx", ending=".xlsx", text=False, library="openpyxl"),
-    )
+    "text": Format(".txt"),
+    "json": Format(".json"),
+    "markdown": Format(".md"),
+    "html": Format(".html"),
+    "csv": Format(".csv"),
+    "parquet": Format(".parquet", "pyarrow"),
+    "xlsx": Format(".xlsx", "openpyxl"),
 }
 
 
 def format_of_file(file: PurePath) -> str | None:
     """The format that a file's ending asks for, None where it asks for none."""
     ending = file.suffix.lower()
-    return next((known.name for known in FORMATS.values() if known.ending == ending), None)
+    return next((name for name, known in FORMATS.items() if known.ending == ending), None)
 
 
 def check_library(name: str) -> None:
@@ -51,8 +56,8 @@ def check_library(name: str) -> None:
         MlsubError: it cannot.
     """
     library = FORMATS[name].library
-    if library is not None and find_spec(library) is None:
-        raise _missing(name, library)
+    if library and find_spec(library) is None:
+        raise _missing(name)
 
 
 def render_rows(name: str, rows: Sequence[Row]) -> bytes:
@@ -61,21 +66,132 @@ def render_rows(name: str, rows: Sequence[Row]) -> bytes:
     Raises:
         MlsubError: the library is not installed, or its installation is broken.
     """
-    if name == "csv":
-        from mlsub.commands.score.render_csv import render_csv
-
-        return render_csv(rows)
+    render = {"csv": render_csv, "parquet": render_parquet, "xlsx": render_xlsx}[name]
     try:
-        if name == "parquet":
-            from mlsub.commands.score.render_parquet import render_parquet
-
-            return render_parquet(rows)
-        from mlsub.commands.score.render_xlsx import render_xlsx
-
-        return render_xlsx(rows)
+        return render(rows)
     except ImportError as error:
-        raise _missing(name, FORMATS[name].library or "a library") from error
+        raise _missing(name) from error
 
 
-def _missing(name: str, library: str) -> MlsubError:
-    return MlsubError(f"--format {name} needs {library}. Install it with: pip install 'mlsub[tables]'")
+def _missing(name: str) -> MlsubError:
+    return MlsubError(f"--format {name} needs {FORMATS[name].library}. Install it with: pip install 'mlsub[tables]'")
+
+
+def render_csv(rows: Sequence[Row]) -> bytes:
+    """The rows in UTF-8, one header row, lines that end in LF.
+
+    Text that a spreadsheet would take for a formula starts with an apostrophe.
+    """
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow([column.name for column in columns()])
+    writer.writerows([_csv_cell(value_of(row, column)) for column in columns()] for row in rows)
+    return stream.getvalue().encode("utf-8")
+
+
+def _csv_cell(value: Value) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        text = legible(value)
+        return f"'{text}" if is_formula(value) else text
+    return exact(value)
+
+
+def render_parquet(rows: Sequence[Row]) -> bytes:
+    """The rows as a file: text is string, a count int64, a number double; an empty cell is null.
+
+    Raises:
+        ImportError: pyarrow is not installed.
+    """
+    import pyarrow
+    from pyarrow import parquet
+
+    types: dict[ColumnKind, Any] = {
+        ColumnKind.TEXT: pyarrow.string(),
+        ColumnKind.COUNT: pyarrow.int64(),
+        ColumnKind.NUMBER: pyarrow.float64(),
+    }
+    schema = pyarrow.schema([(column.name, types[column.kind]) for column in columns()])
+    content = {column.name: [_parquet_cell(value_of(row, column)) for row in rows] for column in columns()}
+    stream = io.BytesIO()
+    parquet.write_table(pyarrow.table(content, schema=schema), stream)
+    return stream.getvalue()
+
+
+def _parquet_cell(value: Value) -> Value:
+    return encodable(value) if isinstance(value, str) else value
+
+
+def render_xlsx(rows: Sequence[Row]) -> bytes:
+    """The rows as a workbook, a sheet a division as in the official table.
+
+    Text is always text, never a formula; numbers are numbers, with a format that rounds them.
+
+    The library keeps 16 significant digits of a number, one more than spreadsheets calculate with.
+
+    Raises:
+        ImportError: openpyxl is not installed.
+    """
+    from openpyxl import Workbook
+
+    book: Any = Workbook()
+    book.remove(book.active)
+    for title, members in _sheets(rows):
+        _fill(book.create_sheet(title), members)
+    stream = io.BytesIO()
+    book.save(stream)
+    return stream.getvalue()
+
+
+def _sheets(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
+    for division in DIVISIONS:
+        yield division, [row for row in rows if row.division == division]
+    others = [row for row in rows if row.division not in DIVISIONS]
+    if others:
+        yield _OTHERS, others
+
+
+def _fill(sheet: Any, rows: Sequence[Row]) -> None:
+    from openpyxl.styles import Alignment, Font, PatternFill
+    from openpyxl.utils import get_column_letter
+
+    for number, column in enumerate(columns(), start=1):
+        head = sheet.cell(1, number, column.title)
+        head.font = Font(bold=True)
+        head.fill = PatternFill("solid", start_color="FFD9D9D9")
+        head.alignment = Alignment(wrap_text=True, vertical="center")
+        longest = len(column.title)
+        for line, row in enumerate(rows, start=2):
+            cell = sheet.cell(line, number)
+            _put(cell, value_of(row, column), column)
+            longest = max(longest, _width(cell.value, column))
+        sheet.column_dimensions[get_column_letter(number)].width = min(longest, _WIDEST) + 2
+    sheet.freeze_panes = "A2"
+    sheet.auto_filter.ref = sheet.dimensions
+
+
+def _put(cell: Any, value: Value, column: Column) -> None:
+    if isinstance(value, str):
+        text = _CODE.sub("_x005F_", legible(value))[:MAX_CELL]
+        # Given as text: openpyxl would make a formula of what starts with "=".
+        cell.value = text
+        cell.data_type = "s"
+        # So that a later edit makes no formula of it either.
+        cell.quotePrefix = is_formula(value)
+        if column.link:
+            cell.hyperlink = text
+            cell.style = "Hyperlink"
+    elif value is not None:
+        cell.value = value
+        cell.number_format = "0" if column.kind is ColumnKind.COUNT else _format(column.decimals)
+
+
+def _width(value: Value, column: Column) -> int:
+    if isinstance(value, str):
+        return max((len(line) for line in value.split("\n")), default=0)
+    return 0 if value is None else len(rounded(value, column.decimals))
+
+
+def _format(decimals: int) -> str:
+    return f"0.{'0' * decimals}" if decimals else "0"

@@ -17,7 +17,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, BinaryIO
 
-from mlsub.commands.seal.errors import SealError
+from mlsub.commands.seal.files import Blocks, DamagedError, WrongKeyError
+from mlsub.io.errors import MlsubError
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
@@ -38,14 +39,6 @@ _HEADER = re.compile(
 )
 
 
-class AgeError(Exception):
-    """The bytes are damaged, or are not a file of this kind."""
-
-
-class WrongPassphraseError(AgeError):
-    """The passphrase does not open the header (or the header is damaged; the two look alike)."""
-
-
 def encrypt(chunks: Iterable[bytes], passphrase: bytes, work_factor: int = WORK_FACTOR) -> Iterator[bytes]:
     """Seal chunks of any size.
 
@@ -59,13 +52,11 @@ def encrypt(chunks: Iterable[bytes], passphrase: bytes, work_factor: int = WORK_
     header = VERSION + b"-> scrypt %s %d\n%s\n---" % (_encode(salt), work_factor, _encode(body))
     yield header + b" " + _encode(_mac(file_key, header)) + b"\n" + nonce
     cipher = _cipher(_derive(file_key, nonce, b"payload"))
-    number = 0
-    block = b""
-    for following in _blocks(chunks):
-        if number or block:
-            yield cipher.encrypt(_nonce(number, last=False), block, None)
-            number += 1
-        block = following
+    source = Blocks(chunks)
+    block, number = source.read(_CHUNK), 0
+    while following := source.read(_CHUNK):
+        yield cipher.encrypt(_nonce(number, last=False), block, None)
+        block, number = following, number + 1
     yield cipher.encrypt(_nonce(number, last=True), block, None)
 
 
@@ -78,26 +69,22 @@ def decrypt(stream: BinaryIO, passphrase: bytes) -> Iterator[bytes]:
     """Open a file sealed with a passphrase; each chunk is authentic, and the last says that it was the last.
 
     Raises:
-        AgeError: damaged, also after chunks were given; WrongPassphraseError before any is.
-        SealError: it asks for more work than is reasonable.
+        DamagedError: damaged, also after chunks were given; WrongKeyError before any is.
+        MlsubError: it asks for more work than is reasonable.
     """
     file_key = _open_header(stream, passphrase)
     nonce = stream.read(16)
     if len(nonce) != 16:
-        raise AgeError("it is cut short")
+        raise DamagedError("it is cut short")
     cipher = _cipher(_derive(file_key, nonce, b"payload"))
-    block = stream.read(_CHUNK + _TAG)
-    number = 0
-    while True:
-        following = stream.read(_CHUNK + _TAG)
-        plain = _open(cipher, _nonce(number, last=not following), block)
-        if not following and not plain and number:
-            raise AgeError("its last part is empty")
-        yield plain
-        if not following:
-            return
-        block = following
-        number += 1
+    block, number = stream.read(_CHUNK + _TAG), 0
+    while following := stream.read(_CHUNK + _TAG):
+        yield _open(cipher, _nonce(number, last=False), block)
+        block, number = following, number + 1
+    plain = _open(cipher, _nonce(number, last=True), block)
+    if not plain and number:
+        raise DamagedError("its last part is empty")
+    yield plain
 
 
 def _open_header(stream: BinaryIO, passphrase: bytes) -> bytes:
@@ -105,21 +92,21 @@ def _open_header(stream: BinaryIO, passphrase: bytes) -> bytes:
     header = b"".join(stream.readline(_MAX_LINE) for _ in range(4))
     match = _HEADER.fullmatch(header)
     if match is None:
-        raise AgeError("its header is damaged")
+        raise DamagedError("its header is damaged")
     salt, factor, wrapped, mac = match.groups()
     work_factor = int(factor)
     if work_factor > MAX_WORK_FACTOR:
-        raise SealError(
+        raise MlsubError(
             f"its passphrase has the work factor 2^{work_factor}; more than 2^{MAX_WORK_FACTOR} is refused, "
             "for it takes that many KiB of memory. Open it with age."
         )
     cipher = _cipher(_scrypt(passphrase, _decode(salt), work_factor))
     try:
         file_key = _open(cipher, bytes(12), _decode(wrapped))
-    except AgeError as error:
-        raise WrongPassphraseError("the passphrase does not fit, or the header is damaged") from error
+    except DamagedError as error:
+        raise WrongKeyError("the passphrase does not fit, or the header is damaged") from error
     if not hmac.compare_digest(_decode(mac), _mac(file_key, header[: match.start(4) - 1])):
-        raise AgeError("its header is damaged")
+        raise DamagedError("its header is damaged")
     return file_key
 
 
@@ -129,20 +116,7 @@ def _open(cipher: ChaCha20Poly1305, nonce: bytes, sealed: bytes) -> bytes:
     try:
         return cipher.decrypt(nonce, sealed, None)
     except InvalidTag as error:
-        raise AgeError("its content is damaged or cut short") from error
-
-
-def _blocks(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """The same bytes, 64 KiB at a time; the last as long as it comes."""
-    rest = bytearray()
-    for chunk in chunks:
-        rest += chunk
-        whole = len(rest) - len(rest) % _CHUNK
-        for start in range(0, whole, _CHUNK):
-            yield bytes(rest[start : start + _CHUNK])
-        del rest[:whole]
-    if rest:
-        yield bytes(rest)
+        raise DamagedError("its content is damaged or cut short") from error
 
 
 def _nonce(number: int, *, last: bool) -> bytes:
@@ -157,7 +131,7 @@ def _scrypt(passphrase: bytes, salt: bytes, work_factor: int) -> bytes:
             passphrase, salt=_SALT_LABEL + salt, n=1 << work_factor, r=8, p=1, maxmem=memory + (1 << 20), dklen=32
         )
     except (MemoryError, ValueError) as error:
-        raise SealError(
+        raise MlsubError(
             f"a passphrase of work factor 2^{work_factor} needs {max(memory >> 20, 1)} MiB of memory."
         ) from error
 
@@ -166,7 +140,7 @@ def _cipher(key: bytes) -> ChaCha20Poly1305:
     try:
         from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
     except ImportError as error:
-        raise SealError("a passphrase needs the package cryptography: pip install cryptography") from error
+        raise MlsubError("a passphrase needs the package cryptography: pip install cryptography") from error
     return ChaCha20Poly1305(key)
 
 

@@ -6,16 +6,14 @@ records. The last member is the manifest, so that a tree is read once.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import tarfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from mlsub.commands.seal.errors import RefusedError, reason_of
+from mlsub.commands.seal.files import Counted, RefusedError, open_regular, reason_of
 from mlsub.commands.seal.manifest import Manifest
 from mlsub.commands.seal.names import MANIFEST
-from mlsub.commands.seal.reading import open_regular
 from mlsub.commands.seal.tree import Member, MemberKind, Tree, scan, stamp_of
 from mlsub.findings import Finding
 from mlsub.rules.catalogue import finding
@@ -32,22 +30,12 @@ class TarWriter:
 
     Attributes:
         manifest: what was sealed; whole once :meth:`chunks` has ended.
-        sha256: of the tar.
-        size: bytes of the tar.
     """
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
         self._files: dict[str, str] = {}
-        self._digest = hashlib.sha256()
-        self.size = 0
-        links = {member.path: member.target for member in tree.members if member.kind is MemberKind.LINK}
-        self.manifest = Manifest(files=self._files, links=links, folders=empty_folders(tree.members))
-
-    @property
-    def sha256(self) -> str:
-        """Of the chunks given so far, in hexadecimal digits."""
-        return self._digest.hexdigest()
+        self.manifest = manifest_of(self._files, tree.members)
 
     def chunks(self) -> Iterator[bytes]:
         """The tar, in pieces of at most 1 MiB.
@@ -55,12 +43,6 @@ class TarWriter:
         Raises:
             RefusedError: a file changed, went or came meanwhile.
         """
-        for chunk in self._chunks():
-            self._digest.update(chunk)
-            self.size += len(chunk)
-            yield chunk
-
-    def _chunks(self) -> Iterator[bytes]:
         total = 0
         for member in self._tree.members:
             for chunk in self._member(member):
@@ -75,11 +57,9 @@ class TarWriter:
     def _member(self, member: Member) -> Iterator[bytes]:
         yield _header(member)
         if member.kind is MemberKind.FILE:
-            digest = hashlib.sha256()
-            for chunk in read_unchanged(self._tree.folder.parent / member.path, member):
-                digest.update(chunk)
-                yield chunk
-            self._files[member.path] = digest.hexdigest()
+            content = Counted(read_unchanged(self._tree.folder.parent / member.path, member))
+            yield from content
+            self._files[member.path] = content.sha256
             yield _padding(member.size)
 
     def _still_the_same(self) -> None:
@@ -88,7 +68,7 @@ class TarWriter:
         now = {member.path: member for member in scan(self._tree.folder).members}
         changed = [path for path in sorted({*before, *now}) if _content(before.get(path)) != _content(now.get(path))]
         if changed:
-            raise RefusedError([_changed(path) for path in changed])
+            raise RefusedError(*map(_changed, changed))
 
 
 def _content(member: Member | None) -> tuple[object, ...]:
@@ -96,11 +76,15 @@ def _content(member: Member | None) -> tuple[object, ...]:
     return () if member is None else (member.kind, member.size, member.executable, member.target, member.stamp)
 
 
-def empty_folders(members: Iterable[Member]) -> tuple[str, ...]:
-    """The folders nothing lies in."""
+def manifest_of(files: Mapping[str, str], members: Iterable[Member]) -> Manifest:
+    """The manifest of a tree: the SHA-256 of its files by path, its links, and the folders that nothing lies in."""
     members = list(members)
     parents = {member.path.rpartition("/")[0] for member in members}
-    return tuple(m.path for m in members if m.kind is MemberKind.FOLDER and m.path not in parents)
+    return Manifest(
+        files=files,
+        links={member.path: member.target for member in members if member.kind is MemberKind.LINK},
+        folders=tuple(m.path for m in members if m.kind is MemberKind.FOLDER and m.path not in parents),
+    )
 
 
 def read_unchanged(file: Path, member: Member) -> Iterator[bytes]:
@@ -118,24 +102,20 @@ def read_unchanged(file: Path, member: Member) -> Iterator[bytes]:
                 left -= len(chunk)
                 yield chunk
             if left:
-                raise RefusedError([_changed(member.path)])
+                raise RefusedError(_changed(member.path))
             _check(stream.fileno(), member)
     except OSError as error:
-        raise RefusedError([_unreadable(member.path, error)]) from error
+        raise RefusedError(finding("seal.unreadable", member.path, f"it cannot be read: {reason_of(error)}")) from error
 
 
 def _check(descriptor: int, member: Member) -> None:
     found = os.fstat(descriptor)
     if (found.st_size, stamp_of(found)) != (member.size, member.stamp):
-        raise RefusedError([_changed(member.path)])
+        raise RefusedError(_changed(member.path))
 
 
 def _changed(path: str) -> Finding:
     return finding("seal.changed", path, "it changed while it was sealed")
-
-
-def _unreadable(path: str, error: OSError) -> Finding:
-    return finding("seal.unreadable", path, f"it cannot be read: {reason_of(error)}")
 
 
 def _header(member: Member) -> bytes:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from mlsub.commands.lazy import Command
-from mlsub.commands.options import tell
-from mlsub.commands.seal.options import format_option, print_document, print_findings, print_text, refused
+from mlsub.commands.options import Target, format_option, tell
 
 if TYPE_CHECKING:
     from mlsub.commands.seal.keys import SealKey
-    from mlsub.commands.seal.tree import Tree
 
 
 @click.command("seal", cls=Command, example="mlsub seal v5.1/NVIDIA -o NVIDIA.tar.gz.age --recipient age1...")
@@ -54,28 +53,31 @@ def command(
 
     Exit status: 0 sealed, 1 TREE holds what cannot be sealed, or changed meanwhile, 2 could not be done.
     """
-    from mlsub.commands.seal.errors import RefusedError
-    from mlsub.commands.seal.receipt import render
-    from mlsub.commands.seal.seal import default_name, prepare, seal_tree
+    from msgspec.structs import replace
 
+    from mlsub.commands.seal.files import RefusedError
+    from mlsub.commands.seal.receipt import Sealing, document_of
+    from mlsub.commands.seal.run import default_name, prepare, seal_tree
+
+    def answer(sealing: Sealing) -> None:
+        Target("seal", format_).write(sealing, lambda: document_of(sealing))
+
+    key = _key(recipients, recipients_file, passphrase_file, no_encryption, legacy_openssl)
+    file = Path(output) if output else default_name(Path(tree), key)
     try:
-        key = _key(recipients, recipients_file, passphrase_file, no_encryption, legacy_openssl)
-        file = Path(output) if output else default_name(Path(tree), key)
         scanned = prepare(Path(tree), file, key, force=force)
+        found = Sealing(file=str(file), files=scanned.files, files_size=scanned.size, findings=scanned.warnings)
         if dry_run:
-            _tell_plan(scanned, file, format_)
+            answer(found)
             return
         aside: list[Path] = []
         receipt = seal_tree(Path(tree), file, key, force=force, scanned=scanned, kept=aside.append)
     except RefusedError as error:
-        refused(error.findings, format_, "not sealed: nothing was written")
+        answer(Sealing(file=str(file), findings=error.findings))
+        sys.exit(1)
     for kept in aside:
         tell(f"what was there and sealing did not write is kept as {kept}")
-    if format_ == "json":
-        print_document(receipt=receipt, findings=scanned.warnings)
-    else:
-        print_findings(scanned.warnings)
-        print_text(render(receipt))
+    answer(replace(found, receipt=receipt))
     if legacy_openssl:
         tell("openssl enc is not authenticated: whoever carries the file can change it. Send the receipt another way.")
 
@@ -102,13 +104,3 @@ def _key(
         return OpenSSL(secret) if legacy_openssl else Passphrase(secret)
     listed = read_recipients(Path(recipients_file)) if recipients_file else ()
     return Recipients((*recipients, *listed))
-
-
-def _tell_plan(tree: Tree, file: Path, format_: str) -> None:
-    from mlsub.io.plain import plain
-
-    if format_ == "json":
-        print_document(file=str(file), files=tree.files, files_size=tree.size, findings=tree.warnings)
-        return
-    print_findings(tree.warnings)
-    print_text(plain(f"would seal {tree.files} files ({tree.size} bytes) of {tree.folder.name} into {file}") + "\n")

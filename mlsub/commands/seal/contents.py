@@ -6,21 +6,19 @@ link leads is checked here, on text; what takes the members (:mod:`mlsub.command
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator
-from typing import Protocol
+from collections.abc import Callable, Iterator
 
 import msgspec
 
-from mlsub.commands.seal.archive import empty_folders
-from mlsub.commands.seal.errors import RefusedError
+from mlsub.commands.seal.archive import manifest_of
+from mlsub.commands.seal.files import Blocks, Counted, DamagedError, RefusedError, unsafe
 from mlsub.commands.seal.manifest import MAX_MANIFEST, Manifest, differences, parse_manifest
 from mlsub.commands.seal.names import MANIFEST, link_problem, name_problem
 from mlsub.commands.seal.tree import MAX_MEMBERS, Member, MemberKind
-from mlsub.commands.seal.untar import Blocks, TarError, members, skip_padding
+from mlsub.commands.seal.untar import members, skip_padding
 from mlsub.rules.catalogue import finding
 
-#: Unpacked bytes that are always allowed to be more than ``max_ratio`` times the packed ones.
+#: Unpacked bytes that may always be more than ``ratio`` times the packed ones.
 _ALWAYS = 256 << 20
 
 
@@ -36,32 +34,14 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     members: int = MAX_MEMBERS
 
 
-class Sink(Protocol):
-    """Takes members that were found harmless: folders before what lies in them, links last."""
-
-    def folder(self, path: str) -> None:
-        """Take a folder."""
-
-    def file(self, member: Member, pieces: Iterator[memoryview]) -> None:
-        """Take a file; all pieces must be taken."""
-
-    def link(self, path: str, target: str) -> None:
-        """Take a link; it stays within the tree."""
+#: Takes members that were found harmless: folders before what lies in them, links last; of a file all pieces.
+Sink = Callable[[Member, Iterator[memoryview]], None]
 
 
-class Nowhere:
-    """Takes all and keeps nothing."""
-
-    def folder(self, path: str) -> None:
-        """Nothing to do."""
-
-    def file(self, member: Member, pieces: Iterator[memoryview]) -> None:
-        """Read on."""
-        for _ in pieces:
-            pass
-
-    def link(self, path: str, target: str) -> None:
-        """Nothing to do."""
+def nowhere(_: Member, pieces: Iterator[memoryview]) -> None:
+    """Read on and keep nothing."""
+    for _piece in pieces:
+        pass
 
 
 class Contents(msgspec.Struct, frozen=True):
@@ -83,7 +63,7 @@ def take(chunks: Iterator[bytes], packed: int, limits: Limits, sink: Sink) -> Co
 
     Raises:
         RefusedError: a member is dangerous, there is too much, or the manifest says otherwise.
-        TarError: no tar of ``seal``.
+        DamagedError: it is not a tar of ``seal``.
     """
     blocks = Blocks(chunks)
     kinds: dict[str, Member] = {}
@@ -92,7 +72,7 @@ def take(chunks: Iterator[bytes], packed: int, limits: Limits, sink: Sink) -> Co
     size = 0
     for member in members(blocks):
         if text is not None:
-            raise TarError("a member follows the manifest")
+            raise DamagedError("a member follows the manifest")
         if member.path == MANIFEST and member.kind is MemberKind.FILE and kinds:
             if member.size > MAX_MANIFEST:
                 raise _too_much(f"the manifest has more than {MAX_MANIFEST} bytes", member.path)
@@ -103,58 +83,41 @@ def take(chunks: Iterator[bytes], packed: int, limits: Limits, sink: Sink) -> Co
         size += member.size
         _check_amount(member, size, len(kinds), packed, limits)
         kinds[member.path] = member
-        if member.kind is MemberKind.FOLDER:
-            sink.folder(member.path)
-        elif member.kind is MemberKind.FILE:
-            files[member.path] = _hashed(member, blocks, sink)
+        if member.kind is MemberKind.FILE:
+            content = Counted(blocks.pieces(member.size))
+            sink(member, iter(content))
+            skip_padding(blocks, member.size)
+            files[member.path] = content.sha256
+        elif member.kind is MemberKind.FOLDER:
+            sink(member, iter(()))
     if text is None:
-        raise TarError("it holds no manifest. Was it made by mlsub seal?")
-    links = {member.path: member.target for member in kinds.values() if member.kind is MemberKind.LINK}
-    _check_links(links)
-    for path, target in links.items():
-        sink.link(path, target)
-    found = Manifest(files=files, links=links, folders=empty_folders(kinds.values()))
-    listed = parse_manifest(text, f"{MANIFEST} of the archive")
-    changes = list(differences(listed, found))
+        raise DamagedError("it holds no manifest. Was it made by mlsub seal?")
+    found = manifest_of(files, kinds.values())
+    for path, target in found.links.items():
+        # Only all links together show whether one leads out of the tree.
+        if problem := link_problem(path, found.links):
+            raise unsafe(path, problem, target)
+    for path in found.links:
+        sink(kinds[path], iter(()))
+    changes = list(differences(parse_manifest(text, f"{MANIFEST} of the archive"), found))
     if changes:
-        raise RefusedError(changes)
+        raise RefusedError(*changes)
     return Contents(found, text, size)
-
-
-def _hashed(member: Member, blocks: Blocks, sink: Sink) -> str:
-    digest = hashlib.sha256()
-
-    def pieces() -> Iterator[memoryview]:
-        for piece in blocks.pieces(member.size):
-            digest.update(piece)
-            yield piece
-
-    sink.file(member, pieces())
-    skip_padding(blocks, member.size)
-    return digest.hexdigest()
 
 
 def _check(member: Member, kinds: dict[str, Member]) -> None:
     """Whether a member may be where it says."""
     problem = name_problem(member.path)
     if problem:
-        raise _unsafe(member.path, problem)
+        raise unsafe(member.path, problem)
     if member.path in kinds:
-        raise _unsafe(member.path, "a path is there twice")
+        raise unsafe(member.path, "a path is there twice")
     parent = member.path.rpartition("/")[0]
     if not parent:
         if kinds or member.kind is not MemberKind.FOLDER:
-            raise _unsafe(member.path, "a member lies outside of the one tree")
+            raise unsafe(member.path, "a member lies outside of the one tree")
     elif parent not in kinds or kinds[parent].kind is not MemberKind.FOLDER:
-        raise _unsafe(member.path, "a member lies in what is not a folder of the archive")
-
-
-def _check_links(links: dict[str, str]) -> None:
-    """Whether all links stay within the tree; only all of them together tell."""
-    for path, target in links.items():
-        problem = link_problem(path, links)
-        if problem:
-            raise _unsafe(path, problem, target)
+        raise unsafe(member.path, "a member lies in what is not a folder of the archive")
 
 
 def _check_amount(member: Member, size: int, count: int, packed: int, limits: Limits) -> None:
@@ -166,9 +129,5 @@ def _check_amount(member: Member, size: int, count: int, packed: int, limits: Li
         raise _too_much(f"unpacked it is more than {limits.ratio} times as large", member.path)
 
 
-def _unsafe(path: str, problem: str, target: str | None = None) -> RefusedError:
-    return RefusedError([finding("seal.unsafe", path, problem, actual=target)])
-
-
 def _too_much(message: str, path: str) -> RefusedError:
-    return RefusedError([finding("seal.too-much", path, message)])
+    return RefusedError(finding("seal.too-much", path, message))

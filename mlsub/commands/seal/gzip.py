@@ -12,6 +12,8 @@ import struct
 import zlib
 from collections.abc import Iterable, Iterator
 
+from mlsub.commands.seal.files import Blocks, DamagedError
+
 #: No name, time 0, no word on the system: nothing that differs from one machine or day to the next.
 _HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 _EXTRA_HEADER = b"\x1f\x8b\x08\x04\x00\x00\x00\x00\x00\xff"
@@ -22,10 +24,6 @@ _LEVEL = 6
 #: Bytes given at a time.
 CHUNK = 1 << 16
 TRAILER = len(_EXTRA_HEADER) + _FIELD.size + 32 + len(_EMPTY)
-
-
-class GzipError(Exception):
-    """The bytes are not what :func:`compress` writes."""
 
 
 def trailer(digest: bytes) -> bytes:
@@ -56,46 +54,35 @@ def decompress(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """The content, at most ``CHUNK`` bytes at a time however well it is packed.
 
     Raises:
-        GzipError: also after the last chunk, where only the end shows the damage.
+        DamagedError: also after the last chunk, where only the end shows the damage.
     """
-    source = iter(chunks)
-    head = b""
-    while len(head) < len(_HEADER):
-        piece = next(source, None)
-        if piece is None:
-            raise GzipError("it ends before it begins")
-        head += piece
-    if not head.startswith(_HEADER):
-        raise GzipError("it does not begin like one")
+    source = Blocks(chunks)
+    if source.take(len(_HEADER)) != _HEADER:
+        raise DamagedError("it does not begin like one")
     unpacker = zlib.decompressobj(-zlib.MAX_WBITS)
     digest = hashlib.sha256(_HEADER)
     checksum = length = 0
-    packed: bytes | None = head[len(_HEADER) :]
     while not unpacker.eof:
-        if packed is None:
-            raise GzipError("it is cut short")
+        packed = source.some(CHUNK)
+        if not packed:
+            raise DamagedError("it is cut short")
         for part in _unpack(unpacker, packed):
             checksum = zlib.crc32(part, checksum)
             length += len(part)
             yield part
         digest.update(packed[: len(packed) - len(unpacker.unused_data)])
-        packed = None if unpacker.eof else next(source, None)
-    end = bytearray(unpacker.unused_data)
-    for piece in source:
-        end += piece
-        if len(end) > 8 + TRAILER:
-            break
+    end = unpacker.unused_data + source.read(8 + TRAILER + 1)
     expected = struct.pack("<II", checksum, length & 0xFFFFFFFF)
     digest.update(expected)
-    if bytes(end) != expected + trailer(digest.digest()):
-        raise GzipError("its checksum does not fit its content")
+    if end != expected + trailer(digest.digest()):
+        raise DamagedError("its checksum does not fit its content")
 
 
-def _unpack(unpacker: zlib._Decompress, packed: bytes) -> Iterator[bytes]:
+def _unpack(unpacker: zlib._Decompress, packed: bytes | memoryview) -> Iterator[bytes]:
     try:
         part = unpacker.decompress(packed, CHUNK)
         while part:
             yield part
             part = b"" if unpacker.eof else unpacker.decompress(unpacker.unconsumed_tail, CHUNK)
     except zlib.error as error:
-        raise GzipError("its content cannot be unpacked") from error
+        raise DamagedError("its content cannot be unpacked") from error

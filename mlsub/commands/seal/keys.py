@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
+from typing import ClassVar
 
 import msgspec
 
 from mlsub.commands.seal.age import WORK_FACTOR
-from mlsub.commands.seal.errors import SealError, reason_of
-from mlsub.commands.seal.reading import open_regular
+from mlsub.commands.seal.files import failing_as, open_regular
+from mlsub.io.errors import MlsubError
 
 #: Characters of the shortest passphrase that is taken.
 MIN_PASSPHRASE = 12
@@ -23,6 +24,8 @@ class Recipients(msgspec.Struct, frozen=True):
     """Public keys, each of which can open it alone: ``age1...``, ``ssh-ed25519 ...`` or ``ssh-rsa ...``."""
 
     keys: tuple[str, ...]
+    ending: ClassVar[str] = ".age"
+    words: ClassVar[str] = "age v1, for recipients"
 
 
 class Identities(msgspec.Struct, frozen=True):
@@ -39,6 +42,12 @@ class Passphrase(msgspec.Struct, frozen=True):
 
     secret: bytes
     work_factor: int = WORK_FACTOR
+    ending: ClassVar[str] = ".age"
+
+    @property
+    def words(self) -> str:
+        """How it is encrypted."""
+        return f"age v1, with a passphrase (scrypt, work factor 2^{self.work_factor})"
 
     def __repr__(self) -> str:
         return "Passphrase(...)"
@@ -48,6 +57,8 @@ class OpenSSL(msgspec.Struct, frozen=True):
     """A passphrase, for ``openssl enc``."""
 
     secret: bytes
+    ending: ClassVar[str] = ".enc"
+    words: ClassVar[str] = "openssl enc, AES-256-CBC with PBKDF2; not authenticated"
 
     def __repr__(self) -> str:
         return "OpenSSL(...)"
@@ -55,6 +66,9 @@ class OpenSSL(msgspec.Struct, frozen=True):
 
 class Unencrypted(msgspec.Struct, frozen=True):
     """No encryption."""
+
+    ending: ClassVar[str] = ""
+    words: ClassVar[str] = "none"
 
 
 SealKey = Recipients | Passphrase | OpenSSL | Unencrypted
@@ -65,15 +79,13 @@ def read_passphrase(file: Path) -> bytes:
     """The first line of a file, without its line end.
 
     Raises:
-        SealError: no such file, others may read it, or the line is not a passphrase.
+        MlsubError: no such file, others may read it, or the line is not a passphrase.
     """
     line = _content(file, "passphrase").split(b"\n", 1)[0].removesuffix(b"\r")
     if len(line.decode("utf-8", "replace")) < MIN_PASSPHRASE:
-        raise SealError(
-            f"the first line of {file} has less than {MIN_PASSPHRASE} characters. Take a longer passphrase."
-        )
+        raise MlsubError(f"the first line of {file} has fewer than {MIN_PASSPHRASE} characters. Take a longer one.")
     if len(line) > MAX_PASSPHRASE or b"\x00" in line:
-        raise SealError(
+        raise MlsubError(
             f"the first line of {file} is not a passphrase: more than {MAX_PASSPHRASE} bytes, or NUL in it."
         )
     return line
@@ -83,7 +95,7 @@ def read_identities(file: Path) -> Identities:
     """The content of a key file; whether it is one shows when it is used.
 
     Raises:
-        SealError: no such file, or others may read it.
+        MlsubError: no such file, or others may read it.
     """
     return Identities(_content(file, "key"))
 
@@ -92,28 +104,25 @@ def read_recipients(file: Path) -> tuple[str, ...]:
     """The public keys of a file, one a line; empty lines and comments (#) do not count.
 
     Raises:
-        SealError: it cannot be read, or holds none.
+        MlsubError: it cannot be read, or holds none.
     """
     try:
         lines = _content(file).decode().splitlines()
     except UnicodeDecodeError as error:
-        raise SealError(f"{file} is not a file of recipients: not UTF-8") from error
+        raise MlsubError(f"{file} is not a file of recipients: not UTF-8") from error
     keys = tuple(line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#"))
     if not keys:
-        raise SealError(f"{file} names no recipient. One public key a line is expected.")
+        raise MlsubError(f"{file} names no recipient. One public key a line is expected.")
     return keys
 
 
 def _content(file: Path, secret: str | None = None) -> bytes:
     """A small regular file, opened in a way that never waits."""
-    try:
-        with open_regular(file) as stream:
-            mode = os.fstat(stream.fileno()).st_mode
-            if secret and os.name == "posix" and mode & (stat.S_IROTH | stat.S_IWOTH):
-                raise SealError(f"others may read the {secret} in {file}: chmod 600 it first.")
-            content = stream.read(_MAX_FILE + 1)
-    except OSError as error:
-        raise SealError(f"{file} cannot be read: {reason_of(error)}") from error
+    with failing_as(f"{file} cannot be read"), open_regular(file) as stream:
+        mode = os.fstat(stream.fileno()).st_mode
+        if secret and os.name == "posix" and mode & (stat.S_IROTH | stat.S_IWOTH):
+            raise MlsubError(f"others may read the {secret} in {file}: chmod 600 it first.")
+        content = stream.read(_MAX_FILE + 1)
     if len(content) > _MAX_FILE:
-        raise SealError(f"{file} is too long for what it should hold.")
+        raise MlsubError(f"{file} is too long for what it should hold.")
     return content

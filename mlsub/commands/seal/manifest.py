@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from mlsub.commands.seal.errors import SealError
 from mlsub.commands.seal.names import name_problem
 from mlsub.findings import Finding
+from mlsub.io.errors import MlsubError
 from mlsub.rules.catalogue import finding
 
 #: Bytes of a manifest that is read: more than a million lines.
@@ -50,7 +50,7 @@ def parse_manifest(content: bytes, where: str) -> Manifest:
     """Read a manifest, of ``seal`` or of ``sha256sum``.
 
     Raises:
-        SealError: a line is none of a manifest; ``where`` is what the message calls it.
+        MlsubError: a line is not one of a manifest; ``where`` is what the message calls it.
     """
     files: dict[str, str] = {}
     links: dict[str, str] = {}
@@ -58,12 +58,12 @@ def parse_manifest(content: bytes, where: str) -> Manifest:
     try:
         lines = content.decode().split("\n")
     except UnicodeDecodeError as error:
-        raise SealError(f"{where} is not a manifest: not UTF-8") from error
+        raise MlsubError(f"{where} is not a manifest: not UTF-8") from error
     for number, line in enumerate(lines, 1):
         if match := _FILE.fullmatch(line):
             path = match[2]
             if path in files:
-                raise SealError(f"{where}:{number}: {path} for the second time")
+                raise MlsubError(f"{where}:{number}: {path} for the second time")
             files[path] = match[1]
         elif match := _LINK.fullmatch(line):
             path = match[1]
@@ -74,32 +74,33 @@ def parse_manifest(content: bytes, where: str) -> Manifest:
         elif not line or line.startswith("#"):
             continue
         else:
-            raise SealError(f"{where}:{number}: no line of a manifest. Expected 64 hexadecimal digits and a path.")
+            raise MlsubError(f"{where}:{number}: not a line of a manifest. Expected 64 hexadecimal digits and a path.")
         if name_problem(path):
-            raise SealError(f"{where}:{number}: {name_problem(path)}")
+            raise MlsubError(f"{where}:{number}: {name_problem(path)}")
     if not files:
-        raise SealError(f"{where} is not a manifest: it names no file.")
+        raise MlsubError(f"{where} is not a manifest: it names no file.")
     if len({path.split("/")[0] for path in files}) > 1:
-        raise SealError(f"{where} names files of more than one tree.")
+        raise MlsubError(f"{where} names files of more than one tree.")
     return Manifest(files=files, links=links, folders=tuple(folders))
 
 
 def differences(listed: Manifest, found: Manifest) -> Iterator[Finding]:
     """What is there against what the manifest lists, sorted by path; nothing where they agree."""
-    pairs = (("file", listed.files, found.files), ("link", listed.links, found.links))
+    empty = dict.fromkeys(listed.folders, ""), dict.fromkeys(found.folders, "")
+    pairs = (
+        ("a file", listed.files, found.files),
+        ("a link", listed.links, found.links),
+        ("an empty folder", *empty),
+    )
     changes = []
     for kind, old, new in pairs:
         for path in {*old, *new}:
             if path not in new:
-                changes.append(finding("seal.missing", path, f"a {kind} of the manifest is not there"))
+                changes.append(finding("seal.missing", path, f"{kind} of the manifest is not there"))
             elif path not in old:
-                changes.append(finding("seal.extra", path, f"a {kind} is there that the manifest does not list"))
+                changes.append(finding("seal.extra", path, f"{kind} is there that the manifest does not list"))
             elif old[path] != new[path]:
-                aspect = "SHA-256" if kind == "file" else "target"
-                message = f"a {kind} has another {aspect} than the manifest"
+                aspect = "SHA-256" if kind == "a file" else "target"
+                message = f"{kind} has another {aspect} than the manifest"
                 changes.append(finding("seal.differs", path, message, expected=old[path], actual=new[path]))
-    for path in {*listed.folders} - {*found.folders}:
-        changes.append(finding("seal.missing", path, "an empty folder of the manifest is not there"))
-    for path in {*found.folders} - {*listed.folders}:
-        changes.append(finding("seal.extra", path, "an empty folder is there that the manifest does not list"))
     yield from sorted(changes, key=lambda change: (change.path, change.rule))

@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from mlsub.commands.seal import age, openssl, recipients
-from mlsub.commands.seal.errors import RefusedError, SealError, reason_of
-from mlsub.commands.seal.gzip import GzipError, decompress
+from mlsub.commands.seal.files import DamagedError, RefusedError, WrongKeyError, failing_as, open_regular
+from mlsub.commands.seal.gzip import decompress
 from mlsub.commands.seal.keys import Identities, OpenKey, Passphrase
-from mlsub.commands.seal.reading import open_regular
-from mlsub.commands.seal.untar import TarError, UnsafeError
-from mlsub.findings import Finding
+from mlsub.io.errors import MlsubError
 from mlsub.rules.catalogue import finding
 
 _CHUNK = 1 << 16
@@ -33,7 +31,7 @@ def form_of(file: Path) -> Form:
     """What the first bytes say; whether the rest fits, opening shows.
 
     Raises:
-        SealError: it cannot be read, or is none of the forms.
+        MlsubError: it cannot be read, or is none of the forms.
     """
     with _opened(file) as stream:
         start = stream.read(256)
@@ -46,8 +44,8 @@ def form_of(file: Path) -> Form:
     if start.startswith(b"\x1f\x8b"):
         return Form.ARCHIVE
     if start.startswith(b"-----BEGIN AGE ENCRYPTED FILE-----"):
-        raise SealError(f"{file} is age's text form (armor). Open it with age -d, and give the archive.")
-    raise SealError(f"{file} is not a sealed file: not an age file, an openssl enc file or an archive.")
+        raise MlsubError(f"{file} is age's text form (armor). Open it with age -d, and give the archive.")
+    raise MlsubError(f"{file} is not a sealed file: not an age file, an openssl enc file or an archive.")
 
 
 def check_key(file: Path, form: Form, key: OpenKey) -> None:
@@ -57,14 +55,14 @@ def check_key(file: Path, form: Form, key: OpenKey) -> None:
     that nobody else wrote the file.
 
     Raises:
-        SealError: it is not.
+        MlsubError: it is not.
     """
     if form is Form.RECIPIENTS and not isinstance(key, Identities):
-        raise SealError(f"{file} is sealed for recipients. Give the secret key of one with --identity.")
+        raise MlsubError(f"{file} is sealed for recipients. Give the secret key of one with --identity.")
     if form in (Form.PASSPHRASE, Form.OPENSSL) and not isinstance(key, Passphrase):
-        raise SealError(f"{file} is sealed with a passphrase. Give it with --passphrase-file.")
+        raise MlsubError(f"{file} is sealed with a passphrase. Give it with --passphrase-file.")
     if form is Form.ARCHIVE and key is not None:
-        raise SealError(f"{file} is not encrypted, so no key says who made it. Leave the key out if that is expected.")
+        raise MlsubError(f"{file} is not encrypted, so no key says who made it. Leave the key out if that is expected.")
 
 
 @contextmanager
@@ -72,7 +70,7 @@ def opened(file: Path, key: OpenKey) -> Iterator[Iterator[bytes]]:
     """The tar in a sealed file, in chunks; what the block raises of damage becomes a finding.
 
     Raises:
-        SealError: it cannot be read, or the key does not fit.
+        MlsubError: it cannot be read, or the key does not fit.
         RefusedError: damaged, cut short, or holding what is never unpacked.
     """
     form = form_of(file)
@@ -81,17 +79,12 @@ def opened(file: Path, key: OpenKey) -> Iterator[Iterator[bytes]]:
         chunks = _begun(file, form, _archive(stream, form, key))
         try:
             yield chunks
-        except UnsafeError as error:
-            raise RefusedError([finding("seal.unsafe", error.path, f"a member is {error}")]) from error
-        except (age.AgeError, openssl.OpenSSLError, GzipError, TarError) as error:
-            raise RefusedError([damaged(file, str(error))]) from error
+        except DamagedError as error:
+            raise RefusedError(
+                finding("seal.damaged", file.name, f"the file is not as it was sealed: {error}")
+            ) from error
         finally:
             chunks.close()
-
-
-def damaged(file: Path, why: str) -> Finding:
-    """The finding for a file that is not as it was sealed."""
-    return finding("seal.damaged", file.name, f"the file is not as it was sealed: {why}")
 
 
 def _archive(stream: BinaryIO, form: Form, key: OpenKey) -> Iterator[bytes]:
@@ -109,29 +102,23 @@ def _begun(file: Path, form: Form, archive: Iterator[bytes]) -> Generator[bytes,
     """Unpack; where not even the beginning can be had, it may well be the wrong key."""
     begun = False
     try:
-        for chunk in decompress(archive):
-            begun = True
-            yield chunk
-    except (age.WrongPassphraseError, recipients.NoKeyError) as error:
+        with failing_as(f"{file} cannot be read"):
+            for chunk in decompress(archive):
+                begun = True
+                yield chunk
+    except WrongKeyError as error:
         what = "passphrase" if form is Form.PASSPHRASE else "key"
-        raise SealError(f"{file} is not opened by this {what}, or its beginning is damaged.") from error
-    except (openssl.OpenSSLError, GzipError) as error:
+        raise MlsubError(f"{file} is not opened by this {what}, or its beginning is damaged.") from error
+    except DamagedError as error:
         if form is Form.OPENSSL and not begun:
-            raise SealError(f"{file} is not opened by this passphrase, or it is damaged.") from error
+            raise MlsubError(f"{file} is not opened by this passphrase, or it is damaged.") from error
         raise
-    except OSError as error:
-        raise SealError(f"{file} cannot be read: {reason_of(error)}") from error
     finally:
         if isinstance(archive, Generator):
             archive.close()
 
 
-@contextmanager
-def _opened(file: Path) -> Iterator[BinaryIO]:
+def _opened(file: Path) -> BinaryIO:
     """A regular file, opened in a way that never waits."""
-    try:
-        stream = open_regular(file)
-    except OSError as error:
-        raise SealError(f"{file} cannot be read: {reason_of(error)}. Name a sealed file.") from error
-    with stream:
-        yield stream
+    with failing_as(f"{file} cannot be read", ". Name a sealed file."):
+        return open_regular(file)

@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
-from mlsub.commands.seal.errors import SealError, reason_of
+from mlsub.commands.seal.files import DamagedError, failing_as
+from mlsub.io.errors import MlsubError
 
 MAGIC = b"Salted__"
 #: The rounds and the digest are those of ``openssl enc -pbkdf2`` when nothing is said; said, so that no build differs.
@@ -22,19 +23,15 @@ OPTIONS = ("-aes-256-cbc", "-md", "sha256", "-pbkdf2", "-iter", "10000", "-salt"
 _CHUNK = 1 << 16
 
 
-class OpenSSLError(Exception):
-    """The program could not open it: another passphrase, or damaged."""
-
-
 def program() -> str:
     """Where the program is.
 
     Raises:
-        SealError: nowhere.
+        MlsubError: nowhere.
     """
     found = shutil.which("openssl")
     if found is None:
-        raise SealError("there is no program openssl, which this form needs. Install it, or seal in another form.")
+        raise MlsubError("there is no program openssl, which this form needs. Install it, or seal in another form.")
     return found
 
 
@@ -42,7 +39,7 @@ def encrypt_into(chunks: Iterable[bytes], stream: BinaryIO, passphrase: bytes) -
     """Seal chunks into a file.
 
     Raises:
-        SealError: the program is missing, or fails.
+        MlsubError: the program is missing, or fails.
     """
     with _running("-e", passphrase, subprocess.PIPE, stream) as (process, complaint):
         assert process.stdin is not None  # noqa: S101  (it was asked for)
@@ -53,22 +50,22 @@ def encrypt_into(chunks: Iterable[bytes], stream: BinaryIO, passphrase: bytes) -
         except BrokenPipeError:
             pass  # Why, it says itself.
         if process.wait() != 0:
-            raise SealError(f"openssl failed: {complaint()}")
+            raise MlsubError(f"openssl failed: {complaint()}")
 
 
 def decrypt(stream: BinaryIO, passphrase: bytes) -> Iterator[bytes]:
     """Open a file.
 
     Raises:
-        OpenSSLError: the passphrase does not fit or the file is damaged; also after chunks were given.
-        SealError: the program is missing.
+        DamagedError: the passphrase does not fit or the file is damaged; also after chunks were given.
+        MlsubError: the program is missing.
     """
     with _running("-d", passphrase, stream, subprocess.PIPE) as (process, _):
         assert process.stdout is not None  # noqa: S101  (it was asked for)
         while chunk := process.stdout.read(_CHUNK):
             yield chunk
         if process.wait() != 0:
-            raise OpenSSLError("the passphrase does not fit, or the file is damaged")
+            raise DamagedError("the passphrase does not fit, or the file is damaged")
 
 
 @contextmanager
@@ -87,15 +84,14 @@ def _running(
         os.close(writing)
     with tempfile.TemporaryFile() as said:
         try:
-            process = subprocess.Popen(  # noqa: S603  (fixed arguments, nothing of the input)
-                [path, "enc", way, *OPTIONS, "-pass", f"fd:{reading}"],
-                stdin=source,
-                stdout=target,
-                stderr=said,
-                pass_fds=(reading,),
-            )
-        except OSError as error:
-            raise SealError(f"{path} cannot be run: {reason_of(error)}") from error
+            with failing_as(f"{path} cannot be run"):
+                process = subprocess.Popen(  # noqa: S603  (fixed arguments, nothing of the input)
+                    [path, "enc", way, *OPTIONS, "-pass", f"fd:{reading}"],
+                    stdin=source,
+                    stdout=target,
+                    stderr=said,
+                    pass_fds=(reading,),
+                )
         finally:
             os.close(reading)
 

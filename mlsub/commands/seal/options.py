@@ -1,20 +1,17 @@
-"""What ``mlsub seal``, ``unseal`` and ``verify`` have in common: sizes, keys to open with, words of an answer."""
+"""What ``mlsub unseal`` and ``mlsub verify`` have in common: keys to open with, and how much is unpacked."""
 
 from __future__ import annotations
 
-import json
 import re
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 if TYPE_CHECKING:
     from mlsub.commands.seal.contents import Limits
     from mlsub.commands.seal.keys import OpenKey
-    from mlsub.findings import Finding
 
 F = TypeVar("F", bound=Callable[..., Any])
 _SIZE = re.compile(r"(\d{1,18}) ?(|[KMGT]i?B|B)", re.IGNORECASE)
@@ -38,12 +35,6 @@ def opening_options(function: F) -> F:
     for decorator in reversed(decorators):
         function = decorator(function)
     return function
-
-
-def format_option(function: F) -> F:
-    """--format text or json."""
-    choice = click.Choice(["text", "json"])
-    return click.option("--format", "format_", type=choice, default="text", show_default=True)(function)
 
 
 def _size(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
@@ -74,37 +65,3 @@ def open_key(identity: str | None, passphrase_file: str | None) -> OpenKey:
     if identity:
         return read_identities(Path(identity))
     return Passphrase(read_passphrase(Path(passphrase_file))) if passphrase_file else None
-
-
-def print_document(**fields: object) -> None:
-    """One JSON document, plain ASCII; paths are text."""
-    import msgspec
-
-    sys.stdout.write(json.dumps(msgspec.to_builtins(fields, enc_hook=str), indent=2) + "\n")
-
-
-def print_text(text: str) -> None:
-    """Print; characters an output does not know cost those characters, never the answer."""
-    import io
-
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
-    sys.stdout.write(text)
-
-
-def print_findings(findings: Sequence[Finding]) -> None:
-    """Print each defect once, with its places."""
-    from mlsub.present.document import Findings
-    from mlsub.present.output import put
-
-    put(sys.stdout, Findings(tuple(findings)))
-
-
-def refused(findings: Sequence[Finding], format_: str, told: str) -> NoReturn:
-    """Print why, and end with status 1."""
-    if format_ == "json":
-        print_document(findings=findings)
-    else:
-        print_findings(findings)
-        print_text(told + "\n")
-    sys.exit(1)

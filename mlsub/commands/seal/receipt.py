@@ -1,17 +1,18 @@
-"""The receipt: what was sealed, in words for the mail that confirms a submission."""
+"""The answer of sealing: the receipt, for the mail that confirms a submission, or why nothing was sealed."""
 
 from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from typing import ClassVar
 
 import msgspec
 
-from mlsub.commands.seal.keys import OpenSSL, Passphrase, Recipients, SealKey
+from mlsub.findings import Finding
 from mlsub.io.plain import plain
 from mlsub.io.version import VERSION
-
-_WIDTH = 18
+from mlsub.present.document import Document, Facts, Findings, Text, document
+from mlsub.present.envelope import Answer
 
 
 class Receipt(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,49 +41,68 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     recipients: tuple[str, ...]
     version: str = VERSION
 
+    @property
+    def title(self) -> str:
+        """What stands above it."""
+        return f"Receipt of the sealed submission of {self.organisation}"
+
+    @property
+    def rows(self) -> tuple[tuple[str, str], ...]:
+        """Names and values as a person reads them."""
+        return (
+            ("organisation", self.organisation),
+            ("round", self.round or "not named by the folders"),
+            ("sealed", self.sealed.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")),
+            ("files", f"{self.files} ({self.files_size} bytes)"),
+            ("encryption", self.encryption),
+            *(("recipient", key) for key in self.recipients),
+            ("sealed file", self.file),
+            ("bytes", str(self.size)),
+            ("SHA-256", self.sha256),
+            *([("SHA-1", self.sha1)] if self.sha1 else []),
+            ("tar.gz bytes", str(self.archive_size)),
+            ("tar.gz SHA-256", self.archive_sha256),
+            ("tar SHA-256", self.tar_sha256),
+            ("manifest SHA-256", self.manifest_sha256),
+            ("sealed with", f"mlsub {self.version}"),
+        )
+
+
+class Sealing(Answer, frozen=True, kw_only=True):
+    """What became of a tree that was to be sealed.
+
+    ``file`` is where it goes; ``files`` and ``files_size`` (bytes) are what the tree holds, null where it is refused;
+    ``receipt`` is null where nothing was written.
+    """
+
+    SCHEMA: ClassVar[int] = 1
+
+    file: str
+    files: int | None = None
+    files_size: int | None = None
+    receipt: Receipt | None = None
+    findings: tuple[Finding, ...]
+
+
+def document_of(sealing: Sealing) -> Document:
+    """The receipt, or what would be sealed, or why it is not."""
+    findings = Findings(sealing.findings)
+    if sealing.receipt:
+        return document(sealing.receipt.title, Facts(sealing.receipt.rows), findings)
+    if sealing.files is None:
+        return document("Not sealed", findings, Text("Nothing was written."))
+    told = f"Would seal {sealing.files} files ({sealing.files_size} bytes) into {sealing.file}"
+    return document("Dry run", findings, Text(told))
+
 
 def render(receipt: Receipt) -> str:
-    """The text, ending in a line feed; names are made safe to print."""
-    rows = [
-        ("organisation", receipt.organisation),
-        ("round", receipt.round or "not named by the folders"),
-        ("sealed", receipt.sealed.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")),
-        ("files", f"{receipt.files} ({receipt.files_size} bytes)"),
-        ("sealed file", receipt.file),
-        ("  bytes", str(receipt.size)),
-        ("  SHA-256", receipt.sha256),
-        *([("  SHA-1", receipt.sha1)] if receipt.sha1 else []),
-        ("  encryption", receipt.encryption),
-        *(("  recipient", key) for key in receipt.recipients),
-        ("archive inside", "tar.gz"),
-        ("  bytes", str(receipt.archive_size)),
-        ("  SHA-256", receipt.archive_sha256),
-        ("  SHA-256 of tar", receipt.tar_sha256),
-        ("manifest inside", f"{receipt.files} files"),
-        ("  SHA-256", receipt.manifest_sha256),
-        ("sealed with", f"mlsub {receipt.version}"),
-    ]
-    title = f"Receipt of the sealed submission of {plain(receipt.organisation)}"
-    return "\n".join([title, "", *(f"{name:{_WIDTH}}{plain(value)}" for name, value in rows)]) + "\n"
+    """The text of the file beside the sealed one, ending in a line feed; no name folds, however long."""
+    width = max(len(name) for name, _ in receipt.rows) + 2
+    rows = (f"{f'{name}:':{width}}{plain(value)}" for name, value in receipt.rows)
+    return "\n".join([plain(receipt.title), "", *rows]) + "\n"
 
 
 def sealed_digest(text: str) -> tuple[int, str] | None:
     """Size in bytes and SHA-256 of the sealed file, as a receipt's text has them; None where it is not a receipt."""
-    match = re.search(r"^sealed file .*\n  bytes +(\d{1,19})\n  SHA-256 +([0-9a-f]{64})$", text, re.MULTILINE)
+    match = re.search(r"^sealed file: .*\nbytes: +(\d{1,19})\nSHA-256: +([0-9a-f]{64})$", text, re.MULTILINE)
     return (int(match[1]), match[2]) if match else None
-
-
-def encryption_words(key: SealKey) -> str:
-    """How it is encrypted, in words."""
-    if isinstance(key, Recipients):
-        return "age v1, for recipients"
-    if isinstance(key, Passphrase):
-        return f"age v1, with a passphrase (scrypt, work factor 2^{key.work_factor})"
-    if isinstance(key, OpenSSL):
-        return "openssl enc, AES-256-CBC with PBKDF2; not authenticated"
-    return "none"
-
-
-def recipient_words(key: SealKey) -> tuple[str, ...]:
-    """The public keys, without the comments of SSH keys."""
-    return tuple(" ".join(line.split()[:2]) for line in key.keys) if isinstance(key, Recipients) else ()

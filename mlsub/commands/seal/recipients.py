@@ -7,22 +7,18 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, BinaryIO
 
-from mlsub.commands.seal.age import AgeError
-from mlsub.commands.seal.errors import SealError
+from mlsub.commands.seal.files import Blocks, DamagedError, WrongKeyError
 from mlsub.commands.seal.keys import Identities, Recipients
+from mlsub.io.errors import MlsubError
 
 _CHUNK = 1 << 16
-
-
-class NoKeyError(AgeError):
-    """None of the keys opens it (or the header is damaged; the two look alike)."""
 
 
 def check_recipients(recipients: Recipients) -> None:
     """Refuse what is not a public key.
 
     Raises:
-        SealError: names the one.
+        MlsubError: names the one.
     """
     for key in recipients.keys:
         _recipient(key)
@@ -32,11 +28,11 @@ def encrypt_into(chunks: Iterable[bytes], stream: BinaryIO, recipients: Recipien
     """Seal chunks into a stream; whatever the chunks or the stream raise is raised."""
     pyrage = _pyrage()
     keys = [_recipient(key) for key in recipients.keys]
-    source, target = _Watched(_reader(chunks)), _Watched(stream.write)
+    source, target = _Watched(Blocks(chunks).read), _Watched(stream.write)
     try:
         pyrage.encrypt_io(source, target, keys)
     except pyrage.EncryptError as error:
-        raise source.error or target.error or SealError(f"it cannot be sealed: {error}") from error
+        raise source.error or target.error or MlsubError(f"it cannot be sealed: {error}") from error
 
 
 def decrypt(stream: BinaryIO, identities: Identities) -> Iterator[bytes]:
@@ -45,9 +41,9 @@ def decrypt(stream: BinaryIO, identities: Identities) -> Iterator[bytes]:
     The library writes what it opens, so it runs in a thread that writes into a pipe and waits when the reader is slow.
 
     Raises:
-        NoKeyError: no key fits.
-        AgeError: damaged.
-        SealError: the key file does not hold keys.
+        WrongKeyError: no key fits.
+        DamagedError: damaged.
+        MlsubError: the key file does not hold keys.
     """
     keys = _identities(identities)
     reading, writing = os.pipe()
@@ -77,13 +73,13 @@ def _decrypt_into(stream: BinaryIO, pipe: Any, keys: list[Any]) -> Iterator[Base
         pyrage.decrypt_io(source, pipe, keys)
     except pyrage.DecryptError as error:
         no_key = "o matching keys" in str(error)
-        yield source.error or (NoKeyError(str(error)) if no_key else AgeError("its header is damaged"))
+        yield source.error or (WrongKeyError(str(error)) if no_key else DamagedError("its header is damaged"))
     except OSError:
         # The library reports damage as it reports a disk that cannot be read.
-        yield source.error or AgeError("its content is damaged or cut short")
+        yield source.error or DamagedError("its content is damaged or cut short")
     except BaseException as error:
         # A panic of the library is not an Exception.
-        yield source.error or SealError(f"it cannot be opened: {error}")
+        yield source.error or MlsubError(f"it cannot be opened: {error}")
 
 
 class _Watched:
@@ -106,31 +102,13 @@ class _Watched:
         """Whoever opened the stream flushes it."""
 
 
-def _reader(chunks: Iterable[bytes]) -> Callable[[int], bytes]:
-    """Chunks as the ``read`` of a file."""
-    pieces = iter(chunks)
-    rest = memoryview(b"")
-
-    def read(size: int) -> bytes:
-        nonlocal rest
-        while not rest:
-            chunk = next(pieces, None)
-            if chunk is None:
-                return b""
-            rest = memoryview(chunk)
-        piece, rest = rest[:size], rest[size:]
-        return bytes(piece)
-
-    return read
-
-
 def _pyrage() -> Any:
     try:
         import pyrage
         import pyrage.ssh
         import pyrage.x25519
     except ImportError as error:
-        raise SealError("recipients and keys need the package pyrage: pip install pyrage") from error
+        raise MlsubError("recipients and keys need the package pyrage: pip install pyrage") from error
     return pyrage
 
 
@@ -141,10 +119,10 @@ def _recipient(key: str) -> Any:
         return kind.Recipient.from_str(key.strip())
     except pyrage.RecipientError as error:
         if key.startswith("AGE-SECRET-KEY-"):
-            raise SealError(
+            raise MlsubError(
                 "a secret key is given as recipient. Give the public key, which begins with age1."
             ) from error
-        raise SealError(
+        raise MlsubError(
             f"{key[:80]!r} is not a public key. Expected age1..., ssh-ed25519 ... or ssh-rsa ..."
         ) from error
 
@@ -159,9 +137,9 @@ def _identities(identities: Identities) -> list[Any]:
         lines = [line.strip() for line in content.decode().splitlines()]
         keys = [pyrage.x25519.Identity.from_str(line) for line in lines if line and not line.startswith("#")]
     except (pyrage.IdentityError, UnicodeDecodeError) as error:
-        raise SealError(
+        raise MlsubError(
             "the key file cannot be used: expected AGE-SECRET-KEY-1... a line, or an SSH key that has no passphrase"
         ) from error
     if not keys:
-        raise SealError("the key file holds no key: expected AGE-SECRET-KEY-1... a line")
+        raise MlsubError("the key file holds no key: expected AGE-SECRET-KEY-1... a line")
     return keys

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import msgspec
 
-from mlsub.commands.seal.errors import RefusedError, SealError, reason_of
+from mlsub.commands.seal.files import RefusedError, reason_of
 from mlsub.commands.seal.names import MANIFEST, folded_twice, link_problem, name_problem
 from mlsub.findings import Finding
+from mlsub.io.errors import MlsubError
 from mlsub.rules.catalogue import finding
 
 #: More files, folders and links than this are neither sealed nor opened.
@@ -60,31 +61,40 @@ class Tree(msgspec.Struct, frozen=True):
         return sum(member.size for member in self.members)
 
 
+def real_folder(folder: Path) -> Path:
+    """A folder by its real name.
+
+    Raises:
+        MlsubError: it is not a folder, cannot be read, or has no name, such as ``/``.
+    """
+    try:
+        real = folder.resolve(strict=True)
+        is_folder = real.is_dir()
+    except (OSError, ValueError, RuntimeError) as error:
+        raise MlsubError(f"{folder} cannot be read: {reason_of(error)}") from error
+    if not is_folder or not real.name:
+        why = "has no name of its own" if is_folder else "is not a folder"
+        raise MlsubError(f"{folder} {why}. Name the folder of a submission.")
+    return real
+
+
 def scan(folder: Path) -> Tree:
     """Look at a tree.
 
     Raises:
-        SealError: it is not a folder, or holds no file.
+        MlsubError: it is not a folder, or holds no file.
         RefusedError: it holds what cannot be sealed.
     """
-    try:
-        folder = folder.resolve(strict=True)
-        if not folder.is_dir():
-            raise SealError(f"{folder} is not a folder. Name the folder of a submission.")
-    except (OSError, ValueError, RuntimeError) as error:
-        reason = reason_of(error) if isinstance(error, OSError) else str(error)
-        raise SealError(f"{folder} cannot be read: {reason}") from error
-    if not folder.name:
-        raise SealError(f"{folder} has no name of its own. Name the folder of a submission.")
+    folder = real_folder(folder)
     problems: list[Finding] = []
     members = sorted(walk(folder, folder.name, problems), key=lambda member: member.path.split("/"))
     problems += _problems(folder.name, members)
     if problems:
-        raise RefusedError(problems)
+        raise RefusedError(*problems)
     if not any(member.kind is MemberKind.FILE for member in members):
-        raise SealError(f"{folder} holds no file: there is nothing to seal.")
+        raise MlsubError(f"{folder} holds no file: there is nothing to seal.")
     if len(members) > MAX_MEMBERS:
-        raise SealError(f"{folder} holds more than {MAX_MEMBERS} files, folders and links. Seal parts of it.")
+        raise MlsubError(f"{folder} holds more than {MAX_MEMBERS} files, folders and links. Seal parts of it.")
     pairs = folded_twice([member.path for member in members])
     return Tree(folder, tuple(members), tuple(_same(first, second) for first, second in pairs))
 
@@ -138,13 +148,10 @@ def _problems(name: str, members: list[Member]) -> Iterator[Finding]:
         yield finding("seal.name", name, f"no tree can be called {MANIFEST}: the manifest is")
     links = {member.path: member.target for member in members if member.kind is MemberKind.LINK}
     for member in members:
-        problem = name_problem(member.path)
-        if problem:
+        if problem := name_problem(member.path):
             yield finding("seal.name", member.path, problem)
-        elif member.kind is MemberKind.LINK:
-            problem = link_problem(member.path, links)
-            if problem:
-                yield finding("seal.link", member.path, problem, actual=member.target)
+        elif member.kind is MemberKind.LINK and (problem := link_problem(member.path, links)):
+            yield finding("seal.link", member.path, problem, actual=member.target)
 
 
 def _same(first: str, second: str) -> Finding:

@@ -6,8 +6,9 @@ Headers are POSIX ustar with PAX records for long or non-ASCII names and large f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
+from mlsub.commands.seal.files import Blocks, DamagedError, unsafe
 from mlsub.commands.seal.tree import Member, MemberKind
 
 _BLOCK = 512
@@ -26,72 +27,24 @@ _OTHERS = {
 }
 
 
-class TarError(Exception):
-    """The bytes are no tar of :mod:`mlsub.commands.seal.archive`."""
-
-
-class UnsafeError(TarError):
-    """A member is nothing that is ever unpacked; ``path`` is what it is called."""
-
-    def __init__(self, path: str, what: str) -> None:
-        super().__init__(what)
-        self.path = path
-
-
-class Blocks:
-    """Chunks of any size, handed out as they are asked for."""
-
-    def __init__(self, chunks: Iterable[bytes]) -> None:
-        self._chunks = iter(chunks)
-        self._rest = memoryview(b"")
-
-    def take(self, size: int) -> bytes:
-        """Exactly ``size`` bytes, or TarError."""
-        return b"".join(self.pieces(size))
-
-    def pieces(self, size: int) -> Iterator[memoryview]:
-        """``size`` bytes in pieces as they come, or TarError."""
-        while size:
-            if not self._rest:
-                chunk = next(self._chunks, None)
-                if chunk is None:
-                    raise TarError("it is cut short")
-                self._rest = memoryview(chunk)
-                continue
-            piece, self._rest = self._rest[:size], self._rest[size:]
-            size -= len(piece)
-            yield piece
-
-    def rest_is_filling(self) -> bool:
-        """Read to the end, whether nothing but the zeros that fill up a record is left."""
-        left = _RECORD - len(self._rest)
-        if any(self._rest):
-            return False
-        for chunk in self._chunks:
-            left -= len(chunk)
-            if left < 0 or any(chunk):
-                return False
-        return left >= 0
-
-
 def members(blocks: Blocks) -> Iterator[Member]:
     """The members in order. Whoever iterates takes the ``size`` bytes of a file, and :func:`skip_padding` after.
 
     Raises:
-        TarError: also where bytes follow the end.
+        DamagedError: also where bytes follow the end.
     """
     while True:
         header = blocks.take(_BLOCK)
         if not any(header):
-            if any(blocks.take(_BLOCK)) or not blocks.rest_is_filling():
-                raise TarError("something follows its end")
+            if any(blocks.take(_BLOCK)) or not _rest_is_filling(blocks):
+                raise DamagedError("something follows its end")
             return
         _check(header)
         records: dict[str, str] = {}
         if header[156:157] == b"x":
             size = _number(header[124:136])
             if size > _MAX_RECORDS:
-                raise TarError("a member has PAX records of unusual size")
+                raise DamagedError("a member has PAX records of unusual size")
             records = _records(blocks.take(size))
             skip_padding(blocks, size)
             header = blocks.take(_BLOCK)
@@ -99,10 +52,16 @@ def members(blocks: Blocks) -> Iterator[Member]:
         yield _member(header, records)
 
 
+def _rest_is_filling(blocks: Blocks) -> bool:
+    """Whether nothing but the zeros that fill up a record is left."""
+    rest = blocks.read(_RECORD + 1)
+    return len(rest) <= _RECORD and not any(rest)
+
+
 def skip_padding(blocks: Blocks, size: int) -> None:
     """Go to the next block after ``size`` bytes of content."""
     if any(blocks.take(-size % _BLOCK)):
-        raise TarError("something hides between two members")
+        raise DamagedError("something hides between two members")
 
 
 def _member(header: bytes, records: dict[str, str]) -> Member:
@@ -111,13 +70,13 @@ def _member(header: bytes, records: dict[str, str]) -> Member:
     path = records.get("path", f"{prefix}/{name}" if prefix else name)
     kind = _KINDS.get(header[156:157])
     if kind is None:
-        raise UnsafeError(path, _OTHERS.get(header[156:157], "of an unknown type"))
+        raise unsafe(path, f"a member is {_OTHERS.get(header[156:157], 'of an unknown type')}")
     size = records.get("size", "")
     if size and not (size.isascii() and size.isdigit() and len(size) < 20):
-        raise TarError("a member has no valid size")
+        raise DamagedError("a member has no valid size")
     length = int(size) if size else _number(header[124:136])
     if kind is not MemberKind.FILE and length:
-        raise TarError("a member without content has a size")
+        raise DamagedError("a member without content has a size")
     return Member(
         path=path.removesuffix("/") if kind is MemberKind.FOLDER else path,
         kind=kind,
@@ -130,16 +89,16 @@ def _member(header: bytes, records: dict[str, str]) -> Member:
 def _check(header: bytes) -> None:
     """The magic and the checksum."""
     if header[257:265] != b"ustar\x0000":
-        raise TarError("a member has no POSIX header")
+        raise DamagedError("a member has no POSIX header")
     if _number(header[148:156]) != sum(header) - sum(header[148:156]) + 8 * 32:
-        raise TarError("the checksum of a member is wrong")
+        raise DamagedError("the checksum of a member is wrong")
 
 
 def _number(field: bytes) -> int:
     """Octal digits, ended by NUL or blank."""
     digits = field.rstrip(b"\x00 ")
     if not digits or digits.strip(b"01234567"):
-        raise TarError("a member has no valid number")
+        raise DamagedError("a member has no valid number")
     return int(digits, 8)
 
 
@@ -147,7 +106,7 @@ def _text(field: bytes) -> str:
     try:
         return field.split(b"\x00", 1)[0].decode()
     except UnicodeDecodeError as error:
-        raise TarError("a name is not UTF-8") from error
+        raise DamagedError("a name is not UTF-8") from error
 
 
 def _records(content: bytes) -> dict[str, str]:
@@ -156,16 +115,16 @@ def _records(content: bytes) -> dict[str, str]:
     while content:
         digits, blank, _ = content[:8].partition(b" ")
         if not blank or not digits.isdigit():
-            raise TarError("a member has broken PAX records")
+            raise DamagedError("a member has broken PAX records")
         length = int(digits)
         record, content = content[:length], content[length:]
         key, equals, value = record[len(digits) + 1 : -1].partition(b"=")
         if len(record) != length or record[-1:] != b"\n" or not equals or not length > len(digits) + 2:
-            raise TarError("a member has broken PAX records")
+            raise DamagedError("a member has broken PAX records")
         if key not in (b"path", b"linkpath", b"size") or key.decode() in records:
-            raise TarError("a member has PAX records of a foreign kind")
+            raise DamagedError("a member has PAX records of a foreign kind")
         try:
             records[key.decode()] = value.decode()
         except UnicodeDecodeError as error:
-            raise TarError("a name is not UTF-8") from error
+            raise DamagedError("a name is not UTF-8") from error
     return records

@@ -54,7 +54,7 @@ class Built(msgspec.Struct, frozen=True):
     pages: int
 
 
-def check_place(output: Path, paths: Sequence[str], *, replace: bool) -> None:
+def check_place(output: Path, paths: Sequence[str], *, force: bool) -> None:
     """Find out before reading anything whether the site may be put there.
 
     Raises:
@@ -63,10 +63,10 @@ def check_place(output: Path, paths: Sequence[str], *, replace: bool) -> None:
     """
     try:
         if os.path.lexists(output):
-            _check_replaceable(output, replace=replace)
+            _check_replaceable(output, force=force)
         above = next(folder for folder in output.absolute().parents if folder.exists())
         if not above.is_dir():
-            raise MlsubError(f"{output} cannot be written: {above} is no folder. Name another.")
+            raise MlsubError(f"{output} cannot be written: {above} is not a folder. Name another.")
         final = output.resolve()
         for name in paths:
             read = Path(name).resolve()
@@ -80,15 +80,15 @@ def check_place(output: Path, paths: Sequence[str], *, replace: bool) -> None:
     check_free(output)
 
 
-def _check_replaceable(output: Path, *, replace: bool) -> None:
+def _check_replaceable(output: Path, *, force: bool) -> None:
     if output.is_symlink() or not output.is_dir():
-        raise MlsubError(f"{output} is no folder of its own. Name another, or move it away.")
+        raise MlsubError(f"{output} is not a folder of its own. Name another, or move it away.")
     if not any(output.iterdir()):
         return
     if not (output / MARKER).is_file():
-        raise MlsubError(f"{output} holds something else than a site. Name another folder.")
-    if not replace:
-        raise MlsubError(f"{output} exists. Add --replace to replace it.")
+        raise MlsubError(f"{output} holds something other than a site. Name another folder.")
+    if not force:
+        raise MlsubError(f"{output} exists. Add --force to replace it.")
 
 
 def build_site(checked: Sequence[Checked], output: Path, wanted: Wanted) -> Built:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from mlsub.commands.audit.audit import Audit
-from mlsub.commands.audit.verdict import AGAINST, ClaimVerdict
+from mlsub.commands.audit.verdict import AGAINST, Audit, ClaimVerdict
 from mlsub.commands.audit.words import (
     INPUT_HEADS,
     RESULT_HEADS,

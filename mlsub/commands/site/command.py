@@ -16,7 +16,8 @@ from mlsub.io.errors import MlsubError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mlsub.commands.audit.audit import Audit
+    from mlsub.commands.audit.model import ClaimsFile
+    from mlsub.commands.audit.verdict import Audit
     from mlsub.commands.site.build import Built
     from mlsub.commands.site.pages import Page
     from mlsub.judge.log import NewFold
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 @click.command("site", cls=Command, example="mlsub site v5.1 -o build/site")
 @asks(rules=True, convergence=True)
 @click.option("--output", "-o", required=True, type=click.Path(), metavar="DIR", help="The folder of the site.")
-@click.option("--replace", "--force", "replace", is_flag=True, help="Replace an earlier site there.")
+@click.option("--force", is_flag=True, help="Replace an earlier site in DIR.")
 @click.option("--ids", type=click.Path(), metavar="FILE", help="CSV of the IDs of results; see docs/site.md.")
 @click.option("--records", multiple=True, type=click.Path(), metavar="FILE", help="Figures beyond MLPerf; repeatable.")
 @click.option("--claims", multiple=True, type=click.Path(), metavar="FILE", help="Claims to audit; repeatable.")
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 def command(
     asked: Asked,
     output: str,
-    replace: bool,
+    force: bool,
     ids: str | None,
     records: tuple[str, ...],
     claims: tuple[str, ...],
@@ -62,15 +63,14 @@ def command(
     from mlsub.commands.site.render import check_jinja
 
     check_jinja()
-    check_place(Path(output), asked.paths, replace=replace)
+    check_place(Path(output), asked.paths, force=force)
     settings = asked.settings()
     wanted = Wanted(title=title, reference=asked.rcp, records=tuple(read_records(Path(file)) for file in records))
     if ids is not None:
         wanted = replaced(wanted, naming=read_ids(Path(ids)))
-    audits = _audit(claims, asked)
+    said = _claims(claims)
     checked = _check(asked.paths, settings, inspected=inspected)
-    if inspected:
-        checked = _inspect(checked, asked)
+    audits = _audit(said, asked, checked)
     built = build_site(checked, Path(output), replaced(wanted, overlay=settings.overlay, more=_pages(audits)))
     _tell(built, output)
     if any(found.exit_status() for found in audits) and all(one.report.exit_status() < 2 for one in checked):
@@ -79,14 +79,14 @@ def command(
 
 
 def _check(paths: Sequence[str], settings: Settings, *, inspected: bool) -> list[Checked]:
-    """Read and judge; the end of the command where there is no result to show."""
+    """Read and judge, each log once; the end of the command where there is no result to show."""
     from msgspec.structs import replace
 
     from mlsub.workspace import check_with_logs
 
     folds: tuple[NewFold, ...] = ()
     if inspected:
-        from mlsub.review.runs.trace import TraceFold
+        from mlsub.log.trace import TraceFold
 
         folds = (TraceFold,)
     with progress_bar() as progress:
@@ -96,26 +96,33 @@ def _check(paths: Sequence[str], settings: Settings, *, inspected: bool) -> list
         if any(one.report.logs for one in checked):
             raise MlsubError("a log alone is no result. Name the folder of its benchmark.")
         raise MlsubError("there is no result to show, and no site was written.")
+    if inspected:
+        from mlsub.commands.site.forensics import with_forensics
+
+        return with_forensics(checked, settings.overlay)
     return checked
 
 
-def _inspect(checked: list[Checked], asked: Asked) -> list[Checked]:
-    """The same with forensic findings; the end of the command where a path cannot be inspected."""
-    from mlsub.commands.site.forensics import with_forensics
-    from mlsub.workspace import Settings
-
-    with progress_bar() as progress:
-        return with_forensics(checked, asked.paths, Settings(asked.round, asked.usage, asked.jobs, progress))
-
-
-def _audit(files: Sequence[str], asked: Asked) -> list[Audit]:
-    """Audit claims files against what lies below the paths; the end of the command where one cannot be used."""
+def _claims(files: Sequence[str]) -> list[ClaimsFile]:
+    """Read claims files before anything else; the end of the command where one cannot be used."""
     if not files:
         return []
-    from mlsub.commands.audit.audit import audit
+    from mlsub.commands.audit.read import read_claims
 
+    return [read_claims(Path(file)) for file in files]
+
+
+def _audit(files: Sequence[ClaimsFile], asked: Asked, checked: Sequence[Checked]) -> list[Audit]:
+    """Audit claims against what lies below the paths; what was read by the usual rules is not read again."""
+    if not files:
+        return []
+    from mlsub.commands.audit.run import audit_of, read_world
+
+    usual = asked.rules is None and asked.rcp is None and asked.points == "final"
+    known = checked if usual else ()
     with progress_bar() as progress:
-        return [audit(Path(file), asked.paths, jobs=asked.jobs, progress=progress) for file in files]
+        read = [read_world(file, asked.paths, jobs=asked.jobs, progress=progress, checked=known) for file in files]
+    return list(map(audit_of, read))
 
 
 def _pages(audits: Sequence[Audit]) -> tuple[Page, ...]:
@@ -127,11 +134,8 @@ def _pages(audits: Sequence[Audit]) -> tuple[Page, ...]:
 
 
 def _tell(built: Built, output: str) -> None:
+    from mlsub.commands.site.model import counted
     from mlsub.io.plain import plain
 
-    told = f"{_count(built.results, 'result')} of {_count(built.rounds, 'round')}, {_count(built.runs, 'run')}"
-    click.echo(plain(f"{output}: {told}, on {_count(built.pages, 'page')}. Open {Path(output) / 'index.html'}"))
-
-
-def _count(count: int, word: str) -> str:
-    return f"{count:,} {word}{'s' * (count != 1)}"
+    results = f"{counted(built.results, 'result')} of {counted(built.rounds, 'round')}, {counted(built.runs, 'run')}"
+    click.echo(plain(f"{output}: {results}, on {counted(built.pages, 'page')}. Open {Path(output) / 'index.html'}"))

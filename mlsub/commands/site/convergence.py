@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
 
 from mlsub.commands.rcp.picture.chart import VERDICTS, reference_series
-from mlsub.commands.site.model import Cell, Head, Row, Section, Table, cell_of, number_of, text_of
+from mlsub.commands.site.model import Cell, Row, Section, Table, cell_of, heads, number_of, text_of
 from mlsub.commands.watch.reference import number
 from mlsub.convergence.curves import Reference, limit_lines, reference_of, spans_a_decade
 from mlsub.convergence.deadline import Which
@@ -22,14 +21,7 @@ _VERDICTS = {
     "missing": "There is no verdict: no reference point covers this batch size, or the runs give no mean.",
     "bypassed": "The runs did not pass the convergence test; a file in the package asked to let that pass.",
 }
-_HEADS = (
-    Head("point"),
-    Head("batch size", True),
-    Head("runs", True),
-    Head("mean", True),
-    Head("stdev", True),
-    Head("accepted from", True),
-)
+_HEADS = heads("point", "batch size", "runs", "mean", "stdev", "accepted from", numbers=5)
 
 
 def section_of_convergence(report: Report, entry: EntryResult, round_: Round, own: str | None = None) -> Section:
@@ -44,7 +36,7 @@ def section_of_convergence(report: Report, entry: EntryResult, round_: Round, ow
     title = "Convergence against the reference (RCP)"
     rcp = entry.rcp
     if rcp.verdict == "not-required":
-        return Section(key="rcp", title=title, words=(f"{_sentence(untested(entry, round_).why)}",))
+        return Section(key="rcp", title=title, words=(_sentence(untested(entry, round_).why),))
     words = _words(rcp)
     try:
         which: Which = "deadline" if rcp.reference_points == "deadline" else "final"
@@ -112,33 +104,28 @@ def _chart(reference: Reference, rcp: RcpResult, size: float) -> Chart:
 
 
 def _table(reference: Reference, rcp: RcpResult) -> Table:
+    """The reference points, the result, and its runs, the fastest first."""
     rows = [
-        Row(
-            (
-                Cell("reference" if point in reference.kept else "reference, pruned"),
-                cell_of(point.batch_size),
-                cell_of(point.runs),
-                cell_of(point.mean),
-                cell_of(point.stdev),
-                cell_of(reference.allowed(point).minimum),
-            )
+        _row(
+            "reference" if point in reference.kept else "reference, pruned",
+            *(point.batch_size, point.runs, point.mean, point.stdev, reference.allowed(point).minimum),
         )
         for point in reference.points
     ]
-    converged = sum(point is not None for point in rcp.points)
-    this = (cell_of(rcp.batch_size), cell_of(converged), cell_of(rcp.mean), Cell("–"), cell_of(rcp.minimum))
-    rows.append(Row((Cell("this result"), *this)))
-    points = tuple(
-        Row((Cell("run that did not converge" if point is None else "run"), cell_of(rcp.batch_size), *_run(point)))
-        for point in _sorted(rcp.points)
-    )
+    converged = sorted(point for point in rcp.points if point is not None)
+    rows.append(_row("this result", rcp.batch_size, len(converged), rcp.mean, None, rcp.minimum))
+    rows += [_row("run", rcp.batch_size, 1, point) for point in converged]
+    rows += [_row("run that did not converge", rcp.batch_size, 1)] * (len(rcp.points) - len(converged))
     caption = f"Reference points, this result and its runs, in {rcp.unit or reference.unit}"
-    return Table(caption=caption, heads=_HEADS, rows=(*rows, *points))
+    return Table(caption=caption, heads=_HEADS, rows=tuple(rows))
 
 
-def _sorted(points: Sequence[float | None]) -> list[float | None]:
-    return [*sorted(point for point in points if point is not None), *(point for point in points if point is None)]
-
-
-def _run(point: float | None) -> tuple[Cell, ...]:
-    return (cell_of(1), cell_of(point), Cell("–"), Cell("–"))
+def _row(
+    name: str,
+    size: float | None,
+    runs: int,
+    mean: float | None = None,
+    stdev: float | None = None,
+    minimum: float | None = None,
+) -> Row:
+    return Row((Cell(name), *map(cell_of, (size, runs, mean, stdev, minimum))))

@@ -7,18 +7,16 @@ from typing import Any
 
 import msgspec
 
-from mlsub.commands.site.model import Cell, Head, Row, Section, Table, cell_of, number_of, text_of
+from mlsub.commands.site.model import Cell, Column, Section, Table, cell_of, counted, number_of, table_of, text_of
 from mlsub.commands.watch.reference import number
 from mlsub.convergence.algorithm import unit_of, unit_words
 from mlsub.convergence.target import Band, Measures, Target, target_of
-from mlsub.log.event import Event
 from mlsub.log.report import LogReport
-from mlsub.log.run import Evaluation
 from mlsub.present.chart import Axis, Chart, Series
 from mlsub.rounds import Round
 from mlsub.rules.values import Stated
 
-#: Evaluations of one run, and of one entry, that are shown; published ones stay far below. What is left out is said.
+#: Evaluations of one run, and of one entry, that are shown; published ones stay far below. What is left out is named.
 MAX_POINTS, MAX_ALL = 2000, 40_000
 #: Measures of one benchmark that get charts of their own; there are two at most in any round.
 _MAX_MEASURES = 4
@@ -84,24 +82,17 @@ def name_of(log: LogReport) -> str:
 def _target(logs: Sequence[LogReport], benchmark: str, round_: Round) -> Target | None:
     if not logs:
         return None
-    return target_of(round_, logs[0].division, benchmark, _stated(logs[0]))
-
-
-def _stated(log: LogReport) -> Stated:
-    stated = Stated()
-    for key, value in log.run.hyperparameters.items():
-        stated.state(key, value)
-    return stated
+    return target_of(round_, logs[0].division, benchmark, Stated(logs[0].run.hyperparameters))
 
 
 def _count(logs: Sequence[LogReport], benchmark: str) -> str | None:
-    """The metadata that most evaluations tell their progress by; that of the reference first."""
+    """The metadata that most evaluations state their progress by; that of the reference first."""
     evaluations = [evaluation for log in logs for evaluation in log.run.evaluations]
     wanted = unit_of(benchmark)
     names = sorted(_COUNTS, key=lambda name: name != wanted)
-    told = {name: sum(number(getattr(one, name)) is not None for one in evaluations) for name in names}
-    best = max(names, key=lambda name: told[name])
-    return best if told[best] else None
+    stated = {name: sum(number(getattr(one, name)) is not None for one in evaluations) for name in names}
+    best = max(names, key=lambda name: stated[name])
+    return best if stated[best] else None
 
 
 def _unit(count: str | None, benchmark: str, round_: Round) -> str | None:
@@ -114,20 +105,15 @@ def _unit(count: str | None, benchmark: str, round_: Round) -> str | None:
 
 def _seen(log: LogReport, target: Target | None, count: str | None, limit: int) -> Iterator[Seen]:
     start = number(log.run.timeline.run_start)
-    measures = Measures(target, _stated(log)) if target else None
+    measures = Measures(target, Stated(log.run.hyperparameters)) if target else None
     for evaluation in log.run.evaluations[:limit]:
-        values = measures.read(_event(evaluation)).values if measures else dict(_values(evaluation.value))
+        of_target = measures.read(evaluation.event("eval_accuracy")).values if measures else None
+        values = dict(_values(evaluation.value)) if of_target is None else of_target
         time = number(evaluation.time_ms)
         minutes = None if start is None or time is None else (time - start) / 60_000
         place = number(getattr(evaluation, count)) if count else None
         if values:
             yield Seen(minutes, place, values)
-
-
-def _event(evaluation: Evaluation) -> Event:
-    metadata = {name: getattr(evaluation, name) for name in (*_COUNTS, "metric")}
-    told = {name: value for name, value in metadata.items() if value is not None}
-    return Event(time_ms=evaluation.time_ms, key="eval_accuracy", value=evaluation.value, metadata=told)
 
 
 def _values(value: Any) -> Iterator[tuple[str | None, float]]:
@@ -192,20 +178,24 @@ def _line(series: Sequence[Series], band: Band | None) -> Series | None:
 def _about(series: Sequence[Series], quality: str, by: str, line: Series | None) -> str:
     runs = len(series) - (line is not None)
     ends = [one.points[-1][1] for one in series if one.style == "line"]
-    told = f"The {quality} of {runs} run{'s' * (runs != 1)} over {by}; last values from {number_of(min(ends))} "
-    told += f"to {number_of(max(ends))}"
-    return f"{told}, {line.name}." if line else f"{told}."
+    about = f"The {quality} of {counted(runs, 'run')} over {by}"
+    about += f"; last values from {number_of(min(ends))} to {number_of(max(ends))}"
+    return f"{about}, {line.name}." if line else f"{about}."
 
 
 def _table(curves: Sequence[Curve], measures: Sequence[str | None], unit: str | None) -> Table:
-    heads = [Head("run"), Head("evaluation", True), Head("minutes since run_start", True)]
-    heads += [Head(unit, True)] if unit else []
-    heads += [Head(text_of(name, 40) if name else "quality", True) for name in measures]
-    rows = []
-    for curve in curves:
-        for place, seen in enumerate(curve.seen, 1):
-            cells = [Cell(curve.run), cell_of(place), cell_of(seen.minutes)]
-            cells += [cell_of(seen.place)] if unit else []
-            cells += [cell_of(seen.values.get(name)) for name in measures]
-            rows.append(Row(tuple(cells)))
-    return Table(caption="Evaluations of all runs", heads=tuple(heads), rows=tuple(rows))
+    """Run, number and evaluation of each row."""
+    rows = [(curve.run, number, seen) for curve in curves for number, seen in enumerate(curve.seen, 1)]
+    columns: list[Column[tuple[str, int, Seen]]] = [
+        Column("run", lambda row: Cell(row[0])),
+        Column("evaluation", lambda row: cell_of(row[1]), True),
+        Column("minutes since run_start", lambda row: cell_of(row[2].minutes), True),
+        *([Column[tuple[str, int, Seen]](unit, lambda row: cell_of(row[2].place), True)] if unit else []),
+        *map(_measured, measures),
+    ]
+    return table_of("Evaluations of all runs", rows, columns)
+
+
+def _measured(measure: str | None) -> Column[tuple[str, int, Seen]]:
+    title = text_of(measure, 40) if measure else "quality"
+    return Column(title, lambda row: cell_of(row[2].values.get(measure)), True)

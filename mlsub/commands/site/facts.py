@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from mlsub.commands.site.curves import name_of
-from mlsub.commands.site.model import Cell, Head, Row, Section, Table, cell_of, text_of
+from mlsub.commands.site.model import Cell, Row, Section, Table, cell_of, heads, text_of
 from mlsub.findings import Finding, Kind, Severity
 from mlsub.io.show import show
 from mlsub.log.report import LogReport
-from mlsub.present.findings import MAX_PLACES, grouped
+from mlsub.present.document import Cell as DocumentCell
+from mlsub.present.document import Findings, lines_of
+from mlsub.present.findings import MAX_PLACES, facts_of, grouped, label_of
 from mlsub.rounds import Round
 from mlsub.submission.report import Report
 from mlsub.systems.description import read_description
@@ -21,32 +23,36 @@ from mlsub.systems.fields import fields
 MAX_ROWS = 500
 _BADGES = {Severity.ERROR: "bad", Severity.WARNING: "warn", Severity.INFO: "calm"}
 _RANKS = {Severity.ERROR: 0.0, Severity.WARNING: 1.0, Severity.INFO: 2.0}
+#: What is said of a defect below its message, as far as it has it.
+_SAID = ("expected", "found", "source")
+_FINDINGS = (
+    "Official findings are those of the official checker in force for the round; review findings are what a careful "
+    "reviewer would ask about, and never change a verdict."
+)
 
 
 def section_of_hyperparameters(logs: Sequence[LogReport]) -> Section:
     """The hyperparameters of an entry; where its runs differ, the values with the runs that have them."""
     keys = sorted({key for log in logs for key in log.run.hyperparameters})
-    rows = [Row((Cell(text_of(key, 100)), _value(key, logs))) for key in keys[:MAX_ROWS]]
-    table = Table(
-        caption="First value that each key is logged with", heads=(Head("key"), Head("value")), rows=tuple(rows)
-    )
+    rows = tuple(Row((Cell(text_of(key, 100)), _value(key, logs))) for key in keys[:MAX_ROWS])
     differing = sum(row.cells[1].badge is not None for row in rows)
-    words = _left_out(len(keys), "keys") if rows else ("The logs name none.",)
+    words = _left_out(len(keys), "keys") if rows else ("The logs contain none.",)
     if differing:
         words = (f"{differing} of {len(rows)} keys differ between the runs.", *words)
+    table = Table(caption="First value logged for each key", heads=heads("key", "value"), rows=rows)
     return Section(key="hyperparameters", title="Hyperparameters", words=words, tables=(table,) if rows else ())
 
 
 def _value(key: str, logs: Sequence[LogReport]) -> Cell:
     having: dict[str, list[str]] = {}
     for log in logs:
-        told = show(log.run.hyperparameters[key], 200) if key in log.run.hyperparameters else "not logged"
-        having.setdefault(text_of(told, 250), []).append(name_of(log))
+        logged = show(log.run.hyperparameters[key], 200) if key in log.run.hyperparameters else "not logged"
+        having.setdefault(text_of(logged, 250), []).append(name_of(log))
     if len(having) == 1:
         return Cell(next(iter(having)))
-    told = "; ".join(f"{value} ({_few(runs)})" for value, runs in list(having.items())[:MAX_PLACES])
+    values = "; ".join(f"{value} ({_few(runs)})" for value, runs in list(having.items())[:MAX_PLACES])
     more = f"; and {len(having) - MAX_PLACES} more values" if len(having) > MAX_PLACES else ""
-    return Cell(told + more, badge="differs")
+    return Cell(values + more, badge="differs")
 
 
 def _few(runs: Sequence[str]) -> str:
@@ -63,13 +69,16 @@ def section_of_system(report: Report, path: str | None, round_: Round) -> Sectio
     """
     content = read_description(Path(report.root) / path, path, round_).content if path else None
     if content is None:
-        why = "There is no system description that can be read." if path else "The runs lie in no organisation's tree."
+        why = (
+            "There is no system description that can be read."
+            if path
+            else "The runs do not lie in an organisation's tree."
+        )
         return Section(key="system", title="System description", words=(why,))
     known = fields().fields
     names = [*(name for name in known if name in content), *(name for name in content if name not in known)]
-    rows = [Row((_field(name), Cell(_told(content[name])))) for name in names[:MAX_ROWS]]
-    heads = (Head("field"), Head("value"))
-    table = Table(caption=f"Fields of {text_of(path or '', 300)}", heads=heads, rows=tuple(rows))
+    rows = tuple(Row((_field(name), Cell(_value_of(content[name])))) for name in names[:MAX_ROWS])
+    table = Table(caption=f"Fields of {text_of(path or '', 300)}", heads=heads("field", "value"), rows=rows)
     return Section(key="system", title="System description", words=_left_out(len(names), "fields"), tables=(table,))
 
 
@@ -82,13 +91,13 @@ def _field(name: str) -> Cell:
     return Cell(known.title, note=name) if known else Cell(text_of(name, 100))
 
 
-def _told(value: Any) -> str:
+def _value_of(value: Any) -> str:
     if isinstance(value, str):
         return text_of(value) or "–"
     return text_of(show(value, 500))
 
 
-_HEADS = (Head("severity"), Head("rule"), Head("what was found"), Head("mend"), Head("places"))
+_HEADS = heads("severity", "rule", "what was found", "fix", "places")
 
 
 def section_of_findings(findings: Iterable[Finding], *, forgiven: bool) -> Section:
@@ -98,51 +107,36 @@ def section_of_findings(findings: Iterable[Finding], *, forgiven: bool) -> Secti
         findings: those of one entry, or of a round.
         forgiven: the whole is accepted, so that a rejecting defect is that of a forgiven run.
     """
-    groups = grouped(findings)
-    rows = tuple(_finding_row(group, forgiven=forgiven) for group in groups[:MAX_ROWS])
-    title = "Findings"
-    if not rows:
-        return Section(key="findings", title=title, words=("None.",))
-    words = (
-        "Official findings are those of the official checker of the round's day; review findings are what a careful "
-        "reviewer would ask about, and never change a verdict.",
-        *_left_out(len(groups), "findings"),
-    )
-    return Section(
-        key="findings", title=title, words=words, tables=(Table(caption="Findings", heads=_HEADS, rows=rows),)
-    )
+    block = Findings(tuple(findings), forgiven=forgiven)
+    groups = grouped(block.findings)
+    if not groups:
+        return Section(key="findings", title="Findings", words=("None.",))
+    table = Table(caption="Findings", heads=_HEADS, rows=tuple(_row(group, block) for group in groups[:MAX_ROWS]))
+    words = (_FINDINGS, *_left_out(len(groups), "findings"))
+    return Section(key="findings", title="Findings", words=words, tables=(table,))
 
 
-def _finding_row(group: Sequence[Finding], *, forgiven: bool) -> Row:
+def _row(group: Sequence[Finding], block: Findings) -> Row:
     first = group[0]
-    label = first.severity.value if first.kind is Kind.OFFICIAL else f"{first.kind.value} {first.severity.value}"
-    if forgiven and first.rejects:
-        label = f"forgiven {label}"
-    found = {finding.actual for finding in group}
-    told = [text_of(first.message)]
-    told += [f"expected: {text_of(first.expected)}"] if first.expected is not None else []
-    told += [f"found: {text_of(first.actual)}"] if len(found) == 1 and first.actual is not None else []
-    told += [f"source: {text_of(first.source)}"]
+    facts = dict(facts_of(group))
+    words = [text_of(first.message), *(f"{name}: {_lines(facts[name])}" for name in _SAID if name in facts)]
     return Row(
         (
-            Cell(label, _RANKS[first.severity] + 3 * (first.kind is Kind.REVIEW), badge=_BADGES[first.severity]),
+            Cell(
+                label_of(first, block),
+                _RANKS[first.severity] + 3 * (first.kind is Kind.REVIEW),
+                badge=_BADGES[first.severity],
+            ),
             Cell(first.rule),
-            Cell("\n".join(told)),
+            Cell("\n".join(words)),
             Cell(text_of(first.fix) if first.fix else "–"),
-            Cell("\n".join(_places(group, own=len(found) > 1)), float(len(group))),
+            Cell(_lines(facts["in"]), float(len(group))),
         )
     )
 
 
-def _places(group: Sequence[Finding], *, own: bool) -> list[str]:
-    places = []
-    for finding in group[:MAX_PLACES]:
-        line = f":{finding.line}" if finding.line is not None else ""
-        actual = f" ({text_of(finding.actual, 200)})" if own and finding.actual is not None else ""
-        places.append(f"{text_of(finding.path, 300)}{line}{actual}")
-    if len(group) > MAX_PLACES:
-        places.append(f"and {len(group) - MAX_PLACES} more places")
-    return places
+def _lines(cell: DocumentCell) -> str:
+    return "\n".join(text_of("".join(span.text for span in line)) for line in lines_of(cell))
 
 
 def count_cell(findings: Sequence[Finding]) -> Cell:

@@ -1,60 +1,67 @@
-"""What ``mlsub inspect`` finds of the results, told beside the findings of the check."""
+"""What ``mlsub inspect`` finds of the results, from the logs as they were judged."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import msgspec
+from msgspec.structs import replace
 
-from mlsub.commands.inspect.gather import gather
 from mlsub.commands.inspect.run import inspect
+from mlsub.commands.site.results import logs_of
 from mlsub.findings import Finding
-from mlsub.review.runs.trace import Trace, Traced, trace_of
+from mlsub.log.trace import Traced, trace_of
+from mlsub.review.runs.model import Entry
+from mlsub.rounds import get_round
 from mlsub.submission.report import Report
-from mlsub.workspace import Checked, Settings
-
-#: Round, organisation, and the place below ``results/``.
-_Key = tuple[str, str, str]
+from mlsub.workspace import Checked
 
 
-def with_forensics(checked: Sequence[Checked], paths: Sequence[str], settings: Settings) -> list[Checked]:
+def with_forensics(checked: Sequence[Checked], overlay: str | None = None) -> list[Checked]:
     """The reports with the forensic findings on each of their entries; verdicts stay what they are.
 
     Args:
-        checked: reports of what lies below the paths.
-        paths: what is inspected, all of it held side by side.
-        settings: what the caller knows better than the folders.
-
-    Raises:
-        MlsubError: there is nothing to inspect below a path.
+        checked: reports of all that is compared, whose logs were read with
+            :class:`mlsub.log.trace.TraceFold`.
+        overlay: a checked overlay file.
     """
-    entries, _ = gather(paths, settings, known=_known(checked))
-    found: dict[_Key, list[Finding]] = {}
-    for one in inspect(entries).entries:
-        of_entry = found.setdefault(_key(one.round, one.organisation, one.path), [])
-        of_entry += [observation.finding for observation in one.observations]
-    return [msgspec.structs.replace(one, report=_told(one.report, found)) for one in checked]
+    roots = [os.path.abspath(one.report.root) for one in checked if one.report.entries]  # noqa: PTH100  (links stay)
+    above = os.path.commonpath(roots) if roots else ""
+    entries = [entry for one in checked for entry in _entries(one, above, overlay)]
+    found = {one.path: [it.finding for it in one.observations] for one in inspect(entries).entries}
+    return [replace(one, report=_with(one.report, found, above)) for one in checked]
 
 
-def _known(checked: Sequence[Checked]) -> dict[str, Trace]:
-    """The logs that were read for forensics when they were judged, by their files."""
-    return {
-        str(Path(one.report.root, log.path)): trace_of(log.path, log.run, traced)
-        for one in checked
-        for log in one.logs
-        if (traced := log.fact(Traced)) is not None
-    }
-
-
-def _told(report: Report, found: dict[_Key, list[Finding]]) -> Report:
+def _with(report: Report, found: Mapping[str, Sequence[Finding]], above: str) -> Report:
     more = [
-        msgspec.structs.replace(finding, path=entry.path, line=None)
+        replace(finding, path=entry.path, line=None)
         for entry in report.entries
-        for finding in found.get(_key(report.round or "", entry.organisation, entry.path), ())
+        for finding in found.get(_place(above, report, entry.path), ())
     ]
-    return msgspec.structs.replace(report, findings=(*report.findings, *more))
+    return replace(report, findings=(*report.findings, *more))
 
 
-def _key(round_: str, organisation: str, path: str) -> _Key:
-    return round_.removeprefix("v"), organisation, path.rpartition("results/")[2]
+def _entries(one: Checked, above: str, overlay: str | None) -> list[Entry]:
+    """The entries of a report as forensics takes them."""
+    report, logs = one.report, logs_of(one)
+    return [
+        Entry(
+            path=_place(above, report, entry.path),
+            round=get_round(str(report.usage), str(report.round), overlay),
+            organisation=entry.organisation,
+            system=entry.system,
+            benchmark=entry.benchmark,
+            scaling_type=entry.scaling_type,
+            traces=tuple(
+                trace_of(_place(above, report, log.path), log.run, log.fact(Traced) or Traced())
+                for log in logs.get(entry.path, ())
+            ),
+        )
+        for entry in report.entries
+    ]
+
+
+def _place(above: str, report: Report, path: str) -> str:
+    """A path of a report, relative to the folder that all reports are below."""
+    return os.path.relpath(Path(report.root, path), above)

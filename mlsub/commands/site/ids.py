@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from mlsub.io.errors import MlsubError
@@ -17,23 +17,12 @@ _COLUMNS = (*_NEEDED, "benchmark")
 _FORM = re.compile(r"[0-9]+\.[0-9]+-[0-9]+(-[A-Za-z0-9]+)?")
 
 
-class Ids:
-    """Which result has which identifier; a row of the table may hold several benchmarks of one system."""
-
-    def __init__(self, by_place: dict[tuple[str, str, str, str], str]) -> None:
-        self._by_place = by_place
-
-    def __call__(self, row: Row) -> str | None:
-        """The identifier of a result, by its own benchmark or by its whole system."""
-        place = (row.round, row.organisation, row.system_folder)
-        return self._by_place.get((*place, row.benchmark)) or self._by_place.get((*place, ""))
-
-
-def read_ids(file: Path) -> Ids:
-    """Read a CSV file with the columns id, round, organisation, system and, where an ID is of one alone, benchmark.
+def read_ids(file: Path) -> Callable[[Row], str | None]:
+    """Which result has which identifier: by its own benchmark, or by its whole system.
 
     Args:
-        file: organisation and system are the names of their folders.
+        file: CSV with the columns id, round, organisation and system (the names of their folders), and benchmark where
+            an ID is of one alone.
 
     Raises:
         MlsubError: it cannot be read, or does not hold together.
@@ -43,15 +32,20 @@ def read_ids(file: Path) -> Ids:
         place = _place(fields, file, line)
         if found.setdefault(place, fields["id"]) != fields["id"]:
             raise MlsubError(f"{file}:{line}: {'/'.join(filter(None, place))} has the ID {found[place]} already")
-    return Ids(found)
+
+    def naming(row: Row) -> str | None:
+        of = (row.round, row.organisation, row.system_folder)
+        return found.get((*of, row.benchmark)) or found.get((*of, ""))
+
+    return naming
 
 
 def _place(fields: dict[str, str], file: Path, line: int) -> tuple[str, str, str, str]:
     if not _FORM.fullmatch(fields["id"]):
-        raise MlsubError(f"{file}:{line}: {fields['id'][:40]!r} is no ID like 1.1-2040")
+        raise MlsubError(f"{file}:{line}: {fields['id'][:40]!r} is not an ID like 1.1-2040")
     round_ = normalise_round(fields["round"])
     if round_ is None:
-        raise MlsubError(f"{file}:{line}: {fields['round'][:40]!r} is no round like 1.1")
+        raise MlsubError(f"{file}:{line}: {fields['round'][:40]!r} is not a round like 1.1")
     return round_, fields["organisation"], fields["system"], fields.get("benchmark", "")
 
 

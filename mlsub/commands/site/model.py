@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Generic, TypeVar
 
 import msgspec
 
@@ -10,6 +12,7 @@ from mlsub.io.plain import plain
 from mlsub.io.show import readable
 from mlsub.present.chart import Chart
 
+T = TypeVar("T")
 #: What is shown of one text from outside; notes of published systems stay below it.
 MAX_TEXT = 2000
 
@@ -49,6 +52,30 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     rows: tuple[Row, ...]
 
 
+class Column(msgspec.Struct, Generic[T], frozen=True):
+    """A column: its head, what it shows of a thing, and whether that is a number."""
+
+    title: str
+    cell: Callable[[T], Cell]
+    numeric: bool = False
+
+
+def table_of(
+    caption: str,
+    things: Iterable[T],
+    columns: Sequence[Column[T]],
+    about: Callable[[T], dict[str, str]] = lambda _: {},
+) -> Table:
+    """A table with a row for each thing; ``about`` gives the values that filters look at."""
+    rows = tuple(Row(tuple(column.cell(thing) for column in columns), about(thing)) for thing in things)
+    return Table(caption=caption, heads=tuple(Head(column.title, column.numeric) for column in columns), rows=rows)
+
+
+def heads(*titles: str, numbers: int = 0) -> tuple[Head, ...]:
+    """Heads of columns, of which the last ``numbers`` are numeric."""
+    return tuple(Head(title, place >= len(titles) - numbers) for place, title in enumerate(titles))
+
+
 class Section(msgspec.Struct, frozen=True, kw_only=True):
     """A part of a page: what there is to say, charts, and tables; ``data`` are the tables behind the charts."""
 
@@ -58,6 +85,11 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
     charts: tuple[Chart, ...] = ()
     tables: tuple[Table, ...] = ()
     data: tuple[Table, ...] = ()
+
+
+def counted(count: int, word: str) -> str:
+    """How many of something: 1 run, 2 runs."""
+    return f"{count:,} {word}{'s' * (count != 1)}"
 
 
 def text_of(value: str, limit: int = MAX_TEXT) -> str:

@@ -9,14 +9,14 @@ import msgspec
 from mlsub.commands.site.convergence import section_of_convergence
 from mlsub.commands.site.curves import section_of_curves
 from mlsub.commands.site.facts import section_of_findings, section_of_hyperparameters, section_of_system
-from mlsub.commands.site.model import Cell, Section, minutes_of, number_of, text_of
+from mlsub.commands.site.model import Cell, Section, counted, minutes_of, number_of, text_of
 from mlsub.commands.site.results import Result, RoundResults
 from mlsub.commands.site.tables import (
     FILTERS,
     accepted_in,
     benchmark_chart,
     bert_words,
-    division_of,
+    by_division,
     fastest_table,
     history_table,
     rcp_cell,
@@ -27,7 +27,6 @@ from mlsub.commands.site.tables import (
 )
 from mlsub.commands.site.timeline import section_of_runs
 from mlsub.convergence.margin import benchmark_held
-from mlsub.divisions import CLOSED, OPEN
 
 #: What the word means on every page.
 MINUTES = (
@@ -35,11 +34,6 @@ MINUTES = (
     "results are ranked by it whatever their verdict. Expected minutes have the factor that the convergence test gives."
 )
 REHEARSAL = "A rehearsal: real training, but not an MLPerf result."
-DIVISIONS = {
-    CLOSED.name: "Closed division",
-    OPEN.name: "Open division",
-    "other": "Results without a clear division",
-}
 
 
 class Page(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,8 +56,8 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
 def overview(rounds: Sequence[RoundResults], title: str | None) -> Page:
     """The first page: how much there is, and the fastest of each benchmark."""
     results = [result for one in rounds for result in one.results]
-    count = f"{_count(len(results), 'result')} of {_count(len(rounds), 'round')}, "
-    count += f"{_count(sum(result.entry.runs for result in results), 'run')}."
+    runs = counted(sum(result.entry.runs for result in results), "run")
+    count = f"{counted(len(results), 'result')} of {counted(len(rounds), 'round')}, {runs}."
     rehearsal = any(one.round.usage == "rehearsal" for one in rounds)
     lead = (
         *((REHEARSAL,) if rehearsal else ()),
@@ -102,35 +96,27 @@ def all_results(rounds: Sequence[RoundResults]) -> Page:
         path="results.html",
         title="Results",
         lead=(
-            f"{MINUTES} Press the head of a column to sort by it.",
+            f"{MINUTES} Click the head of a column to sort by it.",
             *bert_words(results),
         ),
-        sections=tuple(_by_division(results)),
+        sections=tuple(
+            Section(key=name, title=title, tables=(results_table(some, f"{title}: results"),))
+            for name, title, some in by_division(results)
+        ),
         filters=tuple(filters),
     )
-
-
-def _by_division(results: Sequence[Result]) -> Iterator[Section]:
-    for division, title in DIVISIONS.items():
-        some = [result for result in results if division_of(result) == division]
-        if some:
-            yield Section(key=division, title=title, tables=(results_table(some, f"{title}: results"),))
 
 
 def of_round(one: RoundResults) -> Page:
     """The page of one round: its results as bars and tables, and the findings that are about none of them."""
     sections = []
-    for division, title in DIVISIONS.items():
-        some = [result for result in one.results if division_of(result) == division]
-        if not some:
-            continue
-        names = sorted({result.entry.benchmark for result in some})
-        charts = [
-            benchmark_chart(
-                f"{division}-{place}", name, division, [result for result in some if result.entry.benchmark == name]
-            )
-            for place, name in enumerate(names)
-        ]
+    for division, title, some in by_division(one.results):
+        names: dict[str, list[Result]] = {name: [] for name in sorted({result.entry.benchmark for result in some})}
+        for result in some:
+            names[result.entry.benchmark].append(result)
+        charts = (
+            benchmark_chart(f"{division}-{place}", name, division, of) for place, (name, of) in enumerate(names.items())
+        )
         drawn = tuple(chart for chart in charts if chart is not None)
         table = results_table(some, f"{one.round.title}, {title}: results")
         sections.append(Section(key=division, title=title, charts=drawn, tables=(table,)))
@@ -202,7 +188,3 @@ def _facts(result: Result) -> Iterator[tuple[str, Cell]]:
         yield "Availability", Cell(text_of(row.availability, 60))
     if row.energy_joules is not None:
         yield "Energy", Cell(f"{number_of(row.energy_joules)} J")
-
-
-def _count(count: int, word: str) -> str:
-    return f"{count:,} {word}{'s' * (count != 1)}"

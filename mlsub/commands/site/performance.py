@@ -3,64 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
-from mlsub.commands.db.records import Configuration, Record, Records, Source
-from mlsub.commands.site.model import Cell, Head, Row, Section, Table, cell_of, minutes_of, number_of, text_of
-from mlsub.commands.site.pages import DIVISIONS, MINUTES, Page
+import msgspec
+
+from mlsub.commands.db.records import Configuration, MlperfIds, Record, Records, Source
+from mlsub.commands.site.model import Cell, Column, Section, cell_of, minutes_of, number_of, table_of, text_of
+from mlsub.commands.site.pages import MINUTES, Page
 from mlsub.commands.site.results import Result, RoundResults
-from mlsub.commands.site.tables import division_of, in_order, verdict_cell
+from mlsub.commands.site.tables import BENCHMARK, ID, VERDICT, by_division, in_order
+from mlsub.io.data import shipped
 
-_MLPERF_HEADS = (
-    Head("benchmark"),
-    Head("system"),
-    Head("accelerators", True),
-    Head("framework"),
-    Head("batch size", True),
-    Head("minutes", True),
-    Head("verdict"),
-    Head("MLPerf ID"),
-)
-_HEADS = (
-    Head("model"),
-    Head("system"),
-    Head("framework"),
-    Head("software"),
-    Head("precision"),
-    Head("batch size", True),
-    Head("data"),
-    Head("value", True),
-    Head("unit"),
-    Head("against"),
-    Head("source"),
-)
 _BOUNDS = {"exact": "", "about": "about ", "over": "over ", "under": "under "}
-#: What the measures of records are called, and what they mean.
-_MEASURES = (
-    (
-        "training",
-        "throughput",
-        "Training: throughput",
-        "Inputs (images, sequences or rows) that a training takes in each second; on real data that says how long a "
-        "training to the target would take.",
-    ),
-    ("training", "time-to-result", "Training: time to result", "How long it took until the result was there."),
-    ("inference", "throughput", "Inference: throughput", "Inputs that a trained model answers each second."),
-    ("inference", "latency", "Inference: latency", "How long one answer takes."),
-)
-_REST = "Figures whose source does not say of what kind they are."
-_PRECISION = (
-    "A precision X.Y has X bits for activations and gradients, and Y bits for weights; where weights have 16 bits, "
-    "norms, momentum and the like may still have 32."
-)
-_NOT_MLPERF = (
-    "These figures are no MLPerf results: they are stated by the sources named, measured by other rules, and must not "
-    "be set in a ratio to MLPerf results without saying so."
-)
-_FOOTNOTES = {
-    "*1": "[*1] Preliminary: the source says that convergence was still to be verified.",
-    "*2": "[*2] On synthetic data.",
-    "*3": "[*3] The source does not say whether convergence was verified.",
-}
+
+
+class _Measure(msgspec.Struct, frozen=True):
+    """What the records of one measure are called, and what it means."""
+
+    task: str
+    measure: str
+    title: str
+    words: str
+
+
+class _Words(msgspec.Struct, frozen=True):
+    """The content of words.yaml."""
+
+    measures: tuple[_Measure, ...]
+    other: _Measure
+    precision: str
+    not_mlperf: str
+    footnotes: dict[str, str]
+
+
+class _Figure(NamedTuple):
+    """A record, the file that it is from, and its footnotes."""
+
+    file: Records
+    record: Record
+    marks: tuple[str, ...]
+
+
+def _words() -> _Words:
+    return shipped(__file__, "words.yaml", _Words)
 
 
 def performance(rounds: Sequence[RoundResults], records: Iterable[Records] = ()) -> Page:
@@ -70,133 +55,109 @@ def performance(rounds: Sequence[RoundResults], records: Iterable[Records] = ())
         rounds: whose results are shown, if they have a score.
         records: figures of other sources.
     """
-    sections = [*_mlperf(rounds)]
-    cited = list(_cited(records := tuple(records)))
+    records = tuple(records)
     figures = [*_figures(records)]
     return Page(
         path="performance.html",
         title="Performance",
-        lead=(f"{MINUTES} Beside them stands what other sources state." if figures else MINUTES,),
-        sections=(*sections, *cited, *figures),
+        lead=(f"{MINUTES} Figures of other sources stand beside them." if figures else MINUTES,),
+        sections=(*_mlperf(rounds), *_cited(records), *figures),
     )
 
 
 def _mlperf(rounds: Sequence[RoundResults]) -> Iterator[Section]:
     for place, one in enumerate(rounds):
-        for division, title in DIVISIONS.items():
-            some = [
-                result
-                for result in one.results
-                if result.row.result_minutes is not None and division_of(result) == division
-            ]
-            if not some:
-                continue
-            ids = list(dict.fromkeys(result.id for result in in_order(some) if result.id))
-            table = Table(
-                caption=f"{one.round.title} results, {title}",
-                heads=_MLPERF_HEADS if ids else _MLPERF_HEADS[:-1],
-                rows=tuple(Row(tuple(_result(result, with_id=bool(ids)))) for result in in_order(some)),
-            )
+        timed = in_order(result for result in one.results if result.row.result_minutes is not None)
+        for division, title, some in by_division(timed):
+            ids = dict.fromkeys(result.id for result in some if result.id)
+            table = table_of(f"{one.round.title} results, {title}", some, (*_RESULT, ID) if ids else _RESULT)
             words = (f"{one.round.title} Results | MLPerf ID: {', '.join(ids)}",) if ids else ()
-            yield Section(
-                key=f"mlperf-{place}-{division}", title=f"{one.round.title}, {title}", words=words, tables=(table,)
-            )
+            key = f"mlperf-{place}-{division}"
+            yield Section(key=key, title=f"{one.round.title}, {title}", words=words, tables=(table,))
 
 
-def _result(result: Result, *, with_id: bool) -> Iterator[Cell]:
-    row = result.row
-    yield Cell(text_of(result.entry.benchmark, 100), href=result.href)
-    yield Cell(f"{text_of(result.entry.organisation, 80)}, {text_of(row.system or result.entry.system, 200)}")
-    yield cell_of(row.accelerators_count)
-    yield Cell(text_of(row.framework, 200) if row.framework else "–")
-    yield cell_of(row.batch_size)
-    yield minutes_of(row.result_minutes)
-    yield verdict_cell(result.entry.official)
-    if with_id:
-        yield Cell(result.id or "–")
+def _system(result: Result) -> Cell:
+    system = text_of(result.row.system or result.entry.system, 200)
+    return Cell(f"{text_of(result.entry.organisation, 80)}, {system}")
+
+
+_RESULT: tuple[Column[Result], ...] = (
+    BENCHMARK,
+    Column("system", _system),
+    Column("accelerators", lambda result: cell_of(result.row.accelerators_count), True),
+    Column("framework", lambda result: _text(result.row.framework, 200)),
+    Column("batch size", lambda result: cell_of(result.row.batch_size), True),
+    Column("minutes", lambda result: minutes_of(result.row.result_minutes), True),
+    VERDICT,
+)
 
 
 def _cited(records: Sequence[Records]) -> Iterator[Section]:
     """The IDs that the documents cite: whoever shows those results has to name them."""
-    rows = [
-        Row((Cell(text_of(cited.round, 20)), Cell(text_of(", ".join(cited.ids), 400)), _source(file, cited.source)))
-        for file in records
-        for cited in file.mlperf_ids
-    ]
-    if rows:
-        heads = (Head("round"), Head("MLPerf ID"), Head("source"))
-        table = Table(caption="MLPerf IDs that the sources cite", heads=heads, rows=tuple(rows))
-        yield Section(key="cited", title="MLPerf IDs that the sources cite", tables=(table,))
+    cited = [(file, one) for file in records for one in file.mlperf_ids]
+    columns: tuple[Column[tuple[Records, MlperfIds]], ...] = (
+        Column("round", lambda one: Cell(text_of(one[1].round, 20))),
+        Column("MLPerf ID", lambda one: Cell(text_of(", ".join(one[1].ids), 400))),
+        Column("source", lambda one: _source(one[0], one[1].source)),
+    )
+    title = "MLPerf IDs that the sources cite"
+    if cited:
+        yield Section(key="cited", title=title, tables=(table_of(title, cited, columns),))
 
 
 def _figures(records: Sequence[Records]) -> Iterator[Section]:
-    pairs = [(file, record) for file in records for record in file.records]
-    left = list(pairs)
-    for task, measure, title, words in _MEASURES:
-        some = [pair for pair in pairs if (pair[1].task, pair[1].measure) == (task, measure)]
-        left = [pair for pair in left if pair not in some]
-        if some:
-            yield _section(f"{task}-{measure}", title, words, some)
-    if left:
-        yield _section("other", "Other figures", _REST, left)
-
-
-def _section(key: str, title: str, words: str, pairs: Sequence[tuple[Records, Record]]) -> Section:
-    marks: dict[str, None] = {}
-    rows = []
-    for file, record in pairs:
-        own = _marks(record)
-        marks.update(dict.fromkeys(own))
-        rows.append(Row(_cells(file, record, own)))
-    precise = any(record.configuration.precision for _, record in pairs)
-    notes = [_FOOTNOTES[mark] for mark in sorted(marks)]
-    table = Table(caption=title, heads=_HEADS, rows=tuple(rows))
-    told = (words, _NOT_MLPERF, *((_PRECISION,) if precise else ()), *notes)
-    return Section(key=key, title=title, words=told, tables=(table,))
+    words = _words()
+    known = {(one.task, one.measure): one for one in words.measures}
+    found: dict[_Measure, list[_Figure]] = {measure: [] for measure in (*words.measures, words.other)}
+    for file in records:
+        for record in file.records:
+            measure = known.get((record.task, record.measure), words.other)
+            found[measure].append(_Figure(file, record, _marks(record)))
+    for measure, figures in found.items():
+        if figures:
+            key = f"{measure.task}-{measure.measure}".rstrip("-")
+            precise = any(figure.record.configuration.precision for figure in figures)
+            marks = sorted({mark for figure in figures for mark in figure.marks})
+            notes = (*((words.precision,) if precise else ()), *(words.footnotes[mark] for mark in marks))
+            table = table_of(measure.title, figures, _FIGURE)
+            said = (measure.words, words.not_mlperf, *notes)
+            yield Section(key=key, title=measure.title, words=said, tables=(table,))
 
 
 def _marks(record: Record) -> tuple[str, ...]:
     """The footnotes of a record."""
-    marks = []
-    if record.task == "training":
-        marks += {"preliminary": ["*1"], "unstated": ["*3"]}.get(record.status, [])
-    if record.configuration.data == "synthetic":
-        marks.append("*2")
-    return tuple(sorted(marks))
+    stated = {"preliminary": ("*1",), "unstated": ("*3",)}.get(record.status, ()) if record.task == "training" else ()
+    return tuple(sorted((*stated, *(("*2",) if record.configuration.data == "synthetic" else ()))))
 
 
-def _cells(file: Records, record: Record, marks: Sequence[str]) -> tuple[Cell, ...]:
-    own, other = record.configuration, record.versus
-    value = f"{_BOUNDS.get(record.bound, '')}{number_of(record.value)}"
-    mark = "".join(f" [{mark}]" for mark in marks)
-    return (
-        Cell(text_of(record.model, 100), note=text_of(record.at, 200) if record.at else None),
-        Cell(text_of(own.system, 200)),
-        Cell(_or_dash(", ".join(own.frameworks))),
-        Cell(_or_dash(own.software)),
-        Cell(_or_dash(own.precision)),
-        _batch(own),
-        Cell(_or_dash(" ".join(filter(None, (own.data, own.dataset))))),
-        Cell(value + mark, record.value, note=text_of(record.stated, 200)),
-        Cell(text_of(record.unit, 40)),
-        Cell(_or_dash(_other_side(other) if other else None)),
-        _source(file, record.source),
-    )
+def _value(figure: _Figure) -> Cell:
+    record = figure.record
+    shown = f"{_BOUNDS.get(record.bound, '')}{number_of(record.value)}{''.join(f' [{mark}]' for mark in figure.marks)}"
+    return Cell(shown, record.value, note=text_of(record.stated, 200))
+
+
+def _model(figure: _Figure) -> Cell:
+    record = figure.record
+    return Cell(text_of(record.model, 100), note=text_of(record.at, 200) if record.at else None)
+
+
+def _data(configuration: Configuration) -> str:
+    return " ".join(filter(None, (configuration.data, configuration.dataset)))
 
 
 def _other_side(other: Configuration) -> str:
-    """All that is told of the other side of a ratio: of two releases of one software the system alone tells nothing."""
+    """All that is known of the other side of a ratio; of two releases of one software the system alone says nothing."""
     batch = _batch(other).text
     parts = (
         *(other.system, ", ".join(other.frameworks), other.software, other.precision),
         "" if batch == "–" else f"batch size {batch}",
-        *(" ".join(filter(None, (other.data, other.dataset))), other.origin),
+        *(_data(other), other.origin),
     )
     return "; ".join(part for part in parts if part)
 
 
-def _or_dash(text: str | None) -> str:
-    return text_of(text, 300) if text else "–"
+def _text(text: str | None, limit: int = 300) -> Cell:
+    return Cell(text_of(text, limit) if text else "–")
 
 
 def _batch(configuration: Configuration) -> Cell:
@@ -209,7 +170,22 @@ def _batch(configuration: Configuration) -> Cell:
 
 def _source(file: Records, source: Source) -> Cell:
     document = file.documents[source.document]
-    told = f"{document.publisher}{f', {document.date.isoformat()}' if document.date else ''}"
-    told += f"; {source.table}" if source.table else ""
-    told += f"; line {source.line}" if source.line is not None else ""
-    return Cell(text_of(told, 200), note=text_of(document.title, 300))
+    shown = f"{document.publisher}{f', {document.date.isoformat()}' if document.date else ''}"
+    shown += f"; {source.table}" if source.table else ""
+    shown += f"; line {source.line}" if source.line is not None else ""
+    return Cell(text_of(shown, 200), note=text_of(document.title, 300))
+
+
+_FIGURE: tuple[Column[_Figure], ...] = (
+    Column("model", _model),
+    Column("system", lambda one: Cell(text_of(one.record.configuration.system, 200))),
+    Column("framework", lambda one: _text(", ".join(one.record.configuration.frameworks))),
+    Column("software", lambda one: _text(one.record.configuration.software)),
+    Column("precision", lambda one: _text(one.record.configuration.precision)),
+    Column("batch size", lambda one: _batch(one.record.configuration), True),
+    Column("data", lambda one: _text(_data(one.record.configuration))),
+    Column("value", _value, True),
+    Column("unit", lambda one: Cell(text_of(one.record.unit, 40))),
+    Column("against", lambda one: _text(_other_side(one.record.versus) if one.record.versus else None)),
+    Column("source", lambda one: _source(one.file, one.record.source)),
+)

@@ -12,7 +12,7 @@ from mlsub.findings import Finding, Verdict
 from mlsub.log.report import LogReport
 from mlsub.rounds import Round
 from mlsub.score.table import Row, description_path, rows_of
-from mlsub.submission.order import counted
+from mlsub.submission.locate import counted
 from mlsub.submission.report import EntryResult, Report
 from mlsub.workspace import Checked
 
@@ -90,14 +90,17 @@ def age_of(name: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", name))
 
 
+def logs_of(one: Checked) -> dict[str, list[LogReport]]:
+    """The logs of a report by the path of their entry, in the order in which people count."""
+    logs: dict[str, list[LogReport]] = {}
+    for log in sorted(one.logs, key=lambda log: counted(log.path)):
+        logs.setdefault(log.path.rpartition("/")[0] or ".", []).append(log)
+    return logs
+
+
 def _round(one: Checked, round_: Round, naming: Naming, taken: set[str]) -> RoundResults:
     report = one.report
-    logs: dict[str, list[LogReport]] = {}
-    for log in one.logs:
-        logs.setdefault(log.path.rpartition("/")[0], []).append(log)
-    for some in logs.values():
-        some.sort(key=lambda log: counted(log.path))
-    rows = rows_of([report])
+    logs = logs_of(one)
     owned, rest = _findings(report)
     results = [
         Result(
@@ -106,13 +109,11 @@ def _round(one: Checked, round_: Round, naming: Naming, taken: set[str]) -> Roun
             round=round_,
             entry=entry,
             row=row,
-            logs=tuple(
-                sorted(logs.get(entry.path if entry.path != "." else "", ()), key=lambda log: counted(log.path))
-            ),
+            logs=tuple(logs.get(entry.path, ())),
             findings=tuple(owned[entry.path]),
             id=naming(row),
         )
-        for entry, row in zip(report.entries, rows, strict=True)
+        for entry, row in zip(report.entries, rows_of([report]), strict=True)
     ]
     return RoundResults(report=report, round=round_, results=tuple(results), rest=tuple(rest))
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from mlsub.commands.site.facts import count_cell
-from mlsub.commands.site.model import Cell, Head, Row, Table, cell_of, minutes_of, text_of
+from mlsub.commands.site.model import Cell, Column, Table, cell_of, minutes_of, table_of, text_of
 from mlsub.commands.site.results import Result, RoundResults, age_of
-from mlsub.divisions import CLOSED, DIVISIONS, OPEN
+from mlsub.divisions import CLOSED, DIVISIONS, OPEN, Division
 from mlsub.findings import Verdict
 from mlsub.present.chart import Axis, Chart, Series
 from mlsub.submission.report import RcpResult, ScoreResult
@@ -20,11 +20,17 @@ _VERDICTS = {
     Verdict.REJECTED: "bad",
     Verdict.NOT_CHECKED: "warn",
 }
-_RCP = {"pass": "good", "fail": "bad", "missing": "warn", "bypassed": "warn", "not-required": None}
+_BADGES = {"pass": "good", "fail": "bad", "missing": "warn", "bypassed": "warn", "not-required": None}
 _BERT = (
-    "* BERT is counted by epoch_num and by train_samples. The verdict shown is that of one count; by the other it is "
-    "another one, which the page of the result has too."
+    "* BERT is counted by epoch_num and by train_samples. The verdict shown is that of one count; the other gives "
+    "another one, which is on the page of the result too."
 )
+#: What sections are called whose results are of a division.
+TITLES = {
+    CLOSED.name: "Closed division",
+    OPEN.name: "Open division",
+    "other": "Results without a clear division",
+}
 #: What a table of results can be filtered by.
 FILTERS = ("round", "benchmark", "organisation", "verdict")
 
@@ -40,22 +46,39 @@ def division_of(result: Result) -> str:
     return word if word in DIVISIONS else "other"
 
 
+def by_division(results: Iterable[Result]) -> Iterator[tuple[str, str, list[Result]]]:
+    """The divisions that have results: name, title and results of each."""
+    found: dict[str, list[Result]] = {}
+    for result in results:
+        found.setdefault(division_of(result), []).append(result)
+    return ((name, title, found[name]) for name, title in TITLES.items() if name in found)
+
+
 def results_table(results: Sequence[Result], caption: str) -> Table:
     """One row a result. Identifiers and expected minutes have a column where any result has them."""
-    with_id = any(result.id for result in results)
-    expected = not all(result.entry.score.as_expected for result in results)
-    heads = [Head("benchmark"), Head("minutes", True), *([Head("expected", True)] if expected else [])]
-    heads += [Head("verdict"), Head("organisation"), Head("system"), Head("accelerators"), Head("round", True)]
-    heads += [*([Head("MLPerf ID")] if with_id else []), Head("runs", True)]
-    heads += [Head("scaling", True), Head("RCP"), Head("findings", True)]
-    rows = tuple(
-        Row(_cells(result, with_id=with_id, expected=expected), _about(result)) for result in in_order(results)
-    )
-    return Table(caption=caption, heads=tuple(heads), rows=rows)
+    return table_of(caption, in_order(results), list(_columns(results)), _about)
+
+
+def _columns(results: Sequence[Result]) -> Iterator[Column[Result]]:
+    yield BENCHMARK
+    yield _MINUTES
+    if not all(result.entry.score.as_expected for result in results):
+        yield Column("expected", lambda result: _expected(result.entry.score), True)
+    yield VERDICT
+    yield _ORGANISATION
+    yield _SYSTEM
+    yield _ACCELERATORS
+    yield _ROUND
+    if any(result.id for result in results):
+        yield ID
+    yield Column("runs", lambda result: cell_of(result.entry.runs), True)
+    yield Column("scaling", lambda result: _scaling(result.entry.score), True)
+    yield _RCP
+    yield Column("findings", lambda result: count_cell(result.findings), True)
 
 
 def round_name(round_: RoundResults | Result) -> str:
-    """A round in a column: its number, with the usage where that is no training."""
+    """A round in a column: its number, with the usage where that is not training."""
     usage, name = round_.round.usage, round_.round.name
     return f"v{name}" if usage == "training" else f"{usage} v{name}"
 
@@ -79,25 +102,6 @@ def _about(result: Result) -> dict[str, str]:
     }
 
 
-def _cells(result: Result, *, with_id: bool, expected: bool) -> tuple[Cell, ...]:
-    entry = result.entry
-    return (
-        Cell(text_of(entry.benchmark, 100), href=result.href),
-        minutes_of(entry.score.published),
-        *((_expected(entry.score),) if expected else ()),
-        verdict_cell(entry.official),
-        Cell(text_of(entry.organisation, 100)),
-        _system_cell(result),
-        _accelerators(result),
-        _round_cell(result),
-        *((Cell(result.id or "–"),) if with_id else ()),
-        cell_of(entry.runs),
-        cell_of(entry.score.scaling, "–" if entry.score.scaling == 1 else f"{entry.score.scaling:.6f}"),
-        rcp_cell(entry.rcp),
-        count_cell(result.findings),
-    )
-
-
 def _system_cell(result: Result) -> Cell:
     return Cell(text_of(result.row.system or result.entry.system, 200), note=text_of(result.entry.system, 200))
 
@@ -106,6 +110,10 @@ def _round_cell(result: Result) -> Cell:
     major, _, minor = result.round.name.partition(".")
     age = float(major) * 100 + float(minor) if major.isdigit() and minor.isdigit() else None
     return Cell(round_name(result), age)
+
+
+def _scaling(score: ScoreResult) -> Cell:
+    return cell_of(score.scaling, "–" if score.scaling == 1 else f"{score.scaling:.6f}")
 
 
 def _expected(score: ScoreResult) -> Cell:
@@ -119,7 +127,7 @@ def rcp_cell(rcp: RcpResult) -> Cell:
     """The verdict of the convergence test; an asterisk marks BERT that has another one by the other count."""
     if rcp.verdict == "not-required":
         return Cell("–")
-    badge = _RCP.get(rcp.verdict)
+    badge = _BADGES.get(rcp.verdict)
     if rcp.also is None or rcp.otherwise is None:
         return Cell(rcp.verdict, badge=badge)
     return Cell(f"{rcp.verdict}*", badge=badge, note=f"{rcp.otherwise} if counted by {rcp.also.counted}")
@@ -144,24 +152,37 @@ def _accelerators(result: Result) -> Cell:
     return Cell(f"{count:,} × {shown}" if count else shown, float(count or 0))
 
 
+BENCHMARK: Column[Result] = Column(
+    "benchmark", lambda result: Cell(text_of(result.entry.benchmark, 100), href=result.href)
+)
+VERDICT: Column[Result] = Column("verdict", lambda result: verdict_cell(result.entry.official))
+ID: Column[Result] = Column("MLPerf ID", lambda result: Cell(result.id or "–"))
+_MINUTES: Column[Result] = Column("minutes", lambda result: minutes_of(result.entry.score.published), True)
+_ORGANISATION: Column[Result] = Column("organisation", lambda result: Cell(text_of(result.entry.organisation, 100)))
+_SYSTEM: Column[Result] = Column("system", _system_cell)
+_ACCELERATORS: Column[Result] = Column("accelerators", _accelerators)
+_ROUND: Column[Result] = Column("round", _round_cell, True)
+_RCP: Column[Result] = Column("RCP", lambda result: rcp_cell(result.entry.rcp))
+_HISTORY = (BENCHMARK, _ROUND, _MINUTES, VERDICT, _RCP, _ORGANISATION, _SYSTEM, _ACCELERATORS)
+_BENCHMARK_NAME: Column[str] = Column("benchmark", lambda name: Cell(text_of(name, 100)))
+_ROUNDS: tuple[Column[RoundResults], ...] = (
+    Column("round", lambda one: Cell(one.round.title, href=one.href)),
+    Column("organisations", lambda one: cell_of(len({result.entry.organisation for result in one.results})), True),
+    Column("systems", lambda one: cell_of(len({(it.entry.organisation, it.entry.system) for it in one.results})), True),
+    Column("closed", lambda one: _in_division(one, CLOSED), True),
+    Column("open", lambda one: _in_division(one, OPEN), True),
+    Column("runs", lambda one: cell_of(sum(result.entry.runs for result in one.results)), True),
+    Column("accepted", lambda one: cell_of(accepted_in(one), f"{accepted_in(one):,} of {len(one.results):,}"), True),
+)
+
+
 def rounds_table(rounds: Sequence[RoundResults]) -> Table:
     """One row a round: how much of what there is."""
-    numbers = ("organisations", "systems", "closed", "open", "runs", "accepted")
-    heads = (Head("round"), *(Head(name, True) for name in numbers))
-    rows = []
-    for one in rounds:
-        divisions = [division_of(result) for result in one.results]
-        cells = (
-            Cell(one.round.title, href=one.href),
-            cell_of(len({result.entry.organisation for result in one.results})),
-            cell_of(len({(result.entry.organisation, result.entry.system) for result in one.results})),
-            cell_of(divisions.count(CLOSED.name)),
-            cell_of(divisions.count(OPEN.name)),
-            cell_of(sum(result.entry.runs for result in one.results)),
-            cell_of(accepted_in(one), f"{accepted_in(one):,} of {len(one.results):,}"),
-        )
-        rows.append(Row(cells))
-    return Table(caption="Rounds", heads=heads, rows=tuple(rows))
+    return table_of("Rounds", rounds, _ROUNDS)
+
+
+def _in_division(one: RoundResults, division: Division) -> Cell:
+    return cell_of(sum(division_of(result) == division.name for result in one.results))
 
 
 def accepted_in(one: RoundResults) -> int:
@@ -172,39 +193,19 @@ def accepted_in(one: RoundResults) -> int:
 def fastest_table(rounds: Sequence[RoundResults]) -> Table:
     """The fastest published Closed result of each benchmark and round, in minutes, whatever its verdict."""
     best = _fastest(rounds)
+    columns = [_BENCHMARK_NAME, *(_fastest_in(one, place, best) for place, one in enumerate(rounds))]
     names = sorted({name for name, _ in best})
-    heads = (Head("benchmark"), *(Head(round_name(one), True) for one in rounds))
-    rows = [
-        Row((Cell(text_of(name, 100)), *(_fastest_cell(best.get((name, place))) for place in range(len(rounds)))))
-        for name in names
-    ]
-    return Table(caption="Fastest published Closed result of each benchmark, in minutes", heads=heads, rows=tuple(rows))
+    return table_of("Fastest published Closed result of each benchmark, in minutes", names, columns)
 
 
 def history_table(rounds: Sequence[RoundResults]) -> Table:
     """The same one below the other, each with its verdict beside."""
     best = sorted(_fastest(rounds).items(), key=lambda item: item[0])
-    heads = (
-        *(Head("benchmark"), Head("round", True), Head("minutes", True), Head("verdict"), Head("RCP")),
-        *(Head("organisation"), Head("system"), Head("accelerators")),
-    )
-    rows = [
-        Row(
-            (
-                Cell(text_of(name, 100), href=result.href),
-                _round_cell(result),
-                minutes_of(result.entry.score.published),
-                verdict_cell(result.entry.official),
-                rcp_cell(result.entry.rcp),
-                Cell(text_of(result.entry.organisation, 100)),
-                _system_cell(result),
-                _accelerators(result),
-            ),
-            _about(result),
-        )
-        for (name, _), result in best
-    ]
-    return Table(caption="The same with their verdicts", heads=heads, rows=tuple(rows))
+    return table_of("The same with their verdicts", [result for _, result in best], _HISTORY, _about)
+
+
+def _fastest_in(one: RoundResults, place: int, best: Mapping[tuple[str, int], Result]) -> Column[str]:
+    return Column(round_name(one), lambda name: _fastest_cell(best.get((name, place))), True)
 
 
 def _fastest_cell(result: Result | None) -> Cell:

@@ -6,24 +6,14 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from mlsub.commands.site.curves import MAX_POINTS, name_of
-from mlsub.commands.site.model import Cell, Head, Row, Section, Table, cell_of, minutes_of, text_of
+from mlsub.commands.site.model import Cell, Column, Section, cell_of, minutes_of, table_of, text_of
 from mlsub.commands.watch.reference import number
 from mlsub.log.report import LogReport
 from mlsub.present.chart import Axis, Chart, Series
 
 #: Runs in one chart; the largest entries have forty.
 MAX_RUNS = 100
-_HEADS = (
-    Head("run"),
-    Head("status"),
-    Head("checked"),
-    Head("init_start (UTC)"),
-    Head("run_start (UTC)"),
-    Head("run_stop (UTC)"),
-    Head("initialisation, minutes", True),
-    Head("time to train, minutes", True),
-    Head("evaluations", True),
-)
+_NOT_COMPLIANT = Cell("not compliant", badge="bad")
 
 
 def section_of_runs(logs: Sequence[LogReport]) -> Section:
@@ -48,10 +38,9 @@ def section_of_runs(logs: Sequence[LogReport]) -> Section:
         categories=tuple(name_of(log) for log in shown),
     )
     more = (f"The first {MAX_RUNS} of {len(logs)} runs are drawn.",) if len(logs) > MAX_RUNS else ()
-    table = Table(caption="Runs and their times", heads=_HEADS, rows=tuple(Row(_cells(log)) for log in logs))
-    return Section(
-        key="runs", title="Run timeline", words=more, charts=(chart,) if timed or init else (), tables=(table,)
-    )
+    charts = (chart,) if timed or init else ()
+    table = table_of("Runs and their times", logs, _COLUMNS)
+    return Section(key="runs", title="Run timeline", words=more, charts=charts, tables=(table,))
 
 
 def _span(log: LogReport) -> tuple[float | None, float | None]:
@@ -70,21 +59,6 @@ def _evaluations(log: LogReport) -> list[float]:
     return [] if start is None else [(time - start) / 60_000 for time in times if time is not None]
 
 
-def _cells(log: LogReport) -> tuple[Cell, ...]:
-    timeline = log.run.timeline
-    before, _ = _span(log)
-    status = text_of(log.status, 40) if isinstance(log.status, str) else "–"
-    return (
-        Cell(name_of(log)),
-        Cell(status),
-        Cell("compliant", badge="good") if log.compliant else Cell("not compliant", badge="bad"),
-        *(_when(time) for time in (timeline.init_start, timeline.run_start, timeline.run_stop)),
-        minutes_of(None if before is None else -before),
-        minutes_of(log.minutes),
-        cell_of(len(log.run.evaluations)),
-    )
-
-
 def _when(time_ms: float | None) -> Cell:
     """A time of a log for people; a number that is no time of any calendar is left as it is."""
     time = number(time_ms)
@@ -95,3 +69,21 @@ def _when(time_ms: float | None) -> Cell:
     except (OverflowError, ValueError, OSError):
         told = f"{time:g} ms"
     return Cell(told, time)
+
+
+def _initialisation(log: LogReport) -> Cell:
+    before, _ = _span(log)
+    return minutes_of(None if before is None else -before)
+
+
+_COLUMNS: tuple[Column[LogReport], ...] = (
+    Column("run", lambda log: Cell(name_of(log))),
+    Column("status", lambda log: Cell(text_of(log.status, 40) if isinstance(log.status, str) else "–")),
+    Column("checked", lambda log: Cell("compliant", badge="good") if log.compliant else _NOT_COMPLIANT),
+    Column("init_start (UTC)", lambda log: _when(log.run.timeline.init_start)),
+    Column("run_start (UTC)", lambda log: _when(log.run.timeline.run_start)),
+    Column("run_stop (UTC)", lambda log: _when(log.run.timeline.run_stop)),
+    Column("initialisation, minutes", _initialisation, True),
+    Column("time to train, minutes", lambda log: minutes_of(log.minutes), True),
+    Column("evaluations", lambda log: cell_of(len(log.run.evaluations)), True),
+)

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
 
 from mlsub.commands.lazy import Command
-from mlsub.commands.options import tell
-from mlsub.commands.seal.options import (
-    format_option,
-    limits_of,
-    open_key,
-    opening_options,
-    print_document,
-    print_text,
-    refused,
-)
+from mlsub.commands.options import Target, format_option, tell
+from mlsub.commands.seal.options import limits_of, open_key, opening_options
 
 
 @click.command("unseal", cls=Command, example="mlsub unseal NVIDIA.tar.gz.age -o NVIDIA --identity key.txt")
@@ -37,20 +30,16 @@ def command(
 
     Exit status: 0 opened, 1 refused, 2 could not be done.
     """
-    from mlsub.commands.seal.errors import RefusedError
-    from mlsub.commands.unseal.run import unseal
-    from mlsub.io.plain import plain
+    from mlsub.commands.seal.files import RefusedError
+    from mlsub.commands.unseal.run import Unsealing, document_of, unseal
 
+    key = open_key(identity, passphrase_file)
     try:
-        key = open_key(identity, passphrase_file)
         opened = unseal(Path(file), Path(output), key, limits_of(max_size))
+        unsealing = Unsealing(opened=opened, findings=())
     except RefusedError as error:
-        refused(error.findings, format_, "not opened: nothing was written")
-    for note in opened.notes:
+        unsealing = Unsealing(opened=None, findings=error.findings)
+    for note in unsealing.opened.notes if unsealing.opened else ():
         tell(note)
-    if format_ == "json":
-        print_document(opened=opened, findings=[])
-    else:
-        print_text(
-            plain(f"opened: {opened.tree}, {opened.files} files, {opened.size} bytes, as the manifest says") + "\n"
-        )
+    Target("unseal", format_).write(unsealing, lambda: document_of(unsealing))
+    sys.exit(0 if unsealing.opened else 1)

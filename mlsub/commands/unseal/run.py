@@ -4,29 +4,55 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from typing import ClassVar
 
 import msgspec
 
 from mlsub.commands.seal.contents import Limits, take
-from mlsub.commands.seal.errors import RefusedError, SealError, reason_of
+from mlsub.commands.seal.files import RefusedError, digests_of, failing_as, finish, settle
 from mlsub.commands.seal.keys import OpenKey
 from mlsub.commands.seal.names import MANIFEST
 from mlsub.commands.seal.opening import Form, check_key, form_of, opened
-from mlsub.commands.seal.place import finish, new_folder, settle
-from mlsub.commands.seal.seal import SHA1_SUFFIX, digests_of
-from mlsub.commands.seal.tree import Member
+from mlsub.commands.seal.run import SHA1_SUFFIX
+from mlsub.commands.seal.tree import Member, MemberKind
+from mlsub.findings import Finding
+from mlsub.io.errors import MlsubError
+from mlsub.io.output_folder import staging_beside
+from mlsub.present.document import Document, Facts, Findings, Span, Text, document
+from mlsub.present.envelope import Answer
 from mlsub.rules.catalogue import finding
 
 
 class Opened(msgspec.Struct, frozen=True, kw_only=True):
-    """What was opened: the form of the sealed file, where the tree lies now, files and their bytes, what to mind."""
+    """What was opened: the form of the sealed file, where the tree lies now, files and their bytes, what to note."""
 
     form: Form
-    tree: Path
+    tree: str
     files: int
     size: int
     notes: tuple[str, ...]
+
+
+class Unsealing(Answer, frozen=True, kw_only=True):
+    """What became of a sealed file: what was opened, or null and why it is refused."""
+
+    SCHEMA: ClassVar[int] = 1
+
+    opened: Opened | None
+    findings: tuple[Finding, ...]
+
+
+def document_of(unsealing: Unsealing) -> Document:
+    """What lies where now, or why nothing does."""
+    opened = unsealing.opened
+    if opened is None:
+        return document("Not opened", Findings(unsealing.findings), Text("Nothing was written."))
+    size = f"{opened.files} ({opened.size} bytes), as the manifest lists them"
+    return document(
+        "Opened", Facts((("form", opened.form.value), ("tree", Span(opened.tree, "path")), ("files", size)))
+    )
 
 
 def unseal(file: Path, folder: Path, key: OpenKey = None, limits: Limits | None = None) -> Opened:
@@ -39,7 +65,7 @@ def unseal(file: Path, folder: Path, key: OpenKey = None, limits: Limits | None 
         limits: how much is unpacked at most; None for the usual.
 
     Raises:
-        SealError: it cannot be done.
+        MlsubError: it cannot be done.
         RefusedError: damaged, dangerous, too much, or not what its manifest says. Nothing is left behind.
     """
     form = form_of(file)
@@ -47,21 +73,21 @@ def unseal(file: Path, folder: Path, key: OpenKey = None, limits: Limits | None 
     place = Path(os.path.abspath(folder))  # noqa: PTH100  (the current folder has a name, too; links stay as they are)
     _check_free(place)
     notes = legacy_notes(file) if form is Form.OPENSSL else ()
-    try:
-        with new_folder(place.parent) as staging:
-            # What is renamed has the rights a new folder has; only the staging folder is for its owner alone.
-            inside = staging / "opened"
-            inside.mkdir()
-            with opened(file, key) as chunks:
-                contents = take(chunks, file.stat().st_size, limits or Limits(), _Folder(inside))
-            (inside / MANIFEST).write_bytes(contents.text)
-            settle(inside)
-            inside.replace(place)
-            settle(place.parent)
-    except OSError as error:
-        raise SealError(f"{folder} cannot be written: {reason_of(error)}") from error
+    with staging_beside(place) as staging, failing_as(f"{folder} cannot be written"):
+        # What is renamed has the rights a new folder has; only the staging folder is for its owner alone.
+        staging.chmod(0o700)
+        inside = staging / "opened"
+        inside.mkdir()
+        with opened(file, key) as chunks:
+            contents = take(chunks, file.stat().st_size, limits or Limits(), partial(_put, inside))
+        (inside / MANIFEST).write_bytes(contents.text)
+        settle(inside)
+        inside.replace(place)
+        settle(place.parent)
     manifest = contents.manifest
-    return Opened(form=form, tree=folder / manifest.top, files=len(manifest.files), size=contents.size, notes=notes)
+    return Opened(
+        form=form, tree=str(folder / manifest.top), files=len(manifest.files), size=contents.size, notes=notes
+    )
 
 
 def legacy_notes(file: Path) -> tuple[str, ...]:
@@ -69,53 +95,42 @@ def legacy_notes(file: Path) -> tuple[str, ...]:
 
     Raises:
         RefusedError: the SHA-1 is another.
-        SealError: it cannot be read.
+        MlsubError: it cannot be read.
     """
     note = "openssl enc is not authenticated: whoever carried the file could have changed it"
     beside = file.with_name(file.name + SHA1_SUFFIX)
-    try:
+    with failing_as(f"{file} cannot be compared with its SHA-1"):
         if not beside.is_file():
             return (note, f"there is no {beside.name} beside it: its SHA-1 was not checked")
         with beside.open("rb") as stream:
             expected = stream.read(40).decode("ascii", "replace").lower()
         actual = digests_of(file).sha1
-    except OSError as error:
-        raise SealError(f"{file} cannot be compared with its SHA-1: {reason_of(error)}") from error
     if actual != expected:
         message = "the SHA-1 of the file is not that beside it"
-        raise RefusedError([finding("seal.damaged", file.name, message, expected=expected, actual=actual)])
+        raise RefusedError(finding("seal.damaged", file.name, message, expected=expected, actual=actual))
     return (note,)
 
 
 def _check_free(folder: Path) -> None:
-    try:
+    with failing_as(f"{folder} cannot be written"):
         if os.path.lexists(folder):
             if folder.is_symlink() or not folder.is_dir():
-                raise SealError(f"{folder} is not a folder. Name one that does not exist yet.")
+                raise MlsubError(f"{folder} is not a folder. Name one that does not exist yet.")
             if any(folder.iterdir()):
-                raise SealError(f"{folder} is not empty. Name a folder that does not exist yet.")
+                raise MlsubError(f"{folder} is not empty. Name a folder that does not exist yet.")
         elif "\0" in str(folder) or not folder.parent.is_dir():
-            raise SealError(f"there is no folder {folder.parent}. Make it, or name another folder.")
-    except OSError as error:
-        raise SealError(f"{folder} cannot be written: {reason_of(error)}") from error
+            raise MlsubError(f"there is no folder {folder.parent}. Make it, or name another folder.")
 
 
-class _Folder:
-    """Writes members into a folder nobody else writes to; nothing is overwritten and no link is followed."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def folder(self, path: str) -> None:
-        (self._folder / path).mkdir()
-
-    def file(self, member: Member, pieces: Iterator[memoryview]) -> None:
+def _put(folder: Path, member: Member, pieces: Iterator[memoryview]) -> None:
+    """Write a member into a folder nobody else writes to; nothing is overwritten and no link is followed."""
+    place = folder / member.path
+    if member.kind is MemberKind.FOLDER:
+        place.mkdir()
+    elif member.kind is MemberKind.LINK:
+        place.symlink_to(member.target)
+    else:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
-        mode = 0o777 if member.executable else 0o666
-        with os.fdopen(os.open(self._folder / member.path, flags, mode), "wb") as stream:
-            for piece in pieces:
-                stream.write(piece)
+        with os.fdopen(os.open(place, flags, 0o777 if member.executable else 0o666), "wb") as stream:
+            stream.writelines(pieces)
             finish(stream)
-
-    def link(self, path: str, target: str) -> None:
-        (self._folder / path).symlink_to(target)

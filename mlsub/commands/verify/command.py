@@ -8,30 +8,23 @@ from pathlib import Path
 import click
 
 from mlsub.commands.lazy import Command
-from mlsub.commands.options import tell
-from mlsub.commands.seal.options import (
-    format_option,
-    limits_of,
-    open_key,
-    opening_options,
-    print_document,
-    print_findings,
-    print_text,
-)
+from mlsub.commands.options import Target, output_options, tell
+from mlsub.commands.seal.options import limits_of, open_key, opening_options
+from mlsub.io.errors import MlsubError
 
 
 @click.command("verify", cls=Command, example="mlsub verify NVIDIA.tar.gz.age --identity key.txt")
 @click.argument("path", metavar="FILE|DIR", type=click.Path())
 @click.option("--manifest", type=click.Path(), metavar="FILE", help="Else the one inside.")
 @opening_options
-@format_option
+@output_options("verify")
 def command(
     path: str,
     manifest: str | None,
     identity: str | None,
     passphrase_file: str | None,
     max_size: int | None,
-    format_: str,
+    target: Target,
 ) -> None:
     """Compare FILE, a sealed submission, or DIR, an opened one, with its manifest, and print what differs.
 
@@ -40,26 +33,18 @@ def command(
 
     Exit status: 0 nothing differs, 1 something does, 2 could not be checked.
     """
-    from mlsub.commands.seal.errors import SealError
-    from mlsub.commands.verify.run import verify_sealed, verify_tree
-    from mlsub.io.plain import plain
+    from mlsub.commands.verify.run import document_of, verify_sealed, verify_tree
     from mlsub.submission.locate import is_folder
 
     listed = Path(manifest) if manifest else None
     key = open_key(identity, passphrase_file)
     if is_folder(Path(path)):
         if key is not None:
-            raise SealError(f"{path} is a folder: no key is needed. Name a sealed file, or leave out the key.")
+            raise MlsubError(f"{path} is a folder: no key is needed. Name a sealed file, or leave out the key.")
         checked = verify_tree(Path(path), listed)
     else:
         checked = verify_sealed(Path(path), key, listed, limits_of(max_size))
     for note in checked.notes:
         tell(note)
-    if format_ == "json":
-        print_document(checked=checked.compared, findings=checked.findings)
-    else:
-        print_findings(checked.findings)
-        count = len(checked.findings)
-        verdict = f"{count} finding{'s' * (count > 1)}" if count else "nothing differs"
-        print_text(plain(f"{verdict}: {checked.compared}") + "\n")
+    target.write(checked, lambda: document_of(checked))
     sys.exit(1 if checked.findings else 0)

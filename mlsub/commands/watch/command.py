@@ -39,7 +39,7 @@ def _until(_: click.Context, __: click.Parameter, value: str) -> float | None:
     show_default=True,
     help="auto is a live view on a terminal, elsewhere text: a line a change. jsonl is for machines.",
 )
-@click.option("--exec", "exec_", metavar="CMD", help="Run this on a finding and at the end; no shell, see below.")
+@click.option("--exec", "exec_", metavar="CMD", help="Run CMD on a finding and at the end, without a shell; see below.")
 @click.option(
     "--interval",
     type=click.FloatRange(min=0.05, max=3600),
@@ -60,22 +60,21 @@ def command(
 ) -> None:
     """Follow growing logs: phase, evaluations against the target, and findings as soon as they are certain.
 
-    PATH is a log, be it one that does not exist yet; a folder, for all result_*.txt in it, later ones included; or -
-    for a pipe:
+    PATH is a log, which need not exist yet; a folder, for all result_*.txt in it, later ones included; or - for a
+    pipe:
 
     \b
       ssh host tail -n +1 -f result_0.txt | mlsub watch - --round 5.1
 
     The watch ends when all runs have stopped, at Ctrl-C, or as --until says, with the verdict of mlsub check on each
     log. The command of --exec is split into words and run without a shell; the variables MLSUB_EVENT (finding, end or
-    verdict), MLSUB_PATH, MLSUB_RULE, MLSUB_MESSAGE and further ones tell it what happened.
+    verdict), MLSUB_PATH, MLSUB_RULE, MLSUB_MESSAGE and others say what happened.
 
     Exit status: 0 all logs are compliant, 1 some are not, 2 a log could not be checked; 130 after Ctrl-C.
     """
-    from mlsub.commands.watch.clock import SystemClock
-    from mlsub.commands.watch.interrupt import Interrupts
     from mlsub.commands.watch.logs import Logs
     from mlsub.commands.watch.notify import parse_command
+    from mlsub.commands.watch.outside import Clock, Interrupts
     from mlsub.commands.watch.watch import Settings, Watch
 
     given = asked.settings()
@@ -83,12 +82,12 @@ def command(
     watched = Logs(asked.paths, given, 0)
     settings = Settings(interval_s=interval, idle_s=until, logs=logs)
     interrupts = Interrupts(_signals())
-    status = Watch(watched, SystemClock(), _outlet(format_), settings, to_run, interrupts).run()
+    status = Watch(watched, Clock(), _outlet(format_), settings, to_run, interrupts).run()
     sys.exit(INTERRUPTED if interrupts.by is signal.SIGINT else status)
 
 
 def _outlet(format_: str) -> Outlet:
-    """Where to tell what happens."""
+    """Where to show what happens."""
     import io
 
     from mlsub.commands.watch.outlet import JsonlOutlet, TextOutlet

@@ -4,13 +4,13 @@ The last evaluations are made monotone (isotonic regression), and read in four w
 time t, against log t, -1/t and -1/t². Each way expects the progress to slow down more than the one before, and the four
 enclose what learning curves do. In each the slope is that of all pairs of points (Theil and Sen), so that one odd
 evaluation moves little: its upper quartile gives the earliest time, the least of its lowest tenth and of the last two
-steps the latest. Told is the earliest time of all; the latest of all only where the curve is no longer getting steeper
-and even the most cautious reading reaches the target soon. All else is "too early to tell", "flat" or "far".
+steps the latest. The forecast has the earliest time of all; the latest of all only where the curve is no longer getting
+steeper and even the most cautious reading reaches the target soon. All else is "too early to tell", "flat" or "far".
 
 Measured at the evaluations of 17 benchmarks in published Closed logs, each before the target was reached (29,000): the
 earliest time was right in 92 of 100 forecasts (98 without unet3d, whose evaluations jump about), the interval in 80 of
 100. It was at its worst, at one half, with rnnt and resnet, whose learning rate bends the curve late:
-a knee that is still ahead is what no curve foretells.
+no curve foretells a knee that is still ahead.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from mlsub.commands.watch.source import UNFINISHED
 from mlsub.findings import Finding
 from mlsub.io.show import readable
@@ -15,35 +13,36 @@ from mlsub.log.report import LogReport
 from mlsub.log.run import RunFold
 from mlsub.rounds import Round
 
-See = Callable[[Event], None]
-#: Bytes kept of a line that has not ended; a record of ``run_stop`` is far shorter.
+#: Bytes of a line that has not ended in which a record is looked for; a record of ``run_stop`` is far shorter.
 _MAX_LINE = 1 << 14
 
 
 class GrowingLog:
     """Takes the bytes of one log as they come, in pieces of any size."""
 
-    def __init__(self, task: LogTask, round_: Round, see: See) -> None:
+    def __init__(self, task: LogTask, round_: Round, see: Handler) -> None:
         """A log of which nothing is known; ``see`` is called with each event in the order of the log."""
-        self._judge = LogJudge(task, round_, [_Seen(see)])
+        self._see = see
+        self._judge = LogJudge(task, round_, [self])
         self._task = task
-        self._round = round_
-        self._line = b""
         self._held = b""
         self._finished = False
+
+    def handler(self, key: str | None) -> Handler:
+        """What takes the events of a key, as a fold of the judge."""
+        return self._see
 
     def feed(self, data: bytes) -> None:
         """Take the next bytes; those of a line that has not ended wait for its end, unless it is a very long one."""
         end = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
-        self._line = (data[end:] if end else self._line + data)[-_MAX_LINE:]
         ready, self._held = (self._held + data[:end], data[end:]) if end else (b"", self._held + data)
         if len(self._held) > UNFINISHED:
-            ready, self._held = ready + self._held, b""
+            ready, self._held = ready + self._held[:-_MAX_LINE], self._held[-_MAX_LINE:]
         self._judge.feed(ready)
 
     def forget_line(self) -> None:
         """The line that has not ended was taken away; see :class:`mlsub.commands.watch.source.Look`."""
-        self._line = self._held = b""
+        self._held = b""
 
     def findings(self) -> list[Finding]:
         """What is wrong with the log whatever may follow."""
@@ -56,7 +55,7 @@ class GrowingLog:
     def unfinished(self) -> Event | None:
         """The event of the last line, where it is whole but for its end; it counts only once it has ended."""
         reader = self._judge.reader
-        _, token, text = self._line.rpartition(reader.token)
+        _, token, text = self._held[-_MAX_LINE:].rpartition(reader.token)
         event = reader.decode(0, text) if token else None
         return event if isinstance(event, Event) else None
 
@@ -86,13 +85,3 @@ class GrowingLog:
         """What the log says of itself first under a key: ``submission_benchmark`` or ``submission_division``."""
         name = self.fold.identity.get(key)
         return readable(name[:NAME_WIDTH]) if isinstance(name, str) else None
-
-
-class _Seen:
-    """Shows all events to somebody else."""
-
-    def __init__(self, see: See) -> None:
-        self._see = see
-
-    def handler(self, key: str | None) -> Handler:
-        return self._see

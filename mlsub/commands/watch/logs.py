@@ -72,14 +72,14 @@ class Logs:
             self.full = True
             return
         task = LogTask(str(path), self._label(path), round_.usage, round_.name, self._asked.overlay)
-        run = self._known[path] = WatchedRun(FileSource(str(path)), task, round_, is_file=True)
+        run = self._known[path] = WatchedRun(FileSource(str(path)), task, round_)
         self.runs.append(run)
         yield run
 
     def _of_pipe(self, descriptor: int) -> WatchedRun:
         round_ = round_of([], self._asked)
         task = LogTask(PIPE, PIPE, round_.usage, round_.name, self._asked.overlay)
-        return WatchedRun(PipeSource(descriptor), task, round_, is_file=False)
+        return WatchedRun(PipeSource(descriptor), task, round_)
 
     def _label(self, path: Path) -> str:
         return path.relative_to(self._root).as_posix() if path != self._root else path.name
@@ -88,11 +88,11 @@ class Logs:
 def _round_of(path: Path, asked: Settings) -> Round:
     """The round of a log, or of the logs of a folder."""
     if path.suffix == ".gz":
-        raise MlsubError(f"{path} is packed, so it cannot be followed. Use mlsub check.")
+        raise MlsubError(f"{path} is compressed, so it cannot be followed. Use mlsub check.")
     try:
         mode = path.stat().st_mode
     except ValueError as error:
-        raise MlsubError(f"There can be no such path: {error}") from error
+        raise MlsubError(f"Such a path cannot exist: {error}") from error
     except OSError:
         mode = stat.S_IFREG  # It may still come.
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):

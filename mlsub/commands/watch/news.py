@@ -1,65 +1,64 @@
-"""What the watch has to tell, each as one event. Their fields are those of the JSON lines."""
+"""What a watch reports, each as one event: the lines of ``--format jsonl``, and what the other views are made of."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
 from mlsub.commands.watch.forecast import Forecast
-from mlsub.findings import Finding, Verdict
+from mlsub.commands.watch.source import Restart
+from mlsub.convergence.table import Plan
+from mlsub.findings import Finding, Says, Verdict
+from mlsub.present.envelope import parts_of
+
+Reason = Literal["stopped", "idle", "interrupted"]
+Count = Annotated[int, Says(minimum=0)]
+Span = Annotated[float | None, Says("In ms; null where it is not known.")]
+Path = Annotated[str, Says("The log, relative to the folder that all watched logs have in common; - for a pipe.")]
 
 
 class News(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
-    """Something that happened; ``at_ms`` is when it was seen, in ms since the Unix epoch by the watch's clock."""
+    """Something that happened; ``at_ms`` is when the watch saw it, in ms since the Unix epoch by its own clock."""
 
-    at_ms: int
+    at_ms: Count
 
 
 class RunNews(News, frozen=True, kw_only=True):
     """Something that happened to one log; ``path`` is what findings call it."""
 
-    path: str
+    path: Path
 
 
 class Watching(RunNews, frozen=True, kw_only=True, tag="watching"):
-    """A log is watched from now on, by the rules of a round."""
+    """A log is watched from now on, by the rules of a round; the first event of each log."""
 
     usage: str
     round: str
 
 
-class Reference(msgspec.Struct, frozen=True):
-    """What an entry of this batch size is held against, in ``unit``: accepted from ``minimum`` on.
-
-    ``how`` is ``exact``, ``interpolated``, ``smaller-batch`` or ``missing``.
-    """
-
-    how: str
-    unit: str
-    mean: float | None
-    stdev: float | None
-    minimum: float | None
-
-
 class Identified(RunNews, frozen=True, kw_only=True, tag="identity"):
-    """A log has said what it is. ``target`` is the quality target in words."""
+    """A log has said what it is: all it says before ``run_start``, or as soon as all is known.
+
+    ``target`` is the quality target in words; ``reference`` what an entry of this batch size needs, as ``mlsub rcp
+    plan`` says it, None where no reference applies.
+    """
 
     benchmark: str | None
     division: str | None
     batch_size: float | None
     target: str | None
-    reference: Reference | None
+    reference: Plan | None
 
 
 class PhaseChanged(RunNews, frozen=True, kw_only=True, tag="phase"):
     """A run is in another phase; ``status`` is that of ``run_stop``; ``elapsed_ms`` the timed region by the log."""
 
-    phase: str
+    phase: Annotated[str, Says(enum=["waiting", "init", "run", "evaluating", "stopped", "lost"])]
     status: str | None = None
-    elapsed_ms: float | None = None
-    blocks: int = 0
-    epochs: int = 0
+    elapsed_ms: Span = None
+    blocks: Count = 0
+    epochs: Count = 0
 
 
 class Evaluated(RunNews, frozen=True, kw_only=True, tag="evaluation"):
@@ -71,61 +70,78 @@ class Evaluated(RunNews, frozen=True, kw_only=True, tag="evaluation"):
     reference would be reached at the pace so far, in ms after ``run_start``.
     """
 
-    line: int
+    line: Annotated[int, Says(minimum=1)]
     key: str
-    value: Any
+    value: float | str | dict[str, float]
     measure: str | None
     progress: float | None
     unit: str | None
-    elapsed_ms: float | None
+    elapsed_ms: Span
     reached: bool | None
     forecast: Forecast
-    by_reference_ms: float | None
+    by_reference_ms: Span
 
 
 class Found(RunNews, frozen=True, kw_only=True, tag="finding"):
-    """A finding; ``final`` where it was only certain at the end, of the report of ``mlsub check``."""
+    """A finding, each reported once; ``final`` where it was only certain at the end of the log."""
 
     finding: Finding
     final: bool
 
 
 class Warned(News, frozen=True, kw_only=True, tag="warning"):
-    """Something to know that is no part of the verdict; ``rule`` is the rule it is about, ``path`` the log, if any."""
+    """Something to know that is not part of the verdict: the rule and the log it is about, if any."""
 
-    message: str
-    path: str | None = None
+    message: Annotated[str, Says(minLength=1)]
+    path: Path | None = None
     rule: str | None = None
 
 
 class Restarted(RunNews, frozen=True, kw_only=True, tag="restart"):
-    """The file is another one than before, or was cut: what was told of it counts no longer."""
+    """The file is another one than before, or was cut: what was reported of it no longer counts."""
 
-    reason: str
+    reason: Restart
 
 
 class Ended(RunNews, frozen=True, kw_only=True, tag="end"):
-    """The verdict on one log: ``compliant``, ``noncompliant`` or ``not-checked``.
+    """The verdict on one log, that of ``mlsub check`` on the same bytes; again where the log grows after that.
 
-    ``minutes`` is the time to train; ``errors`` and ``warnings`` count the findings, review findings apart.
+    ``minutes`` is the time to train; ``errors`` counts findings that reject or break a rule of the user's own,
+    ``review`` review findings, ``warnings`` all others.
     """
 
-    official: str
+    official: Literal["compliant", "noncompliant", "not-checked"]
     status: str | None
     minutes: float | None
-    errors: int
-    warnings: int
-    review: int
+    errors: Count
+    warnings: Count
+    review: Count
 
 
 class Concluded(News, frozen=True, kw_only=True, tag="verdict"):
-    """The end of the watch; ``exit_status`` is that of ``mlsub check`` for the same logs.
+    """The end of the watch, its last event; ``exit_status`` is that of ``mlsub check`` for the same logs.
 
-    ``reason`` is why it ended: ``stopped``, ``idle`` or ``interrupted``.
+    ``reason`` is why it ended: all runs stopped, nothing came for a while, or it was asked to.
     """
 
     official: Verdict
-    exit_status: int
-    reason: str
-    logs: int
-    compliant: int
+    exit_status: Annotated[int, Says(enum=[0, 1, 2])]
+    reason: Reason
+    logs: Count
+    compliant: Count
+
+
+Event = Watching | Identified | PhaseChanged | Evaluated | Found | Warned | Restarted | Ended | Concluded
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of one line of ``--format jsonl``."""
+    kinds = get_args(Event)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:mlsub:watch",
+        "title": "One line of what mlsub watch --format jsonl writes",
+        "description": "One event. Times of day (at_ms) are in ms since the Unix epoch.",
+        "oneOf": [{"$ref": f"#/$defs/{kind.__name__}"} for kind in kinds],
+        "$defs": parts_of(*kinds),
+    }

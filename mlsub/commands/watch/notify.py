@@ -15,33 +15,24 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 
-from mlsub.commands.watch.clock import Clock
+import msgspec
+
 from mlsub.commands.watch.news import Concluded, Ended, Found, News
+from mlsub.commands.watch.outside import Clock
 from mlsub.io.errors import MlsubError
 from mlsub.io.plain import plain
 
 #: How long a command may take, and all that are left at the end together, in seconds.
 LIMIT_S, LAST_LIMIT_S = 60.0, 120.0
-#: Commands that wait; what goes beyond is dropped, and told.
+#: Commands that wait; what goes beyond is dropped, and reported.
 MAX_WAITING = 100
 #: Characters of one variable.
 MAX_LENGTH = 1000
 _STEP_S = 0.05
 
-VARIABLES = (
-    "MLSUB_EVENT",
-    "MLSUB_PATH",
-    "MLSUB_RULE",
-    "MLSUB_SEVERITY",
-    "MLSUB_MESSAGE",
-    "MLSUB_LINE",
-    "MLSUB_EXPECTED",
-    "MLSUB_ACTUAL",
-    "MLSUB_OFFICIAL",
-    "MLSUB_STATUS",
-    "MLSUB_MINUTES",
-    "MLSUB_EXIT_STATUS",
-)
+_ABOUT = ("EVENT", "PATH", "RULE", "SEVERITY", "MESSAGE", "LINE", "EXPECTED", "ACTUAL")
+_AT_THE_END = ("OFFICIAL", "STATUS", "MINUTES", "EXIT_STATUS")
+VARIABLES = tuple(f"MLSUB_{name}" for name in (*_ABOUT, *_AT_THE_END))
 
 
 def parse_command(text: str) -> tuple[str, ...]:
@@ -62,38 +53,36 @@ def parse_command(text: str) -> tuple[str, ...]:
 
 
 def facts_of(news: News) -> dict[str, str] | None:
-    """The variables that tell a command of an event; None for events that run none."""
-    if isinstance(news, Found):
-        if news.final:
-            return None  # The end of the log tells of all of them.
-        found = news.finding
-        facts = {"EVENT": "finding", "PATH": news.path, "RULE": found.rule, "SEVERITY": found.severity.value}
-        facts |= {"MESSAGE": found.message, "EXPECTED": found.expected or "", "ACTUAL": found.actual or ""}
-        facts["LINE"] = "" if found.line is None else str(found.line)
-    elif isinstance(news, Ended):
-        facts = {"EVENT": "end", "PATH": news.path, "OFFICIAL": news.official, "STATUS": news.status or ""}
-        facts["MESSAGE"] = f"{news.official}: {news.errors} errors, {news.warnings} warnings"
-        facts["MINUTES"] = "" if news.minutes is None else f"{news.minutes:.6f}"
-    elif isinstance(news, Concluded):
-        facts = {"EVENT": "verdict", "OFFICIAL": news.official.value, "EXIT_STATUS": str(news.exit_status)}
-        facts["MESSAGE"] = f"{news.official.value}: {news.compliant} of {news.logs} logs compliant"
-    else:
-        return None
-    return {name: plain(facts.get(name.removeprefix("MLSUB_"), ""))[:MAX_LENGTH] for name in VARIABLES}
+    """The variables that describe an event to a command; None for events that run none."""
+    match news:
+        case Found(final=False):  # The end of the log counts those that were only certain then.
+            facts = {**msgspec.structs.asdict(news.finding), "path": news.path}
+        case Ended():
+            message = f"{news.official}: {news.errors} errors, {news.warnings} warnings"
+            minutes = None if news.minutes is None else f"{news.minutes:.6f}"
+            facts = {**msgspec.structs.asdict(news), "minutes": minutes, "message": message}
+        case Concluded():
+            message = f"{news.official}: {news.compliant} of {news.logs} logs compliant"
+            facts = {**msgspec.structs.asdict(news), "message": message}
+        case _:
+            return None
+    facts["event"] = type(news).__struct_config__.tag
+    values = {name: facts.get(name.removeprefix("MLSUB_").lower()) for name in VARIABLES}
+    return {name: "" if value is None else plain(str(value))[:MAX_LENGTH] for name, value in values.items()}
 
 
 class Notifier:
     """Runs the command for one event after the other, while the watch goes on."""
 
-    def __init__(self, command: tuple[str, ...], clock: Clock, tell: Callable[[str], None]) -> None:
-        """Run ``command``; ``tell`` is called with what went wrong, each thing once."""
+    def __init__(self, command: tuple[str, ...], clock: Clock, complain: Callable[[str], None]) -> None:
+        """Run ``command``; ``complain`` is called with what went wrong, each thing once."""
         self._command = command
         self._clock = clock
-        self._tell = tell
+        self._report = complain
         self._waiting: deque[dict[str, str]] = deque()
         self._running: subprocess.Popen[bytes] | None = None
         self._since = 0.0
-        self._told: set[str] = set()
+        self._complaints: set[str] = set()
 
     def notify(self, news: News) -> None:
         """Run the command for an event, as soon as the one before has ended."""
@@ -138,18 +127,18 @@ class Notifier:
 
     def _start(self, facts: dict[str, str]) -> None:
         variables = {os.fsencode(name): value.encode("utf-8", "replace") for name, value in facts.items()}
+        nowhere = subprocess.DEVNULL
         try:
             self._running = subprocess.Popen(  # noqa: S603  (the user's own words, and no shell)
                 self._command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
+                stdin=nowhere,
+                stdout=nowhere,
+                stderr=nowhere,
                 env={**os.environb, **variables},
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            self._complain(f"the command of --exec cannot be run: {reason}")
+            self._complain(f"the command of --exec cannot be run: {getattr(error, 'strerror', None) or error}")
             return
         self._since = self._clock.steady()
 
@@ -162,6 +151,6 @@ class Notifier:
         running.wait()
 
     def _complain(self, message: str) -> None:
-        if message not in self._told:
-            self._told.add(message)
-            self._tell(message)
+        if message not in self._complaints:
+            self._complaints.add(message)
+            self._report(message)

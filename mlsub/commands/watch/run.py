@@ -1,4 +1,4 @@
-"""One log that is watched: its source, what it tells so far, and its end."""
+"""One log that is watched: its source, how far it has come, and its end."""
 
 from __future__ import annotations
 
@@ -6,13 +6,22 @@ from collections.abc import Iterator
 
 import msgspec
 
-from mlsub.commands.watch.news import Ended, Evaluated, Found, News, Restarted, Warned, Watching
+from mlsub.commands.watch.news import (
+    Ended,
+    Evaluated,
+    Found,
+    Identified,
+    News,
+    PhaseChanged,
+    Restarted,
+    Warned,
+    Watching,
+)
 from mlsub.commands.watch.phase import Phase, Timed
 from mlsub.commands.watch.reference import too_fast
 from mlsub.commands.watch.sofar import RunSoFar
-from mlsub.commands.watch.source import Look, Source
+from mlsub.commands.watch.source import FileSource, Look, Source
 from mlsub.commands.watch.words import number, text
-from mlsub.convergence.table import Plan
 from mlsub.findings import Finding, Kind, Severity
 from mlsub.judge.log import LogTask
 from mlsub.judge.pool import crashed, judge_logs
@@ -26,7 +35,7 @@ _GONE_AFTER = 2
 
 
 class Moment(msgspec.Struct, frozen=True):
-    """One moment by both clocks, in seconds; see :class:`mlsub.commands.watch.clock.Clock`."""
+    """One moment by both clocks, in seconds; see :class:`mlsub.commands.watch.outside.Clock`."""
 
     now: float
     steady: float
@@ -38,22 +47,18 @@ class Moment(msgspec.Struct, frozen=True):
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """Where one run stands at a moment.
+    """Where one run stands at a moment: the last news of each kind, and what changes without any.
 
     ``official`` is its verdict once it has ended, ``quiet_s`` for how many seconds nothing has come; ``doomed`` says
     that it is certain not to be compliant.
     """
 
     path: str
-    phase: Phase
-    status: str | None
+    state: PhaseChanged
     timed: Timed
     initialising_ms: float | None
-    blocks: int
-    epochs: int
+    identity: Identified | None
     evaluation: Evaluated | None
-    target: str | None
-    reference: Plan | None
     findings: int
     doomed: bool
     official: str | None
@@ -62,18 +67,17 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WatchedRun:
-    """Follows one log; :meth:`look` gives what is new, :meth:`end` the verdict.
+    """Follows one log; :meth:`look` gives what is new, :meth:`end` the verdict, which is in ``ended`` then.
 
     The bytes of a pipe are judged as they come; a file is judged anew at its end, so that the verdict is that of
     ``mlsub check`` on the bytes that are then in it.
     """
 
-    def __init__(self, source: Source, task: LogTask, round_: Round, *, is_file: bool) -> None:
+    def __init__(self, source: Source, task: LogTask, round_: Round) -> None:
         self.source = source
         self.task = task
         self.round = round_
-        self.is_file = is_file
-        self.report: LogReport | None = None
+        self.ended: Ended | None = None
         self.read_bytes = 0
         self.more = False
         self.closed = False
@@ -96,13 +100,13 @@ class WatchedRun:
         self.more, self.read_bytes = look.more, len(look.data)
         if look.restart is not None:
             self._sofar = RunSoFar(self.task, self.round)
-            self.report, self.grew_at = None, at.steady
+            self.ended, self.grew_at = None, at.steady
             yield Restarted(at_ms=at.ms, path=self.task.path, reason=look.restart)
         if look.cut:
             self._sofar.log.forget_line()
         yield from self._presence(look, at)
         if look.data:
-            self.report, self.grew_at = None, at.steady
+            self.ended, self.grew_at = None, at.steady
             yield from self._sofar.feed(look.data, at.ms)
         self._modified = look.modified
         if look.state == "closed" and not self.closed:
@@ -123,7 +127,7 @@ class WatchedRun:
 
     def settle(self, at: Moment, still_s: float) -> Iterator[News]:
         """The end, where the log is over: the run has stopped and nothing has followed, or the pipe has closed."""
-        if self.report is not None or not self.still(at, still_s):
+        if self.ended is not None or not self.still(at, still_s):
             return
         yield from self._sofar.silent(at.ms)
         if self.closed or self._sofar.stopped:
@@ -134,57 +138,60 @@ class WatchedRun:
         return at.steady - self.grew_at if self.grew_at is not None else 0.0
 
     def end(self, at: Moment) -> Iterator[News]:
-        """The verdict on the log as it is now, and what was not told before."""
-        self.report = report = self._judged()
-        for found in report.findings:
-            if self._sofar.is_new(found):
-                yield Found(at_ms=at.ms, path=self.task.path, finding=found, final=True)
-        plan = self._sofar.reference
-        fast = too_fast(report.run, self.round, plan) if plan is not None else None
-        if fast is not None:
+        """The verdict on the log as it is now, and what was not reported before."""
+        report, path = self._judged(), self.task.path
+        for found in filter(self._sofar.is_new, report.findings):
+            yield Found(at_ms=at.ms, path=path, finding=found, final=True)
+        plan = self._sofar.identity.reference if self._sofar.identity is not None else None
+        point = too_fast(report.run, self.round, plan) if plan is not None else None
+        if plan is not None and point is not None:
             message = (
-                f"The run converged at {number(fast.point)} {fast.unit}, faster than the reference allows: the mean of "
-                f"an entry must be {number(fast.minimum)} or more"
+                f"The run converged at {number(point)} {plan.unit}, faster than the reference allows: the mean of "
+                f"an entry must be {number(plan.minimum or 0.0)} or more"
             )
-            yield Warned(at_ms=at.ms, path=self.task.path, rule="rcp.too-fast", message=message)
-        errors = sum(counts_against(f) for f in report.findings)
+            yield Warned(at_ms=at.ms, path=path, rule="rcp.too-fast", message=message)
+        errors = sum(map(counts_against, report.findings))
         review = sum(f.kind is Kind.REVIEW for f in report.findings)
-        yield Ended(
+        unreadable = any(f.rule == "log.unreadable" for f in report.findings)
+        self.ended = Ended(
             at_ms=at.ms,
-            path=self.task.path,
-            official=official_of(report),
+            path=path,
+            official="not-checked" if unreadable else "compliant" if report.compliant else "noncompliant",
             status=text(report.status) if report.status is not None else None,
             minutes=report.minutes,
             errors=errors,
             warnings=len(report.findings) - errors - review,
             review=review,
         )
+        yield self.ended
+
+    @property
+    def exit_status(self) -> int:
+        """That of ``mlsub check`` for this log alone."""
+        if self.ended is None or self.ended.official == "not-checked":
+            return 2
+        return int(self.ended.official == "noncompliant" or self.ended.errors > 0)
 
     def row(self, at: Moment) -> Row:
         """Where the run stands."""
         sofar = self._sofar
-        fold, phase = sofar.log.fold, sofar.phase
         lost = self._lost or (self.closed and not sofar.stopped)
         return Row(
             path=self.task.path,
-            phase=Phase.LOST if lost else phase.phase,
-            status=phase.status if phase.phase is Phase.STOPPED else None,
-            timed=phase.timed(at.ms),
-            initialising_ms=phase.initialising_ms if "init_stop" not in fold.lines else None,
-            blocks=fold.counts["block_start"],
-            epochs=fold.counts["epoch_start"],
+            state=sofar.phase_news(Phase.LOST if lost else sofar.phase.phase, at.ms),
+            timed=sofar.phase.timed(at.ms),
+            initialising_ms=sofar.phase.initialising_ms,
+            identity=sofar.identity,
             evaluation=sofar.evaluation,
-            target=sofar.target.words if sofar.target is not None else None,
-            reference=sofar.reference,
-            findings=sum(f.kind is not Kind.REVIEW for f in sofar.told.values()),
-            doomed=any(map(counts_against, sofar.told.values())),
-            official=official_of(self.report) if self.report is not None else None,
+            findings=sum(f.kind is not Kind.REVIEW for f in sofar.known.values()),
+            doomed=any(map(counts_against, sofar.known.values())),
+            official=self.ended.official if self.ended is not None else None,
             problem=self._problem,
             quiet_s=self.quiet(at),
         )
 
     def _presence(self, look: Look, at: Moment) -> Iterator[News]:
-        """Whether the file is there, told when that changes."""
+        """Whether the file is there, reported when that changes."""
         if look.problem is not None and look.problem != self._problem:
             yield Warned(at_ms=at.ms, path=self.task.path, message=f"It cannot be read: {look.problem}")
         self._problem = look.problem
@@ -203,22 +210,15 @@ class WatchedRun:
                 yield self._sofar.phase_news(self._sofar.phase.phase, at.ms)
 
     def _judged(self) -> LogReport:
-        if self.is_file:
+        if isinstance(self.source, FileSource):
             return judge_logs([self.task], 1)[0]
-        try:
-            if self._sofar.broken is None:
+        problem = self._sofar.broken
+        if problem is None:
+            try:
                 return self._sofar.log.report()
-            problem = self._sofar.broken
-        except Exception as error:
-            problem = f"{type(error).__name__}: {error}"[:200]
+            except Exception as error:
+                problem = f"{type(error).__name__}: {error}"[:200]
         return crashed(self.task, problem)
-
-
-def official_of(report: LogReport) -> str:
-    """The verdict on one log in a word, as ``mlsub check`` reads it off the log's findings."""
-    if any(f.rule == "log.unreadable" for f in report.findings):
-        return "not-checked"
-    return "compliant" if report.compliant else "noncompliant"
 
 
 def counts_against(found: Finding) -> bool:

@@ -11,31 +11,38 @@ from rich.text import Text
 
 from mlsub.commands.watch.lines import line_of, reference_words
 from mlsub.commands.watch.news import Concluded, Ended, Found, News, Restarted, Warned
-from mlsub.commands.watch.phase import Phase
+from mlsub.commands.watch.outlet import Outlet
 from mlsub.commands.watch.run import Row
 from mlsub.commands.watch.words import duration, number, value_words
 from mlsub.findings import Severity
 from mlsub.io.plain import plain
 
 _COLUMNS = ("log", "phase", "timed", "evaluation", "to target", "findings")
-_FORECASTS = {"reached": "reached", "too-early": "too early", "flat": "no nearer", "far": "not in sight"}
+_FORECASTS = {
+    "reached": "reached",
+    "too-early": "too early",
+    "flat": "no nearer",
+    "far": "not in sight",
+    "from": "from {0}",
+    "between": "{0}-{1}",
+}
 _PHASES = {
-    Phase.WAITING: "dim",
-    Phase.INIT: "cyan",
-    Phase.RUN: "green",
-    Phase.EVALUATING: "green",
-    Phase.STOPPED: "bold",
-    Phase.LOST: "bold yellow",
+    "waiting": "dim",
+    "init": "cyan",
+    "run": "green",
+    "evaluating": "green",
+    "stopped": "bold",
+    "lost": "bold yellow",
 }
 _SEVERITIES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 _OFFICIAL = {"compliant": "bold green", "accepted": "bold green", "not-checked": "bold yellow"}
-#: Silence up to so many seconds is told only after.
+#: Silence is shown from so many seconds on.
 _QUIET_S = 60.0
 #: Columns kept for the names of logs on a narrow terminal.
 _LOG_WIDTH = 14
 
 
-class LiveView:
+class LiveView(Outlet):
     """Shows the runs in place, and findings and verdicts above them."""
 
     def __init__(self, console: Console) -> None:
@@ -47,9 +54,7 @@ class LiveView:
         if isinstance(news, Concluded):
             self.close()
         if isinstance(news, (Found, Warned, Restarted, Ended, Concluded)):
-            line = line_of(news)
-            if line is not None:
-                self._live.console.print(Text(line, style=_style(news)))
+            self._live.console.print(Text(line_of(news), style=_style(news)))
 
     def draw(self, rows: Sequence[Row]) -> None:
         """Show where the runs stand."""
@@ -66,7 +71,7 @@ class LiveView:
 
 
 def picture(rows: Sequence[Row]) -> Group:
-    """The table of runs, and below it what they are held against."""
+    """The table of runs, and below it what they are compared with."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     longest = max((len(row.path) for row in rows), default=0)
     for name in _COLUMNS:
@@ -80,20 +85,20 @@ def picture(rows: Sequence[Row]) -> Group:
 def _below(rows: Sequence[Row]) -> list[str]:
     """The targets and references of the runs, each once."""
     lines: dict[str, None] = {}
-    for row in rows:
-        if row.target is not None:
-            lines[f"target: {plain(row.target)}"] = None
-        if row.reference is not None:
-            size = number(row.reference.batch_size)
-            pace = "; ref: its mean at this pace" if row.reference.mean is not None else ""
-            lines[f"reference at batch size {size}: {reference_words(row.reference)}{pace}"] = None
+    for said in (row.identity for row in rows if row.identity is not None):
+        if said.target is not None:
+            lines[f"target: {plain(said.target)}"] = None
+        if said.reference is not None:
+            size = number(said.reference.batch_size)
+            pace = "; ref: its mean at this pace" if said.reference.mean is not None else ""
+            lines[f"reference at batch size {size}: {reference_words(said.reference)}{pace}"] = None
     return list(lines)
 
 
 def _cells(row: Row) -> list[Text]:
     return [
         Text(plain(row.path)),
-        Text(_phase(row), style=_PHASES[row.phase]),
+        Text(_phase(row), style=_PHASES[row.state.phase]),
         Text(_timed(row)),
         Text(_evaluation(row)),
         Text(_to_target(row)),
@@ -102,16 +107,18 @@ def _cells(row: Row) -> list[Text]:
 
 
 def _phase(row: Row) -> str:
+    state = row.state
+    more = ""
     if row.problem is not None:
-        return f"{row.phase.value}\n{plain(row.problem)}"
-    if row.phase is Phase.STOPPED:
-        return f"stopped\n{plain(row.status or 'no status')}"
-    if row.quiet_s >= _QUIET_S and row.official is None:
-        return f"{row.phase.value}\nquiet {duration(row.quiet_s * 1000)}"
-    if row.blocks or row.epochs:
-        count, what = (row.blocks, "block") if row.blocks >= row.epochs else (row.epochs, "epoch")
-        return f"{row.phase.value}\n{count} {what}{'s' if count > 1 else ''}"
-    return row.phase.value
+        more = plain(row.problem)
+    elif state.phase == "stopped":
+        more = plain(state.status or "no status")
+    elif row.quiet_s >= _QUIET_S and row.official is None:
+        more = f"quiet {duration(row.quiet_s * 1000)}"
+    elif state.blocks or state.epochs:
+        count, what = max((state.blocks, "block"), (state.epochs, "epoch"), key=lambda one: one[0])
+        more = f"{count} {what}{'s' if count > 1 else ''}"
+    return f"{state.phase}\n{more}".rstrip("\n")
 
 
 def _timed(row: Row) -> str:
@@ -135,12 +142,8 @@ def _to_target(row: Row) -> str:
     if last is None or last.reached is None:
         return "-"
     curve, by = last.forecast, last.by_reference_ms
-    words = _FORECASTS.get(curve.state)
-    if words is None:
-        earliest = duration(max(curve.not_before_ms or 0.0, row.timed.by_log or 0.0))
-        words = f"from {earliest}"
-        if curve.not_after_ms is not None:
-            words = f"{earliest}-{duration(curve.not_after_ms)}"
+    earliest = duration(max(curve.not_before_ms or 0.0, row.timed.by_log or 0.0))
+    words = _FORECASTS[curve.state].format(earliest, duration(curve.not_after_ms))
     return f"{words}\nref {duration(by)}" if by is not None else words
 
 

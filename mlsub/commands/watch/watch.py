@@ -1,4 +1,4 @@
-"""The watch itself: look at each log in turn, tell what is new, and end with the verdict."""
+"""The watch itself: look at each log in turn, report what is new, and end with the verdict."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from contextlib import suppress
 
 import msgspec
 
-from mlsub.commands.watch.clock import Clock
-from mlsub.commands.watch.interrupt import Interrupts
 from mlsub.commands.watch.logs import MAX_LOGS, Logs
-from mlsub.commands.watch.news import Concluded, News, Warned
+from mlsub.commands.watch.news import Concluded, News, Reason, Warned
 from mlsub.commands.watch.notify import Notifier
 from mlsub.commands.watch.outlet import Outlet
-from mlsub.commands.watch.run import Moment, WatchedRun, counts_against, official_of
+from mlsub.commands.watch.outside import Clock, Interrupts
+from mlsub.commands.watch.run import Moment
 from mlsub.findings import Verdict
 
 #: Intervals without anything new after ``run_stop`` until a log counts as whole.
@@ -47,7 +46,7 @@ class Watch:
         command: tuple[str, ...] = (),
         interrupts: Interrupts | None = None,
     ) -> None:
-        """Watch ``logs`` by a clock, tell it to an outlet; ``command`` is run on findings and at the end."""
+        """Watch ``logs`` by a clock, and report to an outlet; ``command`` is run on findings and at the end."""
         self._logs = logs
         self._clock = clock
         self._outlet = outlet
@@ -59,7 +58,7 @@ class Watch:
 
     def run(self) -> int:
         """Watch; the exit status is that of ``mlsub check`` for the same logs."""
-        reason = "interrupted"
+        reason: Reason = "interrupted"
         with self._interrupts:
             try:
                 with suppress(KeyboardInterrupt):  # Asked to end: with the verdict on what is there.
@@ -68,7 +67,7 @@ class Watch:
             finally:
                 self._outlet.close()
 
-    def _follow(self) -> str:
+    def _follow(self) -> Reason:
         """Look at the logs until they have ended; why that is."""
         began = self._moment()
         while True:
@@ -89,10 +88,10 @@ class Watch:
                 return reason or "interrupted"
             self._wait(at)
 
-    def _over(self, at: Moment, began: Moment) -> str | None:
+    def _over(self, at: Moment, began: Moment) -> Reason | None:
         """Why the watch is over; None while it is not."""
         runs = self._logs.runs
-        ended = sum(run.report is not None for run in runs)
+        ended = sum(run.ended is not None for run in runs)
         if ended == len(runs) and ended >= self._settings.logs:
             return "stopped"
         idle = self._settings.idle_s
@@ -116,27 +115,28 @@ class Watch:
             else:
                 self._clock.sleep(self._settings.interval_s, descriptors)
 
-    def _conclude(self, reason: str) -> int:
-        """Judge what has no verdict yet, and tell the verdict on all."""
+    def _conclude(self, reason: Reason) -> int:
+        """Judge what has no verdict yet, and report the verdict on all."""
         at = self._moment()
         runs = self._logs.runs
         for run in runs:
-            if run.report is None:
+            if run.ended is None:
                 self._tell(run.end(at))
         self._outlet.draw([run.row(at) for run in runs])
-        status = exit_status(runs)
+        ends = [run.ended.official for run in runs if run.ended is not None]
+        official = Verdict.ACCEPTED if {*ends} == {"compliant"} else Verdict.REJECTED
         verdict = Concluded(
             at_ms=at.ms,
-            official=_official(runs),
-            exit_status=status,
+            official=Verdict.NOT_CHECKED if {*ends} <= {"not-checked"} else official,
+            exit_status=max((run.exit_status for run in runs), default=2),
             reason=reason,
             logs=len(runs),
-            compliant=sum(run.report is not None and official_of(run.report) == "compliant" for run in runs),
+            compliant=ends.count("compliant"),
         )
         self._tell([verdict])
         if self._notifier is not None:
             self._notifier.finish()
-        return status
+        return verdict.exit_status
 
     def _tell(self, news: Iterable[News]) -> None:
         for one in news:
@@ -149,22 +149,3 @@ class Watch:
 
     def _moment(self) -> Moment:
         return Moment(self._clock.now(), self._clock.steady())
-
-
-def exit_status(runs: Iterable[WatchedRun]) -> int:
-    """0 where all logs are compliant, 2 where one could not be checked, else 1; the status of ``mlsub check``."""
-    return max(map(_status, runs), default=2)
-
-
-def _status(run: WatchedRun) -> int:
-    if run.report is None or official_of(run.report) == "not-checked":
-        return 2
-    against = not run.report.compliant or any(counts_against(f) for f in run.report.findings)
-    return int(against)
-
-
-def _official(runs: Iterable[WatchedRun]) -> Verdict:
-    verdicts = {official_of(run.report) for run in runs if run.report is not None}
-    if verdicts <= {"not-checked"}:
-        return Verdict.NOT_CHECKED
-    return Verdict.ACCEPTED if verdicts == {"compliant"} else Verdict.REJECTED

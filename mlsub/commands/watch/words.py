@@ -61,7 +61,7 @@ def value_words(value: Any) -> str:
 
 
 def is_measure(value: Any) -> bool:
-    """Whether a value is a finite number, and no truth value."""
+    """Whether a value is a finite number, and not a truth value."""
     if not isinstance(value, (int, float)) or isinstance(value, bool):
         return False
     return abs(value) < 1e300

@@ -12,10 +12,8 @@ import msgspec
 
 from mlsub.log.changes import hyperparameters
 from mlsub.review.facts import grouped
-from mlsub.review.runs.model import Entry
-from mlsub.review.runs.observation import Observation, listed, observe, seconds
-from mlsub.review.runs.pauses import pauses_of
-from mlsub.review.runs.progress import reached
+from mlsub.review.runs.model import Entry, Observation, listed, observe, reached, seconds
+from mlsub.review.runs.pace import pauses_of
 from mlsub.review.runs.stretch import score_of
 
 #: Keys by which a training is tuned; what else logs tell (names of hosts, sizes of a cache) is no part of it.
@@ -98,7 +96,6 @@ def _told(before: Entry, entry: Entry) -> Iterator[Observation]:
     yield observe(
         "inspect.changed",
         entry,
-        "More than the software changed since the submitter's earlier round",
         f"since {before.path}: {listed(shown, 12)}",
         other=before.path,
         minutes_before=old,

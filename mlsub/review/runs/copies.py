@@ -1,19 +1,56 @@
-"""Logs that agree where independent runs cannot: in evaluations, times, or seed and samples. By hash, hence quick."""
+"""Logs and seeds that agree where independent runs cannot. All comparisons are by hash, hence quick."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from mlsub.io.show import show
+from mlsub.io.show import readable, show
+from mlsub.log.trace import KeyMark, Trace
 from mlsub.review.facts import number
-from mlsub.review.runs.model import Entry
-from mlsub.review.runs.observation import Observation, listed, name_of, observe
-from mlsub.review.runs.same_run import changes, is_same_run, is_told_by_check
-from mlsub.review.runs.thresholds import thresholds
-from mlsub.review.runs.trace import Trace
+from mlsub.review.runs.model import Entry, Observation, listed, name_of, observe, thresholds
+from mlsub.review.seeds import SEEDS_OF_A_LOG
+
+#: Keys that have to agree in the times of all their records, besides start and stop of the run.
+_LEAST_KEYS = 3
+_NONE = KeyMark(0, "", "")
+#: Entries kept for one seed: hostile input may give every entry the same ones.
+MAX_USERS = 100
+
+
+def is_same_run(one: Trace, other: Trace) -> bool:
+    """Whether two logs are of one run: equal start and stop, and equal times of the records of most keys."""
+    ours, theirs = one.run.timeline, other.run.timeline
+    if ours.run_start is None or ours.run_stop is None:
+        return False
+    if (ours.run_start, ours.run_stop) != (theirs.run_start, theirs.run_stop):
+        return False
+    common = one.keys.keys() & other.keys.keys() - {"run_start", "run_stop"}
+    equal = sum(one.keys[key].times == other.keys[key].times for key in common)
+    return equal >= _LEAST_KEYS and 2 * equal > len(common)
+
+
+def changes(log: Trace, original: Trace) -> Iterator[str]:
+    """What is not the same in two logs of one run, in words, by keys."""
+    for key in sorted(log.keys.keys() | original.keys.keys()):
+        ours, theirs = log.keys.get(key, _NONE), original.keys.get(key, _NONE)
+        more = ours.count - theirs.count
+        name = readable(key)
+        if more:
+            records = f"{abs(more)} {name} record{'s' * (abs(more) > 1)}"
+            yield f"{records} {'added' if more > 0 else 'removed'}"
+        elif ours.values != theirs.values:
+            yield f"other values of {name}"
+        elif ours.times != theirs.times:
+            yield f"other times of {name}"
+
+
+def is_told_by_check(log: Trace, original: Trace) -> bool:
+    """Whether mlsub check tells of two logs of a round as the same log: it looks at number and times of the records."""
+    evaluations = [[(e.time_ms, e.value) for e in trace.run.evaluations] for trace in (log, original)]
+    return log.run.timeline == original.run.timeline and repr(evaluations[0]) == repr(evaluations[1])
 
 
 class _Log(NamedTuple):
@@ -23,39 +60,33 @@ class _Log(NamedTuple):
     trace: Trace
 
 
-Pairs = dict[tuple[int, int], list[tuple[_Log, _Log]]]
+Pairs = list[tuple[_Log, _Log]]
 
 
 def find_copies(entries: Sequence[Entry]) -> Iterator[Observation]:
     """Logs that agree with a log of the same entry, or of an entry named before."""
     logs = [_Log(entry, trace) for entry in entries for trace in entry.traces]
-    for pairs in _alike(logs, lambda log: _edges(log.trace)).values():
-        yield from _same_runs([pair for pair in pairs if _one_run(pair)])
-    by_evaluations = _alike(logs, lambda log: _evaluations(log.trace))
-    by_times = _alike(logs, lambda log: _times(log.trace))
-    for pairs in by_evaluations.values():
-        yield from _same_evaluations([pair for pair in pairs if not _one_run(pair)])
-    for pairs in by_times.values():
-        other = [
-            pair for pair in pairs if _evaluations(pair[0].trace) != _evaluations(pair[1].trace) and not _one_run(pair)
-        ]
-        if other:
-            yield _told("inspect.same-times", "Records are spaced in time exactly as in other logs", other)
+    for pairs in _alike(logs, _edges):
+        yield from _same_runs([pair for pair in pairs if _one_run(*pair)])
+    for pairs in _alike(logs, _evaluations):
+        yield from _same_evaluations([pair for pair in pairs if not _one_run(*pair)])
+    for pairs in _alike(logs, lambda trace: trace.times if trace.marks >= thresholds().copy_marks else None):
+        others = [(a, b) for a, b in pairs if _evaluations(a.trace) != _evaluations(b.trace) and not _one_run(a, b)]
+        if others:
+            yield _copied("inspect.same-times", others)
     yield from _same_samples(entries)
 
 
-def _alike(logs: Sequence[_Log], mark: Callable[[_Log], Hashable | None]) -> Pairs:
+def _alike(logs: Sequence[_Log], mark: Callable[[Trace], Hashable | None]) -> Collection[Pairs]:
     """Each log with the first of the same mark, by pairs of entries."""
     first: dict[Hashable, _Log] = {}
-    found: Pairs = {}
+    found: dict[tuple[int, int], Pairs] = {}
     for log in logs:
-        key = mark(log)
-        if key is None:
-            continue
-        original = first.setdefault(key, log)
+        key = mark(log.trace)
+        original = first.setdefault(key, log) if key is not None else log
         if original is not log:
             found.setdefault((id(log.entry), id(original.entry)), []).append((log, original))
-    return found
+    return found.values()
 
 
 def _evaluations(trace: Trace) -> str | None:
@@ -73,20 +104,16 @@ def _digits(shown: str) -> str:
     return "".join(c for c in shown.partition("e")[0] if c.isdigit()).strip("0")
 
 
-def _times(trace: Trace) -> str | None:
-    return trace.times if trace.marks >= thresholds().copy_marks else None
-
-
 def _edges(trace: Trace) -> tuple[float, float] | None:
     start, stop = trace.run.timeline.run_start, trace.run.timeline.run_stop
     return None if start is None or stop is None else (start, stop)
 
 
-def _one_run(pair: tuple[_Log, _Log]) -> bool:
-    return is_same_run(pair[0].trace, pair[1].trace)
+def _one_run(log: _Log, original: _Log) -> bool:
+    return is_same_run(log.trace, original.trace)
 
 
-def _same_runs(pairs: Sequence[tuple[_Log, _Log]]) -> Iterator[Observation]:
+def _same_runs(pairs: Pairs) -> Iterator[Observation]:
     """One run published twice; equal logs of a round are left to mlsub check."""
     told = [
         (log, original)
@@ -98,24 +125,18 @@ def _same_runs(pairs: Sequence[tuple[_Log, _Log]]) -> Iterator[Observation]:
     made = {log.trace.path: list(changes(log.trace, original.trace)) for log, original in told}
     counted = Counter(change for of in made.values() for change in of)
     words = [f"{change} in {count}" for change, count in counted.items()]
-    yield _told(
-        "inspect.same-run",
-        "Logs record the same runs as another entry: the runs are published twice",
-        told,
-        f"; {listed(words)} of them" if words else "; no record added or removed",
-        changes=made,
-    )
+    more = f"; {listed(words)} of them" if words else "; no record added or removed"
+    yield _copied("inspect.same-run", told, more, changes=made)
 
 
-def _same_evaluations(pairs: Sequence[tuple[_Log, _Log]]) -> Iterator[Observation]:
+def _same_evaluations(pairs: Pairs) -> Iterator[Observation]:
     """The same evaluations at other times; equal seeds would explain it, and are offered only where they are equal."""
     if not pairs:
         return
     equal = sum(_equal_seeds(*pair) for pair in pairs)
     some = "" if equal == len(pairs) else f" of {equal} of them"
     more = f"; the seeds{some} are equal, which explains it if the software is deterministic" if equal else ""
-    message = "Runs at different times have the same evaluations to the last digit"
-    yield _told("inspect.same-evaluations", message, pairs, more, equal_seeds=equal)
+    yield _copied("inspect.same-evaluations", pairs, more, equal_seeds=equal)
 
 
 def _equal_seeds(log: _Log, original: _Log) -> bool:
@@ -123,16 +144,14 @@ def _equal_seeds(log: _Log, original: _Log) -> bool:
     return bool(seeds[0] & seeds[1])
 
 
-def _told(rule: str, message: str, pairs: Sequence[tuple[_Log, _Log]], more: str = "", **numbers: Any) -> Observation:
+def _copied(rule: str, pairs: Pairs, more: str = "", **numbers: Any) -> Observation:
     entry, other = pairs[0][0].entry, pairs[0][1].entry
     names = [f"{name_of(a.trace)} = {name_of(b.trace)}" for a, b in pairs]
     where = "of the same entry" if entry is other else f"of {other.path}"
     return observe(
         rule,
         entry,
-        message,
         f"{len(pairs)} of {len(entry.traces)} logs equal to logs {where}: {listed(names, 3)}{more}",
-        expected="separate runs",
         other=other.path,
         logs=[[a.trace.path, b.trace.path] for a, b in pairs],
         **numbers,
@@ -144,7 +163,7 @@ def _same_samples(entries: Sequence[Entry]) -> Iterator[Observation]:
     first: dict[tuple[str, int, float], tuple[Entry, Trace]] = {}
     for entry in entries:
         found: dict[int, list[tuple[Trace, Entry, Trace, tuple[str, int, float]]]] = {}
-        for trace, pair in _pairs(entry):
+        for trace, pair in _measured_pairs(entry):
             owner, original = first.setdefault(pair, (entry, trace))
             copied = _evaluations(trace) == _evaluations(original) or is_same_run(trace, original)
             if owner is not entry and not copied:
@@ -156,15 +175,13 @@ def _same_samples(entries: Sequence[Entry]) -> Iterator[Observation]:
             yield observe(
                 "inspect.same-samples",
                 entry,
-                "Runs have the same seed and number of trained samples as those of another entry",
                 f"{len(alike)} of {len(entry.traces)} runs as in {alike[0][1].path}: {listed(shown, 3)}",
-                expected="a different order of the data, and so a different number",
                 other=alike[0][1].path,
                 pairs=len(alike),
             )
 
 
-def _pairs(entry: Entry) -> list[tuple[Trace, tuple[str, int, float]]]:
+def _measured_pairs(entry: Entry) -> list[tuple[Trace, tuple[str, int, float]]]:
     samples = {trace.path: number(trace.run.hyperparameters.get("train_samples")) for trace in entry.traces}
     measured = {value for value in samples.values() if value is not None}
     if len(measured) < 3:
@@ -174,3 +191,49 @@ def _pairs(entry: Entry) -> list[tuple[Trace, tuple[str, int, float]]]:
         for trace in entry.traces
         if (value := samples[trace.path]) is not None and trace.run.seeds and not trace.run.seeds[0].error
     ]
+
+
+def find_shared_seeds(entries: Sequence[Entry]) -> Iterator[Observation]:
+    """Entries most of whose seeds an earlier round or another organisation uses too; within one, mlsub check tells."""
+    limits = thresholds()
+    seeds = [_seeds(entry) for entry in entries]
+    users: dict[int, list[int]] = {}
+    for n, values in enumerate(seeds):
+        for value in values:
+            of = users.setdefault(value, [])
+            if len(of) < MAX_USERS:
+                of.append(n)
+    for n, entry in enumerate(entries):
+        shared = Counter(m for value in seeds[n] for m in users[value] if m != n)
+        common = {m: count for m, count in shared.items() if _before(entries[m], entry)}
+        alike = {
+            m: count
+            for m, count in common.items()
+            if count >= limits.seeds_shared and count >= limits.seeds_part * min(len(seeds[n]), len(seeds[m]))
+        }
+        if alike:
+            best = max(alike, key=lambda m: (alike[m], -m))
+            shown = [str(value)[:24] for value in sorted(seeds[n] & seeds[best])]
+            yield observe(
+                "inspect.seeds-shared",
+                entry,
+                f"{alike[best]} of {len(seeds[n])} seeds ({listed(shown, 5)}) as in {entries[best].path}; "
+                f"{len(alike)} such entries",
+                other=entries[best].path,
+                common=alike[best],
+                seeds=len(seeds[n]),
+                entries=len(alike),
+            )
+
+
+def _before(other: Entry, entry: Entry) -> bool:
+    """Whether an entry is of an earlier round, or of another organisation of the same; and of other runs."""
+    if other.round.usage != entry.round.usage or other.runs_started & entry.runs_started:
+        return False  # The same runs once more have a finding of their own.
+    if other.round == entry.round:
+        return other.organisation < entry.organisation
+    return other.round_order < entry.round_order
+
+
+def _seeds(entry: Entry) -> set[int]:
+    return {s.value for trace in entry.traces for s in trace.run.seeds[:SEEDS_OF_A_LOG] if not s.error}

@@ -1,13 +1,22 @@
-"""What the detectors look at, and what they find."""
+"""What the detectors look at, from where on they report, and the observations that they make."""
 
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import msgspec
 
-from mlsub.review.runs.trace import Trace
+from mlsub.findings import Finding
+from mlsub.io.data import shipped
+from mlsub.log.run import Evaluation
+from mlsub.log.trace import Trace
+from mlsub.review.facts import number
 from mlsub.rounds import Round
+from mlsub.rules.catalogue import finding
+
+#: In the order in which they are asked; the later ones count in a unit of the benchmark.
+COUNTS = ("samples_count", "epoch_num", "step_num")
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,3 +61,111 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     def _said(trace: Trace, key: str) -> str | None:
         value = trace.run.identity.get(key)
         return value[:200] if isinstance(value, str) else None
+
+
+class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The numbers of thresholds.yaml: milliseconds, shares of a run, factors, counts."""
+
+    stretch_runs: int
+    stretch_factor: float
+    stretch_gap_ms: float
+    stretch_slack_ms: float
+    overlap_ms: float
+    told_ms: float
+    jump_ms: float
+    jump_share: float
+    gap_runs: int
+    gap_times: float
+    gap_share: float
+    gap_ms: float
+    pause_share: float
+    pause_ms: float
+    copy_evaluations: int
+    copy_digits: int
+    copy_marks: int
+    copy_pairs: int
+    seeds_shared: int
+    seeds_part: float
+    spread_chance: float
+    spread_runs: int
+    spread_values: int
+    spread_batch: float
+    throughput_least: float
+    throughput_other_unit: float
+    interval_times: float
+    interval_share: float
+    interval_runs: int
+    pace_times: float
+    pace_deviations: float
+    init_times: float
+    init_ms: float
+
+
+def thresholds() -> Thresholds:
+    """The numbers that ship with mlsub."""
+    return shipped(__file__, "thresholds.yaml", Thresholds)
+
+
+def before_stop(trace: Trace) -> list[Evaluation]:
+    """The evaluations up to run_stop; some logs go on with some that do not count."""
+    stop = trace.run.status_line
+    return [e for e in trace.run.evaluations if stop is None or e.line < stop]
+
+
+def places(trace: Trace) -> tuple[str, list[float]]:
+    """The count that a run's evaluations carry, and the place of each; an empty name where they carry none."""
+    before = before_stop(trace)
+    for name in COUNTS:
+        found = [place for e in before if (place := number(getattr(e, name))) is not None]
+        if found and len(found) == len(before):
+            return name, [float(place) for place in found]
+    return "", []
+
+
+def reached(trace: Trace) -> tuple[str, float] | None:
+    """The furthest place of a run's evaluations above zero, and what it counts."""
+    name, found = places(trace)
+    furthest = max(found, default=0.0)
+    return (name, furthest) if furthest > 0 else None
+
+
+class Observation(msgspec.Struct, frozen=True):
+    """A finding about an entry, and its numbers, unrounded: times in ms where the name ends so, else minutes.
+
+    ``entry`` is the entry's path.
+    """
+
+    entry: str
+    finding: Finding
+    numbers: dict[str, Any]
+
+
+def observe(
+    rule: str,
+    entry: Entry,
+    actual: str,
+    *,
+    message: str | None = None,
+    expected: str | None = None,
+    at: Trace | None = None,
+    line: int | None = None,
+    **numbers: Any,
+) -> Observation:
+    """An observation about an entry, or about one of its logs (``at``, ``line``)."""
+    path = entry.path if at is None else at.path
+    return Observation(entry.path, finding(rule, path, message, line=line, expected=expected, actual=actual), numbers)
+
+
+def name_of(trace: Trace) -> str:
+    """A log's file name."""
+    return trace.path.rpartition("/")[2]
+
+
+def listed(names: list[str], most: int = 6) -> str:
+    """Names, the first few of many."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def seconds(ms: float) -> str:
+    """A length of time for a message."""
+    return f"{ms / 1000:,.1f} s" if abs(ms) < 600_000 else f"{ms / 60_000:,.1f} min"

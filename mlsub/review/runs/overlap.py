@@ -6,11 +6,9 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from mlsub.review.runs.model import Entry
-from mlsub.review.runs.observation import Observation, listed, name_of, observe, seconds
+from mlsub.log.trace import MAX_TIME_MS
+from mlsub.review.runs.model import Entry, Observation, listed, name_of, observe, seconds, thresholds
 from mlsub.review.runs.stretch import stretch_of
-from mlsub.review.runs.thresholds import thresholds
-from mlsub.review.runs.trace import MAX_TIME_MS
 from mlsub.rounds import Round
 
 #: Runs of an entry that are compared pair by pair; published entries have 50 at most.
@@ -64,9 +62,7 @@ def _told(entry: Entry, spans: Sequence[_Span], pairs: Sequence[_Pair], left: Se
     yield observe(
         "inspect.overlap",
         entry,
-        "Runs of one system overlap in time",
         "; ".join(parts),
-        expected="one run after the other",
         pairs=len(own),
         pairs_with_others=len(others),
         pairs_unstretched=remaining,

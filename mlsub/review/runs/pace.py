@@ -1,20 +1,25 @@
-"""Runs, intervals and initialisations that take much longer than the same of the entry's other runs."""
+"""What takes much longer in one run than in the others of its entry, or than published results know."""
 
 from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
-from mlsub.review.runs.model import Entry
-from mlsub.review.runs.observation import Observation, observe, seconds
-from mlsub.review.runs.progress import reached
-from mlsub.review.runs.thresholds import thresholds
-from mlsub.review.runs.trace import MAX_TIME_MS, Intervals, Trace
+from mlsub.log.trace import MAX_TIME_MS, Gap, Lengths, Trace
+from mlsub.review.runs.model import Entry, Observation, observe, reached, seconds, thresholds
+from mlsub.review.runs.stretch import stretch_of
 
 #: Below this (ms) the noise of a busy file system is larger than any habit.
 _LEAST_MS = 1_000
 #: Of an entry's runs so many are compared; published entries have 50 at most.
 _MAX_RUNS = 200
+#: Between these a run does nothing that its log could tell of.
+_AFTER = frozenset(("run_start", "block_stop", "epoch_stop", "eval_stop", "eval_accuracy"))
+_BEFORE = frozenset(("block_start", "epoch_start", "eval_start", "run_stop"))
+
+Kind = tuple[str, str]
+T = TypeVar("T")
 
 
 def find_pace(entry: Entry) -> Iterator[Observation]:
@@ -24,21 +29,19 @@ def find_pace(entry: Entry) -> Iterator[Observation]:
     if len(paces) < limits.interval_runs:
         return
     first = min(paces, key=lambda pair: pair[0].run.timeline.run_start or 0)[0]
-    for n, (trace, pace) in enumerate(paces):
-        others = [other for m, (_, other) in enumerate(paces) if m != n]
+    for trace, pace, others in _with_others(paces):
         habit = statistics.median(others)
         deviation = statistics.median(abs(other - habit) for other in others)
-        if pace < limits.pace_times * habit or pace - habit < limits.pace_deviations * deviation:
-            continue
-        slow_first = trace is first
-        yield observe(
-            "inspect.slow-first-run" if slow_first else "inspect.pace",
-            entry,
-            "The first run is much slower than the others" if slow_first else "A run is much slower than the others",
-            f"{pace / habit:.3f} times the time for the same progress, of {len(paces)} runs",
-            at=trace,
-            times=pace / habit,
-        )
+        if pace >= limits.pace_times * habit and pace - habit >= limits.pace_deviations * deviation:
+            rule = "inspect.slow-first-run" if trace is first else "inspect.pace"
+            actual = f"{pace / habit:.3f} times the time for the same progress, of {len(paces)} runs"
+            yield observe(rule, entry, actual, at=trace, times=pace / habit)
+
+
+def _with_others(values: Sequence[tuple[Trace, T]]) -> Iterator[tuple[Trace, T, list[T]]]:
+    """What each run has, and what the others have."""
+    for n, (trace, value) in enumerate(values):
+        yield trace, value, [other for m, (_, other) in enumerate(values) if m != n]
 
 
 def _pace(trace: Trace) -> float | None:
@@ -53,49 +56,49 @@ def find_slow_intervals(entry: Entry) -> Iterator[Observation]:
     if len(traces) < limits.interval_runs + 1:
         return
     for name, intervals in _tables(traces):
-        for n, trace in enumerate(traces):
-            whole = trace.run.duration_ms
-            worst = _worst(intervals, n) if whole is not None and whole > 0 else None
-            if worst is None or whole is None:
+        for trace, own, others in _with_others(intervals):
+            whole = trace.run.duration_ms or 0
+            place, habit = _worst(own, others) if whole > 0 else (None, 0.0)
+            if place is None:
                 continue
-            place, habit = worst
-            length = intervals[n].lengths[place]
+            length = own.lengths[place]
             if length < limits.interval_times * habit or length - habit < max(limits.interval_share * whole, _LEAST_MS):
                 continue
             yield observe(
                 "inspect.slow-interval",
                 entry,
-                f"One {name} of a run takes much longer than the same one in the entry's other runs",
-                f"{name} {place + 1}: {seconds(length)}, {seconds(habit)} in the median of the others; "
-                f"{(length - habit) / whole:.1%} of the run",
+                f"{name} {place + 1}: {_beside(length, habit)}; {(length - habit) / whole:.1%} of the run",
+                message=f"One {name} of a run takes much longer than the same one in the entry's other runs",
                 at=trace,
-                line=intervals[n].lines[place],
+                line=own.lines[place],
                 length_ms=length,
                 habit_ms=habit,
             )
 
 
-def _tables(traces: Sequence[Trace]) -> Iterator[tuple[str, list[Intervals]]]:
+def _tables(traces: Sequence[Trace]) -> Iterator[tuple[str, list[tuple[Trace, Lengths]]]]:
     """Epochs where the runs log them, else blocks; and evaluations."""
-    epochs = [trace.epochs for trace in traces]
-    if any(len(one.lengths) > 1 for one in epochs):
+    epochs = [(trace, trace.epochs) for trace in traces]
+    if any(len(one.lengths) > 1 for _, one in epochs):
         yield "epoch", epochs
     else:
-        yield "block", [trace.blocks for trace in traces]
-    yield "evaluation", [trace.evals for trace in traces]
+        yield "block", [(trace, trace.blocks) for trace in traces]
+    yield "evaluation", [(trace, trace.evals) for trace in traces]
 
 
-def _worst(intervals: Sequence[Intervals], n: int) -> tuple[int, float] | None:
-    """The interval of a run that exceeds the same of the others by most, and their median (ms)."""
-    least, worst = thresholds().interval_runs, None
-    most = 0.0
-    lengths = intervals[n].lengths
-    for place in sorted(range(len(lengths)), key=lambda place: -lengths[place])[:5]:
-        others = [one.lengths[place] for m, one in enumerate(intervals) if m != n and len(one.lengths) > place]
-        habit = statistics.median(others) if len(others) >= least else lengths[place]
-        if lengths[place] - habit > most:
-            most, worst = lengths[place] - habit, (place, habit)
-    return worst
+def _worst(own: Lengths, others: Sequence[Lengths]) -> tuple[int | None, float]:
+    """The interval of a run that exceeds the same of the others by most, and their median (ms); None for none."""
+    worst, habit, most = None, 0.0, 0.0
+    for place in sorted(range(len(own.lengths)), key=lambda place: -own.lengths[place])[:5]:
+        same = [one.lengths[place] for one in others if len(one.lengths) > place]
+        median = statistics.median(same) if len(same) >= thresholds().interval_runs else own.lengths[place]
+        if own.lengths[place] - median > most:
+            worst, habit, most = place, median, own.lengths[place] - median
+    return worst, habit
+
+
+def _beside(length: float, habit: float) -> str:
+    return f"{seconds(length)}, {seconds(habit)} in the median of the others"
 
 
 def find_long_init(entry: Entry) -> Iterator[Observation]:
@@ -104,24 +107,95 @@ def find_long_init(entry: Entry) -> Iterator[Observation]:
     inits = [(trace, init) for trace in entry.traces[:_MAX_RUNS] if (init := _init(trace)) is not None]
     if len(inits) < limits.interval_runs:
         return
-    for n, (trace, init) in enumerate(inits):
-        habit = statistics.median(other for m, (_, other) in enumerate(inits) if m != n)
+    for trace, init, others in _with_others(inits):
+        habit = statistics.median(others)
         if init >= limits.init_times * habit and init - habit >= limits.init_ms:
-            yield observe(
-                "inspect.long-init",
-                entry,
-                "A run initialises for much longer than the entry's other runs",
-                f"{seconds(init)}, {seconds(habit)} in the median of the others",
-                at=trace,
-                init_ms=init,
-                habit_ms=habit,
-            )
+            yield observe("inspect.long-init", entry, _beside(init, habit), at=trace, init_ms=init, habit_ms=habit)
 
 
 def _init(trace: Trace) -> float | None:
     """From init_start to run_start, in ms."""
     start, run_start = trace.run.timeline.init_start, trace.run.timeline.run_start
-    if start is None or run_start is None:
-        return None
-    length = run_start - start
+    length = 0 if start is None or run_start is None else run_start - start
     return length if 0 < length < MAX_TIME_MS else None
+
+
+def find_gaps(entry: Entry) -> Iterator[Observation]:
+    """Silences of single runs that are long against the same silence in the entry's other runs."""
+    limits = thresholds()
+    traces = _ordered(entry)
+    if len(traces) < limits.gap_runs:
+        return
+    for trace, gaps, others in _with_others([(trace, _longest(trace)) for trace in traces]):
+        whole = trace.run.duration_ms
+        if whole is None:
+            continue
+        least = max(limits.gap_ms, limits.gap_share * whole)
+        for kind, gap in gaps.items():
+            if gap.longest_ms < least:
+                continue
+            habit = statistics.median(other[kind].longest_ms if kind in other else 0.0 for other in others)
+            if gap.longest_ms - habit >= least and gap.longest_ms >= limits.gap_times * habit:
+                yield observe(
+                    "inspect.silent-gap",
+                    entry,
+                    f"{seconds(gap.longest_ms)} from {gap.before} to {gap.after} ({gap.longest_ms / whole:.1%} of the "
+                    f"run), {seconds(habit)} in the median of the others",
+                    at=trace,
+                    line=gap.line,
+                    gap_ms=gap.longest_ms,
+                    habit_ms=habit,
+                )
+
+
+def _ordered(entry: Entry) -> tuple[Trace, ...]:
+    """The runs whose records are in the order of time; the others are put together, and their gaps no silences."""
+    least = thresholds().jump_ms
+    return tuple(trace for trace in entry.traces[:_MAX_RUNS] if trace.jump is None or trace.jump[1] < least)
+
+
+def _longest(trace: Trace) -> dict[Kind, Gap]:
+    table: dict[Kind, Gap] = {}
+    for gap in trace.gaps:
+        kind = gap.before, gap.after
+        if not gap.idle:
+            continue  # A long block or epoch is found as such.
+        if kind not in table or gap.longest_ms > table[kind].longest_ms:
+            table[kind] = gap
+    return table
+
+
+def pauses_of(entry: Entry) -> dict[Kind, tuple[float, float]]:
+    """Idle silences of an entry between steps of training: share of the run and length (ms), medians of its runs."""
+    shares: dict[Kind, list[tuple[float, float]]] = {}
+    for trace in _ordered(entry):
+        whole = trace.run.duration_ms
+        if whole is None or whole <= 0:
+            continue
+        for gap in trace.gaps:
+            if gap.idle and gap.before in _AFTER and gap.after in _BEFORE:
+                shares.setdefault((gap.before, gap.after), []).append((gap.longest_ms / whole, gap.longest_ms))
+    half = len(entry.traces) / 2
+    return {
+        kind: (statistics.median(s for s, _ in found), statistics.median(ms for _, ms in found))
+        for kind, found in shares.items()
+        if len(found) > half
+    }
+
+
+def find_pauses(entry: Entry) -> Iterator[Observation]:
+    """Idle time that all runs of an entry have, and hardly any published entry has as much of."""
+    limits = thresholds()
+    stretched = stretch_of(entry) is not None
+    for (before, after), (share, length) in sorted(pauses_of(entry).items()):
+        if share < limits.pause_share or length < limits.pause_ms or (stretched and after == "run_stop"):
+            continue
+        yield observe(
+            "inspect.pause",
+            entry,
+            f"{seconds(length)}, {share:.1%} of the run, in the median of {len(entry.traces)} runs",
+            message=f"The timed region has a long pause between {before} and {after} that no record explains",
+            expected=f"less than {limits.pause_share:.0%} of the run, as in most published entries",
+            pause_ms=length,
+            share=share,
+        )

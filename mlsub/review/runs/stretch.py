@@ -7,10 +7,8 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from mlsub.convergence.statistics import cut_of
-from mlsub.review.runs.model import Entry
-from mlsub.review.runs.observation import Observation, observe, seconds
-from mlsub.review.runs.thresholds import thresholds
-from mlsub.review.runs.trace import Trace
+from mlsub.log.trace import Trace
+from mlsub.review.runs.model import Entry, Observation, observe, seconds, thresholds
 from mlsub.score.olympic import olympic_mean
 
 
@@ -90,9 +88,7 @@ def find_stretch(entry: Entry) -> Iterator[Observation]:
     yield observe(
         "inspect.stretched",
         entry,
-        "run_stop is at a constant multiple of the time to the last record before it",
         actual,
-        expected="run_stop some milliseconds after the last record, or a wait that does not grow with the run",
         factor=stretch.factor,
         spread=stretch.spread,
         gaps_ms=stretch.gaps_ms,

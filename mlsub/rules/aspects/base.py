@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
+from mlsub.io.data import shipped
 from mlsub.io.show import show
 from mlsub.log.event import Event
 from mlsub.rules.model import KeyRule
@@ -159,19 +160,24 @@ class KeyOutcome(msgspec.Struct):
 Test = Callable[[Event, KeyOutcome, LogSoFar], None]
 
 
+class About(msgspec.Struct, frozen=True):
+    """What explains an aspect; ``title`` and ``example`` have places for the key and the words of a rule."""
+
+    title: str
+    why: str
+    fix: str
+    example: str
+
+
 class Aspect:
     """One aspect of what is demanded of a key.
 
-    ``title`` (with ``{key}`` and ``{words}``), ``why``, ``fix`` and ``example`` explain it. ``fields`` are those of the
-    key's rule that demand it. ``lead`` and ``join`` put its parts into one phrase. ``of_all`` means that it tests
-    also records that the official checker no longer looks at, such as a second ``submission_org``.
+    ``name`` is the last part of the ids of its rules. ``fields`` are those of the key's rule that demand it. ``lead``
+    and ``join`` put its parts into one phrase. ``of_all`` means that it tests also records that the official checker
+    no longer looks at, such as a second ``submission_org``.
     """
 
     name: ClassVar[str]
-    title: ClassVar[str]
-    why: ClassVar[str]
-    fix: ClassVar[str]
-    example: ClassVar[str]
     fields: ClassVar[tuple[str, ...]]
     lead: ClassVar[str] = ""
     join: ClassVar[str] = "; "
@@ -179,6 +185,11 @@ class Aspect:
 
     def __init__(self, rule: KeyRule) -> None:
         self.rule = rule
+
+    @classmethod
+    def about(cls) -> About:
+        """What explains it."""
+        return shipped(__file__, "aspects.yaml", dict[str, About])[cls.name]
 
     @classmethod
     def is_demanded(cls, rule: KeyRule) -> bool:

@@ -51,10 +51,6 @@ class Value(Aspect):
     """The value of each record; of several constraints that fail on one record only the first is reported."""
 
     name = "value"
-    title = "{key} must have an allowed value"
-    why = "In Closed hyperparameters are part of the benchmark's definition; elsewhere values must mean something."
-    fix = "Run with an allowed value, and log the value that was used."
-    example = "{record} with a value that is not allowed"
     fields = ("value",)
     join = " and "
 
@@ -112,10 +108,6 @@ class Metadata(Aspect):
     """The metadata of each record, and of the first."""
 
     name = "metadata"
-    title = "the metadata of {key} must say what is needed"
-    why = "Without it the record does not say which epoch, status or tensor it means."
-    fix = "Pass the missing entry as metadata of the record."
-    example = "{record} with metadata that lacks the entry"
     fields = ("metadata", "first_metadata", "gathers")
     lead = "metadata: "
 

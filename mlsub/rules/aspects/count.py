@@ -17,10 +17,6 @@ class Count(Aspect):
     """The number of records."""
 
     name = "count"
-    title = "{key} must appear {words}"
-    why = "Reviewers and tools have to find the fact in the log, and only once if it has only one value."
-    fix = "Log the key as often as required."
-    example = "no record with key {key} in the log"
     join = " and "
 
     @classmethod
@@ -64,10 +60,6 @@ class Repeated(Aspect):
     """Records of a key that must appear once: repeats of the same value are tolerated, with a warning."""
 
     name = "repeated"
-    title = "{key} should appear only once"
-    why = "Several processes that log the same fact make logs hard to read; equal values are tolerated."
-    fix = "Log from one process only."
-    example = "two records with key {key} and the same value"
     of_all = True
 
     @classmethod
@@ -95,10 +87,6 @@ class AnyOf(Aspect):
     """Keys of which at least one must appear; findings name the first of them."""
 
     name = "any-of"
-    title = "{key}, or the key that may replace it, must appear"
-    why = "Runs are divided into blocks or epochs; one of the two must be logged to follow the run."
-    fix = "Log one of the keys."
-    example = "a log with neither of the keys"
     fields = ()
 
     @staticmethod

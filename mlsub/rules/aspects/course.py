@@ -17,10 +17,6 @@ class Order(Aspect):
     """The order of records in the file."""
 
     name = "order"
-    title = "{key} must come in the right order"
-    why = "Time to train is only comparable if everybody starts and stops the clock at the same point."
-    fix = "Emit the record at the time that it stands for."
-    example = "{key} too early or too late in the log"
     fields = ("after", "not_after")
     join = ", "
 
@@ -55,10 +51,6 @@ class Nesting(Aspect):
     """The sequence that v0.6 asked for, see :mod:`mlsub.rules.nesting`."""
 
     name = "nesting"
-    title = "{key} must fit the sequence of epochs, blocks and evaluations"
-    why = "v0.6 required epochs in sequence, and each evaluation printed before the next."
-    fix = "Log each start before its stop, with the number of its epoch."
-    example = "{key} with a different epoch_num than the sequence requires"
     fields = ("nested",)
 
     def words(self, division: str | None) -> Iterable[str]:
@@ -83,10 +75,6 @@ class Time(Aspect):
     """A limit of time after another record."""
 
     name = "time"
-    title = "{key} must come in time"
-    why = "Initialisation is not timed, so its length is bounded."
-    fix = "Move work that touches no training data out of the init phase, or make it faster."
-    example = "{key} logged after the limit"
     fields = ("within",)
 
     def words(self, division: str | None) -> Iterable[str]:
@@ -123,7 +111,7 @@ class Time(Aspect):
                 words = Within(within.of, limit).words()
                 if not limit:
                     words = f"{within.words()}, with {needed[0]} logged before it"
-                expected = Expectation(self.name, words, f"{self.rule.title} comes too late", self.fix)
+                expected = Expectation(self.name, words, f"{self.rule.title} comes too late", self.about().fix)
                 out.fail(expected, event.line, f"{took / 60_000.0:.2f} minutes", in_words=True).needs = needed
 
         return test

@@ -44,10 +44,6 @@ class Target(Aspect):
     """The quality target: at least one evaluation reaches it."""
 
     name = "target"
-    title = "an evaluation must reach the quality target"
-    why = "The benchmark is to train to this quality; a run that does not get there has not converged."
-    fix = "Train longer, or count the run among the few that may fail."
-    example = "a run whose last evaluation is still below the target"
     fields = ("reaches",)
     lead = "one record must reach "
     join = ", "
@@ -101,10 +97,6 @@ class Tensors(Aspect):
     """The names of the weight tensors: each of the reference model once."""
 
     name = "tensors"
-    title = "each weight tensor of the reference model must be named once"
-    why = "A reviewer has to see that every weight was initialised anew."
-    fix = "Log one record for each tensor of the reference, with the reference's name in metadata."
-    example = "records for all tensors but one"
     fields = ("tensors",)
 
     def parts(self, division: str | None = None) -> list[Part]:
@@ -145,7 +137,7 @@ class Tensors(Aspect):
             parts.append(f"{len(extra)} unknown ({show(extra[0])}{', …' if len(extra) > 1 else ''})")
         message = f"{self.rule.key} does not name each weight tensor of the reference model once"
         found = "; ".join(parts) or f"{out.count} records, some tensors more than once"
-        yield Flaw(self.name, None, message, f"{len(wanted)} tensors, each once", found, self.fix)
+        yield Flaw(self.name, None, message, f"{len(wanted)} tensors, each once", found, self.about().fix)
 
 
 def _same_names(found: list[Any], wanted: tuple[str, ...]) -> bool:

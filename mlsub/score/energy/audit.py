@@ -51,14 +51,7 @@ def _bad_lines(run: RunPower) -> Iterator[Finding]:
     for name, bad in told[:1]:
         lines = f", and {bad.count - 1} more lines" if bad.count > 1 else ""
         files = f"; also in {len(told) - 1} more files" if len(told) > 1 else ""
-        yield finding(
-            "power.bad-line",
-            f"{run.path}/{name}",
-            "A line cannot be used",
-            line=bad.line,
-            expected="a record with a number as value",
-            actual=f"{bad.what}{lines}{files}",
-        )
+        yield finding("power.bad-line", f"{run.path}/{name}", line=bad.line, actual=f"{bad.what}{lines}{files}")
 
 
 def _negative(run: RunPower) -> Iterator[Finding]:
@@ -69,7 +62,6 @@ def _negative(run: RunPower) -> Iterator[Finding]:
         yield finding(
             "power.negative",
             f"{run.path}/{name}",
-            "A reading is negative",
             actual=f"{watts:g} W" + (f", and in {len(told) - 1} more files" if len(told) > 1 else ""),
         )
 
@@ -81,8 +73,6 @@ def _efficiency(run: RunPower) -> Iterator[Finding]:
         yield finding(
             "power.efficiency",
             f"{run.path}/{name}",
-            "A conversion efficiency is not valid",
-            expected="above 0, at most 1",
             actual=f"{efficiency:g}" + (f", in {len(odd)} files" if len(odd) > 1 else ""),
         )
 
@@ -91,11 +81,7 @@ def _intervals(run: RunPower) -> Iterator[Finding]:
     odd = [node for node in run.nodes if node.odd]
     for node in odd[:1]:
         yield finding(
-            "power.interval",
-            f"{run.path}/{node.name}",
-            "A measurement does not start once and stop once",
-            expected="one power_measurement_start, one power_measurement_stop",
-            actual=f"{node.odd}, on {len(odd)} of {len(run.nodes)} nodes",
+            "power.interval", f"{run.path}/{node.name}", actual=f"{node.odd}, on {len(odd)} of {len(run.nodes)} nodes"
         )
 
 
@@ -103,12 +89,7 @@ def _uncounted(run: RunPower) -> Iterator[Finding]:
     """Files that the official score counts as 0 watts; where all nodes are, there is no energy, and that is told."""
     empty = [node.name for node in run.nodes if node.measured and not node.measured.counted]
     if empty and len(empty) < len(run.nodes):
-        yield finding(
-            "power.uncounted",
-            f"{run.path}/{empty[0]}",
-            "There is no reading between the start and the stop of the measurement, so the node counts as 0 watts",
-            actual=f"{len(empty)} of {len(run.nodes)} nodes",
-        )
+        yield finding("power.uncounted", f"{run.path}/{empty[0]}", actual=f"{len(empty)} of {len(run.nodes)} nodes")
     silent = [switch.name for switch in run.switches if not switch.there]
     if silent:
         yield finding(
@@ -121,21 +102,9 @@ def _uncounted(run: RunPower) -> Iterator[Finding]:
 
 def _described(run: RunPower, nodes: int | None) -> Iterator[Finding]:
     if nodes is not None and len(run.nodes) != nodes:
-        yield finding(
-            "power.node-count",
-            run.path,
-            "The number of measured nodes differs from the system description",
-            expected=f"{nodes} (number_of_nodes)",
-            actual=str(len(run.nodes)),
-        )
+        yield finding("power.node-count", run.path, expected=f"{nodes} (number_of_nodes)", actual=str(len(run.nodes)))
     if max(nodes or 1, len(run.nodes)) > 1 and not any(name.startswith("sw_") for name in run.names):
-        yield finding(
-            "power.no-switch",
-            run.path,
-            "The system has several nodes, and no switch is measured or estimated",
-            expected="sw_0.txt",
-            actual="none",
-        )
+        yield finding("power.no-switch", run.path, actual="none")
 
 
 def audit_copies(runs: Sequence[RunPower]) -> Iterator[Finding]:
@@ -146,10 +115,4 @@ def audit_copies(runs: Sequence[RunPower]) -> Iterator[Finding]:
             continue
         first = seen.setdefault(tuple(node.digest for node in run.nodes), run)
         if first is not run:
-            yield finding(
-                "power.same-readings",
-                run.path,
-                "All readings are the same as those of another run",
-                expected="a separate measurement",
-                actual=first.path,
-            )
+            yield finding("power.same-readings", run.path, actual=first.path)

@@ -110,7 +110,6 @@ def _ownerless(entry: Entry, path: str, known: set[str]) -> list[Finding]:
         finding(
             "power.strays",
             path,
-            "The power folder contains files that belong to no result",
             expected="a folder with the name of each result",
             actual=", ".join(others[:5]) + (", …" if len(others) > 5 else ""),
         )

@@ -110,7 +110,6 @@ def _each(runs: Iterable[RunPower]) -> Iterator[Finding]:
             yield finding(
                 "power.missing",
                 run.path,
-                "A run has no power measurements",
                 expected=f"power/{run.result}/node_0.txt",
                 actual=f"it cannot be read: {run.unreadable[0][1]}" if run.unreadable else None,
             )

@@ -55,12 +55,8 @@ def _sampling(run: RunPower, paced: _Paced) -> Iterator[Finding]:
         yield finding(
             "power.sampling",
             f"{run.path}/{node.name}",
-            "The power is read less often than once a second",
-            expected="one reading per second",
-            actual=(
-                f"median {pace.median_ms / 1000:.2f} s, mean {pace.usual_ms / 1000:.2f} s without gaps, worst "
-                f"{pace.worst_ms / 1000:.1f} s ({pace.readings} readings), {_share(slow, run)}"
-            ),
+            actual=f"median {pace.median_ms / 1000:.2f} s, mean {pace.usual_ms / 1000:.2f} s without gaps, worst "
+            f"{pace.worst_ms / 1000:.1f} s ({pace.readings} readings), {_share(slow, run)}",
         )
 
 
@@ -71,7 +67,6 @@ def _few(run: RunPower, paced: _Paced) -> Iterator[Finding]:
         yield finding(
             "power.few-readings",
             f"{run.path}/{node.name}",
-            "There are too few power readings",
             expected=f"at least {LEAST} readings",
             actual=f"{pace.readings}, {_share(few, run)}",
         )
@@ -84,7 +79,6 @@ def _gap(run: RunPower, paced: _Paced) -> Iterator[Finding]:
         yield finding(
             "power.gap",
             f"{run.path}/{node.name}",
-            "There is a gap in the readings",
             expected=f"at most {GAP_MS / 1000:g} s between two",
             actual=f"{pace.worst_ms / 1000:.1f} s, {_share(gaps, run)}",
         )
@@ -97,7 +91,6 @@ def _clock(run: RunPower, paced: _Paced, start: float, stop: float) -> Iterator[
         yield finding(
             "power.clock",
             f"{run.path}/{node.name}",
-            "The power was measured at a different time than the run",
             expected="readings between run_start and run_stop",
             actual=f"{_side(apart_ms(pace.first_ms, pace.last_ms, start, stop))}, {_share(apart, run)}",
         )
@@ -132,12 +125,8 @@ def _coverage(run: RunPower, paced: _Paced, start: float, stop: float) -> Iterat
         yield finding(
             "power.coverage",
             f"{run.path}/{node.name}",
-            "The readings do not cover the whole run",
-            expected="readings from run_start to run_stop",
-            actual=(
-                f"{uncovered_ms(pace, start, stop) / 1000:.1f} s of {(stop - start) / 1000:.1f} s without any, "
-                f"{_share(part, run)}"
-            ),
+            actual=f"{uncovered_ms(pace, start, stop) / 1000:.1f} s of {(stop - start) / 1000:.1f} s without any, "
+            f"{_share(part, run)}",
         )
 
 

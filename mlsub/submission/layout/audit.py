@@ -1,23 +1,33 @@
-"""The audit of a package's tree: all its rules over one listing."""
+"""The audit of a package's tree: all its rules over one listing, among them those on names and on the top level."""
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 
 from mlsub.findings import Finding
 from mlsub.rules.catalogue import finding
 from mlsub.submission.layout.code import audit_code
-from mlsub.submission.layout.gather import gathered
 from mlsub.submission.layout.links import audit_links
-from mlsub.submission.layout.model import ItemKind, Listing, Place
-from mlsub.submission.layout.names import audit_names
+from mlsub.submission.layout.model import ItemKind, Listing, Place, folder_paths, gathered, named, parents
 from mlsub.submission.layout.strays import audit_strays, stray_paths
-from mlsub.submission.layout.top import audit_top
 
 #: The limit of the official repository check (``mlperf_logging.repo_checker``), in bytes.
 MAX_BYTES = 50 * 1024 * 1024
 #: The usages whose submission rules ask for code; a rehearsal runs code that everybody has.
 CODE_USAGES = ("training", "hpc")
+_TOP = ("systems", "benchmarks", "results")
+#: Besides those of the rules: papers, and what the official tools read or write there.
+_WELCOME = re.compile(
+    r"(readme|licen[cs]|copying|copyright|notice|contributing|citation|changelog|security|codeowners).*"
+    r"|package_checker_params|(package|repo|compliance|system_desc|rcp)_check.*|.*summar.*\.(csv|json|log|md|txt)",
+    re.IGNORECASE,
+)
+#: Windows paths end at 260 characters; this leaves room for the folders above a clone's organisation.
+MAX_PATH = 220
+_RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE)
+_NOT_ON_WINDOWS = re.compile(r'[<>:"|?*\\]')
 
 
 def audit_layout(
@@ -37,12 +47,96 @@ def audit_layout(
         yield from audit_code(listing, places)
         yield from audit_top(listing, places, stray)
     large = [item.path for item in listing.items if item.kind is ItemKind.FILE and (item.size or 0) > MAX_BYTES]
-    yield from gathered("layout.file-size", "Files are larger than 50 MB", large)
+    yield from gathered("layout.file-size", large)
     special = [item.path for item in listing.items if item.kind is ItemKind.OTHER and item.path not in judged]
-    yield from gathered("layout.special-file", "Names are not of a file, folder or link", special)
+    yield from gathered("layout.special-file", special)
     yield from audit_names(listing, stray)
     yield from audit_links(listing, judged)
     yield from audit_strays(strays)
-    yield from gathered("layout.not-listed", "Folders cannot be read, so their contents are unknown", listing.closed)
+    yield from gathered("layout.not-listed", listing.closed, "Folders cannot be read, so their contents are unknown")
     if listing.cut is not None:
-        yield finding("layout.not-listed", ".", "Part of the tree was not checked", actual=listing.cut)
+        yield finding("layout.not-listed", ".", actual=listing.cut)
+
+
+def audit_top(listing: Listing, places: Sequence[Place], strays: Collection[str]) -> Iterator[Finding]:
+    """Names at the top that the rules do not place there, and descriptions of systems without results."""
+    top = {item.path.partition("/")[0] for item in listing.items}
+    odd = sorted(
+        name
+        for name in top
+        if name not in _TOP and not _WELCOME.fullmatch(name) and not name.startswith(".") and name not in strays
+    )
+    folders = folder_paths(listing.items)
+    if "benchmarks" not in top:
+        # That of a misspelled benchmarks folder is another finding.
+        odd = [name for name in odd if not (name in folders and name.startswith("bench"))]
+    if odd:
+        yield finding("layout.top-level", odd[0] if len(odd) == 1 else ".", actual=named(odd) if len(odd) > 1 else None)
+    yield from _unused_descriptions(listing, places)
+
+
+def _unused_descriptions(listing: Listing, places: Sequence[Place]) -> Iterator[Finding]:
+    with_results = {place.system for place in places}
+    unused = sorted(
+        item.name.removesuffix(".json")
+        for item in listing.items
+        if item.parent == "systems"
+        and item.kind in (ItemKind.FILE, ItemKind.LINK)
+        and item.name.endswith(".json")
+        and not item.name.startswith(".")
+        and item.name.removesuffix(".json") not in with_results
+    )
+    if unused and with_results:
+        yield finding(
+            "layout.system-unused",
+            "systems" if len(unused) > 1 else f"systems/{unused[0]}.json",
+            actual=named(unused) if len(unused) > 1 else None,
+        )
+
+
+def audit_names(listing: Listing, strays: Collection[str]) -> Iterator[Finding]:
+    """Each name is judged once, by its worst trait; strays have a finding of their own and go anyway."""
+    there = {item.path for item in listing.items} | folder_paths(listing.items)
+    paths = sorted(path for path in there if path not in strays and not any(above in strays for above in parents(path)))
+    worst: dict[tuple[str, str | None], list[str]] = {}
+    for path in paths:
+        trait = _trait(path.rpartition("/")[2])
+        if trait is not None:
+            worst.setdefault(trait, []).append(path)
+        if len(path) > MAX_PATH:
+            worst.setdefault(("layout.name-too-long", None), []).append(path)
+    for (rule, message), bad in worst.items():
+        yield from gathered(rule, bad, message)
+    yield from gathered("layout.name-collision", _colliding(paths))
+
+
+def _trait(name: str) -> tuple[str, str] | None:
+    """The rule a name breaks, and the words for it."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return "layout.name-unportable", "Names are not UTF-8"
+    if any(unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp") for character in name):
+        return "layout.name-unportable", "Names contain control characters"
+    if _NOT_ON_WINDOWS.search(name):
+        return "layout.name-unportable", 'Names contain a character that Windows forbids (< > : " | ? * or a backslash)'
+    if name.endswith((".", " ")):
+        return "layout.name-unportable", "Names end with a dot or a space, which Windows drops"
+    if _RESERVED.fullmatch(name):
+        return "layout.name-unportable", "Names are reserved for devices on Windows"
+    if " " in name:
+        return "layout.name-refused", "Names contain spaces"
+    if name.startswith("."):
+        return "layout.name-refused", "Names start with a dot"
+    return None
+
+
+def _colliding(paths: list[str]) -> list[str]:
+    first: dict[str, str] = {}
+    colliding = []
+    for path in paths:
+        other = first.setdefault(unicodedata.normalize("NFC", path).casefold(), path)
+        # Below two colliding folders everything collides; they are enough.
+        if other != path and other.rpartition("/")[0] == path.rpartition("/")[0]:
+            colliding.append(path)
+    return colliding

@@ -7,8 +7,7 @@ from difflib import get_close_matches
 
 from mlsub.findings import Finding
 from mlsub.rules.catalogue import finding
-from mlsub.submission.layout.gather import gathered, named
-from mlsub.submission.layout.model import Item, ItemKind, Listing, Place, folder_paths
+from mlsub.submission.layout.model import Item, ItemKind, Listing, Place, folder_paths, gathered, named
 
 README = "README.md"
 SCRIPTS = ("setup.sh", "init_datasets.sh", "run_and_time.sh")
@@ -57,10 +56,8 @@ def audit_code(listing: Listing, places: Sequence[Place]) -> Iterator[Finding]:
             yield _no_code(benchmark, sorted(code.benchmarks))
         elif not code.is_linked(benchmark):
             yield from _benchmark(benchmark, sorted({p.system for p in places if p.benchmark == benchmark}), code)
-    yield from gathered("layout.template-unfilled", "Templates are not filled in", listing.unfilled)
-    yield from gathered(
-        "layout.not-executable", "Scripts cannot be executed", _not_executable(code, places), within="benchmarks"
-    )
+    yield from gathered("layout.template-unfilled", listing.unfilled)
+    yield from gathered("layout.not-executable", _not_executable(code, places), within="benchmarks")
 
 
 def _no_benchmarks(listing: Listing, code: Code) -> Finding:
@@ -69,8 +66,6 @@ def _no_benchmarks(listing: Listing, code: Code) -> Finding:
     return finding(
         "layout.benchmarks-missing",
         "benchmarks",
-        "There is no benchmarks folder, so the code is not in the package",
-        expected="benchmarks/<benchmark>/implementations/<implementation>/",
         actual=f"a folder {close[0]}" if close else None,
         fix=f"Rename {close[0]} to benchmarks." if close else None,
     )
@@ -81,7 +76,6 @@ def _no_code(benchmark: str, there: list[str]) -> Finding:
     return finding(
         "layout.code-missing",
         f"benchmarks/{benchmark}",
-        "A benchmark has results, but no folder of that name with the code",
         actual=f"benchmarks holds {named(there)}" if there else "benchmarks is empty",
         fix=f"If benchmarks/{close[0]} holds its code, rename that folder." if close else None,
     )
@@ -92,15 +86,10 @@ def _benchmark(benchmark: str, systems: list[str], code: Code) -> Iterator[Findi
     items = [item for item in code.benchmarks[benchmark] if item.kind is not ItemKind.FOLDER]
     if f"{folder}/implementations" not in code.folders:
         there = _children(folder, code.folders)
-        yield finding(
-            "layout.implementations-missing",
-            folder,
-            "The code is not in implementations/<implementation>/",
-            actual=named(there) if there else "no folder",
-        )
+        yield finding("layout.implementations-missing", folder, actual=named(there) if there else "no folder")
     scripts = [item.path for item in items if item.name == RUN_SCRIPT]
     if not scripts:
-        yield finding("layout.run-script-missing", folder, f"No {RUN_SCRIPT} anywhere in the benchmark's code")
+        yield finding("layout.run-script-missing", folder)
     own = {system: place for system in systems if (place := _own_folder(folder, system, code.folders))}
     without = [system for system in systems if system not in own]
     if without:
@@ -121,7 +110,6 @@ def _no_system_folder(folder: str, without: list[str], scripts: list[str], code:
     return finding(
         "layout.system-folder-missing",
         folder,
-        "Systems with results have no folder beside the benchmark's code",
         expected=f"<system>/ with {_EXPECTED}",
         actual=named(without) + (f" ({RUN_SCRIPT} is in {named(where)})" if where else ""),
         fix=f"The name of the folder {close[0]} is similar; if it is the system's folder, rename it."
@@ -145,7 +133,6 @@ def _lacking_files(folder: str, own: dict[str, str], items: list[Item]) -> Itera
             yield finding(
                 "layout.files-missing",
                 places[0] if len(places) == 1 else folder,
-                "A system's folder beside the benchmark's code lacks files",
                 expected=_EXPECTED,
                 actual=f"no {', no '.join(lacking)}{listed}",
             )

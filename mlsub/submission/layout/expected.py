@@ -9,14 +9,7 @@ import msgspec
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark
 from mlsub.submission.layout.audit import CODE_USAGES
-from mlsub.submission.layout.code import README, SCRIPTS
-
-_WORDS = {
-    "README.md": "how to set up, get the data and run, with commands",
-    "setup.sh": "configures the system, once",
-    "init_datasets.sh": "gets and prepares the data, once",
-    "run_and_time.sh": "runs the benchmark and writes a result log",
-}
+from mlsub.submission.layout.templates import template_words
 
 
 class PlannedEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,6 +67,6 @@ def _code(entry: PlannedEntry) -> dict[str, str]:
     folder = f"benchmarks/{entry.benchmark}"
     own = f"{folder}/{entry.system}"
     paths = {f"{folder}/implementations/{entry.implementation}/": "the code that ran"}
-    paths |= {f"{own}/{name}": _WORDS[name] for name in (README, *SCRIPTS)}
+    paths |= {f"{own}/{name}": word for name, word in template_words().items()}
     paths[f"{own}/{entry.system}_{entry.implementation}.json"] = "how the system used the implementation"
     return paths

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from mlsub.findings import Finding
-from mlsub.submission.layout.gather import gathered
-from mlsub.submission.layout.model import ItemKind, Listing, folder_paths
+from mlsub.submission.layout.model import ItemKind, Listing, folder_paths, gathered
 from mlsub.submission.layout.strays import is_stray_name
 
 _MAX_HOPS, _MAX_PARTS = 40, 200
@@ -27,9 +26,9 @@ def audit_links(listing: Listing, judged: Collection[str] = ()) -> Iterator[Find
     for path, fault in _faults(listing):
         if fault == _ESCAPES or path not in judged:
             bad.setdefault(fault, []).append(path)
-    yield from gathered("layout.link-escapes", "Links lead out of the package", bad.get(_ESCAPES, []))
-    yield from gathered("layout.link-broken", "Links are broken", bad.get(_BROKEN, []))
-    yield from gathered("layout.link-broken", "Links are circular", bad.get(_CIRCLE, []))
+    yield from gathered("layout.link-escapes", bad.get(_ESCAPES, ()))
+    yield from gathered("layout.link-broken", bad.get(_BROKEN, ()))
+    yield from gathered("layout.link-broken", bad.get(_CIRCLE, ()), "Links are circular")
 
 
 def _faults(listing: Listing) -> Iterator[tuple[str, str]]:

@@ -4,26 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from mlsub.findings import Finding
-from mlsub.submission.layout.gather import gathered
-from mlsub.submission.layout.model import Item, ItemKind, Listing, parents
-
-_FOLDERS = {
-    "folders of caches": re.compile(r"__pycache__|\.(pytest|mypy|ruff)_cache|\.ipynb_checkpoints|\.eggs|.+\.egg-info"),
-    "folders of version control": re.compile(r"\.(git|hg|svn)|CVS"),
-    "folders of installed packages": re.compile(r"node_modules|\.venv|\.tox|site-packages"),
-    "folders of editors": re.compile(r"\.(idea|vscode|vs)"),
-}
-_FILES = {
-    "backup and swap files of editors": re.compile(r"\..+\.sw[a-p]|.*~|#.+#|\.#.+|.+\.(bak|orig|rej)"),
-    "files of the operating system": re.compile(
-        r"\.DS_Store|\._.+|Thumbs\.db|desktop\.ini|\.nfs[0-9a-f]+", re.IGNORECASE
-    ),
-    "core dumps": re.compile(r"core(\.\d+)?|vgcore\.\d+"),
-    "compiled files": re.compile(r".+\.(pyc|pyo|o|obj)"),
-    "parts of files that were never finished": re.compile(r".+\.(part|crdownload)|\.mlsub-.+"),
-}
+from mlsub.io.data import shipped
+from mlsub.submission.layout.model import Item, ItemKind, Listing, gathered, parents
 
 
 def is_stray_folder(item: Item) -> bool:
@@ -52,16 +37,24 @@ def stray_paths(listing: Listing) -> dict[str, list[str]]:
 def audit_strays(strays: dict[str, list[str]]) -> Iterator[Finding]:
     """What was left lying about, one finding a kind and area of the tree."""
     for kind, paths in strays.items():
-        yield from gathered("layout.stray", f"The package holds {kind}", paths)
+        yield from gathered("layout.stray", paths, f"The package holds {kind}")
 
 
 def _kind(item: Item) -> str | None:
     if item.kind is ItemKind.FOLDER:
         return _folder_kind(item.name)
-    if item.kind is not ItemKind.FILE:
-        return None
-    return next((kind for kind, pattern in _FILES.items() if pattern.fullmatch(item.name)), None)
+    return _match("files", item.name) if item.kind is ItemKind.FILE else None
 
 
 def _folder_kind(name: str) -> str | None:
-    return next((kind for kind, pattern in _FOLDERS.items() if pattern.fullmatch(name)), None)
+    return _match("folders", name)
+
+
+def _match(table: str, name: str) -> str | None:
+    return next((kind for kind, pattern in _patterns(table).items() if pattern.fullmatch(name)), None)
+
+
+@cache
+def _patterns(table: str) -> dict[str, re.Pattern[str]]:
+    kinds = shipped(__file__, "strays.yaml", dict[str, dict[str, str]])[table]
+    return {kind: re.compile(pattern) for kind, pattern in kinds.items()}

@@ -7,9 +7,10 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from mlsub.submission.layout.code import README, SCRIPTS
 from mlsub.submission.layout.model import Item, ItemKind, Listing
 from mlsub.submission.layout.strays import is_stray_folder
-from mlsub.submission.layout.templates import TEMPLATE_NAMES, is_unfilled
+from mlsub.submission.layout.templates import is_unfilled
 
 #: The largest published package has 2,300 files; who has more than this lists something else.
 MAX_ITEMS = 100_000
@@ -76,7 +77,9 @@ def _is_unfilled_template(folder: Path, item: Item) -> bool:
 def may_be_template(path: str) -> bool:
     """Whether templates are put at a place of the tree: benchmarks/<benchmark>/<system>/<name>."""
     parts = path.split("/")
-    return len(parts) == 4 and parts[0] == "benchmarks" and (parts[3] in TEMPLATE_NAMES or parts[3].endswith(".json"))
+    return (
+        len(parts) == 4 and parts[0] == "benchmarks" and (parts[3] in (README, *SCRIPTS) or parts[3].endswith(".json"))
+    )
 
 
 def begins_as_template(file: Path) -> bool:

@@ -1,1 +1,1 @@
-"""Describe the machine this runs on: what the system and its tools tell, each value with where it is from."""
+"""Describe the machine this runs on: what the system and its tools report, each value with where it is from."""

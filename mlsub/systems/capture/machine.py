@@ -1,4 +1,4 @@
-"""A capture: everything one host tells of itself, and its document."""
+"""A capture: everything one host reports of itself, and its document."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ import msgspec
 from mlsub.io.errors import MlsubError
 from mlsub.io.version import VERSION
 from mlsub.systems.capture.accelerators import find_accelerators
-from mlsub.systems.capture.found import Found, read_text, unknown
+from mlsub.systems.capture.hardware import find_memory, find_processor, find_storage
 from mlsub.systems.capture.network import find_network
-from mlsub.systems.capture.processor import find_memory, find_processor
 from mlsub.systems.capture.software import find_software
-from mlsub.systems.capture.storage import find_storage
+from mlsub.systems.capture.tools import Found, read_text, unknown
 from mlsub.systems.fields import fields
 
 #: A capture is below 10 KiB.
@@ -24,19 +23,19 @@ MAX_BYTES = 1 << 20
 _LONGEST = 2000
 
 
-class Told(msgspec.Struct, frozen=True):
-    """A value as a capture's document has it."""
+class Captured(msgspec.Struct, frozen=True):
+    """A value as the document of a capture has it."""
 
     value: str
     source: str
 
 
 class Capture(msgspec.Struct, frozen=True, kw_only=True):
-    """What one host tells. ``host`` tells hosts apart without naming them: a digest of the kernel's boot id."""
+    """What one host reports. ``host`` distinguishes hosts without naming them: a digest of the kernel's boot id."""
 
     mlsub: str
     host: str
-    values: dict[str, Told]
+    values: dict[str, Captured]
 
 
 def capture_here(root: Path = Path("/")) -> Capture:
@@ -57,12 +56,12 @@ def capture_here(root: Path = Path("/")) -> Capture:
         "system_name": unknown("yours to choose; the name of the host is not looked at"),
         "cooling": unknown("no tool reports it"),
     }
-    values = {name: Told(str(found[name].value)[:_LONGEST], found[name].source) for name in found}
+    values = {name: Captured(str(found[name].value)[:_LONGEST], found[name].source) for name in found}
     return Capture(mlsub=VERSION, host=_digest(root), values=values)
 
 
 def _digest(root: Path) -> str:
-    """What tells this host from others without naming it; one that has nothing of the kind is new each time."""
+    """What distinguishes this host without naming it; one that has nothing of the kind is new each time."""
     for place in ("proc/sys/kernel/random/boot_id", "etc/machine-id"):
         text = (read_text(root / place) or "").strip()
         if text:
@@ -79,7 +78,7 @@ def from_json(raw: bytes, where: str) -> Capture:
     """A capture from its document.
 
     Raises:
-        MlsubError: it is none; ``where`` says whose it is.
+        MlsubError: it is not one; ``where`` says whose it is.
     """
     if len(raw) > MAX_BYTES:
         raise MlsubError(f"{where} is larger than 1 MiB, which no capture is.")
@@ -90,7 +89,7 @@ def from_json(raw: bytes, where: str) -> Capture:
             f"{where} is not a capture ({error}). Make one with mlsub system capture --format json."
         ) from None
     unknown_names = [name for name in capture.values if name not in fields().fields]
-    if unknown_names or any(len(told.value) > _LONGEST for told in capture.values.values()):
+    if unknown_names or any(len(each.value) > _LONGEST for each in capture.values.values()):
         what = f"it has a field {unknown_names[0][:40]!r}" if unknown_names else "a value is too long"
         raise MlsubError(f"{where} is not a capture ({what}). Make one with mlsub system capture --format json.")
     return capture
@@ -100,7 +99,7 @@ def read_capture(file: Path) -> Capture:
     """A capture from a file.
 
     Raises:
-        MlsubError: it cannot be read, or is none.
+        MlsubError: it cannot be read, or is not a capture.
     """
     try:
         if not file.is_file():

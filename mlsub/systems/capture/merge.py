@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from mlsub.findings import Finding
 from mlsub.io.show import show
 from mlsub.rules.catalogue import finding
-from mlsub.systems.capture.found import Found
 from mlsub.systems.capture.machine import Capture
+from mlsub.systems.capture.tools import Found
 from mlsub.systems.catalogue import Value
 from mlsub.systems.fields import fields
 
 
 def merge(captures: Sequence[tuple[str, Capture]]) -> tuple[Found, tuple[Finding, ...]]:
-    """One host for all, and what tells against that.
+    """One host for all, and what contradicts that.
 
     A host that was captured by several processes counts once. Where hosts differ, most of them are right, and each
     of the others is a finding that names its capture.
@@ -30,13 +30,13 @@ def merge(captures: Sequence[tuple[str, Capture]]) -> tuple[Found, tuple[Finding
     merged: Found = {"number_of_nodes": Value(str(count), f"{'one host' if count == 1 else f'{count} hosts'} captured")}
     findings: list[Finding] = []
     for name in fields().required:
-        told = {where: capture.values[name] for where, capture in hosts.values() if name in capture.values}
-        if not told:
+        values = {where: capture.values[name] for where, capture in hosts.values() if name in capture.values}
+        if not values:
             continue
-        most, agreeing = Counter(one.value for one in told.values()).most_common(1)[0]
-        source = next(one.source for one in told.values() if one.value == most)
+        most, agreeing = Counter(one.value for one in values.values()).most_common(1)[0]
+        source = next(one.source for one in values.values() if one.value == most)
         merged[name] = Value(most, source if count == 1 else f"{source} ({agreeing} of {count} hosts)")
-        for where, one in told.items():
+        for where, one in values.items():
             if one.value != most:
                 message = f"A host differs from most in {name}"
                 findings.append(

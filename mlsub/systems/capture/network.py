@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from mlsub.systems.capture.found import Found, counted, read_text, unknown
-from mlsub.systems.capture.tools import run_tool
+from mlsub.systems.capture.tools import Found, children, counted, output_of, read_text, unknown
 from mlsub.systems.catalogue import Value
 
-_MOST_ADAPTERS = 256
 _PCI = re.compile(r"[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]")
 _ROW = re.compile(r'^(\S+) "([^"]*)" "([^"]*)" "([^"]*)"', re.MULTILINE)
 _MAKERS = re.compile(r",? (Technologies|Corporation|Corp\.|Inc\.|Limited|Ltd\.|and subsidiaries)\b", re.IGNORECASE)
@@ -29,11 +27,8 @@ def find_network(root: Path) -> Found:
 
 def _names() -> dict[str, str]:
     """Makers and models by place on the PCI bus."""
-    ran = run_tool(["lspci", "-D", "-mm"])
-    if ran is None or not ran.well:
-        return {}
     found = {}
-    for place, kind, maker, model in _ROW.findall(ran.output):
+    for place, kind, maker, model in _ROW.findall(output_of(["lspci", "-D", "-mm"])):
         if kind in ("Ethernet controller", "Infiniband controller", "Network controller"):
             found[place] = f"{_MAKERS.sub('', maker)} {model}".strip()[:120]
     return found
@@ -41,8 +36,8 @@ def _names() -> dict[str, str]:
 
 def _infiniband(root: Path, names: dict[str, str]) -> list[str]:
     found = []
-    for device in _children(root / "sys/class/infiniband"):
-        for port in _children(device / "ports"):
+    for device in children(root / "sys/class/infiniband"):
+        for port in children(device / "ports"):
             if (read_text(port / "link_layer") or "").strip() == "InfiniBand":
                 rate = re.match(r"[0-9.]+ Gb/sec", read_text(port / "rate") or "")
                 speed = rate[0].replace("Gb/sec", "Gb/s") if rate else ""
@@ -52,7 +47,7 @@ def _infiniband(root: Path, names: dict[str, str]) -> list[str]:
 
 def _ethernet(root: Path, names: dict[str, str]) -> list[str]:
     found = []
-    for device in _children(root / "sys/class/net"):
+    for device in children(root / "sys/class/net"):
         # Type 1 is Ethernet; without a device behind it, it is a bridge, a tunnel or the loop.
         if (device / "device").exists() and (read_text(device / "type") or "").strip() == "1":
             speed = (read_text(device / "speed") or "").strip()
@@ -75,10 +70,3 @@ def _name(device: Path, names: dict[str, str]) -> str:
     if _PCI.fullmatch(place) and place in names:
         return names[place]
     return "" if driver == "driver" else driver
-
-
-def _children(folder: Path) -> list[Path]:
-    try:
-        return sorted(folder.iterdir())[:_MOST_ADAPTERS]
-    except OSError:
-        return []

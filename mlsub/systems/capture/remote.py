@@ -21,7 +21,7 @@ def hosts_in(text: str) -> list[str]:
     """The hosts of a list with commas, each once.
 
     Raises:
-        MlsubError: one is no name of a host, or there is none.
+        MlsubError: one is not the name of a host, or there is none.
     """
     hosts = list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
     if not hosts:

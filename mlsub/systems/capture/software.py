@@ -7,9 +7,8 @@ import re
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from mlsub.systems.capture import graphcore
-from mlsub.systems.capture.found import Found, read_text, unknown
-from mlsub.systems.capture.tools import run_tool
+from mlsub.systems.capture.accelerators import find_poplar
+from mlsub.systems.capture.tools import Found, output_of, read_text, unknown
 from mlsub.systems.catalogue import Value
 from mlsub.systems.names import registry
 
@@ -61,11 +60,10 @@ def _stack(driver: Value | None) -> Value:
         number = next((number for one in distributions if (number := _version(one))), None)
         if number is not None:
             parts.append(Value(f"{name} {number}", "its Python environment"))
-    ran = run_tool(["nvcc", "--version"])
-    match = re.search(r"release ([0-9.]+)", ran.output) if ran is not None and ran.well else None
+    match = re.search(r"release ([0-9.]+)", output_of(["nvcc", "--version"]))
     if match is not None and not any(part.value.startswith("CUDA ") for part in parts):
         parts.append(Value(f"CUDA {match[1]}", "nvcc --version"))
-    parts += graphcore.find_software()
+    parts += find_poplar()
     if driver is not None and " driver " in str(driver.value):
         parts.append(driver)
     sources = dict.fromkeys(part.source for part in parts)

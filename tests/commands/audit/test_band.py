@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlsub.commands.audit.band import MAX_BITS, Band, TooLargeError, combine, compare
+from mlsub.commands.audit.evaluate import MAX_BITS, Band, TooLargeError, combine, compare
 
 NUMBERS = st.fractions(min_value=-100, max_value=100, max_denominator=50)
 

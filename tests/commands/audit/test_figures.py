@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 import yaml
 
-from mlsub.commands.audit.audit import Audit, audit
-from mlsub.commands.audit.band import Band
 from mlsub.commands.audit.document import document_of
-from mlsub.commands.audit.evaluate import evaluate
+from mlsub.commands.audit.evaluate import Band, World, evaluate
 from mlsub.commands.audit.expression import functions
-from mlsub.commands.audit.facts import Facts, gather
+from mlsub.commands.audit.facts import gather
 from mlsub.commands.audit.model import Result
 from mlsub.commands.audit.places import RoundFolder, round_folders
-from mlsub.commands.audit.verdict import ClaimVerdict
+from mlsub.commands.audit.read import read_claims
+from mlsub.commands.audit.run import audit, read_world
+from mlsub.commands.audit.verdict import Audit, ClaimVerdict
 from mlsub.commands.audit.wording import fixed, wordings
 from mlsub.commands.audit.words import rounded
 from mlsub.present.text import render
@@ -33,8 +33,8 @@ FIGURES: list[tuple[str, str]] = [(str(expression), figure) for expression, figu
 
 
 @pytest.fixture(scope="module")
-def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Audit:
-    """An audit whose claims are the figures of the table."""
+def evaluated(tmp_path_factory: pytest.TempPathFactory) -> World:
+    """A file whose claims are the figures of the table, and the results that they name."""
     keys = ("round", "submitter", "system", "benchmark")
     content = {
         "claims_version": 1,
@@ -47,14 +47,14 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Audit:
     }
     file = tmp_path_factory.mktemp("figures") / "claims.yaml"
     file.write_text(yaml.safe_dump(content))
-    return audit(file, [str(shared.CORPUS)], jobs=1)
+    return read_world(read_claims(file), [str(shared.CORPUS)], jobs=1)
 
 
 @pytest.mark.parametrize("number", range(len(FIGURES)), ids=[expression for expression, _ in FIGURES])
-def test_a_figure_has_all_its_printed_digits(number: int, evaluated: Audit) -> None:
-    claim = evaluated.claims[number].claim
+def test_a_figure_has_all_its_printed_digits(number: int, evaluated: World) -> None:
+    claim = evaluated.file.claims[number]
     assert claim.expr is not None
-    value = evaluate(claim.expr.tree, evaluated.world, "published")
+    value = evaluate(claim.expr.tree, evaluated, "published")
     assert isinstance(value, Band)
     assert value.certain
     printed = FIGURES[number][1]
@@ -62,26 +62,27 @@ def test_a_figure_has_all_its_printed_digits(number: int, evaluated: Audit) -> N
     assert fixed(value.low, digits).replace(",", "") == printed
 
 
-def test_the_fractions_are_those_the_score_rounds(evaluated: Audit) -> None:
-    for facts in evaluated.world.facts.values():
-        assert isinstance(facts, Facts)
+def test_the_fractions_are_those_the_score_rounds(evaluated: World) -> None:
+    for facts in evaluated.facts.values():
         known = [log.run.minutes for log in facts.logs]
-        assert facts.mean is not None
-        assert min(m for m in known if m) <= float(facts.mean) <= max(m for m in known if m)
+        mean = facts.shown.minutes["published"]
+        assert mean is not None
+        assert min(m for m in known if m) <= float(mean) <= max(m for m in known if m)
 
 
-def test_only_two_sets_were_edited(evaluated: Audit) -> None:
+def test_only_two_sets_were_edited(evaluated: World) -> None:
     edited = {
-        name: fixed(facts.edit)
-        for name, facts in evaluated.world.facts.items()
-        if isinstance(facts, Facts) and facts.edit is not None
+        name: fixed(facts.shown.edit_factor)
+        for name, facts in evaluated.facts.items()
+        if facts.shown.edit_factor is not None
     }
     assert edited == {"g11_16b": "1.098000", "g11_64b": "1.118000"}
 
 
-def test_without_scaling_json_the_olympic_mean_is_published(evaluated: Audit) -> None:
-    facts = [one for one in evaluated.world.facts.values() if isinstance(one, Facts)]
-    assert all(one.scaling is None and one.score("published") == one.mean for one in facts)
+def test_without_scaling_json_the_olympic_mean_is_published(evaluated: World) -> None:
+    shown = [one.shown for one in evaluated.facts.values() if one.shown.found]
+    assert all(one.scaling_json is None for one in shown)
+    assert all(one.minutes["published"] == one.minutes["unscaled"] for one in shown if one.edit_factor is None)
 
 
 @lru_cache(maxsize=4)
@@ -144,8 +145,7 @@ VERDICTS = {
 @pytest.mark.parametrize(("round_", "name"), [(round_, name) for round_, table in VERDICTS.items() for name in table])
 def test_a_claim_has_its_verdict(round_: str, name: str) -> None:
     [judged] = [one for one in graphcore(round_).claims if one.claim.id == name]
-    headline = judged.headline
-    value = None if headline is None else headline.value
+    value = judged.computed
     shown = None if value is None else str(value) if isinstance(value, bool) else fixed(value)
     assert (judged.verdict.value, judged.only_for, shown) == VERDICTS[round_][name]
 
@@ -161,12 +161,12 @@ def test_every_claim_of_the_inventory_is_there() -> None:
 )
 def test_performance_per_dollar_breaks_even_where_it_should(name: str, points: list[str]) -> None:
     [judged] = [one for one in graphcore("v1.0").claims if one.claim.id == name]
-    assert [rounded(one.at) for one in judged.break_evens] == points
-    assert [one.within for one in judged.break_evens] == [True, False]
+    assert [rounded(one.at) for one in judged.break_even] == points
+    assert [one.within_uncertainty for one in judged.break_even] == [True, False]
 
 
 def test_the_spread_of_the_prices() -> None:
-    spreads = {one.claim.id: one.variants[0] for one in graphcore("v1.0").claims if one.variants}
+    spreads = {one.claim.id: one.readings[0] for one in graphcore("v1.0").claims if one.readings}
     ends = [(variant.low, variant.high) for variant in (spreads["S3-24"], spreads["S3-25"])]
     assert [(fixed(low), fixed(high)) for low, high in ends if low and high] == [
         ("1.472886", "1.627926"),
@@ -176,7 +176,7 @@ def test_the_spread_of_the_prices() -> None:
 
 def test_what_else_changed_is_told() -> None:
     [judged] = [one for one in graphcore("v1.1").claims if one.claim.id == "X-02"]
-    assert [(change.name, change.first, change.second) for change in judged.changes][:3] == [
+    assert [(change.name, change.first, change.second) for change in judged.changed][:3] == [
         ("opt_name", "sgd", "lars"),
         ("epochs", "44", "38"),
         ("global_batch_size", "1920", "3200"),
@@ -207,9 +207,9 @@ def test_the_worked_examples() -> None:
     assert near.value is not None
     assert fixed(near.value, 9) == "1.958547952"
     figures = {
-        name: fixed(one.headline.value, 9)
+        name: fixed(one.computed, 9)
         for name, one in found.items()
-        if one.headline is not None and not isinstance(one.headline.value, bool)
+        if one.computed is not None and not isinstance(one.computed, bool)
     }
     assert figures == {
         "ttt-bert-pod64": "9.392079167",
@@ -243,7 +243,8 @@ def test_nothing_else_in_the_corpus_was_edited() -> None:
         if one.usage == "training":
             facts = gather(list(_results(one)), [one], 1)
             seen += len(facts)
-            found.update({name: fixed(of.edit) for name, of in facts.items() if isinstance(of, Facts) and of.edit})
+            edits = {name: of.shown.edit_factor for name, of in facts.items()}
+            found.update({name: fixed(edit) for name, edit in edits.items() if edit})
     assert seen > 200
     assert found == {
         "1.1/Graphcore/ipu-pod16-POPART-closed/bert": "1.098000",

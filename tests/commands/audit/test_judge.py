@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.audit.audit import Audit, audit
-from mlsub.commands.audit.facts import Facts
-from mlsub.commands.audit.verdict import Judged
+from mlsub.commands.audit.run import audit
+from mlsub.commands.audit.verdict import Audit, Judged
 from mlsub.io.errors import MlsubError
 from mlsub.io.yamlfile import FileProblemsError
 from tests.make_tree import Tree, make_tree, spoil
@@ -193,12 +192,12 @@ def test_a_folder_without_results(name: str, tree: Tree) -> None:
 
 def test_break_even_is_exact_for_a_line_and_for_one_over_it(tree: Tree) -> None:
     line = one(tree, "expr: minutes(acme) * price, stated: {value: 1200}")
-    assert [point.at for point in line.break_evens] == [Fraction(2399, 24), Fraction(2401, 24)]
+    assert [point.at for point in line.break_even] == [Fraction(2399, 24), Fraction(2401, 24)]
     over = one(tree, "expr: 'per_dollar(acme, price) * 12000', stated: {value: 10}")
-    assert [point.at for point in over.break_evens] == [Fraction(2000, 19), Fraction(2000, 21)]
+    assert [point.at for point in over.break_even] == [Fraction(2000, 19), Fraction(2000, 21)]
     percent = one(tree, "expr: price / 200, stated: {value: 50, unit: '%'}")
-    assert [point.at for point in percent.break_evens] == [99, 101]
-    assert not one(tree, "expr: price * price, stated: {value: 10000}").break_evens
+    assert [point.at for point in percent.break_even] == [99, 101]
+    assert not one(tree, "expr: price * price, stated: {value: 10000}").break_even
 
 
 def test_fragile_in_other_words(tree: Tree) -> None:
@@ -216,7 +215,7 @@ def test_a_table_of_published_scores_decides(tree: Tree) -> None:
     judged = one(tree, "expr: minutes(acme), stated: {value: 12, unit: min}", head=HEAD + table)
     # The logs say 12; nobody edited them, so what they say is for comparison.
     assert judged.verdict == "fails"
-    assert [(one.basis, one.holds, one.decides) for one in judged.variants[0].outcomes] == [
+    assert [(one.basis, one.holds, one.decides) for one in judged.readings[0].bases] == [
         ("published", False, True),
         ("unscaled", True, False),
     ]
@@ -238,17 +237,16 @@ def test_without_a_table_the_logs_and_scaling_json_give_the_published_score(tree
         "expr: 'minutes(acme, published)', stated: {value: 12}",
     ):
         judged = one(tree, claim)
-        assert (judged.verdict, judged.headline and judged.headline.basis) == ("holds", "published")
+        assert (judged.verdict, judged.basis) == ("holds", "published")
     assert one(tree, "expr: minutes(acme), stated: {value: 12}", bases=["published"]).verdict == "holds"
 
 
 def test_the_factor_of_the_committee_makes_a_published_score(tree: Tree) -> None:
     (tree.entry() / "scaling.json").write_text(json.dumps({"scaling_factor": 1.05}))
     judged = one(tree, "expr: minutes(acme), stated: {value: '12.6'}")
-    assert judged.headline is not None
-    assert judged.headline.value == Fraction(63, 5)
+    assert judged.computed == Fraction(63, 5)
     assert judged.verdict == "holds"
-    assert [(one.basis, one.value, one.decides) for one in judged.variants[0].outcomes] == [
+    assert [(one.basis, one.value, one.decides) for one in judged.readings[0].bases] == [
         ("published", Fraction(63, 5), True),
         ("unscaled", 12, False),
     ]
@@ -257,9 +255,8 @@ def test_the_factor_of_the_committee_makes_a_published_score(tree: Tree) -> None
 def test_a_run_that_is_not_compliant_counts_as_slowest(tree: Tree) -> None:
     spoil(tree, 0)
     found = run(tree, "expr: minutes(acme), stated: {value: 13}")
-    facts = found.world.facts["acme"]
-    assert isinstance(facts, Facts)
-    assert (facts.mean, facts.minutes[0]) == (13, None)
+    [acme] = found.results
+    assert (acme.minutes["unscaled"], acme.run_minutes[0]) == (13, None)
 
 
 def test_an_entry_without_a_score_is_not_verifiable(tree: Tree) -> None:
@@ -278,12 +275,15 @@ def test_edited_times_are_undone(tree: Tree) -> None:
 
         tree.edit(stretch, number)
     found = run(tree, "expr: minutes(acme), stated: {value: 13, unit: min}")
-    facts = found.world.facts["acme"]
-    assert isinstance(facts, Facts)
-    assert (facts.mean, facts.edit, facts.undone) == (Fraction(66, 5), Fraction(11, 10), 12)
+    [acme] = found.results
+    assert (acme.minutes["published"], acme.edit_factor, acme.minutes["unscaled"]) == (
+        Fraction(66, 5),
+        Fraction(11, 10),
+        12,
+    )
     [judged] = found.claims
     assert judged.verdict == "depends-on-basis"
-    assert [(one.basis, one.value) for one in judged.variants[0].outcomes][:2] == [
+    assert [(one.basis, one.value) for one in judged.readings[0].bases][:2] == [
         ("published", Fraction(66, 5)),
         ("unscaled", 12),
     ]
@@ -296,12 +296,12 @@ def test_what_else_differs_is_told_where_it_is_asked_for(tree: Tree) -> None:
     judged = one(
         tree, "expr: 'ratio(acme, beta)', stated: {value: 1}, context: [global_batch_size, framework, opt_name]"
     )
-    assert [(change.name, change.first, change.second) for change in judged.changes] == [
+    assert [(change.name, change.first, change.second) for change in judged.changed] == [
         ("global_batch_size", "1600", "3200"),
         ("framework", "another", "some framework"),
     ]
     everything = one(tree, "expr: 'ratio(acme, beta)', stated: {value: 1}, context: all")
-    assert [change.name for change in everything.changes] == ["division", "framework", "global_batch_size"]
+    assert [change.name for change in everything.changed] == ["division", "framework", "global_batch_size"]
 
 
 def test_two_wordings_of_one_number_are_noted(tree: Tree) -> None:
@@ -313,7 +313,7 @@ def test_two_wordings_of_one_number_are_noted(tree: Tree) -> None:
 
 
 def test_results_that_no_claim_uses_are_not_read(tree: Tree) -> None:
-    assert list(run(tree, "expr: minutes(acme), stated: {value: 12}").world.facts) == ["acme"]
+    assert [one.name for one in run(tree, "expr: minutes(acme), stated: {value: 12}").results] == ["acme"]
 
 
 def test_exit_statuses(tree: Tree) -> None:

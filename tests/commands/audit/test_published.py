@@ -14,11 +14,12 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.audit.audit import Audit, audit
-from mlsub.commands.audit.facts import Facts
+from mlsub.commands.audit.evaluate import World
 from mlsub.commands.audit.judge import judge
-from mlsub.commands.audit.numbers import stated
-from mlsub.commands.audit.wording import accepted, halfway
+from mlsub.commands.audit.read import read_claims
+from mlsub.commands.audit.run import audit, audit_of, read_world
+from mlsub.commands.audit.verdict import Audit
+from mlsub.commands.audit.wording import accepted, halfway, stated
 from mlsub.rules.load import benchmark
 from tests.differential import shared
 from tests.make_tree import make_tree
@@ -50,8 +51,8 @@ def sentence(round_: str, path: str, minutes: str) -> str:
 
 
 @lru_cache(maxsize=16)
-def audited(round_: str, folder: Path) -> Audit:
-    """An audit of a file that states the score of every entry of a round to three digits."""
+def audited(round_: str, folder: Path) -> tuple[World, Audit]:
+    """A file that states the score of every entry of a round to three digits, and the audit of it."""
     content: dict[str, Any] = {"claims_version": 1, "source": {"title": "the table"}, "results": {}, "claims": []}
     for number, (path, minutes) in enumerate(entries(round_).items()):
         organisation, _, system, name = path.split("/")
@@ -71,7 +72,8 @@ def audited(round_: str, folder: Path) -> Audit:
         )
     file = folder / f"{round_}.yaml"
     file.write_text(yaml.safe_dump(content))
-    return audit(file, [str(shared.folder(round_))], jobs=1)
+    world = read_world(read_claims(file), [str(shared.folder(round_))], jobs=1)
+    return world, audit_of(world)
 
 
 @pytest.fixture(scope="module")
@@ -82,11 +84,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @published
 @pytest.mark.parametrize("round_", ROUNDS)
 def test_claims_that_state_the_published_scores_hold(round_: str, folder: Path) -> None:
-    found = audited(round_, folder)
+    _, found = audited(round_, folder)
     verdicts = {one.claim.text: one.verdict.value for one in found.claims}
     assert len(verdicts) >= 11
     # The logs of two sets were edited after the runs, which a reader has to know: published 32.697, else 29.778.
-    edited = {one.result.name for one in found.world.facts.values() if isinstance(one, Facts) and one.edit}
+    edited = {one.name for one in found.results if one.edit_factor}
     assert len(edited) == (2 if round_ == "1.1" else 0)
     depends = {text for text, verdict in verdicts.items() if verdict == "depends-on-basis"}
     assert len(depends) == len(edited)
@@ -97,7 +99,7 @@ def test_claims_that_state_the_published_scores_hold(round_: str, folder: Path) 
 @pytest.mark.parametrize("round_", ROUNDS)
 @pytest.mark.parametrize("digits", [0, 1, 2, 4, 6])
 def test_they_hold_with_any_number_of_digits_and_on_the_published_basis(round_: str, digits: int, folder: Path) -> None:
-    found = audited(round_, folder)
+    world, found = audited(round_, folder)
     for one, minutes in zip(found.claims, entries(round_).values(), strict=True):
         node = yaml.compose(f"{{value: '{minutes:.{digits}f}', unit: min}}", Loader=yaml.SafeLoader)
         assert isinstance(node, yaml.MappingNode)
@@ -105,19 +107,20 @@ def test_they_hold_with_any_number_of_digits_and_on_the_published_basis(round_: 
         claim = type(one.claim)(
             id=one.claim.id, text="", line=1, source=one.claim.source, expr=one.claim.expr, stated=said
         )
-        assert judge(claim, found.world, ["published"]).verdict == "holds", one.claim.text
+        assert judge(claim, world, ["published"]).verdict == "holds", one.claim.text
 
 
 @published
 @pytest.mark.parametrize("round_", ROUNDS)
 def test_published_is_unscaled_times_the_factor_of_scaling_json(round_: str, folder: Path) -> None:
-    for one in audited(round_, folder).world.facts.values():
-        assert isinstance(one, Facts)
-        assert one.mean is not None
-        file = shared.folder(round_) / one.place / "scaling.json"
+    for one in audited(round_, folder)[1].results:
+        unscaled, published_ = one.minutes["unscaled"], one.minutes["published"]
+        assert one.path is not None and unscaled is not None and published_ is not None
+        file = shared.folder(round_) / one.path / "scaling.json"
         factor = json.loads(file.read_text())["scaling_factor"] if file.exists() else 1
-        assert float(one.score("published") or 0) == pytest.approx(float(one.mean) * factor, rel=1e-12)
-        assert one.edit or one.score("unscaled") == one.mean
+        edit = float(one.edit_factor or 1)
+        rel = 1e-12 if one.edit_factor is None else 1e-4
+        assert float(published_) == pytest.approx(float(unscaled) * edit * factor, rel=rel)
 
 
 @published
@@ -140,7 +143,7 @@ def test_a_gain_from_round_to_round_is_that_of_the_published_scores(tmp_path: Pa
     )
     [judged] = audit(file, [str(shared.CORPUS)], jobs=1).claims
     assert judged.verdict == "holds"
-    assert [one.basis for one in judged.variants[0].deciding] == ["published"]
+    assert [one.basis for one in judged.readings[0].deciding] == ["published"]
 
 
 @given(st.integers(1, 10**9), st.integers(0, 5))
@@ -187,7 +190,7 @@ def test_a_gain_of_published_scores_holds_and_the_unscaled_one_is_for_comparison
     )
     found = {one.claim.id: one for one in audit(file, [str(tmp_path)], jobs=1).claims}
     assert {name: one.verdict.value for name, one in found.items()} == {"time": "holds", "gain": "holds"}
-    outcomes = {one.basis: one for one in found["gain"].variants[0].outcomes}
+    outcomes = {one.basis: one for one in found["gain"].readings[0].bases}
     assert [(name, round(float(one.value), 1), one.decides) for name, one in outcomes.items()][:2] == [
         ("published", 45.4, True),
         ("unscaled", 43.6, False),

@@ -10,8 +10,8 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mlsub.commands.audit.audit import audit
 from mlsub.commands.audit.messaging.words import names
+from mlsub.commands.audit.run import audit
 from mlsub.commands.audit.verdict import Judged
 from mlsub.commands.audit.vocabulary import accelerators, accelerators_in, benchmarks_in, named, vocabulary
 from tests.commands.runner import run

@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlsub.commands.audit.expression import ExpressionError, functions, parse
+from mlsub.commands.audit.expression import Expression, functions
+from mlsub.commands.audit.kinds import Typed, type_of
 from mlsub.commands.audit.read import read_claims
-from mlsub.commands.audit.units import Unit, quantities, unit_named, unit_of
+from mlsub.commands.audit.units import Unit, quantities, unit_named
 from mlsub.io.yamlfile import FileProblemsError
+from mlsub.rules.arithmetic import ExpressionError
 
 HEAD = """claims_version: 1
 source: {title: A post}
@@ -161,6 +163,8 @@ def test_every_function_that_gives_a_number_says_in_what() -> None:
 def test_whatever_is_written_there_is_a_unit_or_none_or_an_error(text: str, expression: str) -> None:
     unit_named(text)
     try:
-        unit_of(parse(expression), {"a": unit_named(text), "b": unit_named("min")})
+        type_of(
+            Expression(expression), {"a": Typed("number", unit_named(text)), "b": Typed("number", unit_named("min"))}
+        )
     except ExpressionError as error:
         assert error.column >= 1

@@ -9,8 +9,21 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlsub.commands.audit.numbers import NumberError, number, plus_minus, stated, step_of
-from mlsub.commands.audit.wording import Interval, accepted, decimal, fixed, phrases, truncated, understated, wordings
+from mlsub.commands.audit.wording import (
+    Interval,
+    NumberError,
+    accepted,
+    decimal,
+    fixed,
+    number,
+    phrases,
+    plus_minus,
+    stated,
+    step_of,
+    truncated,
+    understated,
+    wordings,
+)
 
 
 def of(text: str) -> Interval:
@@ -123,11 +136,11 @@ def test_windows_meet_where_a_value_lies_in_both(
 
 
 def test_windows_that_only_touch() -> None:
-    closed, below = Interval(Fraction(1), Fraction(2), high_in=True), Interval(Fraction(1), Fraction(2))
+    closed, below = Interval(Fraction(1), Fraction(2), high_included=True), Interval(Fraction(1), Fraction(2))
     after = Interval(Fraction(2), None)
     assert closed.meets(after)
     assert not below.meets(after)
-    assert not closed.meets(Interval(Fraction(2), None, low_in=False))
+    assert not closed.meets(Interval(Fraction(2), None, low_included=False))
     assert Interval(None, None).meets(below)
     assert not Interval(Fraction(-2), Fraction(-1)).meets(Interval(None, Fraction(-3)))
 

@@ -12,6 +12,7 @@ pytest.importorskip("pyarrow")
 
 from mlsub.commands.db.build import Ask, Built, build  # noqa: E402
 from mlsub.commands.db.schema import stored  # noqa: E402
+from mlsub.workspace import Settings  # noqa: E402
 from tests.make_tree import Tree, make_tree  # noqa: E402
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -30,8 +31,9 @@ class Place:
 
     def build(self, *folders: Path, **more: Any) -> Built:
         """Build the database of the folders, of all rounds unless told."""
-        asked: dict[str, Any] = {"folders": folders or (self.rounds,), "output": self.database, "jobs": 1} | more
-        return build(Ask(**asked))
+        settings = {name: more.pop(name) for name in ("round", "usage", "convergence") if name in more}
+        asked: dict[str, Any] = {"folders": folders or (self.rounds,), "output": self.database} | more
+        return build(Ask(settings=Settings(jobs=1, **settings), **asked))
 
     def select(self, statement: str) -> list[tuple[Any, ...]]:
         """The rows of a question."""

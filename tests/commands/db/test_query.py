@@ -22,8 +22,11 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
 
 def test_an_answer_has_columns_types_and_rows(place: Place) -> None:
     answer = ask(place.database, "SELECT entry, runs, published_minutes FROM entries ORDER BY entry", 10)
-    assert answer.columns == ("entry", "runs", "published_minutes")
-    assert answer.types == ("VARCHAR", "BIGINT", "DOUBLE")
+    assert [(column.name, column.type) for column in answer.columns] == [
+        ("entry", "VARCHAR"),
+        ("runs", "BIGINT"),
+        ("published_minutes", "DOUBLE"),
+    ]
     assert answer.rows == (("v1.0/ACME/rack1/resnet", 5, 12.0), ("v1.1/Bolt/rack1/resnet", 5, 12.0))
     assert (answer.more, answer.notes) == (False, ())
 
@@ -68,7 +71,7 @@ def test_statements_that_only_look_are_answered(statement: str, place: Place) ->
         ("SELECT nope FROM rounds", 'Binder Error: Referenced column "nope" not found in FROM clause!'),
         ("SELEC 1", 'Parser Error: syntax error at or near "SELEC"'),
         ("SELECT repeat('x', 100000000000)", "Error"),
-        ("SELECT '\ud800'", "The question is no UTF-8 text"),
+        ("SELECT '\ud800'", "The question is not UTF-8 text"),
         ("SELECT " + "(" * 100_000, "more than 200 brackets open at once"),
     ],
 )
@@ -165,5 +168,5 @@ def test_what_is_no_database_is_told(kind: str, tmp_path: Path) -> None:
         file.mkdir()
     elif kind == "text":
         file.write_text("text" * 5000)
-    with pytest.raises(MlsubError, match=r"^There is no database |is no database, or is in use: "):
+    with pytest.raises(MlsubError, match=r"^There is no database |is not a database, or is in use: "):
         ask(file, "SELECT 1", 1)

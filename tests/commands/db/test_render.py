@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import datetime
+import decimal
 import io
 import json
 from typing import Any
@@ -14,63 +15,80 @@ from hypothesis import strategies as st
 
 from mlsub.commands.db.cells import as_json as json_cell
 from mlsub.commands.db.cells import as_text, integer, moment, number, text
-from mlsub.commands.db.query import Answer
-from mlsub.commands.db.render import as_csv, as_json, as_markdown, print_table
-from mlsub.present.terminal import console
+from mlsub.commands.db.document import as_csv, result_document
+from mlsub.commands.db.query import Result, result_of
+from mlsub.present.envelope import answer
+from mlsub.present.output import render
 
-ANSWER = Answer(
-    ("name", "minutes", "flag", "when", "list"),
-    ("VARCHAR", "DOUBLE", "BOOLEAN", "TIMESTAMP", "VARCHAR[]"),
-    (
+RESULT = result_of(
+    [("name", "VARCHAR"), ("minutes", "DOUBLE"), ("flag", "BOOLEAN"), ("when", "TIMESTAMP"), ("list", "VARCHAR[]")],
+    [
         ("a|b\x1b[31m", 29.778466666666667, True, datetime.datetime(2021, 6, 30, 12, 0, 1), ["x", "y"]),
         ("=1+1", 1e-9, False, None, []),
-        (None, float("inf"), None, None, None),
+        (None, 29778466666666667.5, None, None, None),
         ("two\nlines", 12.0, None, None, None),
-    ),
-    False,
-    (),
+    ],
 )
 
 
+def one(value: Any, kind: str = "VARCHAR") -> Result:
+    return result_of([("x", kind)], [(value,)])
+
+
+def markdown(result: Result) -> list[str]:
+    return render(result_document(result), "markdown").splitlines()[2:]
+
+
+def as_json(result: Result) -> dict[str, Any]:
+    document = json.loads(answer("db query", result))
+    assert isinstance(document, dict)
+    return document
+
+
 def test_text() -> None:
-    stream = io.StringIO()
-    print_table(ANSWER, console(stream))
-    assert stream.getvalue().splitlines() == [
-        "name            minutes   flag    when                  list      ",
-        "──────────────────────────────────────────────────────────────────",
-        'a|b\\x1b[31m   29.778467   true    2021-06-30 12:00:01   ["x", "y"]',
-        "=1+1              1e-09   false   -                     []        ",
-        "-                   inf   -       -                     -         ",
-        "two\\nlines           12   -       -                     -         ",
+    assert render(result_document(RESULT), "text").splitlines() == [
+        "4 rows",
+        "",
+        "name                        minutes  flag   when                 list",
+        "---------------------------------------------------------------------------",
+        'a|b\\x1b[31m               29.778467  true   2021-06-30 12:00:01  ["x", "y"]',
+        "=1+1                          1e-09  false  -                    []",
+        "-            2.9778466666666668e+16  -      -                    -",
+        "two\\nlines                       12  -      -                    -",
     ]
 
 
 def test_csv() -> None:
-    assert as_csv(ANSWER) == (
+    assert as_csv(RESULT) == (
         "name,minutes,flag,when,list\n"
         'a|b\\x1b[31m,29.778466666666667,true,2021-06-30 12:00:01,"[""x"", ""y""]"\n'
         "'=1+1,1e-09,false,,[]\n"
-        ",inf,,,\n"
+        ",2.9778466666666668e+16,,,\n"
         '"two\nlines",12.0,,,\n'
     )
 
 
+@pytest.mark.parametrize("value", [float("inf"), float("-inf"), decimal.Decimal("-1.50"), -3])
+def test_numbers_are_no_formulas(value: Any) -> None:
+    assert as_csv(one(value)) == f"x\n{value}\n"
+
+
 def test_json() -> None:
-    document = json.loads(as_json(ANSWER))
+    document = as_json(RESULT)
     assert document["columns"][1] == {"name": "minutes", "type": "DOUBLE"}
-    assert document["rows"][0] == ["a|b\x1b[31m", 29.778466666666667, True, "2021-06-30T12:00:01", ["x", "y"]]
-    assert document["rows"][2] == [None, "inf", None, None, None]
+    assert document["rows"][0] == ["a|b\x1b[31m", 29.778466666666667, True, "2021-06-30 12:00:01", ["x", "y"]]
+    assert as_json(one(float("inf")))["rows"] == [["inf"]]
     assert (document["more"], document["notes"]) == (False, [])
 
 
 def test_markdown() -> None:
-    assert as_markdown(ANSWER).splitlines() == [
+    assert markdown(RESULT) == [
         "| name | minutes | flag | when | list |",
         "| --- | ---: | --- | --- | --- |",
         '| a\\|b\\\\x1b\\[31m | 29.778467 | true | 2021-06-30 12:00:01 | \\["x", "y"\\] |',
         "| =1+1 | 1e-09 | false | - | \\[\\] |",
-        "| - | inf | - | - | - |",
-        "| two lines | 12 | - | - | - |",
+        "| - | 2.9778466666666668e+16 | - | - | - |",
+        "| two\\\\nlines | 12 | - | - | - |",
     ]
 
 
@@ -84,16 +102,17 @@ def test_markdown() -> None:
         (0.0001, "0.0001"),
         (-2.25, "-2.25"),
         (10, "10"),
+        (float("inf"), "inf"),
     ],
 )
 def test_numbers_are_short(value: float, shown: str) -> None:
-    assert as_markdown(Answer(("x",), ("DOUBLE",), ((value,),), False, ())).splitlines()[2] == f"| {shown} |"
+    assert markdown(one(value, "DOUBLE"))[2] == f"| {shown} |"
 
 
 def test_long_cells_are_cut_for_people_alone() -> None:
-    answer = Answer(("x",), ("VARCHAR",), (("y" * 5000,),), False, ())
-    assert as_markdown(answer).splitlines()[2] == f"| {'y' * 299}… |"
-    assert as_csv(answer) == f"x\n{'y' * 5000}\n"
+    result = one("y" * 5000)
+    assert markdown(result)[2] == f"| {'y' * 299}… |"
+    assert as_csv(result) == f"x\n{'y' * 5000}\n"
 
 
 _VALUES = st.recursive(
@@ -125,10 +144,12 @@ def test_any_value_of_a_log_becomes_cells(value: Any) -> None:
 
 @given(st.lists(st.tuples(_VALUES, _VALUES), max_size=4))
 def test_any_answer_is_rendered(rows: list[tuple[Any, Any]]) -> None:
-    answer = Answer(("a", "b"), ("X", "Y"), tuple(rows), False, ())
-    assert len(json.loads(as_json(answer))["rows"]) == len(rows)
-    assert len([*csv.reader(io.StringIO(as_csv(answer), newline=""))]) == len(rows) + 1
-    assert len(as_markdown(answer).split("\n")) == len(rows) + 3
+    result = result_of([("a", "X"), ("b", "Y")], rows)
+    assert len(as_json(result)["rows"]) == len(rows)
+    assert len([*csv.reader(io.StringIO(as_csv(result), newline=""))]) == len(rows) + 1
+    assert len(markdown(result)) == len(rows) + 2
+    for format_ in ("text", "html"):
+        assert render(result_document(result), format_)
 
 
 def test_depth_is_no_danger() -> None:

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import mlsub
-from mlsub.commands.demo.manifest import DigitsParameters, Manifest, RehearsalEntry, VersesParameters
+from mlsub.commands.demo.model import Manifest, Parameters, RehearsalEntry
 from mlsub.commands.demo.reference import FIRST_SEED, RUNS, SIZES, train_reference
-from mlsub.commands.demo.rehearse import rehearse
+from mlsub.commands.demo.run import rehearse
 from mlsub.commands.demo.verses import run as verses_run
-from mlsub.commands.demo.verses.data import Samples, verses
+from mlsub.commands.demo.verses.run import Samples, verses
 from mlsub.commands.rcp.build import Built
 from mlsub.convergence.algorithm import newest_algorithm
 from mlsub.convergence.filecheck import check_reference_file
@@ -49,7 +49,7 @@ def test_a_reference_run_comes_to_the_same_again(benchmark: str, tmp_path: Path)
 
 
 def entry_of(folder: Path, entry: RehearsalEntry) -> mlsub.submission.report.EntryResult:
-    tree = rehearse(Manifest("Org", (entry,)), folder, replace=False)
+    tree = rehearse(Manifest("Org", (entry,)), folder, force=False)
     (result,) = mlsub.check(tree).entries
     return result
 
@@ -57,13 +57,11 @@ def entry_of(folder: Path, entry: RehearsalEntry) -> mlsub.submission.report.Ent
 @pytest.mark.parametrize(
     ("benchmark", "parameters"),
     [
-        ("digits", DigitsParameters(opt_base_learning_rate=0.01)),
-        ("verses", VersesParameters(opt_base_learning_rate=0.012)),
+        ("digits", Parameters(opt_base_learning_rate=0.01)),
+        ("verses", Parameters(opt_base_learning_rate=0.012)),
     ],
 )
-def test_an_honest_entry_passes(
-    benchmark: str, parameters: DigitsParameters | VersesParameters, tmp_path: Path
-) -> None:
+def test_an_honest_entry_passes(benchmark: str, parameters: Parameters, tmp_path: Path) -> None:
     result = entry_of(tmp_path, RehearsalEntry("here", "closed", parameters, benchmark))
     assert (result.rcp.verdict, result.official, result.rcp.batch_size) == ("pass", "accepted", 32)
 
@@ -77,17 +75,17 @@ def test_training_on_what_is_held_out_is_caught(tmp_path: Path, monkeypatch: pyt
         )
     )
     monkeypatch.setattr(verses_run, "verses", lambda: leaked)
-    result = entry_of(tmp_path, RehearsalEntry("here", "closed", VersesParameters(), "verses"))
+    result = entry_of(tmp_path, RehearsalEntry("here", "closed", Parameters(), "verses"))
     assert (result.rcp.verdict, result.official) == ("fail", "rejected")
 
 
 def test_an_open_entry_is_not_tested(tmp_path: Path) -> None:
-    result = entry_of(tmp_path, RehearsalEntry("here", "open", DigitsParameters(opt_base_learning_rate=0.05)))
+    result = entry_of(tmp_path, RehearsalEntry("here", "open", Parameters(opt_base_learning_rate=0.05)))
     assert (result.rcp.verdict, result.rcp.how) == ("not-required", "open-division")
 
 
 def test_reference_points_are_made_anew_where_they_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mlsub.commands.demo.reference import __main__ as command
+    from mlsub.commands.demo import reference as command
 
     written: list[Path] = []
     monkeypatch.setattr(command, "build_reference", lambda *_: Built(records={}, problems=(), notes=()))

@@ -11,8 +11,8 @@ from click.testing import CliRunner
 
 import mlsub
 from mlsub.cli import main
-from mlsub.commands.demo.manifest import DigitsParameters, Manifest, RehearsalEntry, read_manifest
-from mlsub.commands.demo.rehearse import rehearse
+from mlsub.commands.demo.model import Manifest, Parameters, RehearsalEntry, read_manifest
+from mlsub.commands.demo.run import rehearse
 from mlsub.commands.demo.train import train_run
 from mlsub.emit import DoomedRunError
 from mlsub.findings import Verdict
@@ -66,7 +66,7 @@ def test_everything_says_that_it_is_a_rehearsal(submission: Path) -> None:
 
 def test_a_run_that_misses_the_target_says_so_and_is_noncompliant(tmp_path: Path) -> None:
     entry = RehearsalEntry(
-        "short", "closed", DigitsParameters(max_epochs=1, opt_base_learning_rate=1e-6, global_batch_size=128)
+        "short", "closed", Parameters(max_epochs=1, opt_base_learning_rate=1e-6, global_batch_size=128)
     )
     log = tmp_path / "result_0.txt"
     result = train_run(log, "Org", "research", entry, seed=1)
@@ -88,7 +88,7 @@ def test_a_run_that_misses_the_target_says_so_and_is_noncompliant(tmp_path: Path
 )
 def test_the_recorder_refuses_in_closed_what_open_may_do(parameters: dict, rule: str, tmp_path: Path) -> None:
     def run(division: str) -> Path:
-        entry = RehearsalEntry("here", division, DigitsParameters(**{"opt_base_learning_rate": 0.005, **parameters}))
+        entry = RehearsalEntry("here", division, Parameters(**{"opt_base_learning_rate": 0.005, **parameters}))
         log = tmp_path / f"result_{division}.txt"
         train_run(log, "Org", "research", entry, seed=7)
         return log
@@ -113,13 +113,13 @@ def test_a_refused_rehearsal_leaves_nothing_and_says_why(tmp_path: Path) -> None
 
 
 def test_an_existing_rehearsal_is_replaced_only_on_request(submission: Path, tmp_path: Path) -> None:
-    manifest = Manifest("Org", (RehearsalEntry("here", "open", DigitsParameters(opt_base_learning_rate=0.05)),))
-    first = rehearse(manifest, tmp_path, replace=False)
+    manifest = Manifest("Org", (RehearsalEntry("here", "open", Parameters(opt_base_learning_rate=0.05)),))
+    first = rehearse(manifest, tmp_path, force=False)
     before = (first / "results/here/digits/result_0.txt").read_bytes()
     with pytest.raises(MlsubError):
-        rehearse(manifest, tmp_path, replace=False)
+        rehearse(manifest, tmp_path, force=False)
     assert (first / "results/here/digits/result_0.txt").read_bytes() == before
-    assert rehearse(manifest, tmp_path, replace=True) == first
+    assert rehearse(manifest, tmp_path, force=True) == first
     assert (first / "results/here/digits/result_0.txt").read_bytes() != before
     assert sorted(p.name for p in first.parent.iterdir()) == [".Org.mlsub-written", "Org", "README.txt"]
 
@@ -130,7 +130,7 @@ def test_a_folder_that_is_no_rehearsal_is_never_replaced(tmp_path: Path) -> None
     (precious / "thesis.txt").write_text("years of work")
     manifest = Manifest("Org", (RehearsalEntry("here", "open"),))
     with pytest.raises(MlsubError):
-        rehearse(manifest, tmp_path, replace=True)
+        rehearse(manifest, tmp_path, force=True)
     assert (precious / "thesis.txt").exists()
 
 

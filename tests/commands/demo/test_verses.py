@@ -10,11 +10,9 @@ import numpy as np
 import pytest
 
 import mlsub
-from mlsub.commands.demo.manifest import RehearsalEntry, VersesParameters
+from mlsub.commands.demo.model import Parameters, RehearsalEntry
 from mlsub.commands.demo.train import train_run
-from mlsub.commands.demo.verses.data import CONTEXT, Samples, verses
-from mlsub.commands.demo.verses.network import Network
-from mlsub.commands.demo.verses.run import TARGET, VersesRun
+from mlsub.commands.demo.verses.run import CONTEXT, TARGET, Network, Samples, VersesRun, verses
 from mlsub.emit import DoomedRunError
 from mlsub.rules.load import rules_for
 
@@ -50,7 +48,7 @@ def test_the_gradients_are_those_of_finite_differences() -> None:
 
 
 def curve(seed: int, parts: int = 12, **parameters: Any) -> list[float]:
-    run = VersesRun(VersesParameters(**parameters), seed)
+    run = VersesRun(Parameters(**parameters), seed)
     qualities = []
     for part, _ in zip(run.parts(), range(parts), strict=False):
         run.train(part)
@@ -73,7 +71,7 @@ def test_the_network_learns(optimizer: dict[str, Any]) -> None:
 @pytest.mark.parametrize(("seed", "size", "rate"), [(1, 32, 0.02), (2, 64, 0.04), (3, 128, 0.06)])
 def test_a_run_reaches_the_target_and_is_accepted(seed: int, size: int, rate: float, tmp_path: Path) -> None:
     log = tmp_path / "result_0.txt"
-    parameters = VersesParameters(global_batch_size=size, opt_base_learning_rate=rate)
+    parameters = Parameters(global_batch_size=size, opt_base_learning_rate=rate)
     result = train_run(log, "Org", "research", RehearsalEntry("here", "closed", parameters, "verses"), seed)
     assert result.success and result.quality <= TARGET
     assert 3 < result.epochs < 10
@@ -96,7 +94,7 @@ def test_the_target_is_that_of_the_rules() -> None:
     ],
 )
 def test_closed_refuses_what_open_may_do(parameters: dict[str, Any], rule: str, tmp_path: Path) -> None:
-    entry = RehearsalEntry("here", "closed", VersesParameters(**parameters), "verses")
+    entry = RehearsalEntry("here", "closed", Parameters(**parameters), "verses")
     with pytest.raises(DoomedRunError) as refused:
         train_run(tmp_path / "result_0.txt", "Org", "research", entry, seed=1)
     assert [finding.rule for finding in refused.value.findings] == [rule]

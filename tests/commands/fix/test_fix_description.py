@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlsub.commands.fix.description import exact_status, mend_description
+from mlsub.commands.fix.description import exact_status, fix_description
 from mlsub.rounds import get_round
 
 FEW = settings(derandomize=True, deadline=None, max_examples=300)
@@ -47,7 +47,7 @@ CASES = [
 
 @pytest.mark.parametrize(("before", "after", "rules"), CASES)
 def test_repairs(before: str, after: str | None, rules: list[tuple[str, int]] | None) -> None:
-    mended = mend_description(before.encode(), ROUND_4_1)
+    mended = fix_description(before.encode(), ROUND_4_1)
     assert mended.after.decode() == (before if after is None else after)
     if rules is not None:
         assert [(repair.rule, repair.line) for repair in mended.repairs] == rules
@@ -65,9 +65,9 @@ def test_a_status_is_spelled_as_the_round_wants_it() -> None:
 
 def test_only_what_is_selected_is_repaired() -> None:
     before = b'\xef\xbb\xbf{"a": 1, "a": 1} \r\n'
-    mended = mend_description(before, None, ("file.line",))
+    mended = fix_description(before, None, ("file.line",))
     assert (mended.after, mended.repairs) == (before, ())  # with its mark it is no JSON, and stays
-    assert mend_description(before, None, ("file",)).after == b'{"a": 1, "a": 1}\n'
+    assert fix_description(before, None, ("file",)).after == b'{"a": 1, "a": 1}\n'
 
 
 def test_a_hostile_description_takes_no_long_time() -> None:
@@ -75,10 +75,10 @@ def test_a_hostile_description_takes_no_long_time() -> None:
 
     start = time.process_time()
     text = "{" + ",\n".join(['"a":1'] * 400_000) + "}"
-    mended = mend_description(text.encode(), ROUND_4_1)
+    mended = fix_description(text.encode(), ROUND_4_1)
     assert mended.after == b'{"a":1}'
-    assert mend_description(b'{"a":"' + b" \n" * 100_000 + b'"}', None).repairs == ()
-    assert mend_description(b" " * 4_000_000 + b"{}", None).repairs == ()
+    assert fix_description(b'{"a":"' + b" \n" * 100_000 + b'"}', None).repairs == ()
+    assert fix_description(b" " * 4_000_000 + b"{}", None).repairs == ()
     assert time.process_time() - start < 20
 
 
@@ -131,7 +131,7 @@ def distinct_numbers(text: str) -> Counter[str]:
 @given(_object(values), st.booleans(), blanks)
 def test_numbers_and_meaning_stay_and_a_second_time_finds_nothing(text: str, mark: bool, end: str) -> None:
     before = (("\ufeff" if mark else "") + text + end).encode()
-    mended = mend_description(before, ROUND_4_1)
+    mended = fix_description(before, ROUND_4_1)
     after = mended.after.decode()
     old, new = json.loads(text), json.loads(after)
     for content in (old, new):
@@ -139,4 +139,4 @@ def test_numbers_and_meaning_stay_and_a_second_time_finds_nothing(text: str, mar
     assert new == old
     assert distinct_numbers(after) == distinct_numbers(text)
     assert bool(mended.repairs) == (mended.after != before)
-    assert mend_description(mended.after, ROUND_4_1).repairs == ()
+    assert fix_description(mended.after, ROUND_4_1).repairs == ()

@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlsub.commands.fix.repair_log import mend_log
+from mlsub.commands.fix.model import ALL
+from mlsub.commands.fix.repair_log import fix_log
+from mlsub.commands.fix.text import edited
 from mlsub.log.event import decode
 from mlsub.log.reader import TOKEN, read_records
 from mlsub.rounds import get_round
@@ -33,10 +35,8 @@ def lines_of(data: bytes) -> list[bytes]:
 
 def mended(data: bytes, *wanted: str) -> tuple[bytes, list[tuple[str, int | None, int]]]:
     lines = lines_of(data)
-    edits, repairs = mend_log(lines, ROUND, wanted)
-    for place, (old, _) in edits.items():
-        assert lines[place] == old
-    after = b"".join(edits[place][1] or b"" if place in edits else line for place, line in enumerate(lines))
+    edits, repairs = fix_log(lines, ROUND, wanted or ALL)
+    after = edited(lines, edits)
     return after, [(repair.rule, repair.line, repair.count) for repair in repairs]
 
 
@@ -97,7 +97,7 @@ def test_what_is_more_than_a_repeat_stays(data: bytes) -> None:
 
 
 def test_without_a_round_no_record_goes() -> None:
-    assert mend_log(lines_of(FIRST + FIRST), None) == ({}, [])
+    assert fix_log(lines_of(FIRST + FIRST), None) == ({}, [])
 
 
 def test_only_what_is_selected_is_repaired() -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.fix.repair_log import mend_log
+from mlsub.commands.fix.repair_log import fix_log
+from mlsub.commands.fix.text import edited
 from mlsub.commands.fix.truncate import truncate
 from mlsub.commands.redact.redactor import Redactor, Wanted
 from mlsub.io.errors import MlsubError
@@ -80,7 +81,7 @@ def test_repairs_never_make_an_answer_worse(source: Source, tmp_path: Path) -> N
         lines += [line for line in lines if b":::MLLOG" in line and chance.random() < 0.2]
         file.write_bytes(b"".join(lines))
         before = official(file, source.combination.round)
-        edits, _ = mend_log(lines, round_)
+        edits, _ = fix_log(lines, round_)
         assert edits
-        file.write_bytes(b"".join(edits[i][1] or b"" if i in edits else line for i, line in enumerate(lines)))
+        file.write_bytes(edited(lines, edits))
         assert official(file, source.combination.round).compliant >= before.compliant

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlsub.commands.fix import zones as zones_module
-from mlsub.commands.fix.proof import fingerprint
+from mlsub.commands.fix.put import fingerprint
+from mlsub.commands.redact.model import Spot
 from mlsub.commands.redact.names import literal, members
 from mlsub.commands.redact.redactor import Redactor, Wanted
 from mlsub.io.errors import MlsubError
@@ -138,9 +139,10 @@ def test_what_stands_in_a_record_is_counted_and_left(tmp_path: Path) -> None:
     redactor.learn([file])
     redactor.survey(file)
     found = {
-        item.key: (item.count, item.in_records, item.places, item.record_places) for item in redactor.items.values()
+        key: (item.count, item.in_records, item.places, item.record_places) for (_, key), item in redactor.items.items()
     }
-    assert found == {b"/home/alice": (1, 4, [(file, 2)], [(file, 2)]), b"alice": (1, 0, [(file, 3)], [])}
+    second, third = Spot("result_0.txt", 2), Spot("result_0.txt", 3)
+    assert found == {b"/home/alice": (1, 4, [second], [second]), b"alice": (1, 0, [third], [])}
     redactor.write(file)
     assert file.read_bytes() == (
         b"x\n<path-1>: " + RECORD + b" " + RECORD + b" /home/alice\r" + RECORD + b"\n<user-1>\n"

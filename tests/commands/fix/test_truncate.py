@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlsub.commands.fix.proof import fingerprint
+from mlsub.commands.fix.put import fingerprint
 from mlsub.commands.fix.truncate import LIMIT, truncate
 from mlsub.io.errors import MlsubError
 from tests.commands.fix.logs import events, logs

@@ -230,9 +230,9 @@ def test_an_older_result_is_replaced_only_when_asked(parts: tuple[Tree, Tree], t
     out = older(tmp_path)
     paths = [tree.folder for tree in parts]
     refused = run("merge", *paths, "-o", out, "--write")
-    assert (refused.status, refused.stderr) == (2, f"mlsub merge: {out} exists; add --replace to replace it\n")
+    assert (refused.status, refused.stderr) == (2, f"mlsub merge: {out} exists; add --force to replace it\n")
     assert (out / "old.txt").exists()
-    assert run("merge", *paths, "-o", out, "--write", "--replace").status == 0
+    assert run("merge", *paths, "-o", out, "--write", "--force").status == 0
     assert files(out) == files(paths[0]) | files(paths[1])
 
 
@@ -244,7 +244,7 @@ def older(tmp_path: Path) -> Path:
     return out
 
 
-@pytest.mark.parametrize("moment", ["check_paths", "_copy", "replace_folder"])
+@pytest.mark.parametrize("moment", ["check_paths", "assemble", "replace_folder"])
 def test_whatever_stops_it_leaves_the_old_package(
     moment: str, parts: tuple[Tree, Tree], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -255,7 +255,7 @@ def test_whatever_stops_it_leaves_the_old_package(
         raise MlsubError("the disk is full")
 
     monkeypatch.setattr(write, moment, stop)
-    outcome = run("merge", *(tree.folder for tree in parts), "-o", out, "--write", "--replace")
+    outcome = run("merge", *(tree.folder for tree in parts), "-o", out, "--write", "--force")
     assert (outcome.status, outcome.stderr) == (2, "mlsub merge: the disk is full\n")
     assert files(out) == before
     assert sorted(path.name for path in out.parent.iterdir()) == [".ACME.mlsub-written", "ACME"]
@@ -267,7 +267,7 @@ def test_after_a_kill_there_is_the_old_package_or_the_new_one(
 ) -> None:
     out = older(tmp_path)
     old, new = files(out), files(parts[0].folder) | files(parts[1].folder)
-    arguments = [str(tree.folder) for tree in parts] + ["-o", str(out), "--write", "--replace"]
+    arguments = [str(tree.folder) for tree in parts] + ["-o", str(out), "--write", "--force"]
     process = subprocess.Popen(
         [sys.executable, "-c", WHEN_STAGED, *arguments], stdout=subprocess.PIPE, cwd=REPOSITORY, text=True
     )
@@ -284,27 +284,25 @@ def test_after_a_kill_there_is_the_old_package_or_the_new_one(
 WHEN_STAGED = """
 import sys
 from mlsub.cli import main
-from mlsub.commands.merge import write
+from mlsub.io import assemble
 
-copy = write._copy
-def told(source, target, step):
-    if step.item.path == "README.md":
+copy = assemble._copy
+def told(source, target, piece):
+    if piece.to == "README.md":
         print("staging", flush=True)
-    copy(source, target, step)
-write._copy = told
+    copy(source, target, piece)
+assemble._copy = told
 main(["merge", *sys.argv[1:]])
 """
 
 
 def test_a_file_that_changes_meanwhile_stops_it(parts: tuple[Tree, Tree], tmp_path: Path) -> None:
     sources = read_sources([str(tree.folder) for tree in parts])
-    plan = plan_merge(sources, get_round("training", "1.0"))
+    _, pieces = plan_merge(sources, get_round("training", "1.0"), tmp_path)
     (parts[0].folder / "systems" / "rack1.json").unlink()
     (parts[0].folder / "systems" / "rack1.json").symlink_to("/etc/passwd")
     with pytest.raises(MlsubError, match=r"rack1\.json cannot be copied"):
-        write.write_merge(
-            plan, sources, tmp_path / "out" / "ACME", write.Settings("1.0", "training"), rejected_too=True
-        )
+        write.write_merge(pieces, tmp_path / "out" / "ACME", write.Settings("1.0", "training"), rejected_too=True)
     assert list((tmp_path / "out").iterdir()) == []
 
 
@@ -314,13 +312,13 @@ def test_a_file_that_changes_meanwhile_stops_it(parts: tuple[Tree, Tree], tmp_pa
         (["A", "-o", "ACME"], "a merge needs two packages or more"),
         (["A", "A", "-o", "ACME"], "A and A are the same folder"),
         (["A", "link", "-o", "ACME"], "A and link are the same folder"),
-        (["A", "gone", "-o", "ACME"], "gone is no organisation's tree"),
-        (["A", "file", "-o", "ACME"], "file is no organisation's tree"),
+        (["A", "gone", "-o", "ACME"], "gone is not an organisation's tree"),
+        (["A", "file", "-o", "ACME"], "file is not an organisation's tree"),
         (["A", "B", "-o", "merged"], "merged is to be the organisation's folder; name it merged/ACME"),
         (["A", "B", "-o", "A/x/ACME"], "lie in each other"),
-        (["A", "B", "-o", "A", "--replace"], "lie in each other"),
-        (["A", "B", "-o", "taken/ACME", "--replace"], "taken/ACME is no organisation's tree, so it is not replaced"),
-        (["A", "B", "-o", "taken/link/ACME"], "taken/link/ACME is no folder of its own"),
+        (["A", "B", "-o", "A", "--force"], "lie in each other"),
+        (["A", "B", "-o", "taken/ACME", "--force"], "taken/ACME is not an organisation's tree, so it is not replaced"),
+        (["A", "B", "-o", "taken/link/ACME"], "taken/link/ACME is not a folder of its own"),
         (["A", "B", "-o", "ACME", "--round", "1.7"], "1.7"),
         (["A", "B", "-o", "ACME", "--usage", "cooking"], "cooking"),
         (["A", "newer/v1.1/ACME", "-o", "ACME"], "under several rounds, training v1.0 and training v1.1; say --round"),
@@ -367,7 +365,7 @@ def test_any_parts_of_a_tree_give_the_tree_whatever_their_order(
         (above / owner / "ACME" / "systems").mkdir(parents=True, exist_ok=True)
     sides = [str(above / owner / "ACME") for owner in "ab"]
     for order in (sides, sides[::-1]):
-        plan = plan_merge(read_sources(order), get_round("training", "1.0"))
+        plan, pieces = plan_merge(read_sources(order), get_round("training", "1.0"), Path("out"))
         assert plan.findings == ()
-        assert {step.item.path for step in plan.steps} == set(whole)
+        assert {piece.to for piece in pieces} == set(whole)
         assert plan.joined == sum(owner == "ab" for owner in owners.values())

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.pack.choose import Chosen, choose_runs
-from mlsub.commands.pack.start import run_started
+from mlsub.commands.pack.choose import Chosen, choose_runs, run_started
 from mlsub.rounds import get_round
 from tests.commands.pack.workplace import Workplace
 from tests.make_tree import Log, make_log
@@ -28,7 +27,7 @@ def workplace(tmp_path: Path) -> Workplace:
 def choose(workplace: Workplace, runs: str | list[str], **words: str) -> Chosen:
     workplace.entry(runs=runs, **words)
     manifest = workplace.manifest()
-    return choose_runs(manifest, manifest.entries[0], "submission.yaml", jobs=1)
+    return choose_runs(manifest, manifest.entries[0], jobs=1)
 
 
 def names(chosen: Chosen) -> list[str]:
@@ -66,9 +65,9 @@ def test_what_else_lies_in_a_folder_of_runs_is_left_out(workplace: Workplace) ->
     (workplace.folder / "all" / "slurm-1.out").write_text("")
     (workplace.folder / "all" / "checkpoints").mkdir()
     chosen = choose(workplace, "all")
-    assert [(left.path.name, left.why) for left in chosen.left_out] == [
-        ("checkpoints", "no result log: not named result_*.txt"),
-        ("slurm-1.out", "no result log: not named result_*.txt"),
+    assert [(Path(left.path).name, left.why) for left in chosen.left_out] == [
+        ("checkpoints", "not a result log: its name is not result_*.txt"),
+        ("slurm-1.out", "not a result log: its name is not result_*.txt"),
     ]
 
 
@@ -94,14 +93,14 @@ def test_a_log_without_a_start_has_no_place_in_an_order_but_one_in_a_list(workpl
     log.drop("run_start")
     broken.write_text(log.text())
     [finding] = choose(workplace, "all").findings
-    assert finding.message == f"{broken} has no run_start, so no place in the order. List the logs one by one."
+    assert finding.message == f"{broken} has no run_start, so it has no place in the order. List the logs one by one."
     assert choose(workplace, ["all/result_4.txt"]).findings == ()
 
 
 def test_a_log_twice_is_told_be_it_by_another_name(workplace: Workplace) -> None:
     (workplace.folder / "again.txt").symlink_to("all/result_0.txt")
     chosen = choose(workplace, ["all/result_0.txt", "all/result_1.txt", "again.txt"])
-    assert told(chosen) == [("package.run-twice", f"rack1/resnet: {workplace.folder}/again.txt is there twice")]
+    assert told(chosen) == [("package.run-twice", f"rack1/resnet: {workplace.folder}/again.txt is listed twice")]
     assert names(chosen) == ["result_0.txt", "result_1.txt"]
 
 
@@ -110,7 +109,7 @@ def test_of_more_runs_the_median_window_is_chosen(workplace: Workplace) -> None:
     # Run n takes 10 + n minutes: of the five windows of five the one in the middle has the median score.
     assert names(chosen) == BY_START[2:7]
     assert chosen.how == "median window: runs 3 to 7 of 9 in the order of their start"
-    assert {(left.path.name, left.why) for left in chosen.left_out} == {
+    assert {(Path(left.path).name, left.why) for left in chosen.left_out} == {
         (BY_START[run], f"outside the median window ({10 + run}.000000 minutes)") for run in (0, 1, 7, 8)
     }
     assert chosen.findings == ()

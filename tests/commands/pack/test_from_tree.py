@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.pack.draft import manifest_text
-from mlsub.commands.pack.from_tree import draft_of
+from mlsub.commands.init.draft import manifest_text
+from mlsub.commands.init.from_tree import draft_of
 from mlsub.commands.pack.plan import Plan, make_plan
 from mlsub.commands.pack.read import read_manifest
 from mlsub.rounds import get_round
@@ -23,7 +23,7 @@ STRANGE = {"v1.0/Habana": {"results/HLS-Gaudi-8-PyTorch/resnet/bert"}}
 def plan_of(tree: Path, work: Path) -> tuple[Plan, str]:
     inferred = infer_round(locate(tree))
     assert inferred is not None
-    text = manifest_text(draft_of(tree, get_round(inferred.usage, inferred.round), work))
+    text = manifest_text(*draft_of(tree, get_round(inferred.usage, inferred.round), work))
     (work / "submission.yaml").write_text(text)
     return make_plan(read_manifest(work / "submission.yaml", {}), jobs=1), text
 

@@ -19,9 +19,9 @@ PROGRAM = """
 import sys
 from datetime import date
 from pathlib import Path
-from mlsub.commands.pack.pack import Request, pack
 from mlsub.commands.pack.read import read_manifest
-import mlsub.judge.package, mlsub.commands.pack.stage, mlsub.rules.load
+from mlsub.commands.pack.run import Request, pack
+import mlsub.judge.package, mlsub.io.assemble, mlsub.rules.load
 
 def run(manifest, out):
     pack(read_manifest(Path(manifest), {}), Path(out), Request(today=date(2026, 11, 21), write=True, jobs=1))

@@ -6,13 +6,14 @@ import json
 import os
 from datetime import date, timedelta
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
-from mlsub.commands.pack import pack as pack_module
-from mlsub.commands.pack.model import Waiver
-from mlsub.commands.pack.stage import Way, assemble
+from mlsub.commands.pack import run as pack_module
+from mlsub.commands.pack.manifest import Waiver
 from mlsub.findings import Verdict
+from mlsub.io.assemble import Way, assemble
 from mlsub.io.errors import MlsubError
 from mlsub.workspace import check_path
 from tests.commands.pack.workplace import TODAY, Workplace, files, rules
@@ -112,8 +113,7 @@ def test_a_rejected_package_leaves_what_was_there(workplace: Workplace) -> None:
     refused = workplace.pack()
     assert refused.refused
     assert not refused.written
-    assert refused.outcome is not None
-    assert [found.rule for found in refused.outcome.blocking] == ["rcp.too-fast"]
+    assert [found.rule for found in refused.blocking] == ["rcp.too-fast"]
     # The time of the folder above may change, for a folder was made beside; the names in it do not.
     after = snapshot(workplace.out.parent)
     above = os.fsencode(workplace.out.parent)
@@ -162,8 +162,7 @@ def test_a_waiver_of_the_command_line_holds_for_all(workplace: Workplace) -> Non
     too_fast(workplace)
     packed = workplace.pack(waivers=(Waiver("rcp.too-fast", None, "a trial", None),))
     assert packed.written
-    assert packed.outcome is not None
-    assert [each.waiver.reason for each in packed.outcome.waived] == ["a trial"]
+    assert [each.reason for each in packed.waived] == ["a trial"]
 
 
 def test_more_rejections_than_are_waived_still_reject(workplace: Workplace) -> None:
@@ -173,8 +172,7 @@ def test_more_rejections_than_are_waived_still_reject(workplace: Workplace) -> N
     workplace.save(waivers=[TOO_FAST | {"expires": "never"}])
     packed = workplace.pack()
     assert not packed.written
-    assert packed.outcome is not None
-    assert [found.rule for found in packed.outcome.blocking] == ["system.field-missing"]
+    assert [found.rule for found in packed.blocking] == ["system.field-missing"]
 
 
 def test_files_that_are_not_in_the_manifest_do_not_go_unasked(workplace: Workplace) -> None:
@@ -185,7 +183,7 @@ def test_files_that_are_not_in_the_manifest_do_not_go_unasked(workplace: Workpla
     assert rules(kept) == ["package.out-has-more"]
     assert kept.refused
     assert note.exists()
-    refused = workplace.pack(replace=True)
+    refused = workplace.pack(force=True)
     assert rules(refused) == ["package.out-changed"]
     assert refused.difference.extra == refused.difference.foreign == ("notes.txt",)
     assert note.read_text() == "my only copy"
@@ -198,7 +196,7 @@ def test_files_that_pack_wrote_go_when_asked(tmp_path: Path) -> None:
     kept = workplace.pack()
     assert rules(kept) == ["package.out-has-more"]
     assert (workplace.out / "results/rack1/bert").exists()
-    gone = workplace.pack(replace=True)
+    gone = workplace.pack(force=True)
     assert gone.written
     assert gone.difference.extra == tuple(f"results/rack1/bert/result_{n}.txt" for n in range(10))
     assert gone.difference.foreign == ()
@@ -209,7 +207,7 @@ def test_sources_in_the_output_are_never_replaced(workplace: Workplace) -> None:
     workplace.pack()
     inside = [f"out/v1.0/ACME/results/rack1/resnet/result_{n}.txt" for n in range(5)]
     workplace.entry(runs=inside[::-1])
-    packed = workplace.pack(replace=True)
+    packed = workplace.pack(force=True)
     assert rules(packed) == ["package.source-in-out"]
     assert not packed.written
     workplace.entry(runs=inside)
@@ -244,16 +242,17 @@ def test_an_empty_output_is_filled(workplace: Workplace) -> None:
 
 
 def test_a_log_that_grows_while_it_is_copied_is_an_error(workplace: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mlsub.commands.pack import stage
+    from mlsub.io import assemble as module
 
-    copy = stage.shutil.copyfile
+    copy = module.shutil.copyfileobj
 
-    def growing(source: Path, target: Path) -> None:
-        copy(source, target)
-        with source.open("a") as stream:
-            stream.write("one more line\n")
+    def growing(source: BinaryIO, target: BinaryIO, size: int) -> None:
+        copy(source, target, size)
+        for log in (workplace.folder / "runs" / "resnet").iterdir():
+            with log.open("a") as stream:
+                stream.write("one more line\n")
 
-    monkeypatch.setattr(stage.shutil, "copyfile", growing)
+    monkeypatch.setattr(module.shutil, "copyfileobj", growing)
     with pytest.raises(MlsubError, match="was written while it was copied"):
         workplace.pack()
     assert not workplace.out.exists()
@@ -263,8 +262,8 @@ def test_a_log_that_grows_while_it_is_copied_is_an_error(workplace: Workplace, m
 def test_a_source_that_goes_away_between_plan_and_copy_is_an_error(workplace: Workplace, tmp_path: Path) -> None:
     plan = pack_module.make_plan(workplace.manifest())
     (workplace.folder / "runs/resnet/train-0.txt").unlink()
-    with pytest.raises(MlsubError, match=r"cannot be assembled: .*train-0\.txt: No such file"):
-        assemble(plan, tmp_path / "staging", Way.COPY)
+    with pytest.raises(MlsubError, match=r"train-0\.txt cannot be copied: No such file"):
+        assemble(plan.items, tmp_path / "staging")
 
 
 def test_templates_are_made_on_request_and_are_no_code_yet(workplace: Workplace) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mlsub.commands.pack.plan import Plan, make_plan
-from mlsub.commands.pack.stage import Way, assemble
+from mlsub.io.assemble import assemble
 from tests.commands import runner
 from tests.commands.pack.workplace import Workplace, files
 from tests.make_tree import make_description
@@ -40,7 +40,7 @@ def test_what_tools_leave_behind_stays_out_of_the_code_and_is_told(workplace: Wo
     plan = planned(workplace)
     folder = "benchmarks/resnet/implementations/mxnet"
     assert places(plan) == [f"{folder}/lib/util.py", f"{folder}/run.sh", f"{folder}/train.py", "systems/rack1.json"]
-    assert sorted(left.path.relative_to(code).as_posix() for left in plan.left_out) == [
+    assert sorted(Path(left.path).relative_to(code).as_posix() for left in plan.left_out) == [
         ".git",
         ".train.py.swp",
         "__pycache__",
@@ -58,7 +58,7 @@ def test_links_within_the_code_stay_links(workplace: Workplace, tmp_path: Path) 
     plan = planned(workplace)
     assert plan.sound
     staged = tmp_path / "staged"
-    assemble(plan, staged, Way.COPY)
+    assemble(plan.items, staged)
     folder = staged / "benchmarks/resnet/implementations/mxnet"
     assert os.readlink(folder / "lib" / "train.py") == "../train.py"  # noqa: PTH115
     assert (folder / "latest" / "train.py").read_text() == "print('training')\n"
@@ -173,7 +173,7 @@ def test_power_measurements_follow_their_runs(workplace: Workplace, tmp_path: Pa
         (folder / "node_0.txt").write_text(f"of run {run}\n")
     workplace.entry(power="power")
     plan = planned(workplace)
-    assemble(plan, tmp_path / "staged", Way.COPY)
+    assemble(plan.items, tmp_path / "staged")
     there = files(tmp_path / "staged" / "results/rack1/resnet/power")
     # The manifest lists the last run first.
     assert there == {f"result_{n}/node_0.txt": b"of run %d\n" % (4 - n) for n in range(5)}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.pack.model import Waiver
+from mlsub.commands.pack.manifest import Waiver
 from mlsub.commands.pack.waive import deciding, weigh
 from mlsub.findings import Verdict
 from mlsub.workspace import check_path

@@ -9,9 +9,10 @@ from typing import Any
 
 import yaml
 
-from mlsub.commands.pack.model import Manifest
-from mlsub.commands.pack.pack import Packed, Request, pack
+from mlsub.commands.pack.manifest import Manifest
+from mlsub.commands.pack.model import Packing
 from mlsub.commands.pack.read import read_manifest
+from mlsub.commands.pack.run import Request, pack
 from tests.make_tree import ORG, RUNS, SYSTEM, make_description, make_log
 
 TODAY = date(2026, 11, 21)
@@ -72,9 +73,9 @@ class Workplace:
         """The manifest as it is read."""
         return read_manifest(self.manifest_file, {})
 
-    def pack(self, *, today: date = TODAY, **request: Any) -> Packed:
+    def pack(self, *, today: date = TODAY, **request: Any) -> Packing:
         """Pack it, written unless told."""
-        return pack(self.manifest(), self.out, Request(**{"today": today, "write": True, "jobs": 1, **request}))
+        return pack(self.manifest(), self.out, Request(**{"today": today, "write": True, "jobs": 1, **request}))[1]
 
     def sources(self) -> dict[str, bytes]:
         """All files but the output."""
@@ -92,6 +93,6 @@ def files(folder: Path) -> dict[str, bytes]:
     }
 
 
-def rules(packed: Packed) -> list[str]:
+def rules(packed: Packing) -> list[str]:
     """The rules of the findings of packing."""
     return [found.rule for found in packed.findings]

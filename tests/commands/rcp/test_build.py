@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mlperf_logging.rcp_checker.rcp_checker import RCP_Checker
 
-from mlsub.commands.rcp.build import Built, Choice, Provenance, against_schema, algorithm_for, build_records
+from mlsub.commands.rcp.build import Built, Choice, against_schema, algorithm_for, build_records
 from mlsub.convergence.filecheck import check_records
-from mlsub.convergence.pruning import pruned
 from mlsub.convergence.reference import EPOCHS, SAMPLES, points_of
+from mlsub.convergence.verdict import pruned
 from mlsub.judge.log import LogTask, judge_log
 from mlsub.log.report import LogReport
 from mlsub.rounds import get_round
@@ -181,8 +181,8 @@ def test_provenance_is_read_off_the_logs_or_told(tmp_path: Path) -> None:
     logs = reports(tmp_path, "resnet", [4096], [40], submission_org="ACME", submission_platform="rack1")
     (record,) = built(logs, "resnet").records.values()
     assert (record["Creator"], record["Platform"]) == ("ACME", "rack1")
-    told = Provenance("me", "then", "that")
-    (record,) = built(logs, "resnet", provenance=told).records.values()
+    told = Choice(creator="me", when="then", platform="that")
+    (record,) = built(logs, "resnet", choice=told).records.values()
     assert (record["Creator"], record["When"], record["Platform"]) == ("me", "then", "that")
 
 

@@ -209,8 +209,8 @@ def test_an_entry_that_cannot_be_drawn_says_why() -> None:
     assert [why for _, why in found.left_out] == [
         "the Open division has no convergence test",
         "its runs agree on no batch size",
-        "its batch size is none",
-        "its batch size is none",
+        "its batch size is out of range",
+        "its batch size is out of range",
         "a convergence point is beyond any real one",
     ]
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from mlsub.commands.score.render_parquet import render_parquet
+from mlsub.commands.score.formats import render_parquet
 from mlsub.score.columns import ColumnKind, columns
 from mlsub.score.table import rows_of
 from tests.score.reports import make_row, organisations, variety

@@ -16,9 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.score.document import MAX_BYPASSES, document_of
-from mlsub.commands.score.document_rows import rows_document
-from mlsub.commands.score.render_csv import render_csv
+from mlsub.commands.score.document import MAX_BYPASSES, document_of, rows_document
+from mlsub.commands.score.formats import render_csv
 from mlsub.findings import Verdict
 from mlsub.present import html, markdown, text
 from mlsub.score.cells import exact, is_formula, legible

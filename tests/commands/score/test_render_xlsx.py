@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlsub.commands.score.render_xlsx import MAX_CELL, render_xlsx
+from mlsub.commands.score.formats import MAX_CELL, render_xlsx
 from mlsub.score.cells import is_formula, legible
 from mlsub.score.columns import ColumnKind, columns
 from mlsub.score.table import Row, rows_of

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.score.select import Selection, TimedRun, overlapping, select_window, starting_together
-from mlsub.commands.score.select_runs import notes_on
+from mlsub.commands.score.select import Selection, TimedRun, notes_on, overlapping, select_window, starting_together
 from mlsub.rules.load import Benchmark
 from mlsub.score.olympic import olympic_mean
 

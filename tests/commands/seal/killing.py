@@ -13,10 +13,11 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from mlsub.commands.seal.files import digests_of
 from mlsub.commands.seal.keys import Passphrase
 from mlsub.commands.seal.manifest import parse_manifest
 from mlsub.commands.seal.receipt import sealed_digest
-from mlsub.commands.seal.seal import digests_of, seal_tree
+from mlsub.commands.seal.run import seal_tree
 from mlsub.commands.verify.run import verify_sealed
 
 KEY = Passphrase(b"correct horse battery staple", work_factor=1)

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.seal.errors import RefusedError, SealError
+from mlsub.commands.seal.files import RefusedError
 from mlsub.commands.seal.keys import OpenSSL, Passphrase, Recipients, SealKey, Unencrypted
-from mlsub.commands.seal.seal import seal_tree
+from mlsub.commands.seal.run import seal_tree
 from mlsub.commands.unseal.run import unseal
 from mlsub.commands.verify.run import verify_sealed, verify_tree
+from mlsub.io.errors import MlsubError
 from tests.commands.seal.test_roundtrip import pair
 from tests.commands.seal.trees import PASSPHRASE, plant
 
@@ -29,7 +30,7 @@ def told(file: Path, key: object) -> str:
     """How it is told: a finding, or that it cannot be opened at all; empty where it is not."""
     try:
         return "finding" if verify_sealed(file, key).findings else ""
-    except SealError:
+    except MlsubError:
         return "not opened"
 
 
@@ -106,7 +107,7 @@ def test_every_bit_of_the_manifest(tmp_path: Path) -> None:
     assert verify_tree(tree, manifest).findings == ()
     for bit in range(8 * len(content)):
         put(manifest, flipped(content, bit))
-        with contextlib.suppress(SealError):
+        with contextlib.suppress(MlsubError):
             assert verify_tree(tree, manifest).findings, bit
 
 
@@ -135,6 +136,6 @@ def test_a_file_of_another_length_is_told_and_leaves_nothing(form: str, change: 
     content = file.read_bytes()
     file.write_bytes({"cut": content[:-1], "longer": content + b"\0", "doubled": content * 2, "empty": b""}[change])
     before = sorted(tmp_path.iterdir())
-    with pytest.raises((RefusedError, SealError)):
+    with pytest.raises((RefusedError, MlsubError)):
         unseal(file, tmp_path / "out", open_key)
     assert sorted(tmp_path.iterdir()) == before

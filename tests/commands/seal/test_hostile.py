@@ -13,11 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlsub.commands.seal.contents import Limits, Nowhere, take
-from mlsub.commands.seal.errors import RefusedError, SealError
-from mlsub.commands.seal.gzip import GzipError, compress, decompress
-from mlsub.commands.seal.untar import Blocks, TarError, members
+from mlsub.commands.seal.contents import Limits, nowhere, take
+from mlsub.commands.seal.files import Blocks, DamagedError, RefusedError
+from mlsub.commands.seal.gzip import compress, decompress
+from mlsub.commands.seal.untar import members
 from mlsub.commands.unseal.run import unseal
+from mlsub.io.errors import MlsubError
 from tests.commands.seal.trees import snapshot
 
 Item = tuple[str, bytes, bytes | str]
@@ -187,7 +188,7 @@ def test_what_the_manifest_says_otherwise(manifest: str, expected: tuple[str, st
 )
 def test_a_manifest_that_is_none(manifest: bytes, tmp_path: Path) -> None:
     (tmp_path / "sealed").write_bytes(packed(tar_of([TOP, FILE], manifest)))
-    with pytest.raises(SealError, match=r"MANIFEST.sha256 of the archive"):
+    with pytest.raises(MlsubError, match=r"MANIFEST.sha256 of the archive"):
         unseal(tmp_path / "sealed", tmp_path / "out")
     assert [path.name for path in tmp_path.iterdir()] == ["sealed"]
 
@@ -291,15 +292,15 @@ def test_no_tar_however_changed_raises_anything_else(data: st.DataObject) -> Non
         for start in range(0, cut, 700):
             yield bytes(tar[start : min(start + 700, cut)])
 
-    with contextlib.suppress(RefusedError, SealError, TarError):
-        take(chunks(), 1000, Limits(), Nowhere())
+    with contextlib.suppress(RefusedError, MlsubError, DamagedError):
+        take(chunks(), 1000, Limits(), nowhere)
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.binary(max_size=400), st.booleans())
 def test_no_bytes_raise_anything_else_in_gzip(content: bytes, begun: bool) -> None:
     start = packed(b"")[:10] if begun else b""
-    with pytest.raises(GzipError):
+    with pytest.raises(DamagedError):
         list(decompress([start + content]))
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.seal.errors import SealError
 from mlsub.commands.seal.keys import (
     Identities,
     Passphrase,
@@ -19,8 +18,9 @@ from mlsub.commands.seal.keys import (
     read_recipients,
 )
 from mlsub.commands.seal.recipients import check_recipients
-from mlsub.commands.seal.seal import seal_tree
+from mlsub.commands.seal.run import seal_tree
 from mlsub.commands.unseal.run import unseal
+from mlsub.io.errors import MlsubError
 from tests.commands.seal.test_roundtrip import pair
 from tests.commands.seal.trees import plant
 
@@ -40,26 +40,26 @@ def test_the_first_line_is_the_passphrase(end: bytes, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (b"", "less than 12 characters"),
-        (b"short\n", "less than 12 characters"),
-        ("ä".encode() * 11, "less than 12 characters"),
-        (b"\nthe second line is long", "less than 12 characters"),
+        (b"", "fewer than 12 characters"),
+        (b"short\n", "fewer than 12 characters"),
+        ("ä".encode() * 11, "fewer than 12 characters"),
+        (b"\nthe second line is long", "fewer than 12 characters"),
         (b"x" * 1001, "more than 1000 bytes"),
         (b"NUL in\0the middle", "NUL in it"),
         (b"x" * 70000, "too long"),
     ],
 )
 def test_what_is_no_passphrase(content: bytes, why: str, tmp_path: Path) -> None:
-    with pytest.raises(SealError, match=why):
+    with pytest.raises(MlsubError, match=why):
         read_passphrase(secret(tmp_path, content))
 
 
 @pytest.mark.parametrize("mode", [0o604, 0o644, 0o602, 0o666])
 def test_a_secret_that_others_may_read_is_none(mode: int, tmp_path: Path) -> None:
     file = secret(tmp_path, b"correct horse battery", mode)
-    with pytest.raises(SealError, match=r"others may read the passphrase in .*: chmod 600 it first"):
+    with pytest.raises(MlsubError, match=r"others may read the passphrase in .*: chmod 600 it first"):
         read_passphrase(file)
-    with pytest.raises(SealError, match="others may read the key in"):
+    with pytest.raises(MlsubError, match="others may read the key in"):
         read_identities(file)
 
 
@@ -67,7 +67,7 @@ def test_files_that_are_none_do_not_stop_it(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     for path in (tmp_path, tmp_path / "fifo", tmp_path / "nothing", Path("/dev/zero"), Path("a\0b")):
         for read in (read_passphrase, read_identities, read_recipients):
-            with pytest.raises(SealError, match="cannot be read"):
+            with pytest.raises(MlsubError, match="cannot be read"):
                 read(path)
 
 
@@ -75,7 +75,7 @@ def test_recipients_from_a_file(tmp_path: Path) -> None:
     file = secret(tmp_path, b"# ours\n\n age1abc \nssh-ed25519 AAAA me@home\n")
     assert read_recipients(file) == ("age1abc", "ssh-ed25519 AAAA me@home")
     for content, why in ((b"# none\n", "names no recipient"), (b"\xff\n", "not UTF-8")):
-        with pytest.raises(SealError, match=why):
+        with pytest.raises(MlsubError, match=why):
             read_recipients(secret(tmp_path, content))
 
 
@@ -91,7 +91,7 @@ def test_recipients_from_a_file(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_recipient(key: str, why: str) -> None:
-    with pytest.raises(SealError, match=why) as caught:
+    with pytest.raises(MlsubError, match=why) as caught:
         check_recipients(Recipients((key,)))
     assert len(str(caught.value)) < 300
     assert "SECRET-KEY-1" not in str(caught.value)
@@ -102,7 +102,7 @@ def test_what_is_no_recipient(key: str, why: str) -> None:
 )
 def test_what_is_no_key(content: bytes, tmp_path: Path) -> None:
     seal_tree(plant(tmp_path), tmp_path / "sealed", pair()[0])
-    with pytest.raises(SealError, match="the key file"):
+    with pytest.raises(MlsubError, match="the key file"):
         unseal(tmp_path / "sealed", tmp_path / "out", Identities(content))
     assert not (tmp_path / "out").exists()
 
@@ -113,7 +113,7 @@ def test_an_ssh_key_with_a_passphrase_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "key"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "a passphrase", "-f", str(file)], check=True)
     seal_tree(plant(tmp_path), tmp_path / "sealed", Recipients(((tmp_path / "key.pub").read_text(),)))
-    with pytest.raises(SealError, match=r"not opened by this key|SSH key that has no passphrase"):
+    with pytest.raises(MlsubError, match=r"not opened by this key|SSH key that has no passphrase"):
         unseal(tmp_path / "sealed", tmp_path / "out", read_identities(file))
 
 

@@ -12,11 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.seal import seal as sealing
-from mlsub.commands.seal.errors import RefusedError, SealError
+from mlsub.commands.seal import run as sealing
+from mlsub.commands.seal.files import RefusedError
 from mlsub.commands.seal.keys import OpenSSL, Unencrypted
-from mlsub.commands.seal.place import new_file, new_folder
-from mlsub.commands.seal.seal import seal_tree
+from mlsub.commands.seal.run import seal_tree
+from mlsub.commands.unseal.run import unseal
+from mlsub.io.errors import MlsubError
+from mlsub.io.output_folder import staging_beside
 from mlsub.rules.catalogue import finding
 from tests.commands.runner import REPOSITORY
 from tests.commands.seal.test_roundtrip import pair
@@ -38,7 +40,7 @@ def test_a_hundred_kills(tmp_path: Path) -> None:
     assert receipts > 0
 
 
-STEPS = ["put_in_place", "_put_beside", "settle"]
+STEPS = ["put_in_place", "finish", "settle"]
 
 
 @pytest.mark.parametrize("step", STEPS)
@@ -63,32 +65,28 @@ def test_an_end_before_each_step_leaves_no_receipt_of_another_file(
     receipt = tmp_path / "sealed.receipt.txt"
     if receipt.exists():
         assert digests.sha256 in receipt.read_text()
-    elif (step, number) == ("put_in_place", 0):
+    elif (step, number) in (("put_in_place", 0), ("finish", 0)):
         assert digests.sha256 == old.sha256
     assert list(tmp_path.glob(".mlsub*")) == []
 
 
 def test_litter_of_the_dead_is_cleared_and_that_of_the_living_is_not(tmp_path: Path) -> None:
-    (tmp_path / ".mlsub-seal-0123.part").write_text("of a killed process")
-    (tmp_path / ".mlsub-seal-4567.part").mkdir()
-    (tmp_path / ".mlsub-seal-4567.part" / "file").touch()
-    (tmp_path / ".mlsub-seal-of mine").touch()
-    with new_file(tmp_path) as (living, _), new_folder(tmp_path) as folder, new_file(tmp_path) as (other, _):
-        assert {path.name for path in tmp_path.iterdir()} == {
-            living.name,
-            folder.name,
-            other.name,
-            ".mlsub-seal-of mine",
-        }
-    assert [path.name for path in tmp_path.iterdir()] == [".mlsub-seal-of mine"]
+    tree, mine = plant(tmp_path / "from"), tmp_path / ".mlsub-of mine"
+    (tmp_path / ".mlsub-4567.part").mkdir()
+    (tmp_path / ".mlsub-4567.part" / "file").write_text("of a killed process")
+    mine.touch()
+    with staging_beside(tmp_path / "another") as living:
+        seal_tree(tree, tmp_path / "sealed", PASSPHRASE)
+        unseal(tmp_path / "sealed", tmp_path / "out", PASSPHRASE)
+        assert set(tmp_path.glob(".mlsub*")) == {living, mine}
+    assert list(tmp_path.glob(".mlsub*")) == [mine]
 
 
 def test_a_link_called_like_litter_leads_nobody_astray(tmp_path: Path) -> None:
     (tmp_path / "victim").mkdir()
     (tmp_path / "victim" / "file").touch()
-    (tmp_path / ".mlsub-seal-0123.part").symlink_to("victim")
-    with new_file(tmp_path):
-        pass
+    (tmp_path / ".mlsub-0123.part").symlink_to("victim")
+    seal_tree(plant(tmp_path / "from"), tmp_path / "sealed", PASSPHRASE)
     assert (tmp_path / "victim" / "file").exists()
 
 
@@ -97,7 +95,7 @@ def test_without_force_nothing_is_replaced(tmp_path: Path) -> None:
     for name in ("sealed", "sealed.receipt.txt", "sealed.MANIFEST.sha256", "sealed.sha1"):
         (tmp_path / name).write_text("mine")
         before = snapshot(tmp_path)
-        with pytest.raises(SealError, match=r"exists\. Add --force"):
+        with pytest.raises(MlsubError, match=r"exists\. Add --force"):
             seal_tree(tree, tmp_path / "sealed", Unencrypted())
         assert snapshot(tmp_path) == before
         (tmp_path / name).unlink()
@@ -112,7 +110,7 @@ def test_one_that_comes_meanwhile_is_not_replaced_either(tmp_path: Path, monkeyp
         real(part, file, force=force)
 
     monkeypatch.setattr(sealing, "put_in_place", late)
-    with pytest.raises(SealError, match="exists"):
+    with pytest.raises(MlsubError, match="exists"):
         seal_tree(tree, tmp_path / "sealed", Unencrypted())
     assert (tmp_path / "sealed").read_text() == "mine"
     assert list(tmp_path.glob(".mlsub*")) == []
@@ -128,7 +126,7 @@ def test_what_goes_wrong_inside_is_told_by_every_form(
     key = {"recipient": pair()[0], "passphrase": PASSPHRASE, "openssl": OpenSSL(b"correct horse battery")}[form]
     tree = plant(tmp_path)
     before = snapshot(tmp_path)
-    for error in (KeyboardInterrupt(), RefusedError([finding("seal.changed", "ACME/a", "it changed")])):
+    for error in (KeyboardInterrupt(), RefusedError(finding("seal.changed", "ACME/a", "it changed"))):
 
         def broken(_: object, error: BaseException = error) -> Iterator[bytes]:
             yield bytes(100000)
@@ -149,6 +147,6 @@ def test_a_full_disk_is_told_and_leaves_the_old_state(tmp_path: Path, monkeypatc
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(sealing, "finish", full)
-    with pytest.raises(SealError, match="cannot be written: No space left on device"):
+    with pytest.raises(MlsubError, match="cannot be written: No space left on device"):
         seal_tree(tree, tmp_path / "sealed", PASSPHRASE, force=True)
     assert snapshot(tmp_path) == before

@@ -21,7 +21,7 @@ import re, sys
 from pathlib import Path
 from mlsub.commands.seal.contents import Limits
 from mlsub.commands.seal.keys import Identities, Passphrase, Recipients, Unencrypted
-from mlsub.commands.seal.seal import seal_tree
+from mlsub.commands.seal.run import seal_tree
 from mlsub.commands.unseal.run import unseal
 from mlsub.commands.verify.run import verify_sealed
 form, key, public, tree, out = sys.argv[1:]

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from mlsub.commands.seal.errors import SealError
 from mlsub.commands.seal.keys import Identities, OpenSSL, Passphrase, Recipients, SealKey, Unencrypted
-from mlsub.commands.seal.seal import seal_tree
+from mlsub.commands.seal.run import seal_tree
 from mlsub.commands.unseal.run import unseal
+from mlsub.io.errors import MlsubError
 from tests.commands.seal.trees import PASSPHRASE, SHAPES, grow, plant, snapshot
 
 pyrage = pytest.importorskip("pyrage")
@@ -130,7 +130,7 @@ def test_each_of_several_recipients_opens_it(tmp_path: Path) -> None:
     for number, (_, identities) in enumerate(pairs):
         unseal(tmp_path / "sealed", tmp_path / f"out{number}", identities)
         assert snapshot(tmp_path / f"out{number}" / "ACME") == snapshot(tree)
-    with pytest.raises(SealError, match="not opened by this key"):
+    with pytest.raises(MlsubError, match="not opened by this key"):
         unseal(tmp_path / "sealed", tmp_path / "other", pair()[1])
 
 

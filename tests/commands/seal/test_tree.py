@@ -12,11 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlsub.commands.seal import archive
-from mlsub.commands.seal.errors import RefusedError, SealError
+from mlsub.commands.seal.files import RefusedError
 from mlsub.commands.seal.keys import Unencrypted
 from mlsub.commands.seal.names import link_problem, name_problem
-from mlsub.commands.seal.seal import default_name, seal_tree
+from mlsub.commands.seal.run import default_name, seal_tree
 from mlsub.commands.seal.tree import Member, scan
+from mlsub.io.errors import MlsubError
 from tests.commands.seal.trees import plant, snapshot
 
 
@@ -109,7 +110,7 @@ def test_an_unreadable_file_and_folder_are_told(tmp_path: Path, monkeypatch: pyt
 
 def test_a_tree_that_could_not_be_opened_is_not_sealed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mlsub.commands.seal.tree.MAX_MEMBERS", 9)
-    with pytest.raises(SealError, match="holds more than 9 files, folders and links"):
+    with pytest.raises(MlsubError, match="holds more than 9 files, folders and links"):
         scan(plant(tmp_path))
     monkeypatch.setattr("mlsub.commands.seal.tree.MAX_MEMBERS", 11)
     assert len(scan(tmp_path / "training_results_v1.0" / "ACME").members) == 11
@@ -117,14 +118,14 @@ def test_a_tree_that_could_not_be_opened_is_not_sealed(tmp_path: Path, monkeypat
 
 def test_an_empty_tree_is_nothing_to_seal(tmp_path: Path) -> None:
     (tmp_path / "T" / "empty").mkdir(parents=True)
-    with pytest.raises(SealError, match="holds no file"):
+    with pytest.raises(MlsubError, match="holds no file"):
         scan(tmp_path / "T")
 
 
 @pytest.mark.parametrize("name", ["nothing", "file", "a\0b", "x" * 300])
 def test_what_is_no_tree(name: str, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(SealError):
+    with pytest.raises(MlsubError):
         scan(tmp_path / name)
 
 
@@ -132,9 +133,9 @@ def test_links_that_turn_in_a_circle_and_the_root_are_no_trees(tmp_path: Path) -
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")
     for path in (tmp_path / "a", Path("/")):
-        with pytest.raises(SealError):
+        with pytest.raises(MlsubError):
             default_name(path, Unencrypted())
-        with pytest.raises(SealError):
+        with pytest.raises(MlsubError):
             seal_tree(path, tmp_path / "out", Unencrypted())
 
 
@@ -142,7 +143,7 @@ def test_links_that_turn_in_a_circle_and_the_root_are_no_trees(tmp_path: Path) -
 def test_the_sealed_file_cannot_lie_in_the_tree(place: str, tmp_path: Path) -> None:
     tree = plant(tmp_path)
     before = snapshot(tmp_path)
-    with pytest.raises(SealError, match="lies in the tree"):
+    with pytest.raises(MlsubError, match="lies in the tree"):
         seal_tree(tree, tree / place, Unencrypted())
     assert snapshot(tmp_path) == before
 

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 from mlsub.commands.seal import openssl
-from mlsub.commands.seal.errors import RefusedError, SealError
+from mlsub.commands.seal.files import RefusedError
 from mlsub.commands.seal.keys import OpenKey, OpenSSL, Passphrase, Unencrypted
 from mlsub.commands.seal.manifest import Manifest, parse_manifest
-from mlsub.commands.seal.seal import seal_tree
+from mlsub.commands.seal.run import seal_tree
 from mlsub.commands.unseal.run import unseal
 from mlsub.commands.verify.run import verify_receipt, verify_sealed, verify_tree
+from mlsub.io.errors import MlsubError
 from tests.commands.seal.test_roundtrip import pair
 from tests.commands.seal.trees import PASSPHRASE, plant, snapshot
 
@@ -63,7 +64,7 @@ def test_each_kind_of_difference_is_told(tmp_path: Path) -> None:
 def test_a_tree_of_another_name_is_another_tree(tmp_path: Path) -> None:
     tree, _ = sealed(tmp_path)
     tree.rename(tmp_path / "OTHER")
-    with pytest.raises(SealError, match=r"the manifest is of ACME, which .* neither is nor holds"):
+    with pytest.raises(MlsubError, match=r"the manifest is of ACME, which .* neither is nor holds"):
         verify_tree(tmp_path / "OTHER", tmp_path / "sealed.MANIFEST.sha256")
 
 
@@ -72,7 +73,7 @@ def test_a_link_in_place_of_the_tree_is_no_tree(tmp_path: Path) -> None:
     unseal(file, tmp_path / "out", PASSPHRASE)
     (tmp_path / "out" / "ACME").rename(tmp_path / "elsewhere")
     (tmp_path / "out" / "ACME").symlink_to(tree)
-    with pytest.raises(SealError, match="neither is nor holds"):
+    with pytest.raises(MlsubError, match="neither is nor holds"):
         verify_tree(tmp_path / "out")
 
 
@@ -97,10 +98,10 @@ def test_without_a_key_the_receipt_speaks(tmp_path: Path) -> None:
         file.write_bytes(changed)
         assert [finding.rule for finding in verify_sealed(file, None).findings] == ["seal.damaged"]
     (tmp_path / "sealed.receipt.txt").write_text("no receipt")
-    with pytest.raises(SealError, match="is not a receipt of mlsub seal"):
+    with pytest.raises(MlsubError, match="is not a receipt of mlsub seal"):
         verify_receipt(file, tmp_path / "sealed.receipt.txt")
     (tmp_path / "sealed.receipt.txt").unlink()
-    with pytest.raises(SealError, match=r"is sealed with a passphrase\. Give it with --passphrase-file"):
+    with pytest.raises(MlsubError, match=r"is sealed with a passphrase\. Give it with --passphrase-file"):
         verify_sealed(file, None)
 
 
@@ -129,7 +130,7 @@ def test_the_wrong_kind_of_key_is_told(tmp_path: Path) -> None:
         ("a", PASSPHRASE, "is not encrypted, so no key says who made it. Leave the key out if that is expected."),
     ]
     for name, key, why in cases:
-        with pytest.raises(SealError) as caught:
+        with pytest.raises(MlsubError) as caught:
             unseal(tmp_path / name, tmp_path / "out", key)
         assert str(caught.value) == f"{tmp_path / name} {why}"
         assert not (tmp_path / "out").exists()
@@ -149,14 +150,14 @@ def test_what_is_no_sealed_file(tmp_path: Path) -> None:
         ".": "cannot be read",
     }
     for name, why in cases.items():
-        with pytest.raises(SealError, match=why):
+        with pytest.raises(MlsubError, match=why):
             unseal(tmp_path / name, tmp_path / "out", PASSPHRASE)
 
 
 @pytest.mark.parametrize("content", [b"", b"junk", b"\xff", b"\0" * 70, b"0" * 64 + b"  /etc/passwd\n"])
 def test_what_is_no_manifest(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "manifest").write_bytes(content)
-    with pytest.raises(SealError):
+    with pytest.raises(MlsubError):
         verify_tree(tmp_path, tmp_path / "manifest")
 
 
@@ -185,7 +186,7 @@ def test_unsealing_never_writes_over_anything(tmp_path: Path, monkeypatch: pytes
     (tmp_path / "link").symlink_to("empty")
     before = snapshot(tmp_path)
     for name in ("full", "file", "link", "nowhere/out", "a\0b"):
-        with pytest.raises(SealError):
+        with pytest.raises(MlsubError):
             unseal(file, tmp_path / name, PASSPHRASE)
         assert snapshot(tmp_path) == before
     unseal(file, tmp_path / "empty", PASSPHRASE)
@@ -240,7 +241,7 @@ def test_another_passphrase_is_told_of_openssl_too(tmp_path: Path) -> None:
     """Where the padding happens to fit, the archive does not; so many, to meet both."""
     seal_tree(plant(tmp_path), tmp_path / "s.enc", OpenSSL(SECRET))
     for number in range(20):
-        with pytest.raises(SealError, match="is not opened by this passphrase, or it is damaged"):
+        with pytest.raises(MlsubError, match="is not opened by this passphrase, or it is damaged"):
             unseal(tmp_path / "s.enc", tmp_path / "out", Passphrase(b"another passphrase %d" % number))
 
 
@@ -250,7 +251,7 @@ def test_without_the_program_it_is_said_before_anything_is_done(
     tree = plant(tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path))
     before = snapshot(tmp_path)
-    with pytest.raises(SealError, match="there is no program openssl"):
+    with pytest.raises(MlsubError, match="there is no program openssl"):
         seal_tree(tree, tmp_path / "s.enc", OpenSSL(SECRET))
     assert snapshot(tmp_path) == before
 
@@ -262,7 +263,7 @@ def test_a_program_that_fails_is_told_and_leaves_nothing(tmp_path: Path, monkeyp
     (tmp_path / "openssl").chmod(0o755)
     monkeypatch.setattr(openssl, "program", lambda: str(tmp_path / "openssl"))
     before = snapshot(tmp_path)
-    with pytest.raises(SealError, match="openssl failed: unknown option -pbkdf2"):
+    with pytest.raises(MlsubError, match="openssl failed: unknown option -pbkdf2"):
         seal_tree(tree, tmp_path / "s.enc", OpenSSL(SECRET))
     assert snapshot(tmp_path) == before
 

@@ -180,30 +180,30 @@ def test_what_is_no_site_is_never_replaced(tmp_path: Path) -> None:
     tree = make_tree(tmp_path / "in")
     mine, file, link = tmp_path / "mine", tmp_path / "file", tmp_path / "link"
     mine.mkdir()
-    check_place(mine, [], replace=False)
+    check_place(mine, [], force=False)
     (mine / "thesis.txt").write_text("")
     file.write_text("")
     link.symlink_to(mine)
     os.mkfifo(tmp_path / "pipe")
     for output, read, why in (
-        (mine, (), "holds something else than a site"),
-        (file, (), "is no folder of its own"),
-        (link, (), "is no folder of its own"),
-        (tmp_path / "pipe", (), "is no folder of its own"),
-        (file / "below", (), "file is no folder. Name another."),
+        (mine, (), "holds something other than a site"),
+        (file, (), "is not a folder of its own"),
+        (link, (), "is not a folder of its own"),
+        (tmp_path / "pipe", (), "is not a folder of its own"),
+        (file / "below", (), "file is not a folder. Name another."),
         (tmp_path / "x\0", (), "cannot be written"),
-        (tmp_path / "in", (tree.folder,), "holds something else than a site"),
-        (tree.folder, (tree.folder,), "holds something else than a site"),
+        (tmp_path / "in", (tree.folder,), "holds something other than a site"),
+        (tree.folder, (tree.folder,), "holds something other than a site"),
         (tree.folder / "site", (tree.folder,), "is only read. Name a folder outside of it"),
     ):
         with pytest.raises(MlsubError, match=why):
-            check_place(output, [str(path) for path in read], replace=True)
+            check_place(output, [str(path) for path in read], force=True)
 
 
 def test_logs_within_an_old_site_are_not_replaced_with_it(site: Path) -> None:
     tree = make_tree(site)
     with pytest.raises(MlsubError, match="which is to be read"):
-        check_place(site, [str(tree.folder)], replace=True)
+        check_place(site, [str(tree.folder)], force=True)
 
 
 def record(task: str, measure: str, value: float, unit: str, **others: object) -> Record:

@@ -47,6 +47,14 @@ def test_each_claim_has_a_row_with_its_verdict_and_figures(tmp_path: Path) -> No
     assert "Claims" in Html((tmp_path / "site" / "index.html").read_bytes()).text
 
 
+def test_logs_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = make_tree(tmp_path)
+    (tmp_path / "claims.yaml").write_text(CLAIMS)
+    monkeypatch.setattr("mlsub.commands.audit.facts.check_with_logs", lambda *_: pytest.fail("read again"))
+    outcome = run("site", tree.folder.parent, "-o", tmp_path / "site", "--claims", tmp_path / "claims.yaml")
+    assert (outcome.status, outcome.stderr) == (1, "")
+
+
 @pytest.mark.parametrize("content", ["", "[", "claims_version: 1\nsource: {title: x}\nclaims: 3\n"])
 def test_a_claims_file_that_cannot_be_used_leaves_no_site(tmp_path: Path, content: str) -> None:
     tree = make_tree(tmp_path)

@@ -10,7 +10,7 @@ from mlsub.commands.inspect.gather import gather
 from mlsub.commands.inspect.run import inspect
 from mlsub.commands.site.forensics import with_forensics
 from mlsub.findings import Kind
-from mlsub.review.runs.trace import TraceFold
+from mlsub.log.trace import TraceFold
 from mlsub.workspace import Settings, check_with_logs
 from tests.commands.runner import run
 from tests.corpus import CORPUS
@@ -32,8 +32,8 @@ def test_each_finding_on_published_results_is_told_of_its_result() -> None:
 
 
 def compare(paths: list[str]) -> None:
-    checked = check_with_logs(paths, Settings(jobs=1))
-    told = with_forensics(checked, paths, Settings(jobs=1))
+    checked = check_with_logs(paths, Settings(jobs=1, folds=(TraceFold,)))
+    told = with_forensics(checked)
     entries, _ = gather(paths, Settings(jobs=1))
     expected = sorted(o.finding.message for entry in inspect(entries).entries for o in entry.observations)
     added = []
@@ -49,14 +49,19 @@ def compare(paths: list[str]) -> None:
 
 
 def test_each_log_is_read_once_for_the_verdict_and_forensics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("jinja2", reason="needs Jinja2: pip install 'mlsub[report]'")
     tree = make_tree(tmp_path, "v1.0")
     tree.log(4).rename(tree.entry() / "result_9.txt")
-    paths = [str(tree.folder)]
-    twice = with_forensics(check_with_logs(paths, Settings(jobs=1)), paths, Settings(jobs=1))
-    checked = check_with_logs(paths, Settings(jobs=1, folds=(TraceFold,)))
-    monkeypatch.setattr("mlsub.commands.inspect.gather.read_trace", lambda _: pytest.fail("read again"))
-    once = with_forensics(checked, paths, Settings(jobs=1))
-    assert [one.report for one in once] == [one.report for one in twice]
+    real, read = Path.open, []
+
+    def opened(path: Path, *arguments: object, **options: object) -> object:
+        read.append(path.name)
+        return real(path, *arguments, **options)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(Path, "open", opened)
+    assert run("site", tree.folder, "-o", tmp_path / "site", "--jobs", "1", "--inspect").status == 0
+    logs = sorted(name for name in read if name.startswith("result_"))
+    assert logs == [path.name for path in sorted(tree.entry().glob("result_*"))]
 
 
 def test_they_stand_on_the_page_when_asked_for(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from mlsub.commands.watch.interrupt import Interrupts
+from mlsub.commands.watch.outside import Interrupts
 
 BOTH = (signal.SIGINT, signal.SIGTERM)
 

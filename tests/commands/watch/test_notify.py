@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from mlsub.commands.watch import notify
-from mlsub.commands.watch.clock import SystemClock
 from mlsub.commands.watch.news import Concluded, Ended, Found, News, Warned
 from mlsub.commands.watch.notify import MAX_LENGTH, VARIABLES, Notifier, facts_of, parse_command
+from mlsub.commands.watch.outside import Clock
 from mlsub.findings import Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.rules.catalogue import finding
@@ -102,7 +102,7 @@ def test_the_command_is_run_without_a_shell(
     monkeypatch.setenv("MLSUB_RULE", "stale")
     command, notes = probe
     complaints: list[str] = []
-    notifier = Notifier(command, SystemClock(), complaints.append)
+    notifier = Notifier(command, Clock(), complaints.append)
     notifier.notify(found(HOSTILE, HOSTILE))
     notifier.notify(Concluded(at_ms=1, official=Verdict.ACCEPTED, exit_status=0, reason="stopped", logs=1, compliant=1))
     notifier.finish()
@@ -152,7 +152,7 @@ def test_commands_run_one_at_a_time(tmp_path: Path) -> None:
         "out = open(sys.argv[1], 'a', buffering=1)\n"
         "out.write('begin\\n'); time.sleep(0.05); out.write('end\\n')\n"
     )
-    notifier = Notifier((sys.executable, "-S", str(script), str(notes)), SystemClock(), lambda _: None)
+    notifier = Notifier((sys.executable, "-S", str(script), str(notes)), Clock(), lambda _: None)
     for _ in range(4):
         notifier.notify(found())
     notifier.finish()
@@ -161,7 +161,7 @@ def test_commands_run_one_at_a_time(tmp_path: Path) -> None:
 
 def test_a_command_that_fails_is_told_once_and_ends_nothing(tmp_path: Path) -> None:
     complaints: list[str] = []
-    notifier = Notifier((sys.executable, "-S", "-c", "raise SystemExit(3)"), SystemClock(), complaints.append)
+    notifier = Notifier((sys.executable, "-S", "-c", "raise SystemExit(3)"), Clock(), complaints.append)
     for _ in range(3):
         notifier.notify(found())
     notifier.finish()
@@ -170,7 +170,7 @@ def test_a_command_that_fails_is_told_once_and_ends_nothing(tmp_path: Path) -> N
 
 def test_a_command_that_has_gone_is_told() -> None:
     complaints: list[str] = []
-    notifier = Notifier(("/nowhere/at/all",), SystemClock(), complaints.append)
+    notifier = Notifier(("/nowhere/at/all",), Clock(), complaints.append)
     notifier.notify(found())
     notifier.finish()
     assert complaints == ["the command of --exec cannot be run: No such file or directory"]
@@ -182,7 +182,7 @@ def test_a_command_that_hangs_is_ended_with_all_it_started(tmp_path: Path, monke
     inner = f"import os, time; open({str(notes)!r}, 'w').write(str(os.getpid())); time.sleep(600)"
     outer = f"import subprocess, sys; subprocess.run([sys.executable, '-S', '-c', {inner!r}])"
     complaints: list[str] = []
-    notifier = Notifier((sys.executable, "-S", "-c", outer), SystemClock(), complaints.append)
+    notifier = Notifier((sys.executable, "-S", "-c", outer), Clock(), complaints.append)
     notifier.notify(found())
     notifier.finish()
     assert complaints == ["the command of --exec took more than 0.5 seconds and was ended"]
@@ -206,7 +206,7 @@ def test_what_takes_too_long_in_the_end_is_left_out(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(notify, "LAST_LIMIT_S", 0.3)
     complaints: list[str] = []
     sleeper = (sys.executable, "-S", "-c", "import time; time.sleep(600)")
-    notifier = Notifier(sleeper, SystemClock(), complaints.append)
+    notifier = Notifier(sleeper, Clock(), complaints.append)
     for _ in range(3):
         notifier.notify(found())
     began = time.monotonic()
@@ -218,7 +218,7 @@ def test_what_takes_too_long_in_the_end_is_left_out(monkeypatch: pytest.MonkeyPa
 def test_a_flood_of_events_is_bounded() -> None:
     complaints: list[str] = []
     sleeper = (sys.executable, "-S", "-c", "import time; time.sleep(600)")
-    notifier = Notifier(sleeper, SystemClock(), complaints.append)
+    notifier = Notifier(sleeper, Clock(), complaints.append)
     for _ in range(notify.MAX_WAITING + 50):
         notifier.notify(found())
     assert complaints == ["more than 100 events wait for the command of --exec; some are left out"]
@@ -257,7 +257,7 @@ def test_commands_that_cannot_be(text: str, words: str) -> None:
 def test_the_environment_is_handed_on(probe: tuple[tuple[str, ...], Path], tmp_path: Path) -> None:
     script, notes = tmp_path / "env.py", tmp_path / "env"
     script.write_text("import os, sys; open(sys.argv[1], 'w').write(os.environ['PATH'])")
-    notifier = Notifier((sys.executable, "-S", str(script), str(notes)), SystemClock(), lambda _: None)
+    notifier = Notifier((sys.executable, "-S", str(script), str(notes)), Clock(), lambda _: None)
     notifier.notify(found())
     notifier.finish()
     assert notes.read_text() == os.environ["PATH"]

@@ -207,8 +207,8 @@ def test_an_init_phase_that_has_ended_is_left_to_the_judge() -> None:
     sofar = RunSoFar(LogTask("-", "log", "training", "1.0"), get_round("training", "1.0"))
     stop = next(n for n, line in enumerate(lines) if b"init_stop" in line)
     sofar.feed(b"".join(lines[: stop + 1]), 0)
-    began = sofar.phase.init_start
-    assert began is not None and sofar.overdue(int(began + 40 * 60_000)) == []
+    began = sofar.log.fold.times["init_start"]
+    assert sofar.overdue(int(began + 40 * 60_000)) == []
 
 
 def test_the_time_of_day_counts_while_the_log_is_live() -> None:

@@ -119,7 +119,7 @@ def test_findings_come_when_they_are_certain_and_missing_keys_at_the_end(file: P
     first = next(n for n, one in enumerate(kept.news) if isinstance(one, Found))
     run = next(n for n, one in enumerate(kept.news) if isinstance(one, PhaseChanged) and one.phase == "run")
     assert first < run
-    assert any(row.doomed for rows in kept.rows for row in rows if row.phase == "init")
+    assert any(row.doomed for rows in kept.rows for row in rows if row.state.phase == "init")
     [end] = kept.of(Ended)
     assert (end.official, end.errors) == ("noncompliant", 2)
 
@@ -466,7 +466,11 @@ def test_the_round_is_read_off_the_folders(tmp_path: Path) -> None:
 
 def test_what_cannot_be_followed(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    for name, words in ((tmp_path / "pipe", "neither a file nor"), ("log.txt.gz", "packed"), ("a\0b", "no such path")):
+    for name, words in (
+        (tmp_path / "pipe", "neither a file nor"),
+        ("log.txt.gz", "compressed"),
+        ("a\0b", "cannot exist"),
+    ):
         with pytest.raises(MlsubError, match=words):
             Logs([str(name)], Asked(round="1.0"), 0)
 

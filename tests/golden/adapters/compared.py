@@ -78,15 +78,16 @@ def claims(answer: Answer) -> Facts:
             digest(minutes),
         ]
     for claim in document["claims"]:
-        name = f"claim {claim['id']}"
-        facts[name] = values(claim, "verdict", "only_for", "basis", "computed", "line")
+        name = f"claim {claim['claim']['id']}"
+        verdict = values(claim, "verdict", "only_for", "basis", "computed")
+        facts[name] = [*(verdict or ()), *(values(claim["claim"], "line") or ())]
         readings = [_reading(reading) for reading in claim["readings"]]
         if readings:
             facts[f"{name} readings"] = readings
         for part in ("break_even", "nearest", "changed"):
             if claim[part]:
                 facts[f"{name} {part.replace('_', ' ')}"] = [len(claim[part]), digest(sorted(flat(claim[part])))]
-    for found in document["findings"]:
+    for found in document["messaging"]["findings"]:
         facts[f"finding {found['claim']} {found['rule']} {found['severity']}"] = found["line"]
     for note in document["messaging"]["footnotes"]:
         facts[f"footnote {note['claim']}"] = len(note["missing"])

@@ -124,7 +124,7 @@ def unsealed(answer: Answer) -> Facts:
 
 def verified(answer: Answer) -> Facts:
     """Whether a tree or an archive is what its manifest says."""
-    return {"numbers": numbers(answer.document["checked"]), **finding_facts(answer.document["findings"])}
+    return {"numbers": numbers(answer.document["compared"]), **finding_facts(answer.document["findings"])}
 
 
 def db_built(answer: Answer) -> Facts:

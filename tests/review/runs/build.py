@@ -13,9 +13,9 @@ from mlsub.log.event import Event
 from mlsub.log.events import Tally
 from mlsub.log.reading import ReadingFold
 from mlsub.log.run import RunFold
+from mlsub.log.trace import Trace, TraceFold
+from mlsub.log.trace import trace_of as trace_of_run
 from mlsub.review.runs.model import Entry
-from mlsub.review.runs.trace import Trace, TraceFold
-from mlsub.review.runs.trace import trace_of as trace_of_run
 from mlsub.rounds import get_round
 from tests.log.pushing import push
 

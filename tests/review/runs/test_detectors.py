@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlsub.commands.inspect.run import inspect
-from mlsub.review.runs.model import Entry
-from mlsub.review.runs.observation import Observation
+from mlsub.review.runs.model import Entry, Observation
 from mlsub.review.runs.stretch import stretch_of
 from mlsub.rules.catalogue import catalogue
 from tests.review.runs.build import Record, at, delay, entry, every, put, records

@@ -14,11 +14,11 @@ import pytest
 from mlsub.commands.inspect.gather import gather
 from mlsub.commands.inspect.model import Inspection
 from mlsub.commands.inspect.run import inspect
-from mlsub.review.runs import spread
-from mlsub.review.runs.observation import Observation
-from mlsub.review.runs.pauses import pauses_of
-from mlsub.review.runs.spread import chance_of_range
-from mlsub.review.runs.throughput import ratio_of
+from mlsub.review.runs import evaluations
+from mlsub.review.runs.evaluations import chance_of_range
+from mlsub.review.runs.model import Observation
+from mlsub.review.runs.pace import pauses_of
+from mlsub.review.runs.statements import ratio_of
 from mlsub.rules.catalogue import catalogue
 from mlsub.workspace import Settings
 from tests.corpus import CORPUS
@@ -145,8 +145,8 @@ def test_the_room_between_published_results_and_thresholds(monkeypatch: pytest.M
         chances.append(chance_of_range(values, runs, width))
         return chances[-1]
 
-    monkeypatch.setattr(spread, "chance_of_range", noted)
-    assert not [observation for entry in entries for observation in spread.find_small_spread(entry)]
+    monkeypatch.setattr(evaluations, "chance_of_range", noted)
+    assert not [observation for entry in entries for observation in evaluations.find_small_spread(entry)]
     assert (len(chances), round(min(chances), 4)) == (70, 0.0089)
     ratios = [[ratio for trace in entry.traces if (ratio := ratio_of(trace)) is not None] for entry in entries]
     medians = [statistics.median(of) for of in ratios if of]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from mlsub.findings import Finding
-from mlsub.submission.layout import Item, ItemKind, Listing, Place, audit_layout
+from mlsub.submission.layout.audit import audit_layout
+from mlsub.submission.layout.model import Item, ItemKind, Listing, Place
 from tests.corpus import CORPUS
 
 #: A package of one entry that has everything.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mlsub.findings import Kind
-from mlsub.submission.layout import Item, ItemKind, Listing, Place
+from mlsub.submission.layout.model import Item, ItemKind, Listing, Place
 from tests.corpus import CORPUS
 from tests.submission.layout.listings import ENTRY, audited, listing, places_of, published, told
 

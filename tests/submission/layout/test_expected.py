@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 from mlsub.io.errors import MlsubError
-from mlsub.submission.layout import Item, Listing, Place, PlannedEntry, audit_layout, expected_tree, templates
+from mlsub.submission.layout.audit import audit_layout
+from mlsub.submission.layout.expected import PlannedEntry, expected_tree
+from mlsub.submission.layout.model import Item, Listing, Place
+from mlsub.submission.layout.templates import templates
 
 BERT = PlannedEntry(system="rack1", benchmark="bert", implementation="pytorch")
 

@@ -8,8 +8,10 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlsub.submission.layout import Item, ItemKind, Listing, Place, audit_layout, list_tree, templates
-from mlsub.submission.layout.walk import MAX_DEPTH
+from mlsub.submission.layout.audit import audit_layout
+from mlsub.submission.layout.model import Item, ItemKind, Listing, Place
+from mlsub.submission.layout.templates import templates
+from mlsub.submission.layout.walk import MAX_DEPTH, list_tree
 from tests.make_tree import make_tree, snapshot
 
 

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 
 from mlsub.commands.audit.evaluate import World
-from mlsub.commands.audit.facts import Facts, whole
-from mlsub.commands.audit.messaging.documents import name_of
+from mlsub.commands.audit.expression import Call, Name, Negated, Node, Operation
+from mlsub.commands.audit.facts import product
+from mlsub.commands.audit.lookups import COUNTS
 from mlsub.commands.audit.messaging.model import Document, Figure, Message, Operand
-from mlsub.commands.audit.model import ClaimsFile, Input, Result, Source
-from mlsub.commands.audit.names import inputs_in, results_in
+from mlsub.commands.audit.model import ClaimsFile, Input, Result
 from mlsub.commands.audit.places import folder_of
-from mlsub.commands.audit.tree import Call, Name, Negated, Node, Operation
 from mlsub.commands.audit.verdict import ClaimVerdict, Judged
+from mlsub.commands.audit.written import Source
 from mlsub.io.errors import MlsubError
 from mlsub.systems.availability import category
 
@@ -45,6 +45,11 @@ def documents(file: ClaimsFile, texts: Mapping[str, str]) -> tuple[Document, ...
     return tuple(_document(source, name, texts) for name, source in [(name_of(file.source, None), file.source), *named])
 
 
+def name_of(source: Source, name: str | None) -> str:
+    """How a document is called: by the claims file's name of it, else by file or title."""
+    return name or source.file or source.title or "the document"
+
+
 def _document(source: Source, name: str, texts: Mapping[str, str]) -> Document:
     return Document(
         name=name,
@@ -65,9 +70,9 @@ def _day(written: str | None) -> date | None:
 def _message(judged: Judged, world: World, texts: Mapping[str, str]) -> Message:
     claim = judged.claim
     expr = claim.expr
-    results = results_in(expr, world.file) if expr else ()
+    results = world.file.results_in(expr) if expr else ()
     scored, besides = _used(expr.tree, world.file) if expr else (frozenset(), False)
-    inputs = [world.file.inputs[name] for name in inputs_in(expr, world.file)] if expr else []
+    inputs = world.file.inputs_in(expr) if expr else ()
     reviewed = claim.says.get("reviewed") is not False
     return Message(
         id=claim.id,
@@ -112,7 +117,7 @@ def _together(root: Node, file: ClaimsFile) -> tuple[tuple[str, ...], ...]:
         elif isinstance(node, Name) and node.name in file.values:
             if node.name not in seen:
                 seen.add(node.name)
-                todo.append(file.values[node.name].expr.tree)
+                todo.append(file.values[node.name].tree)
         elif used := _used(node, file)[0]:
             found.append(tuple(sorted(used)))
     return tuple(dict.fromkeys(found))
@@ -146,14 +151,13 @@ def calls(root: Node, file: ClaimsFile) -> Iterator[Call]:
                 todo.append(node.of)
             case Name() if node.name in file.values and node.name not in seen:
                 seen.add(node.name)
-                todo.append(file.values[node.name].expr.tree)
+                todo.append(file.values[node.name].tree)
 
 
 def operand(result: Result, world: World, *, reviewed: bool = True) -> Operand:
     """A result with what its files say; what the claims file says stands where they are not there."""
     facts = world.facts.get(result.name)
-    known = facts if isinstance(facts, Facts) else None
-    description = known.description if known else {}
+    description = facts.description if facts else {}
     try:
         folder = folder_of(result, world.rounds)
     except MlsubError:
@@ -168,9 +172,10 @@ def operand(result: Result, world: World, *, reviewed: bool = True) -> Operand:
         system=result.system or (folder.parents[below - 2].name if folder else None),
         system_name=called if isinstance(called, str) and called else None,
         benchmark=result.benchmark or (folder.name if folder else None),
-        division=(known.division if known else None) or result.division,
+        division=(facts.shown.division if facts else None) or result.division,
         category=category(status) if isinstance(status, str) else None,
-        chips=_chips(description),
+        # Host processors do the computing where there are no accelerators.
+        chips=product(description, *COUNTS["chips"]) or product(description, *COUNTS["cpus"]) or None,
         verified=reviewed and result.reviewed and result.usage != "rehearsal",
         power=(folder / "power").is_dir() if folder else None,
         notes=notes if isinstance(notes, str) else None,
@@ -181,16 +186,6 @@ def operand(result: Result, world: World, *, reviewed: bool = True) -> Operand:
     )
 
 
-def _chips(description: Mapping[str, object]) -> int | None:
-    """Accelerators; host processors where there are none, as those do the computing then."""
-    nodes = whole(description, "number_of_nodes")
-    for field in ("accelerators_per_node", "host_processors_per_node"):
-        count = whole(description, field)
-        if nodes and count:
-            return nodes * count
-    return None
-
-
 def _untrue(judged: Judged) -> str | None:
     if judged.verdict is ClaimVerdict.CONTRADICTION:
         return judged.reason or "its statements contradict each other"
@@ -198,7 +193,6 @@ def _untrue(judged: Judged) -> str | None:
         return None
     if judged.differences:
         return "the results have no " + ", ".join(f"{one.what} {one.said}" for one in judged.differences)
-    headline = judged.headline
-    if headline is None or isinstance(headline.value, bool):
+    if judged.computed is None or isinstance(judged.computed, bool):
         return "the results say otherwise"
-    return f"{float(headline.value):.6g} on the basis {headline.basis}"
+    return f"{float(judged.computed):.6g} on the basis {judged.basis}"

@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterator
 from itertools import combinations
 
-from mlsub.commands.audit.messaging.model import Case, Hit, Message, Operand, Untold
-from mlsub.commands.audit.messaging.rounds import Compatible, compatible, group_of, same_benchmark
-from mlsub.commands.audit.messaging.says import noted, noted_as, tells, texts
+from mlsub.commands.audit.messaging.model import Case, Hit, Message, Operand, Untold, noted_as
+from mlsub.commands.audit.messaging.tables import Compatible, compatible, group_of, same_benchmark
 from mlsub.commands.audit.messaging.words import enumerated, flat, mentions
 from mlsub.divisions import CLOSED, OPEN
 from mlsub.findings import Severity
 
+#: What a sentence calls the differences that have another name here.
+_WORDS = {"verified": "review", "chips": "chip count"}
 #: What notes of an Open result say when nobody has written them yet.
 _EMPTY_NOTES = ("", "tbd", "todo", "n/a", "none")
 
@@ -51,8 +52,8 @@ def _compatibility(operands: tuple[Operand, ...]) -> Iterator[Hit | Untold]:
         seen.add(key)
         if one.usage != other.usage or not same_benchmark(one.usage, one.benchmark, other.benchmark):
             yield Hit(
-                rule="R09",
-                message="results of two benchmarks are compared",
+                "R09",
+                "results of two benchmarks are compared",
                 actual=f"{one.benchmark} ({one.usage}) and {other.benchmark} ({other.usage})",
             )
             continue
@@ -60,8 +61,8 @@ def _compatibility(operands: tuple[Operand, ...]) -> Iterator[Hit | Untold]:
         if answer is Compatible.NO:
             group = [name for name in group_of(one.usage, one.benchmark, one.round) if name != one.round]
             yield Hit(
-                rule="R09",
-                message=f"{one.benchmark} of v{one.round} and of v{other.round} are not compatible",
+                "R09",
+                f"{one.benchmark} of v{one.round} and of v{other.round} are not compatible",
                 expected=f"beside v{one.round}: {', '.join(f'v{name}' for name in group) or 'no other round'}",
             )
         elif answer is Compatible.UNKNOWN:
@@ -83,10 +84,10 @@ def _differences(message: Message) -> Iterator[Hit]:
     hidden = []
     for what, found in facts.items():
         values = list(dict.fromkeys(value for value in found if value is not None))
-        if len(values) > 1 and not tells(message, what, values) and not (what == "version" and _since(message, values)):
-            hidden.append(f"{_WORDS[what]} ({enumerated(values)})")
+        if len(values) > 1 and not message.tells(what, values) and not (what == "version" and _since(message, values)):
+            hidden.append(f"{_WORDS.get(what, what)} ({enumerated(values)})")
     if hidden:
-        yield Hit(rule="R11", message=f"the comparison does not say that the results differ in {enumerated(hidden)}")
+        yield Hit("R11", f"the comparison does not say that the results differ in {enumerated(hidden)}")
 
 
 def _since(message: Message, versions: list[str]) -> bool:
@@ -109,19 +110,10 @@ def _other_fields(message: Message) -> Iterator[Hit]:
     for name in dict.fromkeys(name for operand in operands for name, _ in operand.fields):
         values = list(dict.fromkeys(dict(operand.fields).get(name) for operand in operands))
         known = [value for value in values if value]
-        if len(values) == len(known) > 1 and not tells(message, name, known):
+        if len(values) == len(known) > 1 and not message.tells(name, known):
             hidden.append(f"{name} ({enumerated(known)})")
     if hidden:
-        yield Hit(rule="R11", message=f"the systems also differ in {enumerated(hidden)}", level=Severity.INFO)
-
-
-_WORDS = {
-    "version": "version",
-    "division": "division",
-    "category": "category",
-    "verified": "review",
-    "chips": "chip count",
-}
+        yield Hit("R11", f"the systems also differ in {enumerated(hidden)}", level=Severity.INFO)
 
 
 def _unlabelled(case: Case) -> Iterator[Hit | Untold]:
@@ -134,22 +126,22 @@ def _unlabelled(case: Case) -> Iterator[Hit | Untold]:
         for operand in other.compared
         if operand.division and operand.division not in own
     }
-    said = noted(message, "division")
-    if len(own) != 1 or not others or said or tells(message, "division", own):
+    said = message.noted("division")
+    if len(own) != 1 or not others or said or message.tells("division", own):
         return
     if said is None:
         yield Untold("R11", f"whether the division is said: note it under says: {noted_as('division')}", message.id)
         return
     yield Hit(
-        rule="R11",
-        message=f"the division is not said ({next(iter(own))}), and the same document has results of the other",
+        "R11",
+        f"the division is not said ({next(iter(own))}), and the same document has results of the other",
     )
 
 
 def _open_beside_closed(message: Message) -> Iterator[Hit]:
     if {operand.division for operand in message.compared} != {OPEN.name, CLOSED.name}:
         return
-    if texts(message.says.get("open_difference")):
+    if message.noted("open_difference"):
         return
     unwritten = [
         o.name
@@ -157,7 +149,7 @@ def _open_beside_closed(message: Message) -> Iterator[Hit]:
         if o.division == OPEN.name and o.notes is not None and flat(o.notes) in _EMPTY_NOTES
     ]
     also = f"; nor does the system description of {enumerated(unwritten)}" if unwritten else ""
-    yield Hit(rule="R12", message=f"it is not told why the Open result would not qualify as Closed{also}")
+    yield Hit("R12", f"it is not told why the Open result would not qualify as Closed{also}")
 
 
 def beside_unverified(case: Case) -> Iterator[Hit]:
@@ -166,8 +158,8 @@ def beside_unverified(case: Case) -> Iterator[Hit]:
         return
     if not mentions(flat(case.footnote or ""), ["have not been through an mlperf review"]):
         yield Hit(
-            rule="R13",
-            message="the footnote does not say that unverified results have not been through an MLPerf review",
+            "R13",
+            "the footnote does not say that unverified results have not been through an MLPerf review",
             expected=UNVERIFIED_BESIDE_VERIFIED,
         )
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import msgspec
 
 from mlsub.commands.audit.messaging.model import Hit
-from mlsub.commands.audit.messaging.texts import Text
+from mlsub.commands.audit.messaging.tables import Text
 from mlsub.commands.audit.messaging.words import quote
 
 _SIGN = re.compile(r"\s?(™|®|\(TM\)|\(R\)|&trade;|&reg;)", re.I)
@@ -89,8 +89,8 @@ def sign_hits(text: str, rules: Text) -> Iterator[Hit]:
     if not bare:
         return
     yield Hit(
-        rule="R19",
-        message=f"{len(bare)} of {len(uses)} uses of the name lack {rules.symbol}; first {quote(bare[0].around)}",
+        "R19",
+        f"{len(bare)} of {len(uses)} uses of the name lack {rules.symbol}; first {quote(bare[0].around)}",
         line=bare[0].line,
         expected=f"MLPerf{rules.symbol}",
     )
@@ -108,8 +108,4 @@ def alteration_hits(text: str) -> Iterator[Hit]:
             kinds.setdefault("as a noun", []).append(use)
     for kind, uses in kinds.items():
         often = "once" if len(uses) == 1 else f"{len(uses)} times"
-        yield Hit(
-            rule="R20",
-            message=f"the name MLPerf stands {kind} {often}; first {quote(uses[0].around)}",
-            line=uses[0].line,
-        )
+        yield Hit("R20", f"the name MLPerf stands {kind} {often}; first {quote(uses[0].around)}", line=uses[0].line)

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import date
 from typing import Any
 
 import msgspec
 
+from mlsub.commands.audit.messaging.tables import Rule, Text
+from mlsub.commands.audit.messaging.words import flat, mentions
+from mlsub.commands.audit.written import Says
 from mlsub.findings import Finding, Severity
+
+#: The names under which a claims file may note a thing.
+_ALSO = {
+    "version": ("version", "round"),
+    "category": ("category", "availability", "status"),
+    "chips": ("chips", "chip_count", "accelerators"),
+    "verified": ("verified", "reviewed"),
+    "submitter": ("submitter", "organisation", "organization"),
+}
 
 
 class Operand(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,17 +105,51 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
         """The results whose scores it uses."""
         return tuple(operand for operand in self.operands if operand.name in self.scored)
 
+    def noted(self, what: str) -> tuple[str, ...] | None:
+        """What is noted of a thing, as texts: empty where it is noted as not said, None without a note."""
+        name = next((name for name in names_of(what) if name in self.says), None)
+        return None if name is None else texts(self.says[name])
+
+    def tells(self, what: str, values: Iterable[str]) -> bool:
+        """Whether the sentence states every one of some values: disclosed, noted, or in its own words."""
+        disclosed = {flat(name) for name in self.noted("discloses") or ()}
+        if disclosed & {*names_of(what), what, f"{what}s"}:
+            return True
+        said = flat(" ".join((self.text, *(self.noted(what) or ()))))
+        # A round is written with and without a v.
+        return all(mentions(said, (value, value.removeprefix("v"), f"v{value}")) for value in values)
+
+
+def names_of(what: str) -> tuple[str, ...]:
+    """The names under which a claims file may note a thing."""
+    return _ALSO.get(what, (what,))
+
+
+def noted_as(what: str) -> str:
+    """The word under which a claims file notes a thing: the one of its names that the format has."""
+    return next(name for name in names_of(what) if name in Says.__struct_fields__)
+
+
+def texts(value: Any) -> tuple[str, ...]:
+    """A noted value as texts: a list's members, or the one there is."""
+    values = value if isinstance(value, list | tuple) else (value,)
+    return tuple(str(one) for one in values if one is not None)
+
 
 class Case(msgspec.Struct, frozen=True, kw_only=True):
-    """A sentence with what stands around it: the footnote in its reach, None where none is at hand, and neighbours."""
+    """A sentence, and the text of the rules that binds it.
+
+    ``footnote`` is the one in its reach, None where none is at hand; ``neighbours`` are the others of its document.
+    """
 
     message: Message
+    text: Text
     footnote: str | None = None
     neighbours: tuple[Message, ...] = ()
 
 
-class Hit(msgspec.Struct, frozen=True, kw_only=True):
-    """What a rule found, before it is known which text binds; ``line`` is one of the document's."""
+class Hit(msgspec.Struct, frozen=True):
+    """What a rule found, before it is known whether the text that binds has it; ``line`` is one of the document's."""
 
     rule: str
     message: str
@@ -112,17 +159,44 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     level: Severity | None = None
 
 
-class Remark(msgspec.Struct, frozen=True):
-    """A finding, and whose it is: a claim's (its id) or its document's (None)."""
+class Remark(Finding, frozen=True, kw_only=True):
+    """A finding on how results are quoted, with the claim (null for a document's own) and the document."""
 
     claim: str | None
     document: str
-    finding: Finding
 
 
 class Untold(msgspec.Struct, frozen=True):
-    """What a rule could not look at, and how that is mended; ``claim`` is the claim's id, None for a document's."""
+    """What a rule could not check, and how that is fixed; ``claim`` is the claim's id, null for a document's."""
 
     rule: str
     reason: str
     claim: str | None = None
+
+
+class Written(msgspec.Struct, frozen=True, kw_only=True):
+    """The footnote that a claim needs. ``missing`` names what stands in brackets in it, to be filled in."""
+
+    claim: str
+    rules: str
+    footnote: str
+    missing: tuple[str, ...]
+
+
+class Quoting(msgspec.Struct, frozen=True, kw_only=True):
+    """What the rules on quoting results found, in the order of claims, then of documents.
+
+    ``rules`` is the text that binds each document, ``not_looked_at`` what could not be checked, ``by_hand`` what only a
+    person can check; ``footnotes`` are those that claims need.
+    """
+
+    findings: tuple[Remark, ...] = ()
+    rules: dict[str, Text] = {}
+    not_looked_at: tuple[Untold, ...] = ()
+    by_hand: tuple[Rule, ...] = ()
+    footnotes: tuple[Written, ...] = ()
+
+    @property
+    def warns(self) -> bool:
+        """Whether there is more than information."""
+        return any(finding.severity is not Severity.INFO for finding in self.findings)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mlsub.commands.audit.messaging.model import Case, Hit, Message, Operand, Untold
-from mlsub.commands.audit.messaging.says import noted, noted_as
-from mlsub.commands.audit.messaging.texts import Text
+from mlsub.commands.audit.messaging.model import Case, Hit, Message, Operand, Untold, noted_as
 from mlsub.commands.audit.messaging.words import (
     benchmark_words,
     document_mentions,
@@ -22,7 +20,7 @@ from mlsub.commands.audit.messaging.words import (
 from mlsub.divisions import OPEN
 
 
-def naming_hits(case: Case, text: Text) -> Iterator[Hit | Untold]:
+def naming_hits(case: Case) -> Iterator[Hit | Untold]:
     """What neither the sentence nor the text around it names; the version where the text demands it.
 
     Where the document's text is not at hand, only what the claims file notes as not said is missing.
@@ -31,32 +29,32 @@ def naming_hits(case: Case, text: Text) -> Iterator[Hit | Untold]:
     missing: dict[str, None] = {}
     unknown: dict[str, None] = {}
     for operand in message.compared:
-        for what, value, words in _wanted(message, operand, text):
+        for what, value, words in _wanted(case, operand):
             named = _system_named(message, operand) if what == "system" else _named(message, what, words)
             if named is False:
                 missing[f"the {what} {value}"] = None
             elif named is None:
                 unknown[what] = None
     if missing:
-        yield Hit(rule="R01", message=f"the text does not name {enumerated(missing, 'or')}")
+        yield Hit("R01", f"the text does not name {enumerated(missing, 'or')}")
     for what in unknown:
         yield Untold("R01", f"whether the {what} is named: note it under says: {noted_as(what)}", message.id)
     yield from _model_names(message)
 
 
-def _wanted(message: Message, operand: Operand, text: Text) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+def _wanted(case: Case, operand: Operand) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     """(what, its name, how it is called) of what a text has to name; who speaks of its own results names itself so."""
-    if operand.submitter and squashed(operand.submitter) != squashed(message.document.publisher or ""):
+    if operand.submitter and squashed(operand.submitter) != squashed(case.message.document.publisher or ""):
         yield "submitter", operand.submitter, (operand.submitter,)
     if operand.benchmark:
         yield "benchmark", operand.benchmark, benchmark_words(operand.benchmark)
-    if text.name != "2021-06":
+    if case.text.name != "2021-06":
         yield "version", f"v{operand.round}", (operand.round, f"v{operand.round}")
     yield "system", operand.system_name or operand.system or operand.name, ()
 
 
 def _named(message: Message, what: str, words: tuple[str, ...]) -> bool | None:
-    said = noted(message, what)
+    said = message.noted(what)
     if said == ():
         return False
     if mentions(flat(" ".join((message.text, *(said or ())))), words):
@@ -68,7 +66,7 @@ def _named(message: Message, what: str, words: tuple[str, ...]) -> bool | None:
 
 def _system_named(message: Message, operand: Operand) -> bool | None:
     """None where only a person can tell: folders and descriptions call systems otherwise than texts do."""
-    said = noted(message, "system")
+    said = message.noted("system")
     if said is not None:
         return bool(said)
     around = (squashed(message.text), squashed_document(message.document.text))
@@ -83,7 +81,7 @@ def _as_written(name: str, text: str) -> str:
 
 
 def _model_names(message: Message) -> Iterator[Hit]:
-    said = flat(" ".join((message.text, *(noted(message, "benchmark") or ()))))
+    said = flat(" ".join((message.text, *(message.noted("benchmark") or ()))))
     for operand in message.compared:
         known = names().get(operand.benchmark or "")
         if operand.division != OPEN.name or known is None or mentions(said, known.task):
@@ -92,8 +90,8 @@ def _model_names(message: Message) -> Iterator[Hit]:
         if used is not None:
             written = quote(_as_written(used, message.text))
             yield Hit(
-                rule="R02",
-                message=f"the model's name {written} stands for the benchmark's, and the result is Open",
+                "R02",
+                f"the model's name {written} stands for the benchmark's, and the result is Open",
                 expected=known.task[0],
                 actual=used,
             )

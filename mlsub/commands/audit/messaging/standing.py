@@ -1,4 +1,4 @@
-"""R07, R15, R18: whether a result was reviewed, whether its round was out, whether the sentence is true."""
+"""R07, R10, R14 to R18: what stands behind a number: review, date, truth, and whether it is an MLPerf score at all."""
 
 from __future__ import annotations
 
@@ -6,26 +6,30 @@ import re
 from collections.abc import Iterator
 from datetime import timedelta
 
+from mlsub.commands.audit.messaging.comparing import is_composite
 from mlsub.commands.audit.messaging.model import Case, Hit, Message, Untold
-from mlsub.commands.audit.messaging.rounds import published
-from mlsub.commands.audit.messaging.texts import Text
-from mlsub.commands.audit.messaging.words import enumerated, flat, mentions
+from mlsub.commands.audit.messaging.tables import published
+from mlsub.commands.audit.messaging.words import enumerated, flat, mentions, quote
+from mlsub.findings import Severity
 
 #: The words that both texts want in the footnote of an unreviewed result.
 NOT_VERIFIED = "Result not verified by MLCommons Association."
 _NOT_VERIFIED = re.compile(r"\bresults? (is |are )?not verified by (the )?mlcommons\b")
 #: So long others than submitters wait.
 _WAIT = timedelta(days=14)
+_UNVERIFIED = re.compile(r"\bunverified\b|\bnot verified by (the )?mlcommons\b")
+_OFFICIAL = re.compile(r"(?<!not )(?<!un)\b(official|verified)\b")
+_WORD = re.compile(r"[a-z]{4,}")
 
 
-def standing_hits(case: Case, text: Text) -> Iterator[Hit | Untold]:
+def standing_hits(case: Case) -> Iterator[Hit | Untold]:
     """Review, date and truth of one sentence."""
     message = case.message
     if message.compared:
         yield from _unreviewed(case)
-        yield from _too_early(message, text)
+        yield from _too_early(case)
     if message.untrue is not None:
-        yield Hit(rule="R18", message=f"the numbers do not bear it out: {message.untrue}")
+        yield Hit("R18", f"the numbers do not bear it out: {message.untrue}")
 
 
 def _unreviewed(case: Case) -> Iterator[Hit]:
@@ -39,20 +43,21 @@ def _unreviewed(case: Case) -> Iterator[Hit]:
         missing.append("the footnote does not say so")
     if missing:
         yield Hit(
-            rule="R07",
-            message=f"an unreviewed result ({enumerated(operands)}): {enumerated(missing)}",
+            "R07",
+            f"an unreviewed result ({enumerated(operands)}): {enumerated(missing)}",
             expected=NOT_VERIFIED,
         )
 
 
-def _too_early(message: Message, text: Text) -> Iterator[Hit | Untold]:
+def _too_early(case: Case) -> Iterator[Hit | Untold]:
     """Submitters wait for the day; others two weeks longer, under the text of 2021 with results of their own alone."""
+    message = case.message
     day = message.document.date
     if day is None:
         yield Untold("R15", f"whether {message.document.name} came before its rounds: it has no date")
         return
     own = not all(operand.verified for operand in message.compared)
-    waits = not _submitted(message) and (own or text.name != "2021-06")
+    waits = not _submitted(message) and (own or case.text.name != "2021-06")
     for usage, name in dict.fromkeys((operand.usage, operand.round) for operand in message.compared):
         out = published(usage, name)
         if out is None:
@@ -62,8 +67,8 @@ def _too_early(message: Message, text: Text) -> Iterator[Hit | Untold]:
         if day < first:
             may = f"who did not submit may quote it from {first} on" if waits else f"it may be quoted from {first} on"
             yield Hit(
-                rule="R15",
-                message=f"v{name} was published on {out.date} ({out.source}), and {may}",
+                "R15",
+                f"v{name} was published on {out.date} ({out.source}), and {may}",
                 expected=f"not before {first}",
                 actual=str(day),
             )
@@ -74,3 +79,76 @@ def _submitted(message: Message) -> bool:
     publisher = flat(message.document.publisher or "")
     known = {*message.submitters, *(operand.submitter for operand in message.operands if operand.submitter)}
     return any(mentions(publisher, [name]) for name in known)
+
+
+def metric_hits(case: Case) -> Iterator[Hit | Untold]:
+    """What a sentence mixes with scores, and how it calls what comes of it."""
+    message = case.message
+    yield from _foreign(message)
+    yield from _power(message)
+    if is_composite(message):
+        yield from _composite(case)
+    elif message.derived and message.compared:
+        yield from _derived(case)
+
+
+def _foreign(message: Message) -> Iterator[Hit]:
+    foreign = [figure for figure in message.figures if figure.kind in ("throughput", "time") and not figure.mlperf]
+    if foreign and message.compared:
+        named = enumerated(f"{figure.name} ({figure.kind})" for figure in foreign)
+        yield Hit("R10", f"MLPerf results are set against what is none: {named}")
+
+
+def _power(message: Message) -> Iterator[Hit | Untold]:
+    power = [figure.name for figure in message.figures if figure.kind == "power"]
+    if not power or not message.compared:
+        return
+    without = [operand.name for operand in message.compared if operand.power is False]
+    if without:
+        yield Hit("R14", f"{enumerated(power)} is power from elsewhere; none was measured for {enumerated(without)}")
+    else:
+        yield Untold("R14", f"whether {enumerated(power)} is the power that was measured with the result")
+
+
+def _composite(case: Case) -> Iterator[Hit]:
+    message, missing = case.message, []
+    if not message.noted("composite_method"):
+        missing.append("it is not described how the benchmarks are combined")
+    if _OFFICIAL.search(flat(message.text)):
+        missing.append("it is called official or verified")
+    if case.text.name != "2021-06" and not _UNVERIFIED.search(f"{flat(message.text)} {flat(case.footnote or '')}"):
+        missing.append("it is not called unverified")
+    if missing:
+        yield Hit("R16", f"a composite of several benchmarks: {enumerated(missing)}")
+
+
+def _derived(case: Case) -> Iterator[Hit]:
+    message, missing = case.message, []
+    basis = " ".join(message.noted("derived_metric_basis") or ())
+    said = flat(case.footnote or "")
+    if not basis:
+        missing.append("the text does not say what it rests on")
+    if case.footnote is not None and not _carries(said, basis):
+        missing.append("the footnote does not say what it rests on")
+    if found := _OFFICIAL.search(flat(message.text)):
+        missing.append(f"it is called {found[0]}")
+    if case.text.name != "2021-06" and not _UNVERIFIED.search(f"{flat(message.text)} {said}"):
+        missing.append("it is not called unverified")
+    if missing:
+        yield Hit("R17", f"a derived metric: {enumerated(missing)}", expected=basis or None)
+
+
+def _carries(footnote: str, basis: str) -> bool:
+    """Whether a footnote says the basis: half of its longer words, or without a known basis that there is one."""
+    wanted = set(_WORD.findall(flat(basis)))
+    if not wanted:
+        return mentions(footnote, ["derived", "is not the primary metric"])
+    return 2 * sum(mentions(footnote, [word]) for word in wanted) >= len(wanted)
+
+
+def foreign_titles(document: str) -> Iterator[Hit]:
+    """A line that calls something MLPerf and not MLPerf at once, as do charts in the manner of MLPerf's."""
+    for number, line in enumerate(document.splitlines(), 1):
+        rest = re.sub(r"non[- ]mlperf", "", line, flags=re.I)
+        if len(rest) < len(line) and "mlperf" in rest.lower():
+            yield Hit("R10", f"what is not MLPerf's bears its name: {quote(line)}", line=number, level=Severity.INFO)

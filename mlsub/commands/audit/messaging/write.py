@@ -1,28 +1,16 @@
-"""The footnote that the guidelines want for a claim, with what nobody has said yet marked as missing."""
+"""The footnote that the guidelines require for a claim; what nobody has said yet is marked as missing."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-import msgspec
-
 from mlsub.commands.audit.messaging.comparing import UNVERIFIED_BESIDE_VERIFIED, is_composite
-from mlsub.commands.audit.messaging.model import Message, Operand
-from mlsub.commands.audit.messaging.says import noted, texts
+from mlsub.commands.audit.messaging.model import Message, Operand, Written
 from mlsub.commands.audit.messaging.standing import NOT_VERIFIED
-from mlsub.commands.audit.messaging.texts import AUTO, Text, text_for
+from mlsub.commands.audit.messaging.tables import AUTO, Text, text_for
 from mlsub.commands.audit.messaging.words import enumerated
 from mlsub.rounds import usages
 from mlsub.rules.load import benchmark
-
-
-class Written(msgspec.Struct, frozen=True, kw_only=True):
-    """A footnote for a claim. ``missing`` names what stands in brackets in it, to be filled in."""
-
-    claim: str
-    rules: str
-    footnote: str
-    missing: tuple[str, ...]
 
 
 def footnotes(messages: Sequence[Message], wanted: str = AUTO) -> tuple[Written, ...]:
@@ -38,7 +26,7 @@ def footnote_of(message: Message, text: Text) -> Written:
     sentences = list(_entries(message, text, missing))
     verified = [operand for operand in message.compared if operand.verified]
     if verified:
-        retrieved = noted(message, "retrieved")
+        retrieved = message.noted("retrieved")
         if retrieved:
             sentences.append(f"Retrieved: {retrieved[0].rstrip('.')}.")
         else:
@@ -58,7 +46,7 @@ def _entries(message: Message, text: Text, missing: dict[str, None]) -> Iterable
             missing[f"division of {operand.name}"] = None
         key = (operand.usage, operand.round, division, operand.benchmark or operand.name, operand.verified)
         groups.setdefault(key, []).append(operand)
-    ids = list(noted(message, "ids") or ())
+    ids = list(message.noted("ids") or ())
     unnamed = [operand for operand in message.compared if operand.verified and not operand.id]
     given = dict(zip((operand.name for operand in unnamed), ids, strict=True)) if len(ids) == len(unnamed) else {}
     for (usage, name, division, folder, verified), operands in groups.items():
@@ -95,13 +83,13 @@ def _caveats(message: Message, text: Text, missing: dict[str, None]) -> Iterable
     unverified = not all(operand.verified for operand in message.compared)
     made_is_unverified = text.name != "2021-06"
     if any(is_composite(part) for part in message.parts):
-        method = texts(message.says.get("composite_method"))
+        method = message.noted("composite_method")
         if not method:
             missing["how the benchmarks are combined"] = None
         yield f"Combined from several benchmarks: {method[0] if method else '[method]'}."
         unverified |= made_is_unverified
     elif message.derived:
-        basis = texts(message.says.get("derived_metric_basis"))
+        basis = message.noted("derived_metric_basis")
         if not basis:
             missing["what the metric rests on"] = None
         suite = enumerated(dict.fromkeys(_suite(operand.usage) for operand in message.compared))

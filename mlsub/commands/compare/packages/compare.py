@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from mlsub.commands.compare.packages.files import compare_files
-from mlsub.commands.compare.packages.model import EntryChange, FindingChange, PackageDiff, Side, SystemChange
-from mlsub.commands.compare.packages.reading import KINDS, Key, Reading, content_of, read_side
+from mlsub.commands.compare.packages.model import EntryChange, FindingChange, PackageDiff, SystemChange
+from mlsub.commands.compare.packages.reading import KINDS, Entry, Key, Reading, read_side
 from mlsub.commands.compare.packages.renamed import Machine, machine_of, renamed
 from mlsub.findings import Finding, Kind
 from mlsub.io.errors import MlsubError
 from mlsub.log.changes import Change, fields, hyperparameters
 from mlsub.submission.locate import Target
-from mlsub.submission.report import EntryResult
 from mlsub.workspace import Settings
 
 #: What is compared of an entry, in the order of the JSON document.
@@ -41,8 +41,8 @@ def compare(old: str, new: str, settings: Settings) -> PackageDiff:
         if (kinds[0] is kind) != (kinds[1] is kind):
             raise MlsubError(f"{old} is {KINDS[kinds[0]]}, {new} is {KINDS[kinds[1]]}. Name two of a kind.")
     return PackageDiff(
-        old=_side(before),
-        new=_side(after),
+        old=before.side,
+        new=after.side,
         files=compare_files(before.place.path, after.place.path),
         systems=tuple(_systems(before, after)),
         entries=tuple(_entries(before, after)),
@@ -50,18 +50,13 @@ def compare(old: str, new: str, settings: Settings) -> PackageDiff:
     )
 
 
-def _side(read: Reading) -> Side:
-    report = read.checked.report
-    return Side(path=read.path, usage=report.usage, round=report.round, official=report.official.value)
-
-
 def _entries(before: Reading, after: Reading) -> Iterable[EntryChange]:
-    ours, theirs = before.entries, after.entries
+    ours, theirs = ({entry.key: entry for entry in side.entries} for side in (before, after))
     if before.place.target is Target.BENCHMARK:
         # Two benchmark folders are compared whatever their systems are called.
         ((key, one),) = ours.items()
         ((new, other),) = theirs.items()
-        yield _entry((key[0], _both(key[1], new[1]), _both(key[2], new[2]), key[3]), one, other, before, after)
+        yield _entry((key[0], _both(key[1], new[1]), _both(key[2], new[2]), key[3]), one, other)
         return
     if {key[0] for key in ours}.isdisjoint(key[0] for key in theirs) and _one_organisation(ours, theirs):
         # An organisation whose folder was renamed is still itself.
@@ -69,7 +64,7 @@ def _entries(before: Reading, after: Reading) -> Iterable[EntryChange]:
         ours = {(name, *key[1:]): entry for key, entry in ours.items()}
     alike = _alike_entries(ours.keys(), theirs.keys(), before, after)
     for key in sorted(ours.keys() | theirs.keys(), key=_order):
-        yield _entry(key, ours.get(key), theirs.get(key), before, after, alike.get(key))
+        yield _entry(key, ours.get(key), theirs.get(key), alike.get(key))
 
 
 def _alike_entries(ours: Iterable[Key], theirs: Iterable[Key], before: Reading, after: Reading) -> dict[Key, str]:
@@ -88,14 +83,14 @@ def _machines(read: Reading, organisation: str) -> dict[str, Machine | None]:
     """The hardware of an organisation's systems, by name; that of the only one where its folder was renamed."""
     systems = read.checked.report.systems
     own = [system for system in systems if system.organisation == organisation] or systems
-    return {Path(system.path).name.removesuffix(".json"): machine_of(content_of(read, system.path)) for system in own}
+    return {Path(system.path).name.removesuffix(".json"): machine_of(read.description(system.path)) for system in own}
 
 
 def _both(old: str, new: str) -> str:
     return old if old == new else f"{old} -> {new}"
 
 
-def _one_organisation(ours: dict[Key, EntryResult], theirs: dict[Key, EntryResult]) -> bool:
+def _one_organisation(ours: Iterable[Key], theirs: Iterable[Key]) -> bool:
     return len({key[0] for key in ours}) == len({key[0] for key in theirs}) == 1
 
 
@@ -103,20 +98,13 @@ def _order(key: Key) -> tuple[str, ...]:
     return tuple(part or "" for part in key)
 
 
-def _entry(
-    key: Key,
-    one: EntryResult | None,
-    other: EntryResult | None,
-    before: Reading,
-    after: Reading,
-    alike: str | None = None,
-) -> EntryChange:
-    values = tuple(Change(name=name, old=_value(one, name), new=_value(other, name)) for name in _VALUES)
-    differing = hyperparameters(before.runs(one), after.runs(other)) if one and other else ()
+def _entry(key: Key, one: Entry | None, other: Entry | None, alike: str | None = None) -> EntryChange:
+    was, now = _values(one), _values(other)
+    values = tuple(Change(name=name, old=was.get(name), new=now.get(name)) for name in _VALUES)
+    differing = hyperparameters(one.runs, other.runs) if one and other else ()
     change = "added" if one is None else "removed" if other is None else "changed"
     if one and other and not differing and all(value.old == value.new for value in values):
         change = "same"
-    published = next(value for value in values if value.name == "published")
     return EntryChange(
         organisation=key[0],
         system=key[1],
@@ -125,27 +113,23 @@ def _entry(
         change=change,
         values=values,
         hyperparameters=differing,
-        percent=_percent(published.old, published.new),
+        percent=_percent(was.get("published"), now.get("published")),
         alike=alike,
     )
 
 
-def _value(entry: EntryResult | None, name: str) -> str | int | float | None:
+def _values(entry: Entry | None) -> dict[str, Any]:
+    """What came of an entry; nothing where there is none."""
     if entry is None:
-        return None
-    values: dict[str, str | int | float | None] = {
-        "verdict": entry.official.value,
-        "division": entry.division,
-        "runs": entry.runs,
-        "compliant": entry.compliant,
-        "unscaled": entry.score.unscaled,
-        "scaling": entry.score.scaling,
-        "published": entry.score.published,
-        "expected": entry.score.expected,
-        "energy": entry.energy.scaled if entry.energy else None,
-        "rcp": entry.rcp.verdict,
+        return {}
+    result = entry.result
+    return {
+        "verdict": result.official.value,
+        **{name: getattr(result, name) for name in ("division", "runs", "compliant")},
+        **{name: getattr(result.score, name) for name in ("unscaled", "scaling", "published", "expected")},
+        "energy": result.energy.scaled if result.energy else None,
+        "rcp": result.rcp.verdict,
     }
-    return values[name]
 
 
 def _percent(old: float | None, new: float | None) -> float | None:
@@ -164,8 +148,8 @@ def _systems(before: Reading, after: Reading) -> Iterable[SystemChange]:
     pairs = renamed(
         ours.keys() - theirs.keys(),
         theirs.keys() - ours.keys(),
-        {name: machine_of(content_of(before, path)) for name, path in ours.items() if name not in theirs},
-        {name: machine_of(content_of(after, path)) for name, path in theirs.items() if name not in ours},
+        {name: machine_of(before.description(path)) for name, path in ours.items() if name not in theirs},
+        {name: machine_of(after.description(path)) for name, path in theirs.items() if name not in ours},
     )
     back = {new: old for old, new in pairs.items()}
     for name in sorted(ours.keys() | theirs.keys()):
@@ -174,7 +158,7 @@ def _systems(before: Reading, after: Reading) -> Iterable[SystemChange]:
         elif name not in ours:
             yield SystemChange(system=name, change="added", alike=back.get(name))
         else:
-            changes = fields(content_of(before, ours[name]), content_of(after, theirs[name]))
+            changes = fields(before.description(ours[name]), after.description(theirs[name]))
             if changes:
                 yield SystemChange(system=name, change="changed", fields=changes)
 

@@ -6,7 +6,8 @@ import hashlib
 from pathlib import Path
 
 from mlsub.commands.compare.packages.model import FileChanges
-from mlsub.submission.layout import Item, ItemKind, list_tree
+from mlsub.submission.layout.model import Item, ItemKind
+from mlsub.submission.layout.walk import list_tree
 
 _CHUNK = 1 << 20
 

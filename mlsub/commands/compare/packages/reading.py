@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
+from mlsub.commands.compare.packages.model import Side
 from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.log.report import LogReport
 from mlsub.log.run import Run
 from mlsub.submission.locate import Place, Target, locate
-from mlsub.submission.report import EntryResult
+from mlsub.submission.report import EntryResult, SystemResult
 from mlsub.systems.description import read_description
+from mlsub.systems.facts import SystemFacts
 from mlsub.workspace import Checked, Settings, check_with_logs
 
 Key = tuple[str, str, str, str | None]
@@ -34,9 +38,15 @@ class Reading(msgspec.Struct, frozen=True):
     checked: Checked
 
     @property
-    def entries(self) -> dict[Key, EntryResult]:
-        """The entries by what tells them apart."""
-        return {key_of(entry): entry for entry in self.checked.report.entries}
+    def entries(self) -> tuple[Entry, ...]:
+        """The entries, in the order of the report."""
+        return tuple(Entry(self, result) for result in self.checked.report.entries)
+
+    @property
+    def side(self) -> Side:
+        """What is shown of it: path, rules and verdict."""
+        report = self.checked.report
+        return Side(path=self.path, usage=report.usage, round=report.round, official=report.official.value)
 
     @property
     def findings(self) -> list[Finding]:
@@ -47,14 +57,63 @@ class Reading(msgspec.Struct, frozen=True):
         (entry,) = self.checked.report.entries
         return [msgspec.structs.replace(f, path=_without_system(f.path, entry)) for f in findings]
 
-    def logs(self, entry: EntryResult) -> list[LogReport]:
-        """The logs of an entry, in the order of its files."""
-        folder = "" if entry.path == "." else entry.path
-        return [log for log in self.checked.logs if log.path.rpartition("/")[0] == folder]
+    def description(self, path: str) -> Mapping[str, Any] | None:
+        """What a system description says; None where it is not an object."""
+        return read_description(Path(self.checked.report.root, path), path).content
 
-    def runs(self, entry: EntryResult) -> list[Run]:
-        """The runs of an entry, in the order of its files."""
-        return [log.run for log in self.logs(entry)]
+
+class Entry(msgspec.Struct, frozen=True):
+    """One entry of a side, with what was read of it."""
+
+    reading: Reading
+    result: EntryResult
+
+    @property
+    def key(self) -> Key:
+        """Organisation, system, benchmark and kind of scaling."""
+        return self.result.organisation, self.result.system, self.result.benchmark, self.result.scaling_type
+
+    @property
+    def name(self) -> str:
+        """Organisation, system and benchmark as a path, such as ``--pair`` takes it."""
+        organisation, system, benchmark, scaling = self.key
+        return "/".join(filter(None, (organisation, system, scaling, benchmark)))
+
+    @property
+    def logs(self) -> list[LogReport]:
+        """The logs, in the order of the files."""
+        folder = "" if self.result.path == "." else self.result.path
+        return [log for log in self.reading.checked.logs if log.path.rpartition("/")[0] == folder]
+
+    @property
+    def runs(self) -> list[Run]:
+        """The runs, in the order of the files."""
+        return [log.run for log in self.logs]
+
+    @property
+    def system(self) -> SystemResult | None:
+        """The verdict on the description of the system; None where there is none."""
+        wanted = self.result.organisation, f"{self.result.system}.json"
+        systems = self.reading.checked.report.systems
+        return next((one for one in systems if (one.organisation, Path(one.path).name) == wanted), None)
+
+    @property
+    def facts(self) -> SystemFacts | None:
+        """What the description of the system says; None where there is none."""
+        return self.system.facts if self.system else None
+
+    @property
+    def description(self) -> Mapping[str, Any] | None:
+        """The whole description of the system; None where there is none."""
+        return self.reading.description(self.system.path) if self.system else None
+
+    @property
+    def accelerators(self) -> int | None:
+        """The number of accelerators; None where the description does not say, or there are none."""
+        facts = self.facts
+        if facts is None or not facts.number_of_nodes or not facts.accelerators_per_node:
+            return None
+        return facts.number_of_nodes * facts.accelerators_per_node
 
 
 def read_side(path: str, settings: Settings) -> Reading:
@@ -75,16 +134,6 @@ def read_side(path: str, settings: Settings) -> Reading:
         why = next((f for f in checked.report.findings if f.rejects), None)
         raise MlsubError(f"{path} cannot be checked: {why.message if why else 'it holds nothing'}")
     return Reading(path, place, checked)
-
-
-def key_of(entry: EntryResult) -> Key:
-    """Organisation, system, benchmark and kind of scaling."""
-    return entry.organisation, entry.system, entry.benchmark, entry.scaling_type
-
-
-def content_of(read: Reading, path: str) -> dict[str, object] | None:
-    """What a system description says; None where it is no object."""
-    return read_description(Path(read.checked.report.root, path), path).content
 
 
 def _without_system(path: str, entry: EntryResult) -> str:

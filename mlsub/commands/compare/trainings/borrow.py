@@ -13,15 +13,16 @@ from typing import Any
 
 import msgspec
 
-from mlsub.commands.compare.packages.reading import Reading
+from mlsub.commands.compare.packages.reading import Entry, Reading
 from mlsub.commands.compare.trainings.compare import compare_sides, read_timed
-from mlsub.commands.compare.trainings.match import entry_name, match
+from mlsub.commands.compare.trainings.match import match
 from mlsub.commands.compare.trainings.model import Comparison
-from mlsub.commands.compare.trainings.sides import Known, accelerators_of, facts_of_entry, know
+from mlsub.commands.compare.trainings.sides import Known, know
 from mlsub.divisions import CLOSED
 from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.log.changes import agreed_values, fields
+from mlsub.review.runs.model import listed
 from mlsub.rounds import get_round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.load import rules_for
@@ -67,33 +68,34 @@ def check_borrowing(old: str, new: str, source: str, settings: Settings, forced:
         MlsubError: a side holds nothing to compare, or several entries could be the source.
     """
     before, after, lender = (read_timed(path, settings) for path in (old, new, source))
-    found = compare_sides(before, after, forced)
-    pairs = match(before, after, forced).pairs
+    matched = match(before, after, forced)
+    pairs = matched.pairs
     findings: list[Finding] = []
     for one, other in pairs:
-        if len(pairs) > 1 and _unchanged(before, one, after, other):
+        if len(pairs) > 1 and _unchanged(one, other):
             continue
-        lent = _source(lender, other, source)
+        lent = _source(lender, other.result, source)
         if lent is None:
-            findings.append(_no_source(other))
+            findings.append(_no_source(other.result))
             continue
-        loan = Loan(know(before, one), know(after, other), know(lender, lent), other.path)
+        loan = Loan(know(one), know(other), know(lent), other.result.path)
         findings += check_loan(loan)
-        findings += _scale(before, after, one, other, loan)
-    if pairs and not findings and all(_unchanged(before, one, after, other) for one, other in pairs):
+        findings += _scale(before, loan)
+    if pairs and not findings and all(_unchanged(*pair) for pair in pairs):
         findings.append(finding("borrow.nothing", ".", "No hyperparameter differs from what was submitted"))
+    found = compare_sides(before, after, matched)
     return msgspec.structs.replace(found, purpose="borrow", findings=tuple(dict.fromkeys(findings)))
 
 
-def _unchanged(before: Reading, one: EntryResult, after: Reading, other: EntryResult) -> bool:
+def _unchanged(one: Entry, other: Entry) -> bool:
     """Whether an entry logs what it logged before; in a package most do."""
-    return agreed_values(before.runs(one)) == agreed_values(after.runs(other))
+    return agreed_values(one.runs) == agreed_values(other.runs)
 
 
-def _source(lender: Reading, entry: EntryResult, path: str) -> EntryResult | None:
-    entries = [known for known in lender.checked.report.entries if known.benchmark == entry.benchmark]
+def _source(lender: Reading, entry: EntryResult, path: str) -> Entry | None:
+    entries = [known for known in lender.entries if known.result.benchmark == entry.benchmark]
     if len(entries) > 1:
-        names = ", ".join(map(entry_name, entries[:5]))
+        names = ", ".join(known.name for known in entries[:5])
         several = f"--from {path} has {len(entries)} entries of {entry.benchmark}: {names}"
         raise MlsubError(f"{several}. Name the benchmark's folder of one.")
     return entries[0] if entries else None
@@ -157,7 +159,7 @@ def hyperparameter_keys(usage: str, round_name: str, benchmark: str, values: Map
 def _group(loan: Loan) -> Iterator[Finding]:
     """Whether all hyperparameters are the source's: those that are not were kept, or changed to something else."""
     side = loan.new.side
-    was, now, lent = (agreed_values(known.runs) for known in (loan.old, loan.new, loan.source))
+    was, now, lent = (agreed_values(known.entry.runs) for known in (loan.old, loan.new, loan.source))
     keys = hyperparameter_keys(side.usage, side.round, side.benchmark, lent)
     other = sorted(key for key in keys if now.get(key) != lent.get(key))
     kept = [key for key in other if now.get(key) == was.get(key)]
@@ -198,14 +200,13 @@ def _convergence(loan: Loan) -> Iterator[Finding]:
 
 
 def _listed(keys: Sequence[str], values: Mapping[str, str]) -> str:
-    told = [f"{key} {values.get(key, 'not logged')}"[:120] for key in keys[:_SHOWN]]
-    return ", ".join(told) + (f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else "")
+    return listed([f"{key} {values.get(key, 'not logged')}"[:120] for key in keys], _SHOWN)
 
 
 def _system(loan: Loan) -> Iterator[Finding]:
-    changes = [change for change in fields(loan.old.content, loan.new.content) if change.name not in _WORDS]
+    changes = fields(loan.old.entry.description, loan.new.entry.description)
     software = [change for change in changes if change.name in SOFTWARE]
-    system = [change for change in changes if change.name not in (*SOFTWARE, *_SCALE)]
+    system = [change for change in changes if change.name not in (*SOFTWARE, *_SCALE, *_WORDS)]
     for rule, found, what in (("borrow.system", system, "system"), ("borrow.software", software, "software")):
         if found:
             yield finding(
@@ -218,28 +219,22 @@ def _system(loan: Loan) -> Iterator[Finding]:
 
 
 def _fields(values: Sequence[tuple[str, Any]]) -> str:
-    told = [f"{name}: {'-' if value is None else str(value)[:80]}" for name, value in values[:_SHOWN]]
-    return ", ".join(told) + (f" and {len(values) - _SHOWN} more" if len(values) > _SHOWN else "")
+    return listed([f"{name}: {'-' if value is None else str(value)[:80]}" for name, value in values], _SHOWN)
 
 
-def _scale(before: Reading, after: Reading, one: EntryResult, other: EntryResult, loan: Loan) -> Iterator[Finding]:
+def _scale(before: Reading, loan: Loan) -> Iterator[Finding]:
     """Another number of nodes: allowed to the largest entry of a system alone, up to the largest scale it showed."""
-    old, new = accelerators_of(facts_of_entry(before, one)), accelerators_of(facts_of_entry(after, other))
+    old, new = loan.old.side.accelerators, loan.new.side.accelerators
     if old is None or new is None or old == new:
         return
-    kind = loan.old.side.accelerator
-    shown = [
-        (entry, count)
-        for entry in before.checked.report.entries
-        if (facts := facts_of_entry(before, entry)) is not None
-        and facts.accelerator_model_name == kind
-        and (count := accelerators_of(facts)) is not None
-    ]
+    kind, benchmark = loan.old.side.accelerator, loan.old.side.benchmark
+    same = [entry for entry in before.entries if entry.facts and entry.facts.accelerator_model_name == kind]
+    shown = [(entry.result.benchmark, count) for entry in same if (count := entry.accelerators) is not None]
     times = loan.old.side.minutes, loan.new.side.minutes
     reasons = []
     if new < old and not (times[0] and times[1] and times[1] < times[0]):
         reasons.append("The new scale is neither larger nor faster")
-    if any(count > old for entry, count in shown if entry.benchmark == one.benchmark):
+    if any(count > old for name, count in shown if name == benchmark):
         reasons.append("The entry is not the largest of its system and benchmark, so its scale is fixed")
     if new > max(count for _, count in shown):
         reasons.append("No entry as submitted shows the system at this scale")

@@ -6,15 +6,14 @@ from collections.abc import Sequence
 
 import msgspec
 
-from mlsub.commands.compare.packages.model import Side
 from mlsub.commands.compare.packages.reading import Reading, read_side
 from mlsub.commands.compare.trainings.decompose import decompose
-from mlsub.commands.compare.trainings.match import Pair, entry_name, match
+from mlsub.commands.compare.trainings.match import Matched, Pair, match
 from mlsub.commands.compare.trainings.model import Comparison, PairComparison
-from mlsub.commands.compare.trainings.phases import IntervalFold
 from mlsub.commands.compare.trainings.sides import know
 from mlsub.commands.compare.trainings.words import answer
 from mlsub.log.changes import agreed, fields, hyperparameters
+from mlsub.log.intervals import IntervalFold
 from mlsub.workspace import Settings
 
 
@@ -28,9 +27,10 @@ def compare(old: str, new: str, settings: Settings, forced: Sequence[str] = ()) 
         forced: pairs of entries, ``A_ENTRY=B_ENTRY``.
 
     Raises:
-        MlsubError: a side holds nothing to compare, nothing belongs together, or a forced pair is none.
+        MlsubError: a side holds nothing to compare, nothing belongs together, or a forced pair cannot be made.
     """
-    return compare_sides(read_timed(old, settings), read_timed(new, settings), forced)
+    before, after = read_timed(old, settings), read_timed(new, settings)
+    return compare_sides(before, after, match(before, after, forced))
 
 
 def read_timed(path: str, settings: Settings) -> Reading:
@@ -38,28 +38,28 @@ def read_timed(path: str, settings: Settings) -> Reading:
     return read_side(path, msgspec.structs.replace(settings, folds=(IntervalFold,)))
 
 
-def compare_sides(before: Reading, after: Reading, forced: Sequence[str] = ()) -> Comparison:
-    """The same of two sides that have been read."""
-    matched = match(before, after, forced)
+def compare_sides(before: Reading, after: Reading, matched: Matched) -> Comparison:
+    """The same of two sides that have been read, and their entries paired."""
     return Comparison(
         purpose="compare",
-        old=side_of(before),
-        new=side_of(after),
-        pairs=tuple(compare_entries(before, after, pair) for pair in matched.pairs),
-        only_old=tuple(map(entry_name, matched.only_old)),
-        only_new=tuple(map(entry_name, matched.only_new)),
+        old=before.side,
+        new=after.side,
+        pairs=tuple(map(compare_entries, matched.pairs)),
+        only_old=tuple(entry.name for entry in matched.only_old),
+        only_new=tuple(entry.name for entry in matched.only_new),
     )
 
 
-def compare_entries(before: Reading, after: Reading, pair: Pair) -> PairComparison:
+def compare_entries(pair: Pair) -> PairComparison:
     """Two entries side by side."""
-    old, new = know(before, pair[0]), know(after, pair[1])
+    old, new = map(know, pair)
     times = old.side.minutes, new.side.minutes
     undivided = old.why or new.why or ("one of them has no time" if None in times else None)
-    if pair[0].benchmark != pair[1].benchmark:
+    if old.side.benchmark != new.side.benchmark:
         undivided = "they train different benchmarks"
     parts = decompose(old.measured, new.measured) if old.measured and new.measured and not undivided else ()
-    changes = hyperparameters(old.runs, new.runs)
+    runs = [entry.runs for entry in pair]
+    changes = hyperparameters(*runs)
     ratio = times[0] / times[1] if times[0] and times[1] and min(times[0], times[1]) > 0 else None
     return PairComparison(
         old=old.side,
@@ -68,14 +68,8 @@ def compare_entries(before: Reading, after: Reading, pair: Pair) -> PairComparis
         reduction=None if ratio is None else 1 - 1 / ratio,
         parts=parts,
         undivided=undivided,
-        same=agreed(old.runs, new.runs),
+        same=agreed(*runs),
         hyperparameters=changes,
-        fields=fields(old.content, new.content),
+        fields=fields(pair[0].description, pair[1].description),
         answer=answer(old.side, new.side, parts, undivided, changes),
     )
-
-
-def side_of(read: Reading) -> Side:
-    """One of the two, with the verdict on it."""
-    report = read.checked.report
-    return Side(path=read.path, usage=report.usage, round=report.round, official=report.official.value)

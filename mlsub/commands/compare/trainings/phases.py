@@ -1,33 +1,12 @@
-"""Where the time of a run goes: its intervals, and the phases that they cut the timed region into."""
+"""Where the time of a run goes: the phases that its intervals cut the timed region into."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from mlsub.log.event import Event
-from mlsub.log.events import Handler
-
-#: Bounds memory on hostile input; published logs stay below 5,000.
-MAX_INTERVALS = 100_000
-_KINDS = ("block", "epoch", "eval")
-_EDGES = {f"{kind}_{edge}": (kind, edge == "start") for kind in _KINDS for edge in ("start", "stop")}
-
-Span = tuple[float, float]
-
-
-class Intervals(msgspec.Struct, frozen=True):
-    """The closed intervals of a log in the order of its records, in ms since the Unix epoch.
-
-    An interval that never stops ends at infinity. ``cut`` says that there were more than anyone logs.
-    """
-
-    block: tuple[Span, ...] = ()
-    epoch: tuple[Span, ...] = ()
-    eval: tuple[Span, ...] = ()
-    cut: bool = False
+from mlsub.log.intervals import Intervals, Span
 
 
 class Phases(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,42 +30,6 @@ class Phases(msgspec.Struct, frozen=True, kw_only=True):
 
 #: The phases that add up to the time to train, in the order of a run.
 TIMED = ("start", "training", "before_evaluation", "evaluation", "pauses", "end", "untold")
-
-
-class IntervalFold:
-    """Collects the intervals of a log; of the starts and stops of many processes the first counts."""
-
-    def __init__(self) -> None:
-        self._spans: dict[str, list[Span]] = {kind: [] for kind in _KINDS}
-        self._open: dict[str, float] = {}
-        self._cut = False
-
-    def handler(self, key: str | None) -> Handler | None:
-        """What takes the events of a key: the edges of intervals."""
-        return self._edge if key in _EDGES else None
-
-    def _edge(self, event: Event) -> None:
-        if not math.isfinite(event.time_ms):
-            return
-        kind, starts = _EDGES[event.key]
-        if starts:
-            self._open.setdefault(kind, event.time_ms)
-        elif kind in self._open:
-            self._close(kind, event.time_ms)
-
-    def _close(self, kind: str, stop: float) -> None:
-        spans = self._spans[kind]
-        start = self._open.pop(kind)
-        if len(spans) >= MAX_INTERVALS:
-            self._cut = True
-        else:
-            spans.append((start, stop))
-
-    def finish(self) -> Intervals:
-        """The intervals, those that are still open with an end at infinity."""
-        for kind in list(self._open):
-            self._close(kind, math.inf)
-        return Intervals(**{kind: tuple(spans) for kind, spans in self._spans.items()}, cut=self._cut)
 
 
 def phases_of(intervals: Intervals, run: Span, init: float | None = None) -> Phases:

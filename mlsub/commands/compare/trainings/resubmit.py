@@ -16,17 +16,18 @@ import msgspec
 
 from mlsub.commands.compare.packages.files import digest
 from mlsub.commands.compare.packages.model import Side
-from mlsub.commands.compare.packages.reading import Reading
+from mlsub.commands.compare.packages.reading import Entry, Reading
 from mlsub.commands.compare.trainings.borrow import SOFTWARE
-from mlsub.commands.compare.trainings.compare import compare_sides, read_timed, side_of
-from mlsub.commands.compare.trainings.match import Pair, entry_name, match
-from mlsub.commands.compare.trainings.model import Comparison, PairComparison
+from mlsub.commands.compare.trainings.compare import compare_sides, read_timed
+from mlsub.commands.compare.trainings.match import match
+from mlsub.commands.compare.trainings.model import Comparison
 from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import show
 from mlsub.log.changes import Change
 from mlsub.log.report import DECIDING
 from mlsub.log.run import Run
+from mlsub.review.runs.model import listed
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round
 from mlsub.rules.catalogue import finding
 from mlsub.submission.locate import infer_round, locate
@@ -38,13 +39,13 @@ _NAMED = (
     *("division", "status", "accelerator_model_name", "accelerators_per_node", "number_of_nodes"),
     *SOFTWARE,
 )
-#: Defects of one entry that are told; more are counted.
-_TOLD = 10
+#: Defects of one entry that are shown; more are counted.
+_MOST = 10
 _SHOWN = 8
 
 
 def check_resubmission(old: str, new: str, settings: Settings, forced: Sequence[str] = ()) -> Comparison:
-    """Hold a result that is to be submitted again against the rules of the new round, and against what it was.
+    """Check a result that is to be submitted again against the rules of the new round, and against what it was.
 
     Args:
         old: the result in its own round.
@@ -65,13 +66,14 @@ def check_resubmission(old: str, new: str, settings: Settings, forced: Sequence[
         return nothing_left
     round_ = _later(before, after.checked.report.usage, after.checked.report.round)
     matched = match(before, after, forced)
-    found = compare_sides(before, after, forced)
-    findings = [_gone(entry, round_) for entry in matched.only_old if entry.benchmark not in round_.benchmarks]
-    for pair, compared in zip(matched.pairs, found.pairs, strict=True):
-        findings += _check(before, after, pair, compared)
+    found = compare_sides(before, after, matched)
+    left = [entry.result for entry in matched.only_old]
+    findings = [_gone(entry, round_) for entry in left if entry.benchmark not in round_.benchmarks]
+    for (one, other), compared in zip(matched.pairs, found.pairs, strict=True):
+        findings += _check(one, other, round_, compared.fields, moved=before.place.path != after.place.path)
     for entry in matched.only_new:
-        message = "The entry was not in the earlier round"
-        findings.append(finding("resubmit.logs", entry.path, message, actual=f"{entry.runs} logs"))
+        message, logs = "The entry was not in the earlier round", f"{entry.result.runs} logs"
+        findings.append(finding("resubmit.logs", entry.result.path, message, actual=logs))
     return msgspec.structs.replace(found, purpose="resubmit", findings=tuple(dict.fromkeys(findings)))
 
 
@@ -80,20 +82,20 @@ def _none_left(before: Reading, new: str, settings: Settings) -> Comparison | No
     inferred = infer_round(locate(Path(new)))
     asked = normalise_round(settings.round) if settings.round else inferred and inferred.round
     usage = before.checked.report.usage or "training"
-    entries = before.checked.report.entries
+    entries = before.entries
     if asked not in known_rounds(usage):
         return None
     round_ = get_round(usage, asked)
-    if any(entry.benchmark in round_.benchmarks for entry in entries):
+    if any(entry.result.benchmark in round_.benchmarks for entry in entries):
         return None
     _later(before, usage, asked)
     return Comparison(
         purpose="resubmit",
-        old=side_of(before),
+        old=before.side,
         new=Side(path=new, usage=usage, round=asked, official=Verdict.NOT_CHECKED.value),
         pairs=(),
-        only_old=tuple(map(entry_name, entries)),
-        findings=tuple(_gone(entry, round_) for entry in entries),
+        only_old=tuple(entry.name for entry in entries),
+        findings=tuple(_gone(entry.result, round_) for entry in entries),
     )
 
 
@@ -101,7 +103,7 @@ def _gone(entry: EntryResult, round_: Round) -> Finding:
     return finding(
         "resubmit.benchmark",
         entry.path,
-        f"{entry.benchmark} is no benchmark of {round_.title}",
+        f"{entry.benchmark} is not a benchmark of {round_.title}",
         expected=f"one of {', '.join(round_.benchmarks)}",
         actual=entry.benchmark,
     )
@@ -120,32 +122,29 @@ def _later(before: Reading, usage: str | None, name: str | None) -> Round:
     return get_round(usage or "training", str(name))
 
 
-def _check(before: Reading, after: Reading, pair: Pair, compared: PairComparison) -> Iterator[Finding]:
-    old, new = pair
-    report = after.checked.report
-    round_ = get_round(report.usage or "training", str(report.round))
-    if new.benchmark in round_.benchmarks:
-        yield from _rules(after, new, round_.title)
+def _check(old: Entry, new: Entry, round_: Round, changes: Sequence[Change], *, moved: bool) -> Iterator[Finding]:
+    if new.result.benchmark in round_.benchmarks:
+        yield from _rules(new, round_.title)
     else:
-        yield _gone(new, round_)
-    yield from _fields(new, compared.fields)
-    if before.place.path != after.place.path:
-        yield from _logs(before, after, old, new)
-    yield from _identity(before, after, old, new)
+        yield _gone(new.result, round_)
+    yield from _fields(new.result, changes)
+    if moved:
+        yield from _logs(old, new)
+    yield from _identity(old, new)
 
 
-def _rules(after: Reading, entry: EntryResult, title: str) -> Iterator[Finding]:
+def _rules(entry: Entry, title: str) -> Iterator[Finding]:
     """What the new round rejects; a defect of many logs once. A run that is forgiven is no reason."""
     defects: Counter[tuple[str, str]] = Counter()
     first: dict[tuple[str, str], Finding] = {}
-    for known in _deciding(after, entry):
+    for known in _deciding(entry):
         key = known.rule, known.message
         defects[key] += 1
         first.setdefault(key, known)
     for number, (key, count) in enumerate(defects.items()):
-        if number == _TOLD:
-            message = f"{title} rejects it for {len(defects) - _TOLD} further reasons; mlsub check has them all"
-            yield finding("resubmit.rules", entry.path, message)
+        if number == _MOST:
+            message = f"{title} rejects it for {len(defects) - _MOST} further reasons; mlsub check has them all"
+            yield finding("resubmit.rules", entry.result.path, message)
             return
         known = first[key]
         places = f", in {count} places" if count > 1 else ""
@@ -153,20 +152,15 @@ def _rules(after: Reading, entry: EntryResult, title: str) -> Iterator[Finding]:
         yield finding("resubmit.rules", known.path, message, expected=known.expected, actual=known.actual)
 
 
-def _deciding(after: Reading, entry: EntryResult) -> Iterator[Finding]:
+def _deciding(entry: Entry) -> Iterator[Finding]:
     """Findings for which an entry or the description of its system is rejected."""
-    report = after.checked.report
-    logs = {log.path for log in after.logs(entry)}
-    systems = {
-        system.path
-        for system in report.systems
-        if system.organisation == entry.organisation and Path(system.path).name == f"{entry.system}.json"
-    }
-    rejects = [known for known in report.findings if known.rejects]
-    too_many = any(known.path == entry.path and known.rule == "entry.noncompliant-runs" for known in rejects)
+    result, logs = entry.result, {log.path for log in entry.logs}
+    rejects = [known for known in entry.reading.checked.report.findings if known.rejects]
+    too_many = any(known.path == result.path and known.rule == "entry.noncompliant-runs" for known in rejects)
     for known in rejects:
         of_run = known.path in logs and (too_many or known.rule in DECIDING or known.rule.startswith("seed."))
-        if known.path in systems or (entry.official is Verdict.REJECTED and (of_run or known.path == entry.path)):
+        of_system = entry.system is not None and known.path == entry.system.path
+        if of_system or (result.official is Verdict.REJECTED and (of_run or known.path == result.path)):
             yield known
 
 
@@ -175,11 +169,10 @@ def _fields(entry: EntryResult, changes: Sequence[Change]) -> Iterator[Finding]:
     other = [change for change in changes if change.name not in _NAMED]
     for rule, found in (("resubmit.system", named), ("resubmit.description", other)):
         if found:
-            message = f"The system description differs in {', '.join(change.name for change in found[:_SHOWN])}"
             yield finding(
                 rule,
                 entry.path,
-                message + (f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""),
+                f"The system description differs in {listed([change.name for change in found], _SHOWN)}",
                 expected="; ".join(_value(change.old) for change in found[:_SHOWN]),
                 actual="; ".join(_value(change.new) for change in found[:_SHOWN]),
             )
@@ -189,22 +182,22 @@ def _value(value: object) -> str:
     return "-" if value is None else str(value)[:80] or '""'
 
 
-def _logs(before: Reading, after: Reading, old: EntryResult, new: EntryResult) -> Iterator[Finding]:
+def _logs(old: Entry, new: Entry) -> Iterator[Finding]:
     """Whether the logs are those of the earlier round, to the byte; where not, whether the runs are."""
-    ours, theirs = _contents(before, old), _contents(after, new)
+    ours, theirs = _contents(old), _contents(new)
     changed = [name for name, content in theirs if content is None or content not in {c for _, c in ours}]
     gone = [name for name, content in ours if content is None or content not in {c for _, c in theirs}]
     if not changed and not gone:
         return
-    same = sorted(map(_course, before.runs(old))) == sorted(map(_course, after.runs(new)))
+    same = sorted(map(_course, old.runs)) == sorted(map(_course, new.runs))
     message = (
         "The logs were edited since the earlier round; times and evaluations are the same"
         if same
         else "The logs are not those of the earlier round"
     )
-    parts = [f"changed or new: {_names(changed)}"] * bool(changed)
-    parts += [f"only in the earlier round: {_names(gone)}"] * (bool(gone) and gone != changed)
-    yield finding("resubmit.logs", new.path, message, actual="; ".join(parts))
+    parts = [f"changed or new: {listed(changed, _SHOWN)}"] * bool(changed)
+    parts += [f"only in the earlier round: {listed(gone, _SHOWN)}"] * (bool(gone) and gone != changed)
+    yield finding("resubmit.logs", new.result.path, message, actual="; ".join(parts))
 
 
 def _course(run: Run) -> str:
@@ -213,32 +206,29 @@ def _course(run: Run) -> str:
     return json.dumps([times, [(known.time_ms, show(known.value)) for known in run.evaluations]])
 
 
-def _names(names: Sequence[str]) -> str:
-    return ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+def _contents(entry: Entry) -> list[tuple[str, bytes | None]]:
+    root = Path(entry.reading.checked.report.root)
+    return [(log.path.rpartition("/")[2], digest(root / log.path)) for log in entry.logs]
 
 
-def _contents(read: Reading, entry: EntryResult) -> list[tuple[str, bytes | None]]:
-    root = Path(read.checked.report.root)
-    return [(log.path.rpartition("/")[2], digest(root / log.path)) for log in read.logs(entry)]
-
-
-def _identity(before: Reading, after: Reading, old: EntryResult, new: EntryResult) -> Iterator[Finding]:
+def _identity(old: Entry, new: Entry) -> Iterator[Finding]:
     """What the logs call themselves, in both rounds; and the division that they are submitted to now."""
-    ours, theirs = _stated(before, old), _stated(after, new)
+    ours, theirs = _stated(old), _stated(new)
+    path, division = new.result.path, new.result.division
     for key in sorted(ours.keys() | theirs.keys()):
         if ours.get(key) != theirs.get(key):
             message = f"The logs state another {key} than in the earlier round"
-            yield finding("resubmit.identity", new.path, message, expected=ours.get(key), actual=theirs.get(key, "-"))
+            yield finding("resubmit.identity", path, message, expected=ours.get(key), actual=theirs.get(key, "-"))
     stated = theirs.get("submission_division")
-    if new.division is not None and stated not in (None, show(new.division)):
+    if division is not None and stated not in (None, show(division)):
         message = "The logs state another division than the system description"
-        yield finding("resubmit.identity", new.path, message, expected=show(new.division), actual=stated)
+        yield finding("resubmit.identity", path, message, expected=show(division), actual=stated)
 
 
-def _stated(read: Reading, entry: EntryResult) -> dict[str, str]:
+def _stated(entry: Entry) -> dict[str, str]:
     """What most logs state of each ``submission_`` key."""
     votes: dict[str, Counter[str]] = {}
-    for run in read.runs(entry):
+    for run in entry.runs:
         for key, value in run.identity.items():
             votes.setdefault(key[:100], Counter())[show(value)] += 1
     return {key: counted.most_common(1)[0][0] for key, counted in votes.items()}

@@ -4,65 +4,63 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
 
 import msgspec
 
-from mlsub.commands.compare.packages.reading import Reading, content_of
+from mlsub.commands.compare.packages.reading import Entry
 from mlsub.commands.compare.trainings.decompose import Measured
 from mlsub.commands.compare.trainings.model import Convergence, EntrySide, PhaseTime
-from mlsub.commands.compare.trainings.phases import TIMED, Intervals, Phases, phases_of
+from mlsub.commands.compare.trainings.phases import TIMED, Phases, phases_of
 from mlsub.convergence.algorithm import algorithm_of, newest_algorithm, unit_words
 from mlsub.convergence.point import paired_rule
 from mlsub.convergence.runs import BEYOND, progress_of
 from mlsub.divisions import CLOSED
 from mlsub.log.changes import agreed_values
+from mlsub.log.intervals import Intervals
 from mlsub.log.report import LogReport
-from mlsub.log.run import Run, Timeline
+from mlsub.log.run import Timeline
 from mlsub.rounds import Round, get_round
 from mlsub.rules.load import benchmark, rules_for
 from mlsub.submission.report import EntryResult
-from mlsub.systems.facts import SystemFacts
 
 
 class Known(msgspec.Struct, frozen=True):
     """An entry with all that it is compared by; ``measured`` is None, and ``why`` says it, where time has no parts."""
 
+    entry: Entry
     side: EntrySide
-    runs: tuple[Run, ...]
-    content: Mapping[str, Any] | None
     measured: Measured | None
     why: str | None = None
 
 
-def know(reading: Reading, entry: EntryResult) -> Known:
+def know(entry: Entry) -> Known:
     """Gather what an entry is compared by; its logs have been read with their :class:`Intervals`."""
-    report = reading.checked.report
+    report, result = entry.reading.checked.report, entry.result
     round_ = get_round(report.usage or "training", str(report.round))
-    logs = reading.logs(entry)
-    counted, minutes_of = counting(logs, entry, round_)
+    logs = entry.logs
+    counted, minutes_of = counting(logs, result, round_)
     unscaled = _sane(
-        entry.score.unscaled if minutes_of == "score" else _mean([logs[n].minutes or 0.0 for n in counted])
+        result.score.unscaled if minutes_of == "score" else _mean([logs[n].minutes or 0.0 for n in counted])
     )
-    points = _points(logs, entry.benchmark, round_)
+    points = _points(logs, result.benchmark, round_)
     phases = _phases_of([logs[n] for n in counted])
     work = [float(point) for n in counted if (point := points[n]) is not None]
+    unit = unit_words(result.benchmark, round_)
     measured = Measured(
         phases=phases or (),
-        scaling=entry.score.scaling,
+        scaling=result.score.scaling,
         work=tuple(work) if len(work) == len(counted) else None,
-        unit=unit_words(entry.benchmark, round_),
-        samples=_samples(logs, entry, round_),
-        accelerators=accelerators_of(facts_of_entry(reading, entry)),
+        unit=unit,
+        # How many samples make one unit of progress.
+        samples=_number(logs, "train_samples") if unit == "epochs" else 1.0 if unit == "samples" else None,
+        accelerators=entry.accelerators,
     )
     why = None if phases else "no run has a time that counts, or its log cannot be read"
-    if entry.scaling_type == "weak":
+    if result.scaling_type == "weak":
         why = "models of weak scaling train side by side"
-    side = _side(reading, entry, round_, _Time(minutes_of, unscaled, len(counted)), points, measured)
-    runs = tuple(log.run for log in logs)
-    return Known(side, runs, _content(reading, entry), None if why else measured, why)
+    side = _side(entry, round_, _Time(minutes_of, unscaled, len(counted)), points, measured)
+    return Known(entry, side, None if why else measured, why)
 
 
 def counting(logs: Sequence[LogReport], entry: EntryResult, round_: Round) -> tuple[list[int], str]:
@@ -92,32 +90,19 @@ def _scaled(time: _Time, factor: float) -> float | None:
     return None if time.unscaled is None else _sane(time.unscaled * factor)
 
 
-def _side(
-    reading: Reading,
-    entry: EntryResult,
-    round_: Round,
-    time: _Time,
-    points: Sequence[float | None],
-    measured: Measured,
-) -> EntrySide:
-    facts = facts_of_entry(reading, entry)
+def _side(entry: Entry, round_: Round, time: _Time, points: Sequence[float | None], measured: Measured) -> EntrySide:
+    result, score, facts = entry.result, entry.result.score, entry.facts
     accelerators, samples = measured.accelerators, measured.samples
-    score = entry.score
     minutes = _scaled(time, score.scaling)
     work = _mean(measured.work) if measured.work else None
     phases = phase_times(measured.phases)
     training = next((phase.seconds for phase in phases if phase.name == "training"), None)
-    logs = reading.logs(entry)
+    same = ("organisation", "system", "benchmark", "division", "path", "runs")
     return EntrySide(
-        organisation=entry.organisation,
-        system=entry.system,
-        benchmark=entry.benchmark,
-        division=entry.division,
-        path=entry.path,
+        **{name: getattr(result, name) for name in same},
         usage=round_.usage,
         round=round_.name,
-        official=entry.official.value,
-        runs=entry.runs,
+        official=result.official.value,
         counted=time.counted,
         minutes_of=time.minutes_of,
         unscaled=time.unscaled,
@@ -128,10 +113,10 @@ def _side(
         accelerator=facts.accelerator_model_name if facts else None,
         accelerators=accelerators,
         accelerator_minutes=minutes * accelerators if minutes is not None and accelerators else None,
-        convergence=_convergence(entry, round_, points),
+        convergence=_convergence(result, measured.unit, points),
         work=work,
         throughput=work * samples / training if work and samples and training else None,
-        batch_size=_number(logs, "global_batch_size"),
+        batch_size=_number(entry.logs, "global_batch_size"),
         phases=phases,
     )
 
@@ -147,14 +132,14 @@ def _mean_seconds(values: Sequence[float | None]) -> float | None:
     return sum(known) / len(known) / 1000 if known and len(known) == len(values) else None
 
 
-def _convergence(entry: EntryResult, round_: Round, points: Sequence[float | None]) -> Convergence:
-    told = [float(point) for point in points if point is not None]
+def _convergence(entry: EntryResult, unit: str, points: Sequence[float | None]) -> Convergence:
+    known = [float(point) for point in points if point is not None]
     return Convergence(
-        unit=unit_words(entry.benchmark, round_),
-        runs=len(told),
-        minimum=min(told, default=None),
-        mean=_mean(told),
-        maximum=max(told, default=None),
+        unit=unit,
+        runs=len(known),
+        minimum=min(known, default=None),
+        mean=_mean(known),
+        maximum=max(known, default=None),
         verdict=entry.rcp.verdict,
         scaling=entry.rcp.scaling,
         minimum_accepted=entry.rcp.minimum,
@@ -167,14 +152,6 @@ def _points(logs: Sequence[LogReport], name: str, round_: Round) -> tuple[float 
     known = name in round_.benchmarks
     paired = paired_rule(rules_for(round_.usage, round_.name, CLOSED.name, name)) if known else None
     return progress_of([log.run for log in logs], name, algorithm, paired).by_run
-
-
-def _samples(logs: Sequence[LogReport], entry: EntryResult, round_: Round) -> float | None:
-    """How many samples make one unit of progress."""
-    unit = unit_words(entry.benchmark, round_)
-    if unit != "epochs":
-        return 1.0 if unit == "samples" else None
-    return _number(logs, "train_samples")
 
 
 def _number(logs: Sequence[LogReport], key: str) -> float | None:
@@ -212,28 +189,3 @@ def _phases_of(logs: Sequence[LogReport]) -> tuple[Phases, ...] | None:
 def _phases(intervals: Intervals, timeline: Timeline, run: tuple[float, float]) -> Phases:
     start, stop = _sane(timeline.init_start), _sane(timeline.init_stop)
     return phases_of(intervals, run, None if start is None or stop is None else stop - start)
-
-
-def facts_of_entry(reading: Reading, entry: EntryResult) -> SystemFacts | None:
-    """What the description of the entry's system says; None where there is none."""
-    path = _description(reading, entry)
-    return next((system.facts for system in reading.checked.report.systems if system.path == path), None)
-
-
-def accelerators_of(facts: SystemFacts | None) -> int | None:
-    """The number of accelerators; None where the description does not say, or there are none."""
-    if facts is None or not facts.number_of_nodes or not facts.accelerators_per_node:
-        return None
-    return facts.number_of_nodes * facts.accelerators_per_node
-
-
-def _description(reading: Reading, entry: EntryResult) -> str | None:
-    for system in reading.checked.report.systems:
-        if system.organisation == entry.organisation and Path(system.path).name == f"{entry.system}.json":
-            return system.path
-    return None
-
-
-def _content(reading: Reading, entry: EntryResult) -> Mapping[str, Any] | None:
-    path = _description(reading, entry)
-    return content_of(reading, path) if path else None

@@ -1,18 +1,116 @@
-"""One run of the benchmark ``verses``."""
+"""The benchmark ``verses``: a small language model that guesses the next character of old poems."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mlsub.commands.demo.manifest import VersesParameters
-from mlsub.commands.demo.trainer import Part
-from mlsub.commands.demo.verses.data import Samples, verses
-from mlsub.commands.demo.verses.network import Network
+from mlsub.commands.demo.model import Parameters, Part
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 #: Cross entropy of the held-out characters, in nats.
 TARGET = 2.24
+MAX_EPOCHS = 20
 #: Samples between evaluations: about a tenth of an epoch.
 EVALUATE_EVERY = 1024
+EMBEDDING = 12
+CONTEXT = 6
+#: Of so many characters in a row, every eighth run is held out.
+_RUN, _EVERY = 125, 8
+
+
+class Samples(NamedTuple):
+    """Contexts of shape (n, CONTEXT) and the characters that follow, of shape (n,), as numbers of the alphabet."""
+
+    contexts: NDArray[np.int64]
+    following: NDArray[np.int64]
+
+
+class Verses(NamedTuple):
+    """The text: its alphabet, what there is to train on, and what is held out."""
+
+    alphabet: str
+    train: Samples
+    held_out: Samples
+
+
+@lru_cache(maxsize=1)
+def verses() -> Verses:
+    """Read the text that comes with the package."""
+    import numpy as np
+
+    text = Path(__file__).with_name("text.txt").read_text(encoding="ascii").lower()
+    alphabet = "".join(sorted(set(text)))
+    numbers = np.array([alphabet.index(character) for character in text])
+    contexts = np.lib.stride_tricks.sliding_window_view(numbers[:-1], CONTEXT)
+    following = numbers[CONTEXT:]
+    held_out = (np.arange(len(following)) // _RUN) % _EVERY == _EVERY - 1
+    return Verses(
+        alphabet,
+        Samples(contexts[~held_out], following[~held_out]),
+        Samples(contexts[held_out], following[held_out]),
+    )
+
+
+class Network:
+    """Embeddings of the last characters, a hidden layer, and a guess at the next one.
+
+    Args:
+        characters: size of the alphabet.
+        hidden: units of the hidden layer.
+        generator: draws the initial weights.
+    """
+
+    def __init__(self, characters: int, hidden: int, generator: np.random.Generator) -> None:
+        import numpy as np
+
+        inputs = CONTEXT * EMBEDDING
+        self._np: Any = np
+        self.weights: list[NDArray[np.float64]] = [
+            generator.normal(0, 0.3, (characters, EMBEDDING)),
+            generator.normal(0, inputs**-0.5, (inputs, hidden)),
+            np.zeros(hidden),
+            generator.normal(0, hidden**-0.5, (hidden, characters)),
+            np.zeros(characters),
+        ]
+
+    def _forward(self, contexts: NDArray[np.int64]) -> tuple[Any, Any, Any]:
+        """Inputs, hidden units and the logarithm of each character's probability."""
+        np, (embedding, first, first_bias, second, second_bias) = self._np, self.weights
+        inputs = embedding[contexts].reshape(len(contexts), -1)
+        hidden = np.tanh(inputs @ first + first_bias)
+        scores = hidden @ second + second_bias
+        scores -= scores.max(axis=1, keepdims=True)
+        return inputs, hidden, scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
+
+    def loss(self, samples: Samples) -> float:
+        """The mean cross entropy of the characters that follow, in nats."""
+        _, _, log_probabilities = self._forward(samples.contexts)
+        return float(-log_probabilities[self._np.arange(len(samples.following)), samples.following].mean())
+
+    def gradients(self, samples: Samples) -> list[NDArray[np.float64]]:
+        """The gradient of the loss by each of the weights."""
+        np, (embedding, first, _, second, _) = self._np, self.weights
+        inputs, hidden, log_probabilities = self._forward(samples.contexts)
+        size = len(samples.following)
+        by_scores = np.exp(log_probabilities)
+        by_scores[np.arange(size), samples.following] -= 1
+        by_scores /= size
+        by_hidden = (by_scores @ second.T) * (1 - hidden**2)
+        by_embedding = np.zeros_like(embedding)
+        np.add.at(by_embedding, samples.contexts, (by_hidden @ first.T).reshape(size, CONTEXT, EMBEDDING))
+        return [
+            by_embedding,
+            inputs.T @ by_hidden,
+            by_hidden.sum(axis=0),
+            hidden.T @ by_scores,
+            by_scores.sum(axis=0),
+        ]
 
 
 class VersesRun:
@@ -26,7 +124,7 @@ class VersesRun:
         ImportError: numpy is not installed.
     """
 
-    def __init__(self, parameters: VersesParameters, seed: int) -> None:
+    def __init__(self, parameters: Parameters, seed: int) -> None:
         import numpy as np
 
         self._parameters = parameters
@@ -43,7 +141,8 @@ class VersesRun:
     def parts(self) -> Iterator[Part]:
         """A fixed number of samples each."""
         every = -(-EVALUATE_EVERY // self._parameters.global_batch_size) * self._parameters.global_batch_size
-        last = self._parameters.max_epochs * self.train_samples
+        epochs = self._parameters.max_epochs
+        last = (MAX_EPOCHS if epochs is None else epochs) * self.train_samples
         for samples in range(every, last + 1, every):
             epoch = samples / self.train_samples
             first = int((samples - every) / self.train_samples)

@@ -1,21 +1,19 @@
-"""What a picture shows: the reference of one benchmark, and the entries of some reports that are held against it."""
+"""What a picture shows: the reference of one benchmark, and the entries of some reports beside it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from mlsub.convergence.curves import Reference, reference_of
 from mlsub.convergence.deadline import Which
 from mlsub.convergence.margin import benchmark_held, untested, verdict_of
+from mlsub.convergence.runs import BEYOND
 from mlsub.io.errors import MlsubError
-from mlsub.rounds import Round
+from mlsub.rounds import Round, get_round
 from mlsub.rules.load import benchmark
 from mlsub.submission.report import EntryResult, Report
-
-#: Values beyond this are no convergence points and no batch sizes: the largest reference is of 10^9.
-_BEYOND = 1e15
 
 
 class Shown(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,7 +79,7 @@ def picture_of_reference(round_: Round, name: str, own: str | None = None, which
 
 def pictures_of(
     reports: Iterable[Report],
-    rounds: Callable[[Report], Round],
+    overlay: str | None,
     wanted: Sequence[str] = (),
     own: str | None = None,
     which: Which = "final",
@@ -90,7 +88,7 @@ def pictures_of(
 
     Args:
         reports: what was checked.
-        rounds: the round of a report.
+        overlay: the user's own rule file.
         wanted: the benchmarks that are asked for; all where it is empty.
         own: a file of reference points in place of the installed ones.
         which: of the installed points the final ones, or those at the deadline.
@@ -100,7 +98,7 @@ def pictures_of(
     """
     found: dict[tuple[str, str, str], list[tuple[Round, EntryResult]]] = {}
     for report in reports:
-        round_ = rounds(report)
+        round_ = get_round(str(report.usage), str(report.round), overlay)
         for entry in report.entries:
             name = benchmark_held(report, entry, round_)
             if not wanted or name in wanted:
@@ -139,9 +137,9 @@ def _why_not(entry: EntryResult, round_: Round) -> str | None:
         return untested(entry, round_).why
     if rcp.batch_size is None:
         return "its runs agree on no batch size"
-    if not 0 < rcp.batch_size < _BEYOND:
-        return "its batch size is none"
-    if any(not 0 <= point < _BEYOND for point in rcp.points if point is not None):
+    if not 0 < rcp.batch_size < BEYOND:
+        return "its batch size is out of range"
+    if any(not 0 <= point < BEYOND for point in rcp.points if point is not None):
         return "a convergence point is beyond any real one"
     return None
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
-from mlsub.commands.audit.messaging.check import Judged, check
-from mlsub.commands.audit.messaging.model import Document, Figure, Message, Operand
+from mlsub.commands.audit.messaging.check import check
+from mlsub.commands.audit.messaging.model import Document, Figure, Message, Operand, Quoting
 
 DAY_2021 = date(2021, 12, 1)
 DAY_2025 = date(2025, 11, 12)
@@ -56,14 +56,14 @@ def message(*operands: Operand, text: str = "Acme's acme8 and Ucme's ucme8 train
     return Message(text=text, **{**usual, **given})
 
 
-def judged(*messages: Message, documents: tuple[Document, ...] = (), wanted: str = "auto") -> Judged:
+def judged(*messages: Message, documents: tuple[Document, ...] = (), wanted: str = "auto") -> Quoting:
     return check(messages, documents, wanted=wanted, file="claims.yaml")
 
 
 def found(*messages: Message, documents: tuple[Document, ...] = (), wanted: str = "auto") -> list[tuple[str, str]]:
     """(rule, message) of every remark."""
-    remarks = judged(*messages, documents=documents, wanted=wanted).remarks
-    return [(remark.finding.rule.removeprefix("claim.").upper(), remark.finding.message) for remark in remarks]
+    remarks = judged(*messages, documents=documents, wanted=wanted).findings
+    return [(remark.rule.removeprefix("claim.").upper(), remark.message) for remark in remarks]
 
 
 def rules(*messages: Message, documents: tuple[Document, ...] = (), wanted: str = "auto") -> list[str]:

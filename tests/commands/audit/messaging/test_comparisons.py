@@ -31,8 +31,10 @@ def test_r09_incompatible_rounds() -> None:
 def test_r09_a_benchmark_the_table_lacks_is_unknown() -> None:
     pair = (operand(usage="hpc", round="2.0", benchmark="oc20"), theirs(usage="hpc", round="3.0", benchmark="oc20"))
     what = judged(message(*pair))
-    assert "claim.r09" not in {remark.finding.rule for remark in what.remarks}
-    assert "whether oc20 of v2.0 and of v3.0 are compatible: not in the table" in {one.reason for one in what.untold}
+    assert "claim.r09" not in {remark.rule for remark in what.findings}
+    assert "whether oc20 of v2.0 and of v3.0 are compatible: not in the table" in {
+        one.reason for one in what.not_looked_at
+    }
 
 
 @pytest.mark.parametrize(
@@ -59,7 +61,7 @@ def test_r11_other_fields_of_one_submitters_systems_are_information() -> None:
     old = operand(fields=(("framework", "A 1"), ("accelerator_model_name", "Chip")))
     new = operand("new", fields=(("framework", "A 2"), ("accelerator_model_name", "Chip")))
     what = judged(message(old, new))
-    assert [(one.finding.severity, one.finding.message) for one in what.remarks] == [
+    assert [(one.severity, one.message) for one in what.findings] == [
         ("info", "the systems also differ in framework (A 1 and A 2)")
     ]
     assert rules(message(old, new, says={"discloses": ["framework"]})) == []
@@ -79,7 +81,7 @@ def test_r11_both_divisions_in_one_document() -> None:
     note = document(footnote=NOTE_2021.replace("Closed", "Closed and Open"))
     closed = message(document=note, says={"division": None})
     is_open = message(operand("o", division="open"), id="two", document=note, text="Acme's acme8: image classification")
-    assert [(one.claim, one.reason) for one in judged(closed, is_open).untold if one.claim] == [
+    assert [(one.claim, one.reason) for one in judged(closed, is_open).not_looked_at if one.claim] == [
         ("two", "whether the division is said: note it under says: division")
     ]
     is_open = msgspec.structs.replace(is_open, says={"division": None})
@@ -133,7 +135,9 @@ def test_r14_power_is_measured_power_since_2025() -> None:
     assert ("R14", "tdp is power from elsewhere; none was measured for ours") in found(watts, wanted="2025-07")
     assert "R14" not in rules(watts, wanted="2021-06")
     measured = judged(message(operand(power=True), figures=(Figure("watts", "power", "W"),)), wanted="2025-07")
-    assert "whether watts is the power that was measured with the result" in {one.reason for one in measured.untold}
+    assert "whether watts is the power that was measured with the result" in {
+        one.reason for one in measured.not_looked_at
+    }
 
 
 def test_r16_a_composite_says_how_it_is_made() -> None:

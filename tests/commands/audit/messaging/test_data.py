@@ -9,8 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.audit.messaging.rounds import Compatible, compatible, group_of, published
-from mlsub.commands.audit.messaging.texts import by_hand, guidelines, text_for, text_names
+from mlsub.commands.audit.messaging.tables import (
+    Compatible,
+    by_hand,
+    compatible,
+    group_of,
+    guidelines,
+    published,
+    text_for,
+    text_names,
+)
 from mlsub.commands.audit.messaging.words import flat, names
 from mlsub.rounds import get_round, known_rounds, usages
 from mlsub.rules.catalogue import catalogue
@@ -19,7 +27,7 @@ from mlsub.rules.catalogue import catalogue
 def test_every_rule_is_explained_and_stands_in_a_text() -> None:
     rules = guidelines().rules
     assert list(rules) == [f"R{number:02}" for number in range(1, 23)]
-    assert {rule.id for rule in rules.values()} == {name for name in catalogue() if name.startswith("claim.r")}
+    assert {rule.rule for rule in rules.values()} == {name for name in catalogue() if name.startswith("claim.r")}
     for rule in rules.values():
         assert rule.sections and set(rule.sections) <= set(guidelines().texts)
         assert rule.how in ("mechanical", "annotation", "human")

@@ -8,9 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.audit.messaging.footnote import ID, cites_results, find_footnote, parts, round_of
-from mlsub.commands.audit.messaging.notes import footnote_hits, trademark_hits
-from mlsub.commands.audit.messaging.texts import guidelines
+from mlsub.commands.audit.messaging.footnote import (
+    ID,
+    cites_results,
+    find_footnote,
+    footnote_hits,
+    parts,
+    round_of,
+    trademark_hits,
+)
+from mlsub.commands.audit.messaging.tables import guidelines
 
 
 @pytest.mark.parametrize(

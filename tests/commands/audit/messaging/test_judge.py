@@ -8,17 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.audit.answer import answer_of
-from mlsub.commands.audit.audit import Audit
 from mlsub.commands.audit.document import document_of
 from mlsub.commands.audit.evaluate import World
 from mlsub.commands.audit.messaging.bridge import messages
-from mlsub.commands.audit.messaging.documents import MAX_BYTES, text_of
-from mlsub.commands.audit.messaging.judge import judge
+from mlsub.commands.audit.messaging.judge import MAX_BYTES, judge_messaging, text_of
 from mlsub.commands.audit.messaging.model import Message
-from mlsub.commands.audit.model import Source
 from mlsub.commands.audit.read import read_claims
-from mlsub.commands.audit.verdict import ClaimVerdict, Judged
+from mlsub.commands.audit.verdict import Audit, ClaimVerdict, Judged
+from mlsub.commands.audit.written import Source
 from mlsub.present import output
 from mlsub.present.envelope import answer
 
@@ -102,7 +99,14 @@ def test_what_a_claim_that_fails_comes_to(tmp_path: Path) -> None:
 def audited(folder: Path, text: str = CLAIMS, wanted: str = "auto") -> Audit:
     world = world_of(folder, text)
     judged = tuple(Judged(claim=claim, verdict=ClaimVerdict.HOLDS) for claim in world.file.claims)
-    return Audit(world=world, claims=judged, messaging=judge(judged, world, wanted=wanted))
+    return Audit(
+        file=str(world.file.file),
+        source=world.file.source,
+        results=(),
+        inputs=(),
+        claims=judged,
+        messaging=judge_messaging(judged, world, wanted=wanted),
+    )
 
 
 NOTE = (
@@ -133,7 +137,7 @@ def test_the_text_of_a_document_is_found_beside_the_file(tmp_path: Path) -> None
 
 
 def test_a_document_that_is_not_there_is_told(tmp_path: Path) -> None:
-    untold = audited(tmp_path, SMALL).messaging.checked.untold
+    untold = audited(tmp_path, SMALL).messaging.not_looked_at
     assert [one.reason for one in untold] == [
         "post.txt is not there; name its folder with --documents",
         "in post.txt: neither its text nor a footnote is given",
@@ -209,8 +213,8 @@ def test_the_findings_stand_apart_in_every_format(tmp_path: Path) -> None:
         "\n"
     )
     assert "Footnotes" not in text
-    document = json.loads(answer("audit", answer_of(found)))
-    assert [(one["rule"], one["claim"], one["document"]) for one in document["findings"]] == [
+    document = json.loads(answer("audit", found))
+    assert [(one["rule"], one["claim"], one["document"]) for one in document["messaging"]["findings"]] == [
         ("claim.r03", None, "post.txt"),
         ("claim.r04", None, "post.txt"),
         ("claim.r06", None, "post.txt"),

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.audit.messaging.marks import alteration_hits, occurrences, sign_hits
-from mlsub.commands.audit.messaging.texts import guidelines
+from mlsub.commands.audit.messaging.tables import guidelines
 from tests.commands.audit.messaging.made import LEGEND_2021, LEGEND_2025, document, judged
 
 TEXTS = guidelines().texts
@@ -74,11 +74,11 @@ def test_one_finding_for_each_kind() -> None:
 
 def test_the_older_text_binds_documents_about_results_alone_and_demands_no_sign() -> None:
     announcing = document(text="We joined MLCommons; MLPerf Training is next.", footnote=None)
-    assert judged(documents=(announcing,)).remarks == ()
+    assert judged(documents=(announcing,)).findings == ()
     quoting = document(text="MLPerf v1.1 Training Results | MLPerf ID: 1.1-2001", footnote=None)
-    level = {r.finding.rule: r.finding.severity for r in judged(documents=(quoting,)).remarks}
+    level = {r.rule: r.severity for r in judged(documents=(quoting,)).findings}
     assert level["claim.r19"] == "info"
-    assert {r.finding.severity for r in judged(documents=(announcing,), wanted="2025-07").remarks} == {"warning"}
+    assert {r.severity for r in judged(documents=(announcing,), wanted="2025-07").findings} == {"warning"}
 
 
 def test_quotations_do_not_steer_a_terminal() -> None:

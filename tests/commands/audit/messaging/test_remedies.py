@@ -9,7 +9,7 @@ import pytest
 
 import mlsub
 from mlsub.commands.audit.command import command
-from mlsub.commands.audit.messaging.says import _ALSO, noted_as
+from mlsub.commands.audit.messaging.model import names_of, noted_as
 from mlsub.commands.audit.written import Says
 from mlsub.rules.catalogue import catalogue
 from tests.commands.audit.messaging.made import document, judged, message, operand, theirs
@@ -31,7 +31,7 @@ def test_what_could_not_be_looked_at_is_noted_under_words_of_the_format() -> Non
         message(theirs(division="open"), text="So is this", id="two", document=document(text=None)),
     )
     for wanted in ("2021-06", "2025-07"):
-        untold = judged(*sentences, wanted=wanted).untold
+        untold = judged(*sentences, wanted=wanted).not_looked_at
         named = {word for one in untold for word in words_named(one.reason)}
         assert {"submitter", "benchmark", "system", "division"} <= named
         assert named <= WORDS
@@ -42,7 +42,7 @@ def test_what_could_not_be_looked_at_is_noted_under_words_of_the_format() -> Non
 @pytest.mark.parametrize("what", ["version", "division", "submitter", "benchmark", "system"])
 def test_each_thing_has_a_word(what: str) -> None:
     assert noted_as(what) in WORDS
-    assert noted_as(what) in _ALSO[what]
+    assert noted_as(what) in names_of(what)
 
 
 def test_the_fixes_of_the_rules_name_words_options_and_files_that_exist() -> None:

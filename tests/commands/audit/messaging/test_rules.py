@@ -57,8 +57,8 @@ def test_r01_wants_the_version_since_2025_only() -> None:
 
 def test_r01_leaves_what_it_cannot_see_to_people() -> None:
     what = judged(message(operand(), theirs(), text="9 minutes, a record"))
-    assert what.remarks == ()
-    assert [(one.rule, one.claim, one.reason) for one in what.untold if one.claim] == [
+    assert what.findings == ()
+    assert [(one.rule, one.claim, one.reason) for one in what.not_looked_at if one.claim] == [
         ("R01", "one", "whether the benchmark is named: note it under says: benchmark"),
         ("R01", "one", "whether the system is named: note it under says: system"),
         ("R01", "one", "whether the submitter is named: note it under says: submitter"),
@@ -130,17 +130,17 @@ def test_r06_today_wants_its_own_words() -> None:
 def test_a_footnote_serves_all_its_sentences_and_is_told_once() -> None:
     note = document(footnote=NOTE_2021.replace("Closed ", ""))
     what = judged(message(document=note), message(id="two", document=note))
-    assert [(r.claim, r.document, r.finding.rule, r.finding.path) for r in what.remarks] == [
+    assert [(r.claim, r.document, r.rule, r.path) for r in what.findings] == [
         (None, "post.txt", "claim.r03", "post.txt")
     ]
     own = message(document=document(), footnote="[2] nothing")
-    assert [(r.claim, r.finding.path, r.finding.line) for r in judged(own).remarks] == []
+    assert [(r.claim, r.path, r.line) for r in judged(own).findings] == []
 
 
 def test_without_document_and_footnote_nothing_is_said_of_footnotes() -> None:
     what = judged(message(document=document(footnote=None)))
-    assert what.remarks == ()
-    assert [one.reason for one in what.untold] == [
+    assert what.findings == ()
+    assert [one.reason for one in what.not_looked_at] == [
         "in post.txt: neither its text nor a footnote is given",
         "in post.txt: its text is not given",
     ]
@@ -217,9 +217,9 @@ def test_r15_not_before_publication(publisher: str, day: date, verified: bool, w
 
 def test_r15_says_what_it_does_not_know() -> None:
     unknown = judged(message(operand(round="2.1"), document=document(date=date(2022, 1, 1))))
-    assert "when training v2.1 was published" in {one.reason for one in unknown.untold}
+    assert "when training v2.1 was published" in {one.reason for one in unknown.not_looked_at}
     undated = judged(message(document=document(date=None)))
-    assert "whether post.txt came before its rounds: it has no date" in {one.reason for one in undated.untold}
+    assert "whether post.txt came before its rounds: it has no date" in {one.reason for one in undated.not_looked_at}
 
 
 def test_r18_the_numbers_decide() -> None:
@@ -232,7 +232,7 @@ def test_a_sentence_that_uses_no_score_is_left_alone() -> None:
 
 
 def test_findings_name_text_and_section() -> None:
-    finding = judged(message(document=document(footnote="[1] MLPerf™")), wanted="2025-07").remarks[0].finding
+    finding = judged(message(document=document(footnote="[1] MLPerf™")), wanted="2025-07").findings[0]
     assert finding.source == (
         "MLPerf Results Messaging Guidelines, 3.2 "
         "(mlcommons/policies MLPerf_Results_Messaging_Guidelines.adoc at a4520be)"
@@ -274,8 +274,8 @@ def test_nothing_that_is_said_breaks_a_rule(
         document=document(text=around, footnote=None, date=None),
     )
     what = judged(said, wanted=wanted)
-    assert len(what.remarks) == len(set(what.remarks))
-    assert all(remark.finding.rule.startswith("claim.r") for remark in what.remarks)
+    assert len(what.findings) == len(set(what.findings))
+    assert all(remark.rule.startswith("claim.r") for remark in what.findings)
 
 
 def test_a_file_of_a_thousand_claims_and_a_long_document_take_no_time() -> None:

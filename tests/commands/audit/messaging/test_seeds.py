@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from mlsub.commands.audit.messaging.check import Judged, check
-from mlsub.commands.audit.messaging.model import Document, Figure, Message, Operand
+from mlsub.commands.audit.messaging.check import check
+from mlsub.commands.audit.messaging.model import Document, Figure, Message, Operand, Quoting
 
 SEEDS = Path(__file__).parents[5] / "shared" / "seeds"
 pytestmark = pytest.mark.skipif(not SEEDS.is_dir(), reason="the documents are not there")
@@ -77,12 +77,12 @@ def claims_of_s3() -> list[Message]:
     ]
 
 
-def table(judged: Judged, level: str) -> set[tuple[str, str, str]]:
+def table(judged: Quoting, level: str) -> set[tuple[str, str, str]]:
     """(document, claim or -, rule) of the findings of a level."""
     return {
-        (remark.document, remark.claim or "-", remark.finding.rule[-3:].upper())
-        for remark in judged.remarks
-        if remark.finding.severity == level
+        (remark.document, remark.claim or "-", remark.rule[-3:].upper())
+        for remark in judged.findings
+        if remark.severity == level
     }
 
 
@@ -108,16 +108,16 @@ TODAY = {("S3", "-", "R06"), ("S3", "-", "R19"), ("S3", "-", "R20")}
 TODAY |= {("S2", "-", "R06"), ("S2", "-", "R19"), ("S1", "-", "R19"), ("S1", "-", "R20")}
 
 
-def everything(wanted: str) -> Judged:
+def everything(wanted: str) -> Quoting:
     return check(claims_of_s3(), [seed(number) for number in (0, 1, 2, 4)], wanted=wanted, file="claims.yaml")
 
 
 def test_the_findings_are_those_made_by_hand() -> None:
     judged = everything("auto")
-    assert {text.name for text in judged.texts.values()} == {"2021-06"}
+    assert {text.name for text in judged.rules.values()} == {"2021-06"}
     assert table(judged, "warning") == BY_HAND
     assert table(judged, "info") == BESIDES
-    assert judged.untold == ()
+    assert judged.not_looked_at == ()
 
 
 def test_under_todays_text_more_binds() -> None:
@@ -128,7 +128,7 @@ def test_under_todays_text_more_binds() -> None:
 
 
 def test_what_is_said_of_s3() -> None:
-    told = [remark.finding.message for remark in everything("auto").remarks if remark.document == "S3"]
+    told = [remark.message for remark in everything("auto").findings if remark.document == "S3"]
     assert told == [
         "the model's name “BERT” stands for the benchmark's, and the result is Open",
         "the division is not said (open), and the same document has results of the other",
@@ -149,10 +149,10 @@ def test_chip_counts_that_nobody_notes_are_a_finding() -> None:
     silent = {name: value for name, value in message.says.items() if name != "discloses"}
     judged = check([Message(**{**{f: getattr(message, f) for f in message.__struct_fields__}, "says": silent})])
     assert "the comparison does not say that the results differ in chip count (8 and 16)" in {
-        remark.finding.message for remark in judged.remarks
+        remark.message for remark in judged.findings
     }
 
 
 def test_s0_s1_and_s4_quote_no_results() -> None:
     judged = check([], [seed(number) for number in (0, 1, 4)])
-    assert judged.remarks == () and judged.untold == ()
+    assert judged.findings == () and judged.not_looked_at == ()

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.audit.messaging.texts import guidelines
+from mlsub.commands.audit.messaging.tables import guidelines
 from mlsub.commands.audit.messaging.write import footnote_of, footnotes
 from tests.commands.audit.messaging.made import LEGEND_2021, PRICE, document, judged, message, operand, theirs
 
@@ -76,5 +76,5 @@ def test_a_footnote_that_is_filled_in_passes_the_rules(
     written = footnote_of(said, TEXTS[text])
     assert written.missing == ()
     noted = message(*pair, derived=derived, says=says, text="unverified", document=document(footnote=written.footnote))
-    about = {remark.finding.rule for remark in judged(noted, wanted=text).remarks}
+    about = {remark.rule for remark in judged(noted, wanted=text).findings}
     assert not about & {f"claim.r{number:02}" for number in (3, 4, 5, 6, 7, 13, 16, 17)}

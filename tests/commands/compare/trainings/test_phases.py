@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.compare.trainings import phases as module
-from mlsub.commands.compare.trainings.phases import TIMED, IntervalFold, Intervals, Phases, Span, phases_of
+from mlsub.commands.compare.trainings.phases import TIMED, Phases, phases_of
 from mlsub.judge.log import LogTask, judge_log
+from mlsub.log import intervals as module
 from mlsub.log.events import LogReader, read_log
+from mlsub.log.intervals import IntervalFold, Intervals, Span
 
 INF = float("inf")
 

@@ -79,7 +79,7 @@ def test_fields_are_named(two: tuple[Tree, Tree]) -> None:
 def test_a_benchmark_that_is_gone(tmp_path: Path) -> None:
     tree = make_tree(tmp_path, "v1.0")
     (finding,) = findings(tree.folder, "--round", "5.0")
-    assert finding["message"] == "resnet is no benchmark of MLPerf Training v5.0"
+    assert finding["message"] == "resnet is not a benchmark of MLPerf Training v5.0"
     tree.add_entry("bert")
     found = findings(tree.folder, "--round", "5.0")
     assert {finding["rule"] for finding in found} == {"resubmit.benchmark", "resubmit.rules"}

@@ -1,0 +1,96 @@
+"""Audit a claims file: from the file and folders of results to verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from mlsub.commands.audit.evaluate import EvaluationError, World
+from mlsub.commands.audit.facts import gather
+from mlsub.commands.audit.judge import judge
+from mlsub.commands.audit.messaging.judge import judge_messaging
+from mlsub.commands.audit.messaging.tables import AUTO
+from mlsub.commands.audit.model import Claim, ClaimsFile
+from mlsub.commands.audit.places import round_folders
+from mlsub.commands.audit.read import read_claims
+from mlsub.commands.audit.verdict import Audit, Judged
+from mlsub.io.yamlfile import FileProblemsError, Problem
+from mlsub.judge.pool import Progress
+from mlsub.workspace import Checked
+
+
+def audit(
+    file: Path,
+    folders: Sequence[str],
+    *,
+    bases: Collection[str] = (),
+    documents: Sequence[str] = (),
+    rules: str = AUTO,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Audit:
+    """Check the claims of a file against results.
+
+    Args:
+        file: the claims file.
+        folders: where results lie, see places.py.
+        bases: those that decide in the place of the usual; a claim's own go before.
+        documents: folders of the documents' texts, besides that of the file.
+        rules: the text of the rules on quoting results, see messaging/tables.py.
+        jobs: processes that read logs.
+        progress: receives how far the reading has come.
+
+    Raises:
+        FileProblemsError: the file cannot be used, or an expression of it has no value.
+        MlsubError: a folder holds no results.
+    """
+    world = read_world(read_claims(file), folders, jobs=jobs, progress=progress)
+    return audit_of(world, bases=bases, documents=documents, rules=rules)
+
+
+def read_world(
+    claims: ClaimsFile,
+    folders: Sequence[str],
+    *,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+    checked: Sequence[Checked] = (),
+) -> World:
+    """The results that claims name, as their files have them.
+
+    Args:
+        claims: what was said.
+        folders: where results lie, see places.py.
+        jobs: processes that read logs.
+        progress: receives how far the reading has come.
+        checked: results that have been read already, see :func:`~mlsub.commands.audit.facts.gather`.
+
+    Raises:
+        MlsubError: a folder holds no results.
+    """
+    rounds = round_folders(folders)
+    expressions = [one.expr for claim in claims.claims for one in (*claim.judged, *claim.nearest)]
+    used = {name for expression in expressions for name in claims.results_in(expression)}
+    wanted = [result for result in claims.results.values() if result.name in used]
+    return World(claims, gather(wanted, rounds, jobs, progress, checked), rounds)
+
+
+def audit_of(world: World, *, bases: Collection[str] = (), documents: Sequence[str] = (), rules: str = AUTO) -> Audit:
+    """The verdicts on claims whose results have been read; arguments and errors are those of :func:`audit`."""
+    judged = tuple(_judged(claim, world, bases) for claim in world.file.claims)
+    return Audit(
+        file=str(world.file.file),
+        source=world.file.source,
+        bases=tuple(bases),
+        results=tuple(facts.shown for facts in world.facts.values()),
+        inputs=tuple(world.file.inputs.values()),
+        claims=judged,
+        messaging=judge_messaging(judged, world, folders=documents, wanted=rules),
+    )
+
+
+def _judged(claim: Claim, world: World, bases: Collection[str]) -> Judged:
+    try:
+        return judge(claim, world, bases)
+    except EvaluationError as error:
+        raise FileProblemsError((Problem(str(world.file.file), claim.line, f"{claim.id}: {error}"),)) from error

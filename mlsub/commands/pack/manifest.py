@@ -1,0 +1,178 @@
+"""A manifest: as people write it, whose types are its schema, and as it is read, with its paths absolute."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+
+from mlsub.divisions import DivisionName
+from mlsub.findings import Finding, Says
+from mlsub.rounds import Round
+from mlsub.rules.catalogue import finding
+
+_NO_FOLDER = "cannot be the name of a folder; use letters, digits and . _ + - ( ) @ =, with single spaces within"
+_NAME = r"^[A-Za-z0-9][A-Za-z0-9._+()@=-]*( [A-Za-z0-9._+()@=-]+)*$"
+_DAY = "^([0-9]{4}-[0-9]{2}-[0-9]{2}|never)$"
+_NO_DAY = "is not a day such as 2026-12-31, or never"
+
+Text = Annotated[str, Says(minLength=1)]
+Name = Annotated[
+    str, Says("It becomes the name of a folder.", maxLength=200, pattern=_NAME, patternErrorMessage=_NO_FOLDER)
+]
+PathText = Annotated[
+    str, Says("Relative to the manifest; may use ${NAME} or ${NAME:-default}.", minLength=1, maxLength=4096)
+]
+Paths = Annotated[tuple[PathText, ...], Says(minItems=1, maxItems=10_000)]
+
+
+class _Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A mapping of a manifest. A word that is None was left out."""
+
+
+class KnownSystem(_Part, frozen=True, kw_only=True, rename={"of": "from", "changes": "set"}):
+    """What makes the description of one of a known system's."""
+
+    of: Annotated[str, Says("A known system; mlsub system list names them.")]
+    hosts: Annotated[int, Says("How many hosts.", minimum=1, maximum=100_000)] | None = None
+    framework: Annotated[str, Says("The name of a published one, or your own with its version.")] | None = None
+    division: Annotated[DivisionName, Says("Else that of the manifest.")] | None = None
+    status: Annotated[str, Says("onprem, cloud, preview or rdi.")] | None = None
+    changes: Annotated[dict[str, str], Says("Any other field of the system description.")] = {}
+
+
+class WrittenEntry(_Part, frozen=True, kw_only=True):
+    """One system and benchmark, and where its runs are."""
+
+    system: Annotated[Name, Says("One of the systems above.")]
+    benchmark: Annotated[str, Says("A benchmark of the round: the folder's name.")]
+    division: Annotated[DivisionName, Says("Must be that of the system description.")] | None = None
+    scaling: Annotated[Literal["strong", "weak"], Says("HPC only.")] | None = None
+    runs: Annotated[PathText | Paths, Says("Logs in the order of their results; folders or patterns, sorted by start.")]
+    choose: Annotated[Literal["all", "median-window"], Says("All runs, or the median window of more than needed.")] = (
+        "all"
+    )
+    implementation: Annotated[Name, Says("The name of its code's folder.")] | None = None
+    setup: Annotated[PathText, Says("The folder with README.md, setup.sh and the other scripts.")] | None = None
+    power: Annotated[PathText, Says("A folder of measurements for each run, named like its log.")] | None = None
+    notes: Annotated[str, Says("For the reader of the plan; no file gets them.")] | None = None
+
+
+class WrittenCode(_Part, frozen=True, kw_only=True):
+    """Source code of a benchmark."""
+
+    benchmark: str
+    implementation: Name
+    folder: PathText
+
+
+class WrittenFile(_Part, frozen=True, kw_only=True, rename={"source": "from"}):
+    """Any other file or folder, and its place in the submission."""
+
+    source: Annotated[PathText, Says("A file, or a folder with all it holds.")]
+    to: Annotated[str, Says("Its place, relative to the organisation's folder.", minLength=1, maxLength=1024)]
+
+
+class WrittenWaiver(_Part, frozen=True, kw_only=True):
+    """A rejection that does not keep the package from being written."""
+
+    rule: Annotated[Text, Says("The id of the finding, such as rcp.too-fast.")]
+    entry: Annotated[Text, Says("system/benchmark, or a system; without it, the whole submission.")] | None = None
+    reason: Annotated[str, Says("Why; it is printed each time.", minLength=10)]
+    expires: Annotated[str, Says("Its last day, or never.", pattern=_DAY, patternErrorMessage=_NO_DAY)]
+
+
+class WrittenManifest(_Part, frozen=True, kw_only=True):
+    """A submission: its systems, where their runs are, and what else belongs to it."""
+
+    organisation: Annotated[Name, Says("The submitter; the name of the submission's folder.")]
+    round: Annotated[str | float, Says('The round, such as "5.1". Quote it: without quotes YAML reads 5.10 as 5.1.')]
+    usage: Annotated[Literal["training", "hpc", "rehearsal"], Says("training, hpc or rehearsal.")] = "training"
+    division: Annotated[DivisionName, Says("The division of entries without their own.")] | None = None
+    systems: Annotated[
+        dict[Name, PathText | KnownSystem],
+        Says("By name, each with the file of its description, or what makes one of a known system.", minProperties=1),
+    ]
+    entries: Annotated[tuple[WrittenEntry, ...], Says("System by benchmark: where the runs are.", minItems=1)]
+    code: Annotated[tuple[WrittenCode, ...], Says("Folders of source code, one for each implementation.")] = ()
+    files: Annotated[tuple[WrittenFile, ...], Says("Anything else that belongs in the submission.")] = ()
+    waivers: Annotated[tuple[WrittenWaiver, ...], Says("Rejections to write it despite; the verdict stays.")] = ()
+
+
+class MadeDescription(msgspec.Struct, frozen=True):
+    """A description made from the catalogue: the known system's name, and the content of the file."""
+
+    of: str
+    content: bytes
+    division: str | None
+
+
+class System(msgspec.Struct, frozen=True):
+    """A system and the file of its description, or the description itself where it is made of a known system's."""
+
+    name: str
+    description: Path | None
+    line: int
+    made: MadeDescription | None = None
+
+
+class Entry(WrittenEntry, frozen=True, kw_only=True):
+    """One system × benchmark, paths absolute.
+
+    ``runs`` are logs, folders of logs and patterns, in the order of the manifest. ``setup`` is the folder whose
+    content goes to ``benchmarks/<benchmark>/<system>/``, ``power`` the one with a folder of measurements a run.
+    ``division`` is None where only the description has it.
+    """
+
+    runs: tuple[str, ...]
+    line: int
+
+    @property
+    def name(self) -> str:
+        """Its place below ``results/``: ``system/benchmark``, in HPC ``system/strong/benchmark``."""
+        return "/".join(part for part in (self.system, self.scaling, self.benchmark) if part)
+
+
+class Code(WrittenCode, frozen=True, kw_only=True):
+    """Source code of a benchmark: a folder that becomes ``benchmarks/<benchmark>/implementations/<name>``."""
+
+    line: int
+
+
+class ExtraFile(WrittenFile, frozen=True, kw_only=True):
+    """Any other file or folder, and its place in the submission."""
+
+    line: int
+
+
+class Waiver(msgspec.Struct, frozen=True):
+    """A rejection that may be written all the same.
+
+    ``entry`` is the name of an entry or a system, None for the whole package. ``expires`` is the last day on which it
+    holds, None where it never ends.
+    """
+
+    rule: str
+    entry: str | None
+    reason: str
+    expires: date | None
+    line: int | None = None
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """A submission as its manifest describes it. ``file`` is the manifest itself."""
+
+    file: Path
+    organisation: str
+    round: Round
+    systems: tuple[System, ...]
+    entries: tuple[Entry, ...]
+    code: tuple[Code, ...] = ()
+    files: tuple[ExtraFile, ...] = ()
+    waivers: tuple[Waiver, ...] = ()
+
+    def finding(self, rule: str, message: str, line: int | None = None, actual: str | None = None) -> Finding:
+        """A finding on a line of the manifest."""
+        return finding(rule, str(self.file), message, line=line, actual=actual)

@@ -1,0 +1,113 @@
+"""``mlsub score --window N``: which of more runs than needed to submit."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from typing import NoReturn
+
+from mlsub.commands.asked import Asked, progress_bar
+from mlsub.commands.options import Target, tell
+from mlsub.commands.score.select import (
+    Selected,
+    Selection,
+    no_experiment,
+    no_window,
+    notes_on,
+    of_several_benchmarks,
+    select_window,
+    timed,
+)
+from mlsub.present.document import Column, Document, Facts, Span, Table, Text, document
+from mlsub.rules.load import benchmark
+from mlsub.workspace.runs import find_runs, one_benchmark, read_runs, round_of
+
+#: The rules' source, for whoever is asked why it is these runs.
+_WHY = "training rules, Scoring: of more runs than needed, the consecutive ones nearest the median are the result"
+_RUNS = (
+    Column("run", number=True),
+    Column("run_start (UTC)", when_narrow="keep", leave_out=1),
+    Column("minutes", when_narrow="keep"),
+    Column("file"),
+    Column("submit", when_narrow="keep"),
+)
+_WINDOWS = (Column("window", number=True), Column("runs"), Column("score", number=True), Column(""))
+
+
+def run_selection(asked: Asked, size: int, target: Target) -> NoReturn:
+    """Select the runs, print the answer and end: 0 selected, 1 no result possible, 2 could not be read."""
+    with progress_bar() as progress:
+        settings = asked.settings(progress)
+        files = find_runs(asked.paths)
+        found = round_of(files, settings)
+        logs = read_runs(files, found, settings)
+    _end_with(of_several_benchmarks(logs))
+    name = one_benchmark(logs, found)
+    needs = benchmark(found.usage, found.name, name, found.overlay)
+    runs = [run for log in logs if (run := timed(log)) is not None]
+    _end_with((*no_experiment(logs), *no_window(len(logs), size, needs.forgiven)))
+    selection = select_window(runs, size, needs.forgiven)
+    answer = Selected(
+        usage=found.usage,
+        round=found.name,
+        benchmark=name,
+        selection=selection,
+        submit=tuple(run.path for run in selection.submitted),
+        notes=tuple(notes_on(selection, needs)),
+    )
+    target.write(answer, lambda: selection_document(answer), "selection")
+    sys.exit(1 if selection.chosen is None else 0)
+
+
+def _end_with(problems: Iterable[str]) -> None:
+    """End with status 1 where there are problems, and say which."""
+    found = list(problems)
+    for problem in found:
+        tell(f"nothing is selected: {problem}")
+    if found:
+        sys.exit(1)
+
+
+def selection_document(selected: Selected) -> Document:
+    """The runs, the windows, and what is to be submitted."""
+    selection = selected.selection
+    return document(
+        f"Median window of {selected.benchmark}, {selected.usage} v{selected.round}",
+        Text(f"{len(selection.runs)} runs in order of start, {len(selection.windows)} windows of {selection.size}"),
+        Table(_RUNS, tuple(_runs(selection)), key=3),
+        Table(_WINDOWS, tuple(_windows(selection))),
+        Facts((*_outcome(selection), *(("note", note) for note in selected.notes))),
+    )
+
+
+def _runs(selection: Selection) -> Iterator[tuple[str | Span, ...]]:
+    submitted = set(selection.submitted)
+    for number, run in enumerate(selection.runs, 1):
+        minutes = f"{run.minutes:.6f}" if run.minutes is not None else f"infinite: {run.why}"
+        yield str(number), _time(run.started), minutes, Span(run.path, "path"), "yes" if run in submitted else ""
+
+
+def _time(started: float) -> str:
+    try:
+        return datetime.fromtimestamp(started / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    except (OverflowError, OSError, ValueError):
+        return f"{started:.0f} ms"
+
+
+def _windows(selection: Selection) -> Iterator[tuple[str | Span, ...]]:
+    for number, window in enumerate(selection.windows):
+        score = "invalid" if window.minutes is None else f"{window.minutes:.6f}"
+        chosen = Span("selected", "good") if number == selection.chosen else ""
+        yield str(number + 1), f"{window.first + 1} to {window.last + 1}", score, chosen
+
+
+def _outcome(selection: Selection) -> Iterator[tuple[str, str]]:
+    if selection.chosen is None or selection.median is None:
+        bad = sum(window.minutes is None for window in selection.windows)
+        yield "no result", f"{bad} of {len(selection.windows)} windows are invalid, so that the median is infinite"
+    else:
+        window = selection.windows[selection.chosen]
+        yield "median", f"{selection.median:.6f} minutes"
+        yield "submit", f"runs {window.first + 1} to {window.last + 1}, score {window.minutes:.6f} minutes"
+    yield "why", _WHY

@@ -1,0 +1,178 @@
+"""Seal a tree: scan, archive, encrypt, put in place.
+
+What is written: FILE, and beside it ``FILE.receipt.txt``, ``FILE.MANIFEST.sha256`` and, for openssl, ``FILE.sha1``.
+FILE is the state: it gets its name in one step, and holds all there is to know. What lies beside it is removed before
+and written after, so that it is never that of another FILE, whenever the process is killed. What is replaced or removed
+and was not written by sealing, or was changed since, is kept under another name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from mlsub.commands.seal import age, openssl, recipients
+from mlsub.commands.seal.archive import TarWriter
+from mlsub.commands.seal.files import Counted, digests_of, failing_as, finish, reason_of, settle
+from mlsub.commands.seal.gzip import compress
+from mlsub.commands.seal.keys import OpenSSL, Passphrase, Recipients, SealKey, Unencrypted
+from mlsub.commands.seal.names import MANIFEST, name_problem
+from mlsub.commands.seal.receipt import Receipt, render
+from mlsub.commands.seal.tree import Tree, real_folder, scan
+from mlsub.io.errors import MlsubError
+from mlsub.io.output import check_output, put_in_place
+from mlsub.io.output_folder import staging_beside
+from mlsub.io.written import digest_of, record, set_aside_foreign
+from mlsub.submission.locate import infer_round, locate
+
+RECEIPT_SUFFIX = ".receipt.txt"
+MANIFEST_SUFFIX = f".{MANIFEST}"
+SHA1_SUFFIX = ".sha1"
+
+
+def default_name(tree: Path, key: SealKey) -> Path:
+    """Next to the tree: its name and the ending of the form.
+
+    Raises:
+        MlsubError: it is not a folder, or has no name.
+    """
+    folder = real_folder(tree)
+    return folder.with_name(f"{folder.name}.tar.gz{key.ending}")
+
+
+def prepare(tree: Path, out: Path, key: SealKey, *, force: bool = False) -> Tree:
+    """Look whether all can be done, and write nothing.
+
+    Raises:
+        MlsubError: the key, the tree or the output cannot be used.
+        RefusedError: the tree holds what cannot be sealed.
+    """
+    if isinstance(key, Recipients):
+        recipients.check_recipients(key)
+    elif isinstance(key, OpenSSL):
+        openssl.program()
+    scanned = scan(tree)
+    if problem := name_problem(out.name):
+        raise MlsubError(f"{out} cannot be the sealed file: {problem}. Name another.")
+    try:
+        inside = out.resolve().is_relative_to(scanned.folder)
+    except (OSError, ValueError, RuntimeError) as error:
+        raise MlsubError(f"{out} cannot be written: {reason_of(error)}") from error
+    if inside:
+        raise MlsubError(f"{out} lies in the tree that is to be sealed. Name a file outside of it.")
+    for file in (out, *_beside(out)):
+        check_output(file, force=force)
+    return scanned
+
+
+def seal_tree(
+    tree: Path,
+    out: Path,
+    key: SealKey,
+    *,
+    force: bool = False,
+    now: datetime | None = None,
+    scanned: Tree | None = None,
+    kept: Callable[[Path], None] = lambda _: None,
+) -> Receipt:
+    """Seal a tree into a file.
+
+    Args:
+        tree: the folder; it is only read.
+        out: the sealed file.
+        key: what it is encrypted with.
+        force: replace a sealed file that is there.
+        now: the time of the receipt.
+        scanned: what :func:`prepare` gave, where it was asked before.
+        kept: called with each name under which something is kept that is replaced.
+
+    Raises:
+        MlsubError: it cannot be done; nothing was written.
+        RefusedError: the tree holds what cannot be sealed, or changed meanwhile; nothing was written.
+    """
+    scanned = scanned or prepare(tree, out, key, force=force)
+    writer = TarWriter(scanned)
+    tar = Counted(writer.chunks())
+    archive = Counted(compress(tar))
+    with staging_beside(out) as staging, failing_as(f"{out} cannot be written"):
+        part = staging / out.name
+        with part.open("xb") as stream:
+            _encrypt_into(archive, stream, key)
+            finish(stream)
+        manifest = writer.manifest.render()
+        digests = digests_of(part)
+        receipt = Receipt(
+            **_words(scanned, key),
+            sealed=now or datetime.now(UTC),
+            file=out.name,
+            size=digests.size,
+            sha256=digests.sha256,
+            sha1=digests.sha1 if isinstance(key, OpenSSL) else None,
+            archive_size=archive.size,
+            archive_sha256=archive.sha256,
+            tar_sha256=tar.sha256,
+            manifest_sha256=hashlib.sha256(manifest).hexdigest(),
+            files=scanned.files,
+            files_size=scanned.size,
+        )
+        for aside in set_aside_foreign(out, (out, *_beside(out))) if force else ():
+            kept(aside)
+        _commit(part, out, receipt, manifest, force=force)
+    return receipt
+
+
+def _encrypt_into(chunks: Iterable[bytes], stream: BinaryIO, key: SealKey) -> None:
+    match key:
+        case Recipients():
+            recipients.encrypt_into(chunks, stream, key)
+        case OpenSSL():
+            openssl.encrypt_into(chunks, stream, key.secret)
+        case Passphrase():
+            stream.writelines(age.encrypt(chunks, key.secret, key.work_factor))
+        case Unencrypted():
+            stream.writelines(chunks)
+
+
+def _words(tree: Tree, key: SealKey) -> dict[str, Any]:
+    """What a receipt says of whose tree it is, and for whom; the comments of SSH keys are left out."""
+    place = locate(tree.folder)
+    inferred = infer_round(place)
+    keys = key.keys if isinstance(key, Recipients) else ()
+    return {
+        "organisation": (place.organisation or tree.folder).name,
+        "round": f"{inferred.usage} v{inferred.round}" if inferred else None,
+        "encryption": key.words,
+        "recipients": tuple(" ".join(line.split()[:2]) for line in keys),
+    }
+
+
+def _beside(out: Path) -> tuple[Path, ...]:
+    return tuple(out.with_name(out.name + suffix) for suffix in (RECEIPT_SUFFIX, MANIFEST_SUFFIX, SHA1_SUFFIX))
+
+
+def _commit(part: Path, out: Path, receipt: Receipt, manifest: bytes, *, force: bool) -> None:
+    """The step from the old state to the new one; see the module."""
+    receipt_file, manifest_file, sha1_file = _beside(out)
+    beside = {manifest_file: manifest}
+    if receipt.sha1:
+        beside[sha1_file] = f"{receipt.sha1}  {out.name}\n".encode()
+    beside[receipt_file] = render(receipt).encode("utf-8", "backslashreplace")
+    ours = {file.name: digest_of(content) for file, content in beside.items()} | {out.name: f"sha256:{receipt.sha256}"}
+    record(out, ours, besides=True)
+    if force:
+        for file in _beside(out):
+            file.unlink(missing_ok=True)
+        settle(out.parent)
+    put_in_place(part, out, force=force)
+    settle(out.parent)
+    for file, content in beside.items():
+        part = part.with_name(file.name)
+        with part.open("xb") as stream:
+            stream.write(content)
+            finish(stream)
+        put_in_place(part, file, force=force)
+    record(out, ours)
+    settle(out.parent)

@@ -1,0 +1,275 @@
+"""What forensics keeps of one log besides its run: gaps, intervals, throughput, fingerprints."""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from array import array
+from typing import Any
+
+import msgspec
+
+from mlsub.io.show import show
+from mlsub.log.event import Event
+from mlsub.log.events import Handler
+from mlsub.log.intervals import EDGES, KINDS
+from mlsub.log.run import Run
+
+#: Gaps below this (ms) are no pauses; the table of gaps stays small without them.
+LEAST_GAP_MS = 1_000.0
+#: Bounds that keep a trace small on hostile input; published logs stay far below them.
+MAX_GAPS = 200
+MAX_INTERVALS = 10_000
+MAX_RATES = 10_000
+MAX_KEY = 100
+#: Published logs have some hundred keys; values are compared by so much of them.
+MAX_KEYS = 1_000
+MAX_VALUE = 2_000
+#: Shorter steps in time, and those of clocks that count seconds, may be repeated to the millisecond by chance.
+_LEAST_MARK_MS = 100
+#: Times (ms) beyond this are no times; Infinity and NaN are none either.
+MAX_TIME_MS = 1e15
+
+_RATE_NAMES = ("throughput", "imgs_sec", "samples_per_second", "throughput_samples_per_sec")
+
+
+class Gap(msgspec.Struct, frozen=True):
+    """The longest silence (ms) between two records of these keys in the timed region, and how many there are.
+
+    ``idle`` says that no block, epoch or evaluation was under way; ``line`` is that of the record that ends it.
+    """
+
+    before: str
+    after: str
+    idle: bool
+    longest_ms: float
+    count: int
+    line: int
+
+
+class Lengths(msgspec.Struct, frozen=True):
+    """The lengths (ms) of the blocks, epochs or evaluations of a run, in file order, and the lines they start in."""
+
+    lengths: tuple[float, ...] = ()
+    lines: tuple[int, ...] = ()
+
+
+class Rate(msgspec.Struct, frozen=True):
+    """A throughput a log states, in samples a second: when (ms), where, and the value."""
+
+    time_ms: float
+    line: int
+    value: float
+
+
+class KeyMark(msgspec.Struct, frozen=True):
+    """All records of one key in a log: how many, and fingerprints of their times and of their values."""
+
+    count: int
+    times: str
+    values: str
+
+
+class Traced(msgspec.Struct, frozen=True, kw_only=True):
+    """What one log shows besides its run.
+
+    ``last_ms`` is the time of the latest record of the timed region before ``run_stop``; ``told_s`` the length of the
+    run in seconds as ``run_stop`` itself states it (TTT), with ``told_as`` naming the field. ``jump`` is line and size
+    (ms) of the largest step back in the timed region. ``times`` is a fingerprint of when each record of the timed
+    region was written, counted from ``run_start``; ``marks`` how many steps in it chance
+    does not repeat. ``keys`` has the records of the whole log by their keys.
+    """
+
+    last_ms: float | None = None
+    last_key: str = ""
+    told_s: float | None = None
+    told_as: str = ""
+    jump: tuple[int, float] | None = None
+    gaps: tuple[Gap, ...] = ()
+    blocks: Lengths = Lengths()
+    epochs: Lengths = Lengths()
+    evals: Lengths = Lengths()
+    rates: tuple[Rate, ...] = ()
+    times: str = ""
+    marks: int = 0
+    keys: dict[str, KeyMark] = {}
+
+
+class Trace(Traced, frozen=True, kw_only=True):
+    """One log read for forensics: its run, and what else it shows; ``unreadable`` says why it cannot be read."""
+
+    path: str
+    run: Run
+    unreadable: str | None = None
+
+
+def trace_of(path: str, run: Run, traced: Traced) -> Trace:
+    """A log for forensics, of what its folds came to."""
+    return Trace(path=path, run=run, **{name: getattr(traced, name) for name in Traced.__struct_fields__})
+
+
+class _Marking:
+    """A :class:`KeyMark` in the making."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.times = hashlib.blake2b(digest_size=16)
+        self.values = hashlib.blake2b(digest_size=16)
+
+    def finish(self) -> KeyMark:
+        return KeyMark(self.count, self.times.hexdigest(), self.values.hexdigest())
+
+
+class TraceFold:
+    """Collects events in file order; :meth:`finish` gives the trace."""
+
+    def __init__(self) -> None:
+        self._start: float | None = None
+        self._stopped = False
+        self._rates: list[Rate] = []
+        self._told: tuple[float | None, str] = (None, "")
+        self._keys: dict[str, _Marking] = {}
+        self._begin(0.0)
+
+    def _begin(self, time_ms: float) -> None:
+        """The timed region starts (again): what was collected before lies outside of it."""
+        self._last = self._latest = time_ms
+        self._before = self._latest_key = "run_start"
+        self._jump: tuple[int, float] | None = None
+        self._gaps: dict[tuple[str, str, bool], Gap] = {}
+        self._open: dict[str, tuple[float, int]] = {}
+        self._lengths: dict[str, tuple[array[float], array[int]]] = {name: (array("d"), array("q")) for name in KINDS}
+        self._hash = hashlib.blake2b(digest_size=16)
+        self._marks = 0
+
+    def handler(self, key: str | None) -> Handler | None:
+        """What takes the events of a key."""
+        return None if key is None else self._add
+
+    def _add(self, event: Event) -> None:
+        time_ms, key = event.time_ms, event.key
+        if not -MAX_TIME_MS < time_ms < MAX_TIME_MS:
+            return
+        self._mark(event, time_ms, key)
+        if self._stopped:
+            return
+        if key == "run_start":
+            self._start = time_ms
+            self._begin(time_ms)
+            return
+        if self._start is None:
+            return
+        if key == "run_stop":
+            self._stopped = True
+            self._told = _told(event.metadata)
+            self._gap(time_ms, key, event.line)
+            return
+        self._inside(event, time_ms, key)
+
+    def _mark(self, event: Event, time_ms: float, key: str) -> None:
+        marking = self._keys.get(key[:MAX_KEY])
+        if marking is None:
+            if len(self._keys) == MAX_KEYS:
+                return
+            marking = self._keys[key[:MAX_KEY]] = _Marking()
+        marking.count += 1
+        marking.times.update(struct.pack("<d", time_ms))
+        marking.values.update(show(event.value, limit=MAX_VALUE).encode("utf-8", "surrogatepass") + b"\n")
+
+    def _inside(self, event: Event, time_ms: float, key: str) -> None:
+        """A record of the timed region."""
+        step = time_ms - self._last
+        if step >= LEAST_GAP_MS:
+            self._gap(time_ms, key, event.line)
+        elif step < 0 and (self._jump is None or -step > self._jump[1]):
+            self._jump = (event.line, -step)
+        if step >= _LEAST_MARK_MS and step % 1000:
+            self._marks += 1
+        self._hash.update(struct.pack("<d", time_ms - (self._start or 0.0)))
+        if time_ms >= self._latest:
+            self._latest, self._latest_key = time_ms, key
+        self._last, self._before = time_ms, key
+        edge = EDGES.get(key)
+        if edge is not None:
+            self._edge(*edge, time_ms, event.line)
+        elif key in ("throughput", "tracked_stats"):
+            self._rate(event)
+
+    def _gap(self, time_ms: float, key: str, line: int) -> None:
+        length = time_ms - self._last
+        if length < LEAST_GAP_MS:
+            return
+        of = (self._before[:MAX_KEY], key[:MAX_KEY], not self._open)
+        known = self._gaps.get(of)
+        if known is None:
+            if len(self._gaps) < MAX_GAPS:
+                self._gaps[of] = Gap(*of, length, 1, line)
+        elif length > known.longest_ms:
+            self._gaps[of] = Gap(*of, length, known.count + 1, line)
+        else:
+            self._gaps[of] = Gap(*of, known.longest_ms, known.count + 1, known.line)
+
+    def _edge(self, name: str, starts: bool, time_ms: float, line: int) -> None:
+        if starts:
+            self._open[name] = (time_ms, line)
+            return
+        opened = self._open.pop(name, None)
+        lengths, lines = self._lengths[name]
+        if opened is not None and time_ms >= opened[0] and len(lengths) < MAX_INTERVALS:
+            lengths.append(time_ms - opened[0])
+            lines.append(opened[1])
+
+    def _rate(self, event: Event) -> None:
+        value = event.value
+        if isinstance(value, dict):
+            value = next((value[name] for name in _RATE_NAMES if name in value), None)
+        number = _positive(value)
+        if number is not None and len(self._rates) < MAX_RATES:
+            self._rates.append(Rate(event.time_ms, event.line, number))
+
+    def finish(self) -> Traced:
+        """What the events leave."""
+        intervals = {name: Lengths(tuple(a), tuple(b)) for name, (a, b) in self._lengths.items()}
+        done = self._stopped
+        return Traced(
+            last_ms=self._latest if done else None,
+            last_key=self._latest_key[:MAX_KEY] if done else "",
+            told_s=self._told[0],
+            told_as=self._told[1],
+            jump=self._jump,
+            gaps=tuple(self._gaps.values()),
+            blocks=intervals["block"],
+            epochs=intervals["epoch"],
+            evals=intervals["eval"],
+            rates=tuple(self._rates),
+            times=self._hash.hexdigest(),
+            marks=self._marks,
+            keys={key: marking.finish() for key, marking in self._keys.items()},
+        )
+
+
+def _told(metadata: Any) -> tuple[float | None, str]:
+    """The seconds a ``run_stop`` says the run took, and the field that says so."""
+    if not isinstance(metadata, dict):
+        return None, ""
+    for name in ("TTT", "duration"):
+        value = metadata.get(name)
+        if isinstance(value, str):
+            # "1219.571 sec -> 20.326 minutes", as some training codes write it.
+            number, _, unit = value[:MAX_KEY].partition(" ")
+            value = number if unit.startswith(("s ", "sec")) or not unit else None
+        seconds = _positive(value)
+        if seconds is not None:
+            return seconds, name
+    return None, ""
+
+
+def _positive(value: Any) -> float | None:
+    """A number above zero, also one written as text; None for all else."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return None
+    try:
+        number = float(value[:MAX_KEY] if isinstance(value, str) else value)
+    except (ValueError, OverflowError):
+        return None
+    return number if 0 < number < MAX_TIME_MS else None

@@ -1,0 +1,140 @@
+"""What logs state that cannot be: a clock that steps back, another length, missing numbers, a throughput too low."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Iterator
+from itertools import pairwise
+
+from mlsub.log.trace import MAX_TIME_MS, Trace
+from mlsub.review.facts import number
+from mlsub.review.runs.model import Entry, Observation, listed, name_of, observe, reached, seconds, thresholds
+
+_NUMBERED = re.compile(r"result_(\d{1,6})\.txt(?:\.gz)?")
+
+
+def find_jumps(entry: Entry) -> Iterator[Observation]:
+    """Runs whose clock steps back in the timed region, where most runs of the entry do not."""
+    limits = thresholds()
+    jumps = [(trace, trace.jump) for trace in entry.traces if trace.jump and trace.jump[1] >= limits.jump_ms]
+    if len(jumps) > limits.jump_share * len(entry.traces):
+        return  # A log put together of several files; mlsub check tells of its clock.
+    for trace, (line, by) in jumps:
+        length = trace.run.duration_ms or 0
+        share = f", {by / length:.1%} of the run" if length > 0 else ""
+        yield observe(
+            "inspect.clock-jump",
+            entry,
+            f"by {seconds(by)}{share}; {len(jumps)} of {len(entry.traces)} runs have such a step",
+            at=trace,
+            line=line,
+            jump_ms=by,
+        )
+
+
+def find_told_time(entry: Entry) -> Iterator[Observation]:
+    """Runs whose TTT is not run_stop minus run_start."""
+    told = {}
+    field = ""
+    for trace in entry.traces:
+        length = trace.run.duration_ms
+        if trace.told_s is not None and length is not None:
+            told[name_of(trace)] = trace.told_s * 1000 - length
+            field = trace.told_as
+    off = {name: by for name, by in told.items() if abs(by) > thresholds().told_ms}
+    if not off:
+        return
+    shown = [f"{name} {by:+,.1f} ms" for name, by in sorted(off.items(), key=lambda pair: -abs(pair[1]))]
+    yield observe(
+        "inspect.told-time",
+        entry,
+        f"{len(off)} of {len(told)} runs: {listed(shown, 3)}",
+        message=f"The {field} that run_stop states is not run_stop minus run_start",
+        expected=f"equal within {thresholds().told_ms:g} ms",
+        runs=len(off),
+        off_ms=off,
+    )
+
+
+def find_holes(entry: Entry) -> Iterator[Observation]:
+    """Numbers left out between the first and the last."""
+    numbered = _numbered(entry)
+    if numbered is None:
+        return
+    numbers = sorted(numbered)
+    holes = sorted(set(range(numbers[0], min(numbers[-1], numbers[0] + 10_000))) - set(numbers))
+    if holes:
+        yield observe(
+            "inspect.numbering",
+            entry,
+            f"no {listed([str(number) for number in holes])} among {numbers[0]} to {numbers[-1]}",
+            holes=holes[:100],
+        )
+
+
+def find_order(entry: Entry) -> Iterator[Observation]:
+    """Runs that were not made in the order of their numbers."""
+    numbered = _numbered(entry)
+    if numbered is None or len(numbered) < 2:
+        return
+    starts = {number: trace.run.timeline.run_start for number, trace in numbered.items()}
+    times = {number: time for number, time in starts.items() if time is not None and abs(time) < MAX_TIME_MS}
+    in_time = sorted(times, key=lambda number: (times[number], number))
+    if len(times) < len(numbered) or in_time == sorted(in_time):
+        return
+    waits = [(times[b] - times[a] - (numbered[a].run.duration_ms or 0), b) for a, b in pairwise(in_time)]
+    longest, after = max(waits)
+    actual = f"in time order {listed([str(number) for number in in_time], 20)}"
+    if longest > 0:
+        actual += f"; the longest wait is {seconds(longest)}, before {after}"
+    yield observe("inspect.order", entry, actual, order=in_time[:100], longest_wait_ms=longest)
+
+
+def _numbered(entry: Entry) -> dict[int, Trace] | None:
+    """The logs by their numbers; None where not all have one of their own."""
+    found: dict[int, Trace] = {}
+    for trace in entry.traces:
+        match = _NUMBERED.fullmatch(name_of(trace))
+        if match is None or int(match[1]) in found:
+            return None
+        found[int(match[1])] = trace
+    return found or None
+
+
+def find_throughput(entry: Entry) -> Iterator[Observation]:
+    """Entries whose stated throughput does not give the samples in the time, whichever way they are counted."""
+    limits = thresholds()
+    ratios = [ratio for trace in entry.traces if (ratio := ratio_of(trace)) is not None]
+    if not ratios:
+        return
+    ratio = statistics.median(ratios)
+    if limits.throughput_other_unit <= ratio < limits.throughput_least:
+        yield observe(
+            "inspect.throughput",
+            entry,
+            f"throughput times time is {ratio:.1%} of the samples, in the median of {len(ratios)} runs",
+            ratio=ratio,
+            ratios=ratios,
+        )
+
+
+def ratio_of(trace: Trace) -> float | None:
+    """Stated throughput (median) times length of the run over the trained samples; the reading nearest above one.
+
+    None where the log lacks one of them, or every reading is of another unit.
+    """
+    whole, far = trace.run.duration_ms, reached(trace)
+    if not trace.rates or whole is None or whole <= 0 or far is None:
+        return None
+    made = statistics.median(rate.value for rate in trace.rates) * whole / 1000
+    name, place = far
+    size = number(trace.run.hyperparameters.get("train_samples"))
+    readings = [place]
+    if name == "epoch_num" and size is not None and size > 0:
+        # Epochs are counted from 0 or from 1, and some codes count samples under this name.
+        readings += [place * size, (place - 1) * size]
+    ratios = [made / reading for reading in readings if reading > 0]
+    least = thresholds().throughput_other_unit
+    plausible = [ratio for ratio in ratios if least <= ratio <= 1 / least]
+    return min(plausible, key=lambda ratio: (ratio < 1, abs(ratio - 1)), default=None)

@@ -1,0 +1,117 @@
+"""The fold behind forensics: its facts, and that no record makes it raise, hang or grow."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mlsub.commands.inspect.gather import read_trace
+from mlsub.commands.inspect.run import inspect
+from mlsub.judge.log import LogTask
+from mlsub.log import trace as module
+from mlsub.log.event import Event
+from mlsub.log.events import Tally
+from mlsub.log.run import RunFold
+from mlsub.log.trace import TraceFold
+from tests.corpus import CORPUS
+from tests.log.pushing import push
+from tests.review.runs.build import at, entry, records, trace_of
+
+CLEAN = entry(runs=5)
+
+_KEYS = ["init_start", "run_start", "block_start", "block_stop", "eval_start", "eval_stop", "eval_accuracy", "run_stop"]
+_text = st.sampled_from(["", "0.5", "success", "1e999", "12 sec", "\x1b[31m", "\ud800"])
+_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | _text,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(_text, inner, max_size=2),
+    max_leaves=3,
+)
+_events = st.builds(
+    Event,
+    time_ms=st.floats() | st.integers(0, 10**7).map(float),
+    key=st.sampled_from([*_KEYS, "throughput", "tracked_stats", "seed", "train_samples", "submission_benchmark"])
+    | _values,
+    value=_values,
+    metadata=_values
+    | st.fixed_dictionaries({"status": _values, "TTT": _values, "epoch_num": _values, "file": _values}),
+    line=st.integers(1, 10**6),
+)
+
+
+def test_the_facts_of_a_clean_run() -> None:
+    made = records(0)
+    trace = trace_of(made)
+    blocks = sum(record["key"] == "block_start" for record in made)
+    assert trace.last_key == "train_samples"
+    assert trace.run.duration_ms == made[-1]["time_ms"] - made[at(made, "run_start")]["time_ms"]
+    assert trace.last_ms == made[-2]["time_ms"]
+    assert len(trace.blocks.lengths) == len(trace.evals.lengths) == blocks
+    assert all(60_000 <= length < 60_500 for length in trace.blocks.lengths)
+    assert {(gap.before, gap.after, gap.idle) for gap in trace.gaps} == {
+        ("block_start", "block_stop", False),
+        ("eval_start", "eval_accuracy", False),
+    }
+    assert trace.jump is None
+
+
+def test_a_run_without_a_stop_has_no_last_record() -> None:
+    assert trace_of(records(0)[:-1]).last_ms is None
+
+
+def test_the_timed_region_starts_anew_with_run_start() -> None:
+    made = records(0)
+    again = made[:15] + [
+        record | {"time_ms": record["time_ms"] + 10_000_000} for record in made[at(made, "run_start") :]
+    ]
+    assert trace_of(again).times == trace_of(made).times
+
+
+def test_what_follows_run_stop_is_no_part_of_the_region() -> None:
+    made = records(0)
+    late: list[dict[str, Any]] = [{"time_ms": 1e13, "key": "eval_accuracy", "value": 0.9, "metadata": None}]
+    assert trace_of(made + late).last_ms == trace_of(made).last_ms
+
+
+@given(st.lists(_events, max_size=40))
+def test_no_record_breaks_the_fold_or_a_detector(events: list[Event]) -> None:
+    tally, fold = Tally(), TraceFold()
+    run = RunFold(tally)
+    push(events, run, fold, tally=tally)
+    trace = module.trace_of("v1.1/ACME/results/rack1/bert/result_0.txt", run.finish(), fold.finish())
+    assert trace.last_ms is None or math.isfinite(trace.last_ms)
+    assert all(math.isfinite(gap.longest_ms) for gap in trace.gaps)
+    inspect([msgspec.structs.replace(CLEAN, traces=(trace, *CLEAN.traces))])
+
+
+def test_hostile_logs_leave_small_traces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_INTERVALS", 10)
+    monkeypatch.setattr(module, "MAX_GAPS", 10)
+    monkeypatch.setattr(module, "MAX_RATES", 10)
+    fold = TraceFold()
+    push([Event(time_ms=0, key="run_start", value=None, metadata=None)], fold)
+    for n in range(100):
+        for step, key in enumerate(("block_start", "block_stop", "throughput", f"key{n}")):
+            push([Event(time_ms=10_000.0 * (4 * n + step), key=key, value=5, metadata=None)], fold)
+    trace = fold.finish()
+    assert len(trace.blocks.lengths) == len(trace.gaps) == len(trace.rates) == 10
+
+
+def test_a_log_that_does_not_open_says_why(tmp_path: Path) -> None:
+    trace = read_trace(LogTask(str(tmp_path / "gone.txt"), "gone.txt", "training", "1.1"))
+    assert trace.unreadable == "no such file"
+    assert trace.run.timeline.events == 0
+
+
+@pytest.mark.skipif(not CORPUS.is_dir(), reason="published results are not there")
+def test_the_last_record_of_a_published_log() -> None:
+    place = "v1.1/Graphcore/results/ipu-pod16-POPART-closed/bert/result_0.txt"
+    trace = read_trace(LogTask(str(CORPUS / place), place, "training", "1.1"))
+    assert trace.last_key == "train_samples"
+    assert trace.run.timeline.run_stop == (trace.last_ms or 0) + 181_959
+    assert trace.told_as == "TTT"
