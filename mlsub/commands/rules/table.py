@@ -75,7 +75,7 @@ class RuleTable(OfBenchmark, frozen=True, kw_only=True):
     ``at_least_one_of`` groups of keys of which one must appear.
     """
 
-    SCHEMA: ClassVar[int] = 3
+    SCHEMA: ClassVar[int] = 4
 
     runs: int
     forgiven: int
