@@ -88,7 +88,7 @@ format: $(STAMP)
 
 docs: $(STAMP)
 	rm -rf $(DOCS)
-	$(BIN)/python -m mlsub.commands.rules . $(DOCS)
+	$(BIN)/python -m mlsub.commands.rules.build . $(DOCS)
 
 bench: $(STAMP)
 	$(BIN)/python bench/run.py

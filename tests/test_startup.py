@@ -47,8 +47,10 @@ CASES = [
     (["seal", "TREE", "--no-encryption", "--dry-run"], {"rich", "jsonschema", "cryptography", "pyrage", "numpy"}),
     (
         ["check", "LOG", "--round", "1.0"],
-        {"jsonschema", "mlperf_logging", "numpy", "scipy", "concurrent.futures.process"},
+        {"rich", "jsonschema", "mlperf_logging", "numpy", "scipy", "concurrent.futures.process"},
     ),
+    (["explain", "seed.shared"], {"rich", "jsonschema", "mlperf_logging", "numpy"}),
+    (["system", "show", "ipu-pod16"], {"rich", "jsonschema", "mlperf_logging", "numpy"}),
 ]
 PROBE = """
 import json, sys

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, ClassVar
 
-from mlsub.findings import Finding, Kind, Says, Severity, Verdict
+from mlsub.findings import Kind, Says, Severity, Verdict
 from mlsub.present.document import Block, Cell, Column, Items, Meaning, Span, Table, Text
 from mlsub.present.envelope import Answer
 from mlsub.submission.report import A_VERDICT_HAS_LOGS, EntryResult, Report
@@ -128,11 +128,12 @@ def beside(report: Report) -> Iterator[str]:
     house = [f for f in report.findings if f.kind is Kind.HOUSE and f.severity is Severity.ERROR]
     if house:
         files = len({finding.path for finding in house})
-        yield f"Against your own rules: {len(house)} of them, in {files} file{'s' * (files > 1)}"
-    audit: list[Finding] = [finding for finding in report.findings if finding.kind is Kind.REVIEW]
-    if audit:
-        rules = len({finding.rule for finding in audit})
+        breaks = f"{len(house)} finding{'s' * (len(house) > 1)}"
+        yield f"{breaks} of your own rules, in {files} file{'s' * (files > 1)}"
+    review = [finding for finding in report.findings if finding.kind is Kind.REVIEW]
+    if review:
+        rules = len({finding.rule for finding in review})
         yield (
-            f"{len(audit)} review finding{'s' * (len(audit) > 1)} of {rules} rule{'s' * (rules > 1)}: "
-            "no part of the verdict unless --strict. More on a rule: mlsub explain RULE"
+            f"{len(review)} review finding{'s' * (len(review) > 1)} of {rules} rule{'s' * (rules > 1)}, "
+            "which only --strict counts. More on a rule: mlsub explain RULE"
         )

@@ -1,13 +1,14 @@
-"""Which rules there are by their ids, and what each key of a log means."""
+"""Which rules there are by their ids, what each key of a log means, and which official files demand it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from functools import lru_cache
 
 from mlsub.io.data import shipped
 from mlsub.rules.catalogue import catalogue
-from mlsub.rules.demands import all_demands
+from mlsub.rules.demands import Demand, all_demands
 
 
 def suggestion(text: str, *, whole: bool = False) -> str | None:
@@ -32,3 +33,19 @@ def rule_ids() -> tuple[str, ...]:
 def descriptions() -> dict[str, str]:
     """What each key of a log means, in one line."""
     return shipped(__file__, "keys.yaml", dict[str, str])
+
+
+def official_files(demands: Iterable[Demand]) -> Iterator[str]:
+    """The official files that demand it, rounds with the same files together."""
+    files: dict[str, list[str]] = {}
+    for checker, origin in sorted({source for demand in demands for source in demand.sources}):
+        files.setdefault(checker, []).append(origin)
+    checkers: dict[tuple[str, str], list[str]] = {}
+    for checker, names in files.items():
+        place, underscore, version = checker.rpartition("_")
+        known = version[:1].isdigit()
+        folder = (f"{place}{underscore}" if known else checker, ", ".join(names))
+        checkers.setdefault(folder, []).append(version if known else "")
+    for (place, listed), versions in checkers.items():
+        several = f"{{{','.join(versions)}}}" if len(versions) > 1 else versions[0]
+        yield f"{place}{several}: {listed}"

@@ -117,7 +117,7 @@ def test_a_single_log_is_a_submission_too(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("runs", "status", "summary"),
-    [(1, 0, "nothing must be changed for 1.1\n"), (5, 1, "1 demand met in neither round\n")],
+    [(1, 0, "nothing has to change for 1.1\n"), (5, 1, "1 demand met in neither round\n")],
 )
 def test_what_fails_in_both_rounds_counts_where_it_is_not_forgiven(
     runs: int, status: int, summary: str, tmp_path: Path
@@ -160,7 +160,7 @@ REFUSED = {
     "show bert --division close": "mlsub rules show: no division 'close'; there are closed, open. Did you mean closed?",
     "show cosmoflow --usage hcp": "mlsub rules show: no usage 'hcp'; there are training, hpc, rehearsal. Did you",
     "show bert\x1b[31m": "mlsub rules show: no benchmark 'bert\\x1b[31m'. Did you mean bert?",
-    "list --division open": "mlsub rules list: --division asks for --round or --benchmark as well",
+    "list --division open": "mlsub rules list: --division needs --round or --benchmark",
     "list --round 99.0": "mlsub rules list: no training round '99.0'; there are ",
     "diff 1.0 1.O": "mlsub rules diff: no training round '1.O'; there are ",
     "diff 1.0 1.1 --benchmark llama31_8b": "mlsub rules diff: neither training 1.0 nor 1.1 has llama31_8b",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import ClassVar
 
 import msgspec
@@ -13,7 +13,7 @@ from mlsub.present.envelope import Answer
 from mlsub.rounds.names import spans
 from mlsub.rules.catalogue import RuleInfo, catalogue
 from mlsub.rules.demands import Demand, KeyDemands, all_demands
-from mlsub.rules.explain import descriptions
+from mlsub.rules.explain import descriptions, official_files
 
 _DIVISIONS = {Blocks.NONE: "no division", Blocks.CLOSED: "the Closed division", Blocks.BOTH: "both divisions"}
 _EXPECTED = (Column("expected"), Column("of"))
@@ -86,28 +86,12 @@ def _of_key(rule: str, found: KeyDemands) -> Explanation:
         expected=tuple(Expected(demand.words, tuple(_logs(demand))) for demand in found.demands),
         found=texts.example.format(key=key, record=record),
         fix=texts.fix,
-        sources=tuple(_sources(found.demands)),
+        sources=tuple(official_files(found.demands)),
     )
 
 
 def _logs(demand: Demand) -> Iterator[str]:
     return (f"{usage} {spans(usage, rounds)}: {which}" for usage, which, rounds in demand.places())
-
-
-def _sources(demands: Iterable[Demand]) -> Iterator[str]:
-    """The official files, rounds with the same files together."""
-    files: dict[str, list[str]] = {}
-    for checker, origin in sorted({source for demand in demands for source in demand.sources}):
-        files.setdefault(checker, []).append(origin)
-    checkers: dict[tuple[str, str], list[str]] = {}
-    for checker, names in files.items():
-        place, underscore, version = checker.rpartition("_")
-        known = version[:1].isdigit()
-        folder = (f"{place}{underscore}" if known else checker, ", ".join(names))
-        checkers.setdefault(folder, []).append(version if known else "")
-    for (place, listed), versions in checkers.items():
-        several = f"{{{','.join(versions)}}}" if len(versions) > 1 else versions[0]
-        yield f"{place}{several}: {listed}"
 
 
 def explanation_document(explained: Explanation) -> Document:

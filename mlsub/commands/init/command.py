@@ -113,26 +113,26 @@ def _print_tree(draft: Draft, file: Path) -> None:
     """Say what was written, and print the files that the rules expect."""
     from mlsub.commands.pack.plan import planned_entries
     from mlsub.commands.pack.read import read_manifest
-    from mlsub.io.show import plain
-    from mlsub.present.document import Column, Table
-    from mlsub.present.text import lines
+    from mlsub.present.document import Column, Section, Table, Text
+    from mlsub.present.output import put
     from mlsub.submission.layout.expected import expected_tree
 
     manifest = read_manifest(file)
     entries = len(manifest.entries)
-    click.echo(plain(f"Written to {file}: {manifest.organisation}, {manifest.round.title}, {entries} entries."))
-    click.echo(f"The submission rules expect in {plain(manifest.organisation)}/:")
     expected = expected_tree(manifest.round.usage, manifest.round.name, planned_entries(manifest))
-    for line in lines(Table((Column(""), Column("")), tuple(_results_together(expected)))):
-        click.echo(f"  {line}")
+    files = Table((Column("", when_narrow="keep"), Column("")), tuple(_results_together(expected)))
+    put(
+        sys.stdout,
+        Text(f"Written to {file}: {manifest.organisation}, {manifest.round.title}, {entries} entries."),
+        Section((f"The submission rules expect in {manifest.organisation}/:", ""), (files,)),
+    )
     absent = next(
         (system for system in manifest.systems if system.description and not system.description.exists()), None
     )
     if absent is not None:
-        click.echo(
-            plain(f"Describe a system: mlsub system capture -o {draft['systems'][absent.name]}, or mlsub system new")
-        )
-    click.echo(plain(f"See what it makes of your files with: mlsub pack {file} -o {manifest.organisation}"))
+        described = draft["systems"][absent.name]
+        put(sys.stdout, Text(f"Describe a system: mlsub system capture -o {described}, or mlsub system new"))
+    put(sys.stdout, Text(f"See what it makes of your files with: mlsub pack {file} -o {manifest.organisation}"))
 
 
 def _results_together(expected: Iterable[ExpectedPath]) -> Iterator[tuple[str, str]]:

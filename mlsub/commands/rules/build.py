@@ -1,9 +1,13 @@
-"""The documentation as a folder of Markdown: the pages written by hand, and beside them those made of the rules."""
+"""The documentation as a folder of Markdown: the pages written by hand, and beside them those made of the rules.
+
+``python -m mlsub.commands.rules.build REPOSITORY FOLDER`` builds it (``make docs``).
+"""
 
 from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -41,3 +45,14 @@ def _adapted(file: Path, written: Mapping[Path, str], folder: Path) -> str:
         return written.get(place) or Path(os.path.relpath(place, folder)).as_posix()
 
     return in_prose(file.read_text("utf-8"), lambda prose: _LINK.sub(target, prose))
+
+
+def main(repository: str, folder: str) -> None:
+    """Write the documentation of a repository into a folder."""
+    pages = documentation(Path(repository).resolve(), Path(folder).resolve())
+    write(pages, Path(folder))
+    sys.stdout.write(f"{folder}: {len(pages)} pages\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -19,20 +20,50 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _usage_and_rules(function: F) -> F:
-    """--usage and --rules."""
+    """--usage and --rules; the function gets the path of the rules as ``overlay``."""
     usage = click.option("--usage", metavar="USAGE", help="training, hpc or rehearsal.")
-    rules = click.option("--rules", metavar="FILE", help="Rules of your own as well; see docs/overlay.md.")
-    return usage(rules(function))
+    own = "Rules of your own as well; see docs/overlay.md."
+    return usage(click.option("--rules", "overlay", metavar="FILE", callback=_overlay, help=own)(function))
 
 
-def _one_benchmark(function: F) -> F:
-    """BENCHMARK with --round, --division, --usage and --rules."""
-    benchmark = click.argument("benchmark")
-    round_ = click.option("--round", "round_", metavar="ROUND", help="The newest round with this benchmark, as a rule.")
-    division = click.option(
-        "--division", metavar="DIVISION", default="closed", show_default=True, help="closed or open."
-    )
-    return benchmark(round_(division(_usage_and_rules(function))))
+def _overlay(_: click.Context, __: click.Parameter, file: str | None) -> str | None:
+    from mlsub.commands.asked import overlay_of
+
+    return overlay_of(file)
+
+
+def _division(**words: Any) -> Callable[[F], F]:
+    """--division, as its name is written."""
+
+    def found(_: click.Context, __: click.Parameter, text: str | None) -> str | None:
+        from mlsub.rounds.names import find_division
+
+        return None if text is None else find_division(text)
+
+    return click.option("--division", metavar="DIVISION", callback=found, **words)
+
+
+def _one_benchmark(function: Callable[..., None]) -> Callable[..., None]:
+    """BENCHMARK with --round, --division, --usage and --rules; the function gets round, division and name as ``of``."""
+
+    @wraps(function)
+    def called(
+        benchmark: str, round_: str | None, division: str, usage: str | None, overlay: str | None, **others: Any
+    ) -> None:
+        from mlsub.rounds.names import find_benchmark
+
+        found, name = find_benchmark(benchmark, round_, usage, overlay)
+        function(of=(found, division, name), **others)
+
+    newest = "By default the newest round with this benchmark."
+    for option in (
+        _usage_and_rules,
+        _division(default="closed", show_default=True, help="closed or open."),
+        click.option("--round", "round_", metavar="ROUND", help=newest),
+        click.argument("benchmark"),
+    ):
+        called = option(called)
+    return called
 
 
 @click.group("rules", cls=LazyGroup, modules={"explain": "mlsub.commands.explain.command"})
@@ -43,7 +74,7 @@ def command() -> None:
 @command.command("list", example="mlsub rules list --round 5.1")
 @click.option("--round", "round_", metavar="ROUND", help="The benchmarks of one round.")
 @click.option("--benchmark", metavar="BENCHMARK", help="The rounds of one benchmark; with --round: its rule ids.")
-@click.option("--division", metavar="DIVISION", help="closed (as a rule) or open: whose targets or ids.")
+@_division(help="closed (the default) or open: whose targets or ids to show.")
 @_usage_and_rules
 @output_options("rules list")
 def list_(
@@ -51,45 +82,33 @@ def list_(
     benchmark: str | None,
     division: str | None,
     usage: str | None,
-    rules: str | None,
+    overlay: str | None,
     target: Target,
 ) -> None:
     """List rounds and benchmarks; with --round and --benchmark together the rule ids.
 
     Exit status: 0, or 2 for an unknown name.
     """
-    from mlsub.commands.asked import overlay_of
     from mlsub.commands.rules.document import ids_document, overview_document
-    from mlsub.commands.rules.overview import Overview, round_line, round_lines, rule_ids_of
-    from mlsub.rounds import names, usages
+    from mlsub.commands.rules.overview import overview, rule_ids_of
+    from mlsub.rounds import names
 
-    overlay = overlay_of(rules)
     if division and not (round_ or benchmark):
-        raise MlsubError("--division asks for --round or --benchmark as well")
-    of = names.find_division(division or "closed")
+        raise MlsubError("--division needs --round or --benchmark")
+    of = division or "closed"
     if benchmark and round_:
         found, name = names.find_benchmark(benchmark, round_, usage, overlay)
         ids = rule_ids_of(found, of, name)
         target.write(ids, lambda: ids_document(ids), "ids")
-        return
-    if benchmark:
-        found, name = names.find_benchmark(benchmark, None, usage, overlay)
-        answer = Overview(view="benchmark", division=of, rounds=round_lines((found.usage,), name, overlay))
-    elif round_:
-        asked = names.find_round(names.find_usage(usage or "training"), round_, overlay)
-        answer = Overview(view="round", division=of, rounds=(round_line(asked),))
     else:
-        among = (names.find_usage(usage),) if usage else usages()
-        answer = Overview(view="rounds", division=of, rounds=round_lines(among, overlay=overlay))
-    target.write(answer, lambda: overview_document(answer))
+        answer = overview(of, round_, benchmark, usage, overlay)
+        target.write(answer, lambda: overview_document(answer))
 
 
 @command.command("show", example="mlsub rules show bert --round 5.1")
 @_one_benchmark
 @output_options("rules show")
-def show(
-    benchmark: str, round_: str | None, division: str, usage: str | None, rules: str | None, target: Target
-) -> None:
+def show(of: tuple[Round, str, str], target: Target) -> None:
     """Show what a round demands of the logs of BENCHMARK, key by key.
 
     Exit status: 0, or 2 for an unknown name.
@@ -97,16 +116,14 @@ def show(
     from mlsub.commands.rules.document import table_document
     from mlsub.commands.rules.table import rule_table
 
-    table = rule_table(*_found(benchmark, round_, division, usage, rules))
+    table = rule_table(*of)
     target.write(table, lambda: table_document(table))
 
 
 @command.command("keys", example="mlsub rules keys bert --round 5.1")
 @_one_benchmark
 @output_options("rules keys")
-def keys(
-    benchmark: str, round_: str | None, division: str, usage: str | None, rules: str | None, target: Target
-) -> None:
+def keys(of: tuple[Round, str, str], target: Target) -> None:
     """Show what a training code of BENCHMARK must log and may log, in the order of a run.
 
     Exit status: 0, or 2 for an unknown name.
@@ -114,27 +131,16 @@ def keys(
     from mlsub.commands.rules.document import keys_document
     from mlsub.commands.rules.keys import key_list
 
-    found = key_list(*_found(benchmark, round_, division, usage, rules))
+    found = key_list(*of)
     target.write(found, lambda: keys_document(found))
-
-
-def _found(
-    benchmark: str, round_: str | None, division: str, usage: str | None, rules: str | None
-) -> tuple[Round, str, str]:
-    """The round, the division and the benchmark that were asked for."""
-    from mlsub.commands.asked import overlay_of
-    from mlsub.rounds.names import find_benchmark, find_division
-
-    found, name = find_benchmark(benchmark, round_, usage, overlay_of(rules))
-    return found, find_division(division), name
 
 
 @command.command("diff", example="mlsub rules diff 5.0 5.1")
 @click.argument("old", metavar="OLD")
 @click.argument("new", metavar="NEW")
 @click.option("--benchmark", metavar="BENCHMARK", help="Only this benchmark.")
-@click.option("--division", metavar="DIVISION", help="Only this division.")
-@click.option("--submission", type=click.Path(), metavar="PATH", help="Also judge the logs of PATH by both rounds.")
+@_division(help="Only this division.")
+@click.option("--submission", type=click.Path(), metavar="PATH", help="Also check the logs of PATH by both rounds.")
 @_usage_and_rules
 @output_options("rules diff")
 def diff(
@@ -144,7 +150,7 @@ def diff(
     division: str | None,
     submission: str | None,
     usage: str | None,
-    rules: str | None,
+    overlay: str | None,
     target: Target,
 ) -> None:
     """Show what changes from round OLD to round NEW; with --submission, what a submission has to change.
@@ -152,12 +158,11 @@ def diff(
     Exit status: 0; with --submission 1 if something must be changed before NEW accepts it; 2 for an unknown name, or a
     submission that could not be checked.
     """
-    from mlsub.commands.asked import overlay_of
-    from mlsub.commands.rules.diff import round_diff
+    from mlsub.commands.rules.diff import compared, round_diff
     from mlsub.commands.rules.document_diff import round_document, submission_document
     from mlsub.commands.rules.submission import submission_diff
 
-    asked = _compared(old, new, benchmark, division, usage, overlay_of(rules))
+    asked = compared(old, new, benchmark, division, usage, overlay)
     if submission is None:
         answer = round_diff(*asked)
         target.write(answer, lambda: round_document(answer))
@@ -165,20 +170,3 @@ def diff(
     judged = submission_diff(submission, *asked)
     target.write(judged, lambda: submission_document(judged), "submission")
     sys.exit(1 if judged.must_change else 0)
-
-
-def _compared(
-    old: str, new: str, benchmark: str | None, division: str | None, usage: str | None, overlay: str | None
-) -> tuple[Round, Round, tuple[str, ...] | None, tuple[str, ...]]:
-    from mlsub.divisions import DIVISIONS
-    from mlsub.rounds import names
-
-    benchmarks = None
-    if benchmark is not None:
-        newest, name = names.find_benchmark(benchmark, None, usage, overlay)
-        usage, benchmarks = newest.usage, (name,)
-    of = names.find_usage(usage or "training")
-    before, after = names.find_round(of, old, overlay), names.find_round(of, new, overlay)
-    if benchmarks and not any(name in (*before.benchmarks, *after.benchmarks) for name in benchmarks):
-        raise MlsubError(f"neither {of} {before.name} nor {after.name} has {benchmarks[0]}")
-    return before, after, benchmarks, (names.find_division(division),) if division else tuple(DIVISIONS)

@@ -10,8 +10,9 @@ import msgspec
 from mlsub.commands.rules.overview import BenchmarkLine, benchmark_line, package_facts
 from mlsub.commands.rules.table import Condition, conditioned, describe, parts
 from mlsub.divisions import DIVISIONS
+from mlsub.io.errors import MlsubError
 from mlsub.present.envelope import Answer
-from mlsub.rounds import Round
+from mlsub.rounds import Round, names
 from mlsub.rules.aspects.base import Part
 from mlsub.rules.load import rules_for
 from mlsub.rules.model import KeyRule
@@ -77,13 +78,32 @@ class RoundDiff(Answer, frozen=True, kw_only=True):
 Keyed = dict[tuple[str, Condition | None], KeyRule]
 
 
+def compared(
+    old: str, new: str, benchmark: str | None, division: str | None, usage: str | None, overlay: str | None
+) -> tuple[Round, Round, tuple[str, ...] | None, tuple[str, ...]]:
+    """The rounds, benchmarks and divisions of a difference, as :func:`round_diff` takes them.
+
+    Raises:
+        MlsubError: an unknown name, or a benchmark that neither round has.
+    """
+    benchmarks = None
+    if benchmark is not None:
+        newest, name = names.find_benchmark(benchmark, None, usage, overlay)
+        usage, benchmarks = newest.usage, (name,)
+    of = names.find_usage(usage or "training")
+    before, after = names.find_round(of, old, overlay), names.find_round(of, new, overlay)
+    if benchmarks and not any(name in (*before.benchmarks, *after.benchmarks) for name in benchmarks):
+        raise MlsubError(f"neither {of} {before.name} nor {after.name} has {benchmarks[0]}")
+    return before, after, benchmarks, (division,) if division else tuple(DIVISIONS)
+
+
 def round_diff(
     old: Round, new: Round, benchmarks: tuple[str, ...] | None = None, divisions: tuple[str, ...] = tuple(DIVISIONS)
 ) -> RoundDiff:
     """The difference, of all benchmarks and divisions or of those asked for."""
-    wanted = dict.fromkeys((*new.benchmarks, *old.benchmarks))
-    names = [name for name in wanted if benchmarks is None or name in benchmarks]
-    both = [name for name in names if name in old.benchmarks and name in new.benchmarks]
+    every = dict.fromkeys((*new.benchmarks, *old.benchmarks))
+    wanted = [name for name in every if benchmarks is None or name in benchmarks]
+    both = [name for name in wanted if name in old.benchmarks and name in new.benchmarks]
     per_division = {of: _common_changes(old, new, of) for of in divisions}
     diffs = [_benchmark_diff(old, new, name, per_division) for name in both]
     return RoundDiff(
@@ -92,8 +112,8 @@ def round_diff(
         new=new.name,
         divisions=divisions,
         facts=tuple(_facts(package_facts(old), package_facts(new))),
-        benchmarks_added=tuple(benchmark_line(new, name) for name in names if name not in old.benchmarks),
-        benchmarks_removed=tuple(name for name in names if name not in new.benchmarks),
+        benchmarks_added=tuple(benchmark_line(new, name) for name in wanted if name not in old.benchmarks),
+        benchmarks_removed=tuple(name for name in wanted if name not in new.benchmarks),
         common=merged(per_division),
         benchmarks=tuple(diff for diff in diffs if diff.facts or diff.keys),
         unchanged=tuple(diff.name for diff in diffs if not (diff.facts or diff.keys)),

@@ -38,6 +38,11 @@ def name(text: str) -> Span:
     return Span(text, "name")
 
 
+def listed(names: Iterable[Span]) -> tuple[Span | str, ...]:
+    """Names with commas between them."""
+    return tuple(word for one in names for word in (", ", one))[1:]
+
+
 def one_line(targets: Iterable[str]) -> str:
     """Quality targets in one line."""
     return "; ".join(targets) or "none"
@@ -121,10 +126,9 @@ def _rules(lines: Sequence[RuleLine]) -> Table:
 def table_document(table: RuleTable) -> Document:
     """Everything demanded of a benchmark's logs, by official file, the benchmark's own first."""
     groups: dict[tuple[bool, str], list[Row]] = {}
-    for part in table.sections:
-        for row in part.rows:
-            heading = row.source if part.where is None else f"{part.where.words()} ({row.source})"
-            groups.setdefault((row.of_every_benchmark, heading), []).append(row)
+    for row in table.rows:
+        heading = row.source if row.where is None else f"{row.where.words()} ({row.source})"
+        groups.setdefault((row.of_every_benchmark, heading), []).append(row)
     return document(
         _titled("Rules", table),
         Facts(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from mlsub.commands.rules.diff import BenchmarkDiff, Fact, KeyChange, RoundDiff
-from mlsub.commands.rules.document import name, one_line
+from mlsub.commands.rules.document import listed, name, one_line
 from mlsub.commands.rules.submission import SubmissionDiff, Unmet
 from mlsub.divisions import DIVISIONS
 from mlsub.present.document import (
@@ -16,7 +16,6 @@ from mlsub.present.document import (
     Facts,
     Items,
     Lines,
-    Meaning,
     Span,
     Table,
     Text,
@@ -24,8 +23,7 @@ from mlsub.present.document import (
     section,
 )
 
-_MARKS = {"added": "new", "removed": "gone", "changed": "changed"}
-_MEANINGS: dict[str, Meaning] = {"added": "good", "removed": "bad", "changed": "note"}
+_MARKS = {"added": Span("new", "good"), "removed": Span("gone", "bad"), "changed": Span("changed", "note")}
 _CHANGES = (Column("", when_narrow="keep"), Column("", when_narrow="keep"), Column(""))
 _ADDED = (
     Column("benchmark", when_narrow="keep"),
@@ -43,11 +41,11 @@ def round_document(diff: RoundDiff) -> Document:
 def submission_document(diff: SubmissionDiff) -> Document:
     """The same, then what must be changed in a submission; the last line sums it up."""
     rules = diff.rules
-    judged = f"{_count(diff.logs, 'log')} judged by {rules.old} and by {rules.new}"
+    checked = f"{_count(diff.logs, 'log')} checked by {rules.old} and by {rules.new}"
     return document(
         _title(rules),
         *diff_blocks(rules),
-        Facts((("submission", Span(diff.root, "path")), ("compared", judged if diff.logs else "no log to judge"))),
+        Facts((("submission", Span(diff.root, "path")), ("compared", checked if diff.logs else "no log to check"))),
         Items(
             tuple(
                 f"{name} is not a benchmark of {rules.usage} {rules.new}; its logs were not compared"
@@ -88,25 +86,20 @@ def _of_benchmark(of: BenchmarkDiff, divisions: tuple[str, ...], longest: int | 
     return change_table(of.facts, of.keys, divisions)
 
 
-def _names(what: str, names: Iterable[str]) -> Text | None:
-    said = tuple(word for one in names for word in (", ", name(one)))[1:]
-    return Text((f"{what}: ", *said)) if said else None
+def _names(what: str, names: Sequence[str]) -> Text | None:
+    return Text((f"{what}: ", *listed(map(name, names)))) if names else None
 
 
 def change_table(facts: Iterable[Fact], keys: Iterable[KeyChange], divisions: tuple[str, ...]) -> Table:
     """Changes: what becomes of it, the fact or key, and what is different."""
     rows: list[tuple[Cell, ...]] = [
-        (_mark("changed"), fact.name, Lines((f"was: {fact.old}", f"now: {fact.new}"))) for fact in facts
+        (_MARKS["changed"], fact.name, Lines((f"was: {fact.old}", f"now: {fact.new}"))) for fact in facts
     ]
     for change in keys:
         only = "" if change.divisions == divisions else f" ({', '.join(change.divisions)})"
         where = (change.where.words(),) if change.where else ()
-        rows.append((_mark(change.change), (name(change.key), only), Lines((*where, *change.lines))))
+        rows.append((_MARKS[change.change], (name(change.key), only), Lines((*where, *change.lines))))
     return Table(_CHANGES, tuple(rows), key=1)
-
-
-def _mark(change: str) -> Span:
-    return Span(_MARKS[change], _MEANINGS[change])
 
 
 def _unmet(found: Iterable[Unmet], logs: int) -> Table:
@@ -118,6 +111,8 @@ def _unmet(found: Iterable[Unmet], logs: int) -> Table:
             said.append(f"expected: {unmet.expected}")
         if not unmet.logs:
             said.append((f"{'in' if unmet.places == 1 else 'for example in'}: ", Span(unmet.example, "path")))
+        if unmet.fix:
+            said.append(f"fix: {unmet.fix}")
         rows.append((where, Lines(tuple(said))))
     return Table(_UNMET, tuple(rows))
 
@@ -130,7 +125,7 @@ def _summary(diff: SubmissionDiff) -> str:
         found.append(f"{_count(len(diff.unmet_before), 'demand')} met in neither round")
     if diff.gone:
         found.append(f"{_count(len(diff.gone), 'benchmark')} gone")
-    return "; ".join(found) or f"nothing must be changed for {diff.rules.new}"
+    return "; ".join(found) or f"nothing has to change for {diff.rules.new}"
 
 
 def _count(number: int, what: str) -> str:

@@ -10,8 +10,7 @@ import msgspec
 from mlsub.commands.rules.table import Condition, OfBenchmark, about, conditioned, targets
 from mlsub.divisions import DIVISIONS
 from mlsub.present.envelope import Answer
-from mlsub.rounds import Round
-from mlsub.rounds.names import all_rounds
+from mlsub.rounds import Round, names, usages
 from mlsub.rules.aspects import aspects_of
 from mlsub.rules.aspects.count import AnyOf
 from mlsub.rules.catalogue import catalogue
@@ -68,9 +67,28 @@ class RuleIds(OfBenchmark, frozen=True, kw_only=True):
     general: tuple[RuleLine, ...]
 
 
-def round_line(round_: Round, only: str | None = None) -> RoundLine:
-    """A round with its benchmarks, or with the one asked for."""
-    names = [name for name in round_.benchmarks if only in (None, name)]
+def overview(
+    division: str, round_: str | None, benchmark: str | None, usage: str | None, overlay: str | None
+) -> Overview:
+    """All rounds (of a usage), one with its benchmarks, or those of one benchmark, oldest first.
+
+    Raises:
+        MlsubError: an unknown name.
+    """
+    if benchmark:
+        found, name = names.find_benchmark(benchmark, None, usage, overlay)
+        lines = [round_line(other, (name,)) for other in names.rounds_with(found.usage, name, overlay)]
+        return Overview(view="benchmark", division=division, rounds=tuple(lines))
+    if round_:
+        asked = names.find_round(names.find_usage(usage or "training"), round_, overlay)
+        return Overview(view="round", division=division, rounds=(round_line(asked),))
+    among = (names.find_usage(usage),) if usage else usages()
+    rounds = [other for of in among for other in names.all_rounds(of, overlay)]
+    return Overview(view="rounds", division=division, rounds=tuple(map(round_line, rounds)))
+
+
+def round_line(round_: Round, only: tuple[str, ...] | None = None) -> RoundLine:
+    """A round with its benchmarks, or with those asked for."""
     return RoundLine(
         usage=round_.usage,
         round=round_.name,
@@ -78,14 +96,8 @@ def round_line(round_: Round, only: str | None = None) -> RoundLine:
         ruleset=round_.ruleset,
         checker=round_.checker,
         package=package_facts(round_),
-        benchmarks=tuple(benchmark_line(round_, name) for name in names),
+        benchmarks=tuple(benchmark_line(round_, name) for name in only or round_.benchmarks),
     )
-
-
-def round_lines(usages: tuple[str, ...], only: str | None = None, overlay: str | None = None) -> tuple[RoundLine, ...]:
-    """The rounds of usages, oldest first; with ``only`` those that have this benchmark."""
-    rounds = [round_ for usage in usages for round_ in all_rounds(usage, overlay)]
-    return tuple(round_line(round_, only) for round_ in rounds if only is None or only in round_.benchmarks)
 
 
 def benchmark_line(round_: Round, name: str) -> BenchmarkLine:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import groupby, pairwise
 from pathlib import PurePath
@@ -13,10 +13,10 @@ import msgspec
 
 from mlsub.commands.explain.run import explanation, explanation_blocks, explanation_document
 from mlsub.commands.rules.diff import keyed, round_diff
-from mlsub.commands.rules.document import alternatives, name, needs_table, rows_table
+from mlsub.commands.rules.document import alternatives, listed, name, needs_table, rows_table
 from mlsub.commands.rules.document_diff import change_table, diff_blocks
 from mlsub.commands.rules.overview import benchmark_line, package_facts
-from mlsub.commands.rules.table import Condition, Row, RuleTable, parts, row_of, rule_table
+from mlsub.commands.rules.table import Row, RuleTable, parts, row_of, rule_table
 from mlsub.divisions import DIVISIONS
 from mlsub.findings import Blocks
 from mlsub.io.data import shipped
@@ -52,6 +52,8 @@ _NOTE = "<!-- Written by `make docs` from mlsub/rules and mlsub/rounds; changes 
 _CODE_BLOCK = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 #: A name set as code, outside of a link.
 _NAME = re.compile(r"(?<!\[)`([\w. /-]+)`(?!\])")
+#: A page that is not in the repository, by where it is built.
+_BUILT = re.compile(r"build/docs/([\w./-]+\.md)")
 _RULE_HEADING = re.compile(r"^## (key\.\S+)$", re.MULTILINE)
 
 
@@ -70,12 +72,12 @@ def linked(text: str, path: str) -> str:
     """The text of a page; what it names as code and has a page becomes a link, and so do paths below build/docs."""
 
     def link(match: re.Match[str]) -> str:
-        shown = match[1].removeprefix("build/docs/")
-        page = _pages().get(match[1]) if shown == match[1] else shown
+        built = _BUILT.fullmatch(match[1])
+        page = built[1] if built else _pages().get(match[1])
         if page is None or page.partition("#")[0] == path:
             return match[0]
-        target = PurePath(os.path.relpath(page, os.path.dirname(path) or ".")).as_posix()  # noqa: PTH120
-        return f"[{shown}]({target})" if shown != match[1] else f"[{match[0]}]({target})"
+        target = PurePath(os.path.relpath(page, PurePath(path).parent)).as_posix()
+        return f"[{page if built else match[0]}]({target})"
 
     return in_prose(text, lambda prose: _NAME.sub(link, prose))
 
@@ -122,11 +124,6 @@ def _named(round_: Round) -> Span:
     return name(f"{round_.usage} {round_.name}")
 
 
-def _listed(names: Iterable[Span]) -> tuple[Span | str, ...]:
-    """Names with commas between them."""
-    return tuple(word for one in names for word in (", ", one))[1:]
-
-
 def _index() -> Document:
     commands = ("list", "list --round 6.1", "show resnet --round 2.1", "diff 6.0 6.1", "keys llama31_8b")
     benchmarks: list[tuple[Words, ...]] = []
@@ -146,7 +143,7 @@ def _index() -> Document:
                 ("Rules that are not about one key: ", Span(f"build/docs/{RULES}", "code")),
             )
         ),
-        section("Rounds", Items(tuple(_listed(map(_named, all_rounds(usage))) for usage in usages()))),
+        section("Rounds", Items(tuple(listed(map(_named, all_rounds(usage))) for usage in usages()))),
         section("Benchmarks", Table(tuple(map(Column, ("benchmark", "", "rounds"))), tuple(benchmarks))),
         section(
             "Keys",
@@ -157,10 +154,9 @@ def _index() -> Document:
 
 
 def _rule_index() -> Document:
-    groups = groupby(catalogue().values(), key=lambda info: info.id.partition(".")[0])
-    found: dict[str, list[tuple[Span | str, ...]]] = {}
-    for group, infos in groups:
-        found.setdefault(group, []).extend((name(info.id), f": {info.title}") for info in infos)
+    found: dict[str, list[Words]] = {}
+    for info in catalogue().values():
+        found.setdefault(info.id.partition(".")[0], []).append((name(info.id), f": {info.title}"))
     titles = shipped(__file__, "groups.yaml", dict[str, str])
     return document(
         "Rules",
@@ -211,7 +207,7 @@ def _benchmark_page(usage: str, of: str) -> Document:
     return document(
         of,
         Text(f"{tables[0].title}."),
-        Text(("Rounds: ", *_listed(map(_named, rounds)))),
+        Text(("Rounds: ", *listed(map(_named, rounds)))),
         needs_table(
             Column("rounds"), ((spans(usage, [round_.name for round_ in some]), needs) for some, needs in periods)
         ),
@@ -230,24 +226,20 @@ def _benchmark_page(usage: str, of: str) -> Document:
 
 def _demands(rounds: list[Round], table: RuleTable) -> Iterator[Block]:
     """What the benchmark demands beyond what every log must hold, and since when."""
-    none = True
-    for part in table.sections:
-        where, rows = part.where, [row for row in part.rows if not row.of_every_benchmark]
-        if not rows:
-            continue
-        none = False
+    rows = [row for row in table.rows if not row.of_every_benchmark]
+    if not rows:
+        yield Text("Nothing beyond what every log must hold.")
+    for where, some in groupby(rows, key=lambda row: row.where):
         if where is not None:
             yield Text(("Where ", name(where.key), " is ", Span(where.value, "code"), ":"))
-        yield rows_table(rows, "since", lambda row, where=where: _since(rounds, table, where, row.key))  # type: ignore[misc]
-    if none:
-        yield Text("Nothing beyond what every log must hold.")
+        yield rows_table(some, "since", lambda row: _since(rounds, table, row))
 
 
-def _since(rounds: list[Round], table: RuleTable, where: Condition | None, key: str) -> str:
+def _since(rounds: list[Round], table: RuleTable, row: Row) -> str:
     """The first round since which the demands on a key have not changed."""
     first, wanted = rounds[-1].name, None
     for round_ in reversed(rounds):
-        rule = keyed(round_, table.division, table.benchmark).get((key, where))
+        rule = keyed(round_, table.division, table.benchmark).get((row.key, row.where))
         found = None if rule is None else (set(parts(rule, table.division)), rule.warn_only)
         wanted = found if wanted is None else wanted
         if found != wanted:

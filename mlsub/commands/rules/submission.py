@@ -1,4 +1,4 @@
-"""What another round would ask of a submission: its logs judged by both rounds, and the difference."""
+"""What another round would ask of a submission: its logs checked by both rounds, and the difference."""
 
 from __future__ import annotations
 

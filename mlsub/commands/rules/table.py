@@ -43,9 +43,10 @@ class Condition(msgspec.Struct, frozen=True):
 class Row(msgspec.Struct, frozen=True, kw_only=True):
     """One key: how often it must appear, what else is demanded, and the official file that says so.
 
-    ``rules`` are the ids of the findings that may come of it.
+    ``where`` is None for what always holds; ``rules`` are the ids of the findings that may come of it.
     """
 
+    where: Condition | None
     key: str
     occurs: str
     required: bool
@@ -67,13 +68,6 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
         return self.source.endswith("common.yaml")
 
 
-class Section(msgspec.Struct, frozen=True):
-    """Rows that belong together; ``where`` is None for those that always hold."""
-
-    where: Condition | None
-    rows: tuple[Row, ...]
-
-
 class RuleTable(OfBenchmark, frozen=True, kw_only=True):
     """Everything demanded of the logs of one benchmark.
 
@@ -81,12 +75,12 @@ class RuleTable(OfBenchmark, frozen=True, kw_only=True):
     ``at_least_one_of`` groups of keys of which one must appear.
     """
 
-    SCHEMA: ClassVar[int] = 3
+    SCHEMA: ClassVar[int] = 4
 
     runs: int
     forgiven: int
     checker: str
-    sections: tuple[Section, ...]
+    rows: tuple[Row, ...]
     at_least_one_of: tuple[tuple[str, ...], ...]
 
 
@@ -98,20 +92,16 @@ def rule_table(round_: Round, division: str, name: str) -> RuleTable:
     """
     needs = benchmark(round_.usage, round_.name, name, round_.overlay)
     rules = rules_for(round_.usage, round_.name, division, name, round_.overlay)
-    found: dict[Condition | None, list[Row]] = {}
-    for where, rule in conditioned(rules):
-        found.setdefault(where, []).append(row_of(rule, division))
-    sections = [Section(where, tuple(rows)) for where, rows in found.items()]
+    rows = [row_of(rule, division, where) for where, rule in conditioned(rules)]
     if round_.overlay is not None:
         own = rules_for(round_.usage, round_.name, division, name, round_.overlay, house=True)
-        rows = (msgspec.structs.replace(row_of(rule, division), source=own.checker) for rule in own.rules)
-        sections.append(Section(None, tuple(rows)))
+        rows += [msgspec.structs.replace(row_of(rule, division), source=own.checker) for rule in own.rules]
     return RuleTable(
         **about(round_, division, name),
         runs=needs.runs,
         forgiven=needs.forgiven,
         checker=round_.checker,
-        sections=tuple(section for section in sections if section.rows),
+        rows=tuple(rows),
         at_least_one_of=rules.alternatives,
     )
 
@@ -148,9 +138,10 @@ def conditioned(rules: RuleSet) -> Iterator[tuple[Condition | None, KeyRule]]:
         yield from ((where, rule) for rule in variant.rules)
 
 
-def row_of(rule: KeyRule, division: str) -> Row:
+def row_of(rule: KeyRule, division: str, where: Condition | None = None) -> Row:
     """A rule as a row."""
     return Row(
+        where=where,
         key=rule.key,
         occurs=occurs_words(rule.occurs),
         required=rule.occurs.is_required,

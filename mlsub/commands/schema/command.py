@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import click
@@ -32,9 +33,20 @@ def command(words: tuple[str, ...], round_: str | None, usage: str | None, stric
     if name != SYSTEM and (round_ or usage or strict):
         raise click.UsageError(f"--round, --usage and --strict go with {SYSTEM}: mlsub schema {SYSTEM} --round 5.1")
     if not name:
-        write_text(_listed())
-        return
-    write_text(json.dumps(_schema(name, round_, usage, strict=strict), indent=2) + "\n")
+        _list()
+    else:
+        write_text(json.dumps(_schema(name, round_, usage, strict=strict), indent=2) + "\n")
+
+
+def _list() -> None:
+    """Print the names, a line each."""
+    from mlsub.commands.answers import commands
+    from mlsub.commands.schema.documents import documents
+    from mlsub.present.document import Column, Table
+    from mlsub.present.output import put
+
+    about = documents() | {name: f"what mlsub {name} --format json writes" for name in commands()}
+    put(sys.stdout, Table((Column("", when_narrow="keep"), Column("")), tuple(about.items())))
 
 
 def _schema(name: str, round_: str | None, usage: str | None, *, strict: bool) -> dict[str, Any]:
@@ -52,13 +64,3 @@ def _schema(name: str, round_: str | None, usage: str | None, *, strict: bool) -
     if name in documents():
         return document_schema(name)
     return schema(known_name("schema", name, (*documents(), *commands())))
-
-
-def _listed() -> str:
-    """The names, a line each."""
-    from mlsub.commands.answers import commands
-    from mlsub.commands.schema.documents import documents
-
-    about = documents() | {name: f"what mlsub {name} --format json writes" for name in commands()}
-    longest = max(map(len, about))
-    return "".join(f"{name:{longest}}  {text}\n" for name, text in about.items())

@@ -13,7 +13,6 @@ from mlsub.present.document import (
     Document,
     Findings,
     Items,
-    Lines,
     Section,
     Span,
     Table,
@@ -43,15 +42,15 @@ def systems_document(known: Known) -> Document:
     return document("Known systems", Table(_SYSTEMS, tuple(map(_row, known.systems))))
 
 
-def _row(system: System) -> tuple[str | Lines, ...]:
+def _row(system: System) -> tuple[str, ...]:
     hosts = sorted({software.hosts for software in system.software})
-    used = tuple(f"{software.used} ({software.name})" for software in system.software)
+    used = ", ".join(f"{software.used} ({software.name})" for software in system.software)
     return (
         system.name,
         f"{system.accelerators} a host" if system.per_host else str(system.accelerators),
         str(system.fields["accelerator_model_name"].value),
         ", ".join(map(str, hosts)) or "-",
-        Lines(used or ("never submitted",)),
+        used or "never submitted",
     )
 
 

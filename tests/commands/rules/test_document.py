@@ -9,7 +9,7 @@ import pytest
 
 from mlsub.commands.rules.diff import round_diff
 from mlsub.commands.rules.keys import key_list
-from mlsub.commands.rules.overview import Overview, round_lines, rule_ids_of
+from mlsub.commands.rules.overview import overview, rule_ids_of
 from mlsub.commands.rules.table import rule_table
 from mlsub.divisions import DIVISIONS
 from mlsub.present.envelope import Answer, answer
@@ -29,7 +29,7 @@ def document(command: str, model: Answer) -> dict[str, object]:
 
 @pytest.mark.parametrize("usage", usages())
 def test_every_benchmark_has_documents_that_keep_the_schema(usage: str) -> None:
-    document("list", Overview(view="rounds", division="closed", rounds=round_lines((usage,))))
+    document("list", overview("closed", None, None, usage, None))
     for round_ in all_rounds(usage)[-2:]:
         for name in round_.benchmarks:
             for division in DIVISIONS:

@@ -121,7 +121,7 @@ def test_they_are_written_as_they_are(tmp_path: Path) -> None:
 
 
 def test_the_program_builds_them(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "mlsub.commands.rules", str(REPOSITORY), str(tmp_path / "docs")]
+    command = [sys.executable, "-m", "mlsub.commands.rules.build", str(REPOSITORY), str(tmp_path / "docs")]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout == f"{tmp_path}/docs: {len(pages())} pages\n"
     assert (tmp_path / "docs" / "reference.md").read_text("utf-8") == pages()["reference.md"]

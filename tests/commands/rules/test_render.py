@@ -11,7 +11,7 @@ from mlsub.commands.rules.diff import round_diff
 from mlsub.commands.rules.document import ids_document, keys_document, overview_document, table_document
 from mlsub.commands.rules.document_diff import round_document
 from mlsub.commands.rules.keys import key_list
-from mlsub.commands.rules.overview import Overview, round_lines, rule_ids_of
+from mlsub.commands.rules.overview import Overview, overview, rule_ids_of
 from mlsub.commands.rules.table import rule_table
 from mlsub.divisions import DIVISIONS
 from mlsub.io.errors import MlsubError
@@ -27,15 +27,16 @@ def test_every_table_is_readable_at_each_width(usage: str) -> None:
         for name in round_.benchmarks:
             for division in DIVISIONS:
                 table, keys = rule_table(round_, division, name), key_list(round_, division, name)
-                readable(table_document(table), [row.key for part in table.sections for row in part.rows])
+                readable(table_document(table), [row.key for row in table.rows])
                 readable(keys_document(keys), [line.key for line in keys.keys])
 
 
 @pytest.mark.parametrize("usage", usages())
 def test_rounds_rule_ids_and_changes_are_readable_at_each_width(usage: str) -> None:
     rounds = all_rounds(usage)
-    lines = round_lines((usage,))
-    readable(overview_document(Overview(view="rounds", division="closed", rounds=lines)), [], quoted=True)
+    answer = overview("closed", None, None, usage, None)
+    lines = answer.rounds
+    readable(overview_document(answer), [], quoted=True)
     for line in lines:
         names = [of.name for of in line.benchmarks]
         readable(overview_document(Overview(view="round", division="open", rounds=(line,))), names, quoted=True)

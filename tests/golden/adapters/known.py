@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from itertools import groupby
+from operator import itemgetter
 
 from tests.golden.answer import Answer
 from tests.golden.figures import Facts, digest, finding_facts, numbers, shortened, values
@@ -36,10 +38,10 @@ def rule_rows(answer: Answer) -> Facts:
         "targets": [numbers(text) for text in document["targets"]],
         "at least one of": sorted(document["at_least_one_of"]),
     }
-    for section in document["sections"]:
-        for number, row in enumerate(section["rows"]):
+    for where, rows in groupby(document["rows"], key=itemgetter("where")):
+        for number, row in enumerate(rows):
             figures = [figure for text in [row["occurs"], *row["demands"]] for figure in numbers(text)]
-            name = f"key {section['where'] or ''} {row['key']} {number}"
+            name = f"key {where or ''} {row['key']} {number}"
             facts[name] = [
                 *(values(row, "required", "blocks", "source") or ()),
                 shortened(figures),
