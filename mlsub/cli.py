@@ -17,7 +17,7 @@ _STAGES = {
         "init": "Write the manifest of a submission.",
         "system": "List, show, write, capture and check system descriptions.",
         "rules": "Look up rules: list, show, diff, keys, explain.",
-        "rcp": "Reference convergence points: show, plan, margin, plot, build.",
+        "rcp": "Show, plan, plot and build reference convergence points.",
     },
     "Run": {
         "watch": "Follow the logs of running trainings.",
@@ -40,7 +40,7 @@ _STAGES = {
     "Analyse": {
         "compare": "Compare two packages, or two trainings: why one is faster.",
         "audit": "Check claims about published results against the logs.",
-        "db": "A database of results and records: build, query, tables.",
+        "db": "Build and query a database of results and records.",
         "site": "Write a site of results: tables, curves, findings.",
     },
     "Help": {

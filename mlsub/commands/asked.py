@@ -101,17 +101,17 @@ def asks(
         convergence: with --rcp, --rcp-points and --rcp-bert-train-samples.
     """
     options: list[Callable[[F], F]] = [
-        click.option("--round", metavar="ROUND", help="1.0, 1.0.0 or v1.0; else read off the folders."),
-        click.option("--usage", metavar="USAGE", help="training, hpc or rehearsal; else read off the folders."),
+        click.option("--round", metavar="ROUND", help="Set the round, such as 1.0; otherwise taken from the folders."),
+        click.option(
+            "--usage", metavar="USAGE", help="Set training, hpc or rehearsal; otherwise taken from the folders."
+        ),
     ]
     if paths is not None:
         options.insert(0, click.argument("paths", metavar=paths, nargs=-1, required=True, type=click.Path()))
     if rules:
-        options.append(
-            click.option("--rules", metavar="FILE", help="Rules of your own that bind as well; see docs/overlay.md.")
-        )
+        options.append(click.option("--rules", metavar="FILE", help="Add rules of your own; see docs/overlay.md."))
     if jobs:
-        options.append(click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes that read logs."))
+        options.append(click.option("--jobs", type=click.IntRange(1), metavar="N", help="Read logs with N processes."))
     if convergence:
         options += _convergence_options()
 
@@ -136,19 +136,19 @@ def rcp_points(function: F) -> F:
         type=click.Choice(["final", "deadline"]),
         default="final",
         show_default=True,
-        help="Reference points of the round: all, or those released by its deadline.",
+        help="Use all reference points of the round, or those released by its deadline.",
     )(function)
 
 
 def _convergence_options() -> tuple[Callable[[F], F], ...]:
     return (
-        click.option("--rcp", metavar="FILE", help="Reference points of your own for the benchmark they name."),
+        click.option("--rcp", metavar="FILE", help="Use the reference points in FILE for the benchmark they name."),
         rcp_points,
         click.option(
             "--rcp-bert-train-samples",
             "train_samples",
             is_flag=True,
-            help="Count the convergence of BERT by train_samples, not by epoch_num.",
+            help="Count the convergence of BERT by train_samples instead of epoch_num.",
         ),
     )
 

@@ -88,7 +88,7 @@ def format_option(function: F, formats: Sequence[str] = FORMATS) -> F:
         type=click.Choice(formats),
         default="text",
         show_default=True,
-        help="What the answer looks like.",
+        help="Set the output format.",
     )(function)
 
 
@@ -118,7 +118,7 @@ def output_options(
 
         if format_of_file is None:
             return format_option(_output_file(called), formats)
-        by_name = "What the answer looks like; else what the ending of FILE says, else text."
+        by_name = "Set the output format; otherwise taken from the ending of FILE, or text."
         return click.option("--format", "format_", type=click.Choice(formats), help=by_name)(_output_file(called))
 
     return decorate
@@ -128,8 +128,8 @@ def _output_file(function: F) -> F:
     from pathlib import Path
 
     file = click.Path(path_type=Path)
-    with_force = click.option("--force", is_flag=True, help="Replace FILE if it exists; it is kept under another name.")
-    return click.option("-o", "--output", metavar="FILE", type=file, help="Write to FILE, not to the screen.")(
+    with_force = click.option("--force", is_flag=True, help="Replace FILE; the earlier file is kept as FILE.~1~.")
+    return click.option("-o", "--output", metavar="FILE", type=file, help="Write to FILE instead of standard output.")(
         with_force(function)
     )
 

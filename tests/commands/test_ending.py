@@ -347,6 +347,7 @@ def test_every_command_shows_an_example_first_that_it_understands() -> None:
         assert isinstance(command, Command), words
         _, _, options = command.example.partition(f" {words.split()[-1]}")
         command.make_context(words, shlex.split(options)).close()
+        assert all(option.help for option in command.params if isinstance(option, click.Option)), words
         usage, _, text = command.get_help(click.Context(command, info_name=words)).partition("\n\n")
         assert usage.startswith("Usage:")
         assert text.startswith(f"  $ {command.example}\n\n")

@@ -18,13 +18,13 @@ from mlsub.commands.options import Target, output_options
     required=True,
     multiple=True,
     metavar="DIR",
-    help="A folder of rounds (DIR/v1.0/ORGANISATION/results), a round's, or an organisation's; repeatable.",
+    help="Look for results in DIR: a folder of rounds, a round or an organisation; repeatable.",
 )
 @click.option(
     "--basis",
     multiple=True,
     type=click.Choice(["published", "unscaled", "expected", "rcp_mean"]),
-    help="Score that decides; repeatable. Without it published, and unscaled too where logs were edited.",
+    help="Decide by this score; repeatable. By default published, and unscaled too where logs were edited.",
 )
 @output_options("audit")
 @click.option(
@@ -33,17 +33,17 @@ from mlsub.commands.options import Target, output_options
     type=click.Choice(["auto", "2021-06", "2025-07"]),
     default="auto",
     show_default=True,
-    help="Edition of the rules on quoting results; auto takes the one in force on the date of each document.",
+    help="Use this edition of the rules on quoting results; auto is the one in force on the date of each document.",
 )
 @click.option(
     "--documents",
     multiple=True,
     metavar="DIR",
-    help="Folder with the texts of documents, besides that of the claims file; repeatable.",
+    help="Also look for the texts of documents in DIR; repeatable.",
 )
 @click.option("--footnote", is_flag=True, help="Show the footnote that the rules require for each claim.")
 @click.option("--strict", is_flag=True, help="Also count fragile, partly true and unverifiable claims, and findings.")
-@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes that read logs.")
+@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Read logs with N processes.")
 def command(
     claims: Path,
     results: tuple[str, ...],

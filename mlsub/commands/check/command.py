@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 @click.command("check", cls=Command, example="mlsub check v5.1/NVIDIA")
 @asks(rules=True, convergence=True)
-@click.option("--strict", is_flag=True, help="Review findings count too: exit status 1 if there are any.")
-@click.option("--select", multiple=True, metavar="RULE", help="Show only findings of this rule or prefix.")
-@click.option("--ignore", multiple=True, metavar="RULE", help="Do not show findings of this rule or prefix.")
+@click.option("--strict", is_flag=True, help="Exit with 1 if there are review findings.")
+@click.option("--select", multiple=True, metavar="RULE", help="Show only findings of this rule or prefix; repeatable.")
+@click.option("--ignore", multiple=True, metavar="RULE", help="Hide findings of this rule or prefix; repeatable.")
 @output_options("check")
 def command(
     asked: Asked,

@@ -18,12 +18,12 @@ from mlsub.commands.options import Target, output_options
     "--packages/--trainings",
     "packages",
     default=None,
-    help="Compare the files, or the trainings; else packages where A and B are organisations or rounds.",
+    help="Compare as packages or as trainings; otherwise organisations and rounds are packages.",
 )
-@click.option("--pair", "pairs", metavar="A_ENTRY=B_ENTRY", multiple=True, help="Compare these two; repeatable.")
+@click.option("--pair", "pairs", metavar="A_ENTRY=B_ENTRY", multiple=True, help="Pair these two entries; repeatable.")
 @click.option("--borrow", is_flag=True, help="Check B, a resubmission of A, by the rules on borrowed hyperparameters.")
-@click.option("--from", "source", metavar="C", type=click.Path(), help="The entry that --borrow borrows from.")
-@click.option("--resubmit", is_flag=True, help="Check A, an old result, for a new round; B may be left out.")
+@click.option("--from", "source", metavar="C", type=click.Path(), help="Name the entry that --borrow borrows from.")
+@click.option("--resubmit", is_flag=True, help="Check A, an old result, for a new round; B is optional.")
 @asks(None)
 @output_options("compare")
 def command(

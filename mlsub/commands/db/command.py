@@ -29,11 +29,21 @@ def command() -> None:
 
 @command.command("build", cls=Command, example="mlsub db build v5.0 v5.1 -o results.duckdb")
 @click.argument("paths", metavar="DIR...", nargs=-1, type=click.Path())
-@click.option("--output", "-o", type=click.Path(), metavar="FILE", default="results.duckdb", show_default=True)
-@click.option("--records", type=click.Path(), metavar="FILE", multiple=True, help="Benchmark records; may be repeated.")
-@click.option("--parquet", type=click.Path(), metavar="DIR", help="Write the tables there as well, one file each.")
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(),
+    metavar="FILE",
+    default="results.duckdb",
+    show_default=True,
+    help="Write the database to FILE.",
+)
+@click.option(
+    "--records", type=click.Path(), metavar="FILE", multiple=True, help="Add the benchmark records in FILE; repeatable."
+)
+@click.option("--parquet", type=click.Path(), metavar="DIR", help="Also write each table to a Parquet file in DIR.")
 @asks(None, convergence=True)
-@click.option("--force", is_flag=True, help="Build FILE anew; what mlsub did not write there is kept as FILE.~1~.")
+@click.option("--force", is_flag=True, help="Build FILE anew; a file that mlsub did not write is kept as FILE.~1~.")
 @format_option
 def build(asked: Asked, output: str, records: tuple[str, ...], parquet: str | None, force: bool, format_: str) -> None:
     """Build a database of the submissions in DIR..., or bring one up to date.
@@ -69,9 +79,31 @@ def build(asked: Asked, output: str, records: tuple[str, ...], parquet: str | No
 
 @command.command("query", cls=Command, example="mlsub db query 'select * from entries limit 5'")
 @click.argument("statement", metavar="SQL")
-@click.option("--db", "database", type=click.Path(), metavar="FILE", default="results.duckdb", show_default=True)
-@click.option("--limit", type=click.IntRange(1, 10_000_000), metavar="N", default=1000, show_default=True)
-@click.option("--format", "format_", type=click.Choice([*FORMATS, "csv"]), default="text", show_default=True)
+@click.option(
+    "--db",
+    "database",
+    type=click.Path(),
+    metavar="FILE",
+    default="results.duckdb",
+    show_default=True,
+    help="Query this database.",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(1, 10_000_000),
+    metavar="N",
+    default=1000,
+    show_default=True,
+    help="Show at most N rows.",
+)
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice([*FORMATS, "csv"]),
+    default="text",
+    show_default=True,
+    help="Set the output format.",
+)
 def query(statement: str, database: str, limit: int, format_: str) -> None:
     """Answer a question in SQL, one SELECT; - reads it from standard input.
 

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     default=Path("demo"),
     show_default=True,
-    help="The folder that gets rehearsal-v1.0/<organisation>.",
+    help="Write rehearsal-v1.0/<organisation> into this folder.",
 )
-@click.option("--force", is_flag=True, help="Replace an earlier rehearsal of the same organisation.")
+@click.option("--force", is_flag=True, help="Replace an earlier demo of the same organisation.")
 def command(manifest: Path, output: Path, force: bool) -> None:
     """Train the rehearsal that MANIFEST describes, and lay it out as a submission in DIR.
 

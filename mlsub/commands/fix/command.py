@@ -18,11 +18,25 @@ if TYPE_CHECKING:
 
 @click.command("fix", cls=Command, example="mlsub fix v5.1/NVIDIA --write")
 @asks()
-@click.option("--write", is_flag=True, help="Make the repairs; without it, show them as a diff.")
+@click.option("--write", is_flag=True, help="Make the repairs; otherwise only show them.")
 @click.option("--select", "wanted", multiple=True, metavar="RULE", help="Repair only by this rule or prefix.")
 @click.option("--truncate", is_flag=True, help="Shorten logs above --limit instead; every record stays.")
-@click.option("--limit", type=click.IntRange(100), default=100, show_default=True, metavar="MIB", help="Size in MiB.")
-@click.option("--format", "format_", type=click.Choice([*FORMATS, "diff"]), default="text", show_default=True)
+@click.option(
+    "--limit",
+    type=click.IntRange(100),
+    default=100,
+    show_default=True,
+    metavar="MIB",
+    help="Set the size above which --truncate shortens a log.",
+)
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice([*FORMATS, "diff"]),
+    default="text",
+    show_default=True,
+    help="Set the output format.",
+)
 def command(asked: Asked, write: bool, wanted: tuple[str, ...], truncate: bool, limit: int, format_: str) -> None:
     """Propose repairs that need no knowledge of the run; make them with --write.
 

@@ -20,16 +20,18 @@ if TYPE_CHECKING:
 @click.command("init", cls=Command, example="mlsub init --from v5.1/NVIDIA")
 @click.argument("file", metavar="[FILE]", default="submission.yaml", type=click.Path(path_type=Path))
 @click.option("--from", "tree", metavar="TREE", type=click.Path(path_type=Path), help="Start from this submission.")
-@click.option("--organisation", metavar="NAME", help="The submitter.")
-@click.option("--usage", metavar="USAGE", help="training, hpc or rehearsal.")
-@click.option("--round", metavar="ROUND", help="5.1, 5.1.0 or v5.1.")
-@click.option("--division", type=click.Choice(["closed", "open"]), help="The division of all entries.")
-@click.option("--system", metavar="NAME", multiple=True, help="Add a system; repeat for more.")
-@click.option("--benchmark", metavar="NAME", multiple=True, help="Add a benchmark; repeat for more.")
-@click.option("--scaling", type=click.Choice(["strong", "weak"]), help="HPC: the scaling of all entries.")
-@click.option("--implementation", metavar="NAME", help="The name of the code's folder.")
-@click.option("--runs", metavar="DIR", default="runs", show_default=True, help="DIR/<system>/<benchmark> holds logs.")
-@click.option("--force", is_flag=True, help="Replace FILE; what it held is kept as FILE.~1~.")
+@click.option("--organisation", metavar="NAME", help="Name the submitter.")
+@click.option("--usage", metavar="USAGE", help="Set training, hpc or rehearsal.")
+@click.option("--round", metavar="ROUND", help="Name the round, as 5.1, 5.1.0 or v5.1.")
+@click.option("--division", type=click.Choice(["closed", "open"]), help="Set the division of all entries.")
+@click.option("--system", metavar="NAME", multiple=True, help="Add a system; repeatable.")
+@click.option("--benchmark", metavar="NAME", multiple=True, help="Add a benchmark; repeatable.")
+@click.option("--scaling", type=click.Choice(["strong", "weak"]), help="Set the scaling of all entries (HPC).")
+@click.option("--implementation", metavar="NAME", help="Name the folder of the code.")
+@click.option(
+    "--runs", metavar="DIR", default="runs", show_default=True, help="Take the logs from DIR/<system>/<benchmark>."
+)
+@click.option("--force", is_flag=True, help="Replace FILE; the earlier file is kept as FILE.~1~.")
 @click.option("--ask/--no-ask", default=None, help="Ask for what no option gives; the default on a terminal.")
 def command(
     file: Path, tree: Path | None, runs: str, force: bool, ask: bool | None, **flags: str | tuple[str, ...] | None

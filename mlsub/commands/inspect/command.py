@@ -19,11 +19,15 @@ if TYPE_CHECKING:
 @click.command("inspect", cls=Command, example="mlsub inspect v5.1/NVIDIA --select run.")
 @asks()
 @click.option(
-    "--against", metavar="PATH", multiple=True, help="Compare with these runs besides, and report on PATH only."
+    "--against", metavar="PATH", multiple=True, help="Compare with these runs too, but report only on PATH; repeatable."
 )
-@click.option("--select", "selected", metavar="RULE", multiple=True, help="Show only rules that start so.")
-@click.option("--ignore", "ignored", metavar="RULE", multiple=True, help="Leave out rules that start so.")
-@click.option("--rates", is_flag=True, help="Say how often each rule applies, in place of the findings.")
+@click.option(
+    "--select", "selected", metavar="RULE", multiple=True, help="Show only findings of this rule or prefix; repeatable."
+)
+@click.option(
+    "--ignore", "ignored", metavar="RULE", multiple=True, help="Hide findings of this rule or prefix; repeatable."
+)
+@click.option("--rates", is_flag=True, help="Show how often each rule applies instead of the findings.")
 @output_options("inspect")
 def command(
     asked: Asked,

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 )
 @click.option("--write", is_flag=True, help="Write the package; without it, show the plan.")
 @click.option("--force", is_flag=True, help="Replace OUT if mlsub wrote everything in it.")
-@click.option("--even-rejected", is_flag=True, help="Put the result in place even if mlsub check rejects it.")
+@click.option("--even-rejected", is_flag=True, help="Write the package even if mlsub check rejects it.")
 @format_option
 def command(asked: Asked, output: Path, write: bool, force: bool, even_rejected: bool, format_: str) -> None:
     """Join packages A, B, ... of one organisation into OUT, the organisation's folder.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     metavar="DIR",
     required=True,
     type=click.Path(path_type=Path),
-    help="The organisation's folder, such as training_v5.1/ACME.",
+    help="Write to the organisation's folder, such as training_v5.1/ACME.",
 )
 @click.option("--write", is_flag=True, help="Write the package; without it, show what would be written.")
 @click.option("--force", is_flag=True, help="Remove files that pack wrote and the manifest no longer names.")
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @click.option("--scaffold", is_flag=True, help="Create missing files beside the code from templates.")
 @click.option("--allow", multiple=True, metavar="RULE", help="Write it although this rule rejects; needs --reason.")
 @click.option("--reason", multiple=True, metavar="TEXT", help="Say why: one for all, or one for each --allow.")
-@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes that read logs.")
+@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Read logs with N processes.")
 @format_option
 def command(
     manifest: Path,

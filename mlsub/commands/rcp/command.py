@@ -27,9 +27,9 @@ def _common(function: F) -> F:
     decorators = (
         click.argument("benchmark"),
         click.option(
-            "--round", "round_", metavar="ROUND", help="1.0 or v1.0; else the newest round with this benchmark."
+            "--round", "round_", metavar="ROUND", help="Set the round; otherwise the newest with this benchmark."
         ),
-        click.option("--usage", metavar="USAGE", help="training or hpc."),
+        click.option("--usage", metavar="USAGE", help="Set training or hpc."),
         rcp_points,
     )
     for decorator in reversed(decorators):
@@ -71,7 +71,9 @@ def show(benchmark: str, round_: str | None, usage: str | None, points: Which, t
     short_help="Say what a batch size needs, before any run.",
 )
 @_common
-@click.option("--batch-size", type=click.FloatRange(min=1), required=True, help="Global batch size of the runs.")
+@click.option(
+    "--batch-size", type=click.FloatRange(min=1), required=True, help="Set the global batch size of the runs."
+)
 @output_options("rcp plan")
 def plan(
     benchmark: str, round_: str | None, usage: str | None, points: Which, batch_size: float, target: Target
@@ -98,7 +100,7 @@ def plan(
 )
 @asks(rules=True, convergence=True)
 @click.option("--runs", type=click.IntRange(1, 200), metavar="N", help="Compute the chance that N further runs pass.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the bootstrap.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Set the seed of the bootstrap.")
 @output_options("rcp margin")
 def margin(asked: Asked, runs: int | None, seed: int, target: Target) -> None:
     """Show how near the limit of the convergence test existing results are.
@@ -136,19 +138,19 @@ def margin(asked: Asked, runs: int | None, seed: int, target: Target) -> None:
 @click.option(
     "--output", "-o", metavar="FILE", required=True, type=click.Path(), help="Write to FILE: rcps_<benchmark>.json."
 )
-@click.option("--name", metavar="NAME", help="Call records NAME_<batch size>; else <benchmark>_ref_<batch size>.")
-@click.option("--creator", metavar="TEXT", help="Who ran the reference; else submission_org of the logs.")
-@click.option("--when", metavar="TEXT", help="When; else the day of the first run.")
-@click.option("--platform", metavar="TEXT", help="On what; else submission_platform of the logs.")
+@click.option("--name", metavar="NAME", help="Name records NAME_<batch size>; otherwise <benchmark>_ref_<batch size>.")
+@click.option("--creator", metavar="TEXT", help="Name who ran the reference; otherwise submission_org of the logs.")
+@click.option("--when", metavar="TEXT", help="Set the date; otherwise the day of the first run.")
+@click.option("--platform", metavar="TEXT", help="Name the platform; otherwise submission_platform of the logs.")
 @click.option(
     "--hyperparameter",
     "hyperparameters",
     metavar="KEY",
     multiple=True,
-    help="Also write the logged value of KEY; may be repeated.",
+    help="Also write the logged value of KEY; repeatable.",
 )
 @click.option("--append", metavar="FILE", type=click.Path(), help="Add to the records of this reference file.")
-@click.option("--force", is_flag=True, help="Replace FILE; what it held is kept as FILE.~1~.")
+@click.option("--force", is_flag=True, help="Replace FILE; the earlier file is kept as FILE.~1~.")
 @format_option
 def build(
     asked: Asked,
@@ -212,7 +214,7 @@ def _refuse(problems: Sequence[str]) -> NoReturn:
     "plot", cls=Command, example="mlsub rcp plot bert -o bert.svg", short_help="Draw the reference, and runs beside it."
 )
 @asks("BENCHMARK|PATH...", rules=True, convergence=True)
-@click.option("--benchmark", "benchmarks", metavar="NAME", multiple=True, help="Draw only this one; may be repeated.")
+@click.option("--benchmark", "benchmarks", metavar="NAME", multiple=True, help="Draw only this benchmark; repeatable.")
 @click.option(
     "--output",
     "-o",
@@ -221,7 +223,7 @@ def _refuse(problems: Sequence[str]) -> NoReturn:
     metavar="FILE",
     help="Write to FILE, which ends in .svg, .png or .html.",
 )
-@click.option("--force", is_flag=True, help="Replace FILE; what it held is kept as FILE.~1~.")
+@click.option("--force", is_flag=True, help="Replace FILE; the earlier file is kept as FILE.~1~.")
 def plot(asked: Asked, benchmarks: tuple[str, ...], output: str, force: bool) -> None:
     """Draw the reference points of a benchmark, the acceptance limit, and the runs below PATH.
 

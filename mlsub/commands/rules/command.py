@@ -21,8 +21,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def _usage_and_rules(function: F) -> F:
     """--usage and --rules; the function gets the path of the rules as ``overlay``."""
-    usage = click.option("--usage", metavar="USAGE", help="training, hpc or rehearsal.")
-    own = "Rules of your own as well; see docs/overlay.md."
+    usage = click.option("--usage", metavar="USAGE", help="Set training, hpc or rehearsal.")
+    own = "Add rules of your own; see docs/overlay.md."
     return usage(click.option("--rules", "overlay", metavar="FILE", callback=_overlay, help=own)(function))
 
 
@@ -55,10 +55,10 @@ def _one_benchmark(function: Callable[..., None]) -> Callable[..., None]:
         found, name = find_benchmark(benchmark, round_, usage, overlay)
         function(of=(found, division, name), **others)
 
-    newest = "By default the newest round with this benchmark."
+    newest = "Set the round; otherwise the newest with this benchmark."
     for option in (
         _usage_and_rules,
-        _division(default="closed", show_default=True, help="closed or open."),
+        _division(default="closed", show_default=True, help="Choose closed or open."),
         click.option("--round", "round_", metavar="ROUND", help=newest),
         click.argument("benchmark"),
     ):
@@ -72,9 +72,9 @@ def command() -> None:
 
 
 @command.command("list", example="mlsub rules list --round 5.1")
-@click.option("--round", "round_", metavar="ROUND", help="The benchmarks of one round.")
-@click.option("--benchmark", metavar="BENCHMARK", help="The rounds of one benchmark; with --round: its rule ids.")
-@_division(help="closed (the default) or open: whose targets or ids to show.")
+@click.option("--round", "round_", metavar="ROUND", help="List the benchmarks of this round.")
+@click.option("--benchmark", metavar="BENCHMARK", help="List the rounds of this benchmark; with --round, its rule ids.")
+@_division(help="Show the targets or ids of closed (the default) or open.")
 @_usage_and_rules
 @output_options("rules list")
 def list_(
@@ -138,8 +138,8 @@ def keys(of: tuple[Round, str, str], target: Target) -> None:
 @command.command("diff", example="mlsub rules diff 5.0 5.1")
 @click.argument("old", metavar="OLD")
 @click.argument("new", metavar="NEW")
-@click.option("--benchmark", metavar="BENCHMARK", help="Only this benchmark.")
-@_division(help="Only this division.")
+@click.option("--benchmark", metavar="BENCHMARK", help="Compare only this benchmark.")
+@_division(help="Compare only this division.")
 @click.option("--submission", type=click.Path(), metavar="PATH", help="Also check the logs of PATH by both rounds.")
 @_usage_and_rules
 @output_options("rules diff")

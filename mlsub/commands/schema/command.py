@@ -12,9 +12,9 @@ from mlsub.commands.lazy import Command
 
 @click.command("schema", cls=Command, example="mlsub schema manifest")
 @click.argument("words", metavar="[NAME]", nargs=-1)
-@click.option("--round", "round_", metavar="ROUND", help="system: of this round; else of the newest.")
-@click.option("--usage", metavar="USAGE", help="system: training, hpc or rehearsal; training if not given.")
-@click.option("--strict", is_flag=True, help="system: with what a review asks of single values.")
+@click.option("--round", "round_", metavar="ROUND", help="Set the round of the system schema; otherwise the newest.")
+@click.option("--usage", metavar="USAGE", help="Set the usage of the system schema: training, hpc or rehearsal.")
+@click.option("--strict", is_flag=True, help="Add what a review asks of single values to the system schema.")
 def command(words: tuple[str, ...], round_: str | None, usage: str | None, strict: bool) -> None:
     """Print the JSON Schema of NAME, for editors and other tools.
 

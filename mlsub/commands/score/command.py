@@ -29,7 +29,7 @@ def _format_of(file: Path) -> str | None:
 @click.command("score", cls=Command, example="mlsub score v5.1/NVIDIA --format csv -o scores.csv")
 @asks(rules=True, convergence=True)
 @click.option("--window", "select", type=click.IntRange(1), metavar="N", help="Select which N of more runs to submit.")
-@click.option("--write-scaling", is_flag=True, help="Write a missing scaling.json with the expected factor.")
+@click.option("--write-scaling", is_flag=True, help="Write missing scaling.json files with the expected factor.")
 @output_options("score", (*FORMATS, "csv", "parquet", "xlsx"), _format_of)
 def command(
     asked: Asked,

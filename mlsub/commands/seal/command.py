@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @click.command("seal", cls=Command, example="mlsub seal v5.1/NVIDIA -o NVIDIA.tar.gz.age --recipient age1...")
 @click.argument("tree", metavar="TREE", type=click.Path())
-@file_option("--output", "-o", help="Write FILE; default: TREE.tar.gz.age, next to TREE.")
+@file_option("--output", "-o", help="Write to FILE instead of TREE.tar.gz.age beside TREE.")
 @click.option(
     *("--recipient", "-r", "recipients"),
     multiple=True,

@@ -38,10 +38,10 @@ def _said(function: Callable[..., None]) -> Callable[..., None]:
         function(said=said, **others)
 
     decorators = (
-        click.option("--submitter", metavar="S", help="Your organisation, as its folder is called."),
-        click.option("--division", metavar="D", help="closed or open."),
-        click.option("--status", metavar="S", help="onprem, cloud, preview or rdi; written as every round takes it."),
-        click.option("--set", "changes", multiple=True, metavar="FIELD=VALUE", help="Any other field."),
+        click.option("--submitter", metavar="S", help="Name your organisation, as its folder is named."),
+        click.option("--division", metavar="D", help="Choose closed or open."),
+        click.option("--status", metavar="S", help="Set the status: onprem, cloud, preview or rdi."),
+        click.option("--set", "changes", multiple=True, metavar="FIELD=VALUE", help="Set any other field."),
     )
     for decorator in reversed(decorators):
         called = decorator(called)
@@ -65,8 +65,8 @@ def _change(text: str) -> tuple[str, str]:
 
 def _file(function: F) -> F:
     """-o and --force: the description goes to a file."""
-    output = click.option("-o", "--output", metavar="FILE", help="Write to FILE, not to the screen.")
-    force = click.option("--force", is_flag=True, help="Replace FILE if it exists; it is kept as FILE.~1~.")
+    output = click.option("-o", "--output", metavar="FILE", help="Write to FILE instead of standard output.")
+    force = click.option("--force", is_flag=True, help="Replace FILE; the earlier file is kept as FILE.~1~.")
     return output(force(function))
 
 
@@ -95,8 +95,10 @@ def list_(target: Target) -> None:
 
 @command.command("show", example="mlsub system show ipu-pod16")
 @click.argument("name")
-@click.option("--hosts", type=click.IntRange(1, 100_000), metavar="N", help="On this many hosts.")
-@click.option("--framework", metavar="NAME", help="As published with this framework; by default the first one.")
+@click.option(
+    "--hosts", type=click.IntRange(1, 100_000), metavar="N", help="Show the system with this number of hosts."
+)
+@click.option("--framework", metavar="NAME", help="Show it with this framework; otherwise the first published one.")
 @click.option("--sources", is_flag=True, help="Show the source of each value.")
 @output_options("system show", (*FORMATS, "yaml"))
 def show(name: str, hosts: int | None, framework: str | None, sources: bool, target: Target) -> None:
@@ -126,9 +128,11 @@ def show(name: str, hosts: int | None, framework: str | None, sources: bool, tar
 
 
 @command.command("new", example="mlsub system new --from ipu-pod16 --submitter Graphcore")
-@click.option("--from", "from_", required=True, metavar="NAME", help="A system of mlsub system list.")
-@click.option("--hosts", type=click.IntRange(1, 100_000), metavar="N", help="How many hosts.")
-@click.option("--framework", metavar="F", help="A published one by its name, or yours with its version.")
+@click.option(
+    "--from", "from_", required=True, metavar="NAME", help="Start from this system; mlsub system list shows them."
+)
+@click.option("--hosts", type=click.IntRange(1, 100_000), metavar="N", help="Set the number of hosts.")
+@click.option("--framework", metavar="F", help="Name a published framework, or your own with its version.")
 @_said
 @_file
 def new(from_: str, hosts: int | None, framework: str | None, said: Asked, output: str | None, force: bool) -> None:
@@ -166,9 +170,14 @@ def _put(draft: Draft, output: str | None, *, force: bool) -> None:
 
 @command.command("check", example="mlsub system check v5.1/NVIDIA/systems")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path())
-@click.option("--round", "round_", metavar="ROUND", help="1.0 or v1.0; else read off the folders, else the newest.")
-@click.option("--usage", metavar="USAGE", help="training, hpc or rehearsal.")
-@click.option("--strict", is_flag=True, help="Review findings count too: exit status 1 if there are any.")
+@click.option(
+    "--round",
+    "round_",
+    metavar="ROUND",
+    help="Set the round, such as 1.0; otherwise taken from the folders, or the newest.",
+)
+@click.option("--usage", metavar="USAGE", help="Set training, hpc or rehearsal.")
+@click.option("--strict", is_flag=True, help="Exit with 1 if there are review findings.")
 @output_options("system check")
 def check(files: tuple[str, ...], round_: str | None, usage: str | None, strict: bool, target: Target) -> None:
     """Check system descriptions: the official verdict, and what a careful reviewer would ask.
@@ -188,7 +197,7 @@ def check(files: tuple[str, ...], round_: str | None, usage: str | None, strict:
 @command.command("capture", example="mlsub system capture --submitter NVIDIA -o node.json")
 @click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path())
 @click.option("--merge", is_flag=True, help="Join the captures FILE... instead of capturing this host.")
-@click.option("--hosts", metavar="A,B", help="Capture these hosts by ssh instead; mlsub must be installed on them.")
+@click.option("--hosts", metavar="A,B", help="Capture these hosts over ssh; mlsub must be installed on them.")
 @_said
 @click.option("--sources", is_flag=True, help="Show a table with the source of each value.")
 @click.option(
@@ -197,7 +206,7 @@ def check(files: tuple[str, ...], round_: str | None, usage: str | None, strict:
     type=click.Choice(["description", "json"]),
     default="description",
     show_default=True,
-    help="json is this host's capture with sources, for --merge.",
+    help="Set the output format; json is the capture with sources, for --merge.",
 )
 @_file
 def capture(

@@ -37,7 +37,7 @@ def _until(_: click.Context, __: click.Parameter, value: str) -> float | None:
     type=click.Choice(["auto", "text", "jsonl"]),
     default="auto",
     show_default=True,
-    help="auto is a live view on a terminal, elsewhere text: a line a change. jsonl is for machines.",
+    help="Set the output format; auto is a live view on a terminal and otherwise text, one line per change.",
 )
 @click.option("--exec", "exec_", metavar="CMD", help="Run CMD on a finding and at the end, without a shell; see below.")
 @click.option(
@@ -46,9 +46,15 @@ def _until(_: click.Context, __: click.Parameter, value: str) -> float | None:
     default=1.0,
     show_default=True,
     metavar="S",
-    help="Seconds between two looks.",
+    help="Read the logs every S seconds.",
 )
-@click.option("--until", callback=_until, default="stop", metavar="stop|idle:S", help="End after S silent seconds too.")
+@click.option(
+    "--until",
+    callback=_until,
+    default="stop",
+    metavar="stop|idle:S",
+    help="Also end after S seconds without a new line.",
+)
 @click.option("--logs", type=click.IntRange(1, 256), default=1, metavar="N", help="Wait until N logs have ended.")
 def command(
     asked: Asked,
