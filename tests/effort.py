@@ -14,3 +14,8 @@ FAST = _ASKED == "fast"
 def effort(quick: int, full: int) -> int:
     """How many tries (or bytes) a test makes."""
     return full if LONG else quick
+
+
+#: Seconds after which a process or a thread that should have ended counts as hung: no verdict on how fast it is, so far
+#: beyond what it takes on a busy machine.
+HUNG = 600.0

@@ -39,6 +39,7 @@ _ANSWERS = {
     "system show": "mlsub.commands.system.run.Shown",
     "score selection": "mlsub.commands.score.select.Selected",
     "seal": "mlsub.commands.seal.receipt.Sealing",
+    "site": "mlsub.commands.site.build.Built",
     "unseal": "mlsub.commands.unseal.run.Unsealing",
     "verify": "mlsub.commands.verify.run.Checked",
 }

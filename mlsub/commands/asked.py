@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mlsub.judge.log import NewFold
     from mlsub.judge.pool import Progress
     from mlsub.submission.report import Report
-    from mlsub.workspace.settings import Settings
+    from mlsub.workspace.places import Settings
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -68,7 +68,7 @@ class Asked(NamedTuple):
 
     def _settings(self, progress: Progress | None, overlay: str | None, folds: tuple[NewFold, ...] = ()) -> Settings:
         from mlsub.convergence.entry import Options
-        from mlsub.workspace.settings import Settings
+        from mlsub.workspace.places import Settings
 
         options = Options(self.rcp, self.train_samples, self.points)
         return Settings(self.round, self.usage, self.jobs, progress, overlay, options, folds)

@@ -1,1 +1,1 @@
-"""When a run converged, and against what that is held."""
+"""When a run converged, and the reference that it is compared with."""

@@ -1,4 +1,4 @@
-"""How the RCP test of a round's day computes."""
+"""How the RCP test in force for a round computes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class Algorithm(msgspec.Struct, frozen=True):
-    """The variant of the test; the fields are told in algorithms.yaml."""
+    """The variant of the test; algorithms.yaml describes the fields."""
 
     stdev: Literal["trimmed", "full"]
     pruning: Literal["none", "minimum", "mean"]
@@ -37,7 +37,7 @@ class Algorithm(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=32)
 def algorithm_of(usage: str, round_name: str, overlay: str | None = None) -> Algorithm | None:
-    """The variant of a round, be it one that an overlay file adds; None where the round had no such test."""
+    """The variant of a round, which may be one that an overlay file adds; None where the round had no such test."""
     return _in_force(_table().get(usage) or {}, usage, round_name, overlay)
 
 
@@ -87,7 +87,7 @@ def is_tested(benchmark: str) -> bool:
 
 
 def _in_force(since: Mapping[str, T], usage: str, round_name: str, overlay: str | None) -> T | None:
-    """Of what holds from a round on, what holds in this one; None before the first."""
+    """Of values that each apply from a round on, the one that applies in this round; None before the first."""
     rounds = known_rounds(usage, overlay)
     earlier = [name for name in rounds[: rounds.index(round_name) + 1] if name in since]
     return since[earlier[-1]] if earlier else None

@@ -11,7 +11,7 @@ import msgspec
 
 from mlsub.convergence.statistics import cut_of, mean_of
 
-#: Fewer runs that converged tell nothing of their spread.
+#: Fewer runs that converged say nothing about their spread.
 LEAST_RUNS = 3
 
 
@@ -28,9 +28,9 @@ USUAL = Bootstrap()
 
 
 class Chance(msgspec.Struct, frozen=True):
-    """The chance (0 to 1) that ``runs`` further runs pass; ``low`` to ``high`` is None where no interval can be told.
+    """The chance (0 to 1) that ``runs`` further runs pass; ``low`` to ``high`` is None where there is no interval.
 
-    ``certain`` says that the runs at hand show no spread at all, so that the chance is 0 or 1 as far as they tell.
+    ``certain`` says that the runs at hand show no spread at all, so that the chance is 0 or 1 as far as they show.
     """
 
     runs: int
@@ -45,12 +45,12 @@ def chance_of(
 ) -> Chance | None:
     """The chance that an entry of further runs, distributed like those at hand, passes: a studentised bootstrap.
 
-    What is uncertain is less the resampling than what three to ten runs tell of the distribution. A plain, double or
+    What is uncertain is less the resampling than what three to ten runs say about the distribution. A plain, double or
     Bayesian bootstrap knows no value beyond those seen: three runs that happen to lie above the limit give it 100 %,
     and an interval of no width. So each of ``worlds`` draws supposes another distribution that could have given the
     runs at hand: its spread is s·√((n-1)/χ²) and its mean lies s/√n·t around theirs, as in Student's test, its shape is
     that of their residuals, and its share of failing runs is drawn from Beta(failed, converged). In each, the chance
-    is read off the same resampled olympic means of residuals. The value told is the mean over the worlds, the interval
+    is read off the same resampled olympic means of residuals. The value is the mean over the worlds, the interval
     their central part.
 
     Measured on simulated entries of 3, 5, 10 and 40 runs (normal, skewed, on a coarse grid, some failing; true chances

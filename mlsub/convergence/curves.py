@@ -27,10 +27,10 @@ Line = tuple[tuple[float, float], ...]
 class Reference(msgspec.Struct, frozen=True, kw_only=True):
     """The reference of a benchmark in a round; values are in ``unit``.
 
-    ``points`` are all points by batch size, ``kept`` those the official pruning keeps, ``removed`` why the others go
-    (see :class:`mlsub.convergence.verdict.Pruning`), ``hull`` the lower hull of the written rules. ``runs`` is the
-    number of result files of an entry, ``earlier`` what the round lets a result be below the least accepted mean,
-    ``normalised`` whether a faster accepted result is scaled to the mean, ``source`` the file the points are from.
+    ``points`` are all points by batch size, ``kept`` those the official pruning keeps, ``hull`` the lower hull of the
+    written rules. ``runs`` is the number of result files of an entry, ``earlier`` what the round lets a result be
+    below the least accepted mean, ``normalised`` whether a faster accepted result is scaled to the mean, ``source``
+    the file the points are from, ``removed`` see :class:`mlsub.convergence.verdict.Pruning`.
     """
 
     benchmark: str

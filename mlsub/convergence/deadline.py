@@ -17,7 +17,7 @@ Which = Literal["final", "deadline"]
 
 
 class Later(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How the final points of a round differ from those at its deadline; the fields are told in later_points.yaml."""
+    """How the final points of a round differ from those at its deadline; later_points.yaml describes the fields."""
 
     source: str
     added: dict[str, tuple[float, ...]] = {}

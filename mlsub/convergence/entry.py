@@ -30,7 +30,7 @@ from mlsub.submission.report import RcpResult
 
 #: So many batch sizes of one entry are each tested.
 _MOST_SIZES = 10
-#: What a bypass lets pass; a test that could not begin is no result that a bypass can turn.
+#: What a bypass lets pass; a bypass cannot turn a test that could not begin.
 _BYPASSED = ("exact", "interpolated", "missing")
 
 
@@ -46,7 +46,7 @@ USUAL = Options()
 
 
 class Convergence(msgspec.Struct, frozen=True):
-    """What the test of an entry comes to."""
+    """The result of the test of an entry."""
 
     result: RcpResult
     findings: tuple[Finding, ...] = ()
@@ -67,12 +67,12 @@ class _Setting(msgspec.Struct, frozen=True):
 def convergence_of(
     entry: Entry, needs: Benchmark, round_: Round, flags: Flags = NO_FLAGS, options: Options = USUAL
 ) -> Convergence:
-    """Hold an entry against the reference of its round, as the official checker of the round's day does.
+    """Compare an entry with the reference of its round, as the official checker in force for the round does.
 
     Args:
         entry: with its judged logs.
         needs: what the folder's benchmark asks for.
-        round_: whose reference and algorithm hold.
+        round_: whose reference and algorithm apply.
         flags: those of the submission.
         options: those of the caller.
     """
@@ -190,7 +190,7 @@ def _not_read(progress: Progress) -> str | None:
     """Why the points of the runs are not known."""
     if progress.crashes:
         return "crash"
-    return "no-point" if progress.untold or progress.beyond else None
+    return "no-point" if progress.unknown or progress.beyond else None
 
 
 def _counted(test: _Setting) -> str:
@@ -219,7 +219,7 @@ def _hull(entry: Entry, test: _Setting, progress: Progress, result: Result, rcp:
 def _deadline(
     entry: Entry, test: _Setting, progress: Progress, result: Result, round_: Round, rcp: RcpResult
 ) -> Iterator[Finding]:
-    """Which points count where that was asked for, and what the other release's points would come to."""
+    """Which points count where that was asked for, and the answer with the other release's points."""
     if test.which == "deadline":
         yield words.deadline_points(entry, test.needs.name, round_)
     if test.others is None:
@@ -230,7 +230,7 @@ def _deadline(
 
 
 def _mixed(entry: Entry, test: _Setting, progress: Progress, rcp: RcpResult) -> Iterator[Finding]:
-    """To v2.1 the batch size of the log that is read last counts: what each of several would come to."""
+    """To v2.1 the batch size of the log that is read last counts: the answer with each of several."""
     if test.algorithm.name != "folder":
         return
     sizes: dict[str, Any] = {}
@@ -239,7 +239,7 @@ def _mixed(entry: Entry, test: _Setting, progress: Progress, rcp: RcpResult) -> 
         for size in log.run.reading.usual.sizes:
             shown = show(size)
             sizes.setdefault(shown, size)
-            users.setdefault(shown, []).append(log.path.rpartition("/")[2])
+            users.setdefault(shown, []).append(log.name)
     if len(sizes) > 1:
         answers = [
             (shown, users[shown], _judged(msgspec.structs.replace(progress, batch_size=size), test))

@@ -19,7 +19,7 @@ from mlsub.io.show import show
 from mlsub.rounds import get_round, known_rounds, usages
 from mlsub.rules.load import benchmark
 
-#: Problems of one file that are told.
+#: Problems of one file that are reported.
 _MAX_PROBLEMS = 20
 #: Batch sizes of one benchmark; installed files have up to thirteen, and each costs a search for its limit.
 _MAX_RECORDS = 1000
@@ -100,10 +100,10 @@ def check_records(records: Any) -> Iterator[Problem]:
         yield Problem("error", "An object of reference points is needed, each under a name of its own")
         return
     if not records:
-        yield Problem("error", "It holds no reference point")
+        yield Problem("error", "It has no reference points")
         return
     if len(records) > _MAX_RECORDS:
-        yield Problem("error", f"It holds {len(records)} records; more than {_MAX_RECORDS} are not read")
+        yield Problem("error", f"It has {len(records)} records; more than {_MAX_RECORDS} are not read")
         return
     for name in _names_twice(records):
         yield Problem("error", "Two records have the same name, of which only one would count", name[:60])

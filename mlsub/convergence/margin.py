@@ -12,14 +12,14 @@ from mlsub.convergence.curves import reference_of
 from mlsub.convergence.deadline import Which
 from mlsub.convergence.runs import BEYOND
 from mlsub.convergence.statistics import cut_of, mean_of
-from mlsub.convergence.words import number
+from mlsub.convergence.words import number, words_of
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import show
 from mlsub.rounds import Round
 from mlsub.rules.load import benchmark
 from mlsub.submission.report import EntryResult, RcpResult, Report
 
-#: So few distinct convergence points tell little of how runs spread.
+#: So few distinct convergence points say little about how runs spread.
 _FEW = 2
 
 
@@ -68,7 +68,7 @@ class Margin(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Untested(msgspec.Struct, frozen=True, kw_only=True):
-    """An entry that is not held against a reference, and why."""
+    """An entry that is not compared with a reference, and why."""
 
     path: str
     organisation: str
@@ -79,19 +79,11 @@ class Untested(msgspec.Struct, frozen=True, kw_only=True):
 
 def untested(entry: EntryResult, round_: Round) -> Untested:
     """Say why an entry is not tested."""
-    reasons = {
-        "open-division": "the Open division has no convergence test",
-        "unknown-division": (
-            "no system description names its division"
-            if entry.division is None
-            else f"{show(entry.division)} is not a division, so it is not known whether it is tested"
-        ),
-        "round-without-test": f"{round_.title} had no convergence test",
-        "unknown-benchmark": f"{show(entry.benchmark)} is not a benchmark of {round_.title}",
-        "round-of-your-own": "a round of your own has only the reference points named with --rcp",
-        "benchmark-without-test": f"{entry.benchmark} is not compared with a reference in any round",
-    }
-    why = reasons.get(entry.rcp.how or "", entry.rcp.how or "no reason is known")
+    how = entry.rcp.how or ""
+    if how == "unknown-division" and entry.division is not None:
+        how = "other-division"
+    names = {"round": round_.title, "benchmark": entry.benchmark, "division": show(entry.division)}
+    why = words_of("untested").get(how, how or "no reason is known").format(shown=show(entry.benchmark), **names)
     return Untested(
         path=entry.path, organisation=entry.organisation, system=entry.system, benchmark=entry.benchmark, why=why
     )
@@ -121,7 +113,7 @@ def margin_of(
     Args:
         entry: its ``rcp`` is not ``not-required``.
         name: the benchmark it is tested as, see :func:`benchmark_held`.
-        round_: whose reference holds.
+        round_: whose reference applies.
         bootstrap: how the chance is computed.
         further: of how many further runs the chance is; None for as many as an entry has.
         own: a file of reference points in place of the installed ones.
@@ -200,8 +192,9 @@ def _notes(
 ) -> Iterator[str]:
     if verdict == "open":
         yield f"{entry.runs} of {needed} runs are present, so there is no verdict yet; the limit is for all {needed}"
-    if rcp.how in _ENDED:
-        yield _ENDED[rcp.how]
+    ended = words_of("ended").get(rcp.how or "")
+    if ended is not None:
+        yield ended
     elif rcp.how == "insufficient-convergence" and verdict != "open":
         yield f"{rcp.points.count(None)} runs did not converge; {cut_of(name)} may"
     elif rcp.verdict == "missing" and rcp.minimum is None:
@@ -213,13 +206,6 @@ def _notes(
     yield from _about_chance(rcp, name, runs, chance)
 
 
-_ENDED = {
-    "no-runs": "there is no result file",
-    "no-reference": "there is no reference to compare it with; mlsub check says why",
-    "no-batch-size": "the runs do not agree on batch size and benchmark; mlsub check says which of them differ",
-    "no-point": "a run says success but does not show where it converged; mlsub check says which",
-    "crash": "the official checker ends with a traceback; mlsub check says at which record",
-}
 #: Answers that leave the points of the runs unknown.
 _UNKNOWN = ("no-point", "crash")
 

@@ -33,11 +33,11 @@ class CrashedRun(msgspec.Struct, frozen=True):
 
 
 class Progress(msgspec.Struct, frozen=True):
-    """What the runs of an entry came to.
+    """How far the runs of an entry had to train.
 
     ``by_run`` are the convergence points (epochs, samples or steps) in the order of the runs, None for a run that did
     not converge; ``points`` the list the round's test works on, with NEVER in place of what did not converge.
-    ``failed`` counts the runs that did not, ``untold`` names (by number) those that say success and tell no point,
+    ``failed`` counts the runs that did not, ``unknown`` names (by number) those that say success and show no point,
     ``beyond`` those with more records than are read, ``crashes`` those that the official checker cannot read.
     ``batch_size`` and ``benchmark`` are None where the logs state none, or several.
     """
@@ -47,7 +47,7 @@ class Progress(msgspec.Struct, frozen=True):
     batch_size: Any
     benchmark: str | None
     by_run: tuple[float | None, ...] = ()
-    untold: tuple[int, ...] = ()
+    unknown: tuple[int, ...] = ()
     beyond: tuple[tuple[int, str], ...] = ()
     crashes: tuple[CrashedRun, ...] = ()
 
@@ -79,7 +79,7 @@ def progress_of(
         batch_size=size[0] if size else None,
         benchmark=folder if by_folder else next((name for name in names if isinstance(name, str)), None),
         by_run=tuple(_point(some) for some in stops),
-        untold=tuple(sorted({n for n, stop in counted if stop and stop.kind in ("none", "unordered")})),
+        unknown=tuple(sorted({n for n, stop in counted if stop and stop.kind in ("none", "unordered")})),
         beyond=tuple((n, count.beyond) for n, count in enumerate(counts) if count.beyond),
         crashes=tuple(_crashes(counts, counted, size)),
     )

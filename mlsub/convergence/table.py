@@ -62,6 +62,7 @@ def reference_table(round_: Round, name: str, which: Which = "final") -> Referen
         MlsubError: there are none, or the installed file is broken.
     """
     reference = reference_of(round_, name, which=which)
+    removed = dict(reference.removed)
     rows = tuple(
         Row(
             batch_size=point.batch_size,
@@ -71,7 +72,7 @@ def reference_table(round_: Round, name: str, which: Which = "final") -> Referen
             minimum=reference.allowed(point).minimum,
             kept=point in reference.kept,
             on_hull=point in reference.hull,
-            pruned_by=dict(reference.removed).get(point.batch_size, ()),
+            pruned_by=removed.get(point.batch_size, ()),
         )
         for point in reference.points
     )

@@ -24,7 +24,7 @@ _MAX_STEPS = 64
 class Band(msgspec.Struct, frozen=True):
     """The values of one measure that are good enough: from ``low`` to ``high``, None for no bound.
 
-    ``name`` tells measures apart where a benchmark has several.
+    ``name`` is that of the measure where a benchmark has several.
     """
 
     name: str | None
@@ -35,7 +35,7 @@ class Band(msgspec.Struct, frozen=True):
 class Target(msgspec.Struct, frozen=True):
     """A quality target.
 
-    ``key`` is the key of the evaluations; where ``field`` is given, each of them holds one measure, named by this entry
+    ``key`` is the key of the evaluations; where ``field`` is given, each of them has one measure, named by this entry
     of its metadata, and those with the same ``by`` count together. ``words`` say the target.
     """
 
@@ -88,12 +88,12 @@ def _number(constraint: Constraint, stated: Stated) -> float | None:
     try:
         number = float(parse(operand[1:]).compute(stated) if is_formula(operand) else operand)
     except Exception:
-        return None  # What it is computed from is not logged, or no number: then there is no curve to follow.
+        return None  # What it is computed from is not logged, or is not a number: then there is no curve to follow.
     return number if math.isfinite(number) else None
 
 
 class Measured(msgspec.Struct, frozen=True):
-    """What one evaluation tells: the value of each measure by its name, and whether the target is reached with it."""
+    """What one evaluation shows: the value of each measure by its name, and whether the target is reached with it."""
 
     values: dict[str | None, float]
     reached: bool
@@ -108,7 +108,7 @@ class Measures:
         self._steps: dict[float, dict[Any, float]] = {}
 
     def read(self, event: Event) -> Measured:
-        """What an evaluation tells."""
+        """The measures of an evaluation, and whether they reach the target."""
         if self._target.field is None:
             return Measured(self._values(event.value), self._reached(event.value))
         metadata = event.metadata if isinstance(event.metadata, dict) else {}
@@ -137,7 +137,7 @@ class Measures:
         try:
             return self._target.test.met(value, self._stated)
         except Exception:
-            return False  # What Python cannot compare does not reach it; the judge tells why.
+            return False  # What Python cannot compare does not reach it; the judge reports why.
 
 
 def _is_finite(number: float) -> bool:

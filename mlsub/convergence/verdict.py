@@ -41,7 +41,7 @@ class Pruning(msgspec.Struct, frozen=True):
 
 
 def prune(points: Sequence[Point], algorithm: Algorithm, runs: int) -> Pruning:
-    """Prune as the official checker of the round's day does.
+    """Prune as the official checker in force for the round does.
 
     Points below the batch size of the fastest go first. Then, from left to right, an inner point slower than the
     interpolation of its neighbours goes; the left neighbour is never looked at again, so this is not the lower hull
@@ -69,7 +69,7 @@ def prune(points: Sequence[Point], algorithm: Algorithm, runs: int) -> Pruning:
 
 
 def pruned(points: Sequence[Point], algorithm: Algorithm, runs: int) -> tuple[Point, ...]:
-    """The points that the official checker of the round's day keeps."""
+    """The points that the official checker in force for the round keeps."""
     return prune(points, algorithm, runs).kept
 
 
@@ -95,9 +95,9 @@ def _turns_down(first: Point, middle: Point, last: Point) -> bool:
 
 
 class Result(msgspec.Struct, frozen=True):
-    """What the test comes to.
+    """The result of the test.
 
-    ``mean`` is the olympic mean of the runs, in the benchmark's unit; ``reference`` the point it is held against;
+    ``mean`` is the olympic mean of the runs, in the benchmark's unit; ``reference`` the point it is compared with;
     ``minimum`` the least mean that is accepted; ``scaling`` the factor by which the time is scaled (1 for none).
     """
 
@@ -119,10 +119,10 @@ def judge_convergence(
     *,
     by_hull: bool = False,
 ) -> Result:
-    """Hold the runs of an entry against the reference.
+    """Compare the runs of an entry with the reference.
 
     Args:
-        progress: what the runs came to.
+        progress: how far the runs had to train.
         points: all reference points of the benchmark, by batch size.
         benchmark: decides how many runs are trimmed.
         runs: result files an entry of the benchmark has.
@@ -151,7 +151,7 @@ def judge_convergence(
 
 
 def reference_for(size: float, points: Sequence[Point], runs: int) -> tuple[Point | None, How]:
-    """The point to hold a batch size against, and how it was found."""
+    """The point to compare a batch size with, and how it was found."""
     for point in points:
         if point.batch_size == size:
             return point, "exact"

@@ -9,19 +9,13 @@ from mlsub.convergence.deadline import later_in, sizes_that_differ
 from mlsub.convergence.runs import CrashedRun, Progress
 from mlsub.convergence.verdict import Result
 from mlsub.findings import Finding
-from mlsub.io.show import show
+from mlsub.io.data import shipped
+from mlsub.io.show import several, show
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.submission.model import Entry
 from mlsub.submission.report import RcpResult
 
-_AGAINST = {
-    "exact": "the reference point of batch size {}",
-    "interpolated": "between two reference points, at batch size {}",
-    "smaller-batch": "the smallest reference point, for batch size {}",
-    "missing": "the smallest reference point, for batch size {}",
-}
-_SHOWN = 10
 _CRASH_FIX = (
     "Leave global_batch_size, submission_benchmark, eval_accuracy, eval_error, train_samples and run_stop out of the "
     "keys, values and metadata of all other records, and give those six what the checker reads: a value, epoch_num or "
@@ -33,12 +27,12 @@ def about(entry: Entry, rcp: RcpResult, progress: Progress) -> Iterator[Finding]
     """What is wrong with an entry's convergence, or what it does to the score."""
     if any(log.without_run for log in entry.logs):
         return  # The missing run has its own finding, and the entry is rejected for it.
-    names = [log.path.rpartition("/")[2] for log in entry.logs]
+    names = [log.name for log in entry.logs]
     for crash in progress.crashes:
         yield _crash(entry, crash)
     for number, what in progress.beyond:
         yield finding("rcp.no-point", entry.logs[number].path, expected=f"at most {what}")
-    for number in progress.untold:
+    for number in progress.unknown:
         yield finding(
             "rcp.no-point",
             entry.logs[number].path,
@@ -52,10 +46,10 @@ def about(entry: Entry, rcp: RcpResult, progress: Progress) -> Iterator[Finding]
         yield finding(
             "rcp.insufficient-convergence",
             entry.path,
-            actual=f"{len(failed)} of {len(names)} did not converge: {_listed(failed)}",
+            actual=f"{len(failed)} of {len(names)} did not converge: {several(failed, 10)}",
         )
     elif rcp.bypass is None and rcp.how not in ("no-point", "crash"):
-        yield from _held_against(entry, rcp)
+        yield from _compared(entry, rcp)
 
 
 def _crash(entry: Entry, crash: CrashedRun) -> Finding:
@@ -70,7 +64,7 @@ def _crash(entry: Entry, crash: CrashedRun) -> Finding:
     )
 
 
-def _held_against(entry: Entry, rcp: RcpResult) -> Iterator[Finding]:
+def _compared(entry: Entry, rcp: RcpResult) -> Iterator[Finding]:
     if rcp.verdict == "missing":
         yield finding(
             "rcp.missing",
@@ -105,7 +99,7 @@ def _counted_otherwise(rcp: RcpResult) -> str | None:
 def _wanted(rcp: RcpResult) -> str:
     if rcp.minimum is None:
         return "a reference point at this batch size or a larger one"
-    against = _AGAINST[str(rcp.how)].format(number(rcp.batch_size))
+    against = words_of("against")[str(rcp.how)].format(number(rcp.batch_size))
     return f"a mean of {number(rcp.minimum)} {rcp.unit} or more ({against})"
 
 
@@ -124,12 +118,12 @@ def _several(entry: Entry, names: Sequence[str]) -> Finding:
     users: dict[str, list[str]] = {}
     for name, value in zip(names, values, strict=True):
         users.setdefault("none" if value is None else show(value), []).append(name)
-    told = "; ".join(f"{value} in {_listed(some, 3)}" for value, some in users.items())
+    stated = "; ".join(f"{value} in {several(some, 3)}" for value, some in users.items())
     return finding(
         "rcp.batch-size",
         entry.path,
         expected=f"one {key} in all runs, a number" if key == "global_batch_size" else f"one {key} in all runs",
-        actual=told[:400],
+        actual=stated[:400],
     )
 
 
@@ -144,7 +138,7 @@ def by_train_samples(entry: Entry, file: str | None) -> Finding:
 
 
 def bypass(entry: Entry, rcp: RcpResult, file: str) -> Finding:
-    """A bypass is told whether or not it was needed."""
+    """A bypass, which is reported whether or not it was needed."""
     if rcp.bypass is None:
         idle = "the test passes" if rcp.verdict == "pass" else "the test fails for another reason"
         return finding("rcp.bypass", entry.path, f"{file} requests a bypass that has no effect: {idle}", actual=file)
@@ -158,7 +152,7 @@ def bypass(entry: Entry, rcp: RcpResult, file: str) -> Finding:
 
 
 def no_reference(entry: Entry, name: str, round_: Round, why: str) -> Finding:
-    """There is nothing to hold an entry against."""
+    """There is no reference for an entry."""
     return finding(
         "rcp.no-reference",
         entry.path,
@@ -183,7 +177,7 @@ def hull(entry: Entry, rcp: RcpResult, result: Result, by_hull: Result) -> Findi
 
 
 def other_points(entry: Entry, rcp: RcpResult, results: tuple[Result, Result], round_: Round) -> Finding:
-    """The points of the other release would come to another answer: ``results`` are the one that counts, and that."""
+    """The points of the other release would give another answer: ``results`` are the one that counts, and the other."""
     later = later_in(round_.usage, round_.name)
     counts, other = ("deadline", "final") if rcp.reference_points == "deadline" else ("final", "deadline")
     named = {"final": "the round's final reference points", "deadline": "the reference points at the deadline"}
@@ -214,10 +208,10 @@ def deadline_points(entry: Entry, name: str, round_: Round) -> Finding:
 def mixed_sizes(
     entry: Entry, rcp: RcpResult, answers: Sequence[tuple[str, Sequence[str], Result]], counts: str
 ) -> Finding:
-    """The runs state several batch sizes: what each comes to, with the runs that state it."""
+    """The runs state several batch sizes: the answer with each, and the runs that state it."""
     differ = len({(result.passed, result.scaling) for _, _, result in answers}) > 1
-    told = [
-        f"{size} in {_listed(runs, 3)}{' (counts here)' if size == counts else ''}: {_decision(result, rcp.unit)}"
+    stated = [
+        f"{size} in {several(runs, 3)}{' (counts here)' if size == counts else ''}: {_decision(result, rcp.unit)}"
         for size, runs, result in answers
     ]
     return finding(
@@ -225,7 +219,7 @@ def mixed_sizes(
         entry.path,
         "The runs have several batch sizes, and "
         + ("the official answer depends on which log is read last" if differ else "the answer is the same with each"),
-        actual=f"{number(rcp.mean)} {rcp.unit}; " + "; ".join(told),
+        actual=f"{number(rcp.mean)} {rcp.unit}; " + "; ".join(stated),
     )
 
 
@@ -238,6 +232,11 @@ def _decision(result: Result, unit: str | None) -> str:
     return f"passes from {number(result.minimum)} {unit} on{scaled}"
 
 
+def words_of(what: str) -> dict[str, str]:
+    """A table of words.yaml, by the value of ``how`` in a result."""
+    return shipped(__file__, "words.yaml", dict[str, dict[str, str]])[what]
+
+
 def number(value: float | None) -> str:
     """A mean or a batch size in a sentence."""
     if value is None:
@@ -245,7 +244,3 @@ def number(value: float | None) -> str:
     if abs(value) >= 1e4:
         return f"{value:.0f}"
     return f"{value:.4f}".rstrip("0").rstrip(".")
-
-
-def _listed(names: Sequence[str], shown: int = _SHOWN) -> str:
-    return ", ".join(names[:shown]) + (", …" if len(names) > shown else "")

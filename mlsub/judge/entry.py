@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 
@@ -10,18 +11,18 @@ from mlsub.convergence.algorithm import algorithm_of
 from mlsub.convergence.entry import USUAL, Options, convergence_of
 from mlsub.divisions import division_of
 from mlsub.findings import Finding
-from mlsub.judge.seeds import check_seeds
+from mlsub.io.show import several, show
 from mlsub.log.report import LogReport
-from mlsub.review.cross import audit_entry
-from mlsub.review.seeds import audit_seeds
+from mlsub.log.run import MAX_SEED_DIGESTS, MAX_SEEDS, SEED_DIGEST_BYTES, Run, Seed, seed_digest
+from mlsub.review.cross import audit_entry, audit_seeds
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.isolate import isolated, reviewed
 from mlsub.rules.load import Benchmark
-from mlsub.score.energy import Power, energy_result, judge_power
-from mlsub.score.olympic import olympic_mean
+from mlsub.score.energy.judge import judge_power
+from mlsub.score.energy.score import Power, energy_result
+from mlsub.score.olympic import olympic_mean, weak_minutes
 from mlsub.score.scaled import FILE, ScalingFile, audit_scaling, read_scaling, score_of
-from mlsub.score.weak import weak_minutes
 from mlsub.submission.locate import is_folder
 from mlsub.submission.model import Entry
 from mlsub.submission.params import NO_FLAGS, Flags
@@ -31,12 +32,14 @@ from mlsub.submission.report import EnergyResult, RcpResult, ScoreResult
 KNOWN_COMPANIONS = frozenset(("scaling.json", "power", "package_checker_params"))
 
 _CRASH = "official.crash"
+#: Digests compared in one entry; what is beyond is refused, never passed.
+MAX_COMPARED = 2_000_000
 
 
 class Judged(msgspec.Struct, frozen=True):
     """What there is to say of an entry beyond its single logs.
 
-    ``findings`` decide of the entry; ``of_runs`` are about single runs, like those of their logs, and an entry may hold
+    ``findings`` decide the entry; ``of_runs`` are about single runs, like those of their logs, and an entry may hold
     some of them.
     """
 
@@ -60,7 +63,7 @@ def judge_entry(
         options: what the caller asks of the convergence test.
     """
     power, unmeasured = _power(entry, round_)
-    noncompliant = frozenset(_name(log) for log in entry.logs if not log.compliant)
+    noncompliant = frozenset(log.name for log in entry.logs if not log.compliant)
     dropped = noncompliant | power.faulted if power else noncompliant
     convergence = convergence_of(entry, needs, round_, flags, options)
     score, about_score = _score(entry, needs, convergence.result.scaling)
@@ -171,7 +174,7 @@ def _files(entry: Entry, needs: Benchmark, round_: Round) -> Iterator[Finding]:
             actual=f"{runs}{misnamed}",
         )
     elif strays:
-        yield finding("entry.stray-files", entry.path, actual=_list(strays))
+        yield finding("entry.stray-files", entry.path, actual=several(strays, 10))
 
 
 def _crashes(entry: Entry, findings: list[Finding]) -> list[Finding]:
@@ -184,7 +187,7 @@ def _crashes(entry: Entry, findings: list[Finding]) -> list[Finding]:
     others = [f for f in findings if f.rule != _CRASH or f.path not in broken]
     if any(f.rejects for f in others):
         return others
-    told = {f.path for f in findings if f.rule == _CRASH}
+    reported = {f.path for f in findings if f.rule == _CRASH}
     return findings + [
         finding(
             _CRASH,
@@ -195,29 +198,113 @@ def _crashes(entry: Entry, findings: list[Finding]) -> list[Finding]:
             actual=log.crash.error,
         )
         for log in entry.logs
-        if log.crash is not None and log.path not in told
+        if log.crash is not None and log.path not in reported
     ]
-
-
-def _name(log: LogReport) -> str:
-    return log.path.rpartition("/")[2]
-
-
-def _list(names: Sequence[str]) -> str:
-    return ", ".join(names[:10]) + (", …" if len(names) > 10 else "")
 
 
 def _compliance(entry: Entry, needs: Benchmark, dropped: frozenset[str]) -> Iterator[Finding]:
     missing = [log for log in entry.logs if log.without_run]
-    bad = [_name(log) for log in entry.logs if _name(log) in dropped]
+    bad = [log.name for log in entry.logs if log.name in dropped]
     if len(bad) > needs.forgiven and len(bad) > len(missing):
         yield finding(
             "entry.noncompliant-runs",
             entry.path,
             expected=f"at most {needs.forgiven}",
-            actual=f"{len(bad)}: {_list(bad)}",
+            actual=f"{len(bad)}: {several(bad, 10)}",
         )
     elif bad and not missing:
         yield finding(
-            "entry.forgiven-runs", entry.path, expected=f"at most {needs.forgiven}", actual=f"{len(bad)}: {_list(bad)}"
+            "entry.forgiven-runs",
+            entry.path,
+            expected=f"at most {needs.forgiven}",
+            actual=f"{len(bad)}: {several(bad, 10)}",
         )
+
+
+def check_seeds(logs: tuple[LogReport, ...], *, required: bool = False) -> Iterator[Finding]:
+    """Findings on the seeds of an entry's runs, in the order of their file names.
+
+    From round 4.1 every run must log one (``required``). Before, an entry without any seed passes, and so do runs
+    without one that sort before the first run with one; a later run without a seed does not. A seed is known by its
+    value and the source line that logged it.
+    """
+    users: dict[tuple[Any, Any, Any], tuple[LogReport, Seed]] = {}
+    some_seed = False
+    digests = _Digests(logs)
+    for log in logs:
+        if log.without_run:
+            continue  # The missing run has its own finding.
+        if log.undecodable:
+            yield finding("seed.log-undecodable", log.path)
+            continue
+        unusable = next((seed for seed in log.run.seeds if seed.error), None)
+        if unusable is not None:
+            yield finding("seed.unusable", log.path, line=unusable.line, actual=unusable.error)
+            continue
+        some_seed = some_seed or bool(log.run.seeds)
+        if required and not log.run.seeds:
+            yield finding("seed.missing", log.path, expected="a different seed for each run", actual="none")
+        elif some_seed and not log.run.seeds:
+            yield finding(
+                "seed.missing", log.path, "The run does not log its seed, but an earlier run of the entry does"
+            )
+        again = []
+        for seed in log.run.seeds:
+            first = users.setdefault((seed.file, seed.lineno, seed.value), (log, seed))
+            if first[1] is not seed:
+                again.append((seed, first[0]))
+        behind = digests.again(log.run)
+        if again:
+            seed, owner = again[0]
+            more = f", and {len(again) - 1} more" if len(again) > 1 else ""
+            yield finding(
+                "seed.shared",
+                log.path,
+                line=seed.line,
+                actual=f"seed {seed.value} of {show(seed.file)}:{show(seed.lineno)}, as in {owner.path}{more}",
+            )
+        elif behind:
+            yield finding(
+                "seed.shared",
+                log.path,
+                actual=f"{behind:,} of more than {MAX_SEEDS:,} seeds, of which only digests are kept",
+            )
+        if log.run.seeds_left_out or digests.full:
+            yield finding(
+                "seed.too-many",
+                log.path,
+                expected=f"at most {MAX_SEED_DIGESTS:,} in a log and {MAX_COMPARED:,} in an entry",
+                actual=f"{len(log.run.seeds) + _kept_digests(log.run) + log.run.seeds_left_out:,}",
+            )
+
+
+class _Digests:
+    """Digests of the seeds of an entry's runs so far, kept where a run logs more seeds than are kept whole."""
+
+    def __init__(self, logs: tuple[LogReport, ...]) -> None:
+        self.full = False
+        self._needed = any(log.run.more_seeds for log in logs)
+        self._seen: set[bytes] = set()
+
+    def again(self, run: Run) -> int:
+        """How many of a run's seeds were seen before, in another run or in this one."""
+        again = 0
+        for digest in _all_digests(run) if self._needed else ():
+            if digest in self._seen:
+                again += 1
+            elif len(self._seen) < MAX_COMPARED:
+                self._seen.add(digest)
+            else:
+                self.full = True
+                break
+        return again
+
+
+def _all_digests(run: Run) -> Iterator[bytes]:
+    yield from map(seed_digest, run.seeds)
+    for start in range(0, len(run.more_seeds), SEED_DIGEST_BYTES):
+        yield run.more_seeds[start : start + SEED_DIGEST_BYTES]
+
+
+def _kept_digests(run: Run) -> int:
+    return len(run.more_seeds) // SEED_DIGEST_BYTES

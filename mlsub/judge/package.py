@@ -1,4 +1,4 @@
-"""One organisation's package: which logs to read, and the verdicts once they are read."""
+"""One organisation's package, or a single log: which logs to read, and the verdicts once they are read."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ import msgspec
 
 from mlsub.convergence.entry import USUAL, Options
 from mlsub.findings import Finding, Verdict
+from mlsub.io.show import readable
 from mlsub.judge.entry import judge_entry
-from mlsub.judge.layout import with_layout
 from mlsub.judge.log import LogTask
 from mlsub.log.report import LogReport
-from mlsub.review.seeds import audit_organisation_seeds
+from mlsub.review.cross import audit_organisation_seeds
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.isolate import isolated, reviewed
 from mlsub.rules.load import Benchmark, benchmark
-from mlsub.submission.locate import SCALING_FOLDERS, Place, Target, is_folder, too_deep
+from mlsub.submission.layout.audit import audit_layout
+from mlsub.submission.layout.model import Place as LayoutPlace
+from mlsub.submission.layout.walk import list_tree
+from mlsub.submission.locate import SCALING_FOLDERS, Place, Target, is_folder, locate, too_deep
 from mlsub.submission.model import Entry, EntryFiles, OrganisationFiles
 from mlsub.submission.params import FlagFiles, Flags
 from mlsub.submission.report import EntryResult, LogResult, SystemResult
@@ -50,7 +53,7 @@ class Part(msgspec.Struct, frozen=True):
 
 
 def list_packages(place: Place, root: Path, round_: Round) -> list[Package]:
-    """The packages a place holds. ``root`` is the folder the report's paths are relative to."""
+    """The packages in a place. ``root`` is the folder the report's paths are relative to."""
     if place.target is Target.ORGANISATIONS:
         if deep := too_deep(place.path):
             return [_too_deep(child, root, round_) for child in deep]
@@ -99,7 +102,7 @@ def _too_deep(folder: Path, root: Path, round_: Round) -> Package:
         f"The files of {folder.name} are one folder too deep",
         expected=f"{folder.parent.name}/results",
         actual=f"{folder.parent.name}/{folder.name}/results",
-        fix=f"Move what {folder.parent.name}/{folder.name} holds one folder up.",
+        fix=f"Move what {folder.parent.name}/{folder.name} contains one folder up.",
     )
     files = msgspec.structs.replace(package.files, findings=(problem, *package.files.findings))
     return msgspec.structs.replace(package, files=files)
@@ -121,8 +124,7 @@ def _lone_benchmark(folder: Path, root: Path, round_: Round) -> Package:
         results=results,
         strays=tuple(sorted(c.name for c in folder.iterdir() if c not in results and not c.name.startswith("."))),
     )
-    files = OrganisationFiles(name=folder.parent.name, folder=folder, entries=(entry,), descriptions=(), findings=())
-    return _package(files, _prefix(folder, root), round_, in_tree=False)
+    return _lone(entry, root, round_)
 
 
 def _lone_log(place: Place, root: Path, round_: Round) -> Package:
@@ -138,7 +140,13 @@ def _lone_log(place: Place, root: Path, round_: Round) -> Package:
         results=(place.path,),
         strays=(),
     )
-    files = OrganisationFiles(name=entry.organisation, folder=folder, entries=(entry,), descriptions=(), findings=())
+    return _lone(entry, root, round_)
+
+
+def _lone(entry: EntryFiles, root: Path, round_: Round) -> Package:
+    """A package of one entry alone, which lies in no tree."""
+    name, folder = entry.organisation, entry.folder
+    files = OrganisationFiles(name=name, folder=folder, entries=(entry,), descriptions=(), findings=())
     return _package(files, _prefix(folder, root), round_, in_tree=False)
 
 
@@ -274,3 +282,43 @@ def log_result(log: LogReport, organisation: str) -> LogResult:
         status=log.status,
         minutes=log.minutes,
     )
+
+
+def with_layout(files: OrganisationFiles, prefix: str, round_: Round) -> OrganisationFiles:
+    """An organisation's files with the findings on its tree; ``prefix`` starts its paths in the report."""
+    places = tuple(
+        dict.fromkeys(LayoutPlace(entry.system, entry.benchmark) for entry in files.entries if entry.results)
+    )
+    known = {finding.path for finding in files.findings}
+    judged = {
+        _relative(files, file) for file in (*files.descriptions, *(log for e in files.entries for log in e.results))
+    }
+    review = reviewed("layout", ".", lambda: audit_layout(list_tree(files.folder), places, round_.usage, judged))
+    found = [_placed(f, prefix) for f in review]
+    # A link of results/ that leads nowhere, or a folder there that is closed, is an official finding already.
+    fresh = [finding for finding in found if finding.path not in known]
+    return msgspec.structs.replace(files, findings=(*files.findings, *fresh))
+
+
+def _relative(files: OrganisationFiles, file: Path) -> str:
+    return file.relative_to(files.folder).as_posix()
+
+
+def _placed(finding: Finding, prefix: str) -> Finding:
+    path = (prefix.rstrip("/") or ".") if finding.path == "." else prefix + finding.path
+    return msgspec.structs.replace(finding, path=path)
+
+
+def single_log(path: Path, log: LogReport) -> Part:
+    """What a single log adds to a report: it is accepted if it is compliant.
+
+    A log that cannot even be opened was not checked.
+    """
+    if any(f.rule == "log.unreadable" for f in log.findings):
+        verdict = Verdict.NOT_CHECKED
+    else:
+        verdict = Verdict.ACCEPTED if log.compliant else Verdict.REJECTED
+    organisation = locate(path).organisation
+    said = log.run.identity.get("submission_org")
+    name = organisation.name if organisation else readable(said[:200]) if isinstance(said, str) else ""
+    return Part(verdict, (log_result(log, name),), (), (), log.findings)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 POOL_FROM_BYTES = 48 << 20
 
 Progress = Callable[[int, int], None]
-Told = TypeVar("Told")
+Found = TypeVar("Found")
 
 
 def judge_logs(tasks: Sequence[LogTask], jobs: int | None = None, progress: Progress | None = None) -> list[LogReport]:
@@ -36,22 +36,25 @@ def judge_logs(tasks: Sequence[LogTask], jobs: int | None = None, progress: Prog
 
 
 def map_logs(
-    work: Callable[[LogTask], Told], tasks: Sequence[LogTask], jobs: int | None = None, progress: Progress | None = None
-) -> list[Told]:
-    """What a pure function tells of each log, in the order of the tasks; arguments as in :func:`judge_logs`.
+    work: Callable[[LogTask], Found],
+    tasks: Sequence[LogTask],
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> list[Found]:
+    """What a pure function finds out about each log, in the order of the tasks; arguments as in :func:`judge_logs`.
 
     ``work`` is a function of a module, never raises, and its results can be sent between processes.
     """
     workers = _workers(tasks) if jobs is None else max(1, min(jobs, len(tasks)))
-    told: list[Told] = []
+    found: list[Found] = []
     for one in _in_processes(work, tasks, workers) if workers > 1 else map(work, tasks):
-        told.append(one)
+        found.append(one)
         if progress is not None:
-            progress(len(told), len(tasks))
-    return told
+            progress(len(found), len(tasks))
+    return found
 
 
-def _in_processes(work: Callable[[LogTask], Told], tasks: Sequence[LogTask], workers: int) -> Iterator[Told]:
+def _in_processes(work: Callable[[LogTask], Found], tasks: Sequence[LogTask], workers: int) -> Iterator[Found]:
     from concurrent.futures.process import BrokenProcessPool
 
     size = max(1, min(16, len(tasks) // (4 * workers)))
@@ -71,7 +74,7 @@ def _in_processes(work: Callable[[LogTask], Told], tasks: Sequence[LogTask], wor
         yield from map(work, tasks[done:])
 
 
-def _each(work: Callable[[LogTask], Told], tasks: Sequence[LogTask]) -> list[Told]:
+def _each(work: Callable[[LogTask], Found], tasks: Sequence[LogTask]) -> list[Found]:
     return [work(task) for task in tasks]
 
 

@@ -24,8 +24,8 @@ class LogReport(msgspec.Struct, frozen=True, kw_only=True):
 
     ``compliant`` is the official verdict; ``undecodable`` whether a record stops the official parser; ``minutes``
     the time to train, from records the official parser misses where it sees none. ``crash`` is where the official
-    compliance checker ends in a traceback, so that it comes to no verdict on the whole package. ``facts`` are what the
-    folds came to that were asked for besides the verdict.
+    compliance checker ends in a traceback, so that the whole package gets no verdict. ``facts`` are the results of the
+    folds that were asked for besides the verdict.
     """
 
     path: str
@@ -43,6 +43,11 @@ class LogReport(msgspec.Struct, frozen=True, kw_only=True):
     def fact(self, kind: type[Fact]) -> Fact | None:
         """A fact of a type; None where its fold was not asked for, or the log cannot be read."""
         return next((fact for fact in self.facts if isinstance(fact, kind)), None)
+
+    @property
+    def name(self) -> str:
+        """The file's name."""
+        return self.path.rpartition("/")[2]
 
     @property
     def without_run(self) -> bool:

@@ -80,8 +80,8 @@ def _places(run: Run, rule: Cadence) -> dict[float, int]:
             return {}
         lines.setdefault(float(place), evaluation.line)
     # A number below one batch counts epochs, whatever the rules count.
-    told = max(lines, default=0) >= _batch(run, rule)
-    return lines if told and (len(lines) > 1 or len(run.evaluations) == 1) else {}
+    counted = max(lines, default=0) >= _batch(run, rule)
+    return lines if counted and (len(lines) > 1 or len(run.evaluations) == 1) else {}
 
 
 def _batch(run: Run, rule: Cadence) -> float:
@@ -110,7 +110,7 @@ def _leaves(places: list[float], every: float, starts: list[float], slack: float
 
 
 def _walk(places: list[float], every: float, first: float, on: float, slack: float, at_least: bool) -> _Miss | None:
-    """Go over the places behind the first. More than asked for are no fault, unless the run stops at one of them."""
+    """Go over the places behind the first. More than required are not a fault, unless the run stops at one of them."""
     before = first
     for place in places:
         if place <= first:
@@ -126,7 +126,7 @@ def _walk(places: list[float], every: float, first: float, on: float, slack: flo
 
 
 def _off_grid(places: list[float], every: float, slack: float) -> _Miss | None:
-    """The first place that is no multiple of the interval, where not every evaluation needs to be there."""
+    """The first place that is not a multiple of the interval, where not every evaluation needs to be there."""
     for place in places:
         # Rounding up to whole batches adds up from one interval to the next.
         nearest = max(1, round(place / every))

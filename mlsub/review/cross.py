@@ -1,30 +1,38 @@
-"""Audit across documents: what a log says of itself, against its folder and its system description."""
+"""Audit across logs and documents: what they say of each other, seeds used twice, and numbers nobody drew."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from mlsub.divisions import CLOSED
 from mlsub.findings import Finding
-from mlsub.io.show import readable, show
+from mlsub.io.show import readable, several, show
 from mlsub.log.report import LogReport
 from mlsub.rules.catalogue import finding
 from mlsub.submission.model import Entry
 
 _WORD = re.compile(r"[a-z]+\d*[a-z]*|\d+[a-z]+\d*")
+#: Seeds in common from which on chance is ruled out: one of many short numbers may fall twice.
+SHARED = 2
+#: Every pair of entries is compared, so hostile logs with thousands of seeds must not count with all of them.
+SEEDS_OF_A_LOG = 16
 
 
 def audit_entry(entry: Entry) -> Iterator[Finding]:
     """Disagreements of an entry's logs with the folders and the description around them."""
     if not entry.in_tree:
         return
-    for log in entry.logs:
-        if log.run.timeline.events:
-            yield from _organisation(entry, log)
-            yield from _division(entry, log)
-            yield from _platform(entry, log)
-            yield from _benchmark(entry, log)
+    for log in (log for log in entry.logs if log.run.timeline.events):
+        for key, contradicted in _CHECKS.items():
+            value = log.run.identity.get(key)
+            said = readable(value[:200]) if isinstance(value, str) else ""
+            odd = contradicted(entry, said) if said else None
+            if odd is not None:
+                rule, expected, *message = odd
+                line = log.run.lines.get(key)
+                yield finding(rule, log.path, *message, line=line, expected=expected, actual=show(said))
 
 
 def audit_same_runs(logs: Iterable[LogReport]) -> Iterator[Finding]:
@@ -43,60 +51,87 @@ def audit_same_runs(logs: Iterable[LogReport]) -> Iterator[Finding]:
             )
 
 
-def _said(log: LogReport, key: str) -> tuple[str | None, int | None]:
-    value = log.run.identity.get(key)
-    return (readable(value[:200]) if isinstance(value, str) and value else None), log.run.lines.get(key)
-
-
-def _organisation(entry: Entry, log: LogReport) -> Iterator[Finding]:
-    said, line = _said(log, "submission_org")
+def _organisation(entry: Entry, said: str) -> tuple[str, ...] | None:
     submitter = entry.description.text("submitter") if entry.description else ""
-    for name, where in (
-        (submitter, "the system description's submitter"),
-        (entry.files.organisation, "the folder"),
-    ):
-        if said and name and not _akin(said, name):
-            yield finding(
-                "cross.org", log.path, f"submission_org is not {where}", line=line, expected=name, actual=show(said)
-            )
-            return
+    for name, where in ((submitter, "the system description's submitter"), (entry.files.organisation, "the folder")):
+        if name and not _akin(said, name):
+            return "cross.org", name, f"submission_org is not {where}"
+    return None
 
 
-def _division(entry: Entry, log: LogReport) -> Iterator[Finding]:
-    said, line = _said(log, "submission_division")
-    stated = entry.division
-    if said and stated and said != stated:
-        yield finding("cross.division", log.path, line=line, expected=stated, actual=show(said))
+def _division(entry: Entry, said: str) -> tuple[str, ...] | None:
+    return ("cross.division", entry.division) if entry.division and said != entry.division else None
 
 
-def _platform(entry: Entry, log: LogReport) -> Iterator[Finding]:
-    said, line = _said(log, "submission_platform")
-    if not said or entry.description is None:
-        return
+def _platform(entry: Entry, said: str) -> tuple[str, ...] | None:
+    if entry.description is None:
+        return None
     names = [entry.files.system]
     names += [entry.description.text(field) for field in ("system_name", "accelerator_model_name")]
-    if not any(name and (_akin(said, name) or _words(said) & _words(name)) for name in names):
-        yield finding(
-            "cross.platform",
-            log.path,
-            line=line,
-            expected=" / ".join(dict.fromkeys(name for name in names if name)),
-            actual=show(said),
-        )
+    known = dict.fromkeys(name for name in names if name)
+    if any(_akin(said, name) or _words(said) & _words(name) for name in known):
+        return None
+    return "cross.platform", " / ".join(known)
 
 
-def _benchmark(entry: Entry, log: LogReport) -> Iterator[Finding]:
-    said, line = _said(log, "submission_benchmark")
-    if said and said != entry.files.benchmark:
-        yield finding("cross.benchmark", log.path, line=line, expected=entry.files.benchmark, actual=show(said))
+def _benchmark(entry: Entry, said: str) -> tuple[str, ...] | None:
+    return None if said == entry.files.benchmark else ("cross.benchmark", entry.files.benchmark)
+
+
+#: What contradicts the value of a key: the rule that is broken, what it expects, and a message that is not the rule's.
+_CHECKS: dict[str, Callable[[Entry, str], tuple[str, ...] | None]] = {
+    "submission_org": _organisation,
+    "submission_division": _division,
+    "submission_platform": _platform,
+    "submission_benchmark": _benchmark,
+}
 
 
 def _akin(one: str, other: str) -> bool:
-    """Whether one name holds the other, letters and digits only."""
+    """Whether one name contains the other, letters and digits only."""
     a, b = (re.sub(r"[^a-z0-9]", "", name.lower()) for name in (one, other))
     return bool(a) and bool(b) and (a in b or b in a)
 
 
 def _words(name: str) -> set[str]:
-    """The words of a name that tell machines apart; names are cut, for they come from whoever wrote the file."""
+    """The words of a name that distinguish machines; names are cut, for they come from whoever wrote the file."""
     return {word for word in _WORD.findall(name[:200].lower()) if len(word) > 2}
+
+
+def audit_seeds(logs: tuple[LogReport, ...], shared: frozenset[str]) -> Iterator[Finding]:
+    """Runs of an entry that use the same seed value, whichever source line logged it.
+
+    Args:
+        logs: the entry's runs.
+        shared: paths that already have a finding on a shared seed; they are passed over.
+    """
+    users: dict[int, LogReport] = {}
+    for log in logs:
+        values = dict.fromkeys(seed.value for seed in log.run.seeds if not seed.error)
+        again = [value for value in values if value in users]
+        if again and log.path not in shared:
+            line = next(seed.line for seed in log.run.seeds if seed.value == again[0])
+            yield finding("seed.reused", log.path, line=line, actual=f"seed {again[0]}, as in {users[again[0]].path}")
+        for value in values:
+            users.setdefault(value, log)
+
+
+def audit_organisation_seeds(entries: Sequence[Entry]) -> Iterator[Finding]:
+    """Closed entries of an organisation that have several seeds in common with one of another system."""
+    closed = [entry for entry in entries if entry.in_tree and entry.division == CLOSED.name]
+    seeds = [_seeds(entry) for entry in closed]
+    for entry, values in zip(closed, seeds, strict=True):
+        for other, others in zip(closed, seeds, strict=True):
+            common = values & others
+            if other.files.system != entry.files.system and len(common) >= SHARED:
+                yield _shared(entry, other, sorted(common), len(values))
+                break
+
+
+def _seeds(entry: Entry) -> set[int]:
+    return {seed.value for log in entry.logs for seed in log.run.seeds[:SEEDS_OF_A_LOG] if not seed.error}
+
+
+def _shared(entry: Entry, other: Entry, common: list[int], count: int) -> Finding:
+    shown = several([str(value)[:24] for value in common], 5)
+    return finding("seed.not-random", entry.path, actual=f"{len(common)} of {count} seeds ({shown}) as in {other.path}")

@@ -18,7 +18,7 @@ MAX_COUNT = 1e15
 
 
 class Dated(Protocol):
-    """A fact that holds from a round on, until a later one replaces it."""
+    """A fact that applies from a round on, until a later one replaces it."""
 
     @property
     def since(self) -> str:

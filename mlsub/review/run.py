@@ -30,10 +30,10 @@ def audit_run(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]
     """The findings on one run.
 
     Args:
-        run: what the log tells.
+        run: what the log shows.
         path: the log, relative to the report's root.
         usage: ``training`` or ``hpc``; the written rules are kept by usage and round.
-        round_: the round whose rules hold, like ``1.0``.
+        round_: the round whose rules apply, like ``1.0``.
     """
     review: dict[str, Callable[[], Iterator[Finding]]] = {
         "run.interval-negative": lambda: _interval(run, path),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mlsub.io.plain import plain
+from mlsub.io.show import plain
 from mlsub.score.columns import Column
 from mlsub.score.table import Row
 
@@ -45,5 +45,5 @@ def exact(value: float) -> str:
 
 
 def rounded(value: float, decimals: int) -> str:
-    """A number for people; one that no honest log could come to is kept short."""
+    """A number for people; one that no honest log could give is kept short."""
     return f"{value:.{decimals}f}" if abs(value) < _ABSURD else f"{value:.3g}"

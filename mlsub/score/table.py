@@ -1,21 +1,27 @@
-"""The results table: one row a result, which is one system and benchmark."""
+"""The results table: one row a result, which is one system and benchmark, and where it lies on GitHub."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Iterator, Sequence
+from urllib.parse import quote
 
 import msgspec
 
-from mlsub.score.links import code_url, details_url
 from mlsub.submission.report import EntryResult, Report
 from mlsub.systems.availability import aliases, category, close_category, shown
 from mlsub.systems.facts import SystemFacts
 
-#: Unknown statuses that are told one by one.
+#: Unknown statuses that are reported one by one.
 _MAX_NOTES = 10
 _EMPTY = SystemFacts()
+#: The repository of a round's results, by usage; other usages are not published.
+_REPOSITORIES = {
+    "training": "https://github.com/mlcommons/training_results_v{round}",
+    "hpc": "https://github.com/mlcommons/hpc_results_v{round}",
+}
+_BRANCH = "main"
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -132,7 +138,7 @@ def _row(report: Report, entry: EntryResult, facts: SystemFacts, *, in_tree: boo
 
 
 def _system_name(facts: SystemFacts) -> str | None:
-    """The name as the official table prints it, which tells the sizes of ``tpu-v3`` apart by their cores."""
+    """The name as the official table prints it, which names the sizes of ``tpu-v3`` by their cores."""
     if facts.system_name == "tpu-v3" and facts.accelerators_per_node is not None:
         return f"TPUv3.{facts.accelerators_per_node * 2}"
     return facts.system_name
@@ -161,7 +167,7 @@ def _finite(value: float | None) -> float | None:
 
 
 def status_notes(reports: Sequence[Report]) -> tuple[str, ...]:
-    """A line for each system description whose status is no known availability, with what it may mean."""
+    """A line for each system description whose status is not a known availability, with what it may mean."""
     unknown = [
         (system.path, system.facts.status)
         for report in reports
@@ -179,3 +185,29 @@ def _status_note(path: str, status: str) -> str:
     known = ", ".join(dict.fromkeys(aliases().values()))
     hint = f"Did you mean {close}?" if close else f"Known are {known}."
     return f"{path}: the status {status[:80]!r} is not a known availability. {hint}"
+
+
+def details_url(usage: str, round_: str, organisation: str, system: str) -> str | None:
+    """The address of a system description; None for a usage that is not published.
+
+    Args:
+        usage: such as ``training``.
+        round_: such as ``5.1``.
+        organisation: name of the organisation's folder, which is what exists; the description may call it otherwise.
+        system: name of the system's folder.
+    """
+    return _url(usage, round_, organisation, "systems", f"{system}.json")
+
+
+def code_url(usage: str, round_: str, organisation: str) -> str | None:
+    """The address of an organisation's code; the arguments are those of :func:`details_url`."""
+    return _url(usage, round_, organisation, "benchmarks")
+
+
+def _url(usage: str, round_: str, *parts: str) -> str | None:
+    repository = _REPOSITORIES.get(usage)
+    if repository is None:
+        return None
+    # The bytes of the name, also where they are no UTF-8.
+    path = "/".join(quote(part.encode("utf-8", "surrogatepass"), safe="") for part in parts)
+    return f"{repository.format(round=quote(round_, safe=''))}/blob/{_BRANCH}/{path}"

@@ -11,7 +11,7 @@ _RECURSIVE = "**"
 
 
 def is_pattern(name: str) -> bool:
-    """Whether a name holds a character that makes it a search pattern: ``*``, ``?`` or ``[``."""
+    """Whether a name contains a character that makes it a search pattern: ``*``, ``?`` or ``[``."""
     return any(character in name for character in "*?[")
 
 

@@ -116,7 +116,7 @@ class TreeReader:
                 "The official checker treats every folder in results as a system, and ends with a traceback without "
                 "its description",
                 expected=f"systems/{folder.name}.json, or no folder of this name",
-                actual=f"it holds {inside[0].name}",
+                actual=f"it contains {inside[0].name}",
             )
 
     def _scaling(self, folder: Path) -> list[EntryFiles]:
@@ -155,7 +155,7 @@ class TreeReader:
 
     def _benchmark(self, folder: Path, scaling_type: str | None = None) -> list[EntryFiles]:
         if folder.name not in self.round.benchmarks:
-            # The official checker passes over what is no benchmark; what is hidden nobody meant to be one.
+            # The official checker skips what is not a benchmark; what is hidden is not meant to be one.
             if not any(part.startswith(".") for part in folder.relative_to(self.folder).parts):
                 self._add_unknown_benchmark(folder)
             return []
@@ -167,7 +167,7 @@ class TreeReader:
             self._add(
                 "entry.empty-folder",
                 self._relative(folder),
-                f"The folder holds no {RESULT_PATTERN}, and this round's checker skips it",
+                f"The folder has no {RESULT_PATTERN}, and this round's checker skips it",
                 actual=", ".join(strays[:5]) or "empty",
             )
             return []
@@ -235,7 +235,7 @@ class TreeReader:
         return found
 
     def _children(self, folder: Path, *, quiet: bool = False) -> list[Path]:
-        """What a folder holds, sorted by name as the official checker sorts it."""
+        """What a folder contains, sorted by name as the official checker sorts it."""
         try:
             return sorted(folder.iterdir())
         except OSError as error:
@@ -252,7 +252,7 @@ class TreeReader:
 
 
 def _is_there(path: Path) -> bool:
-    """Whether a name exists, be it a link that leads nowhere: that has a finding of its own."""
+    """Whether a name exists, even as a broken link: that has a finding of its own."""
     try:
         return path.is_symlink() or path.exists()
     except OSError:

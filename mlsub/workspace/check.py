@@ -10,9 +10,8 @@ import msgspec
 
 from mlsub.findings import Finding, Verdict
 from mlsub.judge.log import LogTask
-from mlsub.judge.package import Package, judge_package, list_packages
+from mlsub.judge.package import Package, judge_package, list_packages, single_log
 from mlsub.judge.pool import judge_logs
-from mlsub.judge.single import single_log
 from mlsub.log.report import LogReport
 from mlsub.review.cross import audit_same_runs
 from mlsub.rounds import Round, normalise_round
@@ -20,8 +19,7 @@ from mlsub.rules.catalogue import finding
 from mlsub.rules.isolate import reviewed
 from mlsub.submission.locate import Place, Target
 from mlsub.submission.report import Report
-from mlsub.workspace.places import find
-from mlsub.workspace.settings import Settings
+from mlsub.workspace.places import Settings, find
 
 _AS_FOUND = Settings()
 

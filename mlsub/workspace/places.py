@@ -13,11 +13,29 @@ from pathlib import Path
 
 import msgspec
 
+from mlsub.convergence.entry import USUAL, Options
 from mlsub.findings import Finding
+from mlsub.judge.log import NewFold
+from mlsub.judge.pool import Progress
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round, usages
 from mlsub.rules.catalogue import finding
 from mlsub.submission.locate import Place, Target, infer_round, is_folder, is_organisation, locate, names_round
-from mlsub.workspace.settings import Settings
+
+
+class Settings(msgspec.Struct, frozen=True):
+    """What the caller asked for: a round and usage (None to infer them), and how many processes may read.
+
+    ``overlay`` is a file of the caller's own rules, checked before; ``convergence`` what the convergence test is to do.
+    ``folds`` are what to find out of each log besides, see :class:`mlsub.judge.log.LogTask`.
+    """
+
+    round: str | None = None
+    usage: str | None = None
+    jobs: int | None = None
+    progress: Progress | None = None
+    overlay: str | None = None
+    convergence: Options = USUAL
+    folds: tuple[NewFold, ...] = ()
 
 
 class Found(msgspec.Struct, frozen=True):

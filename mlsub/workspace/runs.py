@@ -14,8 +14,7 @@ from mlsub.judge.pool import judge_logs
 from mlsub.log.report import LogReport
 from mlsub.rounds import Round
 from mlsub.submission.locate import infer_round, is_folder, locate
-from mlsub.workspace.places import in_one_line, known_round
-from mlsub.workspace.settings import Settings
+from mlsub.workspace.places import Settings, in_one_line, known_round
 
 #: Folders of runs hold tens of logs.
 MAX_RUNS = 10_000
@@ -33,7 +32,7 @@ def find_runs(paths: Sequence[str]) -> list[Path]:
         if is_folder(path):
             results = sorted(path.glob("result_*.txt")) or sorted(path.glob("*.txt"))
             if not results:
-                raise MlsubError(f"{path} holds no result_*.txt. Name the folder of the logs, or the logs.")
+                raise MlsubError(f"{path} has no result_*.txt. Name the folder of the logs, or the logs.")
             found.update(dict.fromkeys(results))
         elif _exists(path):
             found[path] = None
@@ -98,5 +97,5 @@ def one_benchmark(logs: Sequence[LogReport], round_: Round) -> str:
     if len(named) > 1:
         raise MlsubError(f"The runs are of {len(named)} benchmarks ({', '.join(named[:5])}). Name those of one.")
     if named[0] not in round_.benchmarks:
-        raise MlsubError(f"{named[0]} is no benchmark of {round_.title}; {_close(named[0], round_.benchmarks)}")
+        raise MlsubError(f"{named[0]} is not a benchmark of {round_.title}; {_close(named[0], round_.benchmarks)}")
     return named[0]

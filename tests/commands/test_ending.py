@@ -23,6 +23,7 @@ from mlsub.cli import main
 from mlsub.commands.lazy import Command
 from tests.commands.runner import REPOSITORY, check, run
 from tests.commands.test_rcp_build import reference_runs
+from tests.effort import HUNG
 from tests.make_tree import make_tree
 
 FULL = Path("/dev/full")
@@ -312,12 +313,12 @@ def test_ctrl_c_while_logs_are_read_is_status_130_without_a_word(jobs: str, whol
         [sys.executable, "-c", script, "check", str(tree.folder), "--jobs", jobs],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
     ) as process:  # fmt: skip
-        until = time.monotonic() + 60
+        until = time.monotonic() + HUNG
         while len(list(tree.entry().glob("*.read"))) < int(jobs):
             assert time.monotonic() < until
             time.sleep(0.02)
         os.killpg(process.pid, signal.SIGINT) if whole_group else process.send_signal(signal.SIGINT)
-        answer, told = process.communicate(timeout=30)
+        answer, told = process.communicate(timeout=HUNG)
     assert (process.returncode, answer, told.strip()) == (130, "", "")
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)

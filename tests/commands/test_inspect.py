@@ -149,7 +149,7 @@ def test_logs_that_tell_nothing(tmp_path: Path) -> None:
     outcome = run("inspect", tree)
     assert (outcome.status, outcome.stdout) == (2, "")
     assert outcome.stderr == (
-        "mlsub inspect: No log holds a record. Name the result logs of a round mlsub check knows.\n"
+        "mlsub inspect: No log has a record. Name the result logs of a round mlsub check knows.\n"
     )
 
 

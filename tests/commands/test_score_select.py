@@ -75,10 +75,10 @@ def test_where_half_of_the_windows_are_invalid_there_is_no_result(tmp_path: Path
         ),
         (
             "copy",
-            "mlsub: nothing is selected: result_4.txt holds a run that is there already: "
+            "mlsub: nothing is selected: result_4.txt contains a run that is there already: "
             "number and times of all records as in result_3.txt\n",
         ),
-        ("nothing", "holds no result_*.txt. Name the folder of the logs, or the logs.\n"),
+        ("nothing", "has no result_*.txt. Name the folder of the logs, or the logs.\n"),
         ("gone", "Name logs, or folders of them.\n"),
         ("round", "4.0, 4.1, 5.0, 5.1, 6.0, 6.1. Did you mean 1.1?\n"),
     ],
@@ -171,7 +171,7 @@ def test_a_published_copy_counts_as_no_run_of_its_own() -> None:
     outcome = run("score", "--window", 10, folder)
     assert (outcome.status, outcome.stderr) == (
         1,
-        "mlsub: nothing is selected: result_8.txt holds a run that is there already: "
+        "mlsub: nothing is selected: result_8.txt contains a run that is there already: "
         "number and times of all records as in result_3.txt\n",
     )
 

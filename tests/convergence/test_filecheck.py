@@ -47,7 +47,7 @@ BROKEN: dict[str, tuple[str, str, str | None]] = {
     "binary": ("\0\1\2", "It is not JSON (line 1)", None),
     "nested": ("[" * 100_000, "It is not JSON", None),
     "a list": ("[1, 2]", "An object of reference points is needed, each under a name of its own", None),
-    "no record": ("{}", "It holds no reference point", None),
+    "no record": ("{}", "It has no reference points", None),
     "a description of a package": (
         '{"name": "left-pad", "version": "1.0.0"}',
         "A record is not an object; is this a file of reference points?",
@@ -159,7 +159,7 @@ def test_names_that_stand_twice_cost_no_time(tmp_path: Path) -> None:
     file = tmp_path / "rcps_resnet.json"
     file.write_text("{" + ",".join(f'"{n}":1,"{n}":1' for n in range(500_000)) + "}")
     started = time.process_time()
-    assert errors(file) == [("It holds 500000 records; more than 1000 are not read", None)]
+    assert errors(file) == [("It has 500000 records; more than 1000 are not read", None)]
     assert time.process_time() - started < 10
 
 

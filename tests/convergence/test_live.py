@@ -7,6 +7,7 @@ import glob
 import logging
 import math
 import random
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,14 @@ HOW = {
     "Insufficient convergence": "insufficient-convergence",
     "Could not detect": "no-batch-size",
 }
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _statistics_once() -> Iterator[None]:
+    """The official statistics of a benchmark take far longer than a test of runs, and are the same each time."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(rcp_checker, "RCP_Checker", functools.lru_cache(rcp_checker.RCP_Checker))
+        yield
 
 
 def reference(round_name: str, name: str) -> tuple[Point, ...]:
@@ -135,8 +144,6 @@ def at_the_limit(chance: random.Random, round_name: str, name: str) -> tuple[str
 def test_at_the_limit_the_last_bit_decides_as_in_the_installed_checker(
     round_name: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Its statistics of a benchmark take far longer than a test of runs.
-    monkeypatch.setattr(rcp_checker, "RCP_Checker", functools.lru_cache(rcp_checker.RCP_Checker))
     monkeypatch.setattr(logging.root, "disabled", True)
     seen = set()
     for number in range(CASES):

@@ -36,12 +36,12 @@ def test_the_commands_of_the_page_follow_one_another(reader: Path) -> None:
     commands = [line[2:] for block in blocks for line in block.splitlines() if line.startswith("$ ")]
     assert len(commands) == 7
     said = [run(shlex.split(command), reader).stdout for command in commands]
-    assert said[0].startswith("would seal ")
+    assert said[0].startswith("Dry run\n\nWould seal ")
     assert said[1].startswith("Receipt of the sealed submission of Rehearsal\n")
-    assert said[2] == "nothing differs: Rehearsal.tar.gz.age with Rehearsal.tar.gz.age.receipt.txt\n"
-    assert said[3].startswith("opened: opened/Rehearsal, ")
-    assert said[4].startswith("nothing differs: ")
-    assert said[5].startswith("nothing differs: ")
+    assert said[2] == "Verification\n\nNothing differs: Rehearsal.tar.gz.age with Rehearsal.tar.gz.age.receipt.txt\n"
+    assert said[3].startswith("Opened\n\nform:  age v1, for recipients\ntree:  opened/Rehearsal\n")
+    assert said[4].startswith("Verification\n\nNothing differs: ")
+    assert said[5].startswith("Verification\n\nNothing differs: ")
     assert json.loads(said[6])["findings"] == []
 
 

@@ -16,6 +16,7 @@ import pytest
 
 from mlsub.emit import EmitError
 from mlsub.judge.log import LogTask, judge_log
+from tests.effort import HUNG
 from tests.killed import starter
 
 KILLS = 200
@@ -72,7 +73,7 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kill]:
 
         def kill(log: Path, after_bytes: int) -> None:
             processes.start(log)
-            deadline = time.monotonic() + 60
+            deadline = time.monotonic() + HUNG
             while (log.stat().st_size if log.exists() else 0) < after_bytes:
                 assert time.monotonic() < deadline
                 time.sleep(0.0002)

@@ -16,6 +16,7 @@ import pytest
 from mlsub.emit import DoomedRunError, EmitError
 from mlsub.emit.ranks import Detected
 from mlsub.judge.log import LogTask, judge_log
+from tests.effort import HUNG
 from tests.emit.digits import initialise, recorder, train
 from tests.emit.test_kill import ROOT
 
@@ -30,7 +31,7 @@ class Group:
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self.waiting = threading.Barrier(size, timeout=20)
+        self.waiting = threading.Barrier(size, timeout=HUNG)
         self.barriers = 0
         self.box: Any = None
 
@@ -73,7 +74,7 @@ def together(size: int, work: Callable[[int, Any], Any]) -> list[Any]:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(HUNG)
     return outcomes
 
 

@@ -21,7 +21,7 @@ from mlperf_logging.compliance_checker.mlp_parser import ruleset_100 as official
 
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import readable
-from mlsub.judge import named
+from mlsub.judge import rules
 from mlsub.judge.log import LogTask, judge_log
 from mlsub.log import events, reader
 from mlsub.log.reader import open_log
@@ -171,7 +171,7 @@ def test_a_log_that_goes_away_before_its_second_reading_is_unreadable(tmp_path: 
             raise MlsubError("Stale file handle")
         return io.BytesIO(joined([*GOOD[2:], *GOOD[:2]]))
 
-    with patch.object(events, "open_log", open_once), patch.object(named, "MAX_HELD", 10):
+    with patch.object(events, "open_log", open_once), patch.object(rules, "MAX_HELD", 10):
         report = judged(tmp_path / "result_0.txt")
     assert len(opened) == 2
     assert "log.unreadable" in rules_of(report)
@@ -362,7 +362,7 @@ def test_a_log_that_names_itself_too_late_to_be_held_is_judged_the_same(
 ) -> None:
     data = joined([*lines, *names])
     held = judged_bytes(tmp_path, data)
-    with patch.object(named, "MAX_HELD", 10):
+    with patch.object(rules, "MAX_HELD", 10):
         assert judged_bytes(tmp_path, data) == held
 
 

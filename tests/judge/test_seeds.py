@@ -196,7 +196,7 @@ def test_a_seed_shared_behind_ten_thousand_others_is_found(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("bound", "value"), [("mlsub.log.run.MAX_SEED_DIGESTS", 2), ("mlsub.judge.seeds.MAX_COMPARED", 20)]
+    ("bound", "value"), [("mlsub.log.run.MAX_SEED_DIGESTS", 2), ("mlsub.judge.entry.MAX_COMPARED", 20)]
 )
 def test_more_seeds_than_can_be_compared_are_refused(
     bound: str, value: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlsub.judge import named
+from mlsub.judge import rules
 from mlsub.judge.log import LogTask, judge_log
 from mlsub.log import events, reader
 from mlsub.log import run as run_module
@@ -258,7 +258,7 @@ def judging_peak(start: bytes, line: Callable[[int], bytes], size: int) -> int:
     """The most memory that judging such a log takes; the bounds are low, so that small logs reach them."""
     with ExitStack() as stack:
         for module, name, bound in (
-            (named, "MAX_HELD", 50),
+            (rules, "MAX_HELD", 50),
             (reader, "CHUNK", 1 << 16),
             *((run_module, f"MAX_{kind}", 50) for kind in ("EVALUATIONS", "SEEDS", "HYPERPARAMETERS")),
         ):

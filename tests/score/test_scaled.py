@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from mlsub.log.run import Timeline
+from mlsub.score.olympic import weak_minutes
 from mlsub.score.scaled import FILE, ScalingFile, audit_scaling, read_scaling, score_of
-from mlsub.score.weak import weak_minutes
 
 
 @pytest.mark.parametrize("expected", [1.0, 1.25])

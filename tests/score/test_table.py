@@ -10,8 +10,7 @@ import pytest
 
 from mlsub.findings import Verdict
 from mlsub.score.columns import ColumnKind, columns
-from mlsub.score.links import code_url, details_url
-from mlsub.score.table import Row, rows_of, status_notes
+from mlsub.score.table import Row, code_url, details_url, rows_of, status_notes
 from mlsub.submission.report import EnergyResult, Report, SystemResult
 from tests.score.reports import (
     make_entry,

@@ -10,6 +10,7 @@ import click
 from mlsub.commands.asked import Asked, asks, check_rule_names, progress_bar
 from mlsub.commands.lazy import Command
 from mlsub.commands.options import Target, output_options, tell
+from mlsub.io.errors import MlsubError
 
 if TYPE_CHECKING:
     from mlsub.commands.inspect.model import Inspection
@@ -43,7 +44,6 @@ def command(
     from mlsub.commands.inspect.gather import gather
     from mlsub.commands.inspect.run import inspect, select
     from mlsub.commands.inspect.run import rates as rates_of
-    from mlsub.io.errors import MlsubError
 
     check_rule_names((*selected, *ignored))
     skipped: list[str] = []
@@ -65,7 +65,7 @@ def command(
 
 def _nothing_read(inspection: Inspection) -> str:
     first = next((f"{path}: {why}" for e in inspection.entries for path, why in e.unreadable.items()), None)
-    return f"No log holds a record{f' ({first})' if first else ''}. Name the result logs of a round mlsub check knows."
+    return f"No log has a record{f' ({first})' if first else ''}. Name the result logs of a round mlsub check knows."
 
 
 def _tell_unreadable(inspection: Inspection) -> None:
@@ -73,4 +73,4 @@ def _tell_unreadable(inspection: Inspection) -> None:
     if unreadable:
         path, why = unreadable[0]
         more = f", and {len(unreadable) - 1} more" if len(unreadable) > 1 else ""
-        tell(f"{path} was left out: {why}{more}; mlsub check says how to mend it")
+        tell(f"{path} was left out: {why}{more}; mlsub check says how to fix it")

@@ -72,11 +72,12 @@ def gather(
 def _found(paths: Sequence[str], settings: Settings, skip: Callable[[str], None] | None) -> list[Found]:
     found, problems = find(paths, settings)
     lines = dict.fromkeys(in_one_line(problem.finding) for problem in problems)
-    if lines and (skip is None or not found):
+    if not lines:
+        return found
+    if skip is None or not found:
         raise MlsubError(*lines)
-    if skip is not None:
-        for line in lines:
-            skip(line)
+    for line in lines:
+        skip(line)
     return found
 
 

@@ -11,15 +11,14 @@ from mlsub.review.runs.changes import find_changes
 from mlsub.review.runs.copies import find_copies, find_shared_seeds
 from mlsub.review.runs.evaluations import find_met_earlier, find_small_spread
 from mlsub.review.runs.model import Entry, Observation
-from mlsub.review.runs.overlap import find_overlap
 from mlsub.review.runs.pace import find_gaps, find_long_init, find_pace, find_pauses, find_slow_intervals
-from mlsub.review.runs.statements import find_holes, find_jumps, find_order, find_throughput, find_told_time
-from mlsub.review.runs.stretch import find_stretch
+from mlsub.review.runs.statements import find_holes, find_jumps, find_order, find_stated_time, find_throughput
+from mlsub.review.runs.stretch import find_overlap, find_stretch
 from mlsub.rules.catalogue import catalogue
 
 OF_ENTRY: tuple[Callable[[Entry], Iterator[Observation]], ...] = (
     find_stretch,
-    find_told_time,
+    find_stated_time,
     find_jumps,
     find_gaps,
     find_pauses,

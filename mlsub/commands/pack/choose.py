@@ -17,8 +17,8 @@ from mlsub.io.errors import MlsubError
 from mlsub.log.events import read_events
 from mlsub.rounds import Round
 from mlsub.rules.load import Benchmark, benchmark
+from mlsub.workspace.places import Settings
 from mlsub.workspace.runs import find_runs, one_benchmark, read_runs
-from mlsub.workspace.settings import Settings
 
 _WILD = frozenset("*?[")
 #: A pattern that matches more is a mistake.

@@ -28,7 +28,7 @@ def _format_of(file: Path) -> str | None:
 
 @click.command("score", cls=Command, example="mlsub score v5.1/NVIDIA --format csv -o scores.csv")
 @asks(rules=True, convergence=True)
-@click.option("--window", "select", type=click.IntRange(1), metavar="N", help="Of more runs than N, which to submit.")
+@click.option("--window", "select", type=click.IntRange(1), metavar="N", help="Select which N of more runs to submit.")
 @click.option("--write-scaling", is_flag=True, help="Write a missing scaling.json with the expected factor.")
 @output_options("score", (*FORMATS, "csv", "parquet", "xlsx"), _format_of)
 def command(
@@ -40,18 +40,18 @@ def command(
     """Print the results: the score of each entry in minutes, and what it rests on.
 
     The score of an entry is the olympic mean of its times to train: without the fastest and the slowest run (unet3d:
-    four and four). A noncompliant run counts as slowest; where more of them fall out than are forgiven there is no
-    score. Minutes are the published score: times the factor of scaling.json, and 1 without one. Expected minutes, with
-    the factor that the convergence test gives, are shown where they differ; --write-scaling writes that factor.
+    four and four). A noncompliant run counts as the slowest; an entry with more of them than are forgiven has no score.
+    Minutes are the published score: the mean times the factor of scaling.json, if there is one. Expected minutes, with
+    the factor of the convergence test, are shown where they differ; --write-scaling writes that factor.
 
-    text is for reading. markdown, html, csv, parquet and xlsx have one row a result, with the columns of the official
-    table; json is the document of mlsub check. parquet and xlsx need: pip install 'mlsub[tables]'.
+    text is for reading. markdown, html, csv, parquet and xlsx have one row for each result, with the columns of the
+    official table; json is the document of mlsub check. parquet and xlsx need: pip install 'mlsub[tables]'.
 
-    --window N applies the rules' median window to runs of one benchmark, which need not lie in a submission: each N
-    consecutive runs are a window, and the one whose score is nearest the median of all is the result.
+    --window N applies the rules' median window to runs of one benchmark, which need not be in a submission: each N
+    consecutive runs are a window, and the window whose score is nearest the median of all is the result.
 
-    Exit status: 0 all entries accepted, 1 an entry or the package rejected, 2 something could not be checked or
-    written; mlsub check says why.
+    Exit status: 0 all entries accepted; 1 an entry or the package rejected; 2 something could not be checked or
+    written. mlsub check says why.
     """
     if select is not None:
         from mlsub.commands.score.window import run_selection

@@ -16,7 +16,7 @@ from mlsub.score.cells import Value, encodable, exact, is_formula, legible, roun
 from mlsub.score.columns import Column, ColumnKind, columns
 from mlsub.score.table import Row
 
-#: A cell of a workbook holds no more characters.
+#: The most characters that a cell of a workbook can have.
 MAX_CELL = 32_767
 _WIDEST = 50
 #: What programs that open a workbook would read as a character's code.

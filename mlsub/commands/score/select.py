@@ -201,7 +201,7 @@ def no_experiment(logs: Sequence[LogReport]) -> Iterator[str]:
     """Why the logs are not one experiment repeated, each run of it once and with its place in the order."""
     yield from [f"{log.path} has no run_start" for log in logs if timed(log) is None][:_MAX_NAMED]
     yield from mixed(logs)
-    copies = [f"{copy.path} holds a run that is there already: {copy.actual}" for copy in audit_same_runs(logs)]
+    copies = [f"{copy.path} contains a run that is there already: {copy.actual}" for copy in audit_same_runs(logs)]
     yield from copies[:_MAX_NAMED]
 
 

@@ -1,6 +1,6 @@
 """age's format v1 with a passphrase, streaming, upon the primitives of ``cryptography``.
 
-pyrage, which seals for recipients, has passphrases too, but holds the whole file in memory and lets nobody choose or
+pyrage, which seals for recipients, has passphrases too, but keeps the whole file in memory and lets nobody choose or
 bound the work of scrypt; docs/deviations.md says what users would lose. The format is that of
 https://age-encryption.org/v1: a file key of 16 bytes, wrapped by scrypt and ChaCha20-Poly1305; a header under
 HMAC-SHA-256; the payload in chunks of 64 KiB, each under ChaCha20-Poly1305 with a nonce made of its number and whether
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
 VERSION = b"age-encryption.org/v1\n"
+#: What a file begins with that is sealed with a passphrase.
+PASSPHRASE_START = VERSION + b"-> scrypt "
 #: log2 of scrypt's N: what is written (256 MiB and about a second), and the most that is worked on (1 GiB).
 WORK_FACTOR = 18
 MAX_WORK_FACTOR = 20
@@ -49,7 +51,7 @@ def encrypt(chunks: Iterable[bytes], passphrase: bytes, work_factor: int = WORK_
     """
     file_key, salt, nonce = os.urandom(16), os.urandom(16), os.urandom(16)
     body = _cipher(_scrypt(passphrase, salt, work_factor)).encrypt(bytes(12), file_key, None)
-    header = VERSION + b"-> scrypt %s %d\n%s\n---" % (_encode(salt), work_factor, _encode(body))
+    header = PASSPHRASE_START + b"%s %d\n%s\n---" % (_encode(salt), work_factor, _encode(body))
     yield header + b" " + _encode(_mac(file_key, header)) + b"\n" + nonce
     cipher = _cipher(_derive(file_key, nonce, b"payload"))
     source = Blocks(chunks)
@@ -58,11 +60,6 @@ def encrypt(chunks: Iterable[bytes], passphrase: bytes, work_factor: int = WORK_
         yield cipher.encrypt(_nonce(number, last=False), block, None)
         block, number = following, number + 1
     yield cipher.encrypt(_nonce(number, last=True), block, None)
-
-
-def is_passphrase_file(start: bytes) -> bool:
-    """Whether the first bytes are those of a file sealed with a passphrase."""
-    return start.startswith(VERSION + b"-> scrypt ")
 
 
 def decrypt(stream: BinaryIO, passphrase: bytes) -> Iterator[bytes]:

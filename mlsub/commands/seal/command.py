@@ -10,6 +10,7 @@ import click
 
 from mlsub.commands.lazy import Command
 from mlsub.commands.options import Target, format_option, tell
+from mlsub.commands.seal.options import file_option
 
 if TYPE_CHECKING:
     from mlsub.commands.seal.keys import SealKey
@@ -17,21 +18,19 @@ if TYPE_CHECKING:
 
 @click.command("seal", cls=Command, example="mlsub seal v5.1/NVIDIA -o NVIDIA.tar.gz.age --recipient age1...")
 @click.argument("tree", metavar="TREE", type=click.Path())
-@click.option("--output", "-o", type=click.Path(), metavar="FILE", help="Else TREE.tar.gz.age, next to TREE.")
+@file_option("--output", "-o", help="Write FILE; default: TREE.tar.gz.age, next to TREE.")
 @click.option(
-    "--recipient",
-    "-r",
-    "recipients",
+    *("--recipient", "-r", "recipients"),
     multiple=True,
     metavar="KEY",
-    help="age1... or an SSH public key; again for more.",
+    help="Encrypt for a public key: age1..., or of SSH; repeatable.",
 )
-@click.option("--recipients-file", "-R", type=click.Path(), metavar="FILE", help="Public keys, one a line.")
-@click.option("--passphrase-file", type=click.Path(), metavar="FILE", help="Its first line is the passphrase.")
-@click.option("--no-encryption", is_flag=True, help="Only the archive.")
-@click.option("--legacy-openssl", is_flag=True, help="openssl enc and a SHA-1 file; not authenticated.")
-@click.option("--dry-run", is_flag=True, help="Look whether it can be sealed; write nothing.")
-@click.option("--force", is_flag=True, help="Replace FILE and what lies beside it; what sealing did not write is kept.")
+@file_option("--recipients-file", "-R", help="Encrypt for the public keys in FILE, one a line.")
+@file_option("--passphrase-file", help="Encrypt with the passphrase in the first line of FILE.")
+@click.option("--no-encryption", is_flag=True, help="Write only the archive.")
+@click.option("--legacy-openssl", is_flag=True, help="Write openssl enc and a SHA-1 file; not authenticated.")
+@click.option("--dry-run", is_flag=True, help="Check whether TREE can be sealed; write nothing.")
+@click.option("--force", is_flag=True, help="Replace FILE and the files beside it; those of others are kept.")
 @format_option
 def command(
     tree: str,
@@ -45,13 +44,13 @@ def command(
     force: bool,
     format_: str,
 ) -> None:
-    """Seal TREE, a submission: one archive, encrypted, with a manifest inside.
+    """Seal TREE, a submission, in one encrypted archive with a manifest inside.
 
     The same tree gives the same tar, whenever and wherever it is sealed. It is encrypted in age's format, for
-    recipients, each of whom can open it, or with a passphrase. Beside FILE are written FILE.MANIFEST.sha256, for
-    sha256sum -c, and FILE.receipt.txt, for the mail that confirms the submission, which is printed too.
+    recipients, each of whom can open it, or with a passphrase. Beside FILE, mlsub writes FILE.MANIFEST.sha256, for
+    sha256sum -c, and FILE.receipt.txt, for the mail that confirms the submission; it prints the receipt, too.
 
-    Exit status: 0 sealed, 1 TREE holds what cannot be sealed, or changed meanwhile, 2 could not be done.
+    Exit status: 0 sealed; 1 TREE contains what cannot be sealed, or changed meanwhile; 2 it could not be done.
     """
     from msgspec.structs import replace
 
@@ -76,7 +75,7 @@ def command(
         answer(Sealing(file=str(file), findings=error.findings))
         sys.exit(1)
     for kept in aside:
-        tell(f"what was there and sealing did not write is kept as {kept}")
+        tell(f"a file that sealing did not write is kept as {kept}")
     answer(replace(found, receipt=receipt))
     if legacy_openssl:
         tell("openssl enc is not authenticated: whoever carries the file can change it. Send the receipt another way.")

@@ -91,7 +91,7 @@ def take(chunks: Iterator[bytes], packed: int, limits: Limits, sink: Sink) -> Co
         elif member.kind is MemberKind.FOLDER:
             sink(member, iter(()))
     if text is None:
-        raise DamagedError("it holds no manifest. Was it made by mlsub seal?")
+        raise DamagedError("it contains no manifest. Was it made by mlsub seal?")
     found = manifest_of(files, kinds.values())
     for path, target in found.links.items():
         # Only all links together show whether one leads out of the tree.

@@ -104,7 +104,7 @@ def read_recipients(file: Path) -> tuple[str, ...]:
     """The public keys of a file, one a line; empty lines and comments (#) do not count.
 
     Raises:
-        MlsubError: it cannot be read, or holds none.
+        MlsubError: it cannot be read, or contains none.
     """
     try:
         lines = _content(file).decode().splitlines()

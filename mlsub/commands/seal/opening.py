@@ -27,6 +27,15 @@ class Form(StrEnum):
     ARCHIVE = "archive, not encrypted"
 
 
+#: The first bytes of each form; the first that fits counts.
+_STARTS = (
+    (age.PASSPHRASE_START, Form.PASSPHRASE),
+    (age.VERSION, Form.RECIPIENTS),
+    (openssl.MAGIC, Form.OPENSSL),
+    (b"\x1f\x8b", Form.ARCHIVE),
+)
+
+
 def form_of(file: Path) -> Form:
     """What the first bytes say; whether the rest fits, opening shows.
 
@@ -35,14 +44,9 @@ def form_of(file: Path) -> Form:
     """
     with _opened(file) as stream:
         start = stream.read(256)
-    if age.is_passphrase_file(start):
-        return Form.PASSPHRASE
-    if start.startswith(age.VERSION):
-        return Form.RECIPIENTS
-    if start.startswith(openssl.MAGIC):
-        return Form.OPENSSL
-    if start.startswith(b"\x1f\x8b"):
-        return Form.ARCHIVE
+    for first, form in _STARTS:
+        if start.startswith(first):
+            return form
     if start.startswith(b"-----BEGIN AGE ENCRYPTED FILE-----"):
         raise MlsubError(f"{file} is age's text form (armor). Open it with age -d, and give the archive.")
     raise MlsubError(f"{file} is not a sealed file: not an age file, an openssl enc file or an archive.")

@@ -1,9 +1,10 @@
-"""What ``mlsub unseal`` and ``mlsub verify`` have in common: keys to open with, and how much is unpacked."""
+"""Options of ``mlsub seal``, ``unseal`` and ``verify``: files, keys to open with, and how much is unpacked."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,20 +17,20 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 _SIZE = re.compile(r"(\d{1,18}) ?(|[KMGT]i?B|B)", re.IGNORECASE)
 _UNITS = ("", "K", "M", "G", "T")
+#: An option that names a file.
+file_option = partial(click.option, type=click.Path(), metavar="FILE")
 
 
 def opening_options(function: F) -> F:
     """--identity, --passphrase-file and --max-size."""
     decorators = (
-        click.option(
-            "--identity", "-i", type=click.Path(), metavar="FILE", help="Secret key: of age-keygen, or of SSH."
-        ),
-        click.option("--passphrase-file", type=click.Path(), metavar="FILE", help="Its first line is the passphrase."),
+        file_option("--identity", "-i", help="Open with the secret key in FILE, of age-keygen or SSH."),
+        file_option("--passphrase-file", help="Open with the passphrase in the first line of FILE."),
         click.option(
             "--max-size",
             callback=_size,
             metavar="SIZE",
-            help="Unpack up to this much, such as 50GiB; else 1 TiB, and 200 times the file.",
+            help="Unpack at most SIZE, such as 50GiB; default: 1 TiB, and 200 times the file.",
         ),
     )
     for decorator in reversed(decorators):
@@ -50,7 +51,7 @@ def _size(_: click.Context, __: click.Parameter, value: str | None) -> int | Non
 
 
 def limits_of(max_size: int | None) -> Limits:
-    """The usual limits; whoever names a size has thought of what the ratio is for."""
+    """The usual limits; a size that is named replaces both, the size and the ratio."""
     from mlsub.commands.seal.contents import Limits
 
     return Limits() if max_size is None else Limits(size=max_size, ratio=None)

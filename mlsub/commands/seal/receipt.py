@@ -9,7 +9,7 @@ from typing import ClassVar
 import msgspec
 
 from mlsub.findings import Finding
-from mlsub.io.plain import plain
+from mlsub.io.show import plain
 from mlsub.io.version import VERSION
 from mlsub.present.document import Document, Facts, Findings, Text, document
 from mlsub.present.envelope import Answer
@@ -71,7 +71,7 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
 class Sealing(Answer, frozen=True, kw_only=True):
     """What became of a tree that was to be sealed.
 
-    ``file`` is where it goes; ``files`` and ``files_size`` (bytes) are what the tree holds, null where it is refused;
+    ``file`` is where it goes; ``files`` and ``files_size`` (bytes) are what is in the tree, null where it is refused;
     ``receipt`` is null where nothing was written.
     """
 
@@ -91,8 +91,8 @@ def document_of(sealing: Sealing) -> Document:
         return document(sealing.receipt.title, Facts(sealing.receipt.rows), findings)
     if sealing.files is None:
         return document("Not sealed", findings, Text("Nothing was written."))
-    told = f"Would seal {sealing.files} files ({sealing.files_size} bytes) into {sealing.file}"
-    return document("Dry run", findings, Text(told))
+    plan = f"Would seal {sealing.files} files ({sealing.files_size} bytes) into {sealing.file}"
+    return document("Dry run", findings, Text(plan))
 
 
 def render(receipt: Receipt) -> str:

@@ -66,7 +66,7 @@ def decrypt(stream: BinaryIO, identities: Identities) -> Iterator[bytes]:
 
 
 def _decrypt_into(stream: BinaryIO, pipe: Any, keys: list[Any]) -> Iterator[BaseException]:
-    """Open a stream into a pipe; what went wrong, for whoever reads from the pipe must hear of it."""
+    """Open a stream into a pipe; what went wrong, for the one who reads from the pipe."""
     pyrage = _pyrage()
     source = _Watched(stream.read)
     try:
@@ -141,5 +141,5 @@ def _identities(identities: Identities) -> list[Any]:
             "the key file cannot be used: expected AGE-SECRET-KEY-1... a line, or an SSH key that has no passphrase"
         ) from error
     if not keys:
-        raise MlsubError("the key file holds no key: expected AGE-SECRET-KEY-1... a line")
+        raise MlsubError("the key file contains no key: expected AGE-SECRET-KEY-1... a line")
     return keys

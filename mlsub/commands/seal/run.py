@@ -1,9 +1,9 @@
 """Seal a tree: scan, archive, encrypt, put in place.
 
 What is written: FILE, and beside it ``FILE.receipt.txt``, ``FILE.MANIFEST.sha256`` and, for openssl, ``FILE.sha1``.
-FILE is the state: it gets its name in one step, and holds all there is to know. What lies beside it is removed before
-and written after, so that it is never that of another FILE, whenever the process is killed. What is replaced or removed
-and was not written by sealing, or was changed since, is kept under another name.
+FILE is the state: it gets its name in one step, and contains all there is to know. What lies beside it is removed
+before and written after, so that it is never that of another FILE, whenever the process is killed. What is replaced or
+removed and was not written by sealing, or was changed since, is kept under another name.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def prepare(tree: Path, out: Path, key: SealKey, *, force: bool = False) -> Tree
 
     Raises:
         MlsubError: the key, the tree or the output cannot be used.
-        RefusedError: the tree holds what cannot be sealed.
+        RefusedError: the tree contains what cannot be sealed.
     """
     if isinstance(key, Recipients):
         recipients.check_recipients(key)
@@ -91,7 +91,7 @@ def seal_tree(
 
     Raises:
         MlsubError: it cannot be done; nothing was written.
-        RefusedError: the tree holds what cannot be sealed, or changed meanwhile; nothing was written.
+        RefusedError: the tree contains what cannot be sealed, or changed meanwhile; nothing was written.
     """
     scanned = scanned or prepare(tree, out, key, force=force)
     writer = TarWriter(scanned)

@@ -82,8 +82,8 @@ def scan(folder: Path) -> Tree:
     """Look at a tree.
 
     Raises:
-        MlsubError: it is not a folder, or holds no file.
-        RefusedError: it holds what cannot be sealed.
+        MlsubError: it is not a folder, or contains no file.
+        RefusedError: it contains what cannot be sealed.
     """
     folder = real_folder(folder)
     problems: list[Finding] = []
@@ -92,9 +92,9 @@ def scan(folder: Path) -> Tree:
     if problems:
         raise RefusedError(*problems)
     if not any(member.kind is MemberKind.FILE for member in members):
-        raise MlsubError(f"{folder} holds no file: there is nothing to seal.")
+        raise MlsubError(f"{folder} contains no file: there is nothing to seal.")
     if len(members) > MAX_MEMBERS:
-        raise MlsubError(f"{folder} holds more than {MAX_MEMBERS} files, folders and links. Seal parts of it.")
+        raise MlsubError(f"{folder} contains more than {MAX_MEMBERS} files, folders and links. Seal parts of it.")
     pairs = folded_twice([member.path for member in members])
     return Tree(folder, tuple(members), tuple(_same(first, second) for first, second in pairs))
 
@@ -145,7 +145,7 @@ def stamp_of(found: os.stat_result) -> tuple[int, ...]:
 
 def _problems(name: str, members: list[Member]) -> Iterator[Finding]:
     if name == MANIFEST:
-        yield finding("seal.name", name, f"no tree can be called {MANIFEST}: the manifest is")
+        yield finding("seal.name", name, f"a tree cannot be called {MANIFEST}, for the manifest is")
     links = {member.path: member.target for member in members if member.kind is MemberKind.LINK}
     for member in members:
         if problem := name_problem(member.path):
@@ -155,4 +155,4 @@ def _problems(name: str, members: list[Member]) -> Iterator[Finding]:
 
 
 def _same(first: str, second: str) -> Finding:
-    return finding("seal.case", second, "two names differ in nothing but upper and lower case", actual=first)
+    return finding("seal.case", second, "two names differ only in upper and lower case", actual=first)

@@ -6,10 +6,12 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 import msgspec
 
 from mlsub.commands.db.records import Records
+from mlsub.commands.site.model import counted
 from mlsub.commands.site.pages import Page, all_results, of_result, of_round, overview
 from mlsub.commands.site.performance import performance
 from mlsub.commands.site.render import STATIC, Renderer
@@ -17,20 +19,17 @@ from mlsub.commands.site.results import Naming, rounds_of
 from mlsub.io.errors import MlsubError
 from mlsub.io.output_folder import staging_beside
 from mlsub.io.written import check_free, replace_folder
+from mlsub.present.document import Document, Span, Text, document
+from mlsub.present.envelope import Answer
 from mlsub.rounds import get_round
-from mlsub.score.table import Row
 from mlsub.workspace import Checked
 
 #: By this file a folder is known as a site, which may be replaced.
 MARKER = ".mlsub-site"
 
 
-def _nameless(row: Row) -> str | None:
-    return None
-
-
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """What a site is to hold beside the results: its title (None for the usual one), and files of the caller's own.
+    """What a site is to show beside the results: its title (None for the usual one), and files of the caller's own.
 
     ``overlay`` is a checked overlay file; ``reference`` a file of reference points that the results were tested by;
     ``naming`` knows the identifiers that results have in the official tables; ``records`` are figures of other
@@ -40,14 +39,17 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     title: str | None = None
     overlay: str | None = None
     reference: str | None = None
-    naming: Naming = _nameless
+    naming: Naming = lambda _: None
     records: tuple[Records, ...] = ()
     more: tuple[Page, ...] = ()
 
 
-class Built(msgspec.Struct, frozen=True):
-    """What a site holds."""
+class Built(Answer, frozen=True, kw_only=True):
+    """How much is in a site, and its first page."""
 
+    SCHEMA: ClassVar[int] = 1
+
+    index: str
     rounds: int
     results: int
     runs: int
@@ -59,7 +61,7 @@ def check_place(output: Path, paths: Sequence[str], *, force: bool) -> None:
 
     Raises:
         MlsubError: something is there that is not to be replaced, or the site and what is read lie in one another;
-            or the site holds what somebody wrote or changed.
+            or the site contains what somebody wrote or changed.
     """
     try:
         if os.path.lexists(output):
@@ -71,7 +73,7 @@ def check_place(output: Path, paths: Sequence[str], *, force: bool) -> None:
         for name in paths:
             read = Path(name).resolve()
             if final == read or final in read.parents:
-                raise MlsubError(f"{output} holds {name}, which is to be read. Name another folder.")
+                raise MlsubError(f"{output} contains {name}, which is to be read. Name another folder.")
             if read in final.parents and read.is_dir():
                 raise MlsubError(f"{output} lies in {name}, which is only read. Name a folder outside of it.")
     except (OSError, ValueError, RuntimeError) as error:
@@ -86,7 +88,7 @@ def _check_replaceable(output: Path, *, force: bool) -> None:
     if not any(output.iterdir()):
         return
     if not (output / MARKER).is_file():
-        raise MlsubError(f"{output} holds something other than a site. Name another folder.")
+        raise MlsubError(f"{output} contains something other than a site. Name another folder.")
     if not force:
         raise MlsubError(f"{output} exists. Add --force to replace it.")
 
@@ -97,7 +99,7 @@ def build_site(checked: Sequence[Checked], output: Path, wanted: Wanted) -> Buil
     Args:
         checked: reports and the logs they rest on.
         output: the folder; see :func:`check_place`.
-        wanted: what it is to hold.
+        wanted: what it is to show.
 
     Raises:
         MlsubError: it cannot be written. Then what was there before is there.
@@ -128,7 +130,15 @@ def build_site(checked: Sequence[Checked], output: Path, wanted: Wanted) -> Buil
         site = staging / "site"
         count = _write(site, renderer, pages(), output)
         replace_folder(site, final)
-    return Built(len(rounds), len(results), sum(result.entry.runs for result in results), count)
+    runs = sum(result.entry.runs for result in results)
+    return Built(index=str(output / "index.html"), rounds=len(rounds), results=len(results), runs=runs, pages=count)
+
+
+def document_of(built: Built) -> Document:
+    """How much there is, and what to open."""
+    results = f"{counted(built.results, 'result')} of {counted(built.rounds, 'round')}, {counted(built.runs, 'run')}"
+    title = f"A site of {results}, on {counted(built.pages, 'page')}"
+    return document(title, Text(("Open ", Span(built.index, "path"))))
 
 
 def _write(site: Path, renderer: Renderer, pages: Iterator[Page], output: Path) -> int:

@@ -10,7 +10,7 @@ import click
 
 from mlsub.commands.asked import Asked, asks, progress_bar
 from mlsub.commands.lazy import Command
-from mlsub.commands.options import exit_with, tell_unchecked
+from mlsub.commands.options import Target, exit_with, format_option, tell_unchecked
 from mlsub.io.errors import MlsubError
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from mlsub.commands.audit.model import ClaimsFile
     from mlsub.commands.audit.verdict import Audit
-    from mlsub.commands.site.build import Built
     from mlsub.commands.site.pages import Page
     from mlsub.judge.log import NewFold
     from mlsub.workspace import Checked, Settings
@@ -26,13 +25,20 @@ if TYPE_CHECKING:
 
 @click.command("site", cls=Command, example="mlsub site v5.1 -o build/site")
 @asks(rules=True, convergence=True)
-@click.option("--output", "-o", required=True, type=click.Path(), metavar="DIR", help="The folder of the site.")
+@click.option("--output", "-o", required=True, type=click.Path(), metavar="DIR", help="Write the site into DIR.")
 @click.option("--force", is_flag=True, help="Replace an earlier site in DIR.")
-@click.option("--ids", type=click.Path(), metavar="FILE", help="CSV of the IDs of results; see docs/site.md.")
-@click.option("--records", multiple=True, type=click.Path(), metavar="FILE", help="Figures beyond MLPerf; repeatable.")
-@click.option("--claims", multiple=True, type=click.Path(), metavar="FILE", help="Claims to audit; repeatable.")
-@click.option("--inspect", "inspected", is_flag=True, help="Tell what mlsub inspect finds of each result, too.")
-@click.option("--title", metavar="TEXT", help="What it is called.")
+@click.option(
+    "--ids", type=click.Path(), metavar="FILE", help="Read the IDs of results from a CSV file; see docs/site.md."
+)
+@click.option(
+    "--records", multiple=True, type=click.Path(), metavar="FILE", help="Show figures beyond MLPerf, too; repeatable."
+)
+@click.option(
+    "--claims", multiple=True, type=click.Path(), metavar="FILE", help="Check the claims in FILE, too; repeatable."
+)
+@click.option("--inspect", "inspected", is_flag=True, help="Show what mlsub inspect finds of each result, too.")
+@click.option("--title", metavar="TEXT", help="Give the site a title.")
+@format_option
 def command(
     asked: Asked,
     output: str,
@@ -42,23 +48,24 @@ def command(
     claims: tuple[str, ...],
     inspected: bool,
     title: str | None,
+    format_: str,
 ) -> None:
     """Write the results below PATH as a site that opens in any browser, without a network.
 
     Tables to sort and to filter, and for each result its training curves, run timeline, convergence, hyperparameters,
     system and findings. Nothing is written into what is read. Needs Jinja2: pip install 'mlsub[report]'.
 
-    --claims holds the claims of a file against the same results, as mlsub audit does, and shows what comes of it.
+    --claims checks the claims in a file against the same results, as mlsub audit does.
 
-    Results are ranked by their published minutes, whatever the verdict, which stands beside.
+    Results are ranked by their published minutes, whatever their verdict, which has a column of its own.
 
-    Exit status: 0 all accepted and no claim against the logs, 1 else (the site says what), 2 a PATH could not be
-    checked, there is nothing to show, or it cannot be written.
+    Exit status: 0 all results accepted and no claim contradicted; 1 otherwise, as the site says; 2 a PATH could not be
+    checked, there is nothing to show, or the site cannot be written.
     """
     from msgspec.structs import replace as replaced
 
     from mlsub.commands.db.records import read_records
-    from mlsub.commands.site.build import Wanted, build_site, check_place
+    from mlsub.commands.site.build import Wanted, build_site, check_place, document_of
     from mlsub.commands.site.ids import read_ids
     from mlsub.commands.site.render import check_jinja
 
@@ -71,15 +78,23 @@ def command(
     said = _claims(claims)
     checked = _check(asked.paths, settings, inspected=inspected)
     audits = _audit(said, asked, checked)
+    if inspected:
+        from mlsub.commands.site.forensics import with_forensics
+
+        checked = with_forensics(checked, settings.overlay)
     built = build_site(checked, Path(output), replaced(wanted, overlay=settings.overlay, more=_pages(audits)))
-    _tell(built, output)
+    Target("site", format_).write(built, lambda: document_of(built))
     if any(found.exit_status() for found in audits) and all(one.report.exit_status() < 2 for one in checked):
         sys.exit(1)
     exit_with([one.report for one in checked])
 
 
 def _check(paths: Sequence[str], settings: Settings, *, inspected: bool) -> list[Checked]:
-    """Read and judge, each log once; the end of the command where there is no result to show."""
+    """Read and judge, each log once.
+
+    Raises:
+        MlsubError: there is no result to show.
+    """
     from msgspec.structs import replace
 
     from mlsub.workspace import check_with_logs
@@ -94,12 +109,8 @@ def _check(paths: Sequence[str], settings: Settings, *, inspected: bool) -> list
     tell_unchecked([one.report for one in checked])
     if not any(one.report.entries for one in checked):
         if any(one.report.logs for one in checked):
-            raise MlsubError("a log alone is no result. Name the folder of its benchmark.")
+            raise MlsubError("a log alone is not a result. Name the folder of its benchmark.")
         raise MlsubError("there is no result to show, and no site was written.")
-    if inspected:
-        from mlsub.commands.site.forensics import with_forensics
-
-        return with_forensics(checked, settings.overlay)
     return checked
 
 
@@ -131,11 +142,3 @@ def _pages(audits: Sequence[Audit]) -> tuple[Page, ...]:
     from mlsub.commands.site.claims import claims_page
 
     return (claims_page(audits),)
-
-
-def _tell(built: Built, output: str) -> None:
-    from mlsub.commands.site.model import counted
-    from mlsub.io.plain import plain
-
-    results = f"{counted(built.results, 'result')} of {counted(built.rounds, 'round')}, {counted(built.runs, 'run')}"
-    click.echo(plain(f"{output}: {results}, on {counted(built.pages, 'page')}. Open {Path(output) / 'index.html'}"))

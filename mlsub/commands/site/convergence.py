@@ -65,20 +65,20 @@ def _sentence(text: str) -> str:
 
 
 def _words(rcp: RcpResult) -> tuple[str, ...]:
-    told = [_VERDICTS.get(rcp.verdict, rcp.verdict)]
+    words = [_VERDICTS.get(rcp.verdict, rcp.verdict)]
     if rcp.mean is not None and rcp.unit:
         line = f"Olympic mean {number_of(rcp.mean)} {rcp.unit} at batch size {number_of(rcp.batch_size)}"
         if rcp.minimum is not None:
             line += f"; accepted from {number_of(rcp.minimum)}"
         if rcp.reference_mean is not None:
             line += f"; mean of the reference {number_of(rcp.reference_mean)}"
-        told.append(f"{line}.")
+        words.append(f"{line}.")
     if rcp.scaling != 1:
-        told.append(f"The convergence test gives a factor of {rcp.scaling:.6f} for the expected score.")
+        words.append(f"The convergence test gives a factor of {rcp.scaling:.6f} for the expected score.")
     if rcp.also is not None:
         other = f"{rcp.also.verdict}, olympic mean {number_of(rcp.also.mean)} {rcp.also.unit}"
-        told.append(f"BERT counted by {rcp.also.counted} in place of {rcp.counted}: {other}.")
-    return tuple(told)
+        words.append(f"BERT counted by {rcp.also.counted} in place of {rcp.counted}: {other}.")
+    return tuple(words)
 
 
 def _chart(reference: Reference, rcp: RcpResult, size: float) -> Chart:

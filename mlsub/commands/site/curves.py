@@ -55,11 +55,11 @@ def section_of_curves(logs: Sequence[LogReport], benchmark: str, round_: Round) 
     unit = _unit(count, benchmark, round_)
     curves = [Curve(name_of(log), tuple(_seen(log, target, count, limit))) for log in logs]
     measures = list(dict.fromkeys(name for curve in curves for seen in curve.seen for name in seen.values))
-    words = [f"Target: {target.words}." if target else "The rules of the round name no target for it."]
+    words = [f"Target: {target.words}." if target else "The rules of the round name no target."]
     if not measures:
         return Section(key="curves", title="Training curves", words=(*words, "No run has an evaluation to draw."))
     if any(len(log.run.evaluations) > limit for log in logs):
-        words.append(f"Of each run the first {limit} evaluations are shown.")
+        words.append(f"The first {limit} evaluations of each run are shown.")
     charts = [
         chart
         for at, measure in enumerate(measures[:_MAX_MEASURES])

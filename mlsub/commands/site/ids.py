@@ -1,4 +1,4 @@
-"""The identifiers that results have in the official tables. No log holds them, so somebody has to say."""
+"""The identifiers that results have in the official tables. Logs do not contain them, so a file has to."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from mlsub.score.table import Row
 
 MAX_BYTES = 4 << 20
 _NEEDED = ("id", "round", "organisation", "system")
-_COLUMNS = (*_NEEDED, "benchmark")
 _FORM = re.compile(r"[0-9]+\.[0-9]+-[0-9]+(-[A-Za-z0-9]+)?")
 
 
@@ -62,8 +61,7 @@ def _rows(file: Path) -> Iterator[tuple[int, dict[str, str]]]:
                 continue
             if len(cells) != len(heads):
                 raise MlsubError(f"{file}:{lines.line_num}: {len(cells)} cells for {len(heads)} columns")
-            named = dict(zip(heads, (cell.strip() for cell in cells), strict=True))
-            yield lines.line_num, {name: named[name] for name in _COLUMNS if name in named}
+            yield lines.line_num, dict(zip(heads, (cell.strip() for cell in cells), strict=True))
     except csv.Error as error:
         raise MlsubError(f"{file}:{lines.line_num}: {error}") from error
 
@@ -71,7 +69,7 @@ def _rows(file: Path) -> Iterator[tuple[int, dict[str, str]]]:
 def _text(file: Path) -> str:
     try:
         if not file.is_file():
-            raise MlsubError(f"{file}: {'no regular file' if file.exists() else 'there is no such file'}")
+            raise MlsubError(f"{file}: {'not a regular file' if file.exists() else 'there is no such file'}")
         with file.open("rb") as stream:
             raw = stream.read(MAX_BYTES + 1)
         if len(raw) > MAX_BYTES:
@@ -81,5 +79,3 @@ def _text(file: Path) -> str:
         raise MlsubError(f"{file}: not UTF-8 text") from error
     except OSError as error:
         raise MlsubError(f"{file}: {error.strerror or error}") from error
-    except ValueError as error:
-        raise error if isinstance(error, MlsubError) else MlsubError(f"{str(file)!r}: {error}") from error

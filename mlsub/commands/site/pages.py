@@ -13,6 +13,7 @@ from mlsub.commands.site.model import Cell, Section, counted, minutes_of, number
 from mlsub.commands.site.results import Result, RoundResults
 from mlsub.commands.site.tables import (
     FILTERS,
+    about,
     accepted_in,
     benchmark_chart,
     bert_words,
@@ -21,7 +22,6 @@ from mlsub.commands.site.tables import (
     history_table,
     rcp_cell,
     results_table,
-    round_name,
     rounds_table,
     verdict_cell,
 )
@@ -50,7 +50,6 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     facts: tuple[tuple[str, Cell], ...] = ()
     sections: tuple[Section, ...] = ()
     filters: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    legend: bool = True
 
 
 def overview(rounds: Sequence[RoundResults], title: str | None) -> Page:
@@ -68,8 +67,8 @@ def overview(rounds: Sequence[RoundResults], title: str | None) -> Page:
     fastest = fastest_table(rounds)
     if fastest.rows:
         words = (
-            "Published scores of systems of any size, whatever their verdict; rounds differ in rules, and results of "
-            "different rounds do not simply compare.",
+            "Published scores of systems of any size, whatever their verdict; rounds have different rules, so results "
+            "of different rounds cannot be compared directly.",
             *bert_words(results),
         )
         tables = (fastest, history_table(rounds))
@@ -85,20 +84,13 @@ def overview(rounds: Sequence[RoundResults], title: str | None) -> Page:
 def all_results(rounds: Sequence[RoundResults]) -> Page:
     """The tables of all results, Closed and Open apart, to sort and to filter."""
     results = [result for one in rounds for result in one.results]
-    filters = [("round", tuple(dict.fromkeys(round_name(one) for one in rounds)))]
-    values = {
-        "benchmark": sorted({text_of(result.entry.benchmark, 100) for result in results}),
-        "organisation": sorted({text_of(result.entry.organisation, 100) for result in results}, key=str.casefold),
-        "verdict": sorted({result.entry.official.value for result in results}),
-    }
-    filters += [(name, tuple(values[name])) for name in FILTERS if name in values]
+    known = [about(result) for result in results]
+    filters = [("round", tuple(dict.fromkeys(one["round"] for one in known)))]
+    filters += [(name, tuple(sorted({one[name] for one in known}, key=str.casefold))) for name in FILTERS[1:]]
     return Page(
         path="results.html",
         title="Results",
-        lead=(
-            f"{MINUTES} Click the head of a column to sort by it.",
-            *bert_words(results),
-        ),
+        lead=(f"{MINUTES} Click the head of a column to sort by it.", *bert_words(results)),
         sections=tuple(
             Section(key=name, title=title, tables=(results_table(some, f"{title}: results"),))
             for name, title, some in by_division(results)

@@ -60,7 +60,7 @@ def performance(rounds: Sequence[RoundResults], records: Iterable[Records] = ())
     return Page(
         path="performance.html",
         title="Performance",
-        lead=(f"{MINUTES} Figures of other sources stand beside them." if figures else MINUTES,),
+        lead=(f"{MINUTES} Figures from other sources have tables of their own." if figures else MINUTES,),
         sections=(*_mlperf(rounds), *_cited(records), *figures),
     )
 

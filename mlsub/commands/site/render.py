@@ -26,14 +26,6 @@ POLICY = (
     "base-uri 'none'; form-action 'none'"
 )
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
-TRADEMARKS = (
-    "The MLPerf name and logo are trademarks of MLCommons Association in the United States and other countries. "
-    "Names of other products are trademarks of their owners. mlsub is not affiliated with MLCommons."
-)
-UNVERIFIED = (
-    "Figures on this page are computed from logs by mlsub and are not verified by MLCommons Association; the official "
-    "results are those that MLCommons publishes."
-)
 
 
 def check_jinja() -> None:
@@ -61,8 +53,6 @@ class Renderer:
             navigation=self._navigation,
             policy=POLICY,
             version=VERSION,
-            trademarks=TRADEMARKS,
-            unverified=UNVERIFIED,
         )
         return text.encode("utf-8", "backslashreplace")
 

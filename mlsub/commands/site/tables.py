@@ -56,7 +56,7 @@ def by_division(results: Iterable[Result]) -> Iterator[tuple[str, str, list[Resu
 
 def results_table(results: Sequence[Result], caption: str) -> Table:
     """One row a result. Identifiers and expected minutes have a column where any result has them."""
-    return table_of(caption, in_order(results), list(_columns(results)), _about)
+    return table_of(caption, in_order(results), list(_columns(results)), about)
 
 
 def _columns(results: Sequence[Result]) -> Iterator[Column[Result]]:
@@ -93,7 +93,8 @@ def in_order(results: Iterable[Result]) -> list[Result]:
     return sorted(results, key=rank)
 
 
-def _about(result: Result) -> dict[str, str]:
+def about(result: Result) -> dict[str, str]:
+    """The values that filters look at."""
     return {
         "round": round_name(result),
         "benchmark": text_of(result.entry.benchmark, 100),
@@ -201,7 +202,7 @@ def fastest_table(rounds: Sequence[RoundResults]) -> Table:
 def history_table(rounds: Sequence[RoundResults]) -> Table:
     """The same one below the other, each with its verdict beside."""
     best = sorted(_fastest(rounds).items(), key=lambda item: item[0])
-    return table_of("The same with their verdicts", [result for _, result in best], _HISTORY, _about)
+    return table_of("The same with their verdicts", [result for _, result in best], _HISTORY, about)
 
 
 def _fastest_in(one: RoundResults, place: int, best: Mapping[tuple[str, int], Result]) -> Column[str]:

@@ -60,15 +60,15 @@ def _evaluations(log: LogReport) -> list[float]:
 
 
 def _when(time_ms: float | None) -> Cell:
-    """A time of a log for people; a number that is no time of any calendar is left as it is."""
+    """A time of a log for people; a number that no calendar has a time for is shown as it is."""
     time = number(time_ms)
     if time is None:
         return Cell("–")
     try:
-        told = datetime.fromtimestamp(time / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
+        shown = datetime.fromtimestamp(time / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
     except (OverflowError, ValueError, OSError):
-        told = f"{time:g} ms"
-    return Cell(told, time)
+        shown = f"{time:g} ms"
+    return Cell(shown, time)
 
 
 def _initialisation(log: LogReport) -> Cell:

@@ -15,7 +15,7 @@ from mlsub.commands.seal.options import limits_of, open_key, opening_options
 @click.command("unseal", cls=Command, example="mlsub unseal NVIDIA.tar.gz.age -o NVIDIA --identity key.txt")
 @click.argument("file", metavar="FILE", type=click.Path())
 @click.option(
-    "--output", "-o", type=click.Path(), required=True, metavar="DIR", help="New folder for tree and manifest."
+    "--output", "-o", type=click.Path(), required=True, metavar="DIR", help="Create DIR for the tree and its manifest."
 )
 @opening_options
 @format_option
@@ -24,11 +24,11 @@ def command(
 ) -> None:
     """Open FILE, sealed by mlsub seal, into DIR, and compare it with the manifest inside.
 
-    DIR is there whole and verified, or not at all. Refused are members that lead out of DIR, links out of the tree,
-    devices, and more than --max-size. Files of openssl enc are opened too, and compared with FILE.sha1 if that
-    is there.
+    DIR is complete and verified afterwards, or it is not there. mlsub refuses members that lead out of DIR, links out
+    of the tree, devices, and more than --max-size. It opens files of openssl enc too, and compares them with FILE.sha1
+    if that is there.
 
-    Exit status: 0 opened, 1 refused, 2 could not be done.
+    Exit status: 0 opened; 1 refused; 2 it could not be done.
     """
     from mlsub.commands.seal.files import RefusedError
     from mlsub.commands.unseal.run import Unsealing, document_of, unseal

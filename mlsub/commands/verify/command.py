@@ -9,13 +9,13 @@ import click
 
 from mlsub.commands.lazy import Command
 from mlsub.commands.options import Target, output_options, tell
-from mlsub.commands.seal.options import limits_of, open_key, opening_options
+from mlsub.commands.seal.options import file_option, limits_of, open_key, opening_options
 from mlsub.io.errors import MlsubError
 
 
 @click.command("verify", cls=Command, example="mlsub verify NVIDIA.tar.gz.age --identity key.txt")
 @click.argument("path", metavar="FILE|DIR", type=click.Path())
-@click.option("--manifest", type=click.Path(), metavar="FILE", help="Else the one inside.")
+@file_option("--manifest", help="Compare with this manifest, not with the one inside.")
 @opening_options
 @output_options("verify")
 def command(
@@ -28,10 +28,10 @@ def command(
 ) -> None:
     """Compare FILE, a sealed submission, or DIR, an opened one, with its manifest, and print what differs.
 
-    Without a key, a file that is sealed for others is compared with FILE.receipt.txt. DIR is what mlsub unseal made;
-    or, with --manifest, any copy of the tree. Nothing is written.
+    Without a key, mlsub compares a file that is sealed for others with FILE.receipt.txt. DIR is what mlsub unseal made,
+    or, with --manifest, any copy of the tree.
 
-    Exit status: 0 nothing differs, 1 something does, 2 could not be checked.
+    Exit status: 0 nothing differs; 1 something does; 2 it could not be checked.
     """
     from mlsub.commands.verify.run import document_of, verify_sealed, verify_tree
     from mlsub.submission.locate import is_folder

@@ -99,7 +99,7 @@ def verify_receipt(file: Path, receipt: Path) -> Checked:
         )
         if said != found
     ][:1]
-    note = "no key was given: the sealed file is compared with its receipt, what is in it was not looked at"
+    note = "no key was given: the sealed file was compared with its receipt, its content was not checked"
     return Checked(compared=f"{file.name} with {receipt.name}", findings=tuple(changes), notes=(note,))
 
 
@@ -141,7 +141,7 @@ def _tree_of(folder: Path, top: str) -> Path:
         return inside
     if folder.name != top:
         raise MlsubError(
-            f"the manifest is of {top}, which {folder} neither is nor holds. Name another folder or manifest."
+            f"the manifest is of {top}, which {folder} neither is nor contains. Name another folder or manifest."
         )
     return folder
 

@@ -6,7 +6,7 @@ from mlsub.commands.watch.source import UNFINISHED
 from mlsub.findings import Finding
 from mlsub.io.show import readable
 from mlsub.judge.log import LogJudge, LogTask
-from mlsub.judge.named import NAME_WIDTH
+from mlsub.judge.rules import NAME_WIDTH
 from mlsub.log.event import Event
 from mlsub.log.events import Handler
 from mlsub.log.report import LogReport

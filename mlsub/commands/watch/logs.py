@@ -15,8 +15,8 @@ from mlsub.io.errors import MlsubError
 from mlsub.judge.log import LogTask
 from mlsub.rounds import Round
 from mlsub.submission.locate import is_folder
+from mlsub.workspace.places import Settings
 from mlsub.workspace.runs import round_of
-from mlsub.workspace.settings import Settings
 
 #: Logs watched at once, and names of one folder that are looked at.
 MAX_LOGS = 256

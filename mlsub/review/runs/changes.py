@@ -16,12 +16,12 @@ from mlsub.review.runs.model import Entry, Observation, listed, observe, reached
 from mlsub.review.runs.pace import pauses_of
 from mlsub.review.runs.stretch import score_of
 
-#: Keys by which a training is tuned; what else logs tell (names of hosts, sizes of a cache) is no part of it.
+#: Keys by which a training is tuned; what else they log (names of hosts, sizes of a cache) is not part of it.
 _TUNED = re.compile(
     r"(?:opt|sgd|adam|adamw|lars|lamb|adagrad|shampoo|sparse|dense)_.*|global_batch_size|gradient_accumulation_steps|"
     r".*(?:warmup|decay|learning_rate|weight_decay|dropout|epochs?|precision).*"
 )
-#: A pause that comes or goes is told from this share of the run on.
+#: A pause that comes or goes is reported from this share of the run on.
 _PAUSE_SHARE = 0.01
 #: Training pace that differs by less is the noise of runs.
 _PACE = 0.01
@@ -50,7 +50,7 @@ def find_changes(entries: Sequence[Entry]) -> Iterator[Observation]:
         for entry in group:
             before = _before(entry, group)
             if before is not None:
-                yield from _told(before, entry)
+                yield from _observed(before, entry)
 
 
 def _before(entry: Entry, group: Sequence[Entry]) -> Entry | None:
@@ -81,7 +81,7 @@ def _bare(name: str) -> str:
     return re.sub(r"\d+\.\d+(?:\.\d+)*", "", name)
 
 
-def _told(before: Entry, entry: Entry) -> Iterator[Observation]:
+def _observed(before: Entry, entry: Entry) -> Iterator[Observation]:
     changes = [*_tuned(before, entry), *_trained(before, entry), *_pauses(before, entry)]
     if not any(change.words for change in changes) or before.runs_started & entry.runs_started:
         return
@@ -164,7 +164,7 @@ def _pace(before: Entry, entry: Entry) -> Iterator[_Change]:
 
 
 def _training_pace(entry: Entry) -> float | None:
-    """Progress a second of training, in the median of the runs; None where epochs or blocks do not tell."""
+    """Progress a second of training, in the median of the runs; None where epochs or blocks do not show it."""
     paces = []
     for trace in entry.traces:
         trained = sum(trace.blocks.lengths) or sum(trace.epochs.lengths)

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from mlsub.io.show import readable, show
 from mlsub.log.trace import KeyMark, Trace
+from mlsub.review.cross import SEEDS_OF_A_LOG
 from mlsub.review.facts import number
 from mlsub.review.runs.model import Entry, Observation, listed, name_of, observe, thresholds
-from mlsub.review.seeds import SEEDS_OF_A_LOG
 
 #: Keys that have to agree in the times of all their records, besides start and stop of the run.
 _LEAST_KEYS = 3
@@ -47,8 +47,8 @@ def changes(log: Trace, original: Trace) -> Iterator[str]:
             yield f"other times of {name}"
 
 
-def is_told_by_check(log: Trace, original: Trace) -> bool:
-    """Whether mlsub check tells of two logs of a round as the same log: it looks at number and times of the records."""
+def is_found_by_check(log: Trace, original: Trace) -> bool:
+    """Whether mlsub check reports two logs of a round as the same log: it looks at number and times of the records."""
     evaluations = [[(e.time_ms, e.value) for e in trace.run.evaluations] for trace in (log, original)]
     return log.run.timeline == original.run.timeline and repr(evaluations[0]) == repr(evaluations[1])
 
@@ -115,18 +115,18 @@ def _one_run(log: _Log, original: _Log) -> bool:
 
 def _same_runs(pairs: Pairs) -> Iterator[Observation]:
     """One run published twice; equal logs of a round are left to mlsub check."""
-    told = [
+    others = [
         (log, original)
         for log, original in pairs
-        if log.entry.round != original.entry.round or not is_told_by_check(log.trace, original.trace)
+        if log.entry.round != original.entry.round or not is_found_by_check(log.trace, original.trace)
     ]
-    if not told:
+    if not others:
         return
-    made = {log.trace.path: list(changes(log.trace, original.trace)) for log, original in told}
+    made = {log.trace.path: list(changes(log.trace, original.trace)) for log, original in others}
     counted = Counter(change for of in made.values() for change in of)
     words = [f"{change} in {count}" for change, count in counted.items()]
     more = f"; {listed(words)} of them" if words else "; no record added or removed"
-    yield _copied("inspect.same-run", told, more, changes=made)
+    yield _copied("inspect.same-run", others, more, changes=made)
 
 
 def _same_evaluations(pairs: Pairs) -> Iterator[Observation]:
@@ -194,7 +194,7 @@ def _measured_pairs(entry: Entry) -> list[tuple[Trace, tuple[str, int, float]]]:
 
 
 def find_shared_seeds(entries: Sequence[Entry]) -> Iterator[Observation]:
-    """Entries most of whose seeds an earlier round or another organisation uses too; within one, mlsub check tells."""
+    """Entries most of whose seeds an earlier round or another organisation uses too; mlsub check reports others."""
     limits = thresholds()
     seeds = [_seeds(entry) for entry in entries]
     users: dict[int, list[int]] = {}

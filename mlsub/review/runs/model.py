@@ -46,7 +46,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def runs_started(self) -> frozenset[float]:
-        """When the runs started (ms): what tells runs apart, wherever their logs lie."""
+        """When the runs started (ms): what distinguishes runs, wherever their logs lie."""
         return frozenset(t.run.timeline.run_start for t in self.traces if t.run.timeline.run_start is not None)
 
     @property
@@ -71,7 +71,7 @@ class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     stretch_gap_ms: float
     stretch_slack_ms: float
     overlap_ms: float
-    told_ms: float
+    stated_ms: float
     jump_ms: float
     jump_share: float
     gap_runs: int

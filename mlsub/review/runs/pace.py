@@ -14,7 +14,7 @@ from mlsub.review.runs.stretch import stretch_of
 _LEAST_MS = 1_000
 #: Of an entry's runs so many are compared; published entries have 50 at most.
 _MAX_RUNS = 200
-#: Between these a run does nothing that its log could tell of.
+#: Between these a run does nothing that its log could show.
 _AFTER = frozenset(("run_start", "block_stop", "epoch_stop", "eval_stop", "eval_accuracy"))
 _BEFORE = frozenset(("block_start", "epoch_start", "eval_start", "run_stop"))
 

@@ -19,7 +19,7 @@ def find_jumps(entry: Entry) -> Iterator[Observation]:
     limits = thresholds()
     jumps = [(trace, trace.jump) for trace in entry.traces if trace.jump and trace.jump[1] >= limits.jump_ms]
     if len(jumps) > limits.jump_share * len(entry.traces):
-        return  # A log put together of several files; mlsub check tells of its clock.
+        return  # A log put together of several files; mlsub check reports its clock.
     for trace, (line, by) in jumps:
         length = trace.run.duration_ms or 0
         share = f", {by / length:.1%} of the run" if length > 0 else ""
@@ -33,25 +33,25 @@ def find_jumps(entry: Entry) -> Iterator[Observation]:
         )
 
 
-def find_told_time(entry: Entry) -> Iterator[Observation]:
+def find_stated_time(entry: Entry) -> Iterator[Observation]:
     """Runs whose TTT is not run_stop minus run_start."""
-    told = {}
+    stated = {}
     field = ""
     for trace in entry.traces:
         length = trace.run.duration_ms
         if trace.told_s is not None and length is not None:
-            told[name_of(trace)] = trace.told_s * 1000 - length
+            stated[name_of(trace)] = trace.told_s * 1000 - length
             field = trace.told_as
-    off = {name: by for name, by in told.items() if abs(by) > thresholds().told_ms}
+    off = {name: by for name, by in stated.items() if abs(by) > thresholds().stated_ms}
     if not off:
         return
     shown = [f"{name} {by:+,.1f} ms" for name, by in sorted(off.items(), key=lambda pair: -abs(pair[1]))]
     yield observe(
         "inspect.told-time",
         entry,
-        f"{len(off)} of {len(told)} runs: {listed(shown, 3)}",
+        f"{len(off)} of {len(stated)} runs: {listed(shown, 3)}",
         message=f"The {field} that run_stop states is not run_stop minus run_start",
-        expected=f"equal within {thresholds().told_ms:g} ms",
+        expected=f"equal within {thresholds().stated_ms:g} ms",
         runs=len(off),
         off_ms=off,
     )

@@ -7,6 +7,7 @@ from pathlib import Path, PurePath
 
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
+from mlsub.io.show import several
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.isolate import isolated, reviewed
@@ -73,9 +74,9 @@ def _leads_somewhere(folder: Path) -> bool:
 
 
 def _led_nowhere(path: str, runs: int) -> Power:
-    """A link without an end is no folder to the official checker, which does not look then."""
-    told = finding("power.unreadable", path, "It cannot be read: the link is broken or circular")
-    return Power(findings=(told,), faulted=frozenset(), joules=(None,) * runs)
+    """A broken or circular link is not a folder to the official checker, which does not look then."""
+    broken = finding("power.unreadable", path, "It cannot be read: the link is broken or circular")
+    return Power(findings=(broken,), faulted=frozenset(), joules=(None,) * runs)
 
 
 def _energies(entry: Entry, runs: Sequence[RunPower], scored: Sequence[RunPower]) -> _Energies:
@@ -90,8 +91,8 @@ def _energies(entry: Entry, runs: Sequence[RunPower], scored: Sequence[RunPower]
         except NoEnergyError as error:
             joules.append(None)
             if duration is not None and (run.there or measured.there):
-                told = "The energy of the run cannot be computed"
-                findings.append(finding("power.no-energy", measured.path, told, actual=str(error)))
+                message = "The energy of the run cannot be computed"
+                findings.append(finding("power.no-energy", measured.path, message, actual=str(error)))
     return tuple(joules), findings
 
 
@@ -100,7 +101,7 @@ def _ownerless(entry: Entry, path: str, known: set[str]) -> list[Finding]:
     try:
         names = list_names(entry.files.folder / FOLDER)
     except NotADirectoryError:
-        return []  # Then every run is missing, which is told.
+        return []  # Then every run is missing, which is reported.
     except (MlsubError, OSError) as error:
         return [finding("power.unreadable", path, f"It cannot be read: {error}"[:200])]
     others = [name for name in names if name not in known and not name.startswith(".")]
@@ -111,7 +112,7 @@ def _ownerless(entry: Entry, path: str, known: set[str]) -> list[Finding]:
             "power.strays",
             path,
             expected="a folder with the name of each result",
-            actual=", ".join(others[:5]) + (", …" if len(others) > 5 else ""),
+            actual=several(others, 5),
         )
     ]
 

@@ -8,13 +8,13 @@ import msgspec
 
 
 class NoEnergyError(ValueError):
-    """There is no energy to be computed; the text says why, in one line."""
+    """The energy cannot be computed; the text says why, in one line."""
 
 
 class Record(msgspec.Struct, frozen=True, gc=False):
     """A record of a node: its time in ms since the Unix epoch, and a reading's watts or the efficiency.
 
-    ``value`` is None where it is no number. Records are let go of as soon as their file is measured.
+    ``value`` is None where it is not a number. Records are let go of as soon as their file is measured.
     """
 
     time_ms: float
@@ -62,7 +62,7 @@ class Bad(msgspec.Struct, frozen=True):
 class Node(msgspec.Struct, frozen=True, kw_only=True):
     """One ``node_<j>.txt``.
 
-    ``measured`` is None where the official formula comes to no number, and ``lack`` says why; ``odd`` is what is not
+    ``measured`` is None where the official formula gives no number, and ``lack`` says why; ``odd`` is what is not
     as it should be with start and stop; ``pace`` is None without readings; ``digest`` is the same for the same
     readings; ``least_watts`` the smallest of them.
     """
@@ -82,7 +82,7 @@ class Switch(msgspec.Struct, frozen=True, kw_only=True):
     """One ``sw_<k>.txt``: the estimated power of the interconnect in watts, and when it was logged in ms.
 
     ``there`` is False where the file has no estimate, which the official score counts as 0 watts; watts and efficiency
-    are None where they are no numbers.
+    are None where they are not numbers.
     """
 
     name: str

@@ -13,8 +13,8 @@ from mlsub.io.errors import MlsubError
 from mlsub.io.show import readable, show
 from mlsub.log.event import Event, decode
 from mlsub.log.reader import RawRecord, open_log, read_records
-from mlsub.score.energy.measure import measure
 from mlsub.score.energy.model import Bad, Node, Record, RunPower, Switch
+from mlsub.score.energy.score import measure
 
 #: Bounds: one node for two weeks at a reading a second, more nodes than any submission had, a thousand for a day.
 MAX_RECORDS = 1_200_000
@@ -109,7 +109,7 @@ class _Complaints:
         self._first = self._first or (line, what)
         self._count += 1
 
-    def told(self) -> Bad | None:
+    def found(self) -> Bad | None:
         return Bad(*self._first, self._count) if self._first else None
 
 
@@ -138,7 +138,7 @@ def _event(raw: RawRecord) -> Event | str:
 
 
 def read_node(file: Path) -> Node:
-    """What one ``node_<j>.txt`` comes to.
+    """What one ``node_<j>.txt`` shows.
 
     Raises:
         MlsubError: it cannot be read, or has more records than are kept.
@@ -153,7 +153,7 @@ def read_node(file: Path) -> Node:
             raise MlsubError(f"more than {MAX_RECORDS} records, the most that are kept of a power file")
         value = _number(event, complaints) if kind in ("reading", "efficiency") else 0.0
         records.append(Record(event.time_ms, kind, value, event.line))
-    return measure(file.name, records, complaints.told())
+    return measure(file.name, records, complaints.found())
 
 
 def read_switch(file: Path) -> Switch:
@@ -181,12 +181,12 @@ def read_switch(file: Path) -> Switch:
         watts=watts,
         efficiency=efficiency,
         time_ms=estimate.time_ms if estimate else None,
-        bad=complaints.told(),
+        bad=complaints.found(),
     )
 
 
 def _number(event: Event, complaints: _Complaints) -> float | None:
-    """The value as a number; None where it is none. ``true`` is 1 to the official code, and a complaint here."""
+    """The value as a number; None where it is not one. ``true`` is 1 to the official code, and a complaint here."""
     number: float | None = None
     if isinstance(event.value, (int, float)):
         try:

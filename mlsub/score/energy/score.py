@@ -1,21 +1,120 @@
-"""The official energy score: the energy of each run over its timed part, and that of the entry."""
+"""From the records of a node to its mean power, and from that to the energy of a run and of an entry."""
 
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Sequence
+from hashlib import blake2b
+from itertools import pairwise
+from statistics import fmean, median
 
 import msgspec
 
 from mlsub.findings import Finding
-from mlsub.score.energy.model import Node, NoEnergyError, RunPower, Switch
+from mlsub.score.energy.model import Bad, Measured, Node, NoEnergyError, Pace, Record, RunPower, Switch
 from mlsub.submission.report import EnergyResult
+
+#: Readings further apart (ms) are a gap, not a slow meter.
+GAP_MS = 10_000.0
+
+
+def measure(name: str, records: Sequence[Record], bad: Bad | None = None) -> Node:
+    """What a node's file shows.
+
+    Args:
+        name: of the file.
+        records: in the order of the file; the official score sorts them by time.
+        bad: lines of the file that cannot be used.
+    """
+    ordered = sorted(records, key=lambda record: record.time_ms)
+    measured, lack = None, ""
+    try:
+        measured = official_sum(ordered)
+    except NoEnergyError as error:
+        lack = f"{name}: {error}"
+    watts = array("d", (r.value for r in ordered if r.kind == "reading" and r.value is not None))
+    return Node(
+        name=name,
+        measured=measured,
+        lack=lack,
+        odd=_odd(ordered),
+        pace=_pace([record.time_ms for record in ordered if record.kind == "reading"]),
+        efficiency=_efficiency(ordered),
+        least_watts=min(watts, default=None),
+        digest=_digest(watts),
+        bad=bad,
+    )
+
+
+def official_sum(ordered: Sequence[Record]) -> Measured:
+    """The official sum over a node's records, which are in the order of time.
+
+    From the last start to the first or last stop: a reading counts from the one before it, after a start and up to the
+    first stop; the length goes from the last start to the last stop, or to the last reading where there is none.
+    Source: the official result summarizer, _compute_power_node.
+
+    Raises:
+        NoEnergyError: the official code ends in a traceback, or in an energy below 0.
+    """
+    start = stop = previous = None
+    last, watt_ms, counted = 0.0, 0.0, 0
+    for record in ordered:
+        if record.kind == "start":
+            start = previous = record.time_ms
+        elif record.kind == "stop":
+            stop = record.time_ms
+        elif record.kind == "reading" and stop is None and previous is not None:
+            if record.value is None:
+                raise NoEnergyError(f"the power_reading of line {record.line} is not a number")
+            watt_ms += record.value * (record.time_ms - previous)
+            previous = last = record.time_ms
+            counted += 1
+    if start is None:
+        raise NoEnergyError("there is no power_measurement_start")
+    efficiency = _efficiency(ordered)
+    if efficiency is None:
+        raise NoEnergyError("the conversion_eff is not a number")
+    length = (last if stop is None else stop) - start
+    if length == 0:
+        end = "the last power_reading" if stop is None else "power_measurement_stop"
+        raise NoEnergyError(f"{end} has the time of power_measurement_start")
+    if length < 0 and watt_ms:
+        raise NoEnergyError(f"the measurement ends {-length / 1000:g} s before its last power_measurement_start")
+    return Measured(watt_ms, length, counted, efficiency)
+
+
+def _efficiency(ordered: Sequence[Record]) -> float | None:
+    """The last one in time holds; 1 without any."""
+    return next((record.value for record in reversed(ordered) if record.kind == "efficiency"), 1.0)
+
+
+def _odd(ordered: Sequence[Record]) -> str:
+    kinds = [record.kind for record in ordered if record.kind in ("start", "stop")]
+    starts, stops = kinds.count("start"), kinds.count("stop")
+    if starts == 0 or starts == stops == 1:
+        return ""
+    if starts == 1 and stops == 0:
+        return "no power_measurement_stop"
+    return f"{starts} times power_measurement_start, {stops} times power_measurement_stop"
+
+
+def _pace(times: Sequence[float]) -> Pace | None:
+    if len(times) < 2:
+        return Pace(1, times[0], times[0]) if times else None
+    steps = [after - before for before, after in pairwise(times)]
+    usual = [step for step in steps if step <= GAP_MS]
+    return Pace(len(times), times[0], times[-1], median(steps), fmean(usual) if usual else 0.0, max(steps))
+
+
+def _digest(watts: array[float]) -> bytes:
+    return blake2b(watts.tobytes(), digest_size=16).digest()
 
 
 class Power(msgspec.Struct, frozen=True):
-    """What an entry's power measurements come to.
+    """What an entry's power measurements show.
 
-    ``crashes`` are the findings that decide of the entry, for the official checker has no verdict on it.
+    ``crashes`` are the findings that decide the entry, for the official checker has no verdict on it.
     ``faulted`` names the result files that the checker of the round counts as noncompliant for their power files;
     ``joules`` is the energy of each run in the order of the logs, None where it cannot be computed.
     """
@@ -81,8 +180,8 @@ def energy_result(power: Power, minutes: Sequence[float | None], forgiven: int, 
     dropped = len(minutes) - len(counted)
     order = sorted(range(len(counted)), key=lambda n: counted[n][0])
     kept = [counted[n][1] for n in order[forgiven : len(order) - (forgiven - dropped)]] if dropped <= forgiven else []
-    told = [joules for joules in kept if joules is not None]
-    mean = sum(told) / len(told) if told and len(told) == len(kept) else None
+    known = [joules for joules in kept if joules is not None]
+    mean = sum(known) / len(known) if known and len(known) == len(kept) else None
     return EnergyResult(unscaled=_finite(mean), scaled=_finite(mean, scaling), runs=power.joules)
 
 

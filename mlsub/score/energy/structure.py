@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from mlsub.findings import Blocks, Finding, Kind, Severity
+from mlsub.io.show import several
 from mlsub.rules.catalogue import finding
 from mlsub.score.energy.model import RunPower
 from mlsub.score.energy.read import is_measurement
@@ -57,7 +58,7 @@ def crashes(runs: Sequence[RunPower], folder: Path, path: str) -> Iterator[Findi
         if not run.there and (folder / run.result).exists() and not is_folder(folder / run.result):
             yield _crash(run.path, "It is not a folder", f"a folder power/{run.result}")
         elif names:
-            yield _crash(run.path, f"{_list(names)}: no number in the name", "node_<j>.txt and sw_<k>.txt")
+            yield _crash(run.path, f"{several(names, 5)}: no number in the name", "node_<j>.txt and sw_<k>.txt")
 
 
 def _crash(path: str, actual: str, expected: str) -> Finding:
@@ -125,7 +126,7 @@ def _misnumbered(run: RunPower, kind: str, word: str, named: Sequence[str], more
         run.path,
         f"The files of the {word} are not numbered from 0{more}",
         expected=f"{kind}_0.txt" + (f" to {kind}_{len(named) - 1}.txt" if len(named) > 1 else ""),
-        actual=_list(named),
+        actual=several(named, 5),
     )
 
 
@@ -161,9 +162,5 @@ def _unseen(run: RunPower) -> Iterator[Finding]:
             run.path,
             "There are other files among the power files",
             expected="only node_<j>.txt and sw_<k>.txt",
-            actual=_list(others) + (f"; the official checker counts {counted} as measurements" if counted else ""),
+            actual=several(others, 5) + (f"; the official checker counts {counted} as measurements" if counted else ""),
         )
-
-
-def _list(names: Sequence[str]) -> str:
-    return ", ".join(names[:5]) + (", …" if len(names) > 5 else "")

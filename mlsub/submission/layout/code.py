@@ -22,20 +22,12 @@ class Code:
 
     def __init__(self, listing: Listing) -> None:
         self.folders = folder_paths(listing.items)
-        self.benchmarks: dict[str, list[Item]] = {}
-        for path in self.folders:
-            parts = path.split("/")
-            if parts[0] == "benchmarks" and len(parts) == 2:
-                self.benchmarks.setdefault(parts[1], [])
+        self.benchmarks: dict[str, list[Item]] = {name: [] for name in _children("benchmarks", self.folders)}
         for item in listing.items:
-            parts = item.path.split("/")
-            if parts[0] != "benchmarks" or len(parts) < 2:
-                continue
-            if len(parts) > 2:
-                self.benchmarks.setdefault(parts[1], []).append(item)
-            elif item.kind is ItemKind.LINK:
-                # A link in the place of a folder: what lies behind it is listed elsewhere, or not at all.
-                self.benchmarks.setdefault(parts[1], []).append(item)
+            top, *below = item.path.split("/")
+            # A link in the place of a folder counts: what lies behind it is listed elsewhere, or not at all.
+            if top == "benchmarks" and (len(below) > 1 or (below and item.kind is ItemKind.LINK)):
+                self.benchmarks.setdefault(below[0], []).append(item)
 
     def is_linked(self, benchmark: str) -> bool:
         """Whether a benchmark's folder is a link."""
@@ -76,8 +68,8 @@ def _no_code(benchmark: str, there: list[str]) -> Finding:
     return finding(
         "layout.code-missing",
         f"benchmarks/{benchmark}",
-        actual=f"benchmarks holds {named(there)}" if there else "benchmarks is empty",
-        fix=f"If benchmarks/{close[0]} holds its code, rename that folder." if close else None,
+        actual=f"benchmarks contains {named(there)}" if there else "benchmarks is empty",
+        fix=f"If benchmarks/{close[0]} contains its code, rename that folder." if close else None,
     )
 
 

@@ -20,7 +20,7 @@ def escaping_links(listing: Listing) -> list[str]:
 def audit_links(listing: Listing, judged: Collection[str] = ()) -> Iterator[Finding]:
     """Each link, by what its text says: the disk is not asked again.
 
-    ``judged`` are paths whose reading has findings of its own; of these it is only told that they lead out.
+    ``judged`` are paths whose reading has findings of its own; of these only those that lead out are reported.
     """
     bad: dict[str, list[str]] = {}
     for path, fault in _faults(listing):
@@ -41,7 +41,7 @@ def _faults(listing: Listing) -> Iterator[tuple[str, str]]:
 
 
 def _follow(path: str, links: dict[str, str], there: set[str], listing: Listing) -> str | None:
-    """What is wrong with where a link leads in the end; None where nothing is, or where nobody can know."""
+    """What is wrong with where a link leads in the end; None where nothing is, or where it cannot be known."""
     done: list[str] = path.split("/")[:-1]
     todo = _parts(links[path])
     if links[path].startswith("/"):
@@ -76,7 +76,7 @@ def _parts(target: str) -> list[str]:
 
 
 def _unknown(path: str, listing: Listing) -> bool:
-    """Whether a path lies where nobody looked."""
+    """Whether a path lies where the listing did not look."""
     *folders, _ = path.split("/")
     parent = "/".join(folders)
     return listing.cut is not None or parent in listing.closed or any(is_stray_name(folder) for folder in folders)

@@ -52,8 +52,8 @@ class Item(msgspec.Struct, frozen=True):
 class Listing(msgspec.Struct, frozen=True, kw_only=True):
     """A tree's items, sorted by path.
 
-    ``closed`` are folders nobody looked into, for they could not be read (``.`` is the whole tree); ``cut`` says that
-    there are more files, or folders lie deeper, than anybody lists; ``unfilled`` are paths of templates nobody has
+    ``closed`` are folders that could not be read (``.`` is the whole tree); ``cut`` says that
+    there are more files, or folders lie deeper, than are listed; ``unfilled`` are paths of templates nobody has
     filled in.
     """
 
@@ -71,7 +71,7 @@ class Place(msgspec.Struct, frozen=True):
 
 
 def folder_paths(items: tuple[Item, ...]) -> set[str]:
-    """Every folder of a listing, be it named itself or only a part of another path."""
+    """Every folder of a listing, whether it is listed itself or only part of another path."""
     folders = {item.path for item in items if item.kind is ItemKind.FOLDER}
     for item in items:
         parent = item.parent

@@ -25,7 +25,7 @@ def stray_paths(listing: Listing) -> dict[str, list[str]]:
     """The strays by what they are; what lies in a stray folder is not named again."""
     strays: dict[str, dict[str, None]] = {}
     for item in listing.items:
-        # The topmost stray folder stands for all in it, be it an item of the listing or not.
+        # The topmost stray folder stands for all in it, whether or not it is listed.
         above = next((parent for parent in parents(item.path) if is_stray_name(parent.rpartition("/")[2])), None)
         path = above or item.path
         kind = _folder_kind(path.rpartition("/")[2]) if above else _kind(item)
@@ -37,7 +37,7 @@ def stray_paths(listing: Listing) -> dict[str, list[str]]:
 def audit_strays(strays: dict[str, list[str]]) -> Iterator[Finding]:
     """What was left lying about, one finding a kind and area of the tree."""
     for kind, paths in strays.items():
-        yield from gathered("layout.stray", paths, f"The package holds {kind}")
+        yield from gathered("layout.stray", paths, f"The package contains {kind}")
 
 
 def _kind(item: Item) -> str | None:

@@ -1,4 +1,4 @@
-"""Templates of the files beside a benchmark's code: they say what is to be filled in, and that nobody has yet."""
+"""Templates of the files beside a benchmark's code: they say what is to be filled in, and that it has not been yet."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 from mlsub.io.data import shipped
 
-#: While a file holds this, it is a template; the audit looks for it.
+#: While a file contains this, it is a template; the audit looks for it.
 MARKER = "mlsub-template"
 
 

@@ -12,7 +12,7 @@ from mlsub.submission.layout.model import Item, ItemKind, Listing
 from mlsub.submission.layout.strays import is_stray_folder
 from mlsub.submission.layout.templates import is_unfilled
 
-#: The largest published package has 2,300 files; who has more than this lists something else.
+#: The largest published package has 2,300 files; a tree with more names than this is something else.
 MAX_ITEMS = 100_000
 MAX_DEPTH = 40
 #: Templates are short, and the marker is in their first lines.
@@ -20,7 +20,7 @@ _TEMPLATE_BYTES = 4096
 
 
 def list_tree(folder: Path, *, max_items: int = MAX_ITEMS, max_depth: int = MAX_DEPTH) -> Listing:
-    """The listing of an organisation's folder. What cannot be looked at is told in it; nothing is raised.
+    """The listing of an organisation's folder. It says what cannot be looked at; nothing is raised.
 
     Folders of caches and of version control are items, but what lies in them is not listed.
     """

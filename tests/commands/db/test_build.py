@@ -278,17 +278,14 @@ def test_a_killed_build_leaves_the_old_file(place: Place) -> None:
 
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="published results are not there")
 @pytest.mark.long
-def test_all_published_rounds_agree_with_the_report_and_are_quick(tmp_path: Path) -> None:
+def test_all_published_rounds_agree_with_the_report_and_are_read_once(tmp_path: Path) -> None:
     from mlsub.workspace import Settings, check_paths
 
     output = tmp_path / "results.duckdb"
-    started = time.monotonic()
     built = build(Ask(folders=(CORPUS,), output=output))
-    assert time.monotonic() - started < 120
     assert (len(built.read), built.rows["rounds"], built.rows["runs"]) == (55, 12, 1919)
-    started = time.monotonic()
-    assert build(Ask(folders=(CORPUS,), output=output)).written is False
-    assert time.monotonic() - started < 20
+    again = build(Ask(folders=(CORPUS,), output=output))
+    assert (again.written, len(again.read)) == (False, 0)
     reports = check_paths([CORPUS / "v1.0", CORPUS / "v2.0", CORPUS / "v4.0"], Settings())
     expected = sorted(
         (f"v{report.round}/{entry.path.replace('/results/', '/')}", entry.official.value, entry.score.published)

@@ -78,7 +78,7 @@ def test_what_else_lies_in_a_folder_of_runs_is_left_out(workplace: Workplace) ->
         ("absent/*.txt", "Nothing matches {}/absent/*.txt."),
         ("code.yaml/*", "Nothing matches {}/code.yaml/*."),
         ("**/result_*.txt", "{}/**/result_*.txt has **, which is not for runs; name the folders between with *."),
-        ("empty", "{}/empty holds no result_*.txt. Name the folder of the logs, or the logs."),
+        ("empty", "{}/empty has no result_*.txt. Name the folder of the logs, or the logs."),
     ],
 )
 def test_runs_that_are_not_there_are_told(workplace: Workplace, runs: str, message: str) -> None:

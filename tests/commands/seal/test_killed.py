@@ -23,6 +23,7 @@ from mlsub.rules.catalogue import finding
 from tests.commands.runner import REPOSITORY
 from tests.commands.seal.test_roundtrip import pair
 from tests.commands.seal.trees import PASSPHRASE, plant, snapshot
+from tests.effort import HUNG
 
 TIMES = 100
 
@@ -30,7 +31,7 @@ TIMES = 100
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_hundred_kills(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.commands.seal.killing", str(tmp_path), str(TIMES), "20261121"]
-    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=HUNG, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     nothing, old, new, receipts, litter = map(int, done.stdout.split())
     assert nothing + old + new == TIMES

@@ -110,7 +110,7 @@ def test_an_unreadable_file_and_folder_are_told(tmp_path: Path, monkeypatch: pyt
 
 def test_a_tree_that_could_not_be_opened_is_not_sealed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mlsub.commands.seal.tree.MAX_MEMBERS", 9)
-    with pytest.raises(MlsubError, match="holds more than 9 files, folders and links"):
+    with pytest.raises(MlsubError, match="contains more than 9 files, folders and links"):
         scan(plant(tmp_path))
     monkeypatch.setattr("mlsub.commands.seal.tree.MAX_MEMBERS", 11)
     assert len(scan(tmp_path / "training_results_v1.0" / "ACME").members) == 11
@@ -118,7 +118,7 @@ def test_a_tree_that_could_not_be_opened_is_not_sealed(tmp_path: Path, monkeypat
 
 def test_an_empty_tree_is_nothing_to_seal(tmp_path: Path) -> None:
     (tmp_path / "T" / "empty").mkdir(parents=True)
-    with pytest.raises(MlsubError, match="holds no file"):
+    with pytest.raises(MlsubError, match="contains no file"):
         scan(tmp_path / "T")
 
 

@@ -64,7 +64,7 @@ def test_each_kind_of_difference_is_told(tmp_path: Path) -> None:
 def test_a_tree_of_another_name_is_another_tree(tmp_path: Path) -> None:
     tree, _ = sealed(tmp_path)
     tree.rename(tmp_path / "OTHER")
-    with pytest.raises(MlsubError, match=r"the manifest is of ACME, which .* neither is nor holds"):
+    with pytest.raises(MlsubError, match=r"the manifest is of ACME, which .* neither is nor contains"):
         verify_tree(tmp_path / "OTHER", tmp_path / "sealed.MANIFEST.sha256")
 
 
@@ -73,7 +73,7 @@ def test_a_link_in_place_of_the_tree_is_no_tree(tmp_path: Path) -> None:
     unseal(file, tmp_path / "out", PASSPHRASE)
     (tmp_path / "out" / "ACME").rename(tmp_path / "elsewhere")
     (tmp_path / "out" / "ACME").symlink_to(tree)
-    with pytest.raises(MlsubError, match="neither is nor holds"):
+    with pytest.raises(MlsubError, match="neither is nor contains"):
         verify_tree(tmp_path / "out")
 
 
@@ -92,7 +92,7 @@ def test_without_a_key_the_receipt_speaks(tmp_path: Path) -> None:
     _, file = sealed(tmp_path)
     checked = verify_sealed(file, None)
     assert (checked.compared, checked.findings) == ("sealed with sealed.receipt.txt", ())
-    assert "what is in it was not looked at" in checked.notes[0]
+    assert "its content was not checked" in checked.notes[0]
     content = file.read_bytes()
     for changed in (content[:-1] + b"x", content[:-1]):
         file.write_bytes(changed)

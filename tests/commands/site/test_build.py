@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import time
 from datetime import date
 from hashlib import sha256
 from pathlib import Path
@@ -186,14 +185,14 @@ def test_what_is_no_site_is_never_replaced(tmp_path: Path) -> None:
     link.symlink_to(mine)
     os.mkfifo(tmp_path / "pipe")
     for output, read, why in (
-        (mine, (), "holds something other than a site"),
+        (mine, (), "contains something other than a site"),
         (file, (), "is not a folder of its own"),
         (link, (), "is not a folder of its own"),
         (tmp_path / "pipe", (), "is not a folder of its own"),
         (file / "below", (), "file is not a folder. Name another."),
         (tmp_path / "x\0", (), "cannot be written"),
-        (tmp_path / "in", (tree.folder,), "holds something other than a site"),
-        (tree.folder, (tree.folder,), "holds something other than a site"),
+        (tmp_path / "in", (tree.folder,), "contains something other than a site"),
+        (tree.folder, (tree.folder,), "contains something other than a site"),
         (tree.folder / "site", (tree.folder,), "is only read. Name a folder outside of it"),
     ):
         with pytest.raises(MlsubError, match=why):
@@ -252,12 +251,9 @@ def test_records_stand_beside_mlperf_results_with_their_footnotes(tmp_path: Path
 
 @pytest.mark.skipif(not present(), reason=ABSENT)
 @pytest.mark.long
-def test_all_published_rounds_make_one_site_soon_and_not_large(tmp_path: Path) -> None:
-    began = time.monotonic()
+def test_all_published_rounds_make_one_site_that_is_not_large(tmp_path: Path) -> None:
     paths = [path for path in sorted(CORPUS.iterdir()) if path.is_dir()]
     built = build_site(checked(*paths), tmp_path / "site", Wanted())
-    took = time.monotonic() - began
     assert (built.rounds, built.results) == (12, 242)
     size = sum(path.stat().st_size for path in (tmp_path / "site").rglob("*") if path.is_file())
     assert size < 40e6
-    assert took < 120

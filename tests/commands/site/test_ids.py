@@ -71,7 +71,7 @@ def test_no_content_ends_in_anything_but_a_reason(content: bytes) -> None:
 def test_what_is_no_file_is_never_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for name, message in (
-        ("pipe", "no regular file"),
+        ("pipe", "not a regular file"),
         ("none", "there is no such file"),
         ("nul\0", "there is no such file"),
     ):

@@ -92,7 +92,7 @@ def test_an_entry_of_more_evaluations_than_anyone_reads_is_cut_and_says_so(
 ) -> None:
     monkeypatch.setattr("mlsub.commands.site.curves.MAX_ALL", 20)
     section = curves(tree)
-    assert section.words[-1] == "Of each run the first 4 evaluations are shown."
+    assert section.words[-1] == "The first 4 evaluations of each run are shown."
     assert len(section.data[0].rows) == 20
 
 

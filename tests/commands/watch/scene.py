@@ -18,7 +18,7 @@ from mlsub.commands.watch.outlet import JsonlOutlet, Outlet, TextOutlet
 from mlsub.commands.watch.outside import Clock
 from mlsub.commands.watch.run import Row
 from mlsub.commands.watch.watch import Settings, Watch
-from mlsub.workspace.settings import Settings as Asked
+from mlsub.workspace.places import Settings as Asked
 from tests.make_tree import make_log
 
 #: 4 May 2021: when the logs of tests/make_tree.py were made.

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mlsub.commands.watch.growing import GrowingLog
 from mlsub.findings import Finding
-from mlsub.judge import named
+from mlsub.judge import rules
 from mlsub.judge.log import LogTask, judge_log
 from mlsub.log.event import Event
 from mlsub.log.reader import CHUNK, MAX_RECORD
@@ -136,7 +136,7 @@ def test_a_record_about_as_long_as_a_record_may_be(beyond: int, tmp_path: Path) 
 def test_a_log_that_names_itself_after_more_events_than_are_held(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(named, "MAX_HELD", 10)
+    monkeypatch.setattr(rules, "MAX_HELD", 10)
     lines = lines_of()
     division, name = lines[at(lines, "submission_division")], lines[at(lines, "submission_benchmark")]
     rest = [line for line in lines if line not in (division, name)]
@@ -151,7 +151,7 @@ def test_a_log_that_names_itself_after_more_events_than_are_held(
 
 
 def test_a_log_that_never_names_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(named, "MAX_HELD", 10)
+    monkeypatch.setattr(rules, "MAX_HELD", 10)
     lines = [line for line in lines_of() if b"submission_" not in line]
     report, _ = same(b"".join(lines), [100] * 100, tmp_path)
     assert not report.compliant

@@ -18,6 +18,7 @@ from mlsub.findings import Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.rules.catalogue import finding
 from tests.commands.watch.scene import FakeClock, append, lines_of, watched
+from tests.effort import HUNG
 
 HOSTILE = "$(touch pwned) `touch pwned`; touch pwned & | > pwned ' \" \\ \n\x1b[31m\x00 ${HOME} é \ud800"
 #: Writes its arguments and all MLSUB_ variables as one line of JSON.
@@ -177,7 +178,7 @@ def test_a_command_that_has_gone_is_told() -> None:
 
 
 def test_a_command_that_hangs_is_ended_with_all_it_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(notify, "LIMIT_S", 0.5)
+    monkeypatch.setattr(notify, "LIMIT_S", 3.0)
     notes = tmp_path / "child"
     inner = f"import os, time; open({str(notes)!r}, 'w').write(str(os.getpid())); time.sleep(600)"
     outer = f"import subprocess, sys; subprocess.run([sys.executable, '-S', '-c', {inner!r}])"
@@ -185,13 +186,12 @@ def test_a_command_that_hangs_is_ended_with_all_it_started(tmp_path: Path, monke
     notifier = Notifier((sys.executable, "-S", "-c", outer), Clock(), complaints.append)
     notifier.notify(found())
     notifier.finish()
-    assert complaints == ["the command of --exec took more than 0.5 seconds and was ended"]
+    assert complaints == ["the command of --exec took more than 3 seconds and was ended"]
     child = int(notes.read_text())
-    for _ in range(100):
-        if not _runs(child):
-            break
+    until = time.monotonic() + HUNG
+    while _runs(child):
+        assert time.monotonic() < until
         time.sleep(0.02)
-    assert not _runs(child)
 
 
 def _runs(process: int) -> bool:
@@ -205,13 +205,13 @@ def _runs(process: int) -> bool:
 def test_what_takes_too_long_in_the_end_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(notify, "LAST_LIMIT_S", 0.3)
     complaints: list[str] = []
-    sleeper = (sys.executable, "-S", "-c", "import time; time.sleep(600)")
+    sleeper = (sys.executable, "-S", "-c", "import time; time.sleep(1200)")
     notifier = Notifier(sleeper, Clock(), complaints.append)
     for _ in range(3):
         notifier.notify(found())
     began = time.monotonic()
     notifier.finish()
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < HUNG
     assert complaints == ["2 events are left out: the command of --exec takes too long"]
 
 

@@ -27,7 +27,7 @@ from mlsub.io.errors import MlsubError
 from mlsub.judge.log import LogTask, judge_log
 from mlsub.workspace import Settings as CheckSettings
 from mlsub.workspace import check_paths
-from mlsub.workspace.settings import Settings as Asked
+from mlsub.workspace.places import Settings as Asked
 from tests.commands.watch.scene import FakeClock, Kept, append, ctrl_c, lines_of, wait, watched
 from tests.differential.shared import ABSENT, CORPUS, present
 

@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("torch", reason="PyTorch is not installed: make test-adapters", exc_type=ImportError)
 pytest.importorskip("sklearn", reason="scikit-learn is not installed: make test-adapters")
 
+from tests.effort import HUNG
 from tests.emit.adapters.common import (
     ROOT,
     assert_aborted,
@@ -21,14 +22,12 @@ from tests.emit.adapters.common import (
     records,
 )
 
-_SECONDS = 100
-
 
 def torchrun(script: Path, log: Path, processes: int) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes)]
     return subprocess.run(
-        [*command, str(script), str(log)], env=environment, capture_output=True, text=True, timeout=_SECONDS
+        [*command, str(script), str(log)], env=environment, capture_output=True, text=True, timeout=HUNG
     )
 
 
@@ -52,7 +51,7 @@ def test_the_example_leaves_one_log_that_is_accepted(processes: int, tmp_path: P
     assert [keys(log).count(key) for key in ("init_start", "seed", "run_start", "run_stop")] == [1, 1, 1, 1]
     assert [file.name for file in tmp_path.iterdir()] == ["result_0.txt"]
     check = [sys.executable, "-m", "mlsub", "check", "--usage", "rehearsal", "--round", "1.0", str(log)]
-    checked = subprocess.run(check, capture_output=True, text=True, timeout=_SECONDS)
+    checked = subprocess.run(check, capture_output=True, text=True, timeout=HUNG)
     assert (checked.returncode, "accepted: 1 of 1 logs compliant" in checked.stdout) == (0, True), checked.stdout
 
 

@@ -16,6 +16,7 @@ pytest.importorskip("sklearn", reason="scikit-learn is not installed: make test-
 
 from mlsub.emit import DoomedRunError, EmitError
 from mlsub.emit.lightning import RecorderCallback
+from tests.effort import HUNG
 from tests.emit.adapters.common import (
     ROOT,
     TrainingCrashError,
@@ -236,7 +237,7 @@ def test_processes_that_lightning_starts_write_one_log(log: Path, tmp_path: Path
     script.write_text(TWO)
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
     done = subprocess.run(
-        [sys.executable, str(script), str(log)], cwd=tmp_path, env=environment, capture_output=True, timeout=100
+        [sys.executable, str(script), str(log)], cwd=tmp_path, env=environment, capture_output=True, timeout=HUNG
     )
     assert done.returncode == 0, done.stderr.decode()[-3000:]
     assert_reached(log)

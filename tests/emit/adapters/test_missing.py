@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from tests.effort import HUNG
 from tests.emit.adapters.common import ROOT
 
 MISSING = {
@@ -27,15 +28,15 @@ try:
 except ImportError as error:
     print(error)
 """
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=HUNG)
     assert (done.stdout, done.stderr) == (f"{title} is not installed: pip install 'mlsub[{name}]'\n", "")
     # One line, with no second exception above it.
     bare = f"import sys; sys.modules.update(dict.fromkeys({modules})); import mlsub.emit.{name}"
-    raised = subprocess.run([sys.executable, "-c", bare], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    raised = subprocess.run([sys.executable, "-c", bare], cwd=ROOT, capture_output=True, text=True, timeout=HUNG)
     assert raised.stderr.count("Error") == 1
 
 
 def test_the_recorder_imports_no_framework() -> None:
     code = "import sys, mlsub.emit, mlsub.emit.adapting; print([m for m in ('torch', 'keras') if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=HUNG)
     assert done.stdout == "[]\n"

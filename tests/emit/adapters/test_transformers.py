@@ -17,6 +17,7 @@ pytest.importorskip("sklearn", reason="scikit-learn is not installed: make test-
 
 from mlsub.emit import DoomedRunError, EmitError
 from mlsub.emit.transformers import RecorderCallback
+from tests.effort import HUNG
 from tests.emit.adapters.common import (
     ROOT,
     TrainingCrashError,
@@ -198,7 +199,7 @@ def test_two_processes_write_one_log(log: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
     done = subprocess.run(
-        [*command, str(script), str(log)], cwd=tmp_path, env=environment, capture_output=True, timeout=100
+        [*command, str(script), str(log)], cwd=tmp_path, env=environment, capture_output=True, timeout=HUNG
     )
     assert done.returncode == 0, done.stderr.decode()[-3000:]
     assert_reached(log)

@@ -16,7 +16,7 @@ from mlsub.commands.inspect.model import Inspection
 from mlsub.commands.inspect.run import inspect
 from mlsub.review.runs import evaluations
 from mlsub.review.runs.evaluations import chance_of_range
-from mlsub.review.runs.model import Observation
+from mlsub.review.runs.model import Entry, Observation
 from mlsub.review.runs.pace import pauses_of
 from mlsub.review.runs.statements import ratio_of
 from mlsub.rules.catalogue import catalogue
@@ -29,8 +29,13 @@ GRAPHCORE = "v1.1/Graphcore/results"
 
 
 @pytest.fixture(scope="module")
-def inspection() -> Inspection:
-    entries, _ = gather([str(CORPUS)], Settings(jobs=1))
+def entries() -> Sequence[Entry]:
+    """All published entries, read once."""
+    return gather([str(CORPUS)], Settings(jobs=1))[0]
+
+
+@pytest.fixture(scope="module")
+def inspection(entries: Sequence[Entry]) -> Inspection:
     return inspect(entries)
 
 
@@ -129,16 +134,16 @@ def test_clean_published_sets_are_left_alone(
         assert clean not in found[rule]
 
 
-def test_most_published_entries_have_no_long_pause() -> None:
+def test_most_published_entries_have_no_long_pause(entries: Sequence[Entry]) -> None:
     """What thresholds.yaml says of pauses."""
-    entries, _ = gather([str(CORPUS)], Settings(jobs=1))
     shares = [max((share for share, _ in pauses_of(entry).values()), default=0.0) for entry in entries]
     assert sum(share < 0.04 for share in shares) / len(shares) > 0.95
 
 
-def test_the_room_between_published_results_and_thresholds(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_room_between_published_results_and_thresholds(
+    entries: Sequence[Entry], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What thresholds.yaml says of spread and throughput: how many entries can be tested, and how near they come."""
-    entries, _ = gather([str(CORPUS)], Settings(jobs=1))
     chances: list[float] = []
 
     def noted(values: Sequence[float], runs: int, width: float) -> float:

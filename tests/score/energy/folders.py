@@ -9,7 +9,8 @@ from typing import Any
 
 from mlsub.judge.log import LogTask, judge_log
 from mlsub.rounds import get_round
-from mlsub.score.energy import Power, judge_power
+from mlsub.score.energy.judge import judge_power
+from mlsub.score.energy.score import Power
 from mlsub.submission.model import Entry, EntryFiles
 from mlsub.systems.description import SystemDescription
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mlsub.findings import Kind, Verdict
-from mlsub.score.energy import Power
+from mlsub.score.energy.score import Power
 from tests.score.energy.folders import SECONDS, START_MS, judged, make_entry, node_log, record, rules, switch_log
 
 GOOD = [1000 + n % 7 for n in range(SECONDS + 1)]

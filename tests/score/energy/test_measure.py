@@ -8,10 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.score.energy import Power, energy_result
-from mlsub.score.energy.measure import measure
 from mlsub.score.energy.model import Bad, NoEnergyError, Record, RunPower, Switch
-from mlsub.score.energy.score import run_joules
+from mlsub.score.energy.score import Power, energy_result, measure, run_joules
 
 NAME = "node_0.txt"
 

@@ -72,10 +72,10 @@ def test_a_system_without_a_folder_hears_of_the_one_named_almost_like_it() -> No
 def test_a_benchmark_whose_code_has_another_name() -> None:
     found = audited(listing(), (*ENTRY, Place("rack1", "bert_l"), Place("rack1", "unet3d")))
     assert [(f.path, f.actual, f.fix) for f in found] == [
-        ("benchmarks/bert_l", "benchmarks holds bert", "If benchmarks/bert holds its code, rename that folder."),
+        ("benchmarks/bert_l", "benchmarks contains bert", "If benchmarks/bert contains its code, rename that folder."),
         (
             "benchmarks/unet3d",
-            "benchmarks holds bert",
+            "benchmarks contains bert",
             "Put the benchmark's code under benchmarks/<benchmark>/implementations/<implementation>/.",
         ),
     ]

@@ -88,9 +88,9 @@ def test_any_footnote_is_looked_at(text: str) -> None:
 
 @pytest.mark.parametrize("piece", ["MLPerf ID: 1.0-1,", "entry 1.0-", "[1] MLPerf ", "1.0-1", "retrieved ", "a,", " "])
 def test_hostile_footnotes_cost_no_time(piece: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     text = piece * 100_000
     parts(text)
     find_footnote(text)
     cites_results(text)
-    assert time.perf_counter() - began < 10
+    assert time.process_time() - began < 10

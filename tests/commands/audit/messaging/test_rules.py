@@ -281,6 +281,6 @@ def test_nothing_that_is_said_breaks_a_rule(
 def test_a_file_of_a_thousand_claims_and_a_long_document_take_no_time() -> None:
     long = document(text="MLPerf™ Training is what Acme trains.\n" * 50_000, footnote=None)
     many = [message(operand(), theirs(), id=str(number), document=long) for number in range(1000)]
-    began = time.perf_counter()
+    began = time.process_time()
     judged(*many, wanted="2025-07")
-    assert time.perf_counter() - began < 30
+    assert time.process_time() - began < 30
