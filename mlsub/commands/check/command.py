@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mlsub.submission.report import Report
 
 
-@click.command("check", cls=Command, example="mlsub check v5.1/NVIDIA")
+@click.command("check", cls=Command, example="mlsub check v5.1/ACME")
 @asks(rules=True, convergence=True)
 @click.option("--strict", is_flag=True, help="Exit with 1 if there are review findings.")
 @click.option("--select", multiple=True, metavar="RULE", help="Show only findings of this rule or prefix; repeatable.")

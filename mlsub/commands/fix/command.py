@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mlsub.io.errors import MlsubError
 
 
-@click.command("fix", cls=Command, example="mlsub fix v5.1/NVIDIA --write")
+@click.command("fix", cls=Command, example="mlsub fix v5.1/ACME --write")
 @asks()
 @click.option("--write", is_flag=True, help="Make the repairs; otherwise only show them.")
 @click.option("--select", "wanted", multiple=True, metavar="RULE", help="Repair only by this rule or prefix.")

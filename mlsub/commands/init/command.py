@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mlsub.submission.layout.expected import ExpectedPath
 
 
-@click.command("init", cls=Command, example="mlsub init --from v5.1/NVIDIA")
+@click.command("init", cls=Command, example="mlsub init --from v5.1/ACME")
 @click.argument("file", metavar="[FILE]", default="submission.yaml", type=click.Path(path_type=Path))
 @click.option("--from", "tree", metavar="TREE", type=click.Path(path_type=Path), help="Start from this submission.")
 @click.option("--organisation", metavar="NAME", help="Name the submitter.")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mlsub.commands.inspect.model import Inspection
 
 
-@click.command("inspect", cls=Command, example="mlsub inspect v5.1/NVIDIA --select run.")
+@click.command("inspect", cls=Command, example="mlsub inspect v5.1/ACME --select run.")
 @asks()
 @click.option(
     "--against", metavar="PATH", multiple=True, help="Compare with these runs too, but report only on PATH; repeatable."

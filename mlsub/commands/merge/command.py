@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mlsub.commands.merge.model import Merge
 
 
-@click.command("merge", cls=Command, example="mlsub merge team-a/NVIDIA team-b/NVIDIA -o NVIDIA --write")
+@click.command("merge", cls=Command, example="mlsub merge team-a/ACME team-b/ACME -o ACME --write")
 @asks("A B...")
 @click.option(
     "-o",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mlsub.commands.pack.manifest import Waiver
 
 
-@click.command("pack", cls=Command, example="mlsub pack submission.yaml -o NVIDIA --write")
+@click.command("pack", cls=Command, example="mlsub pack submission.yaml -o ACME --write")
 @click.argument("manifest", type=click.Path(path_type=Path))
 @click.option(
     "--output",

@@ -95,7 +95,7 @@ def plan(
 @command.command(
     "margin",
     cls=Command,
-    example="mlsub rcp margin v5.1/NVIDIA",
+    example="mlsub rcp margin v5.1/ACME",
     short_help="Show how near the limit existing runs are.",
 )
 @asks(rules=True, convergence=True)

@@ -10,7 +10,7 @@ from mlsub.commands.lazy import Command
 from mlsub.commands.options import Target, format_option, tell
 
 
-@click.command("redact", cls=Command, example="mlsub redact v5.1/NVIDIA/results --write")
+@click.command("redact", cls=Command, example="mlsub redact v5.1/ACME/results --write")
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path())
 @click.option("--write", is_flag=True, help="Redact the logs in place; otherwise only list what would be replaced.")
 @click.option("-o", "--output", metavar="OUT", type=click.Path(), help="Write redacted copies of the logs below OUT.")

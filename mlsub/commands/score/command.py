@@ -26,7 +26,7 @@ def _format_of(file: Path) -> str | None:
     return format_of_file(file)
 
 
-@click.command("score", cls=Command, example="mlsub score v5.1/NVIDIA --format csv -o scores.csv")
+@click.command("score", cls=Command, example="mlsub score v5.1/ACME --format csv -o scores.csv")
 @asks(rules=True, convergence=True)
 @click.option("--window", "select", type=click.IntRange(1), metavar="N", help="Select which N of more runs to submit.")
 @click.option("--write-scaling", is_flag=True, help="Write missing scaling.json files with the expected factor.")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mlsub.commands.seal.keys import SealKey
 
 
-@click.command("seal", cls=Command, example="mlsub seal v5.1/NVIDIA -o NVIDIA.tar.gz.age --recipient age1...")
+@click.command("seal", cls=Command, example="mlsub seal v5.1/ACME -o ACME.tar.gz.age --recipient age1...")
 @click.argument("tree", metavar="TREE", type=click.Path())
 @file_option("--output", "-o", help="Write to FILE instead of TREE.tar.gz.age beside TREE.")
 @click.option(

@@ -168,7 +168,7 @@ def _put(draft: Draft, output: str | None, *, force: bool) -> None:
     put(sys.stderr if output is None else sys.stdout, *open_ends(draft))
 
 
-@command.command("check", example="mlsub system check v5.1/NVIDIA/systems")
+@command.command("check", example="mlsub system check v5.1/ACME/systems")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path())
 @click.option(
     "--round",
@@ -194,7 +194,7 @@ def check(files: tuple[str, ...], round_: str | None, usage: str | None, strict:
     sys.exit(checks.exit_status(strict=strict))
 
 
-@command.command("capture", example="mlsub system capture --submitter NVIDIA -o node.json")
+@command.command("capture", example="mlsub system capture --submitter ACME -o node.json")
 @click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path())
 @click.option("--merge", is_flag=True, help="Join the captures FILE... instead of capturing this host.")
 @click.option("--hosts", metavar="A,B", help="Capture these hosts over ssh; mlsub must be installed on them.")

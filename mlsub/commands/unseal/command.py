@@ -12,7 +12,7 @@ from mlsub.commands.options import Target, format_option, tell
 from mlsub.commands.seal.options import limits_of, open_key, opening_options
 
 
-@click.command("unseal", cls=Command, example="mlsub unseal NVIDIA.tar.gz.age -o NVIDIA --identity key.txt")
+@click.command("unseal", cls=Command, example="mlsub unseal ACME.tar.gz.age -o ACME --identity key.txt")
 @click.argument("file", metavar="FILE", type=click.Path())
 @click.option(
     "--output", "-o", type=click.Path(), required=True, metavar="DIR", help="Create DIR for the tree and its manifest."

@@ -13,7 +13,7 @@ from mlsub.commands.seal.options import file_option, limits_of, open_key, openin
 from mlsub.io.errors import MlsubError
 
 
-@click.command("verify", cls=Command, example="mlsub verify NVIDIA.tar.gz.age --identity key.txt")
+@click.command("verify", cls=Command, example="mlsub verify ACME.tar.gz.age --identity key.txt")
 @click.argument("path", metavar="FILE|DIR", type=click.Path())
 @file_option("--manifest", help="Compare with this manifest, not with the one inside.")
 @opening_options
