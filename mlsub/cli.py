@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Any
 
 import click
 
+from mlsub.commands.ending import closed_pipe_passed_on, end
+from mlsub.commands.lazy import LazyGroup
 from mlsub.io.version import VERSION
 
 _STAGES = {
@@ -49,11 +50,12 @@ _STAGES = {
     },
 }
 _COMMANDS = {name: text for stage in _STAGES.values() for name, text in stage.items()}
+_MODULES = {name: f"mlsub.commands.{name}.command" for name in _COMMANDS}
 #: Commands that have commands of their own.
 _GROUPS = ("db", "rcp", "rules", "system")
 
 
-class _Commands(click.Group):
+class _Commands(LazyGroup):
     """Knows its commands by name, and loads the one that is called."""
 
     def main(
@@ -65,8 +67,6 @@ class _Commands(click.Group):
         **extra: Any,
     ) -> Any:
         """As click's, but every call ends in :mod:`mlsub.commands.ending`."""
-        from mlsub.commands.ending import end
-
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
         words = sys.argv[1:] if args is None else args
@@ -75,26 +75,15 @@ class _Commands(click.Group):
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        from mlsub.commands.ending import closed_pipe_passed_on
-
         with closed_pipe_passed_on():
             return super().make_context(info_name, args, parent, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
-        from mlsub.commands.ending import closed_pipe_passed_on
-
         with closed_pipe_passed_on():
             return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
-            return None
-        command = import_module(f"mlsub.commands.{cmd_name}.command").command
-        assert isinstance(command, click.Command)  # noqa: S101  (our own modules)
-        return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for stage, commands in _STAGES.items():
@@ -119,7 +108,7 @@ def _named(words: Sequence[str]) -> str:
     return " ".join([*words[at : at + 1], *(word for word in inner if not word.startswith("-"))])
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Commands, modules=_MODULES, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(VERSION, prog_name="mlsub")
 def main() -> None:
     """Check, score and audit MLPerf-style training submissions.

@@ -1,4 +1,4 @@
-"""The one place where a call of ``mlsub`` ends: what it came to, a full device, a closed pipe, Ctrl-C."""
+"""The one place where a call of ``mlsub`` ends: its result, a full device, a closed pipe, Ctrl-C."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def _failure(stream: IO[str]) -> OSError | KeyboardInterrupt | None:
 
 def _tell(name: str, message: str, before: str = "") -> None:
     """Say it on standard error, as far as that can be written."""
-    from mlsub.io.plain import plain
+    from mlsub.io.show import plain
 
     try:
         if sys.stderr is not None:

@@ -148,7 +148,7 @@ def tell_unchecked(reports: Sequence[Report]) -> None:
 
 def tell(message: str, command: str = "") -> None:
     """Say something beside the answer, on standard error."""
-    from mlsub.io.plain import plain
+    from mlsub.io.show import plain
 
     click.echo(plain(f"{f'mlsub {command}'.rstrip()}: {message}"), err=True)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from difflib import get_close_matches
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
@@ -20,7 +21,7 @@ from mlsub.emit.units import Units
 from mlsub.emit.values import samples, whole_number
 from mlsub.emit.writer import Writer, warn_caller
 from mlsub.io.errors import MlsubError
-from mlsub.rounds import Round, get_round, known_rounds
+from mlsub.rounds import Round, get_round, known_rounds, normalise_round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.load import rules_for
 
@@ -316,8 +317,6 @@ def drop_page_cache(drop: Path = _DROP_CACHES) -> str | None:
 
 
 def _round(usage: str, name: str, rules: str | None) -> Round:
-    from mlsub.rounds import normalise_round
-
     try:
         return get_round(usage, normalise_round(name) or name, rules)
     except (MlsubError, KeyError) as error:
@@ -327,8 +326,6 @@ def _round(usage: str, name: str, rules: str | None) -> Round:
 
 def _must_be(name: str, known: tuple[str, ...], what: str) -> None:
     if name not in known:
-        from difflib import get_close_matches
-
         close = get_close_matches(name, known, n=1)
         hint = f"Did you mean {close[0]}?" if close else f"Known: {', '.join(known)}."
         raise EmitError(f"{name!r} is not a {what}. {hint}")

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from mlsub.emit.errors import EmitError, LogInUseError
-from mlsub.io.plain import plain
+from mlsub.io.show import plain
 
 #: What a lock says of its holder.
 _MAX_HOLDER = 200

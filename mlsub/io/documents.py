@@ -138,10 +138,7 @@ def open_tree(file: Path, *, kind: str, top: str, name: str | None = None) -> Tr
     Raises:
         FileProblemsError: it cannot be read.
     """
-    node, problems = read(file, name, kind=kind, top=top)
-    if node is None:
-        raise FileProblemsError(problems)
-    return Tree(name or str(file), node)
+    return Tree(name or str(file), read(file, name, kind=kind, top=top))
 
 
 def read_document(file: Path, form: Form[T]) -> tuple[T, Tree]:

@@ -17,3 +17,8 @@ class MlsubError(Exception):
 
     def __str__(self) -> str:
         return "\n".join(self.lines)
+
+
+def reason_of(error: Exception) -> str:
+    """Why something failed, in the words of the system where it has any."""
+    return error.strerror if isinstance(error, OSError) and error.strerror else str(error)

@@ -10,7 +10,7 @@ import shutil
 from itertools import count
 from pathlib import Path
 
-from mlsub.io.errors import MlsubError
+from mlsub.io.errors import MlsubError, reason_of
 
 #: What a file system without hard links answers.
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES)
@@ -20,7 +20,7 @@ def check_output(file: Path, *, force: bool) -> None:
     """Find out beforehand what would keep a file from being written.
 
     Raises:
-        MlsubError: it exists and ``force`` is not given, is no regular file, or has no folder to lie in.
+        MlsubError: it exists and ``force`` is not given, is not a regular file, or its folder does not exist.
     """
     try:
         if not file.parent.is_dir():
@@ -31,9 +31,9 @@ def check_output(file: Path, *, force: bool) -> None:
             if not force:
                 raise _exists(file)
             if not file.is_file():
-                raise MlsubError(f"{file} is no regular file. Name another, or write to standard output.")
+                raise MlsubError(f"{file} is not a regular file. Name another, or write to standard output.")
     except (OSError, ValueError) as error:
-        raise _cannot(file, error) from error
+        raise cannot_write(file, error) from error
 
 
 def write_file(file: Path, content: bytes, *, force: bool) -> Path | None:
@@ -62,7 +62,7 @@ def write_file(file: Path, content: bytes, *, force: bool) -> Path | None:
             kept = set_aside(file)
         put_in_place(part, file, force=force)
     except OSError as error:
-        raise _cannot(file, error) from error
+        raise cannot_write(file, error) from error
     finally:
         part.unlink(missing_ok=True)
     return kept
@@ -113,7 +113,7 @@ def _link_in_place(part: Path, file: Path) -> None:
 
 
 def _is_there(file: Path) -> bool:
-    """Whether a name exists, be it a link that leads nowhere."""
+    """Whether a name exists, even if it is a link that leads nowhere."""
     try:
         file.lstat()
     except FileNotFoundError:
@@ -125,6 +125,6 @@ def _exists(file: Path) -> MlsubError:
     return MlsubError(f"{file} exists. Add --force to replace it.")
 
 
-def _cannot(file: Path, error: Exception) -> MlsubError:
-    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return MlsubError(f"{file} cannot be written: {reason}")
+def cannot_write(place: Path, error: Exception) -> MlsubError:
+    """That a file or folder cannot be written, and why."""
+    return MlsubError(f"{place} cannot be written: {reason_of(error)}")

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from mlsub.io.errors import MlsubError
+from mlsub.io.output import cannot_write
 
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 #: What renameat2 answers where the kernel or the file system cannot exchange two names.
@@ -31,13 +32,13 @@ def staging_beside(final: Path) -> Iterator[Path]:
     """
     try:
         final.parent.mkdir(parents=True, exist_ok=True)
-        # A name that cannot be given (too long, NUL) is told before the work, not after it.
+        # A name that cannot be given (too long, NUL) is reported before the work, not after it.
         with suppress(FileNotFoundError):
             final.lstat()
         _clear_stale(final.parent)
         staging, lock = _locked_folder(final.parent)
     except (OSError, ValueError) as error:
-        raise _cannot(final, error) from error
+        raise cannot_write(final, error) from error
     try:
         yield staging
     finally:
@@ -98,13 +99,13 @@ def put_folder(staging: Path, final: Path) -> None:
         final: its name from now on.
 
     Raises:
-        MlsubError: ``final`` is no folder or a link, or something cannot be renamed. Then the old one is where it was
-            (unless the text says that only its remains could not be removed).
+        MlsubError: ``final`` is not a folder, or is a link, or something cannot be renamed. Then the old one is where
+            it was (unless the text says that only its remains could not be removed).
     """
     try:
         recover_folder(final)
         if final.is_symlink() or (final.exists() and not final.is_dir()):
-            raise MlsubError(f"{final} is no folder of its own. Name another, or move it away.")
+            raise MlsubError(f"{final} is not a folder, or is a link. Name another, or move it away.")
         if not final.exists():
             staging.rename(final)
         elif _exchange(staging, final):
@@ -112,7 +113,7 @@ def put_folder(staging: Path, final: Path) -> None:
         else:
             _replace(staging, final)
     except (OSError, ValueError) as error:
-        raise _cannot(final, error) from error
+        raise cannot_write(final, error) from error
 
 
 def recover_folder(final: Path) -> bool:
@@ -178,8 +179,3 @@ def _open_up(folder: Path) -> None:
 
 def _old_name(final: Path) -> Path:
     return final.with_name(f".{final.name}.mlsub-old")
-
-
-def _cannot(final: Path, error: Exception) -> MlsubError:
-    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return MlsubError(f"{final} cannot be written: {reason}")

@@ -1,4 +1,4 @@
-"""What a JSON Schema refuses in a document: where, what was expected, what was found, and how to mend it."""
+"""What a JSON Schema refuses in a document: where, what was expected, what was found, and how to fix it."""
 
 from __future__ import annotations
 
@@ -86,23 +86,14 @@ def _flaws(error: Error, before: tuple[str | int, ...]) -> Iterator[Flaw]:
             if word not in known:
                 yield (*path, word), f"unknown word{meant(word[:_LONGEST], known)}"
     elif error.validator == "required":
-        if not _unknown_words(error):
+        strict = error.schema.get("additionalProperties") is False
+        if not strict or set(value) <= set(error.schema.get("properties", ())):
             lacking = [name for name in error.schema["required"] if name not in value]
-            yield path, _missing(lacking)
+            yield path, f"{_listed(lacking, 'and')} {'is' if len(lacking) == 1 else 'are'} missing"
     elif error.validator in ("anyOf", "oneOf") and error.context:
         yield from _of_choices(error, path)
     else:
         yield path, _said(error)
-
-
-def _unknown_words(error: Error) -> bool:
-    return error.schema.get("additionalProperties") is False and not set(error.instance) <= set(
-        error.schema.get("properties", ())
-    )
-
-
-def _missing(names: list[str]) -> str:
-    return f"{_listed(names, 'and')} {'is' if len(names) == 1 else 'are'} missing"
 
 
 def _of_choices(error: Error, path: tuple[str | int, ...]) -> Iterator[Flaw]:
@@ -115,14 +106,16 @@ def _of_choices(error: Error, path: tuple[str | int, ...]) -> Iterator[Flaw]:
     named = [inner for inner in here if inner.validator != "type"]
     # A choice whose flaws all lie deeper was meant before one that the value itself does not fit.
     deeper = [inner for inner in fitting if all(one.path for one in inner)]
-    fitting = deeper[:1] or (fitting if _only_missing(fitting) else fitting[:1])
+    only_missing = all(one.validator == "required" for inner in fitting for one in inner)
+    fitting = deeper[:1] or (fitting if only_missing else fitting[:1])
     if len(fitting) == 1 and named and isinstance(error.instance, str) and all(not one.path for one in fitting[0]):
         yield path, f"{_said(fitting[0][0])}, or {_listed([str(v) for one in named for v in _values(one)], 'or')}"
     elif len(fitting) == 1:
         for inner in fitting[0]:
             yield from _flaws(inner, path)
     elif fitting:
-        yield path, _missing_one(fitting)
+        names = [" and ".join(one.validator_value) for inner in fitting for one in inner[:1]]
+        yield path, f"{_listed(names, 'or')} is missing"
     elif named and isinstance(error.instance, str):
         yield path, _not_among([value for one in named for value in _values(one)], error.instance)
     else:
@@ -131,22 +124,13 @@ def _of_choices(error: Error, path: tuple[str | int, ...]) -> Iterator[Flaw]:
         yield path, _expected(_listed(dict.fromkeys(kinds), "or"), error.instance) if kinds else error.message[:200]
 
 
-def _only_missing(choices: list[list[Error]]) -> bool:
-    return all(one.validator == "required" for inner in choices for one in inner)
-
-
-def _missing_one(choices: list[list[Error]]) -> str:
-    names = [" and ".join(one.validator_value) for inner in choices for one in inner[:1]]
-    return f"{_listed(names, 'or')} is missing"
-
-
 def _said(error: Error) -> str:
     """What is wrong with one value."""
     name, due, value = str(error.validator), error.validator_value, error.instance
     if name in ("enum", "const"):
         return _not_among(_values(error), value)
     if name == "type":
-        return _expected(_listed([_KINDS[kind] for kind in _names(due)], "or"), value, quotes=due == "string")
+        return _expected(_listed(_kinds(due), "or"), value, quotes=due == "string")
     if name == "pattern":
         return f"{_shown(value)} {error.schema.get('patternErrorMessage', f'does not match {due}')}"
     if name == "format":
@@ -184,12 +168,8 @@ def _values(error: Error) -> list[Any]:
     return list(due) if error.validator == "enum" else [due]
 
 
-def _names(due: str | list[str]) -> list[str]:
-    return [due] if isinstance(due, str) else due
-
-
 def _kinds(due: str | list[str]) -> list[str]:
-    return [_KINDS[name] for name in _names(due)]
+    return [_KINDS[name] for name in ([due] if isinstance(due, str) else due)]
 
 
 def _listed(names: Iterable[str], last: str) -> str:

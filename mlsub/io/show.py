@@ -1,4 +1,4 @@
-"""Show a value from a log in a message."""
+"""Text and values from outside, made fit for a message."""
 
 from __future__ import annotations
 
@@ -28,3 +28,10 @@ def readable(text: str) -> str:
         return text.encode("latin-1").decode("utf-8")
     except UnicodeError:
         return text
+
+
+def plain(text: str) -> str:
+    """Text from a log or a file name without characters that could steer a terminal."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)

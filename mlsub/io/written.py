@@ -1,7 +1,7 @@
-"""What mlsub wrote, so that what somebody else wrote or changed is never replaced or removed.
+"""What mlsub wrote, so that what others wrote or changed is never replaced or removed.
 
 Beside each folder that mlsub puts in place lies a record, ``.NAME.mlsub-written``, with the digest of every file it put
-there. A file whose digest is another, or that the record does not know, is somebody's work. Without a record every file
+there. A file whose digest is another, or that the record does not know, is a person's work. Without a record every file
 is.
 """
 
@@ -15,8 +15,8 @@ from pathlib import Path
 
 import msgspec
 
-from mlsub.io.errors import MlsubError
-from mlsub.io.output import set_aside
+from mlsub.io.errors import MlsubError, reason_of
+from mlsub.io.output import cannot_write, set_aside
 from mlsub.io.output_folder import put_folder, recover_folder
 
 _SUFFIX = ".mlsub-written"
@@ -96,7 +96,7 @@ def record(place: Path, new: Digests, *, besides: bool = False) -> None:
         part.write_bytes(content + b"\n")
         part.replace(file)
     except OSError as error:
-        raise MlsubError(f"{file} cannot be written: {error.strerror or error}") from error
+        raise cannot_write(file, error) from error
 
 
 def adopt(folder: Path, paths: Collection[str]) -> None:
@@ -143,7 +143,7 @@ def replace_folder(staging: Path, final: Path, *, kept: Collection[str] = ()) ->
         kept: files of ``staging`` that are not mlsub's, and are never taken for it.
 
     Raises:
-        MlsubError: ``final`` holds what somebody wrote or changed, and what it is called; or it cannot be written.
+        MlsubError: ``final`` has files that a person wrote or changed, which the message names, or cannot be written.
     """
     try:
         recover_folder(final)
@@ -223,12 +223,10 @@ def _as_path(text: str) -> str:
 
 def _refused(final: Path, lost: Collection[str]) -> MlsubError:
     return MlsubError(
-        f"{final} holds what mlsub did not write, or what somebody has changed since: {named(lost)}. "
+        f"{final} holds what mlsub did not write, or what was changed since: {named(lost)}. "
         f"Move it away, or remove {final} yourself."
     )
 
 
 def _unreadable(final: Path, error: Exception) -> MlsubError:
-    named_ = getattr(error, "filename", None) or final
-    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return MlsubError(f"{named_} cannot be read: {reason}.")
+    return MlsubError(f"{getattr(error, 'filename', None) or final} cannot be read: {reason_of(error)}.")

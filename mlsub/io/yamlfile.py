@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import yaml
 
-from mlsub.io.errors import MlsubError
+from mlsub.io.errors import MlsubError, reason_of
 
 #: Such a file is some kilobytes; the bound keeps a hostile one from being read at all.
 MAX_BYTES = 4 << 20
@@ -47,40 +47,48 @@ def _cut(message: str) -> str:
 Flaws = Iterator[tuple[yaml.Node, str]]
 
 
-def read(path: Path, name: str | None = None, *, kind: str, top: str) -> tuple[yaml.Node | None, tuple[Problem, ...]]:
-    """The nodes of a YAML file, and what keeps it from being one.
-
-    Where there are nodes they are plain data: :func:`content_of` takes them, and every key is text.
+def read(path: Path, name: str | None = None, *, kind: str, top: str) -> yaml.Node:
+    """The nodes of a YAML file. They are plain data: :func:`content_of` takes them, and every key is text.
 
     Args:
         path: the file.
         name: how messages call it.
         kind: what such files are called, in the plural.
         top: the keys it has, in words.
+
+    Raises:
+        FileProblemsError: it cannot be read, or holds something else than plain data.
     """
     shown = name or str(path)
     try:
-        found = path.stat()
-        if not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
-            # Reading from a pipe may never end.
-            return None, (Problem(shown, 1, "cannot be read: not a regular file"),)
-        if found.st_size > MAX_BYTES:
-            return None, (Problem(shown, 1, f"larger than {MAX_BYTES >> 20} MiB"),)
-        text = path.read_text("utf-8")
-    except (OSError, UnicodeError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else "not UTF-8 text"
-        return None, (Problem(shown, 1, f"cannot be read: {reason}"),)
-    node, problem = _composed(text, kind)
-    if problem is not None:
-        return None, (Problem(shown, *problem),)
-    if not isinstance(node, yaml.MappingNode):
-        return None, (Problem(shown, 1, f"expected a mapping with {top}"),)
+        node = _composed(_text(path), kind)
+        if not isinstance(node, yaml.MappingNode):
+            raise _Refused(1, f"expected a mapping with {top}")
+    except _Refused as refused:
+        raise FileProblemsError((Problem(shown, *refused.args),)) from None
     flaws = tuple(Problem(shown, where.start_mark.line + 1, message) for where, message in not_plain(node, kind))
-    return (None, flaws) if flaws else (node, ())
+    if flaws:
+        raise FileProblemsError(flaws)
+    return node
 
 
 class _Refused(Exception):  # noqa: N818  (it never leaves this module)
     """Something that YAML allows and such files do not; the arguments are a line and a message."""
+
+
+def _text(path: Path) -> str:
+    try:
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
+            # Reading from a pipe may never end.
+            raise _Refused(1, "cannot be read: not a regular file")
+        if found.st_size > MAX_BYTES:
+            raise _Refused(1, f"larger than {MAX_BYTES >> 20} MiB")
+        return path.read_text("utf-8")
+    except (OSError, ValueError) as error:
+        raise _Refused(
+            1, f"cannot be read: {reason_of(error) if isinstance(error, OSError) else 'not UTF-8 text'}"
+        ) from error
 
 
 class _Composer(yaml.SafeLoader):
@@ -103,26 +111,28 @@ class _Composer(yaml.SafeLoader):
         return node
 
 
-def _composed(text: str, kind: str) -> tuple[yaml.Node | None, tuple[int, str] | None]:
-    """The nodes of a text, or the line and the reason why there are none."""
+def _composed(text: str, kind: str) -> yaml.Node | None:
+    """The nodes of a text; None for an empty one."""
     loader = None
     try:
         loader = _Composer(text)
         loader.kind = kind
-        return loader.get_single_node(), None
-    except _Refused as refused:
-        return None, (refused.args[0], refused.args[1])
+        return loader.get_single_node()
+    except _Refused:
+        raise
     except RecursionError:
-        return None, (1, "not YAML: nested too deeply")
+        raise _Refused(1, "not YAML: nested too deeply") from None
     except yaml.YAMLError as error:
         mark: Any = getattr(error, "problem_mark", None)
         reason = getattr(error, "problem", None) or getattr(error, "reason", None) or "cannot be read"
+        line = mark.line + 1 if mark else 1
         if isinstance(error, yaml.reader.ReaderError):
-            return None, (text.count("\n", 0, int(error.position)) + 1, f"not YAML: {reason}")
-        return None, (mark.line + 1 if mark else 1, f"not YAML: {reason}")
+            line = text.count("\n", 0, int(error.position)) + 1
+        raise _Refused(line, f"not YAML: {reason}") from error
     except Exception as error:
         # The scanner trusts numbers in escapes and directives, and stumbles over those that are out of range.
-        return None, (loader.line + 1 if loader is not None else 1, f"not YAML: {str(error)[:200]}")
+        line = loader.line + 1 if loader is not None else 1
+        raise _Refused(line, f"not YAML: {str(error)[:200]}") from error
 
 
 def not_plain(node: yaml.Node, kind: str) -> Flaws:
@@ -247,8 +257,5 @@ def read_content(path: Path, *, kind: str, top: str) -> dict[str, Any]:
     Raises:
         FileProblemsError: it cannot be read.
     """
-    node, problems = read(path, kind=kind, top=top)
-    if node is None:
-        raise FileProblemsError(problems)
-    content: dict[str, Any] = content_of(node)
+    content: dict[str, Any] = content_of(read(path, kind=kind, top=top))
     return content

@@ -23,9 +23,9 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def hyperparameters(old: Sequence[Run], new: Sequence[Run]) -> tuple[Change, ...]:
-    """What most runs of each side logged, where that differs; runs that disagree are told in a note.
+    """What most runs of each side logged, where that differs; a note counts the runs that disagree.
 
-    A key whose values no two runs share in most runs of either side is a measurement, no hyperparameter.
+    A key whose values no two runs share in most runs of either side is a measurement, not a hyperparameter.
     """
     before, after = _votes(old), _votes(new)
     changes = []

@@ -90,7 +90,7 @@ def _sniff_key(raw: bytes) -> str | None:
 
 
 def _defect_of_text(line: int, text: str, reason: str, key: str | None) -> Defect:
-    """Tell a good record with text behind it from a broken one."""
+    """Whether it is a good record with text behind it, or a broken one."""
     try:
         fields, end = _standard.raw_decode(text.lstrip(" \t\n\r"))
     except (ValueError, RecursionError):
@@ -114,7 +114,7 @@ def _to_event(line: int, fields: Any, key: str | None) -> Event | Defect:
     missing = [name for name in ("time_ms", "key", "value", "metadata") if name not in fields]
     time_ms = _time(fields.get("time_ms", 0.0))
     if missing:
-        # The parser comes to the time first, and only notes one that is text and no number.
+        # The parser reads the time first, and only notes one that is text and not a number.
         crash = None if isinstance(time_ms, ValueError) else _name(time_ms) or f"KeyError: {missing[0]!r}"
         return Defect("log.record-incomplete", line, ", ".join(missing), key, crash=crash)
     if not isinstance(time_ms, float):

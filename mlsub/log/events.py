@@ -32,7 +32,7 @@ class Fold(Protocol):
 
 
 class FactFold(Fold, Protocol):
-    """A fold that comes to a fact about the log."""
+    """A fold whose result is a fact about the log."""
 
     def finish(self) -> Any:
         """The fact, of a type that no other fold gives."""
@@ -84,7 +84,7 @@ class Tally:
 
 
 class _Handlers(dict[str, tuple[Handler, ...]]):
-    """Who asked for a key; the folds are asked when it first appears."""
+    """The handlers of each key; the folds are asked for them when it first appears."""
 
     def __init__(self, folds: Sequence[Fold]) -> None:
         super().__init__()

@@ -27,7 +27,7 @@ _MAX_SHAPES, _MAX_SHAPE, _MAX_TEXT = 1024, 1024, 200
 _SIZE, _NAME, _SAMPLES, _STOP = b"global_batch_size", b"submission_benchmark", b"train_samples", b"run_stop"
 _ERROR, _ACCURACY = b"eval_error", b"eval_accuracy"
 _NAMES = (_SIZE, _NAME, _SAMPLES, _STOP, _ERROR, _ACCURACY)
-#: Digits and signs tell no names apart, so that records which differ in nothing else have one shape.
+#: Digits and signs do not distinguish names, so records that differ in nothing else have one shape.
 _NOT_IN_SHAPES = b"0123456789.-"
 _STRIPPED = b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0"
 _FAILURES = (KeyError, TypeError, ValueError, OverflowError, RecursionError)
@@ -59,11 +59,11 @@ class Crash(msgspec.Struct, frozen=True):
 
 
 class Stop(msgspec.Struct, frozen=True):
-    """What one ``run_stop`` came to.
+    """What one ``run_stop`` says.
 
     ``point``: it says success, at ``value`` (``listed`` where the log has it in a list). ``failed``: it says something
-    else. ``none``: it says success, and no evaluation came before it. ``unordered``: the value is no number that can be
-    put in order. ``unusable``: the value is none that can be computed with.
+    else. ``none``: it says success, and no evaluation came before it. ``unordered``: the value is a number without
+    an order, NaN. ``unusable``: nothing can be computed from the value.
     """
 
     kind: Literal["point", "failed", "none", "unordered", "unusable"]
@@ -268,7 +268,7 @@ class _Counter:
 
 
 def _kept(value: Any) -> Any:
-    """A value to be compared with that of other runs; of what is no number or short text only the words for it."""
+    """A value to compare with that of other runs: a number, the beginning of a text, or of anything else its type."""
     if isinstance(value, bool):
         return int(value)
     if value is None or isinstance(value, (int, float)):

@@ -24,8 +24,8 @@ class LogReport(msgspec.Struct, frozen=True, kw_only=True):
 
     ``compliant`` is the official verdict; ``undecodable`` whether a record stops the official parser; ``minutes``
     the time to train, from records the official parser misses where it sees none. ``crash`` is where the official
-    compliance checker ends in a traceback, so that it comes to no verdict on the whole package. ``facts`` are what the
-    folds came to that were asked for besides the verdict.
+    compliance checker ends in a traceback, so that the whole package gets no verdict. ``facts`` are the results of the
+    folds that were asked for besides the verdict.
     """
 
     path: str

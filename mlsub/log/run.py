@@ -26,7 +26,7 @@ MAX_METRIC = 64
 class Evaluation(msgspec.Struct, frozen=True):
     """One ``eval_accuracy``, or ``eval_error`` of HPC: when (ms), where (line) and its value.
 
-    How far the training had come is in ``epoch_num``, ``samples_count`` or ``step_num``; ``metric`` tells values apart
+    How far the training had come is in ``epoch_num``, ``samples_count`` or ``step_num``; ``metric`` names the measure
     where a benchmark has several (Stable Diffusion: FID and CLIP).
     """
 
@@ -143,8 +143,8 @@ _EXPECTED_TYPE = {
     ),
 }
 
-#: Frequent keys whose records tell a run nothing beyond their number.
-_UNTOLD = frozenset(
+#: Frequent keys whose records say nothing about a run beyond their number.
+_NOT_KEPT = frozenset(
     ("block_stop", "epoch_stop", "eval_start", "eval_stop", "staging_start", "staging_stop", "weights_initialization")
 )
 
@@ -230,7 +230,7 @@ class RunFold:
         return self._state if expected is None else self._typed(key, expected)
 
     def _typed(self, key: str, expected: str) -> Handler:
-        handler = self._handlers.get(key) or (None if key in _UNTOLD else self._state)
+        handler = self._handlers.get(key) or (None if key in _NOT_KEPT else self._state)
 
         def take(event: Event) -> None:
             found = event.event_type
@@ -319,7 +319,7 @@ class RunFold:
             )
 
     def _seed(self, event: Event) -> None:
-        """Keep a seed, or what of it tells whether it was logged before."""
+        """Keep a seed, or a digest that shows whether it was logged before."""
         seed = _read_seed(event)
         # The first that cannot be used decides of the log, so it is kept wherever it stands.
         first_unusable = seed.error is not None and not self._seed_unusable

@@ -15,7 +15,7 @@ from mlsub.log.events import Handler
 from mlsub.log.intervals import EDGES, KINDS
 from mlsub.log.run import Run
 
-#: Gaps below this (ms) are no pauses; the table of gaps stays small without them.
+#: Gaps below this (ms) are not pauses; the table of gaps stays small without them.
 LEAST_GAP_MS = 1_000.0
 #: Bounds that keep a trace small on hostile input; published logs stay far below them.
 MAX_GAPS = 200
@@ -27,7 +27,7 @@ MAX_KEYS = 1_000
 MAX_VALUE = 2_000
 #: Shorter steps in time, and those of clocks that count seconds, may be repeated to the millisecond by chance.
 _LEAST_MARK_MS = 100
-#: Times (ms) beyond this are no times; Infinity and NaN are none either.
+#: Times (ms) beyond this are not times, and neither are Infinity and NaN.
 MAX_TIME_MS = 1e15
 
 _RATE_NAMES = ("throughput", "imgs_sec", "samples_per_second", "throughput_samples_per_sec")
@@ -104,7 +104,7 @@ class Trace(Traced, frozen=True, kw_only=True):
 
 
 def trace_of(path: str, run: Run, traced: Traced) -> Trace:
-    """A log for forensics, of what its folds came to."""
+    """A log for forensics, made of the results of its folds."""
     return Trace(path=path, run=run, **{name: getattr(traced, name) for name in Traced.__struct_fields__})
 
 

@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Iterator, Sequence
 
-from mlsub.io.plain import plain
+from mlsub.io.show import plain
 from mlsub.present.document import (
     Block,
     Cell,

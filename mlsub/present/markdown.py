@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from mlsub.io.plain import plain
+from mlsub.io.show import plain
 from mlsub.present.document import (
     Block,
     Cell,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from mlsub.io.plain import plain
+from mlsub.io.show import plain
 from mlsub.present.document import (
     Block,
     Cell,

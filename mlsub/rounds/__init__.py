@@ -1,27 +1,179 @@
 """Which usages, rounds and benchmarks exist, and what a round changed for whole packages."""
 
-from mlsub.rounds.loader import (
-    Round,
-    Statuses,
-    every_benchmark,
-    get_round,
-    known_rounds,
-    normalise_round,
-    overlay_content,
-    overlay_rounds,
-    rounds_with,
-    usages,
-)
+from __future__ import annotations
 
-__all__ = [
-    "Round",
-    "Statuses",
-    "every_benchmark",
-    "get_round",
-    "known_rounds",
-    "normalise_round",
-    "overlay_content",
-    "overlay_rounds",
-    "rounds_with",
-    "usages",
-]
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from mlsub.io.data import shipped
+from mlsub.io.errors import MlsubError
+from mlsub.io.yamlfile import read_content
+
+#: So many names are listed in full beside what was probably meant.
+_FEW = 16
+_ROUND = re.compile(r"v?(\d+\.\d+)(?:\.0)?")
+
+
+class Statuses(msgspec.Struct, frozen=True):
+    """What a system description may state as its status."""
+
+    one_of: tuple[str, ...]
+    case_counts: bool
+
+    def allow(self, status: object) -> bool:
+        """Whether a status is one of them."""
+        if not isinstance(status, str):
+            return False
+        return (status if self.case_counts else status.lower()) in self.one_of
+
+
+class Round(msgspec.Struct, frozen=True):
+    """One round of one usage.
+
+    ``common_file`` is the file of the rules that bind every log, ``common`` the (usage, round) it is read for;
+    ``checker`` the place in the official checker that findings cite; ``log_format`` is ``mllog``, or ``mll`` for the
+    format of v0.6; ``seeds`` is ``unchecked``, ``optional`` or ``required`` (see rounds.yaml); ``statuses``
+    are those a system description may state, None where no tool checks; ``run_count_demanded`` says that another number
+    of results rejects; ``power_checked`` that files of power measurements count; ``checker_params`` is where flags of
+    the package checker lie: ``nowhere``, ``root`` or ``folders``, and ``checker_flags`` those it understands;
+    ``scaling_folders`` says that results lie one folder deeper, under ``strong`` or ``weak``. ``overlay`` is the file
+    of the user's own rules that applies as well, None without one.
+    """
+
+    usage: str
+    name: str
+    ruleset: str
+    checker: str
+    benchmarks: tuple[str, ...]
+    common: tuple[str, str]
+    common_file: str
+    empty_folder_ignored: bool
+    log_format: str
+    seeds: str
+    descriptions_checked: bool
+    statuses: Statuses | None
+    run_count_demanded: bool
+    power_checked: bool
+    checker_params: str
+    checker_flags: tuple[str, ...]
+    scaling_folders: bool
+    title: str
+    overlay: str | None = None
+
+
+@lru_cache(maxsize=1)
+def _table() -> dict[str, Any]:
+    return shipped(__file__, "rounds.yaml", dict[str, Any])
+
+
+def usages() -> tuple[str, ...]:
+    """The usages, in the order of the table."""
+    return tuple(_table())
+
+
+@lru_cache(maxsize=8)
+def overlay_content(overlay: str | None) -> dict[str, Any]:
+    """What an overlay file holds (see docs/overlay.md), checked before by :mod:`mlsub.rules.overlay`."""
+    return read_content(Path(overlay), kind="rule files", top="a title and rounds") if overlay else {}
+
+
+def overlay_rounds(usage: str, overlay: str | None) -> dict[str, Any]:
+    """The rounds that an overlay file adds to a usage, and what each changes."""
+    content = overlay_content(overlay)
+    return (content.get("rounds") or {}) if content.get("usage", "training") == usage else {}
+
+
+def known_rounds(usage: str, overlay: str | None = None) -> tuple[str, ...]:
+    """The rounds of a usage, oldest first, those of an overlay file last; empty for an unknown usage."""
+    entry = _table().get(usage)
+    return (*entry["rounds"], *overlay_rounds(usage, overlay)) if entry else ()
+
+
+def normalise_round(text: str) -> str | None:
+    """``1.0``, ``1.0.0`` and ``v1.0`` are the round ``1.0``; None for anything else."""
+    match = _ROUND.fullmatch(text.strip())
+    return match[1] if match else None
+
+
+@lru_cache(maxsize=64)
+def get_round(usage: str, name: str, overlay: str | None = None) -> Round:
+    """The round, with everything it inherits; ``overlay`` is a file of the user's own that may add rounds.
+
+    Raises:
+        MlsubError: no such usage, or no such round of it.
+    """
+    names = known_rounds(known_name("usage", usage, usages()), overlay)
+    known_name(f"{usage} round", name, names)
+    entry = _table()[usage]
+    rounds = {**entry["rounds"], **overlay_rounds(usage, overlay)}
+    merged: dict[str, Any] = {}
+    for earlier in names[: names.index(name) + 1]:
+        merged.update(rounds[earlier] or {})
+    common = merged.get("common", entry.get("common", "common"))
+    lent = common if isinstance(common, dict) else {"usage": usage, "round": name}
+    return Round(
+        usage=usage,
+        name=name,
+        ruleset=merged["ruleset"],
+        checker=merged["checker"],
+        benchmarks=tuple(merged["benchmarks"]),
+        common=(lent["usage"], lent["round"]),
+        common_file=common if isinstance(common, str) else "common",
+        empty_folder_ignored=merged["empty_benchmark_folder"] == "ignored",
+        log_format=merged["log_format"],
+        seeds=merged["seeds"],
+        descriptions_checked=merged["system_descriptions"] == "checked",
+        statuses=msgspec.convert(merged["system_status"], Statuses) if "system_status" in merged else None,
+        run_count_demanded=merged["run_count"] == "demanded",
+        power_checked=merged["power"] == "checked",
+        checker_params=merged["checker_params"],
+        checker_flags=tuple(merged["checker_flags"]),
+        scaling_folders=merged.get("scaling") == "folders",
+        title=f"{entry['title']} v{name}",
+        overlay=overlay,
+    )
+
+
+def rounds_with(benchmark: str) -> str:
+    """The rounds that have a benchmark, such as ``MLPerf Training v4.0 to v5.1``; empty where none has it."""
+    found = []
+    for usage in usages():
+        names = [name for name in known_rounds(usage) if benchmark in get_round(usage, name).benchmarks]
+        if names:
+            found.append(get_round(usage, names[0]).title + (f" to v{names[-1]}" if len(names) > 1 else ""))
+    return ", and of ".join(found)
+
+
+def every_benchmark(usage: str) -> tuple[str, ...]:
+    """The benchmarks of all rounds of a usage."""
+    names = (name for round_ in known_rounds(usage) for name in get_round(usage, round_).benchmarks)
+    return tuple(dict.fromkeys(names))
+
+
+def known_name(what: str, text: str, known: tuple[str, ...]) -> str:
+    """The text, where it is one of the known names.
+
+    Raises:
+        MlsubError: it is not; says what was probably meant.
+    """
+    if text not in known:
+        raise MlsubError(unknown_name(what, text, known))
+    return text
+
+
+def unknown_name(what: str, text: str, known: Iterable[str]) -> str:
+    """That a name is not one of the known ones, and what was probably meant."""
+    known = list(known)
+    shown = text if len(text) <= 40 else text[:39] + "…"
+    wanted = text.lower().replace("-", "_")
+    close = get_close_matches(wanted, known, n=3) or [name for name in known if wanted and wanted in name][:3]
+    if not close:
+        return f"no {what} {shown!r}; there are {', '.join(known)}"
+    also = f"; there are {', '.join(known)}" if len(known) <= _FEW else ""
+    return f"no {what} {shown!r}{also}. Did you mean {' or '.join(close)}?"

@@ -7,17 +7,14 @@ from difflib import get_close_matches
 
 from mlsub.divisions import DIVISIONS
 from mlsub.io.errors import MlsubError
-from mlsub.rounds import Round, get_round, known_rounds, normalise_round, usages
-
-#: So many names are told in full beside what was probably meant.
-_FEW = 16
+from mlsub.rounds import Round, get_round, known_name, known_rounds, normalise_round, unknown_name, usages
 
 
 def find_usage(text: str) -> str:
     """The usage.
 
     Raises:
-        MlsubError: there is none of this name.
+        MlsubError: there is no such name.
     """
     return known_name("usage", text, usages())
 
@@ -26,7 +23,7 @@ def find_division(text: str) -> str:
     """The division, however it is capitalised.
 
     Raises:
-        MlsubError: there is none of this name.
+        MlsubError: there is no such name.
     """
     return known_name("division", text.lower(), tuple(DIVISIONS))
 
@@ -55,7 +52,7 @@ def find_benchmark(
     if not having:
         names = {known for of in among for round_ in all_rounds(of, overlay) for known in round_.benchmarks}
         where = f"benchmark of {usage}" if usage else "benchmark"
-        raise MlsubError(_unknown(where, benchmark, sorted(names)))
+        raise MlsubError(unknown_name(where, benchmark, sorted(names)))
     if round_text is None:
         return next(iter(having.values()))[-1], name
     asked = normalise_round(round_text) or round_text
@@ -97,25 +94,3 @@ def spans(usage: str, names: Iterable[str]) -> str:
         else:
             groups.append([name])
     return ", ".join(span(group) for group in groups)
-
-
-def known_name(what: str, text: str, known: tuple[str, ...]) -> str:
-    """The text, where it is one of the known names.
-
-    Raises:
-        MlsubError: it is not; says what was probably meant.
-    """
-    if text not in known:
-        raise MlsubError(_unknown(what, text, known))
-    return text
-
-
-def _unknown(what: str, text: str, known: Iterable[str]) -> str:
-    known = list(known)
-    shown = text if len(text) <= 40 else text[:39] + "…"
-    wanted = text.lower().replace("-", "_")
-    close = get_close_matches(wanted, known, n=3) or [name for name in known if wanted and wanted in name][:3]
-    if not close:
-        return f"no {what} {shown!r}; there are {', '.join(known)}"
-    also = f"; there are {', '.join(known)}" if len(known) <= _FEW else ""
-    return f"no {what} {shown!r}{also}. Did you mean {' or '.join(close)}?"

@@ -34,7 +34,7 @@ class Constraint(msgspec.Struct, frozen=True):
         return _OPERATORS[self.operator][0](self.operand)
 
     def words(self, values: Values | None = None) -> str:
-        """What is demanded, as it reads behind "expected: "; with ``values``, what that comes to in this log."""
+        """What is demanded, as it reads behind "expected: "; with ``values``, what that is in this log."""
         return _OPERATORS[self.operator][1](self.operand, values)
 
     def formulas(self) -> tuple[Formula, ...]:
@@ -57,7 +57,7 @@ def is_whole(number: float) -> bool:
 
 
 def operand_words(operand: Any, values: Values | None = None) -> str:
-    """An operand for people: a value as it is, a formula with what it comes to where that can be said."""
+    """An operand for people: a value as it is, a formula with its result where that is known."""
     if not is_formula(operand):
         return show(operand)
     formula = parse(operand[1:])

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import product
+
+import msgspec
 
 from mlsub.divisions import DIVISIONS, OPEN
 from mlsub.findings import Blocks
-from mlsub.rounds import Round, get_round, known_rounds, usages
+from mlsub.rounds import Round, usages
+from mlsub.rounds.names import all_rounds
 from mlsub.rules.aspects import aspects_of
 from mlsub.rules.aspects.base import Aspect
 from mlsub.rules.aspects.count import AnyOf, Repeated
@@ -16,14 +20,13 @@ from mlsub.rules.model import KeyRule
 from mlsub.rules.phrases import rule_id
 
 
-class Demand:
+class Demand(msgspec.Struct):
     """What some rounds, benchmarks and divisions demand of a key in one aspect; equal words are one demand."""
 
-    def __init__(self, rule: KeyRule, words: str) -> None:
-        self.rule = rule
-        self.words = words
-        self.logs: dict[Round, list[tuple[str, str]]] = {}
-        self.sources: set[tuple[str, str]] = set()
+    rule: KeyRule
+    words: str
+    logs: dict[Round, list[tuple[str, str]]] = {}
+    sources: set[tuple[str, str]] = set()
 
     def add(self, round_: Round, benchmark: str, division: str, origin: str) -> None:
         """Note that a round demands this of a benchmark's logs of a division."""
@@ -39,22 +42,17 @@ class Demand:
             yield usage, which, rounds
 
 
-class KeyDemands:
-    """All demands on a key in one aspect, oldest round first."""
+class KeyDemands(msgspec.Struct):
+    """All demands on a key in one aspect, by their words, oldest round first."""
 
-    def __init__(self, key: str, aspect: type[Aspect]) -> None:
-        self.key = key
-        self.aspect = aspect
-        self._by_words: dict[str, Demand] = {}
-
-    def add(self, rule: KeyRule, words: str) -> Demand:
-        """The demand with these words."""
-        return self._by_words.setdefault(words, Demand(rule, words))
+    key: str
+    aspect: type[Aspect]
+    by_words: dict[str, Demand] = {}
 
     @property
     def demands(self) -> tuple[Demand, ...]:
         """The demands."""
-        return tuple(self._by_words.values())
+        return tuple(self.by_words.values())
 
     @property
     def blocks(self) -> Blocks:
@@ -85,7 +83,7 @@ def all_demands() -> dict[str, KeyDemands]:
 
     def demand(rule: KeyRule, aspect: type[Aspect], words: str) -> Demand:
         name = rule_id(rule.key, aspect.name)
-        return found.setdefault(name, KeyDemands(rule.key, aspect)).add(rule, words)
+        return found.setdefault(name, KeyDemands(rule.key, aspect)).by_words.setdefault(words, Demand(rule, words))
 
     for round_, benchmark, division in _combinations():
         rules = rules_for(round_.usage, round_.name, division, benchmark)
@@ -102,8 +100,5 @@ def all_demands() -> dict[str, KeyDemands]:
 
 def _combinations() -> Iterator[tuple[Round, str, str]]:
     for usage in usages():
-        for name in known_rounds(usage):
-            round_ = get_round(usage, name)
-            for benchmark in round_.benchmarks:
-                for division in DIVISIONS:
-                    yield round_, benchmark, division
+        for round_ in all_rounds(usage):
+            yield from ((round_, *pair) for pair in product(round_.benchmarks, DIVISIONS))

@@ -46,7 +46,7 @@ class Judge:
                 self._gatherers.append((out, Gatherer(out.rule.gathers)))
         gathered = [gatherer.gathers.key for _, gatherer in self._gatherers]
         self._watched = frozenset((*self._by_key, *plan.looked_back_on, *gathered))
-        self._told_more_of = frozenset((*plan.starts, *self._choice_keys, *plan.named, *gathered, "run_start"))
+        self._looked_at_closely = frozenset((*plan.starts, *self._choice_keys, *plan.named, *gathered, "run_start"))
 
     def wants(self, key: str) -> bool:
         """Whether a rule looks at the events of a key."""
@@ -61,7 +61,7 @@ class Judge:
         for out in self._by_key.get(key, ()):
             out.see(event, log)
         log.seen.add(key)
-        if key in self._told_more_of:
+        if key in self._looked_at_closely:
             self._look_back_on(event)
 
     def _look_back_on(self, event: Event) -> None:
@@ -114,7 +114,7 @@ class Judge:
         return [*self._keys, *(out for outs in chosen for out in outs)]
 
     def _gathered(self, out: KeyOutcome, gatherer: Gatherer) -> KeyOutcome:
-        """What a virtual key comes to with the records gathered so far, which may still gain parts."""
+        """The outcome of a virtual key with the records gathered so far, which may still gain parts."""
         so_far = out.copy()
         for event in gatherer.events(out.rule.key):
             so_far.see(event, self._log)

@@ -82,9 +82,9 @@ def is_formula(operand: object) -> bool:
 def formulas_in(
     content: Any, path: tuple[str | int, ...] = (), *, bare: bool = False
 ) -> Iterator[tuple[tuple[str | int, ...], str, str]]:
-    """The formulas of a demand, at any depth: path, text, and text without ``=`` (``bare`` ones have none).
+    """The formulas of a demand, at any depth: path, text as written, and the same without ``=``.
 
-    Those under ``satisfies`` are bare.
+    Those under ``satisfies`` are ``bare``: they have no such sign.
     """
     if isinstance(content, dict):
         for key, value in content.items():

@@ -1,4 +1,4 @@
-"""What is no part of the official verdict runs here, so that a defect in it cannot change the verdict."""
+"""What is not part of the official verdict runs here, so that a defect in it cannot change the verdict."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def isolated(rule: str, path: str, work: Callable[[], Result], instead: Result) 
     """What ``work`` returns, and no finding; where it raises, ``instead`` and the finding that says so.
 
     Args:
-        rule: the id of the rule at work, or where there is no one rule, what is computed.
+        rule: the id of the rule at work, or what is computed where several rules are.
         path: what is checked, relative to the report's root.
         work: what may fail.
         instead: the result in that case.

@@ -97,7 +97,7 @@ class KeyRule(msgspec.Struct, frozen=True, kw_only=True):
     """Everything one round demands of one key.
 
     ``blocks`` is the division a violation rules out, ``origin`` the official file the demand comes from,
-    ``warn_only`` the aspects that the official checker of the day only warned of, ``first_metadata`` what holds for the
+    ``warn_only`` the aspects of which the official checker in force only warned, ``first_metadata`` what holds for the
     first record only, ``nested`` the way v0.6 nests its epochs and evaluations (see :mod:`mlsub.rules.nesting`),
     ``note`` what a reader of a violation has to know besides.
     """

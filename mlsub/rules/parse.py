@@ -11,7 +11,7 @@ from mlsub.findings import Blocks
 from mlsub.rules.constraints import OPERATORS, Constraint, constraints_of
 from mlsub.rules.model import Entry, Gathers, KeyRule, Occurs, Reach, Within
 
-#: The words of a key's demands that are no constraints on its value.
+#: The words of a key's demands that are not constraints on its value.
 DEMANDS = (
     *("occurs", "metadata", "first", "after", "not_after", "within", "reaches", "tensors", "warn_only"),
     *("gathers", "nested"),
@@ -34,7 +34,7 @@ def parse_rule(key: str, demands: Any, blocks: Blocks, origin: str, benchmarks: 
         benchmarks: those of the round.
 
     Raises:
-        ValueError: a word that is not of the vocabulary, or a formula that is none.
+        ValueError: an unknown word, or text that is not a formula.
     """
     fields: dict[str, Any] = {"occurs": demands} if isinstance(demands, str) else dict(demands or {})
     taken = {name: fields.pop(name, None) for name in DEMANDS}

@@ -11,7 +11,7 @@ from mlsub.rules.aspects.course import Nesting
 from mlsub.rules.engine import Outcome
 from mlsub.rules.model import KeyRule
 
-#: Whether a breach of a rule is none yet: a record that comes later makes it good.
+#: Whether a breach of a rule does not count yet, because a later record can make it good.
 Passing = Callable[[KeyRule, Flaw], bool]
 
 

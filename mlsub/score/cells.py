@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mlsub.io.plain import plain
+from mlsub.io.show import plain
 from mlsub.score.columns import Column
 from mlsub.score.table import Row
 

@@ -81,10 +81,8 @@ def find_system(text: str) -> System:
 def find_software(system: System, framework: str) -> Software | None:
     """What the system was published with, if that is the framework meant: by its name alone or by the whole text."""
     wanted = framework.strip().lower()
-    for software in system.software:
-        if wanted in (software.name.lower(), str(software.fields["framework"].value).lower()):
-            return software
-    return None
+    spelled = ((each, (each.name, str(each.fields["framework"].value))) for each in system.software)
+    return next((each for each, names in spelled if wanted in map(str.lower, names)), None)
 
 
 @lru_cache(maxsize=16)

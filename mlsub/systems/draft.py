@@ -158,21 +158,15 @@ def _counts(system: System, software: Software | None, asked: Asked) -> dict[str
 
 
 def _said(asked: Asked) -> tuple[dict[str, Value], list[str]]:
-    said: dict[str, Any] = {}
-    if asked.submitter is not None:
-        said["submitter"] = asked.submitter
-    if asked.division is not None:
-        said["division"] = asked.division
-    if asked.status is not None:
-        said["status"] = _status(asked.status)
+    given = [("submitter", asked.submitter), ("division", asked.division), ("status", asked.status), *asked.changes]
+    said: dict[str, Value] = {}
     remarks = [_remark("framework", asked.framework, close)] if (close := _meant(asked.framework)) else []
-    for name, value in asked.changes:
-        said[name] = _status(value) if name == "status" else value
-        for kind in registry().kinds:
-            close = suggestion(kind, value) if name in kind.fields and kind.whole else None
-            if close is not None:
-                remarks.append(_remark(name, value, close))
-    return {name: Value(value, _YOURS) for name, value in said.items()}, remarks
+    for name, value in given:
+        if value is not None:
+            said[name] = Value(_status(value) if name == "status" else value, _YOURS)
+            kinds = [kind for kind in registry().kinds if name in kind.fields and kind.whole]
+            remarks += [_remark(name, value, close) for kind in kinds if (close := suggestion(kind, value))]
+    return said, remarks
 
 
 def _meant(framework: str | None) -> str | None:

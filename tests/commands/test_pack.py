@@ -254,7 +254,7 @@ def test_a_manifest_of_a_submission_that_is_there(workplace: Workplace) -> None:
     [
         (("--from", "runs"), "runs holds neither results nor systems. Name an organisation's folder."),
         (("--from", "loose"), "No folder above is named like a round. Say --round, such as --round 5.1."),
-        (("--from", "loose", "--round", "9.9"), "unknown training round '9.9'"),
+        (("--from", "loose", "--round", "9.9"), "no training round '9.9'"),
     ],
 )
 def test_what_is_no_submission_has_no_manifest(workplace: Workplace, options: tuple[str, ...], message: str) -> None:

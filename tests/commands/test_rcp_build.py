@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 from mlperf_logging.rcp_checker.rcp_checker import RCP_Checker
 
+from mlsub.commands.answers import schema
 from mlsub.convergence.algorithm import algorithm_of
 from mlsub.convergence.reference import points_of
+from mlsub.present import FORMATS
 from tests.commands.runner import run
 from tests.differential.shared import ABSENT, CORPUS, present
 from tests.make_tree import Log, Tree, make_tree
@@ -62,6 +65,22 @@ def test_records_are_built_and_told(tmp_path: Path) -> None:
     assert small["Hyperparams"]["opt_name"] == "lars"
     assert "lars_opt_learning_rate_warmup_epochs" in small["Hyperparams"]
     assert "lars_opt_learning_rate_warmup_epochs" not in large["Hyperparams"]
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_the_answer_in_every_format(format_: str, tmp_path: Path) -> None:
+    tree, file = reference_runs(tmp_path), tmp_path / "rcps_resnet.json"
+    outcome = build(tree, file, "--format", format_)
+    title = f"{file}: resnet, epochs to converge"
+    assert (outcome.status, outcome.stderr) == (0, "")
+    if format_ == "json":
+        Draft202012Validator(schema("rcp build")).validate(outcome.document)
+        assert outcome.document["file"] == str(file)
+        replaced = [(point["batch_size"], point["kept"], point["replaces"]) for point in outcome.document["points"]]
+        assert replaced == [(3200, True, None), (4096, True, 39.875)]
+    else:
+        heading = {"text": f"{title}\n\n", "markdown": "# ", "html": f"<title>{title}</title>"}[format_]
+        assert heading in outcome.stdout and "in place of one with a mean of 39.875" in outcome.stdout
 
 
 @pytest.mark.skipif(not present(), reason=ABSENT)

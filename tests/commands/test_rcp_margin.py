@@ -164,7 +164,7 @@ def test_hostile_names_neither_steer_the_terminal_nor_break_the_json(name: str, 
 
 def test_the_help_and_an_answer_load_nothing_heavy(tmp_path: Path) -> None:
     probe = (
-        "import json, sys\nfrom mlsub.commands.rcp.command_margin import command\n"
+        "import json, sys\nfrom mlsub.commands.rcp.command import margin as command\n"
         "try:\n    command(sys.argv[1:])\nexcept SystemExit:\n    pass\n"
         "print('MODULES ' + json.dumps(sorted(sys.modules)))"
     )

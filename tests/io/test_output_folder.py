@@ -78,7 +78,7 @@ def test_what_is_no_folder_is_never_replaced(kind: str, tmp_path: Path) -> None:
     else:
         final.symlink_to("elsewhere" if kind == "link" else "nowhere")
     mode = final.lstat().st_mode
-    with pytest.raises(MlsubError, match="ACME is no folder of its own"):
+    with pytest.raises(MlsubError, match="ACME is not a folder, or is a link"):
         put_folder(staging, final)
     assert final.lstat().st_mode == mode
     assert words(staging) == ["new"] * FILES

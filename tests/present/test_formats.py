@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from mlsub.io.plain import plain
+from mlsub.io.show import plain
 from mlsub.present import FORMATS, html, markdown, output
 from mlsub.present.document import Code, Column, Document, Facts, Items, Section, Span, Table, Text, document
 from mlsub.present.text import render

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from mlsub.findings import Blocks, Finding, Kind, Severity
-from mlsub.io.plain import plain
+from mlsub.io.show import plain
 from mlsub.present.document import (
     Block,
     Code,

@@ -76,7 +76,7 @@ def test_what_cannot_be_written_is_refused_beforehand(
     make: Callable[[Path], Path], message: str, force: bool, tmp_path: Path
 ) -> None:
     file = make(tmp_path)
-    expected = message or ("is no regular file. Name another" if force else "exists. Add --force to replace it.")
+    expected = message or ("is not a regular file. Name another" if force else "exists. Add --force to replace it.")
     with pytest.raises(MlsubError, match=expected):
         check_output(file, force=force)
     before = sorted(tmp_path.iterdir())

@@ -1,1 +1,1 @@
-"""Claims about published results, held against the logs: what was said, what the logs give, what would change it."""
+"""Claims about published results, checked against the logs: what was said, what the logs give, what would change it."""

@@ -14,7 +14,7 @@ from mlsub.commands.audit.verdict import BreakEven, Change, Outcome, Said
 from mlsub.commands.audit.wording import Interval, accepted
 from mlsub.io.show import readable, show
 
-#: Of more inputs than this no claim is about, and each costs a few evaluations.
+#: No claim is about more inputs than this, and each costs a few evaluations.
 MAX_INPUTS = 10
 #: Fields of a system description that are shown where everything is asked for.
 _FIELDS = (

@@ -24,7 +24,7 @@ from mlsub.commands.options import Target, output_options
     "--basis",
     multiple=True,
     type=click.Choice(["published", "unscaled", "expected", "rcp_mean"]),
-    help="The score that decides; repeatable. Else published, and unscaled too where logs were edited.",
+    help="Score that decides; repeatable. Without it published, and unscaled too where logs were edited.",
 )
 @output_options("audit")
 @click.option(
@@ -33,16 +33,16 @@ from mlsub.commands.options import Target, output_options
     type=click.Choice(["auto", "2021-06", "2025-07"]),
     default="auto",
     show_default=True,
-    help="The text of the rules on quoting results; auto takes the one in force on each document's day.",
+    help="Edition of the rules on quoting results; auto takes the one in force on the date of each document.",
 )
 @click.option(
     "--documents",
     multiple=True,
     metavar="DIR",
-    help="Where the documents' texts lie, besides the folder of the claims file; repeatable.",
+    help="Folder with the texts of documents, besides that of the claims file; repeatable.",
 )
-@click.option("--footnote", is_flag=True, help="Write the footnote that the rules require for each claim.")
-@click.option("--strict", is_flag=True, help="Fragile, partly true and unverifiable claims, and findings, count too.")
+@click.option("--footnote", is_flag=True, help="Show the footnote that the rules require for each claim.")
+@click.option("--strict", is_flag=True, help="Also count fragile, partly true and unverifiable claims, and findings.")
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes that read logs.")
 def command(
     claims: Path,
@@ -58,8 +58,8 @@ def command(
     """Check the claims of a file against the logs of published results.
 
     Each claim gets a verdict: holds, holds-fragile, holds-only-for, fails, depends-on-basis, not-verifiable or
-    contradiction, with the figure on every basis and what would change it. Apart from the verdicts stands how results
-    are quoted: the rules of MLCommons (R01 to R22; mlsub explain claim.r05). Nothing is written.
+    contradiction, with the figure on every basis and what would change it. Apart from the verdicts, the rules of
+    MLCommons on quoting results are checked (R01 to R22; see mlsub explain claim.r05). Nothing is written.
 
     Exit status: 0 all hold, 1 some fail, contradict or depend on the basis, 2 something could not be checked.
     """

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from mlsub.commands.audit.kinds import BASES
-from mlsub.commands.audit.messaging.model import Quoting, Remark
 from mlsub.commands.audit.messaging.words import enumerated
+from mlsub.commands.audit.quoting import Quoting, Remark
 from mlsub.commands.audit.verdict import AGAINST, Audit, ClaimVerdict
 from mlsub.commands.audit.words import (
     INPUT_HEADS,

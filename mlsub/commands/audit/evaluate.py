@@ -14,7 +14,7 @@ from mlsub.commands.audit.model import ClaimsFile
 from mlsub.commands.audit.places import RoundFolder
 from mlsub.io.errors import MlsubError
 
-#: A number of more bits is no figure of a claim, but a file that wants to eat memory.
+#: A number of more bits is not a figure of a claim; the bound keeps a hostile file from using up the memory.
 MAX_BITS = 8192
 
 
@@ -99,7 +99,7 @@ _Question = tuple[str, bool, tuple[tuple[str, Fraction], ...]]
 
 
 class World(msgspec.Struct, frozen=True):
-    """All that expressions are evaluated against; ``known`` keeps what named values came to."""
+    """All that expressions are evaluated against; ``known`` keeps the values of named expressions."""
 
     file: ClaimsFile
     facts: Mapping[str, Facts]

@@ -34,6 +34,7 @@ from mlsub.review.runs.stretch import stretch_of_lengths
 from mlsub.rules.load import benchmark
 from mlsub.submission.report import EntryResult
 from mlsub.systems.description import read_description
+from mlsub.systems.facts import count
 from mlsub.workspace import Checked, Settings, check_with_logs
 
 #: The bases in words, in the order in which they are shown.
@@ -113,12 +114,12 @@ def gather(
     return {result.name: found[result.name] for result in results}
 
 
-def _named(result: Result) -> dict[str, str | None]:
+def _named(result: Result) -> dict[str, Any]:
     return {key: getattr(result, key) for key in ("name", "round", "submitter", "system", "benchmark")}
 
 
 def _missing(result: Result, reason: str) -> Facts:
-    shown = ResultFacts(**_named(result), division=result.division, found=False, reason=reason)  # type: ignore[arg-type]
+    shown = ResultFacts(**_named(result), division=result.division, found=False, reason=reason)
     return Facts(result=result, shown=shown)
 
 
@@ -144,7 +145,7 @@ def _of_entry(result: Result, folder: Path, entry: EntryResult, logs: tuple[LogR
     times = [None if (duration := log.run.duration_ms) is None else Fraction(duration) / 60_000 for log in logs]
     minutes = tuple(time if log.compliant else None for log, time in zip(logs, times, strict=True))
     shown = ResultFacts(
-        **_named(result),  # type: ignore[arg-type]
+        **_named(result),
         division=division,
         found=True,
         path=entry.path,
@@ -265,14 +266,7 @@ def hyperparameters(facts: Facts, name: str) -> tuple[Any, ...]:
     return tuple(distinct.values())
 
 
-def whole(description: Mapping[str, Any], field: str) -> int | None:
-    """A count of a system description, be it written as text; None where there is none."""
-    value = description.get(field)
-    text = str(value).strip() if isinstance(value, (int, str)) and not isinstance(value, bool) else ""
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else None
-
-
 def product(description: Mapping[str, Any], *fields: str) -> int | None:
-    """The product of such counts; None where one is not there."""
-    counts = [whole(description, field) for field in fields]
-    return None if None in counts else math.prod(count or 0 for count in counts)
+    """The product of counts of a system description; None where one is not there."""
+    counts = [count(description.get(field)) for field in fields]
+    return None if None in counts else math.prod(one or 0 for one in counts)

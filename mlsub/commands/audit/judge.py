@@ -38,9 +38,9 @@ def judge(claim: Claim, world: World, asked: Collection[str] = ()) -> Judged:
     verdict, reason = judged.verdict, judged.reason
     others = differences(claim, world) if verdict is not ClaimVerdict.NOT_CHECKED else ()
     if others:
-        verdict, reason = ClaimVerdict.FAILS, "the words are about something else than the results"
+        verdict, reason = ClaimVerdict.FAILS, "the words describe something other than the results"
     if contradicts(said):
-        verdict, reason = ClaimVerdict.CONTRADICTION, "no value fits all statements of it"
+        verdict, reason = ClaimVerdict.CONTRADICTION, "its statements have no value in common"
     return msgspec.structs.replace(
         judged,
         verdict=verdict,

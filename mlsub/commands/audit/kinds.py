@@ -123,7 +123,7 @@ def _unit_of_call(call: Call, function: Function, arguments: list[Unit | None]) 
     if function.unit == "same":
         found, *others = arguments
         for argument in others:
-            found = same("beside", found, argument, call.column)
+            found = same("", found, argument, call.column)
         return found
     if function.unit == "trainings/price":
         return combined("/", combined("/", RATIO, unit_named("min")), arguments[1])

@@ -34,7 +34,7 @@ Step = str | int
 
 
 def read_claims(file: Path) -> ClaimsFile:
-    """Read a claims file; no result is looked at.
+    """Read a claims file, but none of its results.
 
     Args:
         file: a YAML file, see :func:`~mlsub.commands.audit.written.claims_schema`.

@@ -13,7 +13,7 @@ import msgspec
 
 from mlsub.commands.audit.evaluate import World
 from mlsub.commands.audit.expression import Text
-from mlsub.commands.audit.facts import Facts, product, whole
+from mlsub.commands.audit.facts import Facts, product
 from mlsub.commands.audit.messaging.bridge import calls, operand
 from mlsub.commands.audit.messaging.model import texts
 from mlsub.commands.audit.messaging.tables import same_benchmark
@@ -165,7 +165,7 @@ def _of_result(facts: Facts, world: World) -> _Subject:
     model = said.get("accelerator_model_name", "")
     found = frozenset().union(*_specific(accelerators_in(spaced(said.get(field, ""))) for field in _ACCELERATORS))
     makers = {maker for name in found if name in accelerators() for maker in accelerators()[name].maker}
-    per_node, nodes = whole(description, "accelerators_per_node"), whole(description, "number_of_nodes")
+    per_node, nodes = product(description, "accelerators_per_node"), product(description, "number_of_nodes")
     chips = product(description, "number_of_nodes", "accelerators_per_node")
     counted = {chips, product(description, "number_of_nodes", "host_processors_per_node"), per_node} - {0, None}
     shown = {

@@ -111,7 +111,7 @@ def same(sign: str, left: Unit | None, right: Unit | None, column: int) -> Unit 
     common = left.choices & right.choices
     scales = {one.scale for one in (left, right)} - {None}
     if not common or len(scales) > 1:
-        verb = _VERBS.get(sign, "compared with" if sign != "beside" else "taken beside")
+        verb = _VERBS.get(sign, "compared with")
         first, second = (right, left) if sign == "-" else (left, right)
         raise ExpressionError(f"what is {_measured(first)} cannot be {verb} what is {_measured(second)}", column)
     return Unit(common, left.scale if left.scale == right.scale else None)

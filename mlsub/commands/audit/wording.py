@@ -179,7 +179,7 @@ def accepted(stated: Stated) -> Interval:
 
 
 def truncated(stated: Stated) -> Interval | None:
-    """The values beyond those of :func:`accepted` whose digits were cut off, not rounded; None where that is no way."""
+    """The values beyond those of :func:`accepted` whose digits were cut off, not rounded; None where none can be."""
     if isinstance(stated.value, bool) or stated.wording != "exact" or stated.unit != "%":
         return None
     return Interval(stated.value + stated.step / 2, stated.value + stated.step)
@@ -200,7 +200,7 @@ def percent(text: str) -> Fraction:
     """``5%`` as a part of one.
 
     Raises:
-        ValueError: it is no percentage.
+        ValueError: it is not a percentage.
     """
     return Fraction(text.strip().removesuffix("%").strip()) / 100
 

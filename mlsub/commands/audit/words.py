@@ -92,7 +92,10 @@ def _rows(judged: Judged, inputs: Mapping[str, Input]) -> Iterator[tuple[str, st
     if judged.reason:
         yield "why", judged.reason
     for other in judged.differences:
-        yield "differs", f"{other.what}: {other.said} is said, the results have {', '.join(other.results) or 'none'}"
+        yield (
+            "differs",
+            f"{other.what}: the claim says {other.said}, the results have {', '.join(other.results) or 'none'}",
+        )
     yield from (("computed", line) for variant in judged.readings for line in _figures(variant))
     yield from (("spread", line) for variant in judged.readings for line in _spread(variant, inputs))
     yield from (("break-even", _break_even(one)) for one in judged.break_even)

@@ -24,7 +24,8 @@ class Package(msgspec.Struct, frozen=True):
     @property
     def round_key(self) -> str:
         """The round as the database calls it: v1.0, hpc-v3.0."""
-        return round_key(self.round)
+        name = f"v{self.round.name}"
+        return name if self.round.usage == "training" else f"{self.round.usage}-{name}"
 
     @property
     def organisation(self) -> str:
@@ -37,11 +38,6 @@ class Found(msgspec.Struct, frozen=True):
 
     packages: tuple[Package, ...]
     passed_over: tuple[str, ...]
-
-
-def round_key(round_: Round) -> str:
-    """The round as the database calls it."""
-    return f"v{round_.name}" if round_.usage == "training" else f"{round_.usage}-v{round_.name}"
 
 
 def discover(paths: Sequence[Path], settings: Settings) -> Found:

@@ -38,7 +38,7 @@ def command(manifest: Path, output: Path, force: bool) -> None:
     from mlsub.commands.demo.run import rehearse
     from mlsub.emit.errors import DoomedRunError
     from mlsub.io.errors import MlsubError
-    from mlsub.io.plain import plain
+    from mlsub.io.show import plain
 
     try:
         wanted = read_manifest(manifest)

@@ -1,10 +1,9 @@
-"""What to rehearse: organisation, systems, divisions and hyperparameters; and what a benchmark does of it."""
+"""What to rehearse: organisation, systems, divisions and hyperparameters; and the parts of a training."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal, Protocol
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
@@ -60,25 +59,6 @@ class Part(msgspec.Struct, frozen=True):
 
     block: dict[str, Any]
     evaluation: dict[str, Any]
-
-
-class Trainer(Protocol):
-    """One run of a benchmark; it logs nothing itself."""
-
-    train_samples: int
-    eval_samples: int
-
-    def parts(self) -> Iterator[Part]:
-        """The parts of the training, in order; ends where the run is given up."""
-
-    def train(self, part: Part) -> None:
-        """Train one part."""
-
-    def evaluate(self) -> float:
-        """The quality on the held-out samples."""
-
-    def good(self, quality: float) -> bool:
-        """Whether a quality is that of the target."""
 
 
 FORM = Form(type=Manifest, kind="manifests", title="What mlsub demo runs")

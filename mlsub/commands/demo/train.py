@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 
 from mlsub.commands.demo.digits import Digits
-from mlsub.commands.demo.model import Parameters, RehearsalEntry, Trainer
+from mlsub.commands.demo.model import RehearsalEntry
 from mlsub.commands.demo.verses.run import VersesRun
 from mlsub.emit import Recorder
 
 NAMESPACE = "rehearsal, no MLPerf result"
-_TRAINERS: dict[str, Callable[[Parameters, int], Trainer]] = {"digits": Digits, "verses": VersesRun}
+#: One run of a benchmark; it trains in parts, each followed by an evaluation, and logs nothing itself.
+Trainer = Digits | VersesRun
+_TRAINERS: dict[str, type[Trainer]] = {"digits": Digits, "verses": VersesRun}
 #: A bound on a rehearsal's patience, and nothing that is logged.
 _NOT_LOGGED = "max_epochs"
 

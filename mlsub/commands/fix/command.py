@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 @click.command("fix", cls=Command, example="mlsub fix v5.1/NVIDIA --write")
 @asks()
 @click.option("--write", is_flag=True, help="Make the repairs; without it, show them as a diff.")
-@click.option("--select", "wanted", multiple=True, metavar="RULE", help="Repair by this rule or prefix alone.")
-@click.option("--truncate", is_flag=True, help="Instead, shorten logs above --limit, every record kept.")
+@click.option("--select", "wanted", multiple=True, metavar="RULE", help="Repair only by this rule or prefix.")
+@click.option("--truncate", is_flag=True, help="Shorten logs above --limit instead; every record stays.")
 @click.option("--limit", type=click.IntRange(100), default=100, show_default=True, metavar="MIB", help="Size in MiB.")
 @click.option("--format", "format_", type=click.Choice([*FORMATS, "diff"]), default="text", show_default=True)
 def command(asked: Asked, write: bool, wanted: tuple[str, ...], truncate: bool, limit: int, format_: str) -> None:
@@ -77,7 +77,7 @@ def _tell(problems: list[MlsubError]) -> None:
 
 def _put(part: bytes) -> None:
     """Bytes as they are, for a program; safe to look at on a terminal."""
-    from mlsub.io.plain import plain
+    from mlsub.io.show import plain
 
     if sys.stdout.isatty():
         for line in part.split(b"\n")[:-1]:

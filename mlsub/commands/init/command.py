@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 @click.option("--organisation", metavar="NAME", help="The submitter.")
 @click.option("--usage", metavar="USAGE", help="training, hpc or rehearsal.")
 @click.option("--round", metavar="ROUND", help="5.1, 5.1.0 or v5.1.")
-@click.option("--division", type=click.Choice(["closed", "open"]), help="Of all entries.")
-@click.option("--system", metavar="NAME", multiple=True, help="A system; may be given again.")
-@click.option("--benchmark", metavar="NAME", multiple=True, help="A benchmark; may be given again.")
-@click.option("--scaling", type=click.Choice(["strong", "weak"]), help="HPC: of all entries.")
+@click.option("--division", type=click.Choice(["closed", "open"]), help="The division of all entries.")
+@click.option("--system", metavar="NAME", multiple=True, help="Add a system; repeat for more.")
+@click.option("--benchmark", metavar="NAME", multiple=True, help="Add a benchmark; repeat for more.")
+@click.option("--scaling", type=click.Choice(["strong", "weak"]), help="HPC: the scaling of all entries.")
 @click.option("--implementation", metavar="NAME", help="The name of the code's folder.")
 @click.option("--runs", metavar="DIR", default="runs", show_default=True, help="DIR/<system>/<benchmark> holds logs.")
 @click.option("--force", is_flag=True, help="Replace FILE; what it held is kept as FILE.~1~.")
@@ -113,7 +113,7 @@ def _print_tree(draft: Draft, file: Path) -> None:
     """Say what was written, and print the files that the rules expect."""
     from mlsub.commands.pack.plan import planned_entries
     from mlsub.commands.pack.read import read_manifest
-    from mlsub.io.plain import plain
+    from mlsub.io.show import plain
     from mlsub.present.document import Column, Table
     from mlsub.present.text import lines
     from mlsub.submission.layout.expected import expected_tree

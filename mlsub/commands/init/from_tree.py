@@ -9,6 +9,7 @@ from typing import Any
 
 from mlsub.commands.init.draft import Draft, path
 from mlsub.divisions import DIVISIONS
+from mlsub.io.written import named
 from mlsub.rounds import Round
 from mlsub.submission.layout.model import Item, ItemKind, parents
 from mlsub.submission.layout.strays import stray_paths
@@ -19,8 +20,6 @@ from mlsub.submission.tree import TreeReader
 from mlsub.systems.description import read_description
 
 _POWER = "power"
-#: Files that a note names.
-_SHOWN = 5
 
 
 def draft_of(tree: Path, round_: Round, folder: Path) -> tuple[Draft, list[str]]:
@@ -105,8 +104,7 @@ class _Reader:
             else:
                 yield {"from": self._path(item.path), "to": item.path}
         if left:
-            more = f" and {len(left) - _SHOWN} more" if len(left) > _SHOWN else ""
-            self.notes.append(f"Left out: {', '.join(left[:_SHOWN])}{more}.")
+            self.notes.append(f"Left out: {named(left)}.")
 
     def _covered(self, item: Item) -> bool:
         """Whether a file lies in a folder that the manifest names as a whole."""

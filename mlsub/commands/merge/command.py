@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     required=True,
     metavar="OUT",
     type=click.Path(path_type=Path),
-    help="The new folder of the organisation.",
+    help="Write to this folder.",
 )
 @click.option("--write", is_flag=True, help="Write the package; without it, show the plan.")
-@click.option("--force", is_flag=True, help="Replace OUT where mlsub wrote all that is in it.")
+@click.option("--force", is_flag=True, help="Replace OUT if mlsub wrote everything in it.")
 @click.option("--even-rejected", is_flag=True, help="Put the result in place even if mlsub check rejects it.")
 @format_option
 def command(asked: Asked, output: Path, write: bool, force: bool, even_rejected: bool, format_: str) -> None:

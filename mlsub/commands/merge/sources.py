@@ -26,7 +26,7 @@ def read_sources(paths: Sequence[str]) -> list[Source]:
         if place.target is not Target.ORGANISATION or place.organisation is None:
             raise MlsubError(f"{path} is not an organisation's tree: it has neither results/ nor systems/")
         folder = place.organisation
-        twin = next((source for source in sources if _same(source.folder, folder)), None)
+        twin = next((source for source in sources if source.folder.samefile(folder)), None)
         if twin is not None:
             raise MlsubError(f"{twin.path} and {path} are the same folder")
         listing = list_tree(folder)
@@ -50,10 +50,7 @@ def round_of(sources: Sequence[Source], round_: str | None, usage: str | None) -
     if round_ is None and not inferred:
         raise MlsubError("no folder above the packages is named like a round; say --round")
     of, name = next(iter(inferred), ("training", ""))
-    try:
-        return get_round(usage or of, round_ or name)
-    except MlsubError as error:
-        raise MlsubError(str(error)) from error
+    return get_round(usage or of, round_ or name)
 
 
 def check_place(output: Path, sources: Sequence[Source], *, force: bool) -> None:
@@ -80,10 +77,3 @@ def check_place(output: Path, sources: Sequence[Source], *, force: bool) -> None
             raise MlsubError(f"{output} is not an organisation's tree, so it is not replaced; name another place")
     except (OSError, ValueError, RuntimeError) as error:
         raise MlsubError(f"{output} cannot be used: {error}") from error
-
-
-def _same(one: Path, other: Path) -> bool:
-    try:
-        return one.samefile(other)
-    except OSError:
-        return False

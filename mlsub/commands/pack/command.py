@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 )
 @click.option("--write", is_flag=True, help="Write the package; without it, show what would be written.")
 @click.option("--force", is_flag=True, help="Remove files that pack wrote and the manifest no longer names.")
-@click.option("--link", is_flag=True, help="Hard links where possible, not copies.")
-@click.option("--scaffold", is_flag=True, help="Make what is missing beside the code from templates.")
-@click.option("--allow", multiple=True, metavar="RULE", help="Write it though this rule rejects; needs a reason.")
-@click.option("--reason", multiple=True, metavar="TEXT", help="Why; one for all, or one for each --allow.")
+@click.option("--link", is_flag=True, help="Use hard links where possible instead of copies.")
+@click.option("--scaffold", is_flag=True, help="Create missing files beside the code from templates.")
+@click.option("--allow", multiple=True, metavar="RULE", help="Write it although this rule rejects; needs --reason.")
+@click.option("--reason", multiple=True, metavar="TEXT", help="Say why: one for all, or one for each --allow.")
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes that read logs.")
 @format_option
 def command(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import filecmp
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import msgspec
@@ -21,7 +21,6 @@ from mlsub.submission.locate import is_organisation
 
 #: A template that has been filled in is text; more than this is something else.
 _MAX_KEPT = 1 << 24
-_SHOWN = 5
 
 
 class Difference(msgspec.Struct, frozen=True):
@@ -144,31 +143,28 @@ def in_the_way(plan: Plan, out: Path, difference: Difference, *, force: bool) ->
     sources = [manifest.file, *(item.source for item in plan.items if item.source is not None)]
     inside = [str(source) for source in sources if _lies_in(source, out)]
     if inside:
-        yield _obstacle("package.source-in-out", out, "Sources lie in the folder that is replaced", _listing(inside))
+        yield _obstacle("package.source-in-out", out, "Sources lie in the folder that is replaced", inside)
     folders = [code.folder for code in manifest.code]
     folders += [entry.setup for entry in manifest.entries if entry.setup is not None]
     folders += [extra.source for extra in manifest.files if Path(extra.source).is_dir()]
     around = next((folder for folder in folders if _lies_in(out, Path(folder))), None)
     if around is not None:
-        yield _obstacle("package.out-in-source", out, "The folder lies in one that is packed", around)
+        message = "The folder lies in one that is packed"
+        yield finding("package.out-in-source", str(out), message, actual=around)
     if inside:
         return
     if difference.extra and not force:
         message = "The folder holds files that the manifest does not name"
-        yield _obstacle("package.out-has-more", out, message, _listing(difference.extra))
+        yield _obstacle("package.out-has-more", out, message, difference.extra)
     lost = difference.foreign if force else tuple(p for p in difference.foreign if p not in set(difference.extra))
     if lost:
         message = "The folder holds files that pack did not write, or that were changed since"
-        yield _obstacle("package.out-changed", out, message, f"{len(lost)}: {named(lost)}")
+        yield _obstacle("package.out-changed", out, message, lost)
 
 
-def _obstacle(rule: str, out: Path, message: str, found: str) -> Finding:
-    return finding(rule, str(out), message, actual=found)
+def _obstacle(rule: str, out: Path, message: str, found: Collection[str]) -> Finding:
+    return finding(rule, str(out), message, actual=f"{len(found)}: {named(found)}")
 
 
 def _lies_in(path: Path, folder: Path) -> bool:
     return f"{os.path.realpath(path)}{os.sep}".startswith(f"{os.path.realpath(folder)}{os.sep}")
-
-
-def _listing(names: list[str] | tuple[str, ...]) -> str:
-    return f"{len(names)}: {', '.join(names[:_SHOWN])}" + (", …" if len(names) > _SHOWN else "")

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
-from mlsub.commands.asked import rcp_points
-from mlsub.commands.lazy import LazyGroup
-from mlsub.commands.options import Target, output_options
+from mlsub.commands.asked import Asked, asks, progress_bar, rcp_points
+from mlsub.commands.lazy import Command
+from mlsub.commands.options import Target, format_option, output_options, tell, write_output
 
 if TYPE_CHECKING:
     from mlsub.convergence.deadline import Which
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_MODULES = {name: f"mlsub.commands.rcp.command_{name}" for name in ("build", "margin", "plot")}
+#: Why runs do not make a reference: so many reasons are listed.
+_MAX_PROBLEMS = 20
 
 
 def _common(function: F) -> F:
@@ -35,13 +37,16 @@ def _common(function: F) -> F:
     return function
 
 
-@click.group("rcp", cls=LazyGroup, modules=_MODULES)
+@click.group("rcp")
 def command() -> None:
     """Show, draw and build reference convergence points (RCP), which mlsub check compares Closed results with."""
 
 
 @command.command(
-    "show", example="mlsub rcp show bert --round 5.1", short_help="Show the reference points of a benchmark."
+    "show",
+    cls=Command,
+    example="mlsub rcp show bert --round 5.1",
+    short_help="Show the reference points of a benchmark.",
 )
 @_common
 @output_options("rcp show")
@@ -60,7 +65,10 @@ def show(benchmark: str, round_: str | None, usage: str | None, points: Which, t
 
 
 @command.command(
-    "plan", example="mlsub rcp plan bert --batch-size 3072", short_help="Say what a batch size needs, before any run."
+    "plan",
+    cls=Command,
+    example="mlsub rcp plan bert --batch-size 3072",
+    short_help="Say what a batch size needs, before any run.",
 )
 @_common
 @click.option("--batch-size", type=click.FloatRange(min=1), required=True, help="Global batch size of the runs.")
@@ -80,3 +88,153 @@ def plan(
     found = Planned(plan=plan_of(*find_benchmark(benchmark, round_, usage), batch_size, points))
     target.write(found, lambda: plan_document(found.plan))
     sys.exit(1 if found.plan.minimum is None else 0)
+
+
+@command.command(
+    "margin",
+    cls=Command,
+    example="mlsub rcp margin v5.1/NVIDIA",
+    short_help="Show how near the limit existing runs are.",
+)
+@asks(rules=True, convergence=True)
+@click.option("--runs", type=click.IntRange(1, 200), metavar="N", help="Compute the chance that N further runs pass.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the bootstrap.")
+@output_options("rcp margin")
+def margin(asked: Asked, runs: int | None, seed: int, target: Target) -> None:
+    """Show how near the limit of the convergence test existing results are.
+
+    For each Closed entry: the distance of its mean to the least that is accepted, what the scaling costs, and the
+    chance that N further runs (by default as many as an entry has) from the same distribution pass, with an interval
+    that shows how little so few runs can say. A folder of only the first runs is enough.
+
+    Exit status: 0 all pass, 1 an entry fails or has no reference, 2 no entry could be compared with a reference. An
+    entry with fewer runs than it needs counts as it stands so far.
+    """
+    from mlsub.commands.rcp.document_margin import margins_document
+    from mlsub.commands.rcp.margin import margins_of, unchecked
+    from mlsub.convergence.chance import Bootstrap
+
+    reports = asked.check()
+    margins = margins_of(reports, asked.overlay, Bootstrap(seed), runs, asked.rcp)
+    if margins.reports or target.format == "json":
+        target.write(margins, lambda: margins_document(margins))
+    problems = list(unchecked(reports))
+    for line in problems or ["no entry can be compared with a reference"] * (not margins.entries):
+        tell(line, "rcp margin")
+    if not margins.entries:
+        sys.exit(2)
+    sys.exit(1 if problems or not all(margin.stands for margin in margins.entries) else 0)
+
+
+@command.command(
+    "build",
+    cls=Command,
+    example="mlsub rcp build reference/bert -o rcps_bert.json",
+    short_help="Build a reference file from reference logs.",
+)
+@asks("RUNS...", rules=True)
+@click.option(
+    "--output", "-o", metavar="FILE", required=True, type=click.Path(), help="Write to FILE: rcps_<benchmark>.json."
+)
+@click.option("--name", metavar="NAME", help="Call records NAME_<batch size>; else <benchmark>_ref_<batch size>.")
+@click.option("--creator", metavar="TEXT", help="Who ran the reference; else submission_org of the logs.")
+@click.option("--when", metavar="TEXT", help="When; else the day of the first run.")
+@click.option("--platform", metavar="TEXT", help="On what; else submission_platform of the logs.")
+@click.option(
+    "--hyperparameter",
+    "hyperparameters",
+    metavar="KEY",
+    multiple=True,
+    help="Also write the logged value of KEY; may be repeated.",
+)
+@click.option("--append", metavar="FILE", type=click.Path(), help="Add to the records of this reference file.")
+@click.option("--force", is_flag=True, help="Replace FILE; what it held is kept as FILE.~1~.")
+@format_option
+def build(
+    asked: Asked,
+    output: str,
+    name: str | None,
+    creator: str | None,
+    when: str | None,
+    platform: str | None,
+    hyperparameters: tuple[str, ...],
+    append: str | None,
+    force: bool,
+    format_: str,
+) -> None:
+    """Build a file of reference points from RUNS: logs of the reference implementation, or folders of them.
+
+    Each batch size becomes a record and needs twice as many runs as an entry of the benchmark. The file is in the
+    format of the official rcp_checker, and checked before it is written.
+
+    Exit status: 0 written, 1 the runs do not make a reference yet, 2 could not be read or written.
+    """
+    import json
+
+    from mlsub.commands.rcp.build import Choice, build_records, compared, known_records, problems_of
+    from mlsub.commands.rcp.document import built_document
+    from mlsub.io.output import check_output
+    from mlsub.workspace.runs import find_runs, one_benchmark, read_runs, round_of
+
+    file = Path(output)
+    with progress_bar() as progress:
+        settings = asked.settings(progress)
+        check_output(file, force=force)
+        known = known_records(Path(append)) if append is not None else {}
+        files = find_runs(asked.paths)
+        found = round_of(files, settings)
+        logs = read_runs(files, found, settings)
+    names = sorted({str(log.benchmark) for log in logs if log.benchmark})
+    if len(names) > 1:
+        _refuse([f"the runs are of {len(names)} benchmarks ({', '.join(names[:5])}); name those of one"])
+    benchmark = one_benchmark(logs, found)
+    choice = Choice(name=name, hyperparameters=hyperparameters, creator=creator, when=when, platform=platform)
+    built = build_records(logs, benchmark, found, choice)
+    problems = problems_of(built, known)
+    if problems:
+        _refuse(problems)
+    content = json.dumps({**known, **built.records}, indent=2) + "\n"
+    write_output(file, content.encode("ascii"), force=force)
+    answer = compared(file, built, benchmark, found)
+    Target("rcp build", format_).write(answer, lambda: built_document(answer))
+
+
+def _refuse(problems: Sequence[str]) -> NoReturn:
+    """End with status 1, because the runs, all of which could be read, do not make a reference."""
+    for problem in problems[:_MAX_PROBLEMS]:
+        tell(problem)
+    more = len(problems) - _MAX_PROBLEMS
+    tell("no file was written" + (f"; {more} more problems" if more > 0 else ""))
+    sys.exit(1)
+
+
+@command.command(
+    "plot", cls=Command, example="mlsub rcp plot bert -o bert.svg", short_help="Draw the reference, and runs beside it."
+)
+@asks("BENCHMARK|PATH...", rules=True, convergence=True)
+@click.option("--benchmark", "benchmarks", metavar="NAME", multiple=True, help="Draw only this one; may be repeated.")
+@click.option(
+    "--output",
+    "-o",
+    required=True,
+    type=click.Path(),
+    metavar="FILE",
+    help="Write to FILE, which ends in .svg, .png or .html.",
+)
+@click.option("--force", is_flag=True, help="Replace FILE; what it held is kept as FILE.~1~.")
+def plot(asked: Asked, benchmarks: tuple[str, ...], output: str, force: bool) -> None:
+    """Draw the reference points of a benchmark, the acceptance limit, and the runs below PATH.
+
+    The name of a benchmark is taken as such; write ./bert for a folder of that name. With paths, names and --benchmark
+    choose among their entries. .svg and .png hold one picture, .html one for each benchmark, and tables. Drawing needs
+    matplotlib: pip install 'mlsub[plot]'.
+
+    Exit status: 0, or 2 where there is nothing to draw or it cannot be written.
+    """
+    from mlsub.commands.rcp import plot as drawn
+    from mlsub.present.output import put
+
+    suffix = drawn.check_before(output, force)
+    pictures = drawn.pictures_for(asked, benchmarks)
+    write_output(Path(output), drawn.content(pictures, suffix), force=force)
+    put(sys.stdout, *(drawn.summary(picture, output) for picture in pictures))

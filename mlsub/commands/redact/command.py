@@ -14,10 +14,12 @@ from mlsub.commands.options import Target, format_option, tell
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path())
 @click.option("--write", is_flag=True, help="Replace in place; without it, list what would be replaced.")
 @click.option("-o", "--output", metavar="OUT", type=click.Path(), help="Write redacted copies of the logs below OUT.")
-@click.option("--user", "users", multiple=True, metavar="NAME", help="A user to replace wherever named.")
-@click.option("--host", "hosts", multiple=True, metavar="NAME", help="A host to replace wherever named.")
+@click.option("--user", "users", multiple=True, metavar="NAME", help="Replace this user wherever it is named.")
+@click.option("--host", "hosts", multiple=True, metavar="NAME", help="Replace this host wherever it is named.")
 @click.option("--env", is_flag=True, help="Replace whatever is assigned to variables in UPPER_CASE.")
-@click.option("--pattern", "texts", multiple=True, metavar="TEXT", help="Text to replace; * for what varies in a word.")
+@click.option(
+    "--pattern", "texts", multiple=True, metavar="TEXT", help="Replace this text; * for what varies in a word."
+)
 @format_option
 def command(
     paths: tuple[str, ...],

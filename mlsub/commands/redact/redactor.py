@@ -15,7 +15,7 @@ from mlsub.commands.redact.model import Kind, Private, Span, Spot
 from mlsub.commands.redact.names import Names, learnable, literal, members, spans_of
 from mlsub.commands.redact.patterns import find, find_owners, user_of
 from mlsub.io.errors import MlsubError
-from mlsub.io.plain import plain
+from mlsub.io.show import plain
 
 #: Places listed of one item, and different items that are kept apart.
 MAX_PLACES = 3

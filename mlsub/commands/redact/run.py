@@ -9,7 +9,7 @@ from mlsub.commands.fix.put import find_logs, root_of
 from mlsub.commands.redact.model import Kind, Redaction
 from mlsub.commands.redact.redactor import Redactor, Wanted
 from mlsub.io.errors import MlsubError
-from mlsub.io.plain import plain
+from mlsub.io.show import plain
 
 
 def redact(

@@ -9,7 +9,7 @@ from typing import ClassVar
 import msgspec
 
 from mlsub.findings import Finding
-from mlsub.io.plain import plain
+from mlsub.io.show import plain
 from mlsub.io.version import VERSION
 from mlsub.present.document import Document, Facts, Findings, Text, document
 from mlsub.present.envelope import Answer

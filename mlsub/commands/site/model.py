@@ -8,8 +8,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from mlsub.io.plain import plain
-from mlsub.io.show import readable
+from mlsub.io.show import plain, readable
 from mlsub.present.chart import Chart
 
 T = TypeVar("T")

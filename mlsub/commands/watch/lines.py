@@ -4,25 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from mlsub.commands.watch import news
 from mlsub.commands.watch.forecast import Forecast
-from mlsub.commands.watch.news import (
-    Concluded,
-    Ended,
-    Evaluated,
-    Found,
-    Identified,
-    News,
-    PhaseChanged,
-    Restarted,
-    Warned,
-    Watching,
-)
 from mlsub.commands.watch.words import duration, number, value_words
 from mlsub.convergence.table import Plan
 from mlsub.findings import Finding, Kind
-from mlsub.io.plain import plain
-from mlsub.present.document import Column, Table, Text
-from mlsub.present.text import lines as lines_of_block
+from mlsub.io.show import plain
+from mlsub.present.document import Block, Column, Table, Text
 
 _PHASES = {"waiting": "waiting for the file", "lost": "lost: the log is gone, or ended without run_stop"}
 _RESTARTS = {
@@ -46,14 +34,14 @@ _ENDS = (
 )
 
 
-def line_of(news: News) -> str:
+def line_of(event: news.News) -> str:
     """One line."""
-    said = _said(news)
-    path = getattr(news, "path", None)
+    said = _said(event)
+    path = getattr(event, "path", None)
     return plain(f"{'standard input' if path == '-' else path}: {said}" if path is not None else said)
 
 
-def verdict_lines(news: Concluded, ends: Sequence[Ended]) -> Iterator[str]:
+def verdict(event: news.Concluded, ends: Sequence[news.Ended]) -> Iterator[Block]:
     """The verdict on all logs, below a table of them where there are several."""
     if len(ends) > 1:
         minutes = ["-" if end.minutes is None else f"{end.minutes:.6f}" for end in ends]
@@ -61,47 +49,47 @@ def verdict_lines(news: Concluded, ends: Sequence[Ended]) -> Iterator[str]:
         rows = tuple(
             (end.path, end.official, took, *count) for end, took, count in zip(ends, minutes, counts, strict=True)
         )
-        yield from lines_of_block(Table(_ENDS, rows))
-    yield from lines_of_block(Text(line_of(news)))
+        yield Table(_ENDS, rows)
+    yield Text(line_of(event))
 
 
-def _said(news: News) -> str:
-    match news:
-        case Watching():
-            return f"watching, by the rules of {news.usage} v{news.round}"
-        case Identified():
-            return _identity(news)
-        case PhaseChanged(phase="stopped"):
-            said = f"stopped: {news.status}" if news.status else "stopped"
-            return f"{said} after {duration(news.elapsed_ms)}" if news.elapsed_ms is not None else said
-        case PhaseChanged():
-            return _PHASES.get(news.phase, news.phase)
-        case Evaluated():
-            return evaluation_words(news)
-        case Found():
-            return finding_words(news.finding)
-        case Warned():
-            return f"warning: {news.message}" + (f" [{news.rule}]" if news.rule else "")
-        case Restarted():
-            return _RESTARTS[news.reason]
-        case Ended():
-            return _end(news)
-        case Concluded():
-            counts = f"{news.compliant} of {news.logs} logs compliant" if news.logs else "no log came"
-            return f"{news.official.value}: {counts}{_REASONS[news.reason] if news.logs else ''}"
-    raise AssertionError(news)
+def _said(event: news.News) -> str:
+    match event:
+        case news.Watching():
+            return f"watching, by the rules of {event.usage} v{event.round}"
+        case news.Identified():
+            return _identity(event)
+        case news.PhaseChanged(phase="stopped"):
+            said = f"stopped: {event.status}" if event.status else "stopped"
+            return f"{said} after {duration(event.elapsed_ms)}" if event.elapsed_ms is not None else said
+        case news.PhaseChanged():
+            return _PHASES.get(event.phase, event.phase)
+        case news.Evaluated():
+            return evaluation_words(event)
+        case news.Found():
+            return finding_words(event.finding)
+        case news.Warned():
+            return f"warning: {event.message}" + (f" [{event.rule}]" if event.rule else "")
+        case news.Restarted():
+            return _RESTARTS[event.reason]
+        case news.Ended():
+            return _end(event)
+        case news.Concluded():
+            counts = f"{event.compliant} of {event.logs} logs compliant" if event.logs else "no log came"
+            return f"{event.official.value}: {counts}{_REASONS[event.reason] if event.logs else ''}"
+    raise AssertionError(event)
 
 
-def _identity(news: Identified) -> str:
+def _identity(event: news.Identified) -> str:
     """What a log says it is, and what it is compared with."""
-    parts = [news.benchmark or "a benchmark not named", news.division or "a division not named"]
-    if news.batch_size is not None:
-        parts.append(f"batch size {number(news.batch_size)}")
+    parts = [event.benchmark or "a benchmark not named", event.division or "a division not named"]
+    if event.batch_size is not None:
+        parts.append(f"batch size {number(event.batch_size)}")
     said = ", ".join(parts)
-    if news.target is not None:
-        said += f"; target: {news.target}"
-    if news.reference is not None:
-        said += f"; reference: {reference_words(news.reference)}"
+    if event.target is not None:
+        said += f"; target: {event.target}"
+    if event.reference is not None:
+        said += f"; reference: {reference_words(event.reference)}"
     return said
 
 
@@ -112,17 +100,17 @@ def reference_words(reference: Plan) -> str:
     return f"mean {number(reference.mean)} {reference.unit}, accepted from {number(reference.minimum)}"
 
 
-def evaluation_words(news: Evaluated) -> str:
+def evaluation_words(event: news.Evaluated) -> str:
     """An evaluation, and what it means for the target."""
-    what = f"{news.key} {news.measure}" if news.measure else news.key
-    at = f" at {duration(news.elapsed_ms)}" if news.elapsed_ms is not None else ""
-    progress = f", {number(news.progress)} {news.unit or ''}".rstrip() if news.progress is not None else ""
-    said = f"{what} {value_words(news.value)}{at}{progress}"
-    if news.reached is None:
+    what = f"{event.key} {event.measure}" if event.measure else event.key
+    at = f" at {duration(event.elapsed_ms)}" if event.elapsed_ms is not None else ""
+    progress = f", {number(event.progress)} {event.unit or ''}".rstrip() if event.progress is not None else ""
+    said = f"{what} {value_words(event.value)}{at}{progress}"
+    if event.reached is None:
         return said
-    said += f"; target: {forecast_words(news.forecast)}"
-    if news.by_reference_ms is not None:
-        said += f"; the reference at this pace: {duration(news.by_reference_ms)}"
+    said += f"; target: {forecast_words(event.forecast)}"
+    if event.by_reference_ms is not None:
+        said += f"; the reference at this pace: {duration(event.by_reference_ms)}"
     return said
 
 
@@ -139,11 +127,11 @@ def finding_words(found: Finding) -> str:
     return "; ".join([*parts, *(f"{name} {value}" for name, value in facts.items() if value is not None)])
 
 
-def _end(news: Ended) -> str:
+def _end(event: news.Ended) -> str:
     """The verdict on one log."""
-    counted = ((news.errors, "error"), (news.warnings, "warning"), (news.review, "review finding"))
+    counted = ((event.errors, "error"), (event.warnings, "warning"), (event.review, "review finding"))
     parts = [f"{count} {what}{'s' * (count > 1)}" for count, what in counted if count]
-    if news.minutes is not None and news.official == "compliant":
-        parts.insert(0, f"{news.minutes:.6f} minutes")
-    said = news.official.replace("-", " ")
+    if event.minutes is not None and event.official == "compliant":
+        parts.insert(0, f"{event.minutes:.6f} minutes")
+    said = event.official.replace("-", " ")
     return f"{said}: {', '.join(parts)}" if parts else said

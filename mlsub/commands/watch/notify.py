@@ -20,7 +20,7 @@ import msgspec
 from mlsub.commands.watch.news import Concluded, Ended, Found, News
 from mlsub.commands.watch.outside import Clock
 from mlsub.io.errors import MlsubError
-from mlsub.io.plain import plain
+from mlsub.io.show import plain
 
 #: How long a command may take, and all that are left at the end together, in seconds.
 LIMIT_S, LAST_LIMIT_S = 60.0, 120.0

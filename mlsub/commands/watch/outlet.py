@@ -8,10 +8,12 @@ from typing import IO, Any
 
 import msgspec
 
-from mlsub.commands.watch.lines import line_of, verdict_lines
+from mlsub.commands.watch.lines import line_of, verdict
 from mlsub.commands.watch.news import Concluded, Ended, News, PhaseChanged
 from mlsub.commands.watch.phase import Phase
 from mlsub.commands.watch.run import Row
+from mlsub.present.document import Text
+from mlsub.present.output import put
 
 
 class Outlet:
@@ -44,8 +46,12 @@ class TextOutlet(Outlet):
             self._phases[news.path] = news.phase
         if isinstance(news, Ended):
             self._ends[news.path] = news
-        lines = verdict_lines(news, [*self._ends.values()]) if isinstance(news, Concluded) else [line_of(news)]
-        self._stream.writelines(f"{line}\n" for line in lines)
+        if isinstance(news, Concluded):
+            put(self._stream, *verdict(news, [*self._ends.values()]))
+        elif self._stream.isatty():
+            put(self._stream, Text(line_of(news)))
+        else:  # However long it is, each is one line for whoever reads them.
+            self._stream.write(line_of(news) + "\n")
         self._stream.flush()
 
 

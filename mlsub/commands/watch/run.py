@@ -6,17 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from mlsub.commands.watch.news import (
-    Ended,
-    Evaluated,
-    Found,
-    Identified,
-    News,
-    PhaseChanged,
-    Restarted,
-    Warned,
-    Watching,
-)
+from mlsub.commands.watch import news
 from mlsub.commands.watch.phase import Phase, Timed
 from mlsub.commands.watch.reference import too_fast
 from mlsub.commands.watch.sofar import RunSoFar
@@ -54,11 +44,11 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     path: str
-    state: PhaseChanged
+    state: news.PhaseChanged
     timed: Timed
     initialising_ms: float | None
-    identity: Identified | None
-    evaluation: Evaluated | None
+    identity: news.Identified | None
+    evaluation: news.Evaluated | None
     findings: int
     doomed: bool
     official: str | None
@@ -77,7 +67,7 @@ class WatchedRun:
         self.source = source
         self.task = task
         self.round = round_
-        self.ended: Ended | None = None
+        self.ended: news.Ended | None = None
         self.read_bytes = 0
         self.more = False
         self.closed = False
@@ -89,19 +79,19 @@ class WatchedRun:
         self._problem: str | None = None
         self._seen = False
 
-    def begin(self, at: Moment) -> Iterator[News]:
+    def begin(self, at: Moment) -> Iterator[news.News]:
         """That the log is watched."""
         self.grew_at = at.steady
-        yield Watching(at_ms=at.ms, path=self.task.path, usage=self.round.usage, round=self.round.name)
+        yield news.Watching(at_ms=at.ms, path=self.task.path, usage=self.round.usage, round=self.round.name)
 
-    def look(self, at: Moment) -> Iterator[News]:
+    def look(self, at: Moment) -> Iterator[news.News]:
         """What is new since the last look."""
         look = self.source.look()
         self.more, self.read_bytes = look.more, len(look.data)
         if look.restart is not None:
             self._sofar = RunSoFar(self.task, self.round)
             self.ended, self.grew_at = None, at.steady
-            yield Restarted(at_ms=at.ms, path=self.task.path, reason=look.restart)
+            yield news.Restarted(at_ms=at.ms, path=self.task.path, reason=look.restart)
         if look.cut:
             self._sofar.log.forget_line()
         yield from self._presence(look, at)
@@ -125,7 +115,7 @@ class WatchedRun:
         old = self._modified is not None and at.now - self._modified >= OLD_S
         return old or self.quiet(at) >= still_s
 
-    def settle(self, at: Moment, still_s: float) -> Iterator[News]:
+    def settle(self, at: Moment, still_s: float) -> Iterator[news.News]:
         """The end, where the log is over: the run has stopped and nothing has followed, or the pipe has closed."""
         if self.ended is not None or not self.still(at, still_s):
             return
@@ -137,11 +127,11 @@ class WatchedRun:
         """For how many seconds nothing has come."""
         return at.steady - self.grew_at if self.grew_at is not None else 0.0
 
-    def end(self, at: Moment) -> Iterator[News]:
+    def end(self, at: Moment) -> Iterator[news.News]:
         """The verdict on the log as it is now, and what was not reported before."""
         report, path = self._judged(), self.task.path
         for found in filter(self._sofar.is_new, report.findings):
-            yield Found(at_ms=at.ms, path=path, finding=found, final=True)
+            yield news.Found(at_ms=at.ms, path=path, finding=found, final=True)
         plan = self._sofar.identity.reference if self._sofar.identity is not None else None
         point = too_fast(report.run, self.round, plan) if plan is not None else None
         if plan is not None and point is not None:
@@ -149,11 +139,11 @@ class WatchedRun:
                 f"The run converged at {number(point)} {plan.unit}, faster than the reference allows: the mean of "
                 f"an entry must be {number(plan.minimum or 0.0)} or more"
             )
-            yield Warned(at_ms=at.ms, path=path, rule="rcp.too-fast", message=message)
+            yield news.Warned(at_ms=at.ms, path=path, rule="rcp.too-fast", message=message)
         errors = sum(map(counts_against, report.findings))
         review = sum(f.kind is Kind.REVIEW for f in report.findings)
         unreadable = any(f.rule == "log.unreadable" for f in report.findings)
-        self.ended = Ended(
+        self.ended = news.Ended(
             at_ms=at.ms,
             path=path,
             official="not-checked" if unreadable else "compliant" if report.compliant else "noncompliant",
@@ -190,10 +180,10 @@ class WatchedRun:
             quiet_s=self.quiet(at),
         )
 
-    def _presence(self, look: Look, at: Moment) -> Iterator[News]:
+    def _presence(self, look: Look, at: Moment) -> Iterator[news.News]:
         """Whether the file is there, reported when that changes."""
         if look.problem is not None and look.problem != self._problem:
-            yield Warned(at_ms=at.ms, path=self.task.path, message=f"It cannot be read: {look.problem}")
+            yield news.Warned(at_ms=at.ms, path=self.task.path, message=f"It cannot be read: {look.problem}")
         self._problem = look.problem
         if look.state == "absent":
             self._gone += 1

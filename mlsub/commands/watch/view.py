@@ -15,7 +15,7 @@ from mlsub.commands.watch.outlet import Outlet
 from mlsub.commands.watch.run import Row
 from mlsub.commands.watch.words import duration, number, value_words
 from mlsub.findings import Severity
-from mlsub.io.plain import plain
+from mlsub.io.show import plain
 
 _COLUMNS = ("log", "phase", "timed", "evaluation", "to target", "findings")
 _FORECASTS = {
@@ -47,7 +47,6 @@ class LiveView(Outlet):
 
     def __init__(self, console: Console) -> None:
         self._live = Live(console=console, auto_refresh=False, vertical_overflow="ellipsis")
-        self._started = False
 
     def tell(self, news: News) -> None:
         """Print what should stay to be read."""
@@ -58,16 +57,12 @@ class LiveView(Outlet):
 
     def draw(self, rows: Sequence[Row]) -> None:
         """Show where the runs stand."""
-        if not self._started:
-            self._live.start()
-            self._started = True
+        self._live.start()
         self._live.update(picture(rows), refresh=True)
 
     def close(self) -> None:
         """Leave the last picture standing."""
-        if self._started:
-            self._live.stop()
-            self._started = False
+        self._live.stop()
 
 
 def picture(rows: Sequence[Row]) -> Group:

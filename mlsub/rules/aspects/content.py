@@ -27,7 +27,7 @@ def metadata_expected(rule: KeyRule, words: str, lead: str = "") -> Expectation:
 
 
 class _Check(msgspec.Struct, frozen=True):
-    """One test of a record: ``found`` is what it looks at, ``words_in`` what it comes to with the values of one log."""
+    """One test of a record: ``found`` is what it looks at, ``words_in`` what is expected with the values of one log."""
 
     expected: Expectation
     holds: Callable[[Event, Values], bool]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
+from hashlib import blake2b
 from itertools import pairwise
 from statistics import fmean, median
 
@@ -102,6 +103,4 @@ def _pace(times: Sequence[float]) -> Pace | None:
 
 
 def _digest(watts: array[float]) -> bytes:
-    from hashlib import blake2b  # here, for most packages have no power files
-
     return blake2b(watts.tobytes(), digest_size=16).digest()

@@ -1,4 +1,4 @@
-"""Words about something else than the results: who, on what, which benchmark, round, division, how many."""
+"""Words that describe something other than the results: who, on what, which benchmark, round, division, how many."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def said(found: Judged) -> dict[str, str]:
 
 def test_a_sentence_about_another_result_fails_with_what_differs(place: Path) -> None:
     found = judged(place, "AMD MI355X trained FLUX.1 in v1.1 in 12 minutes on 8 chips, Open")
-    assert (found.verdict, found.reason) == ("fails", "the words are about something else than the results")
+    assert (found.verdict, found.reason) == ("fails", "the words describe something other than the results")
     assert [(one.what, one.said, one.results) for one in found.differences] == [
         ("organisation", "AMD", ("NVIDIA",)),
         ("accelerator", "MI355X", ("NVIDIA GB200",)),
@@ -77,12 +77,12 @@ def test_a_sentence_about_another_result_fails_with_what_differs(place: Path) ->
     assert outcome.status == 1
     page = (Path(__file__).resolve().parents[3] / "docs" / "claims.md").read_text()
     for line in (
-        "why:     the words are about something else than the results",
-        "accelerator: MI355X is said, the results",
+        "why:     the words describe something other than the results",
+        "accelerator: the claim says MI355X, the results",
     ):
         assert line in page
         assert " ".join(line.split()) in " ".join(outcome.stdout.split())
-    assert "accelerator: MI355X is said, the results have NVIDIA GB200\n" in outcome.stdout
+    assert "accelerator: the claim says MI355X, the results have NVIDIA GB200\n" in outcome.stdout
     document = json.loads(run("audit", place / "claims.yaml", "--results", place, "--format", "json").stdout)
     assert document["claims"][0]["differences"][2] == {"what": "benchmark", "said": "FLUX.1", "results": ["resnet"]}
     assert "the results have no organisation AMD" in outcome.stdout

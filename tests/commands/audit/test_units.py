@@ -74,7 +74,7 @@ WRONG = {
     ),
     ("minutes(a) + secs", None): "column 12: what is in minutes cannot be added to what is in s",
     ("usd + eur", None): "column 5: what is in USD cannot be added to what is in EUR",
-    ("max(minutes(a), chips(a))", None): "column 1: what is in minutes cannot be taken beside what is in chips",
+    ("max(minutes(a), chips(a))", None): "column 1: what is in minutes cannot be compared with what is in chips",
     ("chips(a) + nodes(a)", None): "column 10: what is in chips cannot be added to what is in nodes",
     ("epochs(a) - samples(a)", None): "column 11: what is in samples cannot be subtracted from what is in epochs",
 }

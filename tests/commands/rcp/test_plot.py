@@ -15,7 +15,7 @@ import pytest
 
 from mlsub.commands.rcp.picture.chart import VERDICTS, chart_of, cut
 from mlsub.commands.rcp.picture.collect import Picture, Shown, picture_of_reference, with_entries
-from mlsub.commands.rcp.picture.draw import DPI, SETTINGS, SHAPES, WIDTH, check_matplotlib, draw, ranges, ticks
+from mlsub.commands.rcp.picture.draw import DPI, LOOKS, WIDTH, check_matplotlib, draw, ranges, ticks
 from mlsub.convergence.curves import Reference, limit_lines, mean_line, reference_of, spans_a_decade
 from mlsub.convergence.table import plan_of, reference_table
 from mlsub.io.errors import MlsubError
@@ -218,7 +218,7 @@ def test_an_entry_that_cannot_be_drawn_says_why() -> None:
 def test_every_verdict_has_a_shape_of_its_own() -> None:
     assert set(VERDICTS) == {"pass", "fail", "missing", "bypassed", "open"}
     colours = {colour for colour, _ in VERDICTS.values()}
-    assert len({SHAPES[colour] for colour in colours}) == len(colours) == len(VERDICTS)
+    assert len({LOOKS.shapes[colour] for colour in colours}) == len(colours) == len(VERDICTS)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -357,7 +357,7 @@ def test_other_formats_are_no_pictures() -> None:
 
 
 def test_names_are_never_formulas() -> None:
-    assert SETTINGS["text.parse_math"] is False and SETTINGS["text.usetex"] is False
+    assert LOOKS.settings["text.parse_math"] is False and LOOKS.settings["text.usetex"] is False
 
 
 def test_a_picture_without_spread_or_with_one_point_can_be_drawn() -> None:

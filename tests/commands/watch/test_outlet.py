@@ -229,3 +229,15 @@ def test_findings_in_one_line() -> None:
     assert finding_words(full) == (
         "review warning: A record is older [run.clock-backwards]; line 3; expected times; found 1 step"
     )
+
+
+def test_several_logs_end_with_a_table(tmp_path: Path) -> None:
+    for run in range(2):
+        (tmp_path / f"result_{run}.txt").write_bytes(b"".join(lines_of(run=run)))
+    assert text_of([tmp_path]).splitlines()[-5:] == [
+        "log           verdict      minutes  errors  warnings  review",
+        "------------------------------------------------------------",
+        "result_0.txt  compliant  10.000000       0         0       0",
+        "result_1.txt  compliant  11.000000       0         0       0",
+        "accepted: 2 of 2 logs compliant",
+    ]

@@ -1,1 +1,1 @@
-"""The rules on quoting results (R01 to R22), held against what a claims file says and the documents it is about."""
+"""The rules on quoting results (R01 to R22), applied to what a claims file says and to the documents it is about."""

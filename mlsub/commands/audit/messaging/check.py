@@ -16,10 +16,11 @@ from mlsub.commands.audit.messaging.footnote import (
     trademark_hits,
 )
 from mlsub.commands.audit.messaging.marks import alteration_hits, sign_hits
-from mlsub.commands.audit.messaging.model import Case, Document, Hit, Message, Operand, Quoting, Remark, Untold
+from mlsub.commands.audit.messaging.model import Case, Document, Hit, Message, Operand
 from mlsub.commands.audit.messaging.naming import naming_hits
 from mlsub.commands.audit.messaging.standing import foreign_titles, metric_hits, standing_hits
-from mlsub.commands.audit.messaging.tables import AUTO, Text, by_hand, guidelines, text_for
+from mlsub.commands.audit.messaging.tables import AUTO, by_hand, guidelines, text_for
+from mlsub.commands.audit.quoting import Quoting, Remark, Text, Unchecked
 from mlsub.rules.catalogue import finding
 
 
@@ -38,11 +39,11 @@ def check(
     known |= {document.name: document for document in documents if document.name not in known}
     rules = {name: text_for(document.date, wanted) for name, document in known.items()}
     found: dict[Remark, None] = {}
-    unseen: dict[Untold, None] = {}
+    unseen: dict[Unchecked, None] = {}
 
-    def note(hits: Iterable[Hit | Untold], text: Text, name: str, path: str, message: Message | None) -> None:
+    def note(hits: Iterable[Hit | Unchecked], text: Text, name: str, path: str, message: Message | None) -> None:
         for hit in hits:
-            if isinstance(hit, Untold):
+            if isinstance(hit, Unchecked):
                 unseen[hit] = None
             elif (remark := _remark(hit, text, name, path, message)) is not None:
                 found[remark] = None
@@ -57,7 +58,7 @@ def check(
     return Quoting(findings=tuple(found), rules=rules, not_looked_at=tuple(unseen), by_hand=tuple(hands.values()))
 
 
-def _of_message(message: Message, messages: Sequence[Message], text: Text) -> Iterator[Hit | Untold]:
+def _of_message(message: Message, messages: Sequence[Message], text: Text) -> Iterator[Hit | Unchecked]:
     noted = "\n".join(note for note in (message.footnote, message.document.footnote) if note)
     # The footnote in its reach: its own and the document's, else those found in the document's text.
     footnote = noted or (find_footnote(message.document.text) if message.document.text else None)
@@ -78,7 +79,7 @@ def _of_message(message: Message, messages: Sequence[Message], text: Text) -> It
         yield from noted_hits(message)
 
 
-def _of_document(document: Document, messages: Sequence[Message], text: Text) -> Iterator[Hit | Untold]:
+def _of_document(document: Document, messages: Sequence[Message], text: Text) -> Iterator[Hit | Unchecked]:
     """The document's own footnote once for all sentences that have none of their own, and its words."""
     served = [message for message in messages if message.compared and not message.footnote]
     quoted = any(message.compared for message in messages) or bool(document.text and cites_results(document.text))
@@ -89,12 +90,12 @@ def _of_document(document: Document, messages: Sequence[Message], text: Text) ->
     elif served and document.text is not None:
         yield no_footnote(text)
     elif served:
-        yield Untold("R03 to R06", f"in {document.name}: neither its text nor a footnote is given")
+        yield Unchecked("R03 to R06", f"in {document.name}: neither its text nor a footnote is given")
     if document.text is None and quoted:
-        yield Untold("R19, R20", f"in {document.name}: its text is not given")
+        yield Unchecked("R19, R20", f"in {document.name}: its text is not given")
     if document.text is not None:
         # The older text shows the sign in its examples, which are all of results.
-        if quoted or text.name != "2021-06":
+        if quoted or "sign" in text.wants:
             yield from sign_hits(document.text, text)
         yield from alteration_hits(document.text)
         yield from foreign_titles(document.text)

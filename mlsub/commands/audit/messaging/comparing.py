@@ -1,4 +1,4 @@
-"""R09, R11, R12: what may stand beside what, and what has to be told of it."""
+"""R09, R11, R12: what may be compared with what, and what has to be said of it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 from itertools import combinations
 
-from mlsub.commands.audit.messaging.model import Case, Hit, Message, Operand, Untold, noted_as
+from mlsub.commands.audit.messaging.model import Case, Hit, Message, Operand, noted_as
 from mlsub.commands.audit.messaging.tables import Compatible, compatible, group_of, same_benchmark
 from mlsub.commands.audit.messaging.words import enumerated, flat, mentions
+from mlsub.commands.audit.quoting import Unchecked
 from mlsub.divisions import CLOSED, OPEN
 from mlsub.findings import Severity
 
@@ -18,8 +19,8 @@ _WORDS = {"verified": "review", "chips": "chip count"}
 _EMPTY_NOTES = ("", "tbd", "todo", "n/a", "none")
 
 
-def comparing_hits(case: Case) -> Iterator[Hit | Untold]:
-    """Of one sentence: compatibility, differences told, what keeps an Open result from being Closed."""
+def comparing_hits(case: Case) -> Iterator[Hit | Unchecked]:
+    """Of one sentence: compatibility, differences stated, what keeps an Open result from being Closed."""
     message = case.message
     if is_composite(message):
         return
@@ -41,7 +42,7 @@ def is_composite(message: Message) -> bool:
     )
 
 
-def _compatibility(operands: tuple[Operand, ...]) -> Iterator[Hit | Untold]:
+def _compatibility(operands: tuple[Operand, ...]) -> Iterator[Hit | Unchecked]:
     seen = set()
     for one, other in combinations(operands, 2):
         if one.benchmark is None or other.benchmark is None:
@@ -66,7 +67,7 @@ def _compatibility(operands: tuple[Operand, ...]) -> Iterator[Hit | Untold]:
                 expected=f"beside v{one.round}: {', '.join(f'v{name}' for name in group) or 'no other round'}",
             )
         elif answer is Compatible.UNKNOWN:
-            yield Untold(
+            yield Unchecked(
                 "R09", f"whether {one.benchmark} of v{one.round} and of v{other.round} are compatible: not in the table"
             )
 
@@ -84,7 +85,7 @@ def _differences(message: Message) -> Iterator[Hit]:
     hidden = []
     for what, found in facts.items():
         values = list(dict.fromkeys(value for value in found if value is not None))
-        if len(values) > 1 and not message.tells(what, values) and not (what == "version" and _since(message, values)):
+        if len(values) > 1 and not message.states(what, values) and not (what == "version" and _since(message, values)):
             hidden.append(f"{_WORDS.get(what, what)} ({enumerated(values)})")
     if hidden:
         yield Hit("R11", f"the comparison does not say that the results differ in {enumerated(hidden)}")
@@ -110,13 +111,13 @@ def _other_fields(message: Message) -> Iterator[Hit]:
     for name in dict.fromkeys(name for operand in operands for name, _ in operand.fields):
         values = list(dict.fromkeys(dict(operand.fields).get(name) for operand in operands))
         known = [value for value in values if value]
-        if len(values) == len(known) > 1 and not message.tells(name, known):
+        if len(values) == len(known) > 1 and not message.states(name, known):
             hidden.append(f"{name} ({enumerated(known)})")
     if hidden:
         yield Hit("R11", f"the systems also differ in {enumerated(hidden)}", level=Severity.INFO)
 
 
-def _unlabelled(case: Case) -> Iterator[Hit | Untold]:
+def _unlabelled(case: Case) -> Iterator[Hit | Unchecked]:
     """Results of both divisions side by side in one document are compared by every reader."""
     message = case.message
     own = {operand.division for operand in message.compared if operand.division}
@@ -127,10 +128,10 @@ def _unlabelled(case: Case) -> Iterator[Hit | Untold]:
         if operand.division and operand.division not in own
     }
     said = message.noted("division")
-    if len(own) != 1 or not others or said or message.tells("division", own):
+    if len(own) != 1 or not others or said or message.states("division", own):
         return
     if said is None:
-        yield Untold("R11", f"whether the division is said: note it under says: {noted_as('division')}", message.id)
+        yield Unchecked("R11", f"whether the division is said: note it under says: {noted_as('division')}", message.id)
         return
     yield Hit(
         "R11",
@@ -149,7 +150,7 @@ def _open_beside_closed(message: Message) -> Iterator[Hit]:
         if o.division == OPEN.name and o.notes is not None and flat(o.notes) in _EMPTY_NOTES
     ]
     also = f"; nor does the system description of {enumerated(unwritten)}" if unwritten else ""
-    yield Hit("R12", f"it is not told why the Open result would not qualify as Closed{also}")
+    yield Hit("R12", f"the text does not say why the Open result would not qualify as Closed{also}")
 
 
 def beside_unverified(case: Case) -> Iterator[Hit]:

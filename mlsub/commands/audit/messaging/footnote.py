@@ -12,7 +12,6 @@ from functools import lru_cache
 import msgspec
 
 from mlsub.commands.audit.messaging.model import Hit, Message, Operand
-from mlsub.commands.audit.messaging.tables import Text
 from mlsub.commands.audit.messaging.words import (
     any_benchmark,
     benchmark_words,
@@ -22,6 +21,7 @@ from mlsub.commands.audit.messaging.words import (
     mentions,
     quote,
 )
+from mlsub.commands.audit.quoting import Text
 
 #: The form that the guidelines give the ID of a result: major.minor-entry[.benchmark].
 ID = re.compile(r"\d+\.\d+-\d+(\.\w+)?")

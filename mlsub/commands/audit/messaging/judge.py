@@ -12,12 +12,12 @@ import msgspec
 from mlsub.commands.audit.evaluate import World
 from mlsub.commands.audit.messaging.bridge import documents, messages, name_of
 from mlsub.commands.audit.messaging.check import check
-from mlsub.commands.audit.messaging.model import Quoting, Untold
 from mlsub.commands.audit.messaging.tables import AUTO
 from mlsub.commands.audit.messaging.write import footnotes
+from mlsub.commands.audit.quoting import Quoting, Unchecked
 from mlsub.commands.audit.verdict import Judged
 from mlsub.commands.audit.written import Source
-from mlsub.io.plain import plain
+from mlsub.io.show import plain
 
 #: A text that people read is some kilobytes; the bound keeps a hostile one from being read at all.
 MAX_BYTES = 4 << 20
@@ -44,7 +44,7 @@ def judge_messaging(
         if text is not None:
             texts[name] = text
         elif reason is not None:
-            unread.append(Untold("text", reason))
+            unread.append(Unchecked("text", reason))
     sentences = messages(judged, world, texts)
     # A source that no claim stands in is checked as well where its text is at hand.
     others = [document for document in documents(file, texts) if document.text is not None]

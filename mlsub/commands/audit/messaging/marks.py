@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import msgspec
 
 from mlsub.commands.audit.messaging.model import Hit
-from mlsub.commands.audit.messaging.tables import Text
 from mlsub.commands.audit.messaging.words import quote
+from mlsub.commands.audit.quoting import Text
 
 _SIGN = re.compile(r"\s?(™|®|\(TM\)|\(R\)|&trade;|&reg;)", re.I)
 _PLAIN_SIGNS = {"&trade;": "™", "&reg;": "®"}
@@ -108,4 +108,4 @@ def alteration_hits(text: str) -> Iterator[Hit]:
             kinds.setdefault("as a noun", []).append(use)
     for kind, uses in kinds.items():
         often = "once" if len(uses) == 1 else f"{len(uses)} times"
-        yield Hit("R20", f"the name MLPerf stands {kind} {often}; first {quote(uses[0].around)}", line=uses[0].line)
+        yield Hit("R20", f"the name MLPerf is used {kind} {often}; first {quote(uses[0].around)}", line=uses[0].line)

@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from mlsub.commands.audit.messaging.tables import Rule, Text
 from mlsub.commands.audit.messaging.words import flat, mentions
+from mlsub.commands.audit.quoting import Text
 from mlsub.commands.audit.written import Says
-from mlsub.findings import Finding, Severity
+from mlsub.findings import Severity
 
 #: The names under which a claims file may note a thing.
 _ALSO = {
@@ -110,7 +110,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
         name = next((name for name in names_of(what) if name in self.says), None)
         return None if name is None else texts(self.says[name])
 
-    def tells(self, what: str, values: Iterable[str]) -> bool:
+    def states(self, what: str, values: Iterable[str]) -> bool:
         """Whether the sentence states every one of some values: disclosed, noted, or in its own words."""
         disclosed = {flat(name) for name in self.noted("discloses") or ()}
         if disclosed & {*names_of(what), what, f"{what}s"}:
@@ -157,46 +157,3 @@ class Hit(msgspec.Struct, frozen=True):
     expected: str | None = None
     actual: str | None = None
     level: Severity | None = None
-
-
-class Remark(Finding, frozen=True, kw_only=True):
-    """A finding on how results are quoted, with the claim (null for a document's own) and the document."""
-
-    claim: str | None
-    document: str
-
-
-class Untold(msgspec.Struct, frozen=True):
-    """What a rule could not check, and how that is fixed; ``claim`` is the claim's id, null for a document's."""
-
-    rule: str
-    reason: str
-    claim: str | None = None
-
-
-class Written(msgspec.Struct, frozen=True, kw_only=True):
-    """The footnote that a claim needs. ``missing`` names what stands in brackets in it, to be filled in."""
-
-    claim: str
-    rules: str
-    footnote: str
-    missing: tuple[str, ...]
-
-
-class Quoting(msgspec.Struct, frozen=True, kw_only=True):
-    """What the rules on quoting results found, in the order of claims, then of documents.
-
-    ``rules`` is the text that binds each document, ``not_looked_at`` what could not be checked, ``by_hand`` what only a
-    person can check; ``footnotes`` are those that claims need.
-    """
-
-    findings: tuple[Remark, ...] = ()
-    rules: dict[str, Text] = {}
-    not_looked_at: tuple[Untold, ...] = ()
-    by_hand: tuple[Rule, ...] = ()
-    footnotes: tuple[Written, ...] = ()
-
-    @property
-    def warns(self) -> bool:
-        """Whether there is more than information."""
-        return any(finding.severity is not Severity.INFO for finding in self.findings)

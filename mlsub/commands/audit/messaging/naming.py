@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mlsub.commands.audit.messaging.model import Case, Hit, Message, Operand, Untold, noted_as
+from mlsub.commands.audit.messaging.model import Case, Hit, Message, Operand, noted_as
 from mlsub.commands.audit.messaging.words import (
     benchmark_words,
     document_mentions,
@@ -17,10 +17,11 @@ from mlsub.commands.audit.messaging.words import (
     squashed,
     squashed_document,
 )
+from mlsub.commands.audit.quoting import Unchecked
 from mlsub.divisions import OPEN
 
 
-def naming_hits(case: Case) -> Iterator[Hit | Untold]:
+def naming_hits(case: Case) -> Iterator[Hit | Unchecked]:
     """What neither the sentence nor the text around it names; the version where the text demands it.
 
     Where the document's text is not at hand, only what the claims file notes as not said is missing.
@@ -38,7 +39,7 @@ def naming_hits(case: Case) -> Iterator[Hit | Untold]:
     if missing:
         yield Hit("R01", f"the text does not name {enumerated(missing, 'or')}")
     for what in unknown:
-        yield Untold("R01", f"whether the {what} is named: note it under says: {noted_as(what)}", message.id)
+        yield Unchecked("R01", f"whether the {what} is named: note it under says: {noted_as(what)}", message.id)
     yield from _model_names(message)
 
 
@@ -48,7 +49,7 @@ def _wanted(case: Case, operand: Operand) -> Iterator[tuple[str, str, tuple[str,
         yield "submitter", operand.submitter, (operand.submitter,)
     if operand.benchmark:
         yield "benchmark", operand.benchmark, benchmark_words(operand.benchmark)
-    if case.text.name != "2021-06":
+    if "version" in case.text.wants:
         yield "version", f"v{operand.round}", (operand.round, f"v{operand.round}")
     yield "system", operand.system_name or operand.system or operand.name, ()
 

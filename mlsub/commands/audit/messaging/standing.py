@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from mlsub.commands.audit.messaging.comparing import is_composite
-from mlsub.commands.audit.messaging.model import Case, Hit, Message, Untold
+from mlsub.commands.audit.messaging.model import Case, Hit, Message
 from mlsub.commands.audit.messaging.tables import published
 from mlsub.commands.audit.messaging.words import enumerated, flat, mentions, quote
+from mlsub.commands.audit.quoting import Unchecked
 from mlsub.findings import Severity
 
 #: The words that both texts want in the footnote of an unreviewed result.
@@ -22,7 +23,7 @@ _OFFICIAL = re.compile(r"(?<!not )(?<!un)\b(official|verified)\b")
 _WORD = re.compile(r"[a-z]{4,}")
 
 
-def standing_hits(case: Case) -> Iterator[Hit | Untold]:
+def standing_hits(case: Case) -> Iterator[Hit | Unchecked]:
     """Review, date and truth of one sentence."""
     message = case.message
     if message.compared:
@@ -49,19 +50,19 @@ def _unreviewed(case: Case) -> Iterator[Hit]:
         )
 
 
-def _too_early(case: Case) -> Iterator[Hit | Untold]:
+def _too_early(case: Case) -> Iterator[Hit | Unchecked]:
     """Submitters wait for the day; others two weeks longer, under the text of 2021 with results of their own alone."""
     message = case.message
     day = message.document.date
     if day is None:
-        yield Untold("R15", f"whether {message.document.name} came before its rounds: it has no date")
+        yield Unchecked("R15", f"whether {message.document.name} came before its rounds: it has no date")
         return
     own = not all(operand.verified for operand in message.compared)
-    waits = not _submitted(message) and (own or case.text.name != "2021-06")
+    waits = not _submitted(message) and (own or "delay" in case.text.wants)
     for usage, name in dict.fromkeys((operand.usage, operand.round) for operand in message.compared):
         out = published(usage, name)
         if out is None:
-            yield Untold("R15", f"when {usage} v{name} was published")
+            yield Unchecked("R15", f"when {usage} v{name} was published")
             continue
         first = out.date + _WAIT if waits else out.date
         if day < first:
@@ -81,7 +82,7 @@ def _submitted(message: Message) -> bool:
     return any(mentions(publisher, [name]) for name in known)
 
 
-def metric_hits(case: Case) -> Iterator[Hit | Untold]:
+def metric_hits(case: Case) -> Iterator[Hit | Unchecked]:
     """What a sentence mixes with scores, and how it calls what comes of it."""
     message = case.message
     yield from _foreign(message)
@@ -96,10 +97,10 @@ def _foreign(message: Message) -> Iterator[Hit]:
     foreign = [figure for figure in message.figures if figure.kind in ("throughput", "time") and not figure.mlperf]
     if foreign and message.compared:
         named = enumerated(f"{figure.name} ({figure.kind})" for figure in foreign)
-        yield Hit("R10", f"MLPerf results are set against what is none: {named}")
+        yield Hit("R10", f"MLPerf results are compared with figures from elsewhere: {named}")
 
 
-def _power(message: Message) -> Iterator[Hit | Untold]:
+def _power(message: Message) -> Iterator[Hit | Unchecked]:
     power = [figure.name for figure in message.figures if figure.kind == "power"]
     if not power or not message.compared:
         return
@@ -107,7 +108,7 @@ def _power(message: Message) -> Iterator[Hit | Untold]:
     if without:
         yield Hit("R14", f"{enumerated(power)} is power from elsewhere; none was measured for {enumerated(without)}")
     else:
-        yield Untold("R14", f"whether {enumerated(power)} is the power that was measured with the result")
+        yield Unchecked("R14", f"whether {enumerated(power)} is the power that was measured with the result")
 
 
 def _composite(case: Case) -> Iterator[Hit]:
@@ -116,7 +117,7 @@ def _composite(case: Case) -> Iterator[Hit]:
         missing.append("it is not described how the benchmarks are combined")
     if _OFFICIAL.search(flat(message.text)):
         missing.append("it is called official or verified")
-    if case.text.name != "2021-06" and not _UNVERIFIED.search(f"{flat(message.text)} {flat(case.footnote or '')}"):
+    if "unverified" in case.text.wants and not _UNVERIFIED.search(f"{flat(message.text)} {flat(case.footnote or '')}"):
         missing.append("it is not called unverified")
     if missing:
         yield Hit("R16", f"a composite of several benchmarks: {enumerated(missing)}")
@@ -132,7 +133,7 @@ def _derived(case: Case) -> Iterator[Hit]:
         missing.append("the footnote does not say what it rests on")
     if found := _OFFICIAL.search(flat(message.text)):
         missing.append(f"it is called {found[0]}")
-    if case.text.name != "2021-06" and not _UNVERIFIED.search(f"{flat(message.text)} {said}"):
+    if "unverified" in case.text.wants and not _UNVERIFIED.search(f"{flat(message.text)} {said}"):
         missing.append("it is not called unverified")
     if missing:
         yield Hit("R17", f"a derived metric: {enumerated(missing)}", expected=basis or None)
@@ -151,4 +152,9 @@ def foreign_titles(document: str) -> Iterator[Hit]:
     for number, line in enumerate(document.splitlines(), 1):
         rest = re.sub(r"non[- ]mlperf", "", line, flags=re.I)
         if len(rest) < len(line) and "mlperf" in rest.lower():
-            yield Hit("R10", f"what is not MLPerf's bears its name: {quote(line)}", line=number, level=Severity.INFO)
+            yield Hit(
+                "R10",
+                f"something that is not MLPerf is called MLPerf: {quote(line)}",
+                line=number,
+                level=Severity.INFO,
+            )

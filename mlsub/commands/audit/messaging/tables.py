@@ -9,46 +9,11 @@ from typing import Any
 
 import msgspec
 
-from mlsub.findings import Severity
+from mlsub.commands.audit.quoting import Rule, Text
 from mlsub.io.data import shipped
 
-#: What ``--rules`` takes besides the texts by name.
+#: What ``--guidelines`` takes besides the texts by name.
 AUTO = "auto"
-
-
-class Text(msgspec.Struct, frozen=True, kw_only=True, rename={"since": "from"}):
-    """A text of the rules on quoting results.
-
-    ``from`` is the day from which it binds; ``symbols`` are the signs that may stand behind the name MLPerf.
-    """
-
-    name: str = ""
-    title: str
-    since: date
-    source: str
-    symbol: str
-    symbols: tuple[str, ...]
-    legend: str
-    note: str | None = None
-
-
-class Rule(msgspec.Struct, frozen=True, kw_only=True):
-    """One rule, by its id in the catalogue, ``claim.r05``.
-
-    ``how`` says who can check it, see guidelines.yaml; ``sections`` maps a text to the place in it, and a text that is
-    not there lacks the rule.
-    """
-
-    rule: str = ""
-    title: str
-    how: str
-    sections: dict[str, str]
-    levels: dict[str, Severity] = {}
-
-    @property
-    def number(self) -> str:
-        """Its number, ``R05``."""
-        return self.rule.removeprefix("claim.").upper()
 
 
 class Guidelines(msgspec.Struct, frozen=True):
@@ -68,11 +33,6 @@ def guidelines() -> Guidelines:
         for number, rule in table["rules"].items()
     }
     return Guidelines(texts, rules)
-
-
-def text_names() -> tuple[str, ...]:
-    """What ``--guidelines`` takes."""
-    return (AUTO, *guidelines().texts)
 
 
 def text_for(day: date | None, wanted: str = AUTO) -> Text:

@@ -9,7 +9,7 @@ from functools import lru_cache
 import msgspec
 
 from mlsub.io.data import shipped
-from mlsub.io.plain import plain
+from mlsub.io.show import plain
 
 _SIGNS = re.compile(r"[™®]|\(tm\)|\(r\)|&trade;|&reg;", re.I)
 _GAPS = re.compile(r"[\s\-‐‑–_]+")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from mlsub.commands.audit.messaging.comparing import UNVERIFIED_BESIDE_VERIFIED, is_composite
-from mlsub.commands.audit.messaging.model import Message, Operand, Written
+from mlsub.commands.audit.messaging.model import Message, Operand
 from mlsub.commands.audit.messaging.standing import NOT_VERIFIED
-from mlsub.commands.audit.messaging.tables import AUTO, Text, text_for
+from mlsub.commands.audit.messaging.tables import AUTO, text_for
 from mlsub.commands.audit.messaging.words import enumerated
+from mlsub.commands.audit.quoting import Text, Written
 from mlsub.rounds import usages
 from mlsub.rules.load import benchmark
 
@@ -81,7 +82,7 @@ def _caveats(message: Message, text: Text, missing: dict[str, None]) -> Iterable
     The text of 2025 wants what is made of verified scores to be called unverified; the older one, not official.
     """
     unverified = not all(operand.verified for operand in message.compared)
-    made_is_unverified = text.name != "2021-06"
+    made_is_unverified = "unverified" in text.wants
     if any(is_composite(part) for part in message.parts):
         method = message.noted("composite_method")
         if not method:
@@ -98,5 +99,5 @@ def _caveats(message: Message, text: Text, missing: dict[str, None]) -> Iterable
         unverified |= made_is_unverified
     if unverified:
         yield NOT_VERIFIED
-    if len({operand.verified for operand in message.compared}) > 1 and text.name != "2021-06":
+    if len({operand.verified for operand in message.compared}) > 1 and made_is_unverified:
         yield UNVERIFIED_BESIDE_VERIFIED

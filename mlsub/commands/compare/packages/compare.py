@@ -10,11 +10,13 @@ from typing import Any
 from mlsub.commands.compare.packages.files import compare_files
 from mlsub.commands.compare.packages.model import EntryChange, FindingChange, PackageDiff, SystemChange
 from mlsub.commands.compare.packages.reading import KINDS, Entry, Key, Reading, read_side
-from mlsub.commands.compare.packages.renamed import Machine, machine_of, renamed
+from mlsub.commands.compare.packages.renamed import renamed
 from mlsub.findings import Finding, Kind
 from mlsub.io.errors import MlsubError
 from mlsub.log.changes import Change, fields, hyperparameters
 from mlsub.submission.locate import Target
+from mlsub.submission.report import SystemResult
+from mlsub.systems.facts import SystemFacts
 from mlsub.workspace import Settings
 
 #: What is compared of an entry, in the order of the JSON document.
@@ -33,7 +35,7 @@ def compare(old: str, new: str, settings: Settings) -> PackageDiff:
         settings: with the round to judge both by, None for each side's own.
 
     Raises:
-        MlsubError: a side holds nothing to compare, or is no folder.
+        MlsubError: a side holds nothing to compare, or is not a folder.
     """
     before, after = read_side(old, settings), read_side(new, settings)
     kinds = before.place.target, after.place.target
@@ -79,11 +81,11 @@ def _alike_entries(ours: Iterable[Key], theirs: Iterable[Key], before: Reading, 
     return found
 
 
-def _machines(read: Reading, organisation: str) -> dict[str, Machine | None]:
+def _machines(read: Reading, organisation: str) -> dict[str, SystemFacts | None]:
     """The hardware of an organisation's systems, by name; that of the only one where its folder was renamed."""
     systems = read.checked.report.systems
     own = [system for system in systems if system.organisation == organisation] or systems
-    return {Path(system.path).name.removesuffix(".json"): machine_of(read.description(system.path)) for system in own}
+    return {Path(system.path).name.removesuffix(".json"): system.facts for system in own}
 
 
 def _both(old: str, new: str) -> str:
@@ -148,8 +150,8 @@ def _systems(before: Reading, after: Reading) -> Iterable[SystemChange]:
     pairs = renamed(
         ours.keys() - theirs.keys(),
         theirs.keys() - ours.keys(),
-        {name: machine_of(before.description(path)) for name, path in ours.items() if name not in theirs},
-        {name: machine_of(after.description(path)) for name, path in theirs.items() if name not in ours},
+        {name: system.facts for name, system in ours.items()},
+        {name: system.facts for name, system in theirs.items()},
     )
     back = {new: old for old, new in pairs.items()}
     for name in sorted(ours.keys() | theirs.keys()):
@@ -158,16 +160,16 @@ def _systems(before: Reading, after: Reading) -> Iterable[SystemChange]:
         elif name not in ours:
             yield SystemChange(system=name, change="added", alike=back.get(name))
         else:
-            changes = fields(before.description(ours[name]), after.description(theirs[name]))
+            changes = fields(before.description(ours[name].path), after.description(theirs[name].path))
             if changes:
                 yield SystemChange(system=name, change="changed", fields=changes)
 
 
-def _descriptions(read: Reading) -> dict[str, str]:
-    """Paths of descriptions by their system; among several organisations the name has both."""
+def _descriptions(read: Reading) -> dict[str, SystemResult]:
+    """Descriptions by their system; among several organisations the name has both."""
     many = read.place.target is Target.ORGANISATIONS
     return {
-        (f"{system.organisation}/" if many else "") + Path(system.path).name.removesuffix(".json"): system.path
+        (f"{system.organisation}/" if many else "") + Path(system.path).name.removesuffix(".json"): system
         for system in read.checked.report.systems
     }
 

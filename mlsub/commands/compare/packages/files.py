@@ -9,8 +9,6 @@ from mlsub.commands.compare.packages.model import FileChanges
 from mlsub.submission.layout.model import Item, ItemKind
 from mlsub.submission.layout.walk import list_tree
 
-_CHUNK = 1 << 20
-
 
 def compare_files(old: Path, new: Path) -> FileChanges:
     """What differs between the files below two folders; nothing is followed out of them, and nothing is raised."""
@@ -40,7 +38,7 @@ def compare_files(old: Path, new: Path) -> FileChanges:
 
 
 def _contents(folder: Path, items: tuple[Item, ...]) -> dict[str, Item]:
-    """All that is no folder, by path; of an empty folder nothing is left in a package."""
+    """Everything but folders, by path; an empty folder does not count."""
     return {item.path: item for item in items if item.kind is not ItemKind.FOLDER}
 
 
@@ -60,16 +58,13 @@ def _equal(old: Path, ours: Item, new: Path, theirs: Item) -> bool | None:
 
 def digest(file: Path) -> bytes | None:
     """The SHA-256 of a regular file's content; None where it cannot be read."""
-    found = hashlib.sha256()
     try:
         if not file.is_file():
             return None
         with file.open("rb") as stream:
-            while chunk := stream.read(_CHUNK):
-                found.update(chunk)
+            return hashlib.file_digest(stream, "sha256").digest()
     except (OSError, ValueError):
         return None
-    return found.digest()
 
 
 def _moved(old: Path, removed: list[Item], new: Path, added: list[Item]) -> list[tuple[str, str]]:

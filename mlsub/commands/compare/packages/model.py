@@ -47,7 +47,7 @@ class SystemChange(msgspec.Struct, frozen=True, kw_only=True):
 class EntryChange(msgspec.Struct, frozen=True, kw_only=True):
     """An entry that is ``added``, ``removed``, ``changed`` or ``same``.
 
-    ``values`` are what came of it, each with both sides, be they equal or not; ``hyperparameters`` only those that
+    ``values`` are its figures, each with both sides, equal or not; ``hyperparameters`` only those that
     differ. Times are in minutes.
     """
 

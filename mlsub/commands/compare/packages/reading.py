@@ -120,7 +120,7 @@ def read_side(path: str, settings: Settings) -> Reading:
     """Check a package, a part of one, or a folder of organisations.
 
     Raises:
-        MlsubError: it holds nothing to compare, or is no folder.
+        MlsubError: it holds nothing to compare, or is not a folder.
     """
     try:
         place = locate(Path(path))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import takewhile
-from typing import NamedTuple
 
-from mlsub.io.show import readable
+from mlsub.systems.facts import SystemFacts
 
 #: So many names of a side are compared with the other's.
 _COMPARED = 200
@@ -14,27 +13,11 @@ _COMPARED = 200
 _LEAST_PART = 0.5
 
 
-class Machine(NamedTuple):
-    """What a description says of a system's hardware: the accelerator's name, how many a node has, and nodes."""
-
-    accelerator: str
-    per_node: str
-    nodes: str
-
-
-def machine_of(description: Mapping[str, object] | None) -> Machine | None:
-    """The hardware of a system; None without a description."""
-    if description is None:
-        return None
-    accelerator, per_node, nodes = (
-        readable(str(description.get(field, ""))[:200]).strip().lower()
-        for field in ("accelerator_model_name", "accelerators_per_node", "number_of_nodes")
-    )
-    return Machine(accelerator, per_node, nodes)
-
-
 def renamed(
-    gone: Iterable[str], new: Iterable[str], before: Mapping[str, Machine | None], after: Mapping[str, Machine | None]
+    gone: Iterable[str],
+    new: Iterable[str],
+    before: Mapping[str, SystemFacts | None],
+    after: Mapping[str, SystemFacts | None],
 ) -> dict[str, str]:
     """The new name of each old one that was probably renamed; each name is in one pair at most.
 
@@ -44,21 +27,28 @@ def renamed(
     Args:
         gone: names that the old side alone has, ``organisation/system`` among several organisations.
         new: names that the new side alone has.
-        before: the hardware of the old systems, by name.
-        after: that of the new ones.
+        before: what the descriptions of the old systems say, by name.
+        after: the same of the new ones.
     """
     found = []
     for old in sorted(gone)[:_COMPARED]:
         for name in sorted(new)[:_COMPARED]:
-            one, other = before.get(old), after.get(name)
+            one, other = _hardware(before.get(old)), _hardware(after.get(name))
             alike = _alike(old, name)
-            if alike and (one is None or other is None or one.accelerator == other.accelerator):
+            if alike and (one is None or other is None or one[0] == other[0]):
                 found.append((-alike, one != other, old, name))
     pairs: dict[str, str] = {}
     for *_, old, name in sorted(found):
         if old not in pairs and name not in pairs.values():
             pairs[old] = name
     return pairs
+
+
+def _hardware(facts: SystemFacts | None) -> tuple[str, int | None, int | None] | None:
+    """The accelerator's name, how many a node has, and the number of nodes; None without a description."""
+    if facts is None:
+        return None
+    return (facts.accelerator_model_name or "").strip().lower(), facts.accelerators_per_node, facts.number_of_nodes
 
 
 def _alike(old: str, new: str) -> int:

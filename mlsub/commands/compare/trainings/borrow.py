@@ -2,7 +2,7 @@
 
 MLPerf training rules, "Hyperparameter Borrowing": once per entry, another submitter's hyperparameters of the same
 benchmark replace one's own as a group; the batch size (local, global, batch normalisation span) may stay or change;
-software, system and configuration stay as submitted. That it is the review period and the first time no file says.
+software, system and configuration stay as submitted. No file says whether it is the review period, and the first time.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ FREE = frozenset(
         *("batchnorm_group_size", "gradient_accumulation_steps", "gradient_accumulation_frequency"),
     )
 )
-#: Logged under a benchmark's rules, and none of its hyperparameters.
+#: Logged under a benchmark's rules, but not hyperparameters of it.
 _NONE = frozenset(("seed", "weights_initialization", "eval_accuracy", "eval_error", "init_checkpoint_sha256sum"))
 #: Fields of a description on software, on the scale, and those that say nothing of the system.
 SOFTWARE = ("framework", "other_software_stack", "operating_system")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
+from operator import itemgetter
 
 import msgspec
 
@@ -15,7 +17,7 @@ class Phases(msgspec.Struct, frozen=True, kw_only=True):
     ``init`` comes before the clock starts. The other phases add up to the time to train: ``start`` is from run_start to
     the first training or evaluation, ``before_evaluation`` are the pauses from training to an evaluation, ``pauses``
     all others between two intervals, ``end`` is what follows the last. ``training`` is inside of epochs and blocks,
-    less the evaluations in them. Where neither is logged, ``untold`` is all that is no evaluation.
+    less the evaluations in them. Where neither is logged, ``untold`` is everything but evaluations.
     """
 
     init: float | None = None
@@ -48,7 +50,8 @@ def phases_of(intervals: Intervals, run: Span, init: float | None = None) -> Pha
         return Phases(init=init, untold=last - first)
     evaluation = _within(intervals.eval, run)
     epochs, blocks = _within(intervals.epoch, run), _within(intervals.block, run)
-    training = _without(_both(epochs, blocks) or epochs or blocks, evaluation)
+    trained = _where(all, epochs, blocks) or epochs or blocks
+    training = _where(lambda now: now[0] > now[1], trained, evaluation)
     spent = dict.fromkeys(TIMED[:-1], 0.0) if training else {}
     marked = sorted([*((*span, "training") for span in training), *((*span, "evaluation") for span in evaluation)])
     if not training:
@@ -72,7 +75,7 @@ def _gap(before: str, after: str) -> str:
 
 
 def _within(spans: Iterable[Span], run: Span) -> list[Span]:
-    """Spans in the order of time that do not overlap, cut to the timed region; those that run backwards are none."""
+    """Spans in the order of time that do not overlap, cut to the timed region, without those that run backwards."""
     merged: list[Span] = []
     for start, stop in sorted((max(start, run[0]), min(stop, run[1])) for start, stop in spans):
         if stop < start:
@@ -84,33 +87,18 @@ def _within(spans: Iterable[Span], run: Span) -> list[Span]:
     return merged
 
 
-def _both(one: Sequence[Span], other: Sequence[Span]) -> list[Span]:
-    """What two lists of disjoint spans have in common."""
-    common, i, j = [], 0, 0
-    while i < len(one) and j < len(other):
-        start, stop = max(one[i][0], other[j][0]), min(one[i][1], other[j][1])
-        if start < stop:
-            common.append((start, stop))
-        if one[i][1] < other[j][1]:
-            i += 1
-        else:
-            j += 1
-    return common
-
-
-def _without(spans: Sequence[Span], taken: Sequence[Span]) -> list[Span]:
-    """What remains of disjoint spans when others are taken out."""
-    left, j = [], 0
-    for start, stop in spans:
-        at = start
-        while j < len(taken) and taken[j][1] <= at:
-            j += 1
-        k = j
-        while k < len(taken) and taken[k][0] < stop:
-            if taken[k][0] > at:
-                left.append((at, taken[k][0]))
-            at = max(at, taken[k][1])
-            k += 1
-        if at < stop:
-            left.append((at, stop))
-    return left
+def _where(wanted: Callable[[list[int]], bool], *lists: Sequence[Span]) -> list[Span]:
+    """The disjoint spans in which something is true of how many spans of each list are open."""
+    edges = [
+        (at, n, step) for n, spans in enumerate(lists) for span in spans for at, step in zip(span, (1, -1), strict=True)
+    ]
+    now, since, found = [0] * len(lists), None, list[Span]()
+    for at, group in groupby(sorted(edges), key=itemgetter(0)):
+        for _, n, step in group:
+            now[n] += step
+        if wanted(now) and since is None:
+            since = at
+        elif not wanted(now) and since is not None:
+            found.append((since, at))
+            since = None
+    return found

@@ -134,7 +134,7 @@ def _check(old: Entry, new: Entry, round_: Round, changes: Sequence[Change], *, 
 
 
 def _rules(entry: Entry, title: str) -> Iterator[Finding]:
-    """What the new round rejects; a defect of many logs once. A run that is forgiven is no reason."""
+    """What the new round rejects; a defect of many logs once. A run that may fail does not count."""
     defects: Counter[tuple[str, str]] = Counter()
     first: dict[tuple[str, str], Finding] = {}
     for known in _deciding(entry):

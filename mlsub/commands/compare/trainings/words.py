@@ -5,7 +5,7 @@ from __future__ import annotations
 from mlsub.commands.compare.trainings.model import EntrySide, Part
 from mlsub.log.changes import Change
 
-#: Parts below this share of the larger time, and of the difference, are told together.
+#: Parts below this share of the larger time, and of the difference, are shown together.
 _SMALL_OF_TIME, _SMALL_OF_DIFFERENCE = 0.002, 0.02
 #: Values that say much about a training.
 _TELLING = ("global_batch_size", "opt_name")
@@ -20,7 +20,7 @@ _PHASES = {
     "end": "end of the run",
     "inside": "training, evaluation and pauses",
     "run": "the run",
-    "untold": "not told apart",
+    "untold": "not distinguished",
     "init": "initialisation (not timed)",
 }
 

@@ -8,7 +8,7 @@ from itertools import groupby
 from mlsub.commands.rcp.picture.collect import Picture, Shown
 from mlsub.convergence.curves import Line, Reference, limit_lines, mean_line, spans_a_decade
 from mlsub.convergence.words import number
-from mlsub.io.plain import plain
+from mlsub.io.show import plain
 from mlsub.io.version import VERSION
 from mlsub.present.chart import Axis, Chart, Series
 
@@ -80,13 +80,13 @@ def chart_of(picture: Picture) -> Chart:
     y = Axis(f"{picture.unit} to converge", ends=_heights(picture, limits))
     return Chart(
         key="rcp",
-        title=cut(f"{reference.benchmark}, {picture.round_title}: convergence against the reference", 90),
+        title=cut(f"{reference.benchmark}, {picture.round.title}: convergence against the reference", 90),
         about=_about(picture),
         x=x,
         y=y,
         series=(*reference_series(reference, limits, log=log), *_runs(picture, x), *_means(picture, x, y)),
         source=f"Reference points: {cut(reference.source, 60)}. Limit: one-sided t-test at 5 %, {reference.runs} runs "
-        f"an entry, pruned and interpolated as the checker of v{picture.round} did. mlsub {VERSION}.",
+        f"an entry, pruned and interpolated as the checker of v{picture.round.name} did. mlsub {VERSION}.",
     )
 
 

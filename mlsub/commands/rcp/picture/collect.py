@@ -36,11 +36,12 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Picture(msgspec.Struct, frozen=True, kw_only=True):
-    """One benchmark of one round; ``left_out`` are entries of it that cannot be drawn, and why."""
+    """One benchmark of one round; ``left_out`` are entries of it that cannot be drawn, and why.
 
-    usage: str
-    round: str
-    round_title: str
+    ``title`` is that of the benchmark, ``unit`` that of all values.
+    """
+
+    round: Round
     title: str
     unit: str
     reference: Reference
@@ -68,9 +69,7 @@ def picture_of_reference(round_: Round, name: str, own: str | None = None, which
     """
     reference = reference_of(round_, name, own, which)
     return Picture(
-        usage=round_.usage,
-        round=round_.name,
-        round_title=round_.title,
+        round=round_,
         title=benchmark(round_.usage, round_.name, name, round_.overlay).title,
         unit=reference.unit,
         reference=reference,

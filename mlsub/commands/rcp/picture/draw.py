@@ -12,7 +12,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
+
 from mlsub.commands.rcp.picture.chart import grouped
+from mlsub.io.data import shipped
 from mlsub.io.errors import MlsubError
 from mlsub.io.version import VERSION
 from mlsub.present.chart import Axis, Chart, Series
@@ -26,32 +29,20 @@ _LINE, _LEGEND_LINE = 0.15, 0.225
 #: How far inside the edge a large mark lies that stands for one beyond it, as a share of the axis.
 _INSET = 0.03
 INK, FAINT, TOO_FAST = "#222222", "#666666", "#fbe6d8"
-#: The palette of the results page, and a shape for each colour that large marks have.
-PALETTE = ("#0072b2", "#e08e00", "#009e73", "#b8508c", "#3aa0dc", "#c84b00", "#857a00", "#4b535c", "#00868f", "#7756b8")
-SHAPES = {1: "^", 2: "o", 3: "D", 4: "h", 5: "s"}
-LINES: dict[str, dict[str, Any]] = {
-    "line": {"linewidth": 1.8, "zorder": 3},
-    "dashed": {"linewidth": 1.2, "zorder": 3.5, "dashes": (5, 3)},
-    "rule": {"linewidth": 2.4, "zorder": 3},
-    "ticks": {"linestyle": "", "marker": "_", "markersize": 19, "markeredgewidth": 2.4, "zorder": 4},
-}
 _FORMATS = ("svg", "png")
 _MISSING = "matplotlib is needed to draw. Install it: pip install 'mlsub[plot]'"
-#: What a matplotlibrc of the machine says does not count. Names of systems are text, never formulas.
-SETTINGS: Any = {
-    "svg.hashsalt": "mlsub",
-    "svg.fonttype": "none",
-    "font.family": ["DejaVu Sans", "sans-serif"],
-    "font.size": 9.0,
-    "text.usetex": False,
-    "text.parse_math": False,
-    "hatch.linewidth": 0.6,
-    "legend.frameon": False,
-    "legend.fontsize": 8.5,
-    "legend.borderaxespad": 0.0,
-    "legend.borderpad": 0.0,
-    **dict.fromkeys(("xtick.color", "ytick.color", "text.color", "axes.labelcolor"), INK),
-}
+
+
+class Looks(msgspec.Struct, frozen=True):
+    """Colours, shapes and lines, and the settings of matplotlib, see looks.yaml."""
+
+    palette: tuple[str, ...]
+    shapes: dict[int, str]
+    lines: dict[str, dict[str, Any]]
+    settings: Any
+
+
+LOOKS = shipped(__file__, "looks.yaml", Looks)
 
 
 def check_matplotlib() -> None:
@@ -86,7 +77,7 @@ def draw(chart: Chart, format_: str) -> bytes:
         # A name may hold characters that the font does not have; they show as boxes.
         warnings.simplefilter("ignore")
         matplotlib.rcdefaults()
-        matplotlib.rcParams.update(SETTINGS)
+        matplotlib.rcParams.update(LOOKS.settings)
         names = len({one.name for one in chart.series})
         notes = sum(bool(one.note) for one in chart.series)
         lines = min(notes, NAMED) * (2.5 if notes <= _TWO_LINES else 1.4) + 3
@@ -154,7 +145,7 @@ def _dress(axes: Any, chart: Chart) -> None:
 
 def _draw(axes: Any, chart: Chart, one: Series) -> list[tuple[str, Any]]:
     """Draw a series; its rows in the legend."""
-    colour = PALETTE[one.colour]
+    colour = LOOKS.palette[one.colour]
     if one.spread:
         words = ": mean ± standard deviation" if one.style == "marks" else ""
         return [(one.name + words, _spread(axes, one, colour))]
@@ -163,7 +154,7 @@ def _draw(axes: Any, chart: Chart, one: Series) -> list[tuple[str, Any]]:
     if one.style == "large":
         return [(one.name, _large(axes, chart.y, one, colour))]
     x, y = [point[0] for point in one.points], [point[1] for point in one.points]
-    (line,) = axes.plot(x, y, color=colour, gid=one.key, **LINES[one.style])
+    (line,) = axes.plot(x, y, color=colour, gid=one.key, **LOOKS.lines[one.style])
     if one.style != "rule":
         return [(one.name, line)] if one.style != "ticks" else []
     key, floor = one.key.replace("limit", "too-fast"), [axes.get_ylim()[0]] * len(x)
@@ -201,7 +192,7 @@ def _large(axes: Any, axis: Axis, one: Series, colour: str) -> Any:
     """A large mark, with an arrow where it stands for one beyond the edge."""
     from matplotlib.lines import Line2D
 
-    shape = SHAPES[one.colour]
+    shape = LOOKS.shapes[one.colour]
     look: Any = {"color": colour, "markeredgecolor": "white", "clip_on": False, "zorder": 7, "linestyle": ""}
     for x, y in one.points:
         axes.plot(x, axis.within(y, _INSET), marker=shape, markersize=9, gid=one.key, **look)
@@ -227,7 +218,7 @@ def _labels(axes: Any, chart: Chart) -> None:
     for some in groups:
         x, y, one = some[len(some) // 2]
         colours = {other.colour for _, _, other in some}
-        colour = PALETTE[one.colour] if len(colours) == 1 else INK
+        colour = LOOKS.palette[one.colour] if len(colours) == 1 else INK
         axes.annotate(
             ranges(sorted(int(other.label) for _, _, other in some)),
             (x, y / inch),

@@ -57,7 +57,7 @@ def inline(svg: bytes, prefix: str) -> str:
 def _section(picture: Picture, anchor: str) -> Block | None:
     reference = picture.reference
     return section(
-        f"{reference.benchmark}, {picture.round_title}",
+        f"{reference.benchmark}, {picture.round.title}",
         Text(f"{picture.title}. An entry has {reference.runs} runs; means and limits are in {picture.unit}."),
         section("Reference points", Table(_REFERENCE, _reference_rows(picture))),
         section("Entries", Table(_ENTRIES, tuple(map(_entry_row, picture.entries)))),

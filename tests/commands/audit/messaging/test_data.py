@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from datetime import date
 
+import click
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mlsub.commands.audit.command import command
 from mlsub.commands.audit.messaging.tables import (
+    AUTO,
     Compatible,
     by_hand,
     compatible,
@@ -17,7 +20,6 @@ from mlsub.commands.audit.messaging.tables import (
     guidelines,
     published,
     text_for,
-    text_names,
 )
 from mlsub.commands.audit.messaging.words import flat, names
 from mlsub.rounds import get_round, known_rounds, usages
@@ -54,8 +56,10 @@ def test_which_text_binds(day: date | None, wanted: str, text: str) -> None:
     assert text_for(day, wanted).name == text
 
 
-def test_what_rules_takes() -> None:
-    assert text_names() == ("auto", "2021-06", "2025-07")
+def test_what_guidelines_takes() -> None:
+    [option] = [one for one in command.params if one.name == "rules"]
+    assert isinstance(option.type, click.Choice)
+    assert tuple(option.type.choices) == (AUTO, *guidelines().texts) == ("auto", "2021-06", "2025-07")
 
 
 @pytest.mark.parametrize(

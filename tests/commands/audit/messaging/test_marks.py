@@ -61,14 +61,14 @@ def test_r19_counts_names_without_their_sign(line: str, old: int, today: int) ->
 )
 def test_r20_tells_each_way_of_misuse(line: str, kind: str | None) -> None:
     hits = [hit.message.split(" once")[0] for hit in alteration_hits(line)]
-    assert hits == ([] if kind is None else [f"the name MLPerf stands {kind}"])
+    assert hits == ([] if kind is None else [f"the name MLPerf is used {kind}"])
 
 
 def test_one_finding_for_each_kind() -> None:
     hits = list(alteration_hits("MLPerf's\nMLPerf is\nMLPerf’s and MLPerf."))
     assert [(hit.line, hit.message) for hit in hits] == [
-        (1, "the name MLPerf stands in the possessive 2 times; first “MLPerf's”"),
-        (2, "the name MLPerf stands as a noun 2 times; first “MLPerf is”"),
+        (1, "the name MLPerf is used in the possessive 2 times; first “MLPerf's”"),
+        (2, "the name MLPerf is used as a noun 2 times; first “MLPerf is”"),
     ]
 
 

@@ -7,12 +7,17 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.compare.packages.renamed import Machine, machine_of, renamed
+from mlsub.commands.compare.packages.renamed import renamed
+from mlsub.systems.facts import SystemFacts, facts_of
 from tests.commands.runner import run
 from tests.make_tree import make_tree
 
-A100, H100 = Machine("nvidia a100", "8", "1"), Machine("nvidia h100", "8", "1")
-SIXTEEN = Machine("nvidia a100", "8", "2")
+
+def machine(accelerator: str, nodes: int = 1) -> SystemFacts:
+    return SystemFacts(accelerator_model_name=accelerator, accelerators_per_node=8, number_of_nodes=nodes)
+
+
+A100, H100, SIXTEEN = machine("NVIDIA A100"), machine("NVIDIA H100"), machine("nvidia a100 ", 2)
 
 
 def test_the_longest_common_beginning_with_the_same_accelerator_goes_together() -> None:
@@ -70,7 +75,9 @@ NAMES = st.sets(st.text(alphabet="ab1-/", max_size=6), max_size=6)
 @given(
     NAMES, NAMES, st.dictionaries(st.text(alphabet="ab1-/", max_size=6), st.sampled_from([A100, H100, SIXTEEN, None]))
 )
-def test_each_name_is_in_one_pair_at_most(old: set[str], new: set[str], machines: dict[str, Machine | None]) -> None:
+def test_each_name_is_in_one_pair_at_most(
+    old: set[str], new: set[str], machines: dict[str, SystemFacts | None]
+) -> None:
     pairs = renamed(old, new, machines, machines)
     assert pairs.keys() <= old
     assert set(pairs.values()) <= new
@@ -78,5 +85,6 @@ def test_each_name_is_in_one_pair_at_most(old: set[str], new: set[str], machines
 
 
 def test_hardware_may_be_anything() -> None:
-    assert machine_of(None) is None
-    assert machine_of({"accelerator_model_name": ["x"], "number_of_nodes": 2}) == Machine("['x']", "", "2")
+    odd = facts_of({"accelerator_model_name": ["x"], "number_of_nodes": 2})
+    assert renamed(["rack-2021"], ["rack-2022"], {"rack-2021": odd}, {"rack-2022": odd}) == {"rack-2021": "rack-2022"}
+    assert renamed(["rack-2021"], ["rack-2022"], {"rack-2021": odd}, {"rack-2022": A100}) == {}
