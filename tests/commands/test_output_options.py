@@ -12,6 +12,7 @@ from mlsub.commands.answers import answer_type, commands
 from mlsub.present import FORMATS
 from tests.commands.pack.workplace import Workplace
 from tests.commands.runner import answer_schema, call, run
+from tests.commands.test_rcp_build import reference_runs
 from tests.make_tree import make_tree, snapshot
 
 CLAIMS = """claims_version: 1
@@ -49,13 +50,40 @@ CALLS = {
     "rcp margin": (("v1.0/ACME",), "Distance to the limit of the convergence test"),
     "rcp plan": (("bert", "--round", "1.0", "--batch-size", "448"), "bert, training 1.0, batch size 448"),
     "rcp show": (("bert", "--round", "1.0"), "bert, training 1.0: samples to converge, 10 runs an entry"),
-    "system check": (("v1.0/ACME/systems",), "training v1.0 (read off the folder v1.0)"),
+    "rcp build": (
+        (
+            "reference/v4.1/Reference/results/small/resnet",
+            "reference/v4.1/Reference/results/large/resnet",
+            "--round",
+            "1.0",
+            "-o",
+            "rcps_{format}.json",
+        ),
+        "rcps_{format}.json: resnet, epochs to converge",
+    ),
+    "seal": (("v1.0/ACME", "--dry-run", "--no-encryption"), "Dry run"),
+    "site": (("v1.0", "-o", "site-{format}"), "A site of 1 result of 1 round, 5 runs, on 5 pages"),
     "system list": ((), "Known systems"),
     "system show": (("ipu-pod16",), "ipu-pod16: Graphcore IPU-POD16, four IPU-M2000 and one server"),
+    "unseal": (("made.tar.gz", "-o", "opened-{format}"), "Opened"),
+    "verify": (("made.tar.gz",), "Verification"),
     "score selection": (("v1.0/ACME/results/rack1/resnet", "--window", "3"), "Median window of resnet, training v1.0"),
 }
 #: Commands whose -o is not the answer, or that have none.
-NO_FILE = ("db build", "db query", "db tables", "fix", "fix truncate", "merge", "pack", "redact")
+NO_FILE = (
+    "db build",
+    "db query",
+    "db tables",
+    "fix",
+    "fix truncate",
+    "merge",
+    "pack",
+    "redact",
+    "rcp build",
+    "seal",
+    "site",
+    "unseal",
+)
 FILES = tuple(command for command in CALLS if command not in NO_FILE)
 GROUPS = ("db", "rcp", "rules", "system")
 
@@ -66,7 +94,7 @@ def words(command: str) -> list[str]:
 
 
 @pytest.fixture(autouse=True)
-def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two packages that differ, claims on one of them, a log with private names, and runs to pack."""
     make_tree(tmp_path)
     make_tree(tmp_path / "b").describe(cooling="<water> | *ice*")
@@ -77,23 +105,31 @@ def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Workplace(tmp_path / "loose")
     duckdb.connect(tmp_path / "made.duckdb").close()
     monkeypatch.chdir(tmp_path)
+    command = request.node.callspec.params.get("command") if hasattr(request.node, "callspec") else None
+    if command in ("unseal", "verify"):
+        assert run("seal", "v1.0/ACME", "--no-encryption", "-o", "made.tar.gz").status == 0
+    if command == "rcp build":
+        reference_runs(tmp_path / "reference")
 
 
 def test_every_command_with_a_schema_is_tried() -> None:
-    # test_json_contract.py tries check and score, which have formats of their own; test_rcp_build.py builds.
-    assert set(commands()) - {"check", "score", "rcp build"} == set(CALLS)
+    # check, score and system check lay out their own text: test_json_contract.py and test_system.py.
+    assert set(commands()) - {"check", "score", "system check"} == set(CALLS)
     assert all(answer_type(command).SCHEMA >= 1 for command in commands())
 
 
 @pytest.mark.parametrize("command", CALLS)
 def test_every_format(command: str) -> None:
     arguments, title = CALLS[command]
-    answers = {format_: run(*words(command), *arguments, "--format", format_) for format_ in FORMATS}
+    answers = {
+        format_: run(*words(command), *(one.format(format=format_) for one in arguments), "--format", format_)
+        for format_ in FORMATS
+    }
     assert len({outcome.status for outcome in answers.values()}) == 1
     assert {outcome.stderr for outcome in answers.values()} == {""}
-    assert answers["text"].stdout.startswith(f"{title}\n\n")
-    assert answers["markdown"].stdout.startswith(f"# {title}\n\n")
-    assert f"<title>{title}</title>" in answers["html"].stdout
+    assert answers["text"].stdout.startswith(f"{title.format(format='text')}\n\n")
+    assert answers["markdown"].stdout.startswith(f"# {title.format(format='markdown')}\n\n")
+    assert f"<title>{title.format(format='html')}</title>" in answers["html"].stdout
     answer_schema(command).validate(answers["json"].document)
     assert answers["json"].document["command"] == command
 

@@ -80,6 +80,7 @@ def test_exit_status_and_document_of_check(tmp_path: Path) -> None:
     assert run("system", "check", file, "--round", "1.0").status == 0
     assert run("system", "check", file, "--round", "1.0", "--strict").status == 1
     outcome = run("system", "check", file, "--round", "3.0", "--usage", "hpc", "--format", "json")
+    answer_schema("system check").validate(outcome.document)
     (system,) = json.loads(outcome.stdout)["systems"]
     assert {key: system[key] for key in ("path", "usage", "round", "how", "round_from", "official")} == {
         "path": str(file), "usage": "hpc", "round": "3.0", "how": "given", "round_from": None, "official": "accepted",
