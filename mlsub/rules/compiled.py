@@ -44,7 +44,7 @@ def plan_for(
         FileProblemsError: a rule file is broken.
     """
     files = () if house else ("common", "common_hpc", *([benchmark] if benchmark else []))
-    with explained(usage, overlay, *files):
+    with explained(overlay, *files):
         rules = rules_for(usage, round_name, division, benchmark, overlay, house=house)
         keys = tuple(compile_key(rule) for rule in rules.rules)
         variants = tuple((v.key, v.value, tuple(compile_key(rule) for rule in v.rules)) for v in rules.variants)

@@ -14,7 +14,7 @@ from mlsub.divisions import CLOSED, OPEN, rule_families
 from mlsub.findings import Blocks
 from mlsub.io.data import load_yaml
 from mlsub.io.yamlfile import FileProblemsError
-from mlsub.rounds import Round, get_round, known_rounds, overlay_content, overlay_rounds
+from mlsub.rounds import Round, get_round, known_rounds, overlay_content, overlay_rounds, usages
 from mlsub.rules.model import KeyRule, RuleSet, Variant
 from mlsub.rules.parse import parse_rule
 from mlsub.rules.problems import rule_file_problems
@@ -98,7 +98,7 @@ def benchmark(usage: str, round_name: str, name: str, overlay: str | None = None
     """
     if name not in get_round(usage, round_name, overlay).benchmarks:
         raise KeyError(name)
-    with explained(usage, overlay, name):
+    with explained(overlay, name):
         content = _in_force(name, usage, round_name, overlay)
         title = _file(name).get("title") or overlay_content(overlay)["benchmarks"][name]["title"]
         return Benchmark(name, title, content["runs"], content.get("forgiven", 1))
@@ -125,7 +125,7 @@ def rules_for(
     round_ = get_round(usage, round_name, overlay)
     file, common_of = ("common", (usage, round_name)) if house else (round_.common_file, round_.common)
     known = benchmark_name if benchmark_name in round_.benchmarks else None
-    with explained(usage, overlay, *() if house else (file, *([benchmark_name] if benchmark_name else []))):
+    with explained(overlay, *() if house else (file, *([benchmark_name] if benchmark_name else []))):
         return _rule_set(
             round_,
             division,
@@ -178,7 +178,7 @@ def _section(demands: dict[str, Any] | None, family: str, name: str, round_: Rou
 
 
 @contextmanager
-def explained(usage: str, overlay: str | None, *names: str) -> Iterator[None]:
+def explained(overlay: str | None, *names: str) -> Iterator[None]:
     """Turn what a broken rule file makes the code stumble over into the file, the line and what was meant.
 
     Raises:
@@ -188,7 +188,8 @@ def explained(usage: str, overlay: str | None, *names: str) -> Iterator[None]:
         yield
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         files = [path for path in map(_shipped(FOLDER).get, names) if path is not None]
-        rounds = known_rounds(usage, overlay)
+        # Files of common rules hold for several usages.
+        rounds = {name for usage in usages() for name in known_rounds(usage, overlay)}
         problems = [p for path in files for p in rule_file_problems(path, rounds, path.name)]
         if not problems:
             raise

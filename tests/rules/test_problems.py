@@ -111,24 +111,43 @@ def test_the_files_that_ship_have_no_problem(path: Path) -> None:
     assert rule_file_problems(path, rounds) == ()
 
 
-def test_a_broken_shipped_file_is_told_by_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for file in load.FOLDER.glob("*.yaml"):
-        (tmp_path / file.name).write_text(file.read_text())
-    broken = tmp_path / "resnet.yaml"
-    text = broken.read_text().replace("one_of: [sgd, lars]", "one_off: [sgd, lars]")
-    broken.write_text(text)
-    line = next(n for n, row in enumerate(text.splitlines(), 1) if "one_off" in row)
+@pytest.mark.parametrize(
+    ("usage", "file", "text", "wrong", "place"),
+    [
+        (
+            "training",
+            "resnet",
+            "one_of: [sgd, lars]",
+            "one_off: [sgd, lars]",
+            "rounds.0.6.both.opt_name.one_off: unknown word. Did you mean one_of?",
+        ),
+        (
+            "rehearsal",
+            "digits",
+            "occurs: exactly_one, equals: sgd",
+            "occurs: exactly_onee, equals: sgd",
+            "rounds.1.0.closed.opt_name.occurs: unknown value 'exactly_onee'. Did you mean exactly_one?",
+        ),
+    ],
+)
+def test_a_broken_shipped_file_is_reported_by_line_alone(
+    usage: str, file: str, text: str, wrong: str, place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for shipped in load.FOLDER.glob("*.yaml"):
+        (tmp_path / shipped.name).write_text(shipped.read_text())
+    broken = tmp_path / f"{file}.yaml"
+    content = broken.read_text().replace(text, wrong)
+    broken.write_text(content)
+    line = next(n for n, row in enumerate(content.splitlines(), 1) if wrong in row)
     caches = (load._file, load.rules_for, plan_for)
     monkeypatch.setattr(load, "FOLDER", tmp_path)
     for cache in caches:
         cache.cache_clear()
     try:
         with pytest.raises(FileProblemsError) as error:
-            plan_for("training", "1.0", "closed", "resnet")
-        message = str(error.value)
-        assert message.startswith(
-            f"resnet.yaml:{line}: rounds.0.6.both.opt_name.one_off: unknown word. Did you mean one_of?"
-        )
+            plan_for(usage, "1.0", "closed", file)
+        assert error.value.lines[0] == f"{file}.yaml:{line}: {place}"
+        assert all(reported.startswith(f"{file}.yaml:") for reported in error.value.lines)
     finally:
         for cache in caches:
             cache.cache_clear()
