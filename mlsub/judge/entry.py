@@ -167,7 +167,7 @@ def _files(entry: Entry, needs: Benchmark, round_: Round) -> Iterator[Finding]:
     if runs < needs.runs or (runs > needs.runs and not weak):
         misnamed = f"; also there: {', '.join(strays[:5])}" if strays else ""
         yield finding(
-            "entry.run-count" if round_.run_count_demanded or not runs else "entry.run-count-told",
+            "entry.run-count" if round_.run_count_demanded or not runs else "entry.run-count-reported",
             entry.path,
             f"The number of result files differs from what {needs.name} requires",
             expected=f"{'at least ' if weak else ''}{needs.runs} files named result_*.txt",

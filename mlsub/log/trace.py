@@ -73,8 +73,8 @@ class KeyMark(msgspec.Struct, frozen=True):
 class Traced(msgspec.Struct, frozen=True, kw_only=True):
     """What one log shows besides its run.
 
-    ``last_ms`` is the time of the latest record of the timed region before ``run_stop``; ``told_s`` the length of the
-    run in seconds as ``run_stop`` itself states it (TTT), with ``told_as`` naming the field. ``jump`` is line and size
+    ``last_ms`` is the time of the latest record of the timed region before ``run_stop``; ``stated_s`` the length of the
+    run in seconds as ``run_stop`` itself states it (TTT), with ``stated_as`` naming the field. ``jump`` is line and size
     (ms) of the largest step back in the timed region. ``times`` is a fingerprint of when each record of the timed
     region was written, counted from ``run_start``; ``marks`` how many steps in it chance
     does not repeat. ``keys`` has the records of the whole log by their keys.
@@ -82,8 +82,8 @@ class Traced(msgspec.Struct, frozen=True, kw_only=True):
 
     last_ms: float | None = None
     last_key: str = ""
-    told_s: float | None = None
-    told_as: str = ""
+    stated_s: float | None = None
+    stated_as: str = ""
     jump: tuple[int, float] | None = None
     gaps: tuple[Gap, ...] = ()
     blocks: Lengths = Lengths()
@@ -234,8 +234,8 @@ class TraceFold:
         return Traced(
             last_ms=self._latest if done else None,
             last_key=self._latest_key[:MAX_KEY] if done else "",
-            told_s=self._told[0],
-            told_as=self._told[1],
+            stated_s=self._told[0],
+            stated_as=self._told[1],
             jump=self._jump,
             gaps=tuple(self._gaps.values()),
             blocks=intervals["block"],

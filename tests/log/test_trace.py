@@ -114,4 +114,4 @@ def test_the_last_record_of_a_published_log() -> None:
     trace = read_trace(LogTask(str(CORPUS / place), place, "training", "1.1"))
     assert trace.last_key == "train_samples"
     assert trace.run.timeline.run_stop == (trace.last_ms or 0) + 181_959
-    assert trace.told_as == "TTT"
+    assert trace.stated_as == "TTT"

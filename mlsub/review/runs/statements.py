@@ -39,15 +39,15 @@ def find_stated_time(entry: Entry) -> Iterator[Observation]:
     field = ""
     for trace in entry.traces:
         length = trace.run.duration_ms
-        if trace.told_s is not None and length is not None:
-            stated[name_of(trace)] = trace.told_s * 1000 - length
-            field = trace.told_as
+        if trace.stated_s is not None and length is not None:
+            stated[name_of(trace)] = trace.stated_s * 1000 - length
+            field = trace.stated_as
     off = {name: by for name, by in stated.items() if abs(by) > thresholds().stated_ms}
     if not off:
         return
     shown = [f"{name} {by:+,.1f} ms" for name, by in sorted(off.items(), key=lambda pair: -abs(pair[1]))]
     yield observe(
-        "inspect.told-time",
+        "inspect.stated-time",
         entry,
         f"{len(off)} of {len(stated)} runs: {listed(shown, 3)}",
         message=f"The {field} that run_stop states is not run_stop minus run_start",

@@ -117,14 +117,14 @@ def test_a_stated_length_that_is_not_that_of_the_timestamps(off_ms: float, found
         length = made[-1]["time_ms"] - made[at(made, "run_start")]["time_ms"]
         made[-1]["metadata"]["TTT"] = (length + off_ms) / 1000
 
-    assert ("inspect.told-time" in observed(entry({2: change}))) == found
+    assert ("inspect.stated-time" in observed(entry({2: change}))) == found
 
 
 def test_a_stated_length_in_words_is_read() -> None:
     def change(made: list[Record]) -> None:
         made[-1]["metadata"]["duration"] = "1219.5713 sec -> 20.32 minutes"
 
-    found = the_one("inspect.told-time", entry({2: change}))
+    found = the_one("inspect.stated-time", entry({2: change}))
     assert found.finding.message == "The duration that run_stop states is not run_stop minus run_start"
 
 

@@ -84,7 +84,7 @@ def test_overlaps(found: dict[str, dict[str, list[Observation]]], path: str, pai
 def test_stated_lengths_that_disagree(found: dict[str, dict[str, list[Observation]]]) -> None:
     told = {
         path.replace("/Graphcore/results/ipu-", " "): (of[0].numbers["runs"], of[0].numbers["off_ms"].values())
-        for path, of in found["inspect.told-time"].items()
+        for path, of in found["inspect.stated-time"].items()
     }
     assert {path: (runs, round(max(map(abs, off)), 1)) for path, (runs, off) in told.items()} == {
         "v1.1 pod128-POPART-closed/bert": (6, 63.4),

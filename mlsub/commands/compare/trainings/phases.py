@@ -17,7 +17,7 @@ class Phases(msgspec.Struct, frozen=True, kw_only=True):
     ``init`` comes before the clock starts. The other phases add up to the time to train: ``start`` is from run_start to
     the first training or evaluation, ``before_evaluation`` are the pauses from training to an evaluation, ``pauses``
     all others between two intervals, ``end`` is what follows the last. ``training`` is inside of epochs and blocks,
-    less the evaluations in them. Where neither is logged, ``untold`` is everything but evaluations.
+    less the evaluations in them. Where neither is logged, ``undivided`` is everything but evaluations.
     """
 
     init: float | None = None
@@ -27,11 +27,11 @@ class Phases(msgspec.Struct, frozen=True, kw_only=True):
     evaluation: float | None = None
     pauses: float | None = None
     end: float | None = None
-    untold: float | None = None
+    undivided: float | None = None
 
 
 #: The phases that add up to the time to train, in the order of a run.
-TIMED = ("start", "training", "before_evaluation", "evaluation", "pauses", "end", "untold")
+TIMED = ("start", "training", "before_evaluation", "evaluation", "pauses", "end", "undivided")
 
 
 def phases_of(intervals: Intervals, run: Span, init: float | None = None) -> Phases:
@@ -47,7 +47,7 @@ def phases_of(intervals: Intervals, run: Span, init: float | None = None) -> Pha
     """
     first, last = run
     if intervals.cut or not first <= last:
-        return Phases(init=init, untold=last - first)
+        return Phases(init=init, undivided=last - first)
     evaluation = _within(intervals.eval, run)
     epochs, blocks = _within(intervals.epoch, run), _within(intervals.block, run)
     trained = _where(all, epochs, blocks) or epochs or blocks
@@ -56,8 +56,8 @@ def phases_of(intervals: Intervals, run: Span, init: float | None = None) -> Pha
     marked = sorted([*((*span, "training") for span in training), *((*span, "evaluation") for span in evaluation)])
     if not training:
         covered = sum(stop - start for start, stop in evaluation)
-        told = {"evaluation": covered} if evaluation else {}
-        return Phases(init=init, untold=last - first - covered, **told)
+        known = {"evaluation": covered} if evaluation else {}
+        return Phases(init=init, undivided=last - first - covered, **known)
     at, before = first, "start"
     for start, stop, kind in marked:
         spent[_gap(before, kind)] += start - at

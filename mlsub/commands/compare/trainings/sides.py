@@ -123,7 +123,7 @@ def _side(entry: Entry, round_: Round, time: _Time, points: Sequence[float | Non
 
 def phase_times(runs: Sequence[Phases]) -> tuple[PhaseTime, ...]:
     """The mean of each phase over the runs; None where one of them does not log it."""
-    names = ("init", *(name for name in TIMED if name != "untold" or any(run.untold is not None for run in runs)))
+    names = ("init", *(name for name in TIMED if name != "undivided" or any(run.undivided is not None for run in runs)))
     return tuple(PhaseTime(name=name, seconds=_mean_seconds([getattr(run, name) for run in runs])) for name in names)
 
 

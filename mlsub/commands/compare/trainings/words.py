@@ -20,7 +20,7 @@ _PHASES = {
     "end": "end of the run",
     "inside": "training, evaluation and pauses",
     "run": "the run",
-    "untold": "not distinguished",
+    "undivided": "not distinguished",
     "init": "initialisation (not timed)",
 }
 
@@ -66,8 +66,8 @@ def _head(old: EntrySide, new: EntrySide) -> str:
 
 def _changed(changes: tuple[Change, ...]) -> str:
     """The batch size and the optimizer, and how many more; that they are the cause nobody can say."""
-    told = {change.name: change for change in changes}
-    named = [told[name] for name in _TELLING if name in told]
+    shown = {change.name: change for change in changes}
+    named = [shown[name] for name in _TELLING if name in shown]
     if not changes:
         return ""
     words = [f"{change.name} {_value(change.old)} -> {_value(change.new)}" for change in named]
@@ -89,10 +89,10 @@ def _because(parts: tuple[Part, ...], time: float, old: EntrySide, new: EntrySid
     ]
     large.sort(key=lambda part: -abs(part.minutes))
     rest = sum(part.minutes for part in parts if part not in large)
-    told = [f"{part_words(part, old, new)} ({part.minutes:+.2f} min)" for part in large]
+    shown = [f"{part_words(part, old, new)} ({part.minutes:+.2f} min)" for part in large]
     if large and len(large) < len(parts):
-        told.append(f"all else {round(rest, 2) + 0.0:+.2f} min")
-    return ", ".join(told)
+        shown.append(f"all else {round(rest, 2) + 0.0:+.2f} min")
+    return ", ".join(shown)
 
 
 def part_words(part: Part, old: EntrySide, new: EntrySide) -> str:

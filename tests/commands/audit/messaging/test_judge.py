@@ -137,8 +137,8 @@ def test_the_text_of_a_document_is_found_beside_the_file(tmp_path: Path) -> None
 
 
 def test_a_document_that_is_not_there_is_told(tmp_path: Path) -> None:
-    untold = audited(tmp_path, SMALL).messaging.not_looked_at
-    assert [one.reason for one in untold] == [
+    undivided = audited(tmp_path, SMALL).messaging.not_looked_at
+    assert [one.reason for one in undivided] == [
         "post.txt is not there; name its folder with --documents",
         "in post.txt: neither its text nor a footnote is given",
         "in post.txt: its text is not given",

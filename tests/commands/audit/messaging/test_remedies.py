@@ -31,8 +31,8 @@ def test_what_could_not_be_looked_at_is_noted_under_words_of_the_format() -> Non
         message(theirs(division="open"), text="So is this", id="two", document=document(text=None)),
     )
     for wanted in ("2021-06", "2025-07"):
-        untold = judged(*sentences, wanted=wanted).not_looked_at
-        named = {word for one in untold for word in words_named(one.reason)}
+        undivided = judged(*sentences, wanted=wanted).not_looked_at
+        named = {word for one in undivided for word in words_named(one.reason)}
         assert {"submitter", "benchmark", "system", "division"} <= named
         assert named <= WORDS
         if wanted == "2025-07":

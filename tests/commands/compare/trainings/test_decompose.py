@@ -22,10 +22,10 @@ def of(parts: tuple[Part, ...]) -> dict[str, float]:
 
 @st.composite
 def phases(draw: st.DrawFn) -> Phases:
-    kind = draw(st.sampled_from(["full", "no evaluation", "untold"]))
-    if kind == "untold":
-        return Phases(untold=draw(MS), evaluation=draw(st.none() | MS))
-    names = set(TIMED) - {"untold"} - ({"evaluation", "before_evaluation"} if kind == "no evaluation" else set())
+    kind = draw(st.sampled_from(["full", "no evaluation", "undivided"]))
+    if kind == "undivided":
+        return Phases(undivided=draw(MS), evaluation=draw(st.none() | MS))
+    names = set(TIMED) - {"undivided"} - ({"evaluation", "before_evaluation"} if kind == "no evaluation" else set())
     return Phases(**{name: draw(MS) for name in names})
 
 
@@ -124,5 +124,5 @@ def test_who_logs_no_evaluation_is_compared_by_what_both_tell() -> None:
     old = Measured(phases=(run(training=60_000.0, before_evaluation=6_000.0, evaluation=54_000.0),))
     new = Measured(phases=(run(training=90_000.0),))
     assert of(decompose(old, new)) == {"start": 0, "inside": -0.5, "end": 0}
-    untold = Measured(phases=(Phases(untold=180_000.0),))
-    assert of(decompose(old, untold)) == {"run": 1}
+    undivided = Measured(phases=(Phases(undivided=180_000.0),))
+    assert of(decompose(old, undivided)) == {"run": 1}

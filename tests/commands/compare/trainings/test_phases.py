@@ -37,7 +37,7 @@ def test_the_phases_add_up_to_the_time_to_train(
     assert sum(times) == 100.0
     assert min(times) >= 0
     assert found.init == 7.0
-    assert (found.training is None) == (found.untold is not None)
+    assert (found.training is None) == (found.undivided is not None)
 
 
 @pytest.mark.parametrize(
@@ -63,9 +63,9 @@ def test_the_phases_add_up_to_the_time_to_train(
             Intervals(block=((10, 40), (50, 80))),
             {"start": 10, "training": 60, "pauses": 10, "end": 20},
         ),
-        (Intervals(eval=((10, 20), (50, 60))), {"evaluation": 20, "untold": 80}),
-        (Intervals(), {"untold": 100}),
-        (Intervals(block=((0, 50),), cut=True), {"untold": 100}),
+        (Intervals(eval=((10, 20), (50, 60))), {"evaluation": 20, "undivided": 80}),
+        (Intervals(), {"undivided": 100}),
+        (Intervals(block=((0, 50),), cut=True), {"undivided": 100}),
         # An interval that never stops ends with the run; one that runs backwards is none.
         (Intervals(block=((20, INF), (90, 30))), {"start": 20, "training": 80, "pauses": 0, "end": 0}),
         # Epochs and blocks that have nothing in common: the epochs are the training.
@@ -77,7 +77,7 @@ def test_what_lies_where(intervals: Intervals, expected: dict[str, float]) -> No
 
 
 def test_a_run_that_stops_before_it_starts_has_no_phases() -> None:
-    assert told(phases_of(Intervals(block=((0, 10),)), (100.0, 40.0))) == {"untold": -60.0}
+    assert told(phases_of(Intervals(block=((0, 10),)), (100.0, 40.0))) == {"undivided": -60.0}
 
 
 def read_intervals(file: Path, log_format: str = "mllog") -> Intervals:
