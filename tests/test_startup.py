@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
-import click
 import pytest
 from click.testing import CliRunner
 
 from mlsub.cli import main
+from tests.commands.tree import every
 from tests.make_tree import make_tree
 
 CASES = [
@@ -82,18 +81,7 @@ def test_both_ways_to_start_tell_the_version(start: list[str]) -> None:
     assert done.stdout == f"mlsub, version {mlsub.__version__}\n"
 
 
-def helps(command: click.Command = main, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Every command and subcommand."""
-    yield words
-    if isinstance(command, click.Group):
-        context = click.Context(command)
-        for name in command.list_commands(context):
-            below = command.get_command(context, name)
-            assert below is not None
-            yield from helps(below, (*words, name))
-
-
-@pytest.mark.parametrize("words", sorted(helps()), ids=" ".join)
+@pytest.mark.parametrize("words", sorted(words for words, _ in every()), ids=" ".join)
 def test_help_is_for_people(words: tuple[str, ...]) -> None:
     done = CliRunner().invoke(main, [*words, "--help"])
     assert done.exit_code == 0

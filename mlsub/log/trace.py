@@ -74,7 +74,7 @@ class Traced(msgspec.Struct, frozen=True, kw_only=True):
     """What one log shows besides its run.
 
     ``last_ms`` is the time of the latest record of the timed region before ``run_stop``; ``stated_s`` the length of the
-    run in seconds as ``run_stop`` itself states it (TTT), with ``stated_as`` naming the field. ``jump`` is line and size
+    run in seconds as ``run_stop`` itself states it (TTT), ``stated_as`` the field. ``jump`` is line and size
     (ms) of the largest step back in the timed region. ``times`` is a fingerprint of when each record of the timed
     region was written, counted from ``run_start``; ``marks`` how many steps in it chance
     does not repeat. ``keys`` has the records of the whole log by their keys.

@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from mlsub.cli import main
 from mlsub.commands.lazy import Command
 from tests.commands.runner import REPOSITORY, check, run
 from tests.commands.test_rcp_build import reference_runs
+from tests.commands.tree import leaves
 from tests.effort import HUNG
 from tests.make_tree import make_tree
 
@@ -127,18 +127,6 @@ def words(request: pytest.FixtureRequest, place: Path, tmp_path: Path, monkeypat
     monkeypatch.chdir(place)
     command: str = request.param
     return [*command.split(), *shlex.split({**CALLS, **FORMATS}[command].format(new=tmp_path / "new"))]
-
-
-def leaves(command: click.Command = main, words: tuple[str, ...] = ()) -> Iterator[str]:
-    """Every command that is no group."""
-    if not isinstance(command, click.Group):
-        yield " ".join(words)
-        return
-    context = click.Context(command)
-    for name in command.list_commands(context):
-        below = command.get_command(context, name)
-        assert below is not None
-        yield from leaves(below, (*words, name))
 
 
 def ended(words: list[str], monkeypatch: pytest.MonkeyPatch, stdout: Any, stderr: Any = None) -> tuple[int, str]:
@@ -338,12 +326,7 @@ def test_what_could_be_checked_and_what_could_not_are_both_said(place: Path, mon
 
 
 def test_every_command_shows_an_example_first_that_it_understands() -> None:
-    for words in leaves():
-        command: click.Command = main
-        for word in words.split():
-            found = command.get_command(click.Context(command), word)  # type: ignore[attr-defined]
-            assert found is not None
-            command = found
+    for words, command in leaves().items():
         assert isinstance(command, Command), words
         _, _, options = command.example.partition(f" {words.split()[-1]}")
         command.make_context(words, shlex.split(options)).close()

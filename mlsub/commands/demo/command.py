@@ -42,8 +42,8 @@ def command(manifest: Path, output: Path, force: bool) -> None:
 
     try:
         wanted = read_manifest(manifest)
-        click.echo("Rehearsal: real training of a small network on this machine; not an MLPerf result.")
-        folder = rehearse(wanted, output, force=force, progress=_tell)
+        _say("Rehearsal: real training of a small network on this machine; not an MLPerf result.")
+        folder = rehearse(wanted, output, force=force, progress=_progress)
     except DoomedRunError as error:
         # The recorder has findings against the runs that the manifest asks for.
         for line in str(error).splitlines():
@@ -53,13 +53,22 @@ def command(manifest: Path, output: Path, force: bool) -> None:
         install = "Install it with: pip install 'mlsub[rehearsal]'"
         raise MlsubError(f"rehearsing needs scikit-learn ({error}). {install}") from error
     else:
-        click.echo(f"Laid out in {folder}. Check it with: mlsub check {folder}")
+        _say(f"Laid out in {folder}. Check it with: mlsub check {folder}")
 
 
-def _tell(entry: RehearsalEntry, number: int, runs: int, result: Result) -> None:
+def _say(text: str) -> None:
+    """Print a line when it happens: training takes its time."""
+    from mlsub.present.document import Text
+    from mlsub.present.output import put
+
+    put(sys.stdout, Text(text))
+    sys.stdout.flush()
+
+
+def _progress(entry: RehearsalEntry, number: int, runs: int, result: Result) -> None:
     ending = "reached" if result.success else "did not reach"
     epochs = f"{result.epochs:g} epoch{'s' if result.epochs != 1 else ''}"
-    click.echo(
-        f"  {entry.system}, {entry.benchmark} ({entry.division}) run {number} of {runs}: "
+    _say(
+        f"{entry.system}, {entry.benchmark} ({entry.division}) run {number} of {runs}: "
         f"{ending} the target in {epochs}, quality {result.quality:.4f}"
     )
