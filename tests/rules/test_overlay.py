@@ -36,28 +36,28 @@ benchmarks:
 """
 
 NEXT = """\
-title: MLPerf Training v7.0, draft
+title: MLPerf Training v99.0, draft
 rounds:
-  "7.0":
-    ruleset: 7.0.0
+  "99.0":
+    ruleset: 99.0.0
     checker: draft
     benchmarks: [bert, newthing]
     seeds: optional
-  "7.1": {benchmarks: [newthing]}
+  "99.1": {benchmarks: [newthing]}
 common:
-  "7.0":
+  "99.0":
     both:
       power_cap_watts: {occurs: exactly_one, above: 0}
 benchmarks:
   newthing:
     title: Something new
-    "7.0":
+    "99.0":
       runs: 3
       closed:
         eval_accuracy: {occurs: at_least_one, metadata: [samples_count], reaches: {at_least: 0.5}}
       open:
         eval_accuracy: {occurs: at_least_one, metadata: [samples_count], reaches: {at_most: 1.0}}
-    "7.1":
+    "99.1":
       runs: 4
 """
 
@@ -106,21 +106,21 @@ def test_house_rules_are_inherited_changed_and_lifted(house: Path) -> None:
 
 def test_a_round_to_come_inherits_and_changes(coming: Path) -> None:
     overlay = check_overlay(coming)
-    round_ = get_round("training", "7.0", overlay)
+    round_ = get_round("training", "99.0", overlay)
     last = get_round("training", "6.1")
     assert (round_.benchmarks, round_.seeds) == (("bert", "newthing"), "optional")
     assert round_.empty_folder_ignored == last.empty_folder_ignored
-    assert benchmark("training", "7.0", "newthing", overlay).runs == 3
-    assert benchmark("training", "7.1", "newthing", overlay).runs == 4
-    assert benchmark("training", "7.0", "bert", overlay).runs == 10
-    keys = {rule.key: rule for rule in rules_for("training", "7.1", "closed", "newthing", overlay).rules}
+    assert benchmark("training", "99.0", "newthing", overlay).runs == 3
+    assert benchmark("training", "99.1", "newthing", overlay).runs == 4
+    assert benchmark("training", "99.0", "bert", overlay).runs == 10
+    keys = {rule.key: rule for rule in rules_for("training", "99.1", "closed", "newthing", overlay).rules}
     assert {"power_cap_watts", "micro_batch_size", "run_start"} <= set(keys)
     assert keys["eval_accuracy"].reaches[0].words() == "at least 0.5"
     assert "power_cap_watts" not in {rule.key for rule in rules_for("training", "6.1", "closed", "flux1").rules}
 
 
 def _tree_of_the_round_to_come(folder: Path) -> Path:
-    """An organisation with a Closed entry of the new benchmark: logs as of 6.1, with what 7.0 adds."""
+    """An organisation with a Closed entry of the new benchmark: logs as of 6.1, with what 99.0 adds."""
     organisation = folder / "results_of_next" / "ACME"
     entry = organisation / "results" / "rack1" / "newthing"
     entry.mkdir(parents=True)
@@ -145,12 +145,12 @@ def _tree_of_the_round_to_come(folder: Path) -> Path:
 
 def test_a_made_up_round_is_judged_by_data_alone(tmp_path: Path, coming: Path) -> None:
     tree = _tree_of_the_round_to_come(tmp_path)
-    answer = run("check", str(tree), "--round", "7.0", "--rules", str(coming), "--format", "json")
+    answer = run("check", str(tree), "--round", "99.0", "--rules", str(coming), "--format", "json")
     document = answer.report
-    assert (answer.status, document["official"], document["round"]) == (0, "accepted", "7.0"), answer.stdout
+    assert (answer.status, document["official"], document["round"]) == (0, "accepted", "99.0"), answer.stdout
     log = tree / "results" / "rack1" / "newthing" / "result_0.txt"
     log.write_text(log.read_text().replace("power_cap_watts", "power_cap"))
-    answer = run("check", str(log), "--round", "7.0", "--rules", str(coming), "--format", "json")
+    answer = run("check", str(log), "--round", "99.0", "--rules", str(coming), "--format", "json")
     found = [f for f in answer.report["findings"] if f["severity"] == "error"]
     assert [(f["rule"], f["kind"], f["source"]) for f in found] == [
         ("key.power_cap_watts.count", "official", "draft/common.yaml, power_cap_watts")
@@ -159,9 +159,9 @@ def test_a_made_up_round_is_judged_by_data_alone(tmp_path: Path, coming: Path) -
 
 
 def test_a_made_up_round_does_not_exist_without_its_file(tmp_path: Path) -> None:
-    answer = run("check", str(_tree_of_the_round_to_come(tmp_path)), "--round", "7.0")
+    answer = run("check", str(_tree_of_the_round_to_come(tmp_path)), "--round", "99.0")
     assert answer.status == 2
-    assert "There are no rules for training round 7.0" in answer.stdout
+    assert "There are no rules for training round 99.0" in answer.stdout
 
 
 BROKEN = [
@@ -209,12 +209,12 @@ def test_a_round_to_come_can_be_looked_up_and_compared(coming: Path) -> None:
     assert shown.status == 0
     assert "Something new" in shown.stdout
     assert "power_cap_watts" in shown.stdout
-    differing = run("rules", "diff", "6.1", "7.0", "--rules", str(coming))
+    differing = run("rules", "diff", "6.1", "99.0", "--rules", str(coming))
     assert differing.status == 0
     assert "newthing" in differing.stdout
     assert "power_cap_watts" in differing.stdout
-    assert "power_cap_watts" in run("rules", "keys", "bert", "--round", "7.0", "--rules", str(coming)).stdout
-    assert "7.1" in run("rules", "list", "--rules", str(coming)).stdout
+    assert "power_cap_watts" in run("rules", "keys", "bert", "--round", "99.0", "--rules", str(coming)).stdout
+    assert "99.1" in run("rules", "list", "--rules", str(coming)).stdout
 
 
 def test_house_rules_are_shown_with_their_source(house: Path) -> None:
