@@ -22,11 +22,12 @@ from mlsub.rules.load import benchmark as needs
 from mlsub.submission.params import Flags
 from tests.convergence import odd_logs
 from tests.convergence.logs import judged, log_of, write_logs
+from tests.effort import effort
 
 #: From here on the installed code computes as that of the round's day.
 ROUNDS = ("4.1", "5.0", "5.1", "6.0", "6.1")
 PAIRS = [(name, b) for name in ROUNDS for b in get_round("training", name).benchmarks if is_tested(b)]
-CASES = 30
+CASES = effort(15, 60)
 HOW = {
     "RCP found": "exact",
     "RCP Interpolation": "interpolated",

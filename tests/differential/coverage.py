@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,11 +44,15 @@ class Coverage(NamedTuple):
         return sorted(demand.rule for demand in self.demanded - self.hit)
 
 
-def cover(combination: Combination, file: Path) -> Coverage:
-    """Judge all aimed mutants of a combination by both sides."""
+def cover(combination: Combination, file: Path, most: int | None = None) -> Coverage:
+    """Judge the aimed mutants of a combination by both sides: all, or at most so many of each rule."""
     problems, scattered, hit, number = [], [], set(), 0
     rejecting = {demand.rule: demand.rejects for demand in demanded(combination)}
+    shots: Counter[str] = Counter()
     for shot in aimed(combination):
+        shots[shot.rule] += 1
+        if most is not None and shots[shot.rule] > most:
+            continue
         number += 1
         both = judge_both(shot.mutant, combination.round, file)
         rejects = rejecting[shot.rule]

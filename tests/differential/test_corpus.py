@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -46,7 +46,7 @@ WITH_ENTRIES = tuple(name for name in ROUNDS if has_entries(name))
 RELATIVE = 1e-9
 
 
-@lru_cache(maxsize=2)
+@cache
 def checked(round_name: str) -> Report:
     return check(round_name)
 

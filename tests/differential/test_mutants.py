@@ -18,11 +18,13 @@ from tests.differential.log import Mutant, content, generated
 from tests.differential.mutate import mutants
 from tests.differential.shared import ABSENT
 from tests.differential.sources import Source, generated_sources, published_sources
-from tests.effort import effort
+from tests.effort import LONG, effort
 
 SEED = "ci-1"
 GENERATED = effort(16, 40)
 PUBLISHED = effort(12, 30)
+#: Aimed mutants of each demand; ``make test-long`` and ``make parity`` try all.
+AIMED = None if LONG else 2
 SHOWN = 5
 
 each_combination = pytest.mark.parametrize("combination", combinations(), ids=str)
@@ -85,7 +87,7 @@ def test_random_changes_to_a_published_log_get_one_verdict(source: Source, tmp_p
 def test_every_demand_is_hit_by_a_mutant_and_one_defect_is_one_finding(
     combination: Combination, tmp_path: Path, record_property: Record
 ):
-    covered = cover(combination, tmp_path / "log.txt")
+    covered = cover(combination, tmp_path / "log.txt", AIMED)
     record_property("mutants", covered.mutants)
     record_property("demands", len(covered.demanded))
     record_property("demands hit", len(covered.demanded & covered.hit))
