@@ -19,6 +19,7 @@ from mlsub.log.report import LogReport
 from mlsub.rounds import get_round
 from tests.commands.watch.scene import at, lines_of
 from tests.differential.shared import ABSENT, CORPUS, present
+from tests.effort import effort
 from tests.make_tree import Log, make_log
 
 RECORD = (
@@ -62,7 +63,7 @@ def published(rounds: int, share: int) -> list[Path]:
 @pytest.mark.parametrize("number", range(4))
 def test_published_logs_in_random_pieces(number: int) -> None:
     chance = random.Random(number)
-    files = published(number, 30)
+    files = published(number, effort(60, 30))
     assert len(files) > 20
     for file in files:
         name = file.relative_to(CORPUS).parts[0]
