@@ -20,7 +20,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # How long an example takes says how busy the machine is, and nothing about the program.
-settings.register_profile("mlsub", deadline=None, max_examples=10 if FAST else effort(50, 400))
+settings.register_profile("mlsub", deadline=None, max_examples=10 if FAST else effort(40, 400))
 settings.load_profile("mlsub")
 
 #: What tests record by record_property, in the order of the line. Workers of pytest-xdist send it along.

@@ -21,8 +21,8 @@ from tests.differential.sources import Source, generated_sources, published_sour
 from tests.effort import LONG, effort
 
 SEED = "ci-1"
-GENERATED = effort(16, 40)
-PUBLISHED = effort(12, 30)
+GENERATED = effort(12, 40)
+PUBLISHED = effort(8, 30)
 #: Aimed mutants of each demand; ``make test-long`` and ``make parity`` try all.
 AIMED = None if LONG else 2
 SHOWN = 5
