@@ -54,6 +54,11 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+def pytest_unconfigure() -> None:
+    """Let the libraries find their objects collected at the end."""
+    gc.unfreeze()
+
+
 def _has_expected_text(item: pytest.Item) -> bool:
     return "expected_text" in getattr(item, "fixturenames", ())
 

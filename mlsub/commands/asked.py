@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from mlsub.io.errors import MlsubError
-from mlsub.present.terminal import progress_bar as progress_bar
 
 if TYPE_CHECKING:
     from mlsub.convergence.deadline import Which
@@ -76,6 +75,7 @@ class Asked(NamedTuple):
     def check(self) -> list[Report]:
         """Check the paths, with progress on a terminal. A file of rules or points that cannot be used is a report."""
         from mlsub.io.yamlfile import FileProblemsError
+        from mlsub.present.terminal import progress_bar
         from mlsub.workspace import check_paths
 
         try:
@@ -128,6 +128,12 @@ def asks(
     return decorate
 
 
+def one_benchmark(function: F) -> F:
+    """BENCHMARK and --round."""
+    newest = "Set the round; otherwise the newest with this benchmark."
+    return click.argument("benchmark")(click.option("--round", "round_", metavar="ROUND", help=newest)(function))
+
+
 def rcp_points(function: F) -> F:
     """--rcp-points."""
     return click.option(
@@ -174,6 +180,8 @@ def check_rule_names(prefixes: Sequence[str]) -> None:
     Raises:
         click.UsageError: there is no rule that starts so.
     """
+    if not prefixes:
+        return
     from mlsub.rules.explain import suggestion
 
     for hint in filter(None, map(suggestion, prefixes)):

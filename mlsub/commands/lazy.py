@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any
 
 import click
@@ -29,7 +30,7 @@ class LazyGroup(click.Group):
 
     command_class = Command
 
-    def __init__(self, *args: Any, modules: Mapping[str, str], **extra: Any) -> None:
+    def __init__(self, *args: Any, modules: Mapping[str, str] = MappingProxyType({}), **extra: Any) -> None:
         super().__init__(*args, **extra)
         self.modules = modules
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import sys
 from collections.abc import Callable, Sequence
 from functools import wraps
@@ -74,14 +73,14 @@ class Target(NamedTuple):
 
 def write_text(text: str) -> None:
     """Print a text on standard output."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        # An output that knows few characters costs those characters, never the answer.
-        sys.stdout.reconfigure(errors="backslashreplace")
+    from mlsub.io.show import tolerate
+
+    tolerate(sys.stdout)
     sys.stdout.write(text)
 
 
-def format_option(function: F, formats: Sequence[str] = FORMATS) -> F:
-    """--format, for any document."""
+def format_options(*formats: str) -> Callable[[F], F]:
+    """--format, one of these; text if not given."""
     return click.option(
         "--format",
         "format_",
@@ -89,7 +88,11 @@ def format_option(function: F, formats: Sequence[str] = FORMATS) -> F:
         default="text",
         show_default=True,
         help="Set the output format.",
-    )(function)
+    )
+
+
+#: --format, for any document.
+format_option = format_options(*FORMATS)
 
 
 def output_options(
@@ -117,7 +120,7 @@ def output_options(
             function(target=Target(command, format_ or formats[0], output, force), **others)
 
         if format_of_file is None:
-            return format_option(_output_file(called), formats)
+            return format_options(*formats)(_output_file(called))
         by_name = "Set the output format; otherwise taken from the ending of FILE, or text."
         return click.option("--format", "format_", type=click.Choice(formats), help=by_name)(_output_file(called))
 

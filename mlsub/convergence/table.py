@@ -9,13 +9,8 @@ from mlsub.convergence.deadline import Which
 from mlsub.rounds import Round
 
 
-class Row(msgspec.Struct, frozen=True):
-    """One reference point.
-
-    ``kept`` is whether the official pruning keeps it, ``on_hull`` whether the hull of the written rules does.
-    ``pruned_by`` are the batch sizes of the two neighbours that are faster between them, or of the fastest point, below
-    which it lies.
-    """
+class Figures(msgspec.Struct, frozen=True):
+    """The figures of a reference point; ``kept`` is whether the official pruning keeps it."""
 
     batch_size: float
     runs: int
@@ -23,6 +18,15 @@ class Row(msgspec.Struct, frozen=True):
     stdev: float
     minimum: float
     kept: bool
+
+
+class Row(Figures, frozen=True):
+    """One reference point; ``on_hull`` is whether the hull of the written rules keeps it.
+
+    ``pruned_by`` are the batch sizes of the two neighbours that are faster between them, or of the fastest point, below
+    which it lies.
+    """
+
     on_hull: bool
     pruned_by: tuple[float, ...] = ()
 

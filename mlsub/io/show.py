@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import IO, Any
 
 
 def show(value: Any, limit: int = 80) -> str:
@@ -41,3 +42,9 @@ def plain(text: str) -> str:
 def several(names: Sequence[str], most: int) -> str:
     """The first of some names, and whether there are more."""
     return ", ".join(names[:most]) + (", …" if len(names) > most else "")
+
+
+def tolerate(stream: IO[str]) -> None:
+    """Let an output that knows few characters cost those characters, never the answer."""
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="backslashreplace")

@@ -127,7 +127,7 @@ class TraceFold:
         self._start: float | None = None
         self._stopped = False
         self._rates: list[Rate] = []
-        self._told: tuple[float | None, str] = (None, "")
+        self._stated: tuple[float | None, str] = (None, "")
         self._keys: dict[str, _Marking] = {}
         self._begin(0.0)
 
@@ -161,7 +161,7 @@ class TraceFold:
             return
         if key == "run_stop":
             self._stopped = True
-            self._told = _told(event.metadata)
+            self._stated = _stated(event.metadata)
             self._gap(time_ms, key, event.line)
             return
         self._inside(event, time_ms, key)
@@ -234,8 +234,8 @@ class TraceFold:
         return Traced(
             last_ms=self._latest if done else None,
             last_key=self._latest_key[:MAX_KEY] if done else "",
-            stated_s=self._told[0],
-            stated_as=self._told[1],
+            stated_s=self._stated[0],
+            stated_as=self._stated[1],
             jump=self._jump,
             gaps=tuple(self._gaps.values()),
             blocks=intervals["block"],
@@ -248,7 +248,7 @@ class TraceFold:
         )
 
 
-def _told(metadata: Any) -> tuple[float | None, str]:
+def _stated(metadata: Any) -> tuple[float | None, str]:
     """The seconds a ``run_stop`` says the run took, and the field that says so."""
     if not isinstance(metadata, dict):
         return None, ""

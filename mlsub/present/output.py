@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import os
 import shutil
 from importlib import import_module
 from typing import IO, Any
 
+from mlsub.io.show import tolerate
 from mlsub.present.document import Block, Document
 
 
@@ -22,9 +22,7 @@ def put(stream: IO[str], *blocks: Block) -> None:
     """Print blocks as text, where they stand beside the answer or the answer is not a document."""
     from mlsub.present.text import lines
 
-    if isinstance(stream, io.TextIOWrapper):
-        # An output that knows few characters costs those characters, never the answer.
-        stream.reconfigure(errors="backslashreplace")
+    tolerate(stream)
     look = _look(stream)
     stream.writelines(f"{line}\n" for block in blocks for line in lines(block, **look))
 

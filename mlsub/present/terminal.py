@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING
+
+from mlsub.io.show import tolerate
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,9 +26,7 @@ def console(stream: IO[str] | None = None) -> Console:
 
     stream = sys.stdout if stream is None else stream
     width = None if stream.isatty() else 1000
-    if isinstance(stream, io.TextIOWrapper):
-        # An output that knows few characters costs those characters, never the answer.
-        stream.reconfigure(errors="backslashreplace")
+    tolerate(stream)
     return Terminal(file=stream, soft_wrap=True, highlight=False, markup=False, emoji=False, width=width)
 
 

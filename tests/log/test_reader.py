@@ -267,7 +267,6 @@ def judging_peak(start: bytes, line: Callable[[int], bytes], size: int) -> int:
         # The collections of Endless are to see what the judge makes, not everything that is loaded.
         gc.collect()
         gc.freeze()
-        stack.callback(gc.unfreeze)
         tracemalloc.start()
         stack.callback(tracemalloc.stop)
         assert judge_log(LogTask("result_0.txt", "result_0.txt", "training", "1.0")).run.timeline.last is not None
@@ -282,7 +281,7 @@ FREE_LINES = b"".join(b"step %d loss 0.25\n" % n for n in range(500)) + record("
 def test_memory_does_not_grow_with_the_lines_of_a_log(start: bytes) -> None:
     """Millions of lines; a log that never names itself is read twice."""
     small, large = (judging_peak(start, lambda number: FREE_LINES, size * MIB) for size in (10, 30))
-    assert large < small + MIB
+    assert large < small + MIB // 2
 
 
 LONG = "x" * 80
@@ -306,5 +305,6 @@ HOSTILE: dict[str, Callable[[int], bytes]] = {
 @pytest.mark.parametrize("line", HOSTILE.values(), ids=HOSTILE)
 def test_memory_does_not_grow_with_what_a_hostile_log_says_anew_on_each_line(line: Callable[[int], bytes]) -> None:
     start = NAMED + record("init_start")
+    judging_peak(start, line, MIB // 16)  # What is made once, at the first log, is not growth.
     small, large = (judging_peak(start, line, size) for size in (MIB // 4, MIB))
-    assert large < small + MIB // 4
+    assert large < small + MIB // 8

@@ -63,11 +63,11 @@ def command(
 
     Exit status: 0 all hold, 1 some fail, contradict or depend on the basis, 2 something could not be checked.
     """
-    from mlsub.commands.asked import progress_bar
     from mlsub.commands.audit.document import document_of
     from mlsub.commands.audit.run import audit
     from mlsub.commands.audit.verdict import ClaimVerdict
     from mlsub.io.errors import MlsubError
+    from mlsub.present.terminal import progress_bar
 
     with progress_bar() as progress:
         found = audit(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.commands.asked import Asked, asks
+from mlsub.commands.asked import Asked, asks, check_rule_names
 from mlsub.commands.lazy import Command
 from mlsub.commands.options import Target, exit_with, output_options, tell_unchecked
 
@@ -57,14 +57,13 @@ def _unknown_rules(prefixes: tuple[str, ...], format_: str) -> list[Report]:
     Raises:
         click.UsageError: the same for people, who need no document.
     """
-    if not prefixes:
+    if not prefixes or format_ != "json":
+        check_rule_names(prefixes)
         return []
     from mlsub.rules.catalogue import finding
     from mlsub.rules.explain import suggestion
     from mlsub.workspace import not_checked
 
-    hints = [hint for hint in map(suggestion, prefixes) if hint is not None]
-    if hints and format_ != "json":
-        raise click.UsageError(hints[0])
+    hints = filter(None, map(suggestion, prefixes))
     problems = [finding("check.unknown-rule", ".", f"There is {hint}") for hint in hints]
     return [not_checked(".", problems)] if problems else []

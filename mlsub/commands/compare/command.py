@@ -6,9 +6,10 @@ import sys
 
 import click
 
-from mlsub.commands.asked import Asked, asks, progress_bar
+from mlsub.commands.asked import Asked, asks
 from mlsub.commands.lazy import Command
 from mlsub.commands.options import Target, output_options
+from mlsub.present.terminal import progress_bar
 
 
 @click.command("compare", cls=Command, example="mlsub compare v1.0/Graphcore v1.1/Graphcore")

@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from mlsub.commands.asked import Asked, asks
-from mlsub.commands.lazy import Command
-from mlsub.commands.options import Target, format_option, tell
+from mlsub.commands.lazy import LazyGroup
+from mlsub.commands.options import Target, format_option, format_options, tell
 from mlsub.io.errors import MlsubError
 from mlsub.present import FORMATS
 
@@ -17,7 +17,7 @@ from mlsub.present import FORMATS
 _MAX_STATEMENT = 1 << 20
 
 
-@click.group("db")
+@click.group("db", cls=LazyGroup)
 def command() -> None:
     """A database of published results and benchmark records: build it, ask it.
 
@@ -27,7 +27,7 @@ def command() -> None:
     """
 
 
-@command.command("build", cls=Command, example="mlsub db build v5.0 v5.1 -o results.duckdb")
+@command.command("build", example="mlsub db build v5.0 v5.1 -o results.duckdb")
 @click.argument("paths", metavar="DIR...", nargs=-1, type=click.Path())
 @click.option(
     "--output",
@@ -77,7 +77,7 @@ def build(asked: Asked, output: str, records: tuple[str, ...], parquet: str | No
     sys.exit(1 if built.passed_over else 0)
 
 
-@command.command("query", cls=Command, example="mlsub db query 'select * from entries limit 5'")
+@command.command("query", example="mlsub db query 'select * from entries limit 5'")
 @click.argument("statement", metavar="SQL")
 @click.option(
     "--db",
@@ -96,14 +96,7 @@ def build(asked: Asked, output: str, records: tuple[str, ...], parquet: str | No
     show_default=True,
     help="Show at most N rows.",
 )
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice([*FORMATS, "csv"]),
-    default="text",
-    show_default=True,
-    help="Set the output format.",
-)
+@format_options(*FORMATS, "csv")
 def query(statement: str, database: str, limit: int, format_: str) -> None:
     """Answer a question in SQL, one SELECT; - reads it from standard input.
 
@@ -139,7 +132,7 @@ def _statement(text: str) -> str:
         raise MlsubError("The question is not UTF-8 text") from error
 
 
-@command.command("tables", cls=Command, example="mlsub db tables entries")
+@command.command("tables", example="mlsub db tables entries")
 @click.argument("names", metavar="[TABLE]...", nargs=-1)
 @format_option
 def tables(names: tuple[str, ...], format_: str) -> None:

@@ -9,7 +9,7 @@ import click
 
 from mlsub.commands.asked import Asked, asks, check_rule_names
 from mlsub.commands.lazy import Command
-from mlsub.commands.options import Target, tell
+from mlsub.commands.options import Target, format_options, tell
 from mlsub.present import FORMATS
 
 if TYPE_CHECKING:
@@ -29,14 +29,7 @@ if TYPE_CHECKING:
     metavar="MIB",
     help="Set the size above which --truncate shortens a log.",
 )
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice([*FORMATS, "diff"]),
-    default="text",
-    show_default=True,
-    help="Set the output format.",
-)
+@format_options(*FORMATS, "diff")
 def command(asked: Asked, write: bool, wanted: tuple[str, ...], truncate: bool, limit: int, format_: str) -> None:
     """Propose repairs that need no knowledge of the run; make them with --write.
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.commands.asked import Asked, asks, check_rule_names, progress_bar
+from mlsub.commands.asked import Asked, asks, check_rule_names
 from mlsub.commands.lazy import Command
 from mlsub.commands.options import Target, output_options, tell
 from mlsub.io.errors import MlsubError
+from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
     from mlsub.commands.inspect.model import Inspection

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.commands.asked import Asked, asks, progress_bar
+from mlsub.commands.asked import Asked, asks
 from mlsub.commands.lazy import Command
 from mlsub.commands.options import Target, format_option
+from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
     from mlsub.commands.merge.model import Merge

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.commands.asked import progress_bar
 from mlsub.commands.lazy import Command
 from mlsub.commands.options import Target, format_option
+from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
     from mlsub.commands.pack.manifest import Waiver

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
-from mlsub.commands.asked import Asked, asks, progress_bar, rcp_points
-from mlsub.commands.lazy import Command
+from mlsub.commands.asked import Asked, asks, one_benchmark, rcp_points
+from mlsub.commands.lazy import LazyGroup
 from mlsub.commands.options import Target, format_option, output_options, tell, write_output
+from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
     from mlsub.convergence.deadline import Which
@@ -24,27 +25,17 @@ _MAX_PROBLEMS = 20
 
 def _common(function: F) -> F:
     """BENCHMARK with --round, --usage and --rcp-points."""
-    decorators = (
-        click.argument("benchmark"),
-        click.option(
-            "--round", "round_", metavar="ROUND", help="Set the round; otherwise the newest with this benchmark."
-        ),
-        click.option("--usage", metavar="USAGE", help="Set training or hpc."),
-        rcp_points,
-    )
-    for decorator in reversed(decorators):
-        function = decorator(function)
-    return function
+    usage = click.option("--usage", metavar="USAGE", help="Set training or hpc.")
+    return one_benchmark(usage(rcp_points(function)))
 
 
-@click.group("rcp")
+@click.group("rcp", cls=LazyGroup)
 def command() -> None:
     """Show, draw and build reference convergence points (RCP), which mlsub check compares Closed results with."""
 
 
 @command.command(
     "show",
-    cls=Command,
     example="mlsub rcp show bert --round 5.1",
     short_help="Show the reference points of a benchmark.",
 )
@@ -66,7 +57,6 @@ def show(benchmark: str, round_: str | None, usage: str | None, points: Which, t
 
 @command.command(
     "plan",
-    cls=Command,
     example="mlsub rcp plan bert --batch-size 3072",
     short_help="Say what a batch size needs, before any run.",
 )
@@ -94,7 +84,6 @@ def plan(
 
 @command.command(
     "margin",
-    cls=Command,
     example="mlsub rcp margin v5.1/ACME",
     short_help="Show how near the limit existing runs are.",
 )
@@ -130,7 +119,6 @@ def margin(asked: Asked, runs: int | None, seed: int, target: Target) -> None:
 
 @command.command(
     "build",
-    cls=Command,
     example="mlsub rcp build reference/bert -o rcps_bert.json",
     short_help="Build a reference file from reference logs.",
 )
@@ -211,7 +199,7 @@ def _refuse(problems: Sequence[str]) -> NoReturn:
 
 
 @command.command(
-    "plot", cls=Command, example="mlsub rcp plot bert -o bert.svg", short_help="Draw the reference, and runs beside it."
+    "plot", example="mlsub rcp plot bert -o bert.svg", short_help="Draw the reference, and runs beside it."
 )
 @asks("BENCHMARK|PATH...", rules=True, convergence=True)
 @click.option("--benchmark", "benchmarks", metavar="NAME", multiple=True, help="Draw only this benchmark; repeatable.")

@@ -8,7 +8,7 @@ import msgspec
 
 from mlsub.convergence.chance import Bootstrap
 from mlsub.convergence.margin import Margin, Untested
-from mlsub.convergence.table import Plan, ReferenceTable
+from mlsub.convergence.table import Figures, Plan, ReferenceTable
 from mlsub.present.envelope import Answer
 
 
@@ -28,18 +28,12 @@ class Planned(Answer, frozen=True, kw_only=True):
     plan: Plan
 
 
-class NewPoint(msgspec.Struct, frozen=True, kw_only=True):
+class NewPoint(Figures, frozen=True, kw_only=True):
     """A reference point that was built; ``replaces`` is the mean of the installed one of its batch size, if any.
 
     ``kept`` says whether the official pruning keeps it among the installed points.
     """
 
-    batch_size: float
-    runs: int
-    mean: float
-    stdev: float
-    minimum: float
-    kept: bool
     replaces: float | None
 
 

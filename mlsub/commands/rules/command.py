@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from mlsub.commands.asked import one_benchmark, overlay_of
 from mlsub.commands.lazy import LazyGroup
 from mlsub.commands.options import Target, output_options
 from mlsub.io.errors import MlsubError
@@ -27,8 +28,6 @@ def _usage_and_rules(function: F) -> F:
 
 
 def _overlay(_: click.Context, __: click.Parameter, file: str | None) -> str | None:
-    from mlsub.commands.asked import overlay_of
-
     return overlay_of(file)
 
 
@@ -55,12 +54,10 @@ def _one_benchmark(function: Callable[..., None]) -> Callable[..., None]:
         found, name = find_benchmark(benchmark, round_, usage, overlay)
         function(of=(found, division, name), **others)
 
-    newest = "Set the round; otherwise the newest with this benchmark."
     for option in (
         _usage_and_rules,
         _division(default="closed", show_default=True, help="Choose closed or open."),
-        click.option("--round", "round_", metavar="ROUND", help=newest),
-        click.argument("benchmark"),
+        one_benchmark,
     ):
         called = option(called)
     return called

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import NoReturn
 
-from mlsub.commands.asked import Asked, progress_bar
+from mlsub.commands.asked import Asked
 from mlsub.commands.options import Target, tell
 from mlsub.commands.score.select import (
     Selected,
@@ -20,6 +20,7 @@ from mlsub.commands.score.select import (
     timed,
 )
 from mlsub.present.document import Column, Document, Facts, Span, Table, Text, document
+from mlsub.present.terminal import progress_bar
 from mlsub.rules.load import benchmark
 from mlsub.workspace.runs import find_runs, one_benchmark, read_runs, round_of
 

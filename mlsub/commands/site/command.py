@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.commands.asked import Asked, asks, progress_bar
+from mlsub.commands.asked import Asked, asks
 from mlsub.commands.lazy import Command
 from mlsub.commands.options import Target, exit_with, format_option, tell_unchecked
 from mlsub.io.errors import MlsubError
+from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -39,7 +39,7 @@ def _until(_: click.Context, __: click.Parameter, value: str) -> float | None:
     show_default=True,
     help="Set the output format; auto is a live view on a terminal and otherwise text, one line per change.",
 )
-@click.option("--exec", "exec_", metavar="CMD", help="Run CMD on a finding and at the end, without a shell; see below.")
+@click.option("--exec", "exec_", metavar="CMD", help="Run CMD on a finding and at the end, without a shell; see above.")
 @click.option(
     "--interval",
     type=click.FloatRange(min=0.05, max=3600),
@@ -94,13 +94,10 @@ def command(
 
 def _outlet(format_: str) -> Outlet:
     """Where to show what happens."""
-    import io
-
     from mlsub.commands.watch.outlet import JsonlOutlet, TextOutlet
+    from mlsub.io.show import tolerate
 
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        # An output that knows few characters costs those characters, never the answer.
-        sys.stdout.reconfigure(errors="backslashreplace")
+    tolerate(sys.stdout)
     if format_ == "jsonl":
         return JsonlOutlet(sys.stdout)
     if format_ == "text" or not sys.stdout.isatty():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import IO, Any
 
@@ -16,17 +17,17 @@ from mlsub.present.document import Text
 from mlsub.present.output import put
 
 
-class Outlet:
+class Outlet(ABC):
     """Shows what happens; most leave what they have shown as it is."""
 
+    @abstractmethod
     def tell(self, news: News) -> None:
         """Something happened."""
-        raise NotImplementedError
 
-    def draw(self, rows: Sequence[Row]) -> None:
+    def draw(self, rows: Sequence[Row]) -> None:  # noqa: B027  (most show no table)
         """Where the runs stand now."""
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027  (most have nothing to take away)
         """Nothing follows."""
 
 
