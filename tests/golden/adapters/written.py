@@ -79,7 +79,7 @@ def repairs(answer: Answer) -> Facts:
     facts: Facts = {"written": answer.document["written"]}
     for plan in answer.document["plans"]:
         root = PurePosixPath(plan["root"]).name
-        facts[f"package {root}"] = [*(values(plan, "before", "after") or ()), len(plan["not_touched"])]
+        facts[f"package {root}"] = [*(values(plan, "before", "after") or ()), len(plan["not_repaired"])]
         for change in plan["changes"]:
             rows = [values(row, "rule", "line", "count") for row in change["repairs"]]
             facts[f"repair {root} {change['path']}"] = [change["renamed_to"], *rows]
