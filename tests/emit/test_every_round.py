@@ -26,7 +26,11 @@ def test_a_recorded_run_passes_here_and_at_the_official_checker(combination: Com
     assert official(log, combination.round).compliant
 
 
-@each
+@pytest.mark.parametrize(
+    "combination",
+    [pytest.param(c, marks=pytest.mark.long if c.division == "open" else ()) for c in COMBINATIONS],
+    ids=str,
+)
 def test_a_run_that_lacks_a_key_is_refused_before_the_clock_starts(combination: Combination, tmp_path: Path) -> None:
     required = required_before_clock(combination)
     assert required
