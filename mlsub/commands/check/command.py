@@ -7,19 +7,18 @@ from typing import TYPE_CHECKING
 import click
 
 from mlsub.commands.asked import Asked, asks, check_rule_names
-from mlsub.commands.lazy import Command
-from mlsub.commands.options import Target, exit_with, output_options, tell_unchecked
+from mlsub.commands.options import CheckCommand, Target, check_output_options, exit_with, tell_unchecked
 
 if TYPE_CHECKING:
     from mlsub.submission.report import Report
 
 
-@click.command("check", cls=Command, example="mlsub check v5.1/ACME")
+@click.command("check", cls=CheckCommand, example="mlsub check v5.1/ACME")
 @asks(rules=True, convergence=True)
 @click.option("--strict", is_flag=True, help="Exit with 1 if there are review findings.")
 @click.option("--select", multiple=True, metavar="RULE", help="Show only findings of this rule or prefix; repeatable.")
 @click.option("--ignore", multiple=True, metavar="RULE", help="Hide findings of this rule or prefix; repeatable.")
-@output_options("check")
+@check_output_options("check")
 def command(
     asked: Asked,
     strict: bool,
@@ -36,28 +35,33 @@ def command(
     """
     from mlsub.commands.check.document import document_of
     from mlsub.present.entries import Reports
+    from mlsub.present.results import of_reports
 
-    reports = _unknown_rules((*select, *ignore), target.format)
+    reports = _unknown_rules((*select, *ignore), for_machines=target.for_machines)
     if not reports:
         reports = asked.check()
         if select or ignore:
             from mlsub.submission.report import select as choose
 
             reports = [choose(report, select, ignore) for report in reports]
-    as_text = target.format == "text"
-    target.write(Reports(reports=tuple(reports)), lambda: document_of(reports, verdict_last=as_text))
-    if not as_text or target.file:
+    target.write(
+        Reports(reports=tuple(reports)),
+        lambda: document_of(reports, verdict_last=True),
+        page=lambda: document_of(reports, verdict_last=False),
+        results=lambda: of_reports("check", reports, strict=strict),
+    )
+    if target.format != "text":
         tell_unchecked(reports)
     exit_with(reports, strict=strict)
 
 
-def _unknown_rules(prefixes: tuple[str, ...], format_: str) -> list[Report]:
+def _unknown_rules(prefixes: tuple[str, ...], *, for_machines: bool) -> list[Report]:
     """A report that says so where a rule to select or ignore does not exist; else nothing.
 
     Raises:
         click.UsageError: the same for people, who need no document.
     """
-    if not prefixes or format_ != "json":
+    if not prefixes or not for_machines:
         check_rule_names(prefixes)
         return []
     from mlsub.rules.catalogue import finding

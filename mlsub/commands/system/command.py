@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from mlsub.commands.lazy import LazyGroup
-from mlsub.commands.options import Target, output_options, write_output, write_text
+from mlsub.commands.options import CheckCommand, Target, check_output_options, output_options, write_output, write_text
 from mlsub.io.errors import MlsubError
 from mlsub.present import FORMATS
 
@@ -168,7 +168,7 @@ def _put(draft: Draft, output: str | None, *, force: bool) -> None:
     put(sys.stderr if output is None else sys.stdout, *open_ends(draft))
 
 
-@command.command("check", example="mlsub system check v5.1/ACME/systems")
+@command.command("check", cls=CheckCommand, example="mlsub system check v5.1/ACME/systems")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path())
 @click.option(
     "--round",
@@ -178,7 +178,7 @@ def _put(draft: Draft, output: str | None, *, force: bool) -> None:
 )
 @click.option("--usage", metavar="USAGE", help="Set training, hpc or rehearsal.")
 @click.option("--strict", is_flag=True, help="Exit with 1 if there are review findings.")
-@output_options("system check")
+@check_output_options("system check")
 def check(files: tuple[str, ...], round_: str | None, usage: str | None, strict: bool, target: Target) -> None:
     """Check system descriptions: the official verdict, and what a careful reviewer would ask.
 
@@ -187,10 +187,16 @@ def check(files: tuple[str, ...], round_: str | None, usage: str | None, strict:
     Exit status: 0 accepted, 1 rejected, 2 nothing to check.
     """
     from mlsub.commands.system.document import checks_document
-    from mlsub.commands.system.run import Checks, check_file, files_in
+    from mlsub.commands.system.run import Checks, check_file, files_in, reports_of
+    from mlsub.present.results import of_reports
 
-    checks = Checks(systems=tuple(check_file(file, round_, usage) for file in files_in(files)))
-    target.write(checks, lambda: checks_document(checks))
+    with target.or_refused():
+        checks = Checks(systems=tuple(check_file(file, round_, usage) for file in files_in(files)))
+    target.write(
+        checks,
+        lambda: checks_document(checks),
+        results=lambda: of_reports("system check", reports_of(checks), strict=strict),
+    )
     sys.exit(checks.exit_status(strict=strict))
 
 
