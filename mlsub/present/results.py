@@ -152,18 +152,50 @@ def of_reports(command: str, reports: Iterable[Report], *, strict: bool = False)
 
 
 def _of_report(report: Report, *, strict: bool) -> Part:
+    checked = (*(log.path for log in report.logs), *(system.path for system in report.systems))
+    return of_verdict(
+        _file(report.root, _repository()),
+        report.official,
+        report.findings,
+        rules=f"{report.usage} v{report.round}" if report.usage and report.round else "",
+        strict=strict,
+        root=report.root,
+        checked=checked,
+    )
+
+
+def of_verdict(
+    name: str,
+    official: Verdict,
+    findings: Iterable[Finding],
+    *,
+    rules: str,
+    strict: bool,
+    root: str = ".",
+    checked: Iterable[str] = (),
+) -> Part:
+    """A part with an official verdict, by which it is decided what counts, as for the exit status.
+
+    Args:
+        name: how to call it.
+        official: the verdict.
+        findings: what was found.
+        rules: by which it was checked, empty where nobody knows.
+        strict: whether review findings count.
+        root: the folder that paths are relative to.
+        checked: the paths that were checked.
+    """
+
     def outcome(finding: Finding) -> Outcome:
-        if report.official is Verdict.NOT_CHECKED and finding.severity is Severity.ERROR:
+        if official is Verdict.NOT_CHECKED and finding.severity is Severity.ERROR:
             return Outcome.NOT_CHECKED
-        rejects = finding.rejects and report.official is Verdict.REJECTED
+        rejects = finding.rejects and official is Verdict.REJECTED
         house = finding.kind is Kind.HOUSE and finding.severity is Severity.ERROR
         counts = rejects or house or (strict and finding.kind is Kind.REVIEW)
         return Outcome.COUNTS if counts else Outcome.BESIDE
 
-    checked = (*(log.path for log in report.logs), *(system.path for system in report.systems))
-    rules = f" ({report.usage} v{report.round})" if report.usage and report.round else ""
-    name = f"{_file(report.root, _repository())}{rules}"
-    return part(name, report.findings, outcome, root=report.root, verdict=report.official, checked=checked)
+    full = f"{name} ({rules})" if rules else name
+    return part(full, findings, outcome, root=root, verdict=official, checked=checked)
 
 
 def _place(root: str, path: str, verdict: Verdict | None) -> str:

@@ -45,8 +45,9 @@ def command(
 
     Exit status: 0 nothing to ask, 1 findings, 2 something could not be inspected. With --rates 0 or 2.
     """
-    from mlsub.commands.inspect.document import document_of, rates_document, results_of
+    from mlsub.commands.inspect.document import document_of, rates_document
     from mlsub.commands.inspect.gather import gather
+    from mlsub.commands.inspect.results import results_of
     from mlsub.commands.inspect.run import inspect, select
     from mlsub.commands.inspect.run import rates as rates_of
 

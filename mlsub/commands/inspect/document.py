@@ -1,20 +1,13 @@
-"""An inspection as a document, and as results for CI.
-
-The entry with most to ask about comes first, and once a rule what would explain it.
-"""
+"""An inspection as a document: the entry with most to ask about first, and once a rule what would explain it."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
-from pathlib import Path
 
 import msgspec
 
 from mlsub.commands.inspect.model import Inspected, Inspection, Rates
-from mlsub.findings import Finding, Verdict
+from mlsub.findings import Finding
 from mlsub.present.document import Column, Document, Facts, Findings, Section, Table, Text, document, section
-from mlsub.present.results import Outcome, Results, part
-from mlsub.rules.catalogue import catalogue, finding
+from mlsub.rules.catalogue import catalogue
 
 
 def document_of(inspection: Inspection) -> Document:
@@ -75,20 +68,3 @@ def _size(entries: int, logs: int) -> str:
 
 def _many(count: int, one: str, more: str) -> str:
     return f"{count:,} {one if count == 1 else more}"
-
-
-def results_of(inspection: Inspection, root: Path, skipped: Sequence[str]) -> Results:
-    """A part for each entry, whose findings count, and one for the places that could not be inspected."""
-    parts = [
-        part(
-            f"{entry.path} (v{entry.round})",
-            [one.finding for one in entry.observations],
-            lambda _: Outcome.COUNTS,
-            root=str(root),
-        )
-        for entry in inspection.entries
-    ]
-    if skipped:
-        lost = [finding("check.failed", ".", line) for line in skipped]
-        parts.append(part("not inspected", lost, lambda _: Outcome.NOT_CHECKED, verdict=Verdict.NOT_CHECKED))
-    return Results("inspect", tuple(parts))

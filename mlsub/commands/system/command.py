@@ -187,15 +187,28 @@ def check(files: tuple[str, ...], round_: str | None, usage: str | None, strict:
     Exit status: 0 accepted, 1 rejected, 2 nothing to check.
     """
     from mlsub.commands.system.document import checks_document
-    from mlsub.commands.system.run import Checks, check_file, files_in, reports_of
-    from mlsub.present.results import of_reports
+    from mlsub.commands.system.run import Checks, check_file, files_in
+    from mlsub.present.results import Results, of_verdict
 
     with target.or_refused():
         checks = Checks(systems=tuple(check_file(file, round_, usage) for file in files_in(files)))
     target.write(
         checks,
         lambda: checks_document(checks),
-        results=lambda: of_reports("system check", reports_of(checks), strict=strict),
+        results=lambda: Results(
+            "system check",
+            tuple(
+                of_verdict(
+                    one.path,
+                    one.official,
+                    one.findings,
+                    rules=f"{one.usage} v{one.round}",
+                    strict=strict,
+                    checked=[one.path],
+                )
+                for one in checks.systems
+            ),
+        ),
     )
     sys.exit(checks.exit_status(strict=strict))
 

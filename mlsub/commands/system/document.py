@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import Any
 
-from mlsub.commands.system.run import Checks, Known, reports_of
+from mlsub.commands.system.run import Checked, Checks, Known
+from mlsub.findings import Verdict
 from mlsub.present.document import (
     Column,
     Document,
@@ -20,7 +22,7 @@ from mlsub.present.document import (
     section,
 )
 from mlsub.present.entries import summary
-from mlsub.submission.report import Report
+from mlsub.submission.report import Report, SystemResult
 from mlsub.systems.catalogue import System
 from mlsub.systems.draft import Draft
 
@@ -84,10 +86,30 @@ def _shown(value: Any) -> str:
 
 def checks_document(checks: Checks) -> Document:
     """For each round every defect once with all its places, then the verdict, where people look."""
-    return Document("System descriptions", tuple(map(_checked, reports_of(checks))), bare=True)
+    groups = groupby(sorted(checks.systems, key=_rules), key=_rules)
+    return Document("System descriptions", tuple(_checked(list(group)) for _, group in groups), bare=True)
 
 
-def _checked(report: Report) -> Section:
-    """``round_from`` of such a report says in words how its round is known."""
-    rules = Span(f"{report.usage} v{report.round}", "strong")
-    return Section((rules, report.round_from or ""), tuple(said((Findings(report.findings), *summary(report)))))
+def _rules(checked: Checked) -> tuple[str, str]:
+    """By which rules a description was checked, and how that is known."""
+    how = {
+        "given": "",
+        "folder": f" (read off the folder {checked.round_from})",
+        "newest": " (the newest round, which asks most; --round names another)",
+    }
+    return f"{checked.usage} v{checked.round}", how[checked.how]
+
+
+def _checked(systems: Iterable[Checked]) -> Section:
+    systems = tuple(systems)
+    rules, how = _rules(systems[0])
+    rejected = any(checked.official is Verdict.REJECTED for checked in systems)
+    report = Report(
+        usage=systems[0].usage,
+        round=systems[0].round,
+        root=".",
+        official=Verdict.REJECTED if rejected else Verdict.ACCEPTED,
+        systems=tuple(SystemResult(path=c.path, organisation="", official=c.official) for c in systems),
+        findings=tuple(finding for checked in systems for finding in checked.findings),
+    )
+    return Section((Span(rules, "strong"), how), tuple(said((Findings(report.findings), *summary(report)))))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import groupby
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -15,7 +14,6 @@ from mlsub.present.envelope import Answer
 from mlsub.rounds import Round, get_round, known_rounds
 from mlsub.rounds.names import find_round, find_usage
 from mlsub.submission.locate import Place, Target, infer_round
-from mlsub.submission.report import Report, SystemResult
 from mlsub.systems.catalogue import System
 from mlsub.systems.description import read_description
 from mlsub.systems.draft import Draft
@@ -135,35 +133,6 @@ def check_file(file: Path, round_text: str | None = None, usage: str | None = No
         round_from=folder,
         official=Verdict.ACCEPTED if description.accepted else Verdict.REJECTED,
         findings=description.findings,
-    )
-
-
-def reports_of(checks: Checks) -> list[Report]:
-    """A report for each round, and each way in which it is known; ``round_from`` says that in words."""
-    groups = groupby(sorted(checks.systems, key=_rules), key=_rules)
-    return [_report(how, tuple(group)) for (_, how), group in groups]
-
-
-def _rules(checked: Checked) -> tuple[str, str]:
-    """By which rules a description was checked, and how that is known."""
-    how = {
-        "given": "",
-        "folder": f" (read off the folder {checked.round_from})",
-        "newest": " (the newest round, which asks most; --round names another)",
-    }
-    return f"{checked.usage} v{checked.round}", how[checked.how]
-
-
-def _report(how: str, systems: Sequence[Checked]) -> Report:
-    rejected = any(checked.official is Verdict.REJECTED for checked in systems)
-    return Report(
-        usage=systems[0].usage,
-        round=systems[0].round,
-        root=".",
-        official=Verdict.REJECTED if rejected else Verdict.ACCEPTED,
-        systems=tuple(SystemResult(path=c.path, organisation="", official=c.official) for c in systems),
-        findings=tuple(finding for checked in systems for finding in checked.findings),
-        round_from=how,
     )
 
 
