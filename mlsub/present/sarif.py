@@ -127,7 +127,10 @@ def _result(result: Result, index: int) -> dict[str, Any]:
 
 def _artifact(file: str) -> dict[str, str]:
     """A file as an address; one outside of the repository by its absolute path."""
-    path = quote(os.fsencode(file))
+    try:
+        path = quote(os.fsencode(file))
+    except UnicodeEncodeError:  # Of a text, not of a file system.
+        path = quote(plain(file))
     return {"uri": f"file://{path}"} if os.path.isabs(file) else {"uri": path, "uriBaseId": _ROOT}  # noqa: PTH117
 
 
