@@ -9,13 +9,18 @@ from typing import Any
 
 import click
 
+from mlsub.commands.settings import Setting, config_options
+
 
 class Command(click.Command):
-    """A command whose help starts with ``example``."""
+    """A command whose help starts with ``example``; ``shows_settings`` says that its answer names the settings file."""
 
-    def __init__(self, *args: Any, example: str, **extra: Any) -> None:
+    def __init__(self, *args: Any, example: str, shows_settings: bool = False, **extra: Any) -> None:
         super().__init__(*args, **extra)
         self.example = example
+        self.shows_settings = shows_settings
+        if any(isinstance(param, Setting) for param in self.params):
+            self.params += config_options()
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The example, and then the text."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from mlsub.commands.ending import COULD_NOT
+from mlsub.commands.settings import setting
 from mlsub.present import FORMATS
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def write_text(text: str) -> None:
 
 def format_options(*formats: str) -> Callable[[F], F]:
     """--format, one of these; text if not given."""
-    return click.option(
+    return setting(
         "--format",
         "format_",
         type=click.Choice(formats),
@@ -122,7 +123,7 @@ def output_options(
         if format_of_file is None:
             return format_options(*formats)(_output_file(called))
         by_name = "Set the output format; otherwise taken from the ending of FILE, or text."
-        return click.option("--format", "format_", type=click.Choice(formats), help=by_name)(_output_file(called))
+        return setting("--format", "format_", type=click.Choice(formats), help=by_name)(_output_file(called))
 
     return decorate
 

@@ -21,10 +21,11 @@ RCP = {"pass": "pass", "fail": "fail", "missing": "missing", "bypassed": "bypass
 class Reports(Answer, frozen=True, kw_only=True):
     """A report for each round, then one for each path that could not be checked. Fields may be added."""
 
-    SCHEMA: ClassVar[int] = 1
+    SCHEMA: ClassVar[int] = 2
     OPEN: ClassVar[bool] = True
 
     reports: Annotated[tuple[Annotated[Report, Says(**A_VERDICT_HAS_LOGS)], ...], Says(minItems=1)]
+    settings: Annotated[str | None, Says("The settings file in force; null without one.")] = None
 
 
 def entries_table(entries: Iterable[EntryResult]) -> Table:
@@ -125,12 +126,13 @@ def counts_of(report: Report) -> list[str]:
 
 def beside(report: Report) -> Iterator[str]:
     """How many findings there are that are not part of the official verdict, in sentences."""
-    house = [f for f in report.findings if f.kind is Kind.HOUSE and f.severity is Severity.ERROR]
+    counted = [finding for finding in report.findings if finding.suppressed is None]
+    house = [f for f in counted if f.kind is Kind.HOUSE and f.severity is Severity.ERROR]
     if house:
         files = len({finding.path for finding in house})
         breaks = f"{len(house)} finding{'s' * (len(house) > 1)}"
         yield f"{breaks} of your own rules, in {files} file{'s' * (files > 1)}"
-    review = [finding for finding in report.findings if finding.kind is Kind.REVIEW]
+    review = [finding for finding in counted if finding.kind is Kind.REVIEW]
     if review:
         rules = len({finding.rule for finding in review})
         yield (

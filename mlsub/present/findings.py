@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from mlsub.findings import Finding, Kind, Severity
+from mlsub.findings import Finding, Kind, Severity, Suppression
 from mlsub.present.document import Cell, Facts, Findings, Lines, Meaning, Section, Span
 
 #: Places shown for one defect; JSON has them all.
@@ -12,12 +12,15 @@ MAX_PLACES = 10
 MEANINGS: dict[Severity, Meaning] = {Severity.ERROR: "bad", Severity.WARNING: "note", Severity.INFO: "plain"}
 _ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
+#: What a finding is called that does not count.
+SUPPRESSED = {"waiver": "waived", "baseline": "known"}
+
 
 def grouped(findings: Iterable[Finding]) -> list[list[Finding]]:
     """The same defect in many places is one group; what rejects comes first."""
-    groups: dict[tuple[str | None, ...], list[Finding]] = {}
+    groups: dict[tuple[object, ...], list[Finding]] = {}
     for finding in findings:
-        key = (finding.rule, finding.message, finding.expected, finding.fix, finding.severity)
+        key = (finding.rule, finding.message, finding.expected, finding.fix, finding.severity, finding.suppressed)
         groups.setdefault(key, []).append(finding)
 
     def rank(group: list[Finding]) -> tuple[int, int, str]:
@@ -40,6 +43,8 @@ def label_of(first: Finding, block: Findings) -> str:
     """Kind and severity of a defect, as the block shows it."""
     kind = first.severity.value if first.kind is Kind.OFFICIAL else f"{first.kind.value} {first.severity.value}"
     label = kind if block.label is None else block.label
+    if first.suppressed is not None:
+        return f"{SUPPRESSED[first.suppressed.by]} {label}"
     return f"forgiven {label}" if block.forgiven and first.rejects else label
 
 
@@ -55,7 +60,14 @@ def facts_of(group: Sequence[Finding]) -> Iterator[tuple[str, Cell]]:
     yield "in", Lines((*places, *more))
     if first.fix is not None:
         yield "fix", first.fix
+    if first.suppressed is not None:
+        yield SUPPRESSED[first.suppressed.by], why_suppressed(first.suppressed)
     yield "source", first.source
+
+
+def why_suppressed(by: Suppression) -> str:
+    """Why a finding does not count, until when, and who says so."""
+    return f"{by.reason} ({f'until {by.until}; ' if by.until else ''}{by.source})"
 
 
 def _place(finding: Finding, *, own: bool) -> tuple[str | Span, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import msgspec
@@ -162,6 +163,13 @@ class SystemResult(msgspec.Struct, frozen=True, kw_only=True):
     facts: SystemFacts | None = None
 
 
+class Hidden(msgspec.Struct, frozen=True):
+    """How many findings a report leaves out, and by which option or setting."""
+
+    by: Annotated[str, Says(enum=["select", "ignore", "per-path-ignores"])]
+    findings: Annotated[int, Says(minimum=1)]
+
+
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """Everything one check found.
 
@@ -178,16 +186,21 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     systems: tuple[SystemResult, ...] = ()
     findings: tuple[Annotated[Finding, Says(**_OF_A_FINDING)], ...] = ()
     round_from: Annotated[str | None, Says("The folder that the round was read off; null where it was given.")] = None
+    hidden: Annotated[tuple[Hidden, ...], Says("Findings that somebody chose not to see.")] = ()
 
     def exit_status(self, *, strict: bool = False) -> int:
-        """0 accepted, 1 rejected or against the user's own rules (or, if strict, any review finding), 2 not checked."""
+        """0 accepted, 1 rejected or against the user's own rules (or, if strict, any review finding), 2 not checked.
+
+        What a waiver or the baseline suppresses does not count, but never changes the official verdict.
+        """
         if self.official is Verdict.NOT_CHECKED:
             return 2
         if self.official is Verdict.REJECTED:
             return 1
-        if any(f.kind is Kind.HOUSE and f.severity is Severity.ERROR for f in self.findings):
+        counted = [finding for finding in self.findings if finding.suppressed is None]
+        if any(f.kind is Kind.HOUSE and f.severity is Severity.ERROR for f in counted):
             return 1
-        return int(strict and any(f.kind is Kind.REVIEW for f in self.findings))
+        return int(strict and any(f.kind is Kind.REVIEW for f in counted))
 
 
 def select(report: Report, select: tuple[str, ...], ignore: tuple[str, ...]) -> Report:
@@ -196,9 +209,16 @@ def select(report: Report, select: tuple[str, ...], ignore: tuple[str, ...]) -> 
     A rule id or the start of one selects: ``key``, ``key.seed``, ``run.event-type``.
     """
 
-    def wanted(rule: str) -> bool:
-        if rule.startswith("check."):
-            return True  # Why nothing was checked is never hidden.
-        return (not select or rule.startswith(select)) and not rule.startswith(ignore)
+    def unselected(found: Finding) -> bool:
+        return bool(select) and not found.rule.startswith(select)
 
-    return msgspec.structs.replace(report, findings=tuple(f for f in report.findings if wanted(f.rule)))
+    return hide(hide(report, "select", unselected), "ignore", lambda found: found.rule.startswith(ignore))
+
+
+def hide(report: Report, by: str, unwanted: Callable[[Finding], bool]) -> Report:
+    """The report without some findings, and with their number. Why nothing was checked is never hidden."""
+    kept = tuple(found for found in report.findings if found.rule.startswith("check.") or not unwanted(found))
+    left_out = len(report.findings) - len(kept)
+    if not left_out:
+        return report
+    return msgspec.structs.replace(report, findings=kept, hidden=(*report.hidden, Hidden(by, left_out)))

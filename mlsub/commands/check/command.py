@@ -6,46 +6,66 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.commands.asked import Asked, asks, check_rule_names
+from mlsub.commands.asked import Asked, asks, check_rule_names, named
+from mlsub.commands.check.baseline import baseline_options, check_baseline, with_baseline
 from mlsub.commands.lazy import Command
 from mlsub.commands.options import Target, exit_with, output_options, tell_unchecked
+from mlsub.commands.settings import current, setting
 
 if TYPE_CHECKING:
     from mlsub.submission.report import Report
 
 
-@click.command("check", cls=Command, example="mlsub check v5.1/ACME")
-@asks(rules=True, convergence=True)
-@click.option("--strict", is_flag=True, help="Exit with 1 if there are review findings.")
-@click.option("--select", multiple=True, metavar="RULE", help="Show only findings of this rule or prefix; repeatable.")
-@click.option("--ignore", multiple=True, metavar="RULE", help="Hide findings of this rule or prefix; repeatable.")
+@click.command("check", cls=Command, example="mlsub check v5.1/ACME", shows_settings=True)
+@asks(rules=True, convergence=True, required=False)
+@setting("--strict/--no-strict", help="Exit with 1 if there are review findings.")
+@setting("--select", multiple=True, metavar="RULE", help="Show only findings of this rule or prefix; repeatable.")
+@setting("--ignore", multiple=True, metavar="RULE", help="Hide findings of this rule or prefix; repeatable.")
+@baseline_options
+@click.option("--show-settings", is_flag=True, help="Show each setting, its value and its source; check nothing.")
 @output_options("check")
 def command(
     asked: Asked,
     strict: bool,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
+    baseline: str | None,
+    write_baseline: bool,
+    show_settings: bool,
     target: Target,
 ) -> None:
     """Check logs, benchmark folders, organisations' trees or folders of organisations.
 
     Nothing is written into what is checked. The verdict is that of the official checker in force for the round;
-    --select and --ignore choose what is shown and what --strict counts, never the verdict.
+    --select and --ignore choose what is shown and what --strict counts, never the verdict. Settings may come from a
+    file or MLSUB_ variables; see docs/configuration.md.
 
     Exit status: 0 accepted, 1 rejected or against --rules, 2 something could not be checked.
     """
+    if show_settings:
+        from mlsub.commands.check.shown import shown, shown_document
+
+        found = shown(click.get_current_context())
+        target.write(found, lambda: shown_document(found), "settings")
+        return
+    named(asked.paths)
     from mlsub.commands.check.document import document_of
     from mlsub.present.entries import Reports
 
+    check_baseline(baseline, write=write_baseline, force=target.force)
     reports = _unknown_rules((*select, *ignore), target.format)
     if not reports:
-        reports = asked.check()
+        reports = with_baseline(asked.check(), baseline, asked.paths, write=write_baseline, force=target.force)
         if select or ignore:
             from mlsub.submission.report import select as choose
 
             reports = [choose(report, select, ignore) for report in reports]
     as_text = target.format == "text"
-    target.write(Reports(reports=tuple(reports)), lambda: document_of(reports, verdict_last=as_text))
+    own = current().loaded
+    target.write(
+        Reports(reports=tuple(reports), settings=str(own.file) if own else None),
+        lambda: document_of(reports, verdict_last=as_text, settings=own.summary if own else None),
+    )
     if not as_text or target.file:
         tell_unchecked(reports)
     exit_with(reports, strict=strict)

@@ -10,6 +10,7 @@ import click
 from mlsub.commands.asked import Asked, asks, check_rule_names
 from mlsub.commands.lazy import Command
 from mlsub.commands.options import Target, format_options, tell
+from mlsub.commands.settings import on_command_line
 from mlsub.present import FORMATS
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def command(asked: Asked, write: bool, wanted: tuple[str, ...], truncate: bool, 
     from mlsub.commands.fix.run import fix
 
     if truncate:
-        if wanted or asked.round or asked.usage or format_ == "diff":
+        if wanted or on_command_line("round", "usage") or format_ == "diff":
             raise click.UsageError("--truncate looks at sizes alone: leave out --select, --round, --usage and diff.")
         _truncate(asked.paths, limit, format_, write=write)
     check_rule_names(wanted)

@@ -10,6 +10,7 @@ import click
 from mlsub.commands.asked import Asked, asks, check_rule_names
 from mlsub.commands.lazy import Command
 from mlsub.commands.options import Target, output_options, tell
+from mlsub.commands.settings import setting
 from mlsub.io.errors import MlsubError
 from mlsub.present.terminal import progress_bar
 
@@ -22,12 +23,10 @@ if TYPE_CHECKING:
 @click.option(
     "--against", metavar="PATH", multiple=True, help="Compare with these runs too, but report only on PATH; repeatable."
 )
-@click.option(
+@setting(
     "--select", "selected", metavar="RULE", multiple=True, help="Show only findings of this rule or prefix; repeatable."
 )
-@click.option(
-    "--ignore", "ignored", metavar="RULE", multiple=True, help="Hide findings of this rule or prefix; repeatable."
-)
+@setting("--ignore", "ignored", metavar="RULE", multiple=True, help="Hide findings of this rule or prefix; repeatable.")
 @click.option("--rates", is_flag=True, help="Show how often each rule applies instead of the findings.")
 @output_options("inspect")
 def command(

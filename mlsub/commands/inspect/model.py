@@ -42,7 +42,7 @@ class Inspected(msgspec.Struct, frozen=True, kw_only=True):
 class Inspection(Answer, frozen=True, kw_only=True):
     """Everything one inspection found: the entry with most to ask about first, entries without findings last."""
 
-    SCHEMA: ClassVar[int] = 2
+    SCHEMA: ClassVar[int] = 3
 
     entries: tuple[Inspected, ...]
 

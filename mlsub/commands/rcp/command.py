@@ -12,6 +12,7 @@ import click
 from mlsub.commands.asked import Asked, asks, one_benchmark, rcp_points
 from mlsub.commands.lazy import LazyGroup
 from mlsub.commands.options import Target, format_option, output_options, tell, write_output
+from mlsub.commands.settings import setting
 from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ _MAX_PROBLEMS = 20
 
 def _common(function: F) -> F:
     """BENCHMARK with --round, --usage and --rcp-points."""
-    usage = click.option("--usage", metavar="USAGE", help="Set training or hpc.")
+    usage = setting("--usage", metavar="USAGE", help="Set training or hpc.")
     return one_benchmark(usage(rcp_points(function)))
 
 

@@ -12,6 +12,7 @@ import click
 from mlsub.commands.asked import one_benchmark, overlay_of
 from mlsub.commands.lazy import LazyGroup
 from mlsub.commands.options import Target, output_options
+from mlsub.commands.settings import setting
 from mlsub.io.errors import MlsubError
 
 if TYPE_CHECKING:
@@ -22,9 +23,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def _usage_and_rules(function: F) -> F:
     """--usage and --rules; the function gets the path of the rules as ``overlay``."""
-    usage = click.option("--usage", metavar="USAGE", help="Set training, hpc or rehearsal.")
+    usage = setting("--usage", metavar="USAGE", help="Set training, hpc or rehearsal.")
     own = "Add rules of your own; see docs/overlay.md."
-    return usage(click.option("--rules", "overlay", metavar="FILE", callback=_overlay, help=own)(function))
+    return usage(setting("--rules", "overlay", metavar="FILE", callback=_overlay, help=own)(function))
 
 
 def _overlay(_: click.Context, __: click.Parameter, file: str | None) -> str | None:

@@ -75,7 +75,7 @@ class Sealing(Answer, frozen=True, kw_only=True):
     ``receipt`` is null where nothing was written.
     """
 
-    SCHEMA: ClassVar[int] = 1
+    SCHEMA: ClassVar[int] = 2
 
     file: str
     files: int | None = None

@@ -13,6 +13,7 @@ import click
 
 from mlsub.commands.lazy import LazyGroup
 from mlsub.commands.options import Target, output_options, write_output, write_text
+from mlsub.commands.settings import setting
 from mlsub.io.errors import MlsubError
 from mlsub.present import FORMATS
 
@@ -170,14 +171,14 @@ def _put(draft: Draft, output: str | None, *, force: bool) -> None:
 
 @command.command("check", example="mlsub system check v5.1/ACME/systems")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path())
-@click.option(
+@setting(
     "--round",
     "round_",
     metavar="ROUND",
     help="Set the round, such as 1.0; otherwise taken from the folders, or the newest.",
 )
-@click.option("--usage", metavar="USAGE", help="Set training, hpc or rehearsal.")
-@click.option("--strict", is_flag=True, help="Exit with 1 if there are review findings.")
+@setting("--usage", metavar="USAGE", help="Set training, hpc or rehearsal.")
+@setting("--strict/--no-strict", help="Exit with 1 if there are review findings.")
 @output_options("system check")
 def check(files: tuple[str, ...], round_: str | None, usage: str | None, strict: bool, target: Target) -> None:
     """Check system descriptions: the official verdict, and what a careful reviewer would ask.

@@ -63,7 +63,7 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
 class Checks(Answer, frozen=True, kw_only=True):
     """The verdict on each description."""
 
-    SCHEMA: ClassVar[int] = 1
+    SCHEMA: ClassVar[int] = 2
 
     systems: tuple[Checked, ...]
 

@@ -38,7 +38,7 @@ class Opened(msgspec.Struct, frozen=True, kw_only=True):
 class Unsealing(Answer, frozen=True, kw_only=True):
     """What became of a sealed file: what was opened, or null and why it is refused."""
 
-    SCHEMA: ClassVar[int] = 1
+    SCHEMA: ClassVar[int] = 2
 
     opened: Opened | None
     findings: tuple[Finding, ...]

@@ -29,7 +29,7 @@ _MAX_RECEIPT = 1 << 20
 class Checked(Answer, frozen=True, kw_only=True):
     """What was compared with what, in words; what differs; what to note."""
 
-    SCHEMA: ClassVar[int] = 1
+    SCHEMA: ClassVar[int] = 2
 
     compared: str
     findings: tuple[Finding, ...]
