@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from mlsub.config.paths import from_here
 from mlsub.io.tomlfile import MAX_BYTES, read_toml
 from mlsub.io.yamlfile import FileProblemsError
 from mlsub.submission.locate import is_folder, is_organisation
@@ -57,7 +58,7 @@ def _is_settings(file: Path, *, ours: bool = True) -> bool:
         with file.open("rb") as stream:
             if b"mlsub" not in stream.read(MAX_BYTES):
                 return False
-        tools = read_toml(file).content.get("tool")
+        tools = read_toml(file, from_here(file)).content.get("tool")
     except OSError:
         return False
     except FileProblemsError:

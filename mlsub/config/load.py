@@ -12,6 +12,7 @@ import msgspec
 
 from mlsub.config.find import PYPROJECT
 from mlsub.config.model import FILES, FORM, TABLE, WrittenSettings, WrittenWaiver, names
+from mlsub.config.paths import from_here
 from mlsub.io.documents import tree_of
 from mlsub.io.tomlfile import Place, TomlFile, line_of, read_toml
 from mlsub.io.yamlfile import FileProblemsError, Problem
@@ -66,7 +67,7 @@ def load(file: Path) -> Loaded:
         FileProblemsError: it cannot be read, or is not what it should be; says where and what was meant.
     """
     absolute = Path(os.path.abspath(file))  # noqa: PTH100  (links keep the names people gave them)
-    shown = _shown(absolute)
+    shown = from_here(absolute)
     toml = read_toml(absolute, shown)
     table = TABLE if absolute.name == PYPROJECT else ()
     content: Any = toml.content
@@ -135,12 +136,3 @@ _ELSEWHERE = "expected a path below the folder of this file, with / between fold
 def _below(pattern: str) -> bool:
     path = PurePosixPath(pattern)
     return not path.is_absolute() and ".." not in path.parts and "\\" not in pattern
-
-
-def _shown(file: Path) -> str:
-    """A file as seen from the current folder: relative where it lies in it or a little above."""
-    try:
-        relative = os.path.relpath(file)
-    except (OSError, ValueError):
-        return str(file)
-    return relative if relative.count("..") <= 2 else str(file)

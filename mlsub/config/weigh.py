@@ -41,10 +41,10 @@ def weigh(reports: Sequence[Report], loaded: Loaded, paths: Sequence[str], today
     if all(report.official is not Verdict.NOT_CHECKED for report in reports):
         notes += _unused([waiver for waiver in valid if waiver.number not in used], loaded, paths)
     if weighed and notes:
-        first = weighed[0]
-        file = os.path.relpath(loaded.file, first.root)
+        at = next((at for at, one in enumerate(weighed) if one.official is not Verdict.NOT_CHECKED), 0)
+        file = os.path.relpath(loaded.file, weighed[at].root)
         placed = tuple(msgspec.structs.replace(note, path=file) for note in notes)
-        weighed[0] = msgspec.structs.replace(first, findings=(*first.findings, *placed))
+        weighed[at] = msgspec.structs.replace(weighed[at], findings=(*weighed[at].findings, *placed))
     return [_without_ignored(report, loaded) for report in weighed]
 
 

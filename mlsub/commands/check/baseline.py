@@ -46,7 +46,8 @@ def with_baseline(
         _write(reports, file, paths, force=force)
     marked, gone = suppress(reports, read_baseline(file), file, paths)
     if gone:
-        tell(f"{gone} of the findings in {file} are gone; --write-baseline removes them", "check")
+        many = f"{gone} findings in {file} are gone; --write-baseline removes them"
+        tell(many if gone > 1 else f"1 finding in {file} is gone; --write-baseline removes it", "check")
     return marked
 
 
@@ -82,4 +83,3 @@ def _write(reports: Sequence[Report], file: Path, paths: Sequence[str], *, force
     old = _known(file, write=True, force=force)
     made = baseline_of(reports, file, paths, old)
     write_output(file, made.content(), force=old is not None or force)
-    tell(f"written: {file}: {sum(known.count for known in made.findings)} findings", "check")
