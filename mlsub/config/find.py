@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mlsub.config.paths import from_here
-from mlsub.io.tomlfile import MAX_BYTES, read_toml
-from mlsub.io.yamlfile import FileProblemsError
 from mlsub.submission.locate import is_folder, is_organisation
 
 PYPROJECT = "pyproject.toml"
@@ -54,6 +52,9 @@ def _is_settings(file: Path, *, ours: bool = True) -> bool:
     """
     if file.name != PYPROJECT:
         return True
+    from mlsub.io.tomlfile import MAX_BYTES, read_toml
+    from mlsub.io.yamlfile import FileProblemsError
+
     try:
         with file.open("rb") as stream:
             if b"mlsub" not in stream.read(MAX_BYTES):

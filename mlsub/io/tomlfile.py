@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import stat
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any, NoReturn
@@ -74,6 +74,9 @@ def read_toml(file: Path, shown: str | None = None) -> TomlFile:
     except UnicodeDecodeError:
         _refuse(name, 1, "cannot be read: not UTF-8 text")
     try:
+        if line := _endless_key(text):
+            # Python's reader needs memory in the square of its length.
+            _refuse(name, line, f"not TOML: {_DEEP}")
         return TomlFile(name, text, _plain(tomllib.loads(text)))
     except RecursionError:
         _refuse(name, 1, f"not TOML: {_DEEP}")
@@ -106,16 +109,30 @@ def _plain(value: Any, depth: int = 0) -> Any:
     return value.isoformat() if isinstance(value, date | time | datetime) else value
 
 
+def _endless_key(text: str) -> int:
+    """The line of a dotted key with more parts than any document is deep; 0 without one."""
+    parts = 0
+    for part, line in _tokens(text) if text.count(".") > MAX_DEPTH else ():
+        parts = 0 if part in "=,[]{}\n" else parts + (part == ".")
+        if parts > MAX_DEPTH:
+            return line
+    return 0
+
+
+def _tokens(text: str) -> Iterator[tuple[str, int]]:
+    """The tokens of a text, without comments, and the line of each; as far as the text is TOML, they are TOML's."""
+    line = 1
+    for match in _TOKEN.finditer(text):
+        if not match[0].startswith("#"):
+            yield match[0], line
+        line += match[0].count("\n")
+
+
 class _Lines:
     """A walk through text that is TOML, as :mod:`tomllib` has found: it need not look for mistakes."""
 
     def __init__(self, text: str) -> None:
-        self._tokens: list[tuple[str, int]] = []
-        line = 1
-        for match in _TOKEN.finditer(text):
-            if not match[0].startswith("#"):
-                self._tokens.append((match[0], line))
-            line += match[0].count("\n")
+        self._tokens = list(_tokens(text))
         self._at = 0
         self._found: dict[Place, int] = {}
         self._tables: dict[Place, int] = {}

@@ -55,7 +55,7 @@ WRONG = {
 HOSTILE = {
     "deep lists": b"a = " + b"[" * 50_000,
     "deep tables": b"a = " + b"{a = " * 20_000,
-    "a long key": b"a." * 3_000 + b"a = 1",
+    "a long key": b"a." * 100_000 + b"a = 1",
     "a number of many digits": b"jobs = " + b"9" * 100_000,
     "a number of many hexadecimal digits": b"jobs = 0x" + b"f" * 100_000,
     "large": b"#" * (MAX_BYTES + 1),

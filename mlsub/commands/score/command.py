@@ -12,6 +12,7 @@ import click
 from mlsub.commands.asked import Asked, asks
 from mlsub.commands.lazy import Command
 from mlsub.commands.options import Target, exit_with, output_options, tell, tell_unchecked
+from mlsub.commands.settings import current
 from mlsub.io.errors import MlsubError
 from mlsub.present import FORMATS
 
@@ -113,7 +114,8 @@ def _deliver(reports: Sequence[Report], target: Target) -> None:
         from mlsub.present.entries import Reports
         from mlsub.present.envelope import answer
 
-        target.put(answer("score", Reports(reports=tuple(reports))))
+        own = current().loaded
+        target.put(answer("score", Reports(reports=tuple(reports), settings=str(own.file) if own else None)))
     if target.format != "text" or target.file is not None:
         tell_unchecked(reports)
     if target.format == "json":

@@ -11,6 +11,7 @@ import click
 from mlsub.commands.asked import Asked, asks
 from mlsub.commands.lazy import Command
 from mlsub.commands.options import Target, exit_with, format_option, tell_unchecked
+from mlsub.commands.settings import weighed
 from mlsub.io.errors import MlsubError
 from mlsub.present.terminal import progress_bar
 
@@ -106,7 +107,9 @@ def _check(paths: Sequence[str], settings: Settings, *, inspected: bool) -> list
 
         folds = (TraceFold,)
     with progress_bar() as progress:
-        checked = check_with_logs(paths, replace(settings, progress=progress, folds=folds))
+        read = check_with_logs(paths, replace(settings, progress=progress, folds=folds))
+    reports = weighed([one.report for one in read], paths)
+    checked = [replace(one, report=report) for one, report in zip(read, reports, strict=True)]
     tell_unchecked([one.report for one in checked])
     if not any(one.report.entries for one in checked):
         if any(one.report.logs for one in checked):
