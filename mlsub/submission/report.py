@@ -189,16 +189,45 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
             return 1
         return int(strict and any(f.kind is Kind.REVIEW for f in self.findings))
 
+    def rejecting(self) -> tuple[Finding, ...]:
+        """The official errors but those of runs that are forgiven, because their entry is accepted all the same."""
+        if self.official is Verdict.ACCEPTED:
+            return ()
+        accepted = {entry.path for entry in self.entries if entry.official is Verdict.ACCEPTED}
+        forgiven = {log.path for log in self.logs if (log.path.rpartition("/")[0] or ".") in accepted}
+        return tuple(f for f in self.findings if f.rejects and (f.path not in forgiven or f.rule.startswith("tree.")))
 
-def select(report: Report, select: tuple[str, ...], ignore: tuple[str, ...]) -> Report:
-    """The report with only the findings asked for; the verdict stays what it is.
 
-    A rule id or the start of one selects: ``key``, ``key.seed``, ``run.event-type``.
+class Choice(msgspec.Struct, frozen=True, kw_only=True):
+    """Which findings are shown; what is left out counts for nothing but the official verdict.
+
+    ``select`` and ``ignore`` are rules or the start of some: ``key``, ``key.seed``, ``run.event-type``. ``only`` is the
+    kind of findings, ``severity`` the least that is shown.
     """
 
-    def wanted(rule: str) -> bool:
-        if rule.startswith("check."):
-            return True  # Why nothing was checked is never hidden.
-        return (not select or rule.startswith(select)) and not rule.startswith(ignore)
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    only: Kind | None = None
+    severity: Severity = Severity.INFO
 
-    return msgspec.structs.replace(report, findings=tuple(f for f in report.findings if wanted(f.rule)))
+    def wants(self, finding: Finding) -> bool:
+        """Whether a finding is shown."""
+        return (
+            (not self.select or finding.rule.startswith(self.select))
+            and not (self.ignore and finding.rule.startswith(self.ignore))
+            and (self.only is None or finding.kind is self.only)
+            and _RANK.index(finding.severity) <= _RANK.index(self.severity)
+        )
+
+
+_RANK = list(Severity)
+
+
+def choose(report: Report, choice: Choice) -> Report:
+    """The report with only the findings asked for; the verdict stays what it is.
+
+    Why nothing was checked is never left out.
+    """
+    unchecked = report.official is Verdict.NOT_CHECKED
+    kept = (f for f in report.findings if choice.wants(f) or f.rule.startswith("check.") or (unchecked and f.rejects))
+    return msgspec.structs.replace(report, findings=tuple(kept))

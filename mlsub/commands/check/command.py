@@ -7,48 +7,50 @@ from typing import TYPE_CHECKING
 import click
 
 from mlsub.commands.asked import Asked, asks, check_rule_names
+from mlsub.commands.choice import choice_options
 from mlsub.commands.lazy import Command
 from mlsub.commands.options import Target, exit_with, output_options, tell_unchecked
 
 if TYPE_CHECKING:
-    from mlsub.submission.report import Report
+    from mlsub.present.findings import Detail
+    from mlsub.submission.report import Choice, Report
 
 
 @click.command("check", cls=Command, example="mlsub check v5.1/ACME")
 @asks(rules=True, convergence=True)
 @click.option("--strict", is_flag=True, help="Exit with 1 if there are review findings.")
-@click.option("--select", multiple=True, metavar="RULE", help="Show only findings of this rule or prefix; repeatable.")
-@click.option("--ignore", multiple=True, metavar="RULE", help="Hide findings of this rule or prefix; repeatable.")
+@choice_options(check_rules=False)
 @output_options("check")
 def command(
     asked: Asked,
     strict: bool,
-    select: tuple[str, ...],
-    ignore: tuple[str, ...],
+    choice: Choice,
+    detail: Detail | None,
     target: Target,
 ) -> None:
     """Check logs, benchmark folders, organisations' trees or folders of organisations.
 
-    Nothing is written into what is checked. The verdict is that of the official checker in force for the round;
-    --select and --ignore choose what is shown and what --strict counts, never the verdict.
+    Nothing is written into what is checked. The verdict is that of the official checker in force for the round, and no
+    option that chooses findings changes it; a finding that is hidden does not count for --strict or --rules.
+
+    What rejects is shown in full, as are official warnings and your own rules; review findings are counted, unless
+    --verbose, --strict, --select or --only review asks for them.
 
     Exit status: 0 accepted, 1 rejected or against --rules, 2 something could not be checked.
     """
     from mlsub.commands.check.document import document_of
     from mlsub.present.entries import Reports
+    from mlsub.present.findings import View
+    from mlsub.submission.report import choose
 
-    reports = _unknown_rules((*select, *ignore), target.format)
-    if not reports:
-        reports = asked.check()
-        if select or ignore:
-            from mlsub.submission.report import select as choose
-
-            reports = [choose(report, select, ignore) for report in reports]
+    reports = _unknown_rules((*choice.select, *choice.ignore), target.format) or asked.check()
+    chosen = tuple(choose(report, choice) for report in reports)
     as_text = target.format == "text"
-    target.write(Reports(reports=tuple(reports)), lambda: document_of(reports, verdict_last=as_text))
-    if not as_text or target.file:
+    view = View.of(choice, detail, strict=strict, page=not as_text)
+    target.write(Reports(reports=chosen), lambda: document_of(reports, view, verdict_last=as_text))
+    if not as_text or target.file or detail == "quiet":
         tell_unchecked(reports)
-    exit_with(reports, strict=strict)
+    exit_with(chosen, strict=strict)
 
 
 def _unknown_rules(prefixes: tuple[str, ...], format_: str) -> list[Report]:
