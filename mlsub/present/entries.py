@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, cast
 
 from mlsub.findings import Says, Verdict
 from mlsub.present.document import Cell, Column, Span, Table, Text
 from mlsub.present.envelope import Answer
-from mlsub.present.verdict import COMPLIANT, MEANINGS, single_logs
-from mlsub.submission.report import A_VERDICT_HAS_LOGS, EntryResult, Report
+from mlsub.present.verdict import COMPLIANT, MEANINGS, organisations, single_logs
+from mlsub.submission.report import A_VERDICT_HAS_LOGS, EntryResult, LogResult, Report, SystemResult
 
+_GOOD = (Verdict.ACCEPTED, COMPLIANT)
 RCP = {"pass": "pass", "fail": "fail", "missing": "missing", "bypassed": "bypassed", "not-required": "-"}
 
 
@@ -30,8 +31,8 @@ def entries_table(entries: Iterable[EntryResult]) -> Table:
     scaled = any(entry.score.scaling != 1 for entry in known)
     expected = not all(entry.score.as_expected for entry in known)
     columns = [
-        *[Column("organisation")] * many,
-        Column("system", when_narrow="keep"),
+        *[Column("organisation", when_narrow="shorten")] * many,
+        Column("system", when_narrow="shorten"),
         Column("benchmark", when_narrow="keep"),
         Column("division", leave_out=3),
         Column("runs", number=True, leave_out=4),
@@ -59,6 +60,32 @@ def entries_table(entries: Iterable[EntryResult]) -> Table:
         for entry in known
     ]
     return Table(tuple(columns), tuple(rows), key=int(many))
+
+
+def organisations_table(report: Report) -> Table:
+    """One row an organisation: how many of its entries, logs and system descriptions are accepted."""
+    columns = (
+        Column("organisation", when_narrow="shorten"),
+        Column("entries", number=True),
+        Column("logs", number=True, leave_out=2),
+        Column("system descriptions", number=True, leave_out=1),
+        Column("verdict", when_narrow="keep"),
+    )
+    known = organisations(report)
+    counted: dict[str, list[list[bool]]] = {name: [[], [], []] for name in known}
+    for number, things in enumerate((report.entries, report.logs, report.systems)):
+        for thing in cast("tuple[EntryResult | LogResult | SystemResult, ...]", things):
+            counted[thing.organisation][number].append(thing.official in _GOOD)
+    verdicts = {True: Verdict.REJECTED, False: Verdict.ACCEPTED}
+    rows: list[tuple[Cell, ...]] = [
+        (
+            name,
+            *(f"{sum(good)} of {len(good)}" if good else "-" for good in counted[name]),
+            Span(verdicts[rejected].value, MEANINGS[verdicts[rejected]]),
+        )
+        for name, rejected in known.items()
+    ]
+    return Table(columns, tuple(rows))
 
 
 def logs_table(report: Report) -> Table:

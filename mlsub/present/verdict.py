@@ -54,9 +54,7 @@ def verdict_line(report: Report, *, alone: bool = True, counting: Report | None 
         strict: review findings count.
     """
     parts = list(_parts(report))
-    rejecting = list(_rejecting(report, parts))
-    names = list(_organisations(report, parts))
-    first = f"{', '.join(names)}: {', '.join(rejecting)}" if names else ", ".join(rejecting)
+    first = _rejected_organisations(report) + ", ".join(_rejecting(report, parts))
     rest = ", ".join(_accepted(part) for part in parts if part.count and not part.rejecting)
     if report.official is Verdict.NOT_CHECKED:
         rest = "nothing could be checked" if alone else "this part could not be checked"
@@ -132,22 +130,25 @@ def _rules(findings: Iterable[Finding]) -> str:
     return f" ({', '.join(names[:_NAMED_RULES])}{more})" if names else ""
 
 
-def _organisations(report: Report, parts: Iterable[_Part]) -> Iterator[str]:
-    """How many of several organisations are rejected, and which."""
+def organisations(report: Report) -> dict[str, bool]:
+    """The organisations of a folder of several, and whether each is rejected; nothing where there is only one."""
     of = {entry.path: entry.organisation for entry in report.entries}
     of |= {system.path: system.organisation for system in report.systems}
     of |= {log.path: log.organisation for log in report.logs}
-    known = set(of.values())
-    if report.official is not Verdict.REJECTED or not all(path.startswith(f"{name}/") for path, name in of.items()):
-        return
-    rejecting = [path for part in parts for path in part.rejecting]
+    if not all(path.startswith(f"{name}/") for path, name in of.items()):
+        return {}
+    rejecting = [path for part in _parts(report) for path in part.rejecting]
     _, left = _divided(report.rejecting(), rejecting)
-    names = {of[path] for path in rejecting} | {finding.path.partition("/")[0] for finding in left} - {"."}
-    if len(known | names) < 2:
-        return
-    shown = sorted(names)[:_NAMED]
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    yield f"{len(names)} of {len(known | names)} organisations ({', '.join(shown)}{more})"
+    bad = {of[path] for path in rejecting} | {finding.path.partition("/")[0] for finding in left} - {"."}
+    known = sorted({*of.values(), *bad})
+    return {name: name in bad for name in known} if len(known) > 1 else {}
+
+
+def _rejected_organisations(report: Report) -> str:
+    known = organisations(report) if report.official is Verdict.REJECTED else {}
+    bad = [name for name, rejected in known.items() if rejected]
+    more = f" and {len(bad) - _NAMED} more" if len(bad) > _NAMED else ""
+    return f"{len(bad)} of {len(known)} organisations ({', '.join(bad[:_NAMED])}{more}): " if bad else ""
 
 
 def _also(report: Report, *, strict: bool) -> str:

@@ -6,9 +6,10 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from mlsub.commands.check.document import document_of
+from mlsub.commands.check.document import MANY, document_of
 from mlsub.findings import Kind, Severity, Verdict
 from mlsub.present import markdown
 from mlsub.present.findings import View
@@ -18,6 +19,7 @@ from mlsub.submission.report import Report
 from mlsub.workspace import Settings, check_paths
 from tests.corpus import CORPUS
 from tests.effort import LONG
+from tests.make_tree import make_tree
 
 #: Lines on review findings that a clean package may print at 80 columns.
 MOST = 12
@@ -86,3 +88,23 @@ def test_ten_equal_places_are_one_line() -> None:
     places = [line.strip() for line in shown([report], 120, detail="full") if " in: " in line]
     assert "in:       results/8xMI325X_2xEPYC_9755/llama2_70b_lora/result_{0..9}.txt:35" in places
     assert len(places) == len({(f.rule, f.expected) for f in report.findings})
+
+
+def test_a_round_of_many_organisations_begins_with_a_row_for_each(tmp_path: Path) -> None:
+    make_tree(tmp_path)
+    make_tree(tmp_path, org="Zeta").log(4).unlink()
+    [report] = check_paths([tmp_path / "v1.0"], Settings(jobs=1))
+    first, last = report.entries
+    more = [msgspec.structs.replace(first, path=f"ACME/results/rack{n}/resnet", system=f"rack{n}") for n in range(MANY)]
+    [few] = [[line for line in shown([report], 120) if line.startswith(("ACME", "Zeta"))]]
+    assert [line.split()[:2] for line in few] == [["ACME", "rack1"], ["Zeta", "rack1"]]
+    big = msgspec.structs.replace(report, entries=(first, *more, last))
+    lines = shown([big], 120)
+    assert [line.split() for line in lines if line.startswith(("ACME", "Zeta"))][:2] == [
+        ["ACME", *f"{MANY + 1} of {MANY + 1} 5 of 5 1 of 1 accepted".split()],
+        ["Zeta", *"0 of 1 4 of 4 1 of 1 rejected".split()],
+    ]
+    assert [line.split()[:2] for line in lines if line.startswith("Zeta")][1:] == [["Zeta", "rack1"]]
+    assert f"{MANY + 1} accepted entries are not listed here (--summary lists them)." in lines
+    for detail in ("summary", "full"):
+        assert sum(" resnet " in line for line in shown([big], 120, detail=detail)) == MANY + 2

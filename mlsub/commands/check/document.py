@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from mlsub.findings import Verdict
 from mlsub.present.document import Block, Document, Items, Section, Span, Text, Words, said, spans
-from mlsub.present.entries import counts_of_bert, entries_table, logs_table, partly_checked, round_line
+from mlsub.present.entries import (
+    counts_of_bert,
+    entries_table,
+    logs_table,
+    organisations_table,
+    partly_checked,
+    round_line,
+)
 from mlsub.present.findings import View, answer
-from mlsub.present.verdict import MEANINGS, verdict_line
+from mlsub.present.verdict import MEANINGS, organisations, verdict_line
 from mlsub.submission.report import Report, choose
+
+#: Entries of several organisations up to which all are listed.
+MANY = 20
 
 
 def document_of(reports: Sequence[Report], view: View, *, verdict_last: bool) -> Document:
@@ -35,7 +46,7 @@ def _section(report: Report, view: View, *, alone: bool, verdict_last: bool) -> 
     full, counts = answer(report, view)
     verdict = _verdict(report, view, alone=alone)
     rules = round_line(report.usage, report.round, report.round_from)
-    found = (*_things(report), *full)
+    found = (*_things(report, view), *full)
     blocks = (rules, *found, counts, verdict) if verdict_last else (rules, verdict, counts, *found)
     return Section(Span(report.root, "path"), tuple(said(blocks)), meaning=MEANINGS[report.official])
 
@@ -44,10 +55,16 @@ def _verdict(report: Report, view: View, *, alone: bool) -> Text:
     return verdict_line(report, alone=alone, counting=choose(report, view.choice), strict=view.strict)
 
 
-def _things(report: Report) -> Iterator[Block | None]:
-    """What was judged: entries, and logs that are part of none."""
+def _things(report: Report, view: View) -> Iterator[Block | None]:
+    """What was judged: entries, or organisations and the entries that are rejected; and logs that are part of none."""
     if report.usage == "rehearsal":
         yield Text(Span("A rehearsal: real training, but not an MLPerf result.", "note"))
-    yield entries_table(report.entries)
-    yield Text(note) if (note := counts_of_bert(report.entries)) else None
+    entries = report.entries
+    if view.detail == "usual" and len(entries) > MANY and organisations(report):
+        yield organisations_table(report)
+        entries = tuple(entry for entry in entries if entry.official is Verdict.REJECTED)
+        hidden = len(report.entries) - len(entries)
+        yield Text(f"{hidden} accepted entries are not listed here (--summary lists them).")
+    yield entries_table(entries)
+    yield Text(note) if (note := counts_of_bert(entries)) else None
     yield logs_table(report)
