@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, cast
 from mlsub.findings import Says, Verdict
 from mlsub.present.document import Cell, Column, Span, Table, Text
 from mlsub.present.envelope import Answer
-from mlsub.present.verdict import COMPLIANT, MEANINGS, organisations, single_logs
+from mlsub.present.verdict import COMPLIANT, MEANINGS, organisations_of, single_logs
 from mlsub.submission.report import A_VERDICT_HAS_LOGS, EntryResult, LogResult, Report, SystemResult
 
 _GOOD = (Verdict.ACCEPTED, COMPLIANT)
@@ -24,10 +24,13 @@ class Reports(Answer, frozen=True, kw_only=True):
     reports: Annotated[tuple[Annotated[Report, Says(**A_VERDICT_HAS_LOGS)], ...], Says(minItems=1)]
 
 
-def entries_table(entries: Iterable[EntryResult]) -> Table:
-    """One row an entry: what it is, what came of it, and its time to train in minutes."""
+def entries_table(entries: Iterable[EntryResult], *, organisations: bool = False) -> Table:
+    """One row an entry: what it is, what came of it, and its time to train in minutes.
+
+    ``organisations``: name them even if all entries are of one.
+    """
     known = list(entries)
-    many = len({entry.organisation for entry in known}) > 1
+    many = organisations or len({entry.organisation for entry in known}) > 1
     scaled = any(entry.score.scaling != 1 for entry in known)
     expected = not all(entry.score.as_expected for entry in known)
     columns = [
@@ -71,7 +74,7 @@ def organisations_table(report: Report) -> Table:
         Column("system descriptions", number=True, leave_out=1),
         Column("verdict", when_narrow="keep"),
     )
-    known = organisations(report)
+    known = organisations_of(report)
     counted: dict[str, list[list[bool]]] = {name: [[], [], []] for name in known}
     for number, things in enumerate((report.entries, report.logs, report.systems)):
         for thing in cast("tuple[EntryResult | LogResult | SystemResult, ...]", things):

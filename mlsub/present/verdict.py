@@ -130,7 +130,7 @@ def _rules(findings: Iterable[Finding]) -> str:
     return f" ({', '.join(names[:_NAMED_RULES])}{more})" if names else ""
 
 
-def organisations(report: Report) -> dict[str, bool]:
+def organisations_of(report: Report) -> dict[str, bool]:
     """The organisations of a folder of several, and whether each is rejected; nothing where there is only one."""
     of = {entry.path: entry.organisation for entry in report.entries}
     of |= {system.path: system.organisation for system in report.systems}
@@ -145,7 +145,7 @@ def organisations(report: Report) -> dict[str, bool]:
 
 
 def _rejected_organisations(report: Report) -> str:
-    known = organisations(report) if report.official is Verdict.REJECTED else {}
+    known = organisations_of(report) if report.official is Verdict.REJECTED else {}
     bad = [name for name, rejected in known.items() if rejected]
     more = f" and {len(bad) - _NAMED} more" if len(bad) > _NAMED else ""
     return f"{len(bad)} of {len(known)} organisations ({', '.join(bad[:_NAMED])}{more}): " if bad else ""

@@ -15,7 +15,7 @@ from mlsub.present.entries import (
     round_line,
 )
 from mlsub.present.findings import View, answer
-from mlsub.present.verdict import MEANINGS, organisations, verdict_line
+from mlsub.present.verdict import MEANINGS, organisations_of, verdict_line
 from mlsub.submission.report import Report, choose
 
 #: Entries of several organisations up to which all are listed.
@@ -60,11 +60,12 @@ def _things(report: Report, view: View) -> Iterator[Block | None]:
     if report.usage == "rehearsal":
         yield Text(Span("A rehearsal: real training, but not an MLPerf result.", "note"))
     entries = report.entries
-    if view.detail == "usual" and len(entries) > MANY and organisations(report):
+    several = bool(organisations_of(report))
+    if several and view.detail == "usual" and len(entries) > MANY:
         yield organisations_table(report)
         entries = tuple(entry for entry in entries if entry.official is Verdict.REJECTED)
         hidden = len(report.entries) - len(entries)
         yield Text(f"{hidden} accepted entries are not listed here (--summary lists them).")
-    yield entries_table(entries)
+    yield entries_table(entries, organisations=several)
     yield Text(note) if (note := counts_of_bert(entries)) else None
     yield logs_table(report)
