@@ -47,18 +47,22 @@ class Group(NamedTuple):
     usual: bool
 
 
-def groups(report: Report) -> Iterator[Group]:
-    """What is to be fixed first, what nobody has to fix last. Where nothing rejects, warnings are worth reading."""
+def groups(report: Report, choice: Choice = Choice()) -> Iterator[Group]:  # noqa: B008  (frozen)
+    """The findings asked for: what is to be fixed first, what nobody has to fix last.
+
+    Where nothing rejects, warnings are worth reading.
+    """
     rejecting = set(report.rejecting())
-    official = [finding for finding in report.findings if finding.kind is Kind.OFFICIAL and finding not in rejecting]
+    chosen = choose(report, choice).findings
+    official = [finding for finding in chosen if finding.kind is Kind.OFFICIAL and finding not in rejecting]
     accepted = report.official is Verdict.ACCEPTED
     first = _NOT_CHECKED if report.official is Verdict.NOT_CHECKED else _TO_FIX
     for name, findings, usual in (
-        (first, [f for f in report.findings if f in rejecting], True),
-        ("your own rules", [f for f in report.findings if f.kind is Kind.HOUSE], True),
+        (first, [f for f in chosen if f in rejecting], True),
+        ("your own rules", [f for f in chosen if f.kind is Kind.HOUSE], True),
         ("official warnings", [f for f in official if f.severity is not Severity.INFO], accepted),
         ("official notes", [f for f in official if f.severity is Severity.INFO], False),
-        ("review", [f for f in report.findings if f.kind is Kind.REVIEW], False),
+        ("review", [f for f in chosen if f.kind is Kind.REVIEW], False),
     ):
         if findings:
             yield Group(name, tuple(findings), usual)
@@ -68,7 +72,7 @@ def answer(report: Report, view: View) -> tuple[list[Section], Facts]:
     """The findings that a view shows: some in full, a section a group, and of the others how many there are by rule."""
     full: list[Section] = []
     counts: list[tuple[str, str]] = []
-    for name, findings, usual in groups(choose(report, view.choice)):
+    for name, findings, usual in groups(report, view.choice):
         if view.detail == "full" or (usual and view.detail == "usual"):
             shown = Findings(findings, forgiven=name not in (_TO_FIX, _NOT_CHECKED))
             more = " (more on a rule: mlsub explain RULE)" if name == _TO_FIX else ""

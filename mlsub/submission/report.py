@@ -190,12 +190,24 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         return int(strict and any(f.kind is Kind.REVIEW for f in self.findings))
 
     def rejecting(self) -> tuple[Finding, ...]:
-        """The official errors but those of runs that are forgiven, because their entry is accepted all the same."""
+        """The official errors but those of runs that are forgiven.
+
+        They are where the entry is accepted all the same, and what a log breaks by itself is forgiven too where the
+        entry has another reason to be rejected.
+        """
         if self.official is Verdict.ACCEPTED:
             return ()
         accepted = {entry.path for entry in self.entries if entry.official is Verdict.ACCEPTED}
-        forgiven = {log.path for log in self.logs if (log.path.rpartition("/")[0] or ".") in accepted}
-        return tuple(f for f in self.findings if f.rejects and (f.path not in forgiven or f.rule.startswith("tree.")))
+        forgiving = accepted | {finding.path for finding in self.findings if finding.rule == "entry.forgiven-runs"}
+        folders = {log.path: log.path.rpartition("/")[0] or "." for log in self.logs}
+
+        def forgiven(finding: Finding) -> bool:
+            folder = folders.get(finding.path)
+            if finding.rule.startswith("key."):
+                return folder in forgiving
+            return folder in accepted and not finding.rule.startswith("tree.")
+
+        return tuple(finding for finding in self.findings if finding.rejects and not forgiven(finding))
 
 
 class Choice(msgspec.Struct, frozen=True, kw_only=True):

@@ -79,6 +79,12 @@ CASES: dict[str, tuple[Callable[[Path], Path], str]] = {
         "rejected: 1 of 1 entries rejected (key.eval_accuracy.target, entry.noncompliant-runs); "
         "3 of 5 logs compliant, 1 of 1 system descriptions accepted",
     ),
+    "a forgiven run beside what rejects": (
+        lambda tmp: _tree(
+            tmp, lambda tree: spoil(tree, 0), lambda tree: tree.edit(lambda log: log.put("seed", value=1003), 2)
+        ),
+        "rejected: 1 of 1 entries rejected (seed.shared); 4 of 5 logs compliant, 1 of 1 system descriptions accepted",
+    ),
     "a log": (_log, "rejected: 1 of 1 logs noncompliant (key.eval_accuracy.target)"),
     "one of two organisations": (
         _forgiven_and_short,
