@@ -110,10 +110,11 @@ def _without_ignored(report: Report, loaded: Loaded) -> Report:
     if not ignores:
         return report
 
-    def unwanted(found: Finding) -> bool:
+    def by(found: Finding) -> str | None:
         if found.rule.startswith(UNWAIVABLE):
-            return False
+            return None
         place = seen_from(str(loaded.folder), report.root, found.path)
-        return any(found.rule.startswith(rules) and covers(pattern, place) for pattern, rules in ignores.items())
+        unwanted = any(found.rule.startswith(rules) and covers(pattern, place) for pattern, rules in ignores.items())
+        return "per-path-ignores" if unwanted else None
 
-    return hide(report, "per-path-ignores", unwanted)
+    return hide(report, by)

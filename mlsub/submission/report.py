@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
+from itertools import starmap
 from typing import Annotated, Any
 
 import msgspec
@@ -166,7 +168,7 @@ class SystemResult(msgspec.Struct, frozen=True, kw_only=True):
 class Hidden(msgspec.Struct, frozen=True):
     """How many findings a report leaves out, and by which option or setting."""
 
-    by: Annotated[str, Says(enum=["select", "ignore", "per-path-ignores"])]
+    by: Annotated[str, Says(enum=["select", "ignore", "only", "severity", "per-path-ignores"])]
     findings: Annotated[int, Says(minimum=1)]
 
 
@@ -202,23 +204,74 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
             return 1
         return int(strict and any(f.kind is Kind.REVIEW for f in counted))
 
+    def rejecting(self) -> tuple[Finding, ...]:
+        """The official errors but those of runs that are forgiven.
 
-def select(report: Report, select: tuple[str, ...], ignore: tuple[str, ...]) -> Report:
-    """The report with only the findings asked for; the verdict stays what it is.
+        They are where the entry is accepted all the same, and what a log breaks by itself is forgiven too where the
+        entry has another reason to be rejected.
+        """
+        if self.official is Verdict.ACCEPTED:
+            return ()
+        accepted = {entry.path for entry in self.entries if entry.official is Verdict.ACCEPTED}
+        forgiving = accepted | {finding.path for finding in self.findings if finding.rule == "entry.forgiven-runs"}
+        folders = {log.path: log.path.rpartition("/")[0] or "." for log in self.logs}
 
-    A rule id or the start of one selects: ``key``, ``key.seed``, ``run.event-type``.
+        def forgiven(finding: Finding) -> bool:
+            folder = folders.get(finding.path)
+            if finding.rule.startswith("key."):
+                return folder in forgiving
+            return folder in accepted and not finding.rule.startswith("tree.")
+
+        return tuple(finding for finding in self.findings if finding.rejects and not forgiven(finding))
+
+
+class Choice(msgspec.Struct, frozen=True, kw_only=True):
+    """Which findings are shown; what is left out counts for nothing but the official verdict.
+
+    ``select`` and ``ignore`` are rules or the start of some: ``key``, ``key.seed``, ``run.event-type``. ``only`` is the
+    kind of findings, ``severity`` the least that is shown.
     """
 
-    def unselected(found: Finding) -> bool:
-        return bool(select) and not found.rule.startswith(select)
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    only: Kind | None = None
+    severity: Severity = Severity.INFO
 
-    return hide(hide(report, "select", unselected), "ignore", lambda found: found.rule.startswith(ignore))
+    def wants(self, finding: Finding) -> bool:
+        """Whether a finding is shown."""
+        return self.hidden_by(finding) is None
+
+    def hidden_by(self, finding: Finding) -> str | None:
+        """The option that leaves a finding out; None where it is shown."""
+        if self.select and not finding.rule.startswith(self.select):
+            return "select"
+        if self.ignore and finding.rule.startswith(self.ignore):
+            return "ignore"
+        if self.only is not None and finding.kind is not self.only:
+            return "only"
+        return "severity" if _RANK.index(finding.severity) > _RANK.index(self.severity) else None
 
 
-def hide(report: Report, by: str, unwanted: Callable[[Finding], bool]) -> Report:
-    """The report without some findings, and with their number. Why nothing was checked is never hidden."""
-    kept = tuple(found for found in report.findings if found.rule.startswith("check.") or not unwanted(found))
-    left_out = len(report.findings) - len(kept)
-    if not left_out:
-        return report
-    return msgspec.structs.replace(report, findings=kept, hidden=(*report.hidden, Hidden(by, left_out)))
+_RANK = list(Severity)
+
+
+def choose(report: Report, choice: Choice) -> Report:
+    """The report with only the findings asked for; the verdict stays what it is."""
+    return hide(report, choice.hidden_by)
+
+
+def hide(report: Report, by: Callable[[Finding], str | None]) -> Report:
+    """The report without the findings that something hides, and with their number by what does.
+
+    Why nothing was checked is never left out.
+    """
+    unchecked = report.official is Verdict.NOT_CHECKED
+    kept: list[Finding] = []
+    hidden = Counter({one.by: one.findings for one in report.hidden})
+    for found in report.findings:
+        why = None if found.rule.startswith("check.") or (unchecked and found.rejects) else by(found)
+        if why is None:
+            kept.append(found)
+        else:
+            hidden[why] += 1
+    return msgspec.structs.replace(report, findings=tuple(kept), hidden=tuple(starmap(Hidden, hidden.items())))

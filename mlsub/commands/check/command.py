@@ -8,27 +8,28 @@ import click
 
 from mlsub.commands.asked import Asked, asks, check_rule_names, named
 from mlsub.commands.check.baseline import baseline_options, check_baseline, with_baseline
+from mlsub.commands.choice import choice_options
 from mlsub.commands.lazy import Command
 from mlsub.commands.options import Target, exit_with, output_options, tell_unchecked
 from mlsub.commands.settings import current, setting
 
 if TYPE_CHECKING:
-    from mlsub.submission.report import Report
+    from mlsub.present.findings import Detail
+    from mlsub.submission.report import Choice, Report
 
 
 @click.command("check", cls=Command, example="mlsub check v5.1/ACME", shows_settings=True)
 @asks(rules=True, convergence=True, required=False)
 @setting("--strict/--no-strict", help="Exit with 1 if there are review findings.")
-@setting("--select", multiple=True, metavar="RULE", help="Show only findings of this rule or prefix; repeatable.")
-@setting("--ignore", multiple=True, metavar="RULE", help="Hide findings of this rule or prefix; repeatable.")
+@choice_options(check_rules=False)
 @baseline_options
 @click.option("--show-settings", is_flag=True, help="Show each setting, its value and its source; check nothing.")
 @output_options("check")
 def command(
     asked: Asked,
     strict: bool,
-    select: tuple[str, ...],
-    ignore: tuple[str, ...],
+    choice: Choice,
+    detail: Detail | None,
     baseline: str | None,
     write_baseline: bool,
     show_settings: bool,
@@ -36,9 +37,12 @@ def command(
 ) -> None:
     """Check logs, benchmark folders, organisations' trees or folders of organisations.
 
-    Nothing is written into what is checked. The verdict is that of the official checker in force for the round;
-    --select and --ignore choose what is shown and what --strict counts, never the verdict. Settings may come from a
-    file or MLSUB_ variables; see docs/configuration.md.
+    Nothing is written into what is checked. The verdict is that of the official checker in force for the round, and no
+    option that chooses findings changes it; a finding that is hidden does not count for --strict or --rules.
+
+    What rejects is shown in full, as are official warnings and your own rules; review findings are counted, unless
+    --verbose, --strict, --select or --only review asks for them. Settings may come from a file or MLSUB_ variables;
+    see docs/configuration.md.
 
     Exit status: 0 accepted, 1 rejected or against --rules, 2 something could not be checked.
     """
@@ -51,24 +55,24 @@ def command(
     named(asked.paths)
     from mlsub.commands.check.document import document_of
     from mlsub.present.entries import Reports
+    from mlsub.present.findings import View
+    from mlsub.submission.report import choose
 
     check_baseline(baseline, write=write_baseline, force=target.force)
-    reports = _unknown_rules((*select, *ignore), target.format)
+    reports = _unknown_rules((*choice.select, *choice.ignore), target.format)
     if not reports:
         reports = with_baseline(asked.check(), baseline, asked.paths, write=write_baseline, force=target.force)
-        if select or ignore:
-            from mlsub.submission.report import select as choose
-
-            reports = [choose(report, select, ignore) for report in reports]
+    chosen = tuple(choose(report, choice) for report in reports)
     as_text = target.format == "text"
+    view = View.of(choice, detail, strict=strict, page=not as_text)
     own = current().loaded
     target.write(
-        Reports(reports=tuple(reports), settings=str(own.file) if own else None),
-        lambda: document_of(reports, verdict_last=as_text, settings=own.summary if own else None),
+        Reports(reports=chosen, settings=str(own.file) if own else None),
+        lambda: document_of(reports, view, verdict_last=as_text, settings=own.summary if own else None),
     )
-    if not as_text or target.file:
+    if not as_text or target.file or detail == "quiet":
         tell_unchecked(reports)
-    exit_with(reports, strict=strict)
+    exit_with(chosen, strict=strict)
 
 
 def _unknown_rules(prefixes: tuple[str, ...], format_: str) -> list[Report]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from mlsub.commands.choice import choice_options
 from mlsub.commands.lazy import LazyGroup
 from mlsub.commands.options import Target, output_options, write_output, write_text
 from mlsub.commands.settings import setting
@@ -18,6 +19,8 @@ from mlsub.io.errors import MlsubError
 from mlsub.present import FORMATS
 
 if TYPE_CHECKING:
+    from mlsub.present.findings import Detail
+    from mlsub.submission.report import Choice
     from mlsub.systems.capture.machine import Capture
     from mlsub.systems.draft import Asked, Draft
 
@@ -179,20 +182,33 @@ def _put(draft: Draft, output: str | None, *, force: bool) -> None:
 )
 @setting("--usage", metavar="USAGE", help="Set training, hpc or rehearsal.")
 @setting("--strict/--no-strict", help="Exit with 1 if there are review findings.")
+@choice_options()
 @output_options("system check")
-def check(files: tuple[str, ...], round_: str | None, usage: str | None, strict: bool, target: Target) -> None:
+def check(
+    files: tuple[str, ...],
+    round_: str | None,
+    usage: str | None,
+    strict: bool,
+    choice: Choice,
+    detail: Detail | None,
+    target: Target,
+) -> None:
     """Check system descriptions: the official verdict, and what a careful reviewer would ask.
 
-    FILE is a description, or a folder of them.
+    FILE is a description, or a folder of them. What is shown in full, and what a hidden finding counts for, is as in
+    mlsub check.
 
     Exit status: 0 accepted, 1 rejected, 2 nothing to check.
     """
     from mlsub.commands.system.document import checks_document
     from mlsub.commands.system.run import Checks, check_file, files_in
+    from mlsub.present.findings import View
 
     checks = Checks(systems=tuple(check_file(file, round_, usage) for file in files_in(files)))
-    target.write(checks, lambda: checks_document(checks))
-    sys.exit(checks.exit_status(strict=strict))
+    chosen = checks.chosen(choice)
+    view = View.of(choice, detail, strict=strict, page=target.format != "text")
+    target.write(chosen, lambda: checks_document(checks, view))
+    sys.exit(chosen.exit_status(strict=strict))
 
 
 @command.command("capture", example="mlsub system capture --submitter ACME -o node.json")

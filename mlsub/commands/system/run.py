@@ -14,6 +14,7 @@ from mlsub.present.envelope import Answer
 from mlsub.rounds import Round, get_round, known_rounds
 from mlsub.rounds.names import find_round, find_usage
 from mlsub.submission.locate import Place, Target, infer_round
+from mlsub.submission.report import Choice
 from mlsub.systems.catalogue import System
 from mlsub.systems.description import read_description
 from mlsub.systems.draft import Draft
@@ -66,6 +67,11 @@ class Checks(Answer, frozen=True, kw_only=True):
     SCHEMA: ClassVar[int] = 2
 
     systems: tuple[Checked, ...]
+
+    def chosen(self, choice: Choice) -> Checks:
+        """The same verdicts with only the findings asked for."""
+        kept = (msgspec.structs.replace(c, findings=tuple(filter(choice.wants, c.findings))) for c in self.systems)
+        return Checks(systems=tuple(kept))
 
     def exit_status(self, *, strict: bool = False) -> int:
         """1 where one is rejected (or, if strict, has any review finding), else 0."""
