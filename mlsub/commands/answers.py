@@ -14,7 +14,7 @@ _ANSWERS = {
     "compare": "mlsub.commands.compare.trainings.model.Comparison",
     "compare packages": "mlsub.commands.compare.packages.model.PackageDiff",
     "db build": "mlsub.commands.db.build.Built",
-    "explain": "mlsub.commands.explain.run.Explanation",
+    "explain": "mlsub.present.explanation.Explanation",
     "db query": "mlsub.commands.db.query.Result",
     "db tables": "mlsub.commands.db.schema.Tables",
     "fix": "mlsub.commands.fix.model.Fix",

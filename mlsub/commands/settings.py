@@ -17,11 +17,12 @@ from click.core import ParameterSource
 
 if TYPE_CHECKING:
     from mlsub.config.load import Loaded
+    from mlsub.findings import Finding
     from mlsub.submission.report import Report
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_KEY = "mlsub.settings"
+_KEY, _HIDDEN = "mlsub.settings", "mlsub.hidden"
 _TRUE = ("1", "true", "yes", "on")
 
 
@@ -52,7 +53,7 @@ class Setting(click.Option):
     def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> tuple[Any, ParameterSource]:
         """The value, from the command line or the first place behind it that has one this command can use."""
         value, source = super().consume_value(ctx, opts)
-        if self.setting == "format" and opts.get("output"):
+        if self.setting == "format" and not self.multiple and opts.get("output"):
             return value, source  # The name of a file says more of its format.
         if source in (ParameterSource.COMMANDLINE, ParameterSource.PROMPT) or ctx.resilient_parsing:
             return value, source
@@ -64,7 +65,11 @@ class Setting(click.Option):
         of_file = given.loaded.value(self.setting) if given.loaded else None
         if of_file is None or not self._takes(of_file):
             return value, source
-        return of_file, ParameterSource.DEFAULT_MAP
+        return self._several(of_file), ParameterSource.DEFAULT_MAP
+
+    def _several(self, value: Any) -> Any:
+        """A value as the option has it: one of several where it may be given more than once."""
+        return (value,) if self.multiple and not isinstance(value, tuple) else value
 
     def _of_environment(self, ctx: click.Context, text: str) -> Any:
         """The value of the variable; None where it is one of other commands.
@@ -139,6 +144,29 @@ def weighed(reports: list[Report], paths: Sequence[str]) -> list[Report]:
     return weigh(reports, loaded, paths, datetime.now(UTC).date())
 
 
+def weighed_findings(findings: Sequence[Finding], root: str | Path) -> tuple[Finding, ...]:
+    """Findings of an answer that is not made of reports, with waivers and ignores by path; what is hidden is counted.
+
+    Args:
+        findings: the findings.
+        root: the folder that their paths are relative to.
+    """
+    loaded = current().loaded
+    if loaded is None or not findings:
+        return tuple(findings)
+    from datetime import UTC, datetime
+
+    from mlsub.config.weigh import weigh_findings
+
+    kept = weigh_findings(findings, str(root), loaded, datetime.now(UTC).date())
+    if hidden := len(findings) - len(kept):
+        ctx = click.get_current_context()
+        if _HIDDEN not in ctx.meta:
+            ctx.call_on_close(lambda: _say(ctx, f"hidden: {ctx.meta[_HIDDEN]} by per-path-ignores"))
+        ctx.meta[_HIDDEN] = ctx.meta.get(_HIDDEN, 0) + hidden
+    return kept
+
+
 def given_of(ctx: click.Context, opts: Mapping[str, Any]) -> Given:
     """The settings of a call, read when first asked for.
 
@@ -190,17 +218,17 @@ def _paths(ctx: click.Context, opts: Mapping[str, Any]) -> list[str]:
     return [word for word in words if isinstance(word, str) and word != "-"]
 
 
+def _say(ctx: click.Context, message: str) -> None:
+    from mlsub.io.show import plain
+
+    click.echo(plain(f"mlsub {ctx.command.name}: {message}"), err=True)
+
+
 def _tell(ctx: click.Context, given: Given) -> None:
     """Say which settings are in force, unless the answer does, and which were passed over."""
-
-    def tell(message: str) -> None:
-        from mlsub.io.show import plain
-
-        click.echo(plain(f"mlsub {ctx.command.name}: {message}"), err=True)
-
     if given.inside is not None:
-        tell(f"{given.inside} lies in a package and is not used; --config FILE uses it")
+        _say(ctx, f"{given.inside} lies in a package and is not used; --config FILE uses it")
     if given.loaded is not None and not getattr(ctx.command, "shows_settings", False):
         names = [p.setting for p in ctx.command.params if isinstance(p, Setting) and given.loaded.value(p.setting)]
         if names:
-            tell(f"settings of {given.loaded.shown}: {', '.join(names)}")
+            _say(ctx, f"settings of {given.loaded.shown}: {', '.join(names)}")

@@ -15,6 +15,9 @@ from mlsub.findings import Finding, Suppression, Verdict
 from mlsub.rules.catalogue import finding
 from mlsub.submission.report import Report, hide
 
+#: Rules of other commands than check.
+_ELSEWHERE = ("borrow.", "claim.", "inspect.", "merge.", "package.", "resubmit.", "seal.")
+
 
 class _Waiver(msgspec.Struct, frozen=True):
     """A waiver that is in force, and what a finding says that it covers."""
@@ -33,8 +36,7 @@ def weigh(reports: Sequence[Report], loaded: Loaded, paths: Sequence[str], today
         paths: what was asked for; a waiver is unused only if all that it could cover was checked.
         today: a waiver holds until the end of its day.
     """
-    waivers = [_in_force(loaded, number, waiver) for number, waiver in enumerate(loaded.written.waivers)]
-    valid = [waiver for waiver in waivers if waiver is not None and _holds(waiver.written, today)]
+    valid = _valid(loaded, today)
     used: set[int] = set()
     weighed = [_marked(report, loaded, valid, used) for report in reports]
     notes = list(_notes(loaded, today))
@@ -46,6 +48,24 @@ def weigh(reports: Sequence[Report], loaded: Loaded, paths: Sequence[str], today
         placed = tuple(msgspec.structs.replace(note, path=file) for note in notes)
         weighed[at] = msgspec.structs.replace(weighed[at], findings=(*weighed[at].findings, *placed))
     return [_without_ignored(report, loaded) for report in weighed]
+
+
+def weigh_findings(findings: Sequence[Finding], root: str, loaded: Loaded, today: date) -> tuple[Finding, ...]:
+    """Findings with what waivers cover marked, without what is ignored by path.
+
+    Args:
+        findings: of a command that does not check all that there is, so it says nothing of the waivers themselves.
+        root: the folder that their paths are relative to.
+        loaded: the settings.
+        today: a waiver holds until the end of its day.
+    """
+    report = Report(usage=None, round=None, root=root, official=Verdict.ACCEPTED, findings=tuple(findings))
+    return _without_ignored(_marked(report, loaded, _valid(loaded, today), set()), loaded).findings
+
+
+def _valid(loaded: Loaded, today: date) -> list[_Waiver]:
+    waivers = [_in_force(loaded, number, waiver) for number, waiver in enumerate(loaded.written.waivers)]
+    return [waiver for waiver in waivers if waiver is not None and _holds(waiver.written, today)]
 
 
 def _in_force(loaded: Loaded, number: int, waiver: WrittenWaiver) -> _Waiver | None:
@@ -94,6 +114,8 @@ def _notes(loaded: Loaded, today: date) -> Iterator[Finding]:
 def _unused(waivers: Sequence[_Waiver], loaded: Loaded, paths: Sequence[str]) -> Iterator[Finding]:
     checked = [os.path.abspath(path) for path in paths]  # noqa: PTH100
     for waiver in waivers:
+        if waiver.written.rule.startswith(_ELSEWHERE):
+            continue
         place = os.path.normpath(loaded.folder / fixed(waiver.written.path))
         if any(place == path or place.startswith(path.rstrip(os.sep) + os.sep) for path in checked):
             message = f"There is no finding of {waiver.written.rule} in {waiver.written.path} to waive"

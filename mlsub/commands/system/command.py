@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from mlsub.commands.asked import check_rule_names
 from mlsub.commands.choice import choice_options
 from mlsub.commands.lazy import LazyGroup
-from mlsub.commands.options import Target, output_options, write_output, write_text
-from mlsub.commands.settings import setting
+from mlsub.commands.options import CheckCommand, Target, check_output_options, output_options, write_output, write_text
+from mlsub.commands.settings import setting, weighed_findings
 from mlsub.io.errors import MlsubError
 from mlsub.present import FORMATS
 
 if TYPE_CHECKING:
+    from mlsub.present.document import Document
     from mlsub.present.findings import Detail
     from mlsub.submission.report import Choice
     from mlsub.systems.capture.machine import Capture
@@ -172,7 +174,7 @@ def _put(draft: Draft, output: str | None, *, force: bool) -> None:
     put(sys.stderr if output is None else sys.stdout, *open_ends(draft))
 
 
-@command.command("check", example="mlsub system check v5.1/ACME/systems")
+@command.command("check", cls=CheckCommand, example="mlsub system check v5.1/ACME/systems")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path())
 @setting(
     "--round",
@@ -182,8 +184,8 @@ def _put(draft: Draft, output: str | None, *, force: bool) -> None:
 )
 @setting("--usage", metavar="USAGE", help="Set training, hpc or rehearsal.")
 @setting("--strict/--no-strict", help="Exit with 1 if there are review findings.")
-@choice_options()
-@output_options("system check")
+@choice_options(check_rules=False)
+@check_output_options("system check")
 def check(
     files: tuple[str, ...],
     round_: str | None,
@@ -203,11 +205,36 @@ def check(
     from mlsub.commands.system.document import checks_document
     from mlsub.commands.system.run import Checks, check_file, files_in
     from mlsub.present.findings import View
+    from mlsub.present.results import Results, of_verdict
 
-    checks = Checks(systems=tuple(check_file(file, round_, usage) for file in files_in(files)))
+    with target.or_refused():
+        check_rule_names((*choice.select, *choice.ignore))
+        checks = Checks(systems=tuple(check_file(file, round_, usage) for file in files_in(files)))
+    checks = checks.weighed(lambda findings: weighed_findings(findings, "."))
     chosen = checks.chosen(choice)
-    view = View.of(choice, detail, strict=strict, page=target.format != "text")
-    target.write(chosen, lambda: checks_document(checks, view))
+
+    def document(*, page: bool) -> Document:
+        return checks_document(checks, View.of(choice, detail, strict=strict, page=page))
+
+    target.write(
+        chosen,
+        lambda: document(page=False),
+        page=lambda: document(page=True),
+        results=lambda: Results(
+            "system check",
+            tuple(
+                of_verdict(
+                    one.path,
+                    one.official,
+                    one.findings,
+                    rules=f"{one.usage} v{one.round}",
+                    strict=strict,
+                    checked=[one.path],
+                )
+                for one in chosen.systems
+            ),
+        ),
+    )
     sys.exit(chosen.exit_status(strict=strict))
 
 

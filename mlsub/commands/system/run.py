@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -68,6 +68,10 @@ class Checks(Answer, frozen=True, kw_only=True):
 
     systems: tuple[Checked, ...]
 
+    def weighed(self, weigh: Callable[[Sequence[Finding]], tuple[Finding, ...]]) -> Checks:
+        """The same verdicts with what the settings make of the findings."""
+        return Checks(systems=tuple(msgspec.structs.replace(c, findings=weigh(c.findings)) for c in self.systems))
+
     def chosen(self, choice: Choice) -> Checks:
         """The same verdicts with only the findings asked for."""
         kept = (msgspec.structs.replace(c, findings=tuple(filter(choice.wants, c.findings))) for c in self.systems)
@@ -78,7 +82,7 @@ class Checks(Answer, frozen=True, kw_only=True):
         return int(
             any(
                 checked.official is Verdict.REJECTED
-                or (strict and any(found.kind is Kind.REVIEW for found in checked.findings))
+                or (strict and any(f.kind is Kind.REVIEW and f.suppressed is None for f in checked.findings))
                 for checked in self.systems
             )
         )
