@@ -1,11 +1,14 @@
-"""What moves on a terminal: the console of a live view, and the progress of a long reading."""
+"""What a terminal shows beside text: colours, the console of a live view, and the progress of a long work."""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING
+
+import click
 
 from mlsub.io.show import tolerate
 
@@ -13,8 +16,22 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+def colours(stream: IO[str]) -> bool:
+    """Whether what goes to a stream is coloured: the one place that decides it.
+
+    --color decides; without it, or with auto, NO_COLOR (no colours) before FORCE_COLOR (colours everywhere), each if it
+    is set and not empty (no-color.org, force-color.org); without them, a terminal that is not dumb has colours.
+    """
+    context = click.get_current_context(silent=True)
+    if context is not None and context.color is not None:
+        return context.color
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or (stream.isatty() and os.environ.get("TERM") != "dumb")
+
+
 def console(stream: IO[str] | None = None) -> Console:
-    """A console that colours terminals only, honours NO_COLOR, and never breaks lines that go to a file.
+    """A console that is a terminal only where the stream is one, and never breaks lines that go to a file.
 
     It leaves a closed pipe to whoever ends the command, instead of ending it itself.
     """
@@ -25,9 +42,18 @@ def console(stream: IO[str] | None = None) -> Console:
             raise
 
     stream = sys.stdout if stream is None else stream
-    width = None if stream.isatty() else 1000
+    terminal = stream.isatty()
     tolerate(stream)
-    return Terminal(file=stream, soft_wrap=True, highlight=False, markup=False, emoji=False, width=width)
+    return Terminal(
+        file=stream,
+        force_terminal=terminal,
+        no_color=not colours(stream),
+        soft_wrap=True,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        width=None if terminal else 1000,
+    )
 
 
 @contextmanager

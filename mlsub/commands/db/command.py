@@ -132,8 +132,15 @@ def _statement(text: str) -> str:
         raise MlsubError("The question is not UTF-8 text") from error
 
 
+def _tables(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """The names of tables, for completion."""
+    from mlsub.commands.db.schema import tables
+
+    return [table.name for table in tables() if table.name.startswith(incomplete)]
+
+
 @command.command("tables", example="mlsub db tables entries")
-@click.argument("names", metavar="[TABLE]...", nargs=-1)
+@click.argument("names", metavar="[TABLE]...", nargs=-1, shell_complete=_tables)
 @format_option
 def tables(names: tuple[str, ...], format_: str) -> None:
     """Show the tables and views of a database, and what their columns mean.

@@ -202,7 +202,9 @@ def _refuse(problems: Sequence[str]) -> NoReturn:
     "plot", example="mlsub rcp plot bert -o bert.svg", short_help="Draw the reference, and runs beside it."
 )
 @asks("BENCHMARK|PATH...", rules=True, convergence=True)
-@click.option("--benchmark", "benchmarks", metavar="NAME", multiple=True, help="Draw only this benchmark; repeatable.")
+@click.option(
+    "--benchmark", "benchmarks", metavar="BENCHMARK", multiple=True, help="Draw only this benchmark; repeatable."
+)
 @click.option(
     "--output",
     "-o",

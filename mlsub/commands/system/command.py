@@ -38,9 +38,9 @@ def _said(function: Callable[..., None]) -> Callable[..., None]:
         function(said=said, **others)
 
     decorators = (
-        click.option("--submitter", metavar="S", help="Name your organisation, as its folder is named."),
-        click.option("--division", metavar="D", help="Choose closed or open."),
-        click.option("--status", metavar="S", help="Set the status: onprem, cloud, preview or rdi."),
+        click.option("--submitter", metavar="NAME", help="Name your organisation, as its folder is named."),
+        click.option("--division", metavar="DIVISION", help="Choose closed or open."),
+        click.option("--status", metavar="STATUS", help="Set the status: onprem, cloud, preview or rdi."),
         click.option("--set", "changes", multiple=True, metavar="FIELD=VALUE", help="Set any other field."),
     )
     for decorator in reversed(decorators):
@@ -94,11 +94,13 @@ def list_(target: Target) -> None:
 
 
 @command.command("show", example="mlsub system show ipu-pod16")
-@click.argument("name")
+@click.argument("name", metavar="SYSTEM")
 @click.option(
     "--hosts", type=click.IntRange(1, 100_000), metavar="N", help="Show the system with this number of hosts."
 )
-@click.option("--framework", metavar="NAME", help="Show it with this framework; otherwise the first published one.")
+@click.option(
+    "--framework", metavar="FRAMEWORK", help="Show it with this framework; otherwise the first published one."
+)
 @click.option("--sources", is_flag=True, help="Show the source of each value.")
 @output_options("system show", (*FORMATS, "yaml"))
 def show(name: str, hosts: int | None, framework: str | None, sources: bool, target: Target) -> None:
@@ -129,10 +131,14 @@ def show(name: str, hosts: int | None, framework: str | None, sources: bool, tar
 
 @command.command("new", example="mlsub system new --from ipu-pod16 --submitter Graphcore")
 @click.option(
-    "--from", "from_", required=True, metavar="NAME", help="Start from this system; mlsub system list shows them."
+    "--from",
+    "from_",
+    required=True,
+    metavar="SYSTEM|FILE",
+    help="Start from this system; mlsub system list shows them.",
 )
 @click.option("--hosts", type=click.IntRange(1, 100_000), metavar="N", help="Set the number of hosts.")
-@click.option("--framework", metavar="F", help="Name a published framework, or your own with its version.")
+@click.option("--framework", metavar="FRAMEWORK", help="Name a published framework, or your own with its version.")
 @_said
 @_file
 def new(from_: str, hosts: int | None, framework: str | None, said: Asked, output: str | None, force: bool) -> None:
