@@ -21,7 +21,7 @@ _MAX_STATEMENT = 1 << 20
 def command() -> None:
     """A database of published results and benchmark records: build it, ask it.
 
-    Needs: pip install 'mlsub[db]'. Worked questions are in docs/db.md.
+    Needs: pip install '.[db]'. Worked questions are in docs/db.md.
 
     Exit status: 0, 1 if submissions had to be left out, 2 if it could not be done.
     """

@@ -219,7 +219,7 @@ def plot(asked: Asked, benchmarks: tuple[str, ...], output: str, force: bool) ->
 
     The name of a benchmark is taken as such; write ./bert for a folder of that name. With paths, names and --benchmark
     choose among their entries. .svg and .png hold one picture, .html one for each benchmark, and tables. Drawing needs
-    matplotlib: pip install 'mlsub[plot]'.
+    matplotlib: pip install '.[plot]'.
 
     Exit status: 0, or 2 where there is nothing to draw or it cannot be written.
     """

@@ -54,7 +54,7 @@ def command(
     """Write the results below PATH as a site that opens in any browser, without a network.
 
     Tables to sort and to filter, and for each result its training curves, run timeline, convergence, hyperparameters,
-    system and findings. Nothing is written into what is read. Needs Jinja2: pip install 'mlsub[report]'.
+    system and findings. Nothing is written into what is read. Needs Jinja2: pip install '.[report]'.
 
     --claims checks the claims in a file against the same results, as mlsub audit does.
 
