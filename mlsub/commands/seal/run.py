@@ -25,6 +25,7 @@ from mlsub.commands.seal.tree import Tree, real_folder, scan
 from mlsub.io.errors import MlsubError
 from mlsub.io.output import check_output, put_in_place
 from mlsub.io.output_folder import staging_beside
+from mlsub.io.version import VERSION
 from mlsub.io.written import digest_of, record, set_aside_foreign
 from mlsub.submission.locate import infer_round, locate
 
@@ -105,6 +106,7 @@ def seal_tree(
         manifest = writer.manifest.render()
         digests = digests_of(part)
         receipt = Receipt(
+            version=VERSION,
             **_words(scanned, key),
             sealed=now or datetime.now(UTC),
             file=out.name,
