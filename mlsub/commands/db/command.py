@@ -58,17 +58,20 @@ def build(asked: Asked, output: str, records: tuple[str, ...], parquet: str | No
         raise click.UsageError("Name a folder of results, or --records FILE.")
     from mlsub.commands.db import build as built_by
     from mlsub.commands.db.document import built_document
+    from mlsub.present.terminal import progress_bar
 
-    built = built_by.build(
-        built_by.Ask(
-            folders=tuple(map(Path, asked.paths)),
-            output=Path(output),
-            records=tuple(map(Path, records)),
-            parquet=Path(parquet) if parquet else None,
-            fresh=force,
-            settings=asked.settings(),
+    with progress_bar("reading submissions") as progress:
+        built = built_by.build(
+            built_by.Ask(
+                folders=tuple(map(Path, asked.paths)),
+                output=Path(output),
+                records=tuple(map(Path, records)),
+                parquet=Path(parquet) if parquet else None,
+                fresh=force,
+                settings=asked.settings(),
+                progress=progress,
+            )
         )
-    )
     if built.aside is not None:
         tell(f"what {output} held before is kept as {built.aside}")
     for left_out in built.passed_over:

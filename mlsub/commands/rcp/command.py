@@ -12,7 +12,7 @@ import click
 from mlsub.commands.asked import Asked, asks, one_benchmark, rcp_points
 from mlsub.commands.lazy import LazyGroup
 from mlsub.commands.options import Target, format_option, output_options, tell, write_output
-from mlsub.present.terminal import progress_bar
+from mlsub.present.terminal import busy, progress_bar
 
 if TYPE_CHECKING:
     from mlsub.convergence.deadline import Which
@@ -228,5 +228,7 @@ def plot(asked: Asked, benchmarks: tuple[str, ...], output: str, force: bool) ->
 
     suffix = drawn.check_before(output, force)
     pictures = drawn.pictures_for(asked, benchmarks)
-    write_output(Path(output), drawn.content(pictures, suffix), force=force)
-    put(sys.stdout, *(drawn.summary(picture, output) for picture in pictures))
+    with busy("drawing"):
+        picture = drawn.content(pictures, suffix)
+    write_output(Path(output), picture, force=force)
+    put(sys.stdout, *(drawn.summary(one, output) for one in pictures))

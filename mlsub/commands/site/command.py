@@ -83,7 +83,9 @@ def command(
         from mlsub.commands.site.forensics import with_forensics
 
         checked = with_forensics(checked, settings.overlay)
-    built = build_site(checked, Path(output), replaced(wanted, overlay=settings.overlay, more=_pages(audits)))
+    wanted = replaced(wanted, overlay=settings.overlay, more=_pages(audits))
+    with progress_bar("writing pages") as progress:
+        built = build_site(checked, Path(output), wanted, progress)
     Target("site", format_).write(built, lambda: document_of(built))
     if any(found.exit_status() for found in audits) and all(one.report.exit_status() < 2 for one in checked):
         sys.exit(1)

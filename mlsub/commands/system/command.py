@@ -232,10 +232,12 @@ def capture(
 
     Exit status: 0, 1 if hosts differ, 2 if it could not be done.
     """
+    from mlsub.present.terminal import busy
     from mlsub.systems.capture.merge import merge as joined
     from mlsub.systems.draft import finish
 
-    captures = _captures(files, merge=merge, hosts=hosts)
+    with busy("asking the tools of each host" if hosts else "asking the tools of this host"):
+        captures = _captures(files, merge=merge, hosts=hosts)
     if format_ == "json" or (output is not None and "{rank}" in output):
         _put_capture(captures, output, force=force)
         return
