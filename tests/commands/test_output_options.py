@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import duckdb
@@ -171,9 +172,12 @@ def test_a_file_without_a_folder_is_refused_before_the_work(tmp_path: Path) -> N
     assert refused.stderr == f"mlsub compare: There is no folder {tmp_path / 'gone'}. Make it, or name another file.\n"
 
 
-def test_a_pipe_has_no_colours_and_120_columns() -> None:
-    text = call("compare", *CALLS["compare"][0], NO_COLOR="", COLUMNS="60", FORCE_COLOR="1").stdout
-    assert "\x1b" not in text
+def test_a_pipe_has_120_columns_and_colours_only_where_they_are_forced() -> None:
+    plain, forced = (
+        call("rules", "list", "--round", "5.1", NO_COLOR="", COLUMNS="60", FORCE_COLOR=value).stdout
+        for value in ("", "1")
+    )
+    assert "\x1b" not in plain and re.sub(r"\x1b\[[0-9;]*m", "", forced) == plain != forced
 
 
 def test_json_is_one_document_in_ascii(tmp_path: Path) -> None:

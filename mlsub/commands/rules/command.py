@@ -159,12 +159,14 @@ def diff(
     from mlsub.commands.rules.diff import compared, round_diff
     from mlsub.commands.rules.document_diff import round_document, submission_document
     from mlsub.commands.rules.submission import submission_diff
+    from mlsub.present.terminal import progress_bar
 
     asked = compared(old, new, benchmark, division, usage, overlay)
     if submission is None:
         answer = round_diff(*asked)
         target.write(answer, lambda: round_document(answer))
         return
-    judged = submission_diff(submission, *asked)
+    with progress_bar() as progress:
+        judged = submission_diff(submission, *asked, progress=progress)
     target.write(judged, lambda: submission_document(judged), "submission")
     sys.exit(1 if judged.must_change else 0)

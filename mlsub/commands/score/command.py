@@ -46,7 +46,7 @@ def command(
     the factor of the convergence test, are shown where they differ; --write-scaling writes that factor.
 
     text is for reading. markdown, html, csv, parquet and xlsx have one row for each result, with the columns of the
-    official table; json is the document of mlsub check. parquet and xlsx need: pip install 'mlsub[tables]'.
+    official table; json is the document of mlsub check. parquet and xlsx need: pip install '.[tables]'.
 
     --window N applies the rules' median window to runs of one benchmark, which need not be in a submission: each N
     consecutive runs are a window, and the window whose score is nearest the median of all is the result.

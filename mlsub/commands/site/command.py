@@ -55,7 +55,7 @@ def command(
     """Write the results below PATH as a site that opens in any browser, without a network.
 
     Tables to sort and to filter, and for each result its training curves, run timeline, convergence, hyperparameters,
-    system and findings. Nothing is written into what is read. Needs Jinja2: pip install 'mlsub[report]'.
+    system and findings. Nothing is written into what is read. Needs Jinja2: pip install '.[report]'.
 
     --claims checks the claims in a file against the same results, as mlsub audit does.
 
@@ -84,7 +84,9 @@ def command(
         from mlsub.commands.site.forensics import with_forensics
 
         checked = with_forensics(checked, settings.overlay)
-    built = build_site(checked, Path(output), replaced(wanted, overlay=settings.overlay, more=_pages(audits)))
+    wanted = replaced(wanted, overlay=settings.overlay, more=_pages(audits))
+    with progress_bar("writing pages") as progress:
+        built = build_site(checked, Path(output), wanted, progress)
     Target("site", format_).write(built, lambda: document_of(built))
     if any(found.exit_status() for found in audits) and all(one.report.exit_status() < 2 for one in checked):
         sys.exit(1)

@@ -44,9 +44,9 @@ def _said(function: Callable[..., None]) -> Callable[..., None]:
         function(said=said, **others)
 
     decorators = (
-        click.option("--submitter", metavar="S", help="Name your organisation, as its folder is named."),
-        click.option("--division", metavar="D", help="Choose closed or open."),
-        click.option("--status", metavar="S", help="Set the status: onprem, cloud, preview or rdi."),
+        click.option("--submitter", metavar="NAME", help="Name your organisation, as its folder is named."),
+        click.option("--division", metavar="DIVISION", help="Choose closed or open."),
+        click.option("--status", metavar="STATUS", help="Set the status: onprem, cloud, preview or rdi."),
         click.option("--set", "changes", multiple=True, metavar="FIELD=VALUE", help="Set any other field."),
     )
     for decorator in reversed(decorators):
@@ -87,28 +87,29 @@ def command() -> None:
 @command.command("list", example="mlsub system list")
 @output_options("system list")
 def list_(target: Target) -> None:
-    """List the systems whose descriptions are known.
+    """List the systems and the accelerators that are known.
 
     Exit status: 0.
     """
     from mlsub.commands.system.document import systems_document
-    from mlsub.commands.system.run import Known
-    from mlsub.systems.catalogue import find_system, system_names
+    from mlsub.commands.system.run import known
 
-    known = Known(systems=tuple(map(find_system, system_names())))
-    target.write(known, lambda: systems_document(known))
+    found = known()
+    target.write(found, lambda: systems_document(found))
 
 
 @command.command("show", example="mlsub system show ipu-pod16")
-@click.argument("name")
+@click.argument("name", metavar="SYSTEM")
 @click.option(
     "--hosts", type=click.IntRange(1, 100_000), metavar="N", help="Show the system with this number of hosts."
 )
-@click.option("--framework", metavar="NAME", help="Show it with this framework; otherwise the first published one.")
+@click.option(
+    "--framework", metavar="FRAMEWORK", help="Show it with this framework; otherwise the first published one."
+)
 @click.option("--sources", is_flag=True, help="Show the source of each value.")
 @output_options("system show", (*FORMATS, "yaml"))
 def show(name: str, hosts: int | None, framework: str | None, sources: bool, target: Target) -> None:
-    """Show what is known of system NAME, as it was published, with the faults of the published files fixed.
+    """Show what is known of SYSTEM, a system or an accelerator, with the faults of the published files fixed.
 
     number_of_nodes counts hosts, each with its own processors and its share of the accelerators. A value that nobody
     has published is shown as such. yaml is the description alone; json has it with the source of each value.
@@ -116,12 +117,10 @@ def show(name: str, hosts: int | None, framework: str | None, sources: bool, tar
     Exit status: 0, or 2 for an unknown name.
     """
     from mlsub.commands.system.document import draft_document
-    from mlsub.commands.system.run import shown
-    from mlsub.systems.catalogue import find_system
-    from mlsub.systems.draft import Asked, example_of
+    from mlsub.commands.system.run import drafted, shown, title_of
+    from mlsub.systems.draft import Asked
 
-    system = find_system(name)
-    draft = example_of(system, Asked(hosts=hosts, framework=framework))
+    found, draft = drafted(name, Asked(hosts=hosts, framework=framework))
     if target.format == "yaml":
         import yaml
 
@@ -129,32 +128,35 @@ def show(name: str, hosts: int | None, framework: str | None, sources: bool, tar
         content = {field: {"value": v.value, "source": v.source} if sources else v.value for field, v in values}
         target.put(str(yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120)))
         return
-    title = f"{system.name}: {system.title}"
-    target.write(shown(system, draft), lambda: draft_document(title, draft, sources=sources))
+    target.write(shown(found, draft), lambda: draft_document(title_of(found), draft, sources=sources))
 
 
 @command.command("new", example="mlsub system new --from ipu-pod16 --submitter Graphcore")
 @click.option(
-    "--from", "from_", required=True, metavar="NAME", help="Start from this system; mlsub system list shows them."
+    "--from",
+    "from_",
+    required=True,
+    metavar="SYSTEM|FILE",
+    help="Start from a known system or accelerator, or a FILE.json.",
 )
 @click.option("--hosts", type=click.IntRange(1, 100_000), metavar="N", help="Set the number of hosts.")
-@click.option("--framework", metavar="F", help="Name a published framework, or your own with its version.")
+@click.option("--framework", metavar="FRAMEWORK", help="Name a published framework, or your own with its version.")
 @_said
 @_file
 def new(from_: str, hosts: int | None, framework: str | None, said: Asked, output: str | None, force: bool) -> None:
-    """Write a system description with the hardware of a known system.
+    """Write a system description with the hardware of a known system, of an accelerator, or of another description.
 
-    A field that only you can fill in and that no option gives holds TODO, which every check reports; these fields are
-    listed.
+    mlsub system list shows the systems and accelerators. Of a FILE.json, what describes the machine is kept, and
+    submitter, division, status, system name and notes on the software are left out. A field that only you can fill in
+    and that no option gives holds TODO, which every check reports; these fields are listed.
 
     Exit status: 0, or 2 if it could not be made or written.
     """
     from msgspec.structs import replace
 
-    from mlsub.systems.catalogue import find_system
-    from mlsub.systems.draft import new_from
+    from mlsub.commands.system import run
 
-    _put(new_from(find_system(from_), replace(said, framework=framework, hosts=hosts)), output, force=force)
+    _put(run.new(from_, replace(said, framework=framework, hosts=hosts)), output, force=force)
 
 
 def _put(draft: Draft, output: str | None, *, force: bool) -> None:
@@ -274,10 +276,12 @@ def capture(
 
     Exit status: 0, 1 if hosts differ, 2 if it could not be done.
     """
+    from mlsub.present.terminal import busy
     from mlsub.systems.capture.merge import merge as joined
     from mlsub.systems.draft import finish
 
-    captures = _captures(files, merge=merge, hosts=hosts)
+    with busy("asking the tools of each host" if hosts else "asking the tools of this host"):
+        captures = _captures(files, merge=merge, hosts=hosts)
     if format_ == "json" or (output is not None and "{rank}" in output):
         _put_capture(captures, output, force=force)
         return
