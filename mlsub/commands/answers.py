@@ -10,6 +10,7 @@ from mlsub.present.envelope import Answer, schema_of
 _ANSWERS = {
     "audit": "mlsub.commands.audit.verdict.Audit",
     "check": "mlsub.present.entries.Reports",
+    "check settings": "mlsub.commands.check.shown.ShownSettings",
     "compare": "mlsub.commands.compare.trainings.model.Comparison",
     "compare packages": "mlsub.commands.compare.packages.model.PackageDiff",
     "db build": "mlsub.commands.db.build.Built",

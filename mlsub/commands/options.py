@@ -13,6 +13,7 @@ import click
 
 from mlsub.commands.ending import COULD_NOT
 from mlsub.commands.lazy import Command
+from mlsub.commands.settings import setting
 from mlsub.io.errors import MlsubError
 from mlsub.present import CI_FORMATS, FORMATS
 
@@ -167,7 +168,7 @@ def write_text(text: str) -> None:
 
 def format_options(*formats: str) -> Callable[[F], F]:
     """--format, one of these; text if not given."""
-    return click.option(
+    return setting(
         "--format",
         "format_",
         type=click.Choice(formats),
@@ -208,7 +209,7 @@ def output_options(
         if format_of_file is None:
             return format_options(*formats)(_output_file(called))
         by_name = "Set the output format; otherwise taken from the ending of FILE, or text."
-        return click.option("--format", "format_", type=click.Choice(formats), help=by_name)(_output_file(called))
+        return setting("--format", "format_", type=click.Choice(formats), help=by_name)(_output_file(called))
 
     return decorate
 
@@ -259,7 +260,7 @@ def check_output_options(command: str) -> Callable[[Callable[..., None]], Callab
 def _check_options(function: F) -> F:
     from pathlib import Path
 
-    format_ = click.option(
+    format_ = setting(
         "--format",
         "formats",
         multiple=True,

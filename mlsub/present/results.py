@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
 
@@ -14,6 +14,7 @@ import msgspec
 from mlsub.findings import Finding, Kind, Severity, Verdict
 from mlsub.io.show import plain
 from mlsub.present.document import Document
+from mlsub.present.findings import why_suppressed
 from mlsub.submission.report import Report
 
 #: What GitHub and GitLab call the folder that they checked the repository out to.
@@ -111,7 +112,6 @@ def part(
     root: str = ".",
     verdict: Verdict | None = None,
     checked: Iterable[str] = (),
-    waivers: Mapping[Finding, str] | None = None,
 ) -> Part:
     """A part of what was checked.
 
@@ -122,14 +122,16 @@ def part(
         root: the folder that paths are relative to.
         verdict: the official one.
         checked: the paths that were checked.
-        waivers: why somebody accepts a finding.
     """
     base, results = _repository(), []
     for finding in sorted(findings, key=lambda one: (one.path, one.line or 0)):
         file = _file(_place(root, finding.path, verdict), base)
-        waiver = (waivers or {}).get(finding)
-        how = outcome(finding) if waiver is None else Outcome.WAIVED
-        results.append(Result(finding=finding, file=file, outcome=how, waiver=waiver))
+        by, how = finding.suppressed, outcome(finding)
+        if by is not None and not (finding.rejects and how is Outcome.COUNTS):
+            how = Outcome.WAIVED  # What rejects does so all the same.
+        results.append(
+            Result(finding=finding, file=file, outcome=how, waiver=None if by is None else why_suppressed(by))
+        )
     files = tuple(_file(os.path.join(root, path), base) for path in checked)  # noqa: PTH118
     return Part(name=name, verdict=verdict, results=tuple(results), checked=files)
 

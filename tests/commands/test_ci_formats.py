@@ -79,7 +79,8 @@ def written(words: tuple[object, ...], *formats: str) -> tuple[Outcome, dict[str
 
 @pytest.mark.parametrize("make", [broken, descriptions, runs], ids=["check", "system check", "inspect"])
 def test_the_same_findings_in_every_format(make: Make, tmp_path: Path) -> None:
-    outcome, answers = written(make(tmp_path), *ALL)
+    full = () if make is runs else ("--verbose",)  # Text counts what need not be fixed.
+    outcome, answers = written((*make(tmp_path), *full), *ALL)
     assert (outcome.status, outcome.stderr) == (1, "")
     assert outcome.stdout == answers["text"]
     counts = {name: counted(name, text) for name, text in answers.items()}

@@ -9,6 +9,7 @@ import click
 
 from mlsub.commands.ending import COULD_NOT
 from mlsub.commands.options import CheckCommand, Target, check_output_options, tell
+from mlsub.commands.settings import setting
 
 
 @click.command("audit", cls=CheckCommand, example="mlsub audit claims.yaml --results v1.0")
@@ -42,8 +43,8 @@ from mlsub.commands.options import CheckCommand, Target, check_output_options, t
     help="Also look for the texts of documents in DIR; repeatable.",
 )
 @click.option("--footnote", is_flag=True, help="Show the footnote that the rules require for each claim.")
-@click.option("--strict", is_flag=True, help="Also count fragile, partly true and unverifiable claims, and findings.")
-@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Read logs with N processes.")
+@setting("--strict/--no-strict", help="Also count fragile, partly true and unverifiable claims, and findings.")
+@setting("--jobs", type=click.IntRange(1), metavar="N", help="Read logs with N processes.")
 def command(
     claims: Path,
     results: tuple[str, ...],
