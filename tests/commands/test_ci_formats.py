@@ -242,6 +242,31 @@ def test_what_does_not_count_is_no_error(tmp_path: Path) -> None:
     assert (strict.status == 1) == bool(failed)
 
 
+def test_what_is_waived_or_known_is_shown_and_does_not_count(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    tree.describe(cooling="", hw_notes="TODO")
+    reason = "The committee knows ]]> %."
+    waiver = f'[[waivers]]\nrule = "system.empty-value"\npath = "v1.0/ACME/systems"\nreason = "{reason}"\n'
+    (tmp_path / "mlsub.toml").write_text(f'format = "gitlab"\nstrict = true\n{waiver}')
+    rejected, answers = written(("check", tree.folder), *CI_FORMATS)
+    assert rejected.status == 1
+    assert run("check", tree.folder).stdout == answers["gitlab"]
+    suppressed = [one for one in sarif(answers["sarif"])["results"] if "suppressions" in one]
+    assert [one["ruleId"] for one in suppressed] == ["system.empty-value"]
+    assert suppressed[0]["suppressions"][0]["justification"].startswith(reason)
+    kinds = {case.result[0].type: type(case.result[0]).__name__ for _, case in junit(answers["junit"]) if case.result}
+    assert (kinds["system.empty-value"], kinds["system.placeholder"]) == ("Skipped", "Failure")
+    said = {one["title"]: (kind, text) for kind, one, text in github(answers["github"])}
+    assert said["system.empty-value"][0] == "notice"
+    assert f"waived: {reason} (" in said["system.empty-value"][1]
+    levels = {one["check_name"]: one["severity"] for one in gitlab(answers["gitlab"])}
+    assert levels == {"system.empty-value": "info", "system.placeholder": "minor"}
+    assert run("check", tree.folder, "--baseline", "known.json", "--write-baseline").stderr == ""
+    known = run("check", tree.folder, "--baseline", "known.json")
+    assert known.status == 0
+    assert any("; known: " in one["description"] for one in gitlab(known.stdout))
+
+
 @commands
 def test_nothing_found_is_a_document_too(make: Make, tmp_path: Path) -> None:
     words = make(tmp_path)
