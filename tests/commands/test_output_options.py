@@ -87,7 +87,7 @@ NO_FILE = (
     "unseal",
 )
 FILES = tuple(command for command in CALLS if command not in NO_FILE)
-CHECKS = ("audit", "inspect")
+CHECKS = ("audit", "check", "inspect")
 GROUPS = ("db", "rcp", "rules", "system")
 
 
