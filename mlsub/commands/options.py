@@ -249,8 +249,9 @@ def check_output_options(command: str) -> Callable[[Callable[..., None]], Callab
             values: dict[str, list[str | Path]] = {"formats": list(formats), "outputs": list(outputs)}
             order = click.get_current_context().meta.get(_ORDER, ())
             given = [values[name].pop(0) for name in order]
-            # A format that is not on the command line is somebody's usual one, for standard output.
-            function(target=targets(command, [*values["formats"], *given], force=force), **others)
+            # A format that is not on the command line is that of the settings, for standard output.
+            usual = str(values["formats"][0]) if values["formats"] else "text"
+            function(target=targets(command, given, force=force, usual=usual), **others)
 
         return _check_options(_forced(called))
 
@@ -279,7 +280,7 @@ def _check_options(function: F) -> F:
     return format_(output(function))
 
 
-def targets(command: str, given: Sequence[str | Path], *, force: bool) -> Target:
+def targets(command: str, given: Sequence[str | Path], *, force: bool, usual: str = "text") -> Target:
     """Standard output with files beside it.
 
     Args:
@@ -288,6 +289,7 @@ def targets(command: str, given: Sequence[str | Path], *, force: bool) -> Target
             a file without one takes the format that follows and fits its ending, else that of its ending, else text.
             What is left is for standard output, as is ``-`` in the place of a file.
         force: replace files.
+        usual: the format of standard output, if nothing is left for it.
 
     Raises:
         click.UsageError: several formats are left, or a file has a format that its ending denies.
@@ -323,7 +325,7 @@ def targets(command: str, given: Sequence[str | Path], *, force: bool) -> Target
     on_screen += [str(given[at]) for at in left]
     if len(on_screen) > 1:
         raise click.UsageError(f"Standard output has one format, and {' and '.join(on_screen)} would go there.")
-    return Target(command, on_screen[0] if on_screen else "text", also=tuple(also))
+    return Target(command, on_screen[0] if on_screen else usual, also=tuple(also))
 
 
 def _output_file(function: F) -> F:

@@ -13,7 +13,7 @@ import pytest
 from mlsub.commands.settings import Setting
 from mlsub.config.find import find_settings
 from mlsub.config.model import formats, names
-from mlsub.present import FORMATS
+from mlsub.present import CI_FORMATS, FORMATS
 from tests.commands.runner import Outcome, answer_schema, check, run
 from tests.commands.tree import leaves
 from tests.make_tree import Tree, make_tree, spoil
@@ -113,7 +113,7 @@ def test_the_command_line_wins_over_the_environment_over_the_file(name: str, mon
 
 def test_every_setting_is_in_the_table_or_of_files_alone() -> None:
     assert set(names()) == {*PRECEDENCE, "format", "per-path-ignores", "waivers"}
-    assert set(FORMATS) <= set(formats())
+    assert {*FORMATS, *CI_FORMATS} == set(formats())
 
 
 def test_every_option_with_the_name_of_a_setting_is_one_in_every_command() -> None:
@@ -135,7 +135,12 @@ def test_the_format_is_a_setting_of_the_commands_that_have_it(monkeypatch: pytes
     assert run("rcp", "show", "bert", "--round", "1.0", "--format", "text").stdout.startswith("bert, training")
     run("rcp", "show", "bert", "--round", "1.0", "-o", "points.txt")
     assert Path("points.txt").read_text().startswith("bert, training"), "the name of a file says more"
+    tree = make_tree(Path())
+    run("check", tree.folder, "-o", "answer.sarif")
+    assert json.loads(Path("answer.sarif").read_text())["version"] == "2.1.0"
+    assert run("check", tree.folder, "-o", "other.md").document["command"] == "check"
     monkeypatch.setenv("MLSUB_FORMAT", "sarif")
+    assert run("check", tree.folder).document["version"] == "2.1.0"
     assert run("rcp", "show", "bert", "--round", "1.0").document["command"] == "rcp show"
     monkeypatch.setenv("MLSUB_FORMAT", "sraif")
     outcome = run("rcp", "show", "bert", "--round", "1.0")

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.config.paths import covers
+from mlsub.present import CI_FORMATS
 from tests.commands.runner import Outcome, check, run
 from tests.make_tree import Tree, make_tree, spoil
 
@@ -66,6 +67,42 @@ def test_a_waiver_takes_a_finding_out_of_the_count_and_shows_it(tree: Tree) -> N
         assert counted(check(path)) == set()
     assert counted(check(tree.folder, "--isolated")) == {"system.placeholder"}
     assert counted(run("score", tree.folder, "--format", "json")) == set()
+
+
+def test_formats_of_ci_show_waivers_and_do_not_fail_for_them(tree: Tree) -> None:
+    waive(*PLACEHOLDER, REASON)
+    answers = {name: run("check", tree.folder, "--strict", "--format", name).stdout for name in CI_FORMATS}
+    assert all("The committee knows. (mlsub.toml:1)" in text for text in answers.values())
+    [result] = json.loads(answers["sarif"])["runs"][0]["results"]
+    assert (result["suppressions"][0]["status"], result["properties"]["outcome"]) == ("accepted", "waived")
+    assert 'failures="0"' in answers["junit"]
+    assert answers["github"].startswith("::notice ")
+    # What rejects fails there too, for the official verdict stays.
+    spoil(tree, 0, 1)
+    waive("key.eval_accuracy.target", "v1.0", REASON)
+    results = json.loads(run("check", tree.folder, "--format", "sarif").stdout)["runs"][0]["results"]
+    outcomes = {one["ruleId"]: (one["properties"]["outcome"], "suppressions" in one) for one in results}
+    assert outcomes["key.eval_accuracy.target"] == ("counts", True)
+    assert outcomes["system.placeholder"] == ("waived", True)
+
+
+def test_waivers_and_ignores_by_path_of_other_commands(tree: Tree) -> None:
+    waive(*PLACEHOLDER, REASON)
+    system = run("system", "check", tree.description(), "--strict", "--format", "json")
+    assert system.status == 0
+    assert [one["suppressed"]["by"] for one in system.document["systems"][0]["findings"]] == ["waiver"]
+    found = run("inspect", tree.folder, "--format", "json")
+    assert found.status == 1
+    rules = {one["finding"]["rule"] for entry in found.document["entries"] for one in entry["observations"]}
+    for rule in rules:
+        waive(rule, "v1.0/ACME/results", REASON)
+    assert run("inspect", tree.folder).status == 0
+    # check does not look for what inspect finds, so it does not call these waivers unused.
+    assert counted(check("v1.0")) == set()
+    Path("mlsub.toml").write_text('[per-path-ignores]\n"v1.0" = ["inspect.", "system."]\n')
+    hidden = run("inspect", tree.folder)
+    assert (hidden.status, hidden.stderr) == (0, f"mlsub inspect: hidden: {len(rules)} by per-path-ignores\n")
+    assert run("system", "check", tree.description(), "--strict").status == 0
 
 
 @pytest.mark.parametrize(

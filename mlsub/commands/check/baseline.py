@@ -27,7 +27,7 @@ def baseline_options(function: F) -> F:
 
 
 def with_baseline(
-    reports: Sequence[Report], baseline: str | None, paths: Sequence[str], *, write: bool, force: bool
+    reports: Sequence[Report], baseline: str | None, paths: Sequence[str], *, write: bool
 ) -> list[Report]:
     """Reports with the findings marked that the baseline has, which is written first if that is asked for.
 
@@ -43,7 +43,7 @@ def with_baseline(
 
     file = Path(baseline)
     if write:
-        _write(reports, file, paths, force=force)
+        _write(reports, file, paths)
     marked, gone = suppress(reports, read_baseline(file), file, paths)
     if gone:
         many = f"{gone} findings in {file} are gone; --write-baseline removes them"
@@ -51,35 +51,40 @@ def with_baseline(
     return marked
 
 
-def check_baseline(baseline: str | None, *, write: bool, force: bool) -> None:
+def check_baseline(baseline: str | None, *, write: bool) -> None:
     """Find out before gigabytes are read what would keep the baseline from being read or replaced.
 
     Raises:
         MlsubError: it cannot be.
     """
     if baseline is not None and (not write or Path(baseline).exists()):
-        _known(Path(baseline), write=write, force=force)
+        _known(Path(baseline), write=write)
 
 
-def _known(file: Path, *, write: bool, force: bool) -> Baseline | None:
+def _known(file: Path, *, write: bool) -> Baseline | None:
     """The baseline that is there; None where there is none to keep anything of."""
     from mlsub.config.baseline import read_baseline
 
     try:
         return read_baseline(file)
     except MlsubError as error:
-        if not write or (file.exists() and not force):
+        if not write or (file.exists() and not _force()):
             more = " Name another file, or add --force to replace it." if write else ""
             raise MlsubError(f"{error}{more}") from error
         return None
 
 
-def _write(reports: Sequence[Report], file: Path, paths: Sequence[str], *, force: bool) -> None:
+def _write(reports: Sequence[Report], file: Path, paths: Sequence[str]) -> None:
     from mlsub.config.baseline import baseline_of
     from mlsub.findings import Verdict
 
     if any(report.official is Verdict.NOT_CHECKED for report in reports):
         raise MlsubError(f"Not everything could be checked, so {file} was not written. Fix that first.")
-    old = _known(file, write=True, force=force)
+    old = _known(file, write=True)
     made = baseline_of(reports, file, paths, old)
-    write_output(file, made.content(), force=old is not None or force)
+    write_output(file, made.content(), force=old is not None or _force())
+
+
+def _force() -> bool:
+    """Whether the call has --force, which is for all files that it writes."""
+    return bool(click.get_current_context().params["force"])
