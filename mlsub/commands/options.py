@@ -68,7 +68,7 @@ class Target(NamedTuple):
             document: makes the document.
             part: which of its answers a command gives that has several.
             page: makes the document for Markdown and HTML, where that is another.
-            results: makes the results, of a command that has the formats of CI.
+            results: makes the results, of an answer that has the formats of CI; another is text there.
 
         Raises:
             MlsubError: a file cannot be written.
@@ -79,11 +79,13 @@ class Target(NamedTuple):
                 from mlsub.present.envelope import answer
 
                 one.put(answer(f"{self.command} {part}".rstrip(), model).decode("ascii"))
-            elif one.format not in CI_FORMATS or results is None:
-                one.put(one.rendered(document() if one.format == "text" else page()))
-            else:
+            elif one.format in CI_FORMATS and results is not None:
                 one.put(_for_ci(one.format, results()))
-        if any(one.format == "github" for one in self.each):
+            elif one.format in ("text", *CI_FORMATS):
+                one.put(one._replace(format="text").rendered(document()))
+            else:
+                one.put(one.rendered(page()))
+        if results is not None and any(one.format == "github" for one in self.each):
             _write_step_summary(page())
 
     @contextmanager

@@ -140,7 +140,7 @@ def test_a_file_outside_of_the_repository_has_its_whole_path(tmp_path: Path, mon
 
 
 def test_a_name_that_is_no_text_is_an_address(tmp_path: Path) -> None:
-    tree = make_tree(tmp_path, org="A%C#ME: é?")
+    tree = make_tree(tmp_path, org="A%C#ME: é?,")
     tree.description().rename(tree.folder / "systems" / os.fsdecode(b"caf\xe9.json"))
     outcome, answers = written(("check", tree.folder), *CI_FORMATS)
     assert outcome.status == 1
@@ -148,9 +148,9 @@ def test_a_name_that_is_no_text_is_an_address(tmp_path: Path) -> None:
         result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
         for result in sarif(answers["sarif"])["results"]
     }
-    assert any(uri.startswith("v1.0/A%25C%23ME%3A%20%C3%A9%3F/") for uri in uris)
+    assert any(uri.startswith("v1.0/A%25C%23ME%3A%20%C3%A9%3F%2C/") for uri in uris)
     assert all(uri.isascii() for uri in uris)
-    assert any("A%C#ME: é?" in properties["file"] for _, properties, _ in github(answers["github"]))
+    assert any("A%C#ME: é?,/" in properties["file"] for _, properties, _ in github(answers["github"]))
     junit(answers["junit"])
     gitlab(answers["gitlab"])
 
@@ -296,6 +296,7 @@ REFUSED = {
     "check, no such path": ("check", "nowhere"),
     "check, no round": ("check", "loose"),
     "check, no such rule": ("check", "v1.0/ACME", "--select", "seed.sharde"),
+    "check, no such baseline": ("check", "v1.0/ACME", "--baseline", "nowhere.json"),
     "check, broken rules": ("check", "v1.0/ACME", "--rules", "broken.yaml"),
     "system check, no such file": ("system", "check", "nowhere"),
     "system check, none in the folder": ("system", "check", "loose"),
@@ -374,6 +375,12 @@ def test_inspect_rates_have_no_format_of_ci(tmp_path: Path) -> None:
     refused = run(*runs(tmp_path), "--rates", "--format", "sarif")
     assert refused.status == 2
     assert "--rates answers as text, json, markdown or html." in refused.stderr
+
+
+def test_settings_are_text_where_ci_has_no_format_for_them(tmp_path: Path) -> None:
+    shown = run(*broken(tmp_path), "--show-settings", "--format", "github")
+    assert (shown.status, shown.stderr) == (0, "")
+    assert shown.stdout.startswith("Settings of mlsub check\n")
 
 
 #: Organisations for a short run: one with hundreds of findings, and one of HPC.
