@@ -326,7 +326,9 @@ def targets(command: str, given: Sequence[str | Path], *, force: bool, usual: st
         also.append(Target(command, format_, file, force))
     on_screen += [str(given[at]) for at in left]
     if len(on_screen) > 1:
-        raise click.UsageError(f"Standard output has one format, and {' and '.join(on_screen)} would go there.")
+        raise click.UsageError(
+            f"Standard output has one format, and {' and '.join(on_screen)} would go there. Give one an -o FILE."
+        )
     return Target(command, on_screen[0] if on_screen else usual, also=tuple(also))
 
 
