@@ -7,9 +7,12 @@ ADAPTERS := $(VENV)/.adapters
 BROWSER := $(VENV)/.browser
 SCREENSHOTS ?= build/screenshots
 DOCS   := build/docs
+RELEASE := $(VENV)/.release
+DIST   := dist
+CLEAN  := build/wheel
 SEED   ?= 0
 
-.PHONY: help install demo test test-fast test-long expected test-adapters test-browser lint format docs bench parity parity-long clean
+.PHONY: help install demo test test-fast test-long expected test-adapters test-browser lint format docs man dist bench parity parity-long clean
 
 help:
 	@echo "make demo         train, check, score, pack, seal and verify a rehearsal submission"
@@ -21,6 +24,8 @@ help:
 	@echo "make test-browser  test the results page in headless Chromium, with pictures of its pages in $(SCREENSHOTS)"
 	@echo "make lint         ruff, mypy, import-linter, and the imports of the tests"
 	@echo "make docs         build the documentation with its reference pages, in $(DOCS)"
+	@echo "make man          write the manual pages, in man"
+	@echo "make dist         build sdist and wheel in $(DIST), check them, and test the wheel in an environment of its own"
 	@echo "make bench        time mlsub against the official tool"
 	@echo "make parity       agreement with the recorded official verdicts, as a table"
 	@echo "make parity-long  a long, seeded search for logs on which mlsub and the official checker differ"
@@ -90,6 +95,22 @@ docs: $(STAMP)
 	rm -rf $(DOCS)
 	$(BIN)/python -m mlsub.commands.rules.build . $(DOCS)
 
+man: $(STAMP)
+	$(BIN)/python -c "from pathlib import Path; from mlsub.cli import main; from mlsub.commands.completion.man import pages, write; write(Path('man'), pages(main, 'mlsub'))"
+
+$(RELEASE): $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[release]'
+	touch $@
+
+# The wheel is made of the sdist, so what the sdist lacks the wheel lacks too.
+dist: $(RELEASE) man
+	rm -rf $(DIST) $(CLEAN)
+	$(BIN)/pyproject-build --outdir $(DIST)
+	$(BIN)/twine check --strict $(DIST)/*
+	$(PYTHON) -m venv $(CLEAN)
+	$(CLEAN)/bin/python -m pip install --quiet --disable-pip-version-check $(DIST)/*.whl
+	cd $(CLEAN) && bin/python $(CURDIR)/tests/smoke.py
+
 bench: $(STAMP)
 	$(BIN)/python bench/run.py
 
@@ -100,4 +121,4 @@ parity-long: $(STAMP)
 	$(BIN)/python bench/parity_long.py
 
 clean:
-	rm -rf $(VENV) build demo *.egg-info
+	rm -rf $(VENV) build demo dist man *.egg-info

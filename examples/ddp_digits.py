@@ -1,6 +1,6 @@
 """Train the rehearsal benchmark digits in several processes with PyTorch, and log the run by the rules: one log.
 
-    pip install 'mlsub[adapters]'
+    pip install '.[adapters]'
     torchrun --standalone --nproc-per-node 4 examples/ddp_digits.py result_0.txt
 
 2 or 4 processes on a CPU (gloo), a few seconds. A rehearsal is not an MLPerf result.

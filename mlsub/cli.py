@@ -93,7 +93,7 @@ class _Commands(LazyGroup):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
+        if args and args[0] not in _COMMANDS and not args[0].startswith("-") and not ctx.resilient_parsing:
             from difflib import get_close_matches
 
             close = get_close_matches(args[0], _COMMANDS, n=1)

@@ -22,6 +22,7 @@ CASES = [
         ["check", "LOG", "--round", "1.0", "--format", "json"],
         {"rich", "jsonschema", "mlperf_logging", "numpy", "scipy"},
     ),
+    (["check", "LOG", "--round", "1.0", "--format", "sarif"], {"rich", "jsonschema", "mlperf_logging", "numpy", "xml"}),
     (["rcp", "margin", "--help"], {"msgspec", "yaml", "rich", "matplotlib", "numpy"}),
     (["rcp", "plot", "--help"], {"msgspec", "yaml", "rich", "matplotlib", "numpy"}),
     (["inspect", "--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "numpy"}),

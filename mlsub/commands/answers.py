@@ -10,10 +10,11 @@ from mlsub.present.envelope import Answer, schema_of
 _ANSWERS = {
     "audit": "mlsub.commands.audit.verdict.Audit",
     "check": "mlsub.present.entries.Reports",
+    "check settings": "mlsub.commands.check.shown.ShownSettings",
     "compare": "mlsub.commands.compare.trainings.model.Comparison",
     "compare packages": "mlsub.commands.compare.packages.model.PackageDiff",
     "db build": "mlsub.commands.db.build.Built",
-    "explain": "mlsub.commands.explain.run.Explanation",
+    "explain": "mlsub.present.explanation.Explanation",
     "db query": "mlsub.commands.db.query.Result",
     "db tables": "mlsub.commands.db.schema.Tables",
     "fix": "mlsub.commands.fix.model.Fix",

@@ -14,6 +14,7 @@ from mlsub.emit.intervals import Evaluation, Interval, TimedRun
 from mlsub.emit.recorder import Recorder
 from mlsub.emit.training import Position, Training, no_metric
 from mlsub.emit.units import NAMES, WORDS
+from mlsub.io.errors import needs_extra
 
 
 class Course:
@@ -290,4 +291,4 @@ class Adapter:
 
 def missing(framework: str, extra: str) -> ImportError:
     """What to say where a framework is not installed."""
-    return ImportError(f"{framework} is not installed: pip install 'mlsub[{extra}]'")
+    return ImportError(needs_extra(f"{framework} is not installed.", extra))

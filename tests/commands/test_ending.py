@@ -199,6 +199,66 @@ def test_an_interrupt_is_status_130_and_no_traceback(words: list[str], monkeypat
     assert (status, told.strip()) == (130, "")
 
 
+#: What a terminal shows while a command works that may take more than a second.
+PROGRESS = {
+    "audit": "reading logs",
+    "check": "reading logs",
+    "compare": "reading logs",
+    "compare --packages": "reading logs",
+    "db build": "reading submissions",
+    "fix": "reading logs",
+    "fix --truncate": "reading logs",
+    "inspect": "reading logs",
+    "merge --write": "reading logs",
+    "pack": "reading logs",
+    "rcp build": "reading logs",
+    "rcp margin": "reading logs",
+    "rcp plot": "drawing",
+    "redact": "reading logs",
+    "rules diff": "reading logs",
+    "score": "reading logs",
+    "score --window 5": "reading logs",
+    "seal": "sealing",
+    "site": "writing pages",
+    "system capture": "asking the tools of this host",
+    "unseal": "opening",
+    "verify": "comparing",
+}
+#: Where a call of the tables above is not the one that takes long.
+_LONGER = {
+    "rules diff": "1.0 1.1 --submission v1.0/ACME",
+}
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("command", PROGRESS)
+def test_a_long_work_shows_on_a_terminal_how_far_it_is(
+    command: str, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(place)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr("mlsub.present.terminal._PATIENCE", 0)
+    called = command
+    if command.startswith("merge"):
+        for name in ("a", "b"):
+            shutil.copytree(place / "v1.0" / "ACME", tmp_path / name / "ACME")
+        called, words = "merge --write", f"{tmp_path}/a/ACME {tmp_path}/b/ACME -o {{new}}/ACME --round 1.0"
+    else:
+        words = _LONGER.get(command) or {**CALLS, **FORMATS}[command]
+    with Path(tmp_path, "answer").open("w") as answer, _Terminal() as terminal:
+        status, _ = ended(
+            [*called.split(), *shlex.split(words.format(new=tmp_path / "new"))], monkeypatch, answer, terminal
+        )
+        shown = terminal.getvalue()
+    assert status in (0, 1), shown
+    assert PROGRESS[command] in shown
+    assert shown.rpartition(PROGRESS[command])[2].count("\x1b[2K")  # Gone when the answer comes.
+
+
 # What only a process of its own shows: what Python itself does at the end, signals, and the workers that read logs.
 
 

@@ -24,7 +24,7 @@ from tests.commands.runner import REPOSITORY, call, check, run
 from tests.make_tree import Tree, make_tree, spoil
 
 ROWS = ("csv", "markdown", "html", "parquet", "xlsx")
-MISSING = "pip install 'mlsub[tables]'"
+MISSING = "pip install '.[tables]'"
 
 
 def _tree(tmp_path: Path) -> Tree:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.explain.run import explanation
+from mlsub.present.explanation import explanation
 from mlsub.rules.catalogue import catalogue
 from tests.commands.runner import Outcome, call, run
 from tests.commands.seal.test_roundtrip import pair

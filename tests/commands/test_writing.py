@@ -57,7 +57,11 @@ NEW: Call = ("system", "new", "--from", "ipu-pod64", "-o", "pod64.json")
 CAPTURE: Call = ("system", "capture", "-o", "here.json")
 CAPTURE_JSON: Call = ("system", "capture", "--format", "json", "-o", "capture.{rank}.json")
 
+BASELINE: Call = ("check", "v1.0", "--baseline", "known.json", "--write-baseline", "--jobs", "1")
+
 CASES = [
+    Case("check", BASELINE, "known.json", BASELINE, 2, True),
+    Case("check", BASELINE, "known.json", (*BASELINE, "--force"), 0, False),
     # A template that was filled in is kept where it is planned, and named where it is not.
     Case("pack", (*PACK, "--scaffold"), SCAFFOLDED, (*PACK, "--scaffold"), 0, True),
     Case("pack", (*PACK, "--scaffold"), SCAFFOLDED, (*PACK, "--scaffold", "--force"), 0, True),

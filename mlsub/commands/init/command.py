@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @click.option("--round", metavar="ROUND", help="Name the round, as 5.1, 5.1.0 or v5.1.")
 @click.option("--division", type=click.Choice(["closed", "open"]), help="Set the division of all entries.")
 @click.option("--system", metavar="NAME", multiple=True, help="Add a system; repeatable.")
-@click.option("--benchmark", metavar="NAME", multiple=True, help="Add a benchmark; repeatable.")
+@click.option("--benchmark", metavar="BENCHMARK", multiple=True, help="Add a benchmark; repeatable.")
 @click.option("--scaling", type=click.Choice(["strong", "weak"]), help="Set the scaling of all entries (HPC).")
 @click.option("--implementation", metavar="NAME", help="Name the folder of the code.")
 @click.option(

@@ -10,6 +10,7 @@ import click
 
 from mlsub.commands.lazy import Command
 from mlsub.commands.options import Target, format_option
+from mlsub.commands.settings import setting
 from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 @click.option("--scaffold", is_flag=True, help="Create missing files beside the code from templates.")
 @click.option("--allow", multiple=True, metavar="RULE", help="Write it although this rule rejects; needs --reason.")
 @click.option("--reason", multiple=True, metavar="TEXT", help="Say why: one for all, or one for each --allow.")
-@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Read logs with N processes.")
+@setting("--jobs", type=click.IntRange(1), metavar="N", help="Read logs with N processes.")
 @format_option
 def command(
     manifest: Path,

@@ -40,7 +40,7 @@ class Packing(Answer, frozen=True, kw_only=True):
     being written, such as the ``blocking`` rejections.
     """
 
-    SCHEMA: ClassVar[int] = 2
+    SCHEMA: ClassVar[int] = 3
 
     manifest: str
     out: str

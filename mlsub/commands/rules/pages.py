@@ -11,7 +11,6 @@ from pathlib import PurePath
 
 import msgspec
 
-from mlsub.commands.explain.run import explanation, explanation_blocks, explanation_document
 from mlsub.commands.rules.diff import keyed, round_diff
 from mlsub.commands.rules.document import alternatives, listed, name, needs_table, rows_table
 from mlsub.commands.rules.document_diff import change_table, diff_blocks
@@ -34,6 +33,7 @@ from mlsub.present.document import (
     document,
     section,
 )
+from mlsub.present.explanation import explanation, explanation_blocks, explanation_document
 from mlsub.present.markdown import render
 from mlsub.rounds import Round, usages
 from mlsub.rounds.names import all_rounds, rounds_with, spans

@@ -57,6 +57,7 @@ def command(
     from mlsub.commands.seal.files import RefusedError
     from mlsub.commands.seal.receipt import Sealing, document_of
     from mlsub.commands.seal.run import default_name, prepare, seal_tree
+    from mlsub.present.terminal import progress_bar
 
     def answer(sealing: Sealing) -> None:
         Target("seal", format_).write(sealing, lambda: document_of(sealing))
@@ -70,7 +71,10 @@ def command(
             answer(found)
             return
         aside: list[Path] = []
-        receipt = seal_tree(Path(tree), file, key, force=force, scanned=scanned, kept=aside.append)
+        with progress_bar("sealing") as progress:
+            receipt = seal_tree(
+                Path(tree), file, key, force=force, scanned=scanned, kept=aside.append, progress=progress
+            )
     except RefusedError as error:
         answer(Sealing(file=str(file), findings=error.findings))
         sys.exit(1)

@@ -14,6 +14,7 @@ import msgspec
 
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
+from mlsub.present.terminal import Progress
 from mlsub.rules.catalogue import finding
 
 _CHUNK = 1 << 20
@@ -48,6 +49,16 @@ def unsafe(path: str, problem: str, target: str | None = None) -> RefusedError:
 def reason_of(error: Exception) -> str:
     """What the system says is wrong, without the path, which the caller names."""
     return getattr(error, "strerror", None) or str(error)
+
+
+def with_progress(chunks: Iterable[bytes], size: int, progress: Progress | None) -> Iterator[bytes]:
+    """Chunks of about so many bytes in all, and how far they are."""
+    done = 0
+    for chunk in chunks:
+        done += len(chunk)
+        if progress is not None:
+            progress(min(done, size), size)
+        yield chunk
 
 
 @contextmanager

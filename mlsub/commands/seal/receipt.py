@@ -10,7 +10,6 @@ import msgspec
 
 from mlsub.findings import Finding
 from mlsub.io.show import plain
-from mlsub.io.version import VERSION
 from mlsub.present.document import Document, Facts, Findings, Text, document
 from mlsub.present.envelope import Answer
 
@@ -39,7 +38,7 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     files_size: int
     encryption: str
     recipients: tuple[str, ...]
-    version: str = VERSION
+    version: str
 
     @property
     def title(self) -> str:
@@ -75,7 +74,7 @@ class Sealing(Answer, frozen=True, kw_only=True):
     ``receipt`` is null where nothing was written.
     """
 
-    SCHEMA: ClassVar[int] = 1
+    SCHEMA: ClassVar[int] = 2
 
     file: str
     files: int | None = None

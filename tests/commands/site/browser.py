@@ -35,7 +35,7 @@ def chromium() -> Iterator[Any]:
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
-        _absent("needs Playwright: pip install 'mlsub[browser]'")
+        _absent("needs Playwright: pip install '.[browser]'")
     program = next(filter(None, map(shutil.which, _NAMES)), None)
     if program is None:
         _absent("needs Chromium, of which there is none: apt-get install chromium")
