@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -10,10 +9,11 @@ from mlsub.divisions import CLOSED
 from mlsub.findings import Finding
 from mlsub.io.show import readable, several, show
 from mlsub.log.report import LogReport
+from mlsub.review.platform import akin, contradicts
 from mlsub.rules.catalogue import finding
 from mlsub.submission.model import Entry
+from mlsub.systems.values import is_unsaid
 
-_WORD = re.compile(r"[a-z]+\d*[a-z]*|\d+[a-z]+\d*")
 #: Seeds in common from which on chance is ruled out: one of many short numbers may fall twice.
 SHARED = 2
 #: Every pair of entries is compared, so hostile logs with thousands of seeds must not count with all of them.
@@ -54,7 +54,7 @@ def audit_same_runs(logs: Iterable[LogReport]) -> Iterator[Finding]:
 def _organisation(entry: Entry, said: str) -> tuple[str, ...] | None:
     submitter = entry.description.text("submitter") if entry.description else ""
     for name, where in ((submitter, "the system description's submitter"), (entry.files.organisation, "the folder")):
-        if name and not _akin(said, name):
+        if name and not akin(said, name):
             return "cross.org", name, f"submission_org is not {where}"
     return None
 
@@ -66,12 +66,13 @@ def _division(entry: Entry, said: str) -> tuple[str, ...] | None:
 def _platform(entry: Entry, said: str) -> tuple[str, ...] | None:
     if entry.description is None:
         return None
-    names = [entry.files.system]
-    names += [entry.description.text(field) for field in ("system_name", "accelerator_model_name")]
-    known = dict.fromkeys(name for name in names if name)
-    if any(_akin(said, name) or _words(said) & _words(name) for name in known):
-        return None
-    return "cross.platform", " / ".join(known)
+    accelerator = entry.description.text("accelerator_model_name")
+    if not accelerator or is_unsaid(accelerator):
+        accelerator = entry.description.text("host_processor_model_name")
+    names = [entry.files.system, entry.description.text("system_name"), accelerator]
+    known = tuple(dict.fromkeys(name for name in names if name))
+    message = contradicts(said, known)
+    return ("cross.platform", " / ".join(known), message) if message else None
 
 
 def _benchmark(entry: Entry, said: str) -> tuple[str, ...] | None:
@@ -85,17 +86,6 @@ _CHECKS: dict[str, Callable[[Entry, str], tuple[str, ...] | None]] = {
     "submission_platform": _platform,
     "submission_benchmark": _benchmark,
 }
-
-
-def _akin(one: str, other: str) -> bool:
-    """Whether one name contains the other, letters and digits only."""
-    a, b = (re.sub(r"[^a-z0-9]", "", name.lower()) for name in (one, other))
-    return bool(a) and bool(b) and (a in b or b in a)
-
-
-def _words(name: str) -> set[str]:
-    """The words of a name that distinguish machines; names are cut, for they come from whoever wrote the file."""
-    return {word for word in _WORD.findall(name[:200].lower()) if len(word) > 2}
 
 
 def audit_seeds(logs: tuple[LogReport, ...], shared: frozenset[str]) -> Iterator[Finding]:

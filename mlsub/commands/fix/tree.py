@@ -13,7 +13,7 @@ from mlsub.commands.fix.model import BENCHMARK, DESCRIPTION, RESULT_NAME, Change
 from mlsub.log.reader import TOKEN, TOKEN_MLL
 from mlsub.rounds import Round
 from mlsub.submission.locate import SCALING_FOLDERS, Place, Target, folders, is_organisation
-from mlsub.submission.tree import OTHER_NAMES
+from mlsub.submission.remedies import renamed_benchmark
 
 _RESULT = re.compile(r"results?[ _.-]?(\d{1,9})\.(?:txt|log|out)", re.IGNORECASE)
 _RIGHT = re.compile(r"result_.*\.txt")
@@ -119,10 +119,9 @@ class Names:
         """A benchmark's folder that goes by another name of the benchmark."""
         if folder.name in round_.benchmarks:
             return
-        plain = _plain(folder.name)
-        meant = [name for name in round_.benchmarks if _plain(name) == plain or OTHER_NAMES.get(plain) == name]
-        if len(meant) == 1:
-            self._rename(folder, meant[0], BENCHMARK)
+        meant = renamed_benchmark(folder.name, round_.benchmarks)
+        if meant is not None:
+            self._rename(folder, meant, BENCHMARK)
 
     def descriptions(self, folder: Path, systems: Iterable[str]) -> None:
         """Descriptions whose name differs from that of their system in the case of letters alone."""
@@ -132,10 +131,6 @@ class Names:
             close = [file for file in files if file.name.lower() == name.lower() and file.name not in wanted]
             if len(close) == 1:
                 self._rename(close[0], name, DESCRIPTION)
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[-_ ]", "", name.lower())
 
 
 def _is_log(file: Path) -> bool:

@@ -1,0 +1,1 @@
+"""What a submitter stumbles over in everyday use."""
