@@ -14,7 +14,7 @@ from mlsub.findings import Finding
 from mlsub.io.show import several, show
 from mlsub.log.report import LogReport
 from mlsub.log.run import MAX_SEED_DIGESTS, MAX_SEEDS, SEED_DIGEST_BYTES, Run, Seed, seed_digest
-from mlsub.review.cross import audit_entry, audit_seeds
+from mlsub.review.cross import audit_entry, audit_seeds, times_of
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import catalogue, finding
 from mlsub.rules.isolate import isolated, reviewed
@@ -33,6 +33,8 @@ from mlsub.submission.report import EnergyResult, RcpResult, ScoreResult
 KNOWN_COMPANIONS = frozenset(("scaling.json", "power", "package_checker_params"))
 
 _CRASH = "official.crash"
+#: What a shared seed says where all of the log is that of another run.
+COPIED = "The log is a copy of another run's, with the same seed"
 #: Digests compared in one entry; what is beyond is refused, never passed.
 MAX_COMPARED = 2_000_000
 
@@ -284,11 +286,14 @@ def check_seeds(logs: tuple[LogReport, ...], *, required: bool = False) -> Itera
         if again:
             seed, owner = again[0]
             more = f", and {len(again) - 1} more" if len(again) > 1 else ""
+            copied = owner is not log and times_of(log) == times_of(owner)
             yield finding(
                 "seed.shared",
                 log.path,
+                COPIED if copied else None,
                 line=seed.line,
                 actual=f"seed {seed.value} of {show(seed.file)}:{show(seed.lineno)}, as in {owner.path}{more}",
+                fix="Remove it, or put another run in its place." if copied else None,
             )
         elif behind:
             yield finding(

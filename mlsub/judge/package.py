@@ -21,7 +21,16 @@ from mlsub.rules.load import Benchmark, benchmark
 from mlsub.submission.layout.audit import audit_layout
 from mlsub.submission.layout.model import Place as LayoutPlace
 from mlsub.submission.layout.walk import list_tree
-from mlsub.submission.locate import SCALING_FOLDERS, Place, Target, is_folder, locate, too_deep
+from mlsub.submission.locate import (
+    SCALING_FOLDERS,
+    Place,
+    Target,
+    folders,
+    is_folder,
+    is_organisation,
+    locate,
+    too_deep,
+)
 from mlsub.submission.model import Entry, EntryFiles, OrganisationFiles
 from mlsub.submission.params import FlagFiles, Flags
 from mlsub.submission.report import EntryResult, LogResult, SystemResult
@@ -73,7 +82,7 @@ def list_packages(place: Place, root: Path, round_: Round) -> list[Package]:
     prefix = _prefix(place.organisation, root)
     reader = TreeReader(place.organisation, prefix, round_)
     if place.target is Target.ORGANISATION:
-        files = with_layout(reader.organisation(), prefix, round_)
+        files = _lying(with_layout(reader.organisation(), prefix, round_))
     elif place.target is Target.SYSTEM:
         files = reader.system(place.path)
     elif place.target is Target.SCALING:
@@ -91,6 +100,21 @@ def _organisation(folder: Path, root: Path, round_: Round) -> Package:
     dangling = finding("tree.unreadable", prefix.rstrip("/"), "The link is broken or circular")
     files = OrganisationFiles(name=folder.name, folder=folder, entries=(), descriptions=(), findings=(dangling,))
     return _package(files, prefix, round_)
+
+
+def _lying(files: OrganisationFiles) -> OrganisationFiles:
+    """An organisation that is asked for by itself, with a word on where it lies: alone in a folder of its name."""
+    above = files.folder.parent
+    if above.name.lower() != files.name.lower() or folders(above) != [files.folder] or is_organisation(above):
+        return files
+    problem = finding(
+        "tree.same-name-above",
+        ".",
+        expected=f"{above.name}/results",
+        actual=f"{above.name}/{files.name}/results",
+        fix=f"Move what {above.name}/{files.name} contains one folder up: mv {above.name}/{files.name}/* {above.name}/",
+    )
+    return msgspec.structs.replace(files, findings=(*files.findings, problem))
 
 
 def _too_deep(folder: Path, root: Path, round_: Round) -> Package:

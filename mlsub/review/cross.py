@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Any
 
-from mlsub.divisions import CLOSED
+from mlsub.divisions import CLOSED, division_of
 from mlsub.findings import Finding
 from mlsub.io.show import readable, several, show
 from mlsub.log.report import LogReport
@@ -35,20 +35,27 @@ def audit_entry(entry: Entry) -> Iterator[Finding]:
                 yield finding(rule, log.path, *message, line=line, expected=expected, actual=show(said))
 
 
-def audit_same_runs(logs: Iterable[LogReport]) -> Iterator[Finding]:
-    """Logs whose records agree in number and times: copies, with or without another seed written in."""
+def audit_same_runs(logs: Iterable[LogReport], known: Container[str] = ()) -> Iterator[Finding]:
+    """Logs whose records agree in number and times: copies, with or without another seed written in.
+
+    ``known`` are paths of copies that have a finding already.
+    """
     first: dict[Any, LogReport] = {}
     for log in logs:
-        run = log.run
-        if not run.timeline.events:
+        if not log.run.timeline.events:
             continue
-        times = tuple(evaluation.time_ms for evaluation in run.evaluations)
-        values = show([evaluation.value for evaluation in run.evaluations], limit=1000)
-        original = first.setdefault((run.timeline, times, values), log)
-        if original is not log:
+        original = first.setdefault(times_of(log), log)
+        if original is not log and log.path not in known:
             yield finding(
                 "entry.same-log-twice", log.path, actual=f"number and times of all records as in {original.path}"
             )
+
+
+def times_of(log: LogReport) -> tuple[Any, ...]:
+    """What no two runs have in common: the number and times of their records, and their evaluations."""
+    run = log.run
+    times = tuple(evaluation.time_ms for evaluation in run.evaluations)
+    return run.timeline, times, show([evaluation.value for evaluation in run.evaluations], limit=1000)
 
 
 def _organisation(entry: Entry, said: str) -> tuple[str, ...] | None:
@@ -60,7 +67,9 @@ def _organisation(entry: Entry, said: str) -> tuple[str, ...] | None:
 
 
 def _division(entry: Entry, said: str) -> tuple[str, ...] | None:
-    return ("cross.division", entry.division) if entry.division and said != entry.division else None
+    # A division that is none has its own finding.
+    known = entry.division if division_of(entry.division) is not None else None
+    return ("cross.division", known) if known and said != known else None
 
 
 def _platform(entry: Entry, said: str) -> tuple[str, ...] | None:
@@ -112,14 +121,19 @@ def audit_organisation_seeds(entries: Sequence[Entry]) -> Iterator[Finding]:
     seeds = [_seeds(entry) for entry in closed]
     for entry, values in zip(closed, seeds, strict=True):
         for other, others in zip(closed, seeds, strict=True):
-            common = values & others
-            if other.files.system != entry.files.system and len(common) >= SHARED:
+            if other.files.system == entry.files.system or len(values & others) < SHARED:
+                continue
+            common = _seeds(entry, other) & _seeds(other, entry)
+            if len(common) >= SHARED:
                 yield _shared(entry, other, sorted(common), len(values))
                 break
 
 
-def _seeds(entry: Entry) -> set[int]:
-    return {seed.value for log in entry.logs for seed in log.run.seeds[:SEEDS_OF_A_LOG] if not seed.error}
+def _seeds(entry: Entry, other: Entry | None = None) -> set[int]:
+    """The seeds of an entry's runs, without those whose logs are copies of another entry's: that is another finding."""
+    copies = set(map(times_of, other.logs)) if other is not None else set()
+    logs = [log for log in entry.logs if not copies or times_of(log) not in copies]
+    return {seed.value for log in logs for seed in log.run.seeds[:SEEDS_OF_A_LOG] if not seed.error}
 
 
 def _shared(entry: Entry, other: Entry, common: list[int], count: int) -> Finding:

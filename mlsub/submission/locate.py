@@ -96,7 +96,7 @@ def locate(path: Path) -> Place:
     loose = any(path.glob("result_*.txt"))
     if is_organisation(path) and not (loose and _holds_nothing(path)):
         return Place(path, Target.ORGANISATION, path)
-    if any(is_organisation(child) for child in folders(path)):
+    if any(is_organisation(child) or too_deep(child) for child in folders(path)):
         # Before anything that goes by names: organisations may lie in a folder called results.
         return Place(path, Target.ORGANISATIONS, None)
     if path.name == "results" and not (loose and not _is_described(path.parent)):

@@ -8,11 +8,11 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from mlsub.rules.catalogue import FIX
 from mlsub.submission.locate import folders, is_folder
 from mlsub.submission.model import EntryFiles
 from mlsub.submission.patterns import RESULT_PATTERN
 
-FIX = "mlsub fix PATH --write"
 #: Names of logs that are almost those of results: ``Result_0.txt``, ``result-0.log``, ``run0.log``.
 ALMOST_RESULT = re.compile(r"(?:results?|runs?)[ _.-]?(\d{1,9})\.(?:txt|log|out)", re.IGNORECASE)
 #: Names of other rounds and of frameworks that people use for a benchmark.
@@ -53,6 +53,8 @@ def logs_in(folder: Path) -> int:
 
 def of_run_count(entry: EntryFiles, needed: int) -> str | None:
     """What to do where an entry has another number of results than it needs; None for the rule's usual words."""
+    if entry.system.startswith("."):
+        return _hidden(entry.system)
     if len(entry.results) > needed:
         return (
             "Leave out all but the runs that count: mlsub pack picks them where the manifest says "
@@ -66,6 +68,10 @@ def of_run_count(entry: EntryFiles, needed: int) -> str | None:
     if deeper is not None and not entry.results:
         return f"Move the logs one folder up: mv {deeper}/{RESULT_PATTERN} . in that folder."
     return "Add the runs that are missing, named result_<anything>.txt; a run that was never made has to be made."
+
+
+def _hidden(system: str) -> str:
+    return f"Remove results/{system}: the official checker takes each folder in results for a system."
 
 
 def of_missing_folder(organisation: Path, name: str, benchmarks: Collection[str]) -> tuple[str, str] | None:
@@ -97,7 +103,7 @@ def of_missing_description(
         only: whether no other system lacks a description, so that the only unused one must be meant.
     """
     if system.startswith("."):
-        return None, f"Remove results/{system}: the official checker takes each folder in results for a system."
+        return None, _hidden(system)
     close = get_close_matches(system.lower(), [name.lower() for name in unused], n=1)
     meant = [name for name in unused if name.lower() in close] or (list(unused) if only and len(unused) == 1 else [])
     if meant:

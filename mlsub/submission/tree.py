@@ -9,13 +9,12 @@ from pathlib import Path
 
 from mlsub.findings import Finding
 from mlsub.rounds import Round, every_benchmark, wrong_round
-from mlsub.rules.catalogue import finding
+from mlsub.rules.catalogue import FIX, finding
 from mlsub.submission.locate import SCALING_FOLDERS, folders, is_folder, is_organisation
 from mlsub.submission.model import EntryFiles, OrganisationFiles
 from mlsub.submission.params import read_flags
 from mlsub.submission.patterns import RESULT_PATTERN, finds_others
 from mlsub.submission.remedies import (
-    FIX,
     OTHER_NAMES,
     logs_in,
     of_missing_description,
