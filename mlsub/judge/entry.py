@@ -29,7 +29,7 @@ from mlsub.submission.params import NO_FLAGS, Flags
 from mlsub.submission.remedies import of_run_count
 from mlsub.submission.report import EnergyResult, RcpResult, ScoreResult
 
-#: What rightly lies beside results: the committee's scaling factor, power measurements, flags of the package checker.
+#: What rightly lies beside results: a scaling factor, power measurements, flags of the package checker.
 KNOWN_COMPANIONS = frozenset(("scaling.json", "power", "package_checker_params"))
 
 _CRASH = "official.crash"

@@ -61,13 +61,23 @@ def of_run_count(entry: EntryFiles, needed: int) -> str | None:
             "choose: median-window (docs/package.md)."
         )
     if any(name.endswith(".gz") for name in entry.strays):
-        return "Decompress the logs in that folder: gunzip *.gz"
+        return of_names(entry.strays)
     if any(ALMOST_RESULT.fullmatch(name) for name in entry.strays):
         return f"Name the logs result_<n>.txt; {FIX} does it."
     deeper = next((name for name in entry.strays if logs_in(entry.folder / name)), None)
     if deeper is not None and not entry.results:
         return f"Move the logs one folder up: mv {deeper}/{RESULT_PATTERN} . in that folder."
     return "Add the runs that are missing, named result_<anything>.txt; a run that was never made has to be made."
+
+
+def of_names(names: Iterable[str]) -> str | None:
+    """What to do with the logs of a folder that has none under the name of a result; None where it has no logs."""
+    names = list(names)
+    if any(name.endswith(".gz") for name in names):
+        return "Decompress the logs in that folder: gunzip *.gz"
+    if any(ALMOST_RESULT.fullmatch(name) for name in names):
+        return "Name the logs result_<n>.txt."
+    return None
 
 
 def _hidden(system: str) -> str:

@@ -20,6 +20,7 @@ from mlsub.judge.pool import Progress
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round, usages
 from mlsub.rules.catalogue import finding
 from mlsub.submission.locate import Place, Target, infer_round, is_folder, is_organisation, locate, names_round
+from mlsub.submission.remedies import of_names
 
 #: Folders of one that are looked into for organisations that lie deeper.
 _MOST_LOOKED_AT = 20
@@ -170,8 +171,13 @@ def _nothing_in(place: Place) -> Finding:
             actual=f"{inner}/results",
             fix=f"Move what {inner} contains up: mv {inner}/* {place.path.name}/. Or check {inner} itself.",
         )
+    there = _names(place.path)
     return finding(
-        "check.no-logs", ".", f"There is neither a result log nor an organisation in {place.path.name}", actual="none"
+        "check.no-logs",
+        ".",
+        f"There is neither a result log nor an organisation in {place.path.name}",
+        actual="none",
+        fix=of_names(there),
     )
 
 
