@@ -22,6 +22,9 @@ _CRASH_FIX = (
     "samples_count as a number, a status."
 )
 
+#: What the finding on one batch size and one benchmark says where the benchmarks differ.
+SEVERAL_BENCHMARKS = "The logs are of several benchmarks"
+
 
 def about(entry: Entry, rcp: RcpResult, progress: Progress) -> Iterator[Finding]:
     """What is wrong with an entry's convergence, or what it does to the score."""
@@ -128,7 +131,7 @@ def _several(entry: Entry, names: Sequence[str]) -> Finding:
     return finding(
         "rcp.batch-size",
         entry.path,
-        "The logs are of several benchmarks" if fix else "The runs do not agree on one batch size",
+        SEVERAL_BENCHMARKS if fix else "The runs do not agree on one batch size",
         expected=f"one {key} in all runs, a number" if key == "global_batch_size" else f"one {key} in all runs",
         actual=stated[:400],
         fix=fix,

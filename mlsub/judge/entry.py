@@ -9,6 +9,7 @@ import msgspec
 
 from mlsub.convergence.algorithm import algorithm_of
 from mlsub.convergence.entry import USUAL, Options, convergence_of
+from mlsub.convergence.words import SEVERAL_BENCHMARKS
 from mlsub.divisions import division_of
 from mlsub.findings import Finding
 from mlsub.io.show import several, show
@@ -16,7 +17,7 @@ from mlsub.log.report import LogReport
 from mlsub.log.run import MAX_SEED_DIGESTS, MAX_SEEDS, SEED_DIGEST_BYTES, Run, Seed, seed_digest
 from mlsub.review.cross import audit_entry, audit_seeds, times_of
 from mlsub.rounds import Round
-from mlsub.rules.catalogue import catalogue, finding
+from mlsub.rules.catalogue import finding
 from mlsub.rules.isolate import isolated, reviewed
 from mlsub.rules.load import Benchmark
 from mlsub.score.energy.judge import judge_power
@@ -88,8 +89,7 @@ def judge_entry(
     # A factor says something of an entry that counts, in a division that has a convergence test, or has none.
     counts = not rejected and division_of(entry.division) is not None
     findings += [f for f in differs if counts or f.rule != "score.scaling-differs"]
-    if rejected:
-        findings = _without_follow_ups(entry, findings)
+    findings = _without_follow_ups(entry, findings, rejected=rejected)
     return Judged(
         findings=tuple(findings),
         of_runs=power.findings if power else (),
@@ -130,12 +130,16 @@ def _settled(findings: Iterable[Finding], score: ScoreResult) -> Iterator[Findin
         yield msgspec.structs.replace(found, fix="Nothing: scaling.json has this factor.") if settled else found
 
 
-def _without_follow_ups(entry: Entry, findings: list[Finding]) -> list[Finding]:
-    """The findings of a rejected entry without those that another one of the same defect makes void."""
-    several = any(f.rule == "rcp.batch-size" and f.fix != catalogue()["rcp.batch-size"].fix for f in findings)
+def _without_follow_ups(entry: Entry, findings: list[Finding], *, rejected: bool) -> list[Finding]:
+    """The findings of an entry without those that another one of the same defect explains, or makes void."""
+    several = any(f.rule == "rcp.batch-size" and f.message == SEVERAL_BENCHMARKS for f in findings)
     unread = {f.path for f in findings if f.rejects} & {log.path for log in entry.logs if log.undecodable}
-    void = {rule for rule, true in (("cross.benchmark", several), ("entry.forgiven-runs", unread)) if true}
-    return [f for f in findings if f.rule not in void]
+    void = {
+        "cross.benchmark": several,
+        "entry.forgiven-runs": rejected and (several or bool(unread)),
+        "rcp.mixed-batch-sizes": any(f.rule == "cross.benchmark" for f in findings),
+    }
+    return [f for f in findings if not void.get(f.rule)]
 
 
 def _score(

@@ -15,6 +15,7 @@ from mlsub.present.findings import grouped
 from mlsub.workspace import Settings, check_paths
 from tests.corpus import CORPUS
 from tests.everyday.breaking import broken, intact, named
+from tests.make_tree import make_log, make_tree
 
 pytestmark = pytest.mark.skipif(not (CORPUS / "v5.1" / "AMD").is_dir(), reason="published results are not there")
 
@@ -53,3 +54,14 @@ def test_a_broken_package_gets_one_finding_whose_remedy_is_right(name: str, tmp_
 
 def test_there_are_enough_ways_to_break_it() -> None:
     assert len(CASES) >= 31
+
+
+@pytest.mark.parametrize("round_name", ["v1.0", "v3.0"])
+def test_a_log_of_another_benchmark_is_not_called_one_of_another_batch_size(round_name: str, tmp_path: Path) -> None:
+    """Up to v2.1 the official checker accepts it."""
+    tree = make_tree(tmp_path, round_name)
+    tree.log(3).write_text(make_log("bert", "closed", 3).text())
+    rules = {group[0].rule: group[0].fix or "" for group in found(tree.folder, [])}
+    assert ("cross.benchmark" in rules) is (round_name == "v1.0")
+    assert "rcp.mixed-batch-sizes" not in rules
+    assert "batch size" not in " ".join(rules.values())
