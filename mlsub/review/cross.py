@@ -108,7 +108,8 @@ def audit_seeds(logs: tuple[LogReport, ...], shared: frozenset[str]) -> Iterator
     for log in logs:
         values = dict.fromkeys(seed.value for seed in log.run.seeds if not seed.error)
         again = [value for value in values if value in users]
-        if again and log.path not in shared:
+        # A copy has its own finding.
+        if again and log.path not in shared and times_of(log) != times_of(users[again[0]]):
             line = next(seed.line for seed in log.run.seeds if seed.value == again[0])
             yield finding("seed.reused", log.path, line=line, actual=f"seed {again[0]}, as in {users[again[0]].path}")
         for value in values:

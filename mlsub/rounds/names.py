@@ -62,7 +62,7 @@ def find_benchmark(
     of = next(iter(having))
     round_ = find_round(of, round_text, overlay)
     rounds = having[of]
-    raise MlsubError(f"{of} {round_.name} has no {name}; it was in {span([r.name for r in rounds])}. Wrong round?")
+    raise MlsubError(f"{of} {round_.name} has no {name}; it was in {span([r.name for r in rounds])}")
 
 
 def all_rounds(usage: str, overlay: str | None = None) -> tuple[Round, ...]:
