@@ -81,30 +81,43 @@ def too_deep(folder: Path) -> list[Path]:
 
 
 def locate(path: Path) -> Place:
-    """What a path is, by the layout around it: an organisation's folder is the one that holds ``results``."""
+    """What a path is, by the layout around it: an organisation's folder is the one that holds ``results``.
+
+    A part of ``results`` belongs to an organisation where ``systems`` lies beside that; without it the folder is like
+    any other: its logs are an entry alone, whatever the folders above are called.
+    """
     # Without "..", or the folders above would not be those the path lies in.
     path = Path(os.path.abspath(path))  # noqa: PTH100
     parents = path.parents
     if not is_folder(path):
         below = _below_results(path.parent)
         organisation = path.parents[below + 1] if below in (2, 3) and len(parents) > below + 2 else None
-        return Place(path, Target.LOG, organisation)
-    if is_organisation(path):
+        return Place(path, Target.LOG, organisation if organisation and _is_described(organisation) else None)
+    loose = any(path.glob("result_*.txt"))
+    if is_organisation(path) and not (loose and _holds_nothing(path)):
         return Place(path, Target.ORGANISATION, path)
-    if any(is_organisation(child) for child in folders(path)):
+    if any(is_organisation(child) or too_deep(child) for child in folders(path)):
         # Before anything that goes by names: organisations may lie in a folder called results.
         return Place(path, Target.ORGANISATIONS, None)
-    if path.name == "results":
+    if path.name == "results" and not (loose and not _is_described(path.parent)):
         return Place(path.parent, Target.ORGANISATION, path.parent)
-    if path.parent.name == "results":
+    if path.parent.name == "results" and not (loose and not _is_described(path.parent.parent)):
         return Place(path, Target.SYSTEM, path.parent.parent)
     below = _below_results(path)
-    if below in (2, 3) and len(parents) > below:
+    if below in (2, 3) and len(parents) > below and not (loose and not _is_described(parents[below])):
         target = Target.SCALING if below == 2 and path.name in SCALING_FOLDERS else Target.BENCHMARK
         return Place(path, target, parents[below])
-    if any(path.glob("result_*.txt")):
-        return Place(path, Target.BENCHMARK, None)
-    return Place(path, Target.NOTHING, None)
+    return Place(path, Target.BENCHMARK if loose else Target.NOTHING, None)
+
+
+def _is_described(organisation: Path) -> bool:
+    """Whether an organisation's folder has a place for system descriptions."""
+    return is_folder(organisation / "systems")
+
+
+def _holds_nothing(folder: Path) -> bool:
+    """Whether a folder laid out like an organisation's has neither descriptions nor results of any system."""
+    return not _is_described(folder) and not any(map(folders, folders(folder / "results")))
 
 
 def _below_results(path: Path) -> int:

@@ -17,7 +17,7 @@ from mlsub.log.reader import TOKEN, TOKEN_MLL, read_records
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.submission.locate import SCALING_FOLDERS, Place, Target, folders, is_organisation
-from mlsub.submission.tree import OTHER_NAMES
+from mlsub.submission.remedies import renamed_benchmark
 
 _RESULT = re.compile(r"results?[ _.-]?(\d{1,9})\.(?:txt|log|out)", re.IGNORECASE)
 #: What logs are called that are named by another habit; only where a folder has none that is named like a result.
@@ -160,12 +160,11 @@ class Names:
         return [*right, *almost, *others]
 
     def _rename_benchmark(self, folder: Path, logs: Sequence[Path], round_: Round) -> None:
-        plain = _plain(folder.name)
-        meant = {name for name in round_.benchmarks if _plain(name) == plain or OTHER_NAMES.get(plain) == name}
-        said = {logged_benchmark(log) for log in logs}
-        if len(meant) == 1 and not said - meant - {None}:
-            self._move(folder, folder.with_name(*meant), BENCHMARK)
-        elif len(said) == 1 and (name := said.pop()) in round_.benchmarks and name is not None and not meant - {name}:
+        meant = renamed_benchmark(folder.name, round_.benchmarks)
+        said = {logged_benchmark(log) for log in logs} - {None}
+        names = {meant or name for name in said} | said if said else {meant}
+        name = names.pop()
+        if not names and name is not None and name in round_.benchmarks:
             self._move(folder, folder.with_name(name), BENCHMARK)
 
     def _descriptions(self, folder: Path, systems: Iterable[str]) -> None:
@@ -190,10 +189,6 @@ def logged_benchmark(log: Path) -> str | None:
 def _numbered(file: Path, *names: re.Pattern[str]) -> str | None:
     """The number in a name of one of these forms."""
     return next((match[1] for name in names if (match := name.fullmatch(file.name))), None)
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[-_. ]", "", name.lower())
 
 
 def _is_log(file: Path) -> bool:
