@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from mlsub.divisions import CLOSED, division_of
+from mlsub.emit.errors import EmitError
+from mlsub.emit.values import plain_value
 from mlsub.findings import Finding, Severity
+from mlsub.judge.preflight import Given, preflight
 from mlsub.judge.rules import LogRules
 from mlsub.log.event import Event
 from mlsub.rounds import Round
@@ -33,6 +37,7 @@ class Foresight:
 
     def __init__(self, round_: Round, division: str, benchmark: str, path: str) -> None:
         self._rules = LogRules(round_, division_of(division), benchmark)
+        self._of = (round_, division, benchmark)
         self._path = path
         self._reported: set[tuple[str, str]] = set()
         rules = rules_for(round_.usage, round_.name, division, benchmark, round_.overlay)
@@ -41,6 +46,28 @@ class Foresight:
         self._late = frozenset((*late, "init_stop"))
         self._seed_needed = division == CLOSED.name and round_.seeds == "required"
         self._seeds = 0
+
+    def preflight(
+        self, hyperparameters: Mapping[str, Any], stated: Mapping[str, Any], *, remember: bool
+    ) -> list[Finding]:
+        """Everything that is certain of a run with these hyperparameters, before anything of it is logged.
+
+        Args:
+            hyperparameters: by their keys in the log.
+            stated: what else is logged before the clock.
+            remember: whether a finding is not to be given again when the record is made.
+        """
+        given, found = [], []
+        for key, value in hyperparameters.items():
+            try:
+                given.append(Given(str(key), plain_value(value)))
+            except EmitError as error:
+                actual = str(error).partition(" cannot")[0]
+                found.append(finding("preflight.cannot-log", self._path, f"{key} cannot be logged", actual=actual))
+        checked = preflight(*self._of, given, self._path, stated)
+        lost = {f"key.{key}.count" for key in hyperparameters.keys() - {one.key for one in given}}
+        found += [one for one in checked.findings if one.rule not in lost]
+        return self._new(iter(found)) if remember else found
 
     def add(self, event: Event) -> list[Finding]:
         """Take the next record; the findings that it makes certain."""

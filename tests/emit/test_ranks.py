@@ -87,7 +87,7 @@ def test_one_process_writes_and_all_agree_when_the_target_is_reached(size: int, 
             initialise(rec)
             with rec.run() as run:
                 for epoch in range(1, 10):
-                    with rec.block(epoch=epoch):
+                    with rec.block(first_epoch=epoch):
                         pass
                     # Only the writer's number counts; the others' are what they have.
                     if rec.evaluate(0.9 + 0.03 * epoch if rank == 0 else 0.0, epoch=epoch):

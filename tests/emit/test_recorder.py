@@ -181,7 +181,7 @@ def test_a_crash_leaves_a_log_that_says_so(where: str, log: Path) -> None:
                 raise CrashError
         initialise(rec)
         with rec.run():
-            with rec.block(epoch=1):
+            with rec.block(first_epoch=1):
                 if where == "block":
                     raise CrashError
             if where == "run":
@@ -201,7 +201,7 @@ def test_a_run_that_reached_its_target_and_then_crashes_is_aborted(log: Path) ->
     with pytest.raises(CrashError), recorder(log) as rec:
         initialise(rec)
         with rec.run():
-            with rec.block(epoch=1):
+            with rec.block(first_epoch=1):
                 pass
             assert rec.evaluate(0.99, epoch=1)
             raise CrashError
@@ -212,7 +212,7 @@ def test_a_run_may_be_stopped_by_hand(log: Path) -> None:
     with recorder(log) as rec:
         initialise(rec)
         with rec.run() as run:
-            with rec.block(epoch=1):
+            with rec.block(first_epoch=1):
                 pass
             rec.evaluate(0.99, epoch=1)
             run.stop()
@@ -224,7 +224,7 @@ def test_success_without_the_target_is_told(log: Path) -> None:
     with recorder(log) as rec:
         initialise(rec)
         with rec.run() as run:
-            with rec.block(epoch=1):
+            with rec.block(first_epoch=1):
                 pass
             rec.evaluate(0.5, epoch=1)
             with pytest.warns(EmitWarning, match="no evaluation has reached the quality target"):
