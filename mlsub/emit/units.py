@@ -14,9 +14,10 @@ NAMES = {"epoch": "epoch_num", "samples": "samples_count", "step": "step_num"}
 WORDS = {name: word for word, name in NAMES.items()}
 #: The words of a block, which has a place and a size, beside those that would leave open which is meant.
 BLOCK_WORDS = {"epoch": "first_epoch", "samples": "samples_so_far", "step": "steps_so_far"}
+# epochs= counts only beside first_epoch=, and has a default.
 _BLOCK_NAMES = {
     "first_epoch_num": "first_epoch",
-    "epoch_count": "epochs",
+    "epoch_count": "first_epoch",
     "samples_count": "samples_so_far",
     "step_num": "steps_so_far",
 }

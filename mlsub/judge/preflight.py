@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from mlsub.divisions import CLOSED, division_of
+from mlsub.divisions import CLOSED, DIVISIONS, division_of
 from mlsub.findings import Finding
 from mlsub.io.show import show
 from mlsub.judge.rules import LogRules
@@ -107,16 +107,12 @@ class _Trial:
     def __init__(self, round_: Round, division: str, benchmark: str, path: str, stated: Mapping[str, Any]) -> None:
         self._of = (round_, division_of(division), benchmark)
         self._path, self._stated = path, stated
-        sets = [
-            rules_for(round_.usage, round_.name, division, benchmark, round_.overlay, house=house)
-            for house in (False, True)[: 2 if round_.overlay else 1]
-        ]
-        rules = [rule for one in sets for rule in one.rules]
-        every = [*rules, *(rule for one in sets for variant in one.variants for rule in variant.rules)]
-        required = {rule.key for rule in rules if rule.occurs.least and before_run(rule.key)}
+        every = list(_rules(round_, division, benchmark))
+        required = {rule.key for rule, always in every if always and rule.occurs.least and before_run(rule.key)}
         if division == CLOSED.name and round_.seeds == "required":
             required.add("seed")
-        self.known = frozenset(rule.key for rule in every) | ELSEWHERE
+        # What one division demands is a key of the benchmark in the other one too.
+        self.known = ELSEWHERE.union(rule.key for name in DIVISIONS for rule, _ in _rules(round_, name, benchmark))
         self.required = sorted(required, key=lambda key: (PLACE.get(key, len(PLACE)), key))
 
     def judge(self, named: Mapping[str, Given]) -> list[Finding]:
@@ -149,6 +145,14 @@ class _Trial:
                     expected=show(value),
                     actual=show(named[key].value),
                 )
+
+
+def _rules(round_: Round, division: str, benchmark: str) -> Iterator[tuple[KeyRule, bool]]:
+    """The official rules and the user's own, and whether each holds whatever a log states."""
+    for house in (False, True) if round_.overlay else (False,):
+        rules = rules_for(round_.usage, round_.name, division, benchmark, round_.overlay, house=house)
+        yield from ((rule, True) for rule in rules.rules)
+        yield from ((rule, False) for variant in rules.variants for rule in variant.rules)
 
 
 def _is_hyperparameter(key: str) -> bool:

@@ -40,5 +40,7 @@ def train(rec: Recorder, qualities: tuple[float, ...] = (0.8, 0.9, 0.97)) -> Non
         for epoch, quality in enumerate(qualities, 1):
             with rec.block(first_epoch=epoch), rec.epoch(epoch):
                 pass
-            if rec.evaluate(quality, epoch=epoch):
+            with rec.evaluation(epoch=epoch) as evaluation:
+                reached = evaluation.result(quality)
+            if reached:
                 break
