@@ -91,6 +91,7 @@ def preflight(
         *trial.contradicted(named),
         *slips,
         *(_as_given(one, named) for one in judged),
+        *_numbers_as_text(named, {one.rule for one in judged}, path),
         *_out_of_place(given, path),
         *_unknown(unknown, trial.known - named.keys(), path),
     ]
@@ -191,20 +192,30 @@ def _as_given(found: Finding, named: Mapping[str, Given]) -> Finding:
     if found.line is None:
         return found
     one = list(named.values())[found.line]
-    fix = found.fix
-    if found.rule.endswith(f".{Value.name}") and isinstance(one.value, str) and _is_number(one.value):
-        fix = f"Write it as a number, without quotes: {one.value[:_LONGEST]}"
-        if one.meant is not None:
-            fix = f"YAML reads {one.value[:_LONGEST]} as text; write {one.meant}."
-    return replace(found, line=one.line, fix=fix)
+    fix = _as_number(one) if found.rule.endswith(f".{Value.name}") else None
+    return replace(found, line=one.line, fix=fix or found.fix)
 
 
-def _is_number(text: str) -> bool:
+def _numbers_as_text(named: Mapping[str, Given], found: set[str], path: str) -> Iterator[Finding]:
+    """Numbers that are text where no rule looks at the value."""
+    for key, one in named.items():
+        fix = _as_number(one) if _is_hyperparameter(key) else None
+        if fix is not None and not any(f"{kind}.{key}.{Value.name}" in found for kind in ("key", "house")):
+            message = f"{key} is a number given as text"
+            yield finding("preflight.number-as-text", path, message, line=one.line, actual=show(one.value), fix=fix)
+
+
+def _as_number(one: Given) -> str | None:
+    """How to write a number that is text; None for anything else."""
+    text = one.value
     try:
-        float(text)
+        number = isinstance(text, str) and float(text) is not None
     except ValueError:
-        return False
-    return True
+        number = False
+    if not number:
+        return None
+    shown = text[:_LONGEST]
+    return f"YAML reads {shown} as text; write {one.meant}." if one.meant else f"Write it as a number: {shown}"
 
 
 def _out_of_place(given: Sequence[Given], path: str) -> Iterator[Finding]:

@@ -94,7 +94,7 @@ def test_the_optimizers_own_keys_are_asked_for_by_a_name_that_is_misspelled_itse
 
 def test_what_a_formula_needs_is_asked_for_alone() -> None:
     """The frequency of evaluations is computed from the batch size."""
-    flux1 = Combination("6.0", "flux1", "closed", None)
+    flux1 = Combination("6.1", "flux1", "closed", None)
     found = {finding.rule for finding in of(flux1, {"evaluation_frequency": 5})}
     assert "key.global_batch_size.count" in found
     assert "key.evaluation_frequency.value" not in found
@@ -105,7 +105,7 @@ def test_what_a_formula_needs_is_asked_for_alone() -> None:
 @pytest.mark.parametrize(
     ("value", "meant", "fix"),
     [
-        ("0.9", None, "Write it as a number, without quotes: 0.9"),
+        ("0.9", None, "Write it as a number: 0.9"),
         ("9e-1", "9.0e-1", "YAML reads 9e-1 as text; write 9.0e-1."),
         ("much", None, "Run with opt_momentum exactly 0.9, and log the value that was used."),
         (float("nan"), None, "Run with opt_momentum exactly 0.9, and log the value that was used."),
@@ -118,6 +118,17 @@ def test_a_value_of_the_wrong_type_is_told_as_such(value: Any, meant: str | None
     given = [Given(key, each, n, meant) for n, (key, each) in enumerate(values.items(), 1)]
     found = preflight(get_round("rehearsal", "1.0"), "closed", "digits", given, "hp.yaml").findings
     assert [(one.line, one.rule, one.fix) for one in found] == [(5, "key.opt_momentum.value", fix)]
+
+
+def test_a_number_as_text_is_told_where_no_rule_looks_at_it() -> None:
+    found = of(
+        Combination("1.0", "resnet", "closed", "sgd"), {"opt_name": "sgd", "sgd_opt_momentum": "0.9", "nan": "x"}
+    )
+    told = [one for one in found if one.line is not None and one.rule.startswith("preflight.")]
+    assert [(one.line, one.rule, one.message) for one in told] == [
+        (2, "preflight.number-as-text", "sgd_opt_momentum is a number given as text"),
+        (3, "preflight.unknown-key", "No rule of the benchmark names the key"),
+    ]
 
 
 def test_what_a_run_logs_at_its_time_is_no_hyperparameter() -> None:
