@@ -124,8 +124,9 @@ def audit_lengths(run: Run, path: str, usage: str, round_: str) -> Iterator[Find
         return
     between = duration / lengths.count
     if between >= BETWEEN_MS:
-        actual = f"{lengths.short} of {lengths.count} evaluations take {lengths.longest_ms:g} ms or less"
-        actual += f", in a run of {grouped(round(duration / 1000, 1))} s"
+        most = f"{lengths.longest_ms:g} ms or less" if lengths.longest_ms else "no time"
+        actual = f"{lengths.short} of {lengths.count} evaluations take {most}, in a run of "
+        actual += f"{grouped(round(duration / 1000, 1))} s"
         yield finding("run.eval-length", path, line=lengths.line, actual=actual)
 
 
