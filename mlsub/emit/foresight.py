@@ -9,7 +9,7 @@ from mlsub.divisions import CLOSED, division_of
 from mlsub.emit.errors import EmitError
 from mlsub.emit.values import plain_value
 from mlsub.findings import Finding, Severity
-from mlsub.judge.preflight import Given, preflight
+from mlsub.judge.preflight import Given, known_keys, preflight, with_slips
 from mlsub.judge.rules import LogRules
 from mlsub.log.event import Event
 from mlsub.rounds import Round
@@ -20,6 +20,8 @@ from mlsub.rules.load import rules_for
 from mlsub.rules.model import KeyRule
 from mlsub.rules.steps import before_run
 
+#: Keys of a log's own that are compared with missing ones.
+_MOST_UNKNOWN = 200
 _NOTHING: frozenset[str] = frozenset()
 
 
@@ -46,6 +48,8 @@ class Foresight:
         self._late = frozenset((*late, "init_stop"))
         self._seed_needed = division == CLOSED.name and round_.seeds == "required"
         self._seeds = 0
+        self._known = known_keys(round_, benchmark)
+        self._unknown: dict[str, Given] = {}
 
     def preflight(
         self, hyperparameters: Mapping[str, Any], stated: Mapping[str, Any], *, remember: bool
@@ -73,6 +77,8 @@ class Foresight:
         """Take the next record; the findings that it makes certain."""
         self._rules.add(event)
         self._seeds += event.key == "seed"
+        if event.key not in self._known and len(self._unknown) < _MOST_UNKNOWN:
+            self._unknown.setdefault(event.key, Given(event.key, event.value, event.line))
         if not self._rules.in_trouble(event.key):
             return []
         return self._new(self._certain())
@@ -89,7 +95,7 @@ class Foresight:
         if self._seed_needed and not self._seeds:
             message, expected = "The run does not log its seed", "a different seed for each run"
             missing.append(finding("seed.missing", self._path, message, expected=expected))
-        return self._new(iter(missing))
+        return self._new(iter(with_slips(missing, tuple(self._unknown.values()))))
 
     def _comes(self, rule: KeyRule, flaw: Flaw) -> bool:
         """Whether what is wrong is about a key that is logged later, when the clock runs."""

@@ -93,13 +93,25 @@ def preflight(
         *(_as_given(one, named) for one in judged),
         *_numbers_as_text(named, {one.rule for one in judged}, path),
         *_out_of_place(given, path),
-        *_unknown(unknown, trial.known - named.keys(), path),
+        *_unknown(unknown, trial.known - named.keys() - stated.keys(), path),
     ]
     logged = named.keys() | stated.keys()
     return Preflight(
         tuple(sorted(found, key=lambda one: (one.line is None, one.line or 0))),
         tuple(key for key in trial.required if key not in logged and not _is_hyperparameter(key)),
     )
+
+
+def with_slips(found: Sequence[Finding], unknown: Sequence[Given]) -> list[Finding]:
+    """Findings, those of missing keys with the unknown key that stands for each, where one does."""
+    missing = {key: one for one in found if (key := _missing(one))}
+    meant = _meant(unknown, missing)
+    return [_slip(one, key, meant[key]) if (key := _missing(one)) in meant else one for one in found]
+
+
+def known_keys(round_: Round, benchmark: str) -> frozenset[str]:
+    """The keys that the rules of a benchmark name: what one division demands is a key in the other one too."""
+    return ELSEWHERE.union(rule.key for name in DIVISIONS for rule, _ in _rules(round_, name, benchmark))
 
 
 class _Trial:
@@ -112,8 +124,7 @@ class _Trial:
         required = {rule.key for rule, always in every if always and rule.occurs.least and before_run(rule.key)}
         if division == CLOSED.name and round_.seeds == "required":
             required.add("seed")
-        # What one division demands is a key of the benchmark in the other one too.
-        self.known = ELSEWHERE.union(rule.key for name in DIVISIONS for rule, _ in _rules(round_, name, benchmark))
+        self.known = known_keys(round_, benchmark)
         self.required = sorted(required, key=lambda key: (PLACE.get(key, len(PLACE)), key))
 
     def judge(self, named: Mapping[str, Given]) -> list[Finding]:

@@ -54,8 +54,8 @@ def test_all_problems_are_said_at_once_and_no_file_is_left(log: Path) -> None:
 
 def test_what_may_be_misspelled_is_warned_of_and_keys_of_ones_own_are_not(log: Path) -> None:
     with recorder(log, division="open") as rec:
-        with pytest.warns(EmitWarning, match=r"preflight\.misspelled.*\n.*submission_poc_name") as warned:
-            found = rec.preflight(but(submission_pocname="me", dropout=0.1))
+        with pytest.warns(EmitWarning, match=r"preflight\.misspelled.*\n.*opt_momentum") as warned:
+            found = rec.preflight(but(opt_momentum=None, opt_momentun=0.5, submission_pocname="me"))
         assert warned[0].filename == __file__
     assert [finding.rule for finding in found] == ["preflight.misspelled", "preflight.unknown-key"]
 
@@ -97,6 +97,7 @@ def test_a_refused_recording_is_not_in_the_way_of_the_next(mistake: str, log: Pa
     with pytest.raises(DoomedRunError) as refused, recorder(log) as rec:
         initialise(rec, **changes)
     assert said in str(refused.value)
+    assert ("Did you mean opt_momentum?" in str(refused.value)) is (mistake == "a misspelled key")
     assert list(log.parent.iterdir()) == []
     with recorder(log) as rec:
         initialise(rec)
