@@ -15,6 +15,7 @@ from mlsub.judge.preflight import ELSEWHERE, Given, preflight
 from mlsub.rounds import get_round
 from mlsub.rules.steps import step_of
 from tests.differential.generate import Combination, compliant_log, usage_and_round
+from tests.effort import effort
 from tests.emit.digits import HYPERPARAMETERS
 from tests.emit.drive import emitted
 
@@ -42,7 +43,7 @@ def test_every_round_lets_its_own_pass_and_misses_each_key(combination: Combinat
     assert missed <= values.keys() - ELSEWHERE
     # One finding each, whatever else is missing.
     assert len(bare) == len({found.rule for found in bare})
-    for key in missed:
+    for key in sorted(missed)[: effort(2, len(missed))]:
         slip = {f"{name}s" if name == key else name: value for name, value in values.items()}
         errors = [found for found in of(combination, slip) if found.severity is Severity.ERROR]
         assert [(found.rule, found.line, found.fix) for found in errors] == [
