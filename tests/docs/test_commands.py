@@ -62,6 +62,8 @@ def workplace(rehearsed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
     (folder / "per-dollar.yaml").write_text(claims)
     [quoted] = re.findall(r"```yaml\n(.*?)```", (REPOSITORY / "docs" / "messaging.md").read_text(), re.DOTALL)
     (folder / "quoted.yaml").write_text(quoted)
+    [hyperparameters] = re.findall(r"```yaml\n(.*?)```", (REPOSITORY / "docs" / "emit.md").read_text(), re.DOTALL)
+    (folder / "hyperparameters.yaml").write_text(hyperparameters)
     (folder / "passphrase.txt").write_text("correct horse battery staple\n")
     (folder / "passphrase.txt").chmod(0o600)
     (folder / "house.yaml").write_text(house)
