@@ -21,7 +21,7 @@ from mlsub.present.document import (
     said,
     section,
 )
-from mlsub.present.entries import summary
+from mlsub.present.entries import read_off, summary
 from mlsub.submission.report import Report, SystemResult
 from mlsub.systems.catalogue import System
 from mlsub.systems.draft import Draft
@@ -94,7 +94,7 @@ def _rules(checked: Checked) -> tuple[str, str]:
     """By which rules a description was checked, and how that is known."""
     how = {
         "given": "",
-        "folder": f" (read off the folder {checked.round_from})",
+        "folder": read_off(checked.round_from or ""),
         "newest": " (the newest round, which asks most; --round names another)",
     }
     return f"{checked.usage} v{checked.round}", how[checked.how]
