@@ -30,11 +30,6 @@ class Unfilled(msgspec.Struct, frozen=True):
     template: bool
     fields: tuple[str, ...] = ()
 
-    @property
-    def what(self) -> str:
-        """What to do about it."""
-        return "a template, to be filled in" if self.template else f"fill in {', '.join(self.fields)}"
-
 
 def unfilled_in(folder: Path) -> tuple[Unfilled, ...]:
     """What is unfinished in an organisation's folder; links and what cannot be read are passed over."""

@@ -74,7 +74,8 @@ def pack(manifest: Manifest, out: Path, request: Request) -> tuple[Plan, Packing
     state = State(difference, findings, tuple(str(each.file) for each in scaffolded))
     if not plan.sound:
         report = _check_links(plan, request) if request.partly and any(of.runs for of in plan.runs) else None
-        return plan, _packing(plan, out, state, report)
+        weighed = None if report is None else _weigh(report, manifest, request, findings)
+        return plan, _packing(plan, out, state, report, weighed)
     stopped = any(found.severity is Severity.ERROR for found in findings)
     written = False
     if not request.write or difference.none or stopped:
