@@ -152,14 +152,16 @@ def test_a_rejected_package_names_what_rejects_it(tmp_path: Path) -> None:
     done = answer(tree.folder)
     assert done.status == 1
     assert {kind for kind, _ in kinds(done)} == {"rejected"}
-    assert answer(tree.folder.parent).document["tasks"] == done.document["tasks"]
+    assert [kind for kind, _ in kinds(answer(tree.folder.parent))] == [kind for kind, _ in kinds(done)]
 
 
 def test_a_part_of_a_package_and_a_round_of_several(tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
     make_tree(tmp_path, org="Zeta")
     assert [entry["entry"] for entry in answer(tree.entry()).document["entries"]] == ["rack1/resnet"]
-    assert answer(tree.folder.parent).document["organisation"] == "ACME, Zeta"
+    both = answer(tree.folder.parent).document
+    assert both["organisation"] == "ACME, Zeta"
+    assert [entry["entry"] for entry in both["entries"]] == ["ACME/rack1/resnet", "Zeta/rack1/resnet"]
 
 
 @pytest.mark.parametrize(

@@ -179,12 +179,13 @@ def _day(text: str | None) -> date | None:
 def _entries(report: Report) -> Iterator[tuple[str, EntryStatus]]:
     """The entries of a report by their paths, with what the convergence test says of them."""
     margins = {margin.path: margin for margin in margins_of([report], None, USUAL, None, None).entries}
+    many = len({entry.organisation for entry in report.entries}) > 1
     for entry in report.entries:
         margin = margins.get(entry.path)
         yield (
             entry.path,
             EntryStatus(
-                entry=_name(entry),
+                entry=_name(entry, many=many),
                 division=entry.division,
                 runs=entry.runs,
                 needed=_needed(report, entry),
@@ -196,8 +197,9 @@ def _entries(report: Report) -> Iterator[tuple[str, EntryStatus]]:
         )
 
 
-def _name(entry: EntryResult) -> str:
-    return "/".join(part for part in (entry.system, entry.scaling_type, entry.benchmark) if part)
+def _name(entry: EntryResult, *, many: bool) -> str:
+    parts = (entry.organisation if many else None, entry.system, entry.scaling_type, entry.benchmark)
+    return "/".join(part for part in parts if part)
 
 
 def _needed(report: Report, entry: EntryResult) -> int:
