@@ -101,7 +101,8 @@ def document_of(sealing: Sealing) -> Document:
 
 def _reasons(sealing: Sealing) -> Iterator[str]:
     """Each defect once, with how many there are of it."""
-    for (rule, message), count in Counter((found.rule, found.message) for found in sealing.findings).most_common(3):
+    counts = Counter((found.rule, found.message) for found in sealing.findings)
+    for (rule, message), count in list(counts.items())[:3]:
         why = next((found.actual for found in sealing.findings if found.rule == rule == "seal.rejected"), None)
         times = f"{count} times" if count > 1 else why
         yield f"{message} ({times})" if times else message

@@ -54,7 +54,8 @@ def tasks_of_plan(plan: Plan, packed: Packing, entries: Sequence[EntryStatus], l
     if packed.templates:
         count = len(packed.templates)
         words = f"{count} file{'s' * (count > 1)} beside the code {'are' if count > 1 else 'is'} missing"
-        yield Task("template", _near(plan, Path(packed.templates[0]).parent), words, f"{look} --scaffold --write")
+        where = _near(plan, Path(os.path.commonpath([Path(file).parent for file in packed.templates])))
+        yield Task("template", where, words, f"{look} --scaffold --write")
     for found in plan.findings:
         if found.rule == "package.code-missing":
             where = _near(plan, Path(found.actual or "."))
