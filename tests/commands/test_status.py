@@ -196,6 +196,15 @@ def test_options_are_of_one_kind_of_path(workplace: Workplace) -> None:
     assert done["written"] and all("-o out/ACME" in task["command"] for task in done["tasks"])
 
 
+def test_a_division_that_is_to_be_filled_in_is_one_task(workplace: Workplace) -> None:
+    filled(workplace)
+    workplace.entry(division="closed")
+    (workplace.folder / "rack1.json").write_text(json.dumps(make_description(division="TODO")))
+    done = answer()
+    assert (done.status, kinds(done)) == (1, [("fill-in", "rack1.json")])
+    assert done.document["entries"][0]["runs"] == 5
+
+
 def test_a_system_of_the_catalogue_is_filled_in_in_the_manifest(workplace: Workplace) -> None:
     workplace.save(systems={"rack1": {"from": "ipu-pod16"}})
     assert ("fill-in", "submission.yaml") in kinds(answer())

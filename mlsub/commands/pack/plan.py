@@ -114,13 +114,13 @@ def _divisions(manifest: Manifest) -> Iterator[Finding]:
             stated[system.name] = read_description(system.description, system.name, manifest.round).division
     for entry in manifest.entries:
         said = stated.get(entry.system)
-        if entry.division is None or said is None or is_placeholder(said):
-            continue  # The check reports a description that does not state its division yet.
-        if said.lower() != entry.division:
+        if entry.division is not None and said is not None and said.lower() != entry.division:
+            does = "states another division than the manifest"
+            does = "does not state its division yet" if is_placeholder(said) else does
             yield finding(
                 "package.division-differs",
                 str(manifest.file),
-                f"The description of {entry.system} states another division than the manifest",
+                f"The description of {entry.system} {does}",
                 line=entry.line,
                 expected=entry.division,
                 actual=said,

@@ -14,7 +14,7 @@ from mlsub.commands.pack.manifest import Manifest, Waiver
 from mlsub.commands.pack.model import EntryRuns, File, Packing
 from mlsub.commands.pack.plan import Plan, make_plan
 from mlsub.commands.pack.scaffold import Scaffolded, missing_files, write_scaffold
-from mlsub.commands.pack.there import Difference, check_place, compare, in_the_way, lies_in
+from mlsub.commands.pack.there import Difference, check_place, compare, in_the_way, lies_in, other_round
 from mlsub.commands.pack.waive import Outcome, weigh
 from mlsub.findings import Finding, Severity
 from mlsub.io.assemble import Way, assemble
@@ -70,7 +70,7 @@ def pack(manifest: Manifest, out: Path, request: Request) -> tuple[Plan, Packing
         difference = compare(plan, out) if plan.sound else Difference()
     except OSError as error:
         raise MlsubError(f"{error.filename or out} cannot be read: {error.strerror or error}.") from error
-    findings = (*plan.findings, *in_the_way(plan, out, difference, force=request.force))
+    findings = (*plan.findings, *other_round(plan, out), *in_the_way(plan, out, difference, force=request.force))
     state = State(difference, findings, tuple(str(each.file) for each in scaffolded))
     if not plan.sound:
         report = _check_links(plan, request) if request.partly and any(of.runs for of in plan.runs) else None

@@ -17,7 +17,7 @@ from mlsub.io.errors import MlsubError
 from mlsub.io.written import digest, named, somebodys
 from mlsub.rules.catalogue import finding
 from mlsub.submission.layout.model import parents
-from mlsub.submission.locate import is_organisation
+from mlsub.submission.locate import Place, Target, infer_round, is_organisation
 
 
 class Difference(msgspec.Struct, frozen=True):
@@ -136,6 +136,16 @@ def in_the_way(plan: Plan, out: Path, difference: Difference, *, force: bool) ->
     if lost:
         message = "The folder holds files that pack did not write, or that were changed since"
         yield _obstacle("package.out-changed", out, message, lost)
+
+
+def other_round(plan: Plan, out: Path) -> Iterator[Finding]:
+    """That a folder above OUT is named like another round."""
+    round_ = plan.manifest.round
+    place = Path(os.path.abspath(out))  # noqa: PTH100  (links keep the names people gave them)
+    named_like = infer_round(Place(place, Target.ORGANISATION, place))
+    if named_like is not None and (named_like.usage, named_like.round) != (round_.usage, round_.name):
+        actual = f"{named_like.usage} {named_like.round} ({named_like.folder})"
+        yield finding("package.round-differs", str(out), expected=f"{round_.usage} {round_.name}", actual=actual)
 
 
 def _obstacle(rule: str, out: Path, message: str, found: Collection[str]) -> Finding:

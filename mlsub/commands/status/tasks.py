@@ -15,6 +15,7 @@ from mlsub.commands.status.model import EntryStatus, Task
 from mlsub.findings import Finding, Severity
 from mlsub.submission.locate import is_folder
 from mlsub.submission.unfilled import Unfilled, content_of, may_be_unfilled, unfilled_of
+from mlsub.systems.values import is_placeholder
 
 #: What says that runs are missing, which is a task of its own.
 _RUNS = ("package.runs-missing", "package.no-window", "entry.run-count")
@@ -33,7 +34,9 @@ def tasks_of_plan(plan: Plan, packed: Packing, entries: Sequence[EntryStatus], l
         look: the command that shows what is wrong.
     """
     systems = {system.line: system.description for system in plan.manifest.systems}
-    wrong = [found for found in plan.findings if found.severity is Severity.ERROR and found.rule not in _RUNS]
+    errors = [found for found in plan.findings if found.severity is Severity.ERROR and found.rule not in _RUNS]
+    # A description that says TODO is to be filled in, which is said below.
+    wrong = [f for f in errors if f.rule != "package.division-differs" or not is_placeholder(f.actual)]
     undescribed = [f for f in wrong if f.rule == "package.source-missing" and systems.get(f.line or 0) is not None]
     for found in undescribed:
         where = _near(plan, Path(found.actual or "."))

@@ -326,12 +326,21 @@ def test_copies_of_runs_as_those_of_another_system_are_refused(workplace: Workpl
     assert workplace.pack(waivers=(waiver,)).written
 
 
-def test_a_description_that_does_not_state_its_division_yet_is_not_of_another(workplace: Workplace) -> None:
+@pytest.mark.parametrize(
+    ("folder", "differs"), [("v1.0", []), ("training_v1.1", ["package.round-differs"]), ("out", [])]
+)
+def test_a_folder_named_like_another_round_is_reported(workplace: Workplace, folder: str, differs: list[str]) -> None:
+    workplace.out = workplace.folder / folder / "ACME"
+    packed = workplace.pack()
+    assert packed.written and rules(packed) == differs
+
+
+def test_a_description_that_does_not_state_its_division_yet_is_said_to(workplace: Workplace) -> None:
     workplace.entry(division="closed")
     (workplace.folder / "rack1.json").write_text(json.dumps(make_description(division="TODO")))
     packed = workplace.pack()
-    assert packed.refused and "package.division-differs" not in rules(packed)
-    assert packed.report is not None
+    assert packed.refused and rules(packed) == ["package.division-differs"]
+    assert packed.findings[0].message == "The description of rack1 does not state its division yet"
 
 
 def test_the_day_decides_of_a_waiver(workplace: Workplace) -> None:
