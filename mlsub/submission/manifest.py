@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
+import stat
 from collections.abc import Collection, Iterable
 from functools import lru_cache
 from pathlib import Path
 
 import msgspec
 
-from mlsub.io.errors import MlsubError
+from mlsub.io.yamlfile import MAX_BYTES
 from mlsub.rounds import known_rounds, normalise_round
 
 #: The name that a manifest has unless its author chose another.
 MANIFEST = "submission.yaml"
+_KEY = re.compile(r"^(organisation|usage|round|deadline|systems|entries):[ \t]*(.{0,300})", re.MULTILINE)
 #: So many folders above a package are looked into.
 _ABOVE = 4
 
@@ -47,25 +50,34 @@ def nearest(folders: Iterable[Path], organisations: Collection[str] = ()) -> Nam
 
 
 def manifest_at(file: Path) -> Named | None:
-    """What a file says as a manifest; None where there is none that can be read."""
+    """What a file says as a manifest; None where there is none that can be read.
+
+    Only the lines of the first level are looked at, so that neither a long manifest nor a hostile file takes time; who
+    uses the manifest reads it as a whole.
+    """
     try:
         status = file.stat()
+        # Reading from a pipe may never end.
+        if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_BYTES:
+            return None
+        return _read(file, status.st_mtime_ns, status.st_size)
     except (OSError, ValueError):
         return None
-    return _read(file, status.st_mtime_ns, status.st_size)
 
 
 @lru_cache(maxsize=16)
 def _read(file: Path, _changed: int, _size: int) -> Named | None:
     """The manifest as it is since it was changed last: many runs of one package ask for it."""
-    from mlsub.io.documents import open_tree
+    found = {key: _scalar(value) for key, value in _KEY.findall(file.read_text("utf-8-sig"))}
+    usage, name = found.get("usage") or "training", normalise_round(found.get("round", ""))
+    if not found.get("organisation") or name not in known_rounds(usage) or not found.keys() >= {"systems", "entries"}:
+        return None
+    return Named(file, found["organisation"], usage, str(name), found.get("deadline"))
 
-    try:
-        tree = open_tree(file, kind="manifests", top="organisation, round, systems and entries")
-    except MlsubError:
-        return None
-    organisation, name = tree.text("organisation"), normalise_round(tree.text("round") or "")
-    usage = tree.text("usage") or "training"
-    if organisation is None or name not in known_rounds(usage) or tree.line("entries") == tree.line():
-        return None
-    return Named(file, organisation, usage, str(name), tree.text("deadline"))
+
+def _scalar(value: str) -> str:
+    """A value of one line, without its quotes or the comment behind it."""
+    quote = value[:1]
+    if quote in ("'", '"') and quote in value[1:]:
+        return value[1 : value.index(quote, 1)]
+    return re.split(r"(?:^|\s)#", value, maxsplit=1)[0].strip()

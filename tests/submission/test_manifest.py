@@ -80,12 +80,27 @@ def test_loose_runs_beside_a_manifest_are_of_its_round(tmp_path: Path) -> None:
         "\0\xff",
         "",
         "organisation: {a: b}\nround: [1.0]\nentries: []\n",
+        f"x:\n  organisation: {ORG}\n  round: 1.0\n  systems: {{}}\n  entries: []\n",
     ],
 )
 def test_what_is_no_manifest_of_the_package_says_nothing(text: str, tmp_path: Path) -> None:
     tree = make_tree(tmp_path, "work")
     (tmp_path / "work/submission.yaml").write_text(text)
     assert infer_round(locate(tree.folder)) is None
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "round: 1.0\norganisation: 'ACME'  # us\n",
+        '# a comment\norganisation: "ACME" # us\nround: "v1.0"\nusage: training   # or hpc\n',
+        "organisation: ACME # us\r\nround: 1.0.0 #\r\n",
+    ],
+)
+def test_it_is_read_however_it_is_written(head: str, tmp_path: Path) -> None:
+    tree = make_tree(tmp_path, "work")
+    (tmp_path / "work/submission.yaml").write_bytes(f"{head}systems: {{}}\nentries: []\n".encode())
+    assert check(tree.folder).report["round"] == "1.0"
 
 
 def test_neither_a_pipe_nor_a_manifest_that_changes_is_a_trap(tmp_path: Path) -> None:
