@@ -42,6 +42,7 @@ _ANSWERS = {
     "score selection": "mlsub.commands.score.select.Selected",
     "seal": "mlsub.commands.seal.receipt.Sealing",
     "site": "mlsub.commands.site.build.Built",
+    "status": "mlsub.commands.status.model.Status",
     "unseal": "mlsub.commands.unseal.run.Unsealing",
     "verify": "mlsub.commands.verify.run.Checked",
 }

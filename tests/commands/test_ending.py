@@ -60,6 +60,7 @@ CALLS = {
     "schema": "manifest",
     "score": "v1.0/ACME",
     "seal": "v1.0/ACME --no-encryption -o {new}.tar.gz",
+    "status": "manifest.yaml",
     "system capture": "",
     "system check": "v1.0/ACME/systems/rack1.json",
     "system list": "",

@@ -20,9 +20,7 @@ PAGE = (REPOSITORY / "docs" / "seal.md").read_text()
 @pytest.fixture
 def reader(tmp_path: Path) -> Path:
     """A folder with a tree where the page has one, keys and a passphrase."""
-    made = make_tree(tmp_path / "made")
-    (tmp_path / "demo" / "rehearsal-v1.0").mkdir(parents=True)
-    made.folder.rename(tmp_path / "demo" / "rehearsal-v1.0" / "Rehearsal")
+    make_tree(tmp_path / "demo", "rehearsal-v1.0", "Rehearsal", ("digits",))
     identity = pyrage.x25519.Identity.generate()
     (tmp_path / "committee.txt").write_text(f"# the committee\n{identity.to_public()}\n")
     for name, text in (("committee-key.txt", f"{identity}\n"), ("passphrase.txt", "correct horse battery staple\n")):

@@ -57,6 +57,17 @@ def packed(answer: Answer) -> Facts:
     return facts | _checked(document.get("report"))
 
 
+def stands(answer: Answer) -> Facts:
+    """Where a submission stands: its entries, and what is left to do."""
+    document = answer.document
+    names = ("organisation", "usage", "round", "written", "state", "official", "review")
+    facts: Facts = {"about": values(document, *names)}
+    for entry in document["entries"]:
+        told = ("division", "runs", "needed", "official", "rcp", "percent", "minutes")
+        facts[f"entry {entry['entry']}"] = values(entry, *told)
+    return facts | {"tasks": shortened([task["kind"] for task in document["tasks"]])}
+
+
 def merged(answer: Answer) -> Facts:
     """The plan of a merge, its conflicts, and the verdict."""
     document = answer.document
