@@ -26,7 +26,7 @@ START = _BESIDE["README.md"]
 #: What the pages need beside their text.
 _ASSETS = "assets"
 _LINK = re.compile(r"(?<=\]\()(?!https?:|#)([^)#\s]+)")
-_LANGUAGES = {".py": "python", ".yaml": "yaml", ".json": "json"}
+_LANGUAGES = {".py": "python", ".yaml": "yaml", ".yml": "yaml", ".json": "json"}
 
 
 def documentation(repository: Path) -> dict[str, str]:
