@@ -94,7 +94,7 @@ $(DOCS): $(STAMP)
 
 docs: $(DOCS)
 	rm -rf build/pages build/docs
-	$(BIN)/python -m mlsub.commands.rules.build . build/pages
+	$(BIN)/python -c "from pathlib import Path; from mlsub.cli import main; from mlsub.commands.rules.build import build; build(Path('.'), Path('build/pages'), main)"
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "build/docs/index.html"
 

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from mlsub.commands.rules.build import main
+from mlsub.cli import main
+from mlsub.commands.rules.build import build
 from tests.commands.site.browser import Opened, absent, chromium
 from tests.docs.pages import REPOSITORY
 
@@ -31,7 +32,7 @@ def site(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
         absent("needs MkDocs with Material: pip install '.[docs]'")
     folder = tmp_path_factory.mktemp("docs in a folder, with 'odd' #1 name")
     shutil.copy(REPOSITORY / "mkdocs.yml", folder)
-    main(str(REPOSITORY), str(folder / "build" / "pages"))
+    build(REPOSITORY, folder / "build" / "pages", main)
     done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"],
         cwd=folder,

@@ -1,6 +1,6 @@
-"""The documentation as a folder of Markdown: the pages written by hand, and beside them those made of the rules.
+"""The documentation as a folder of Markdown: pages written by hand, and pages made of the rules and of the commands.
 
-``python -m mlsub.commands.rules.build REPOSITORY FOLDER`` builds it; ``make docs`` makes a site of it (mkdocs.yml).
+``make docs`` builds it, and makes a site of it (mkdocs.yml).
 """
 
 from __future__ import annotations
@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+
+import click
 
 from mlsub.commands.rules.pages import generate, in_prose, linked
 
@@ -23,14 +24,23 @@ _BESIDE = {
 }
 #: The page that README.md becomes.
 START = _BESIDE["README.md"]
+#: The page on all commands and their options.
+COMMANDS = "commands.md"
 #: What the pages need beside their text.
 _ASSETS = "assets"
+#: Columns of a help text.
+_COLUMNS = 96
+_COMMANDS_TITLE = "# Commands\n\nEvery command with its options, as `mlsub COMMAND --help` prints them.\n"
 _LINK = re.compile(r"(?<=\]\()(?!https?:|#)([^)#\s]+)")
 _LANGUAGES = {".py": "python", ".yaml": "yaml", ".yml": "yaml", ".json": "json"}
 
 
-def documentation(repository: Path) -> dict[str, str]:
+def documentation(repository: Path, root: click.Group) -> dict[str, str]:
     """Every page, by its path: written by hand, made of the rules, and the files of the repository that they link to.
+
+    Args:
+        repository: where README.md and docs/ are.
+        root: ``mlsub`` as a command.
 
     Raises:
         OSError: the repository lacks a page, or a file that one links to.
@@ -39,7 +49,8 @@ def documentation(repository: Path) -> dict[str, str]:
     written |= {file: file.name for file in sorted((repository / "docs").glob("*.md"))}
     sources: dict[str, str] = {}
     pages = {page: _adapted(file, repository, written, sources) for file, page in written.items()}
-    return generate() | {page: linked(text, page) for page, text in pages.items()} | sources
+    made = generate() | {COMMANDS: "".join((_COMMANDS_TITLE, *_helps(root, "mlsub")))}
+    return made | {page: linked(text, page) for page, text in pages.items()} | sources
 
 
 def write(pages: Mapping[str, str], folder: Path) -> None:
@@ -72,13 +83,20 @@ def _source(name: str, file: Path) -> str:
     )
 
 
-def main(repository: str, folder: str) -> None:
-    """Write the documentation of a repository into a folder."""
-    pages = documentation(Path(repository).resolve())
-    write(pages, Path(folder))
-    shutil.copytree(Path(repository, "docs", _ASSETS), Path(folder, _ASSETS), dirs_exist_ok=True)
-    sys.stdout.write(f"{folder}: {len(pages)} pages\n")
+def _helps(command: click.Command, name: str, above: click.Context | None = None) -> Iterator[str]:
+    """The help of a command and of those in it, as they print it."""
+    wide = {"terminal_width": _COLUMNS, "max_content_width": _COLUMNS}
+    context = click.Context(command, above, name, **(wide | command.context_settings))
+    yield f"\n## {context.command_path}\n\n```text\n{command.get_help(context)}\n```\n"
+    if isinstance(command, click.Group):
+        for word in command.list_commands(context):
+            if inner := command.get_command(context, word):
+                yield from _helps(inner, word, context)
 
 
-if __name__ == "__main__":
-    main(*sys.argv[1:])
+def build(repository: Path, folder: Path, root: click.Group) -> int:
+    """Write the documentation of a repository into a folder: how many pages there are."""
+    pages = documentation(repository.resolve(), root)
+    write(pages, folder)
+    shutil.copytree(repository / "docs" / _ASSETS, folder / _ASSETS, dirs_exist_ok=True)
+    return len(pages)

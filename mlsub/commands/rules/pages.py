@@ -47,7 +47,12 @@ from mlsub.rules.steps import event_type
 INDEX = "reference.md"
 RULES = "rules.md"
 #: What a link to a page says that text names by where it is built.
-_TITLES = {INDEX: "rounds, benchmarks and keys", RULES: "all other rules", "rules-json.md": "the rules as JSON"}
+_TITLES = {
+    INDEX: "rounds, benchmarks and keys",
+    RULES: "all other rules",
+    "commands.md": "all commands",
+    "rules-json.md": "the rules as JSON",
+}
 #: Changes of one benchmark that a round's page lists; more are on the benchmark's own page.
 _LONGEST = 12
 #: At the end of a page, which has to begin with its title.

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -12,7 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from mlsub.commands.rules.build import START, documentation, write
+from mlsub.cli import main
+from mlsub.commands.rules.build import COMMANDS, START, build, documentation
 from mlsub.commands.rules.pages import INDEX, RULES, generate
 from mlsub.rounds import usages
 from mlsub.rounds.names import all_rounds
@@ -28,7 +27,7 @@ CONFIGURATION = yaml.safe_load((REPOSITORY / "mkdocs.yml").read_text())
 @lru_cache(maxsize=1)
 def pages() -> dict[str, str]:
     """One generation for all tests: every page of the documentation."""
-    return documentation(REPOSITORY)
+    return documentation(REPOSITORY, main)
 
 
 def by_hand() -> set[str]:
@@ -36,7 +35,7 @@ def by_hand() -> set[str]:
 
 
 def test_the_pages_written_by_hand_are_all_there() -> None:
-    assert by_hand() | generate().keys() == {page for page in pages() if not page.startswith("source/")}
+    assert by_hand() | {COMMANDS} | generate().keys() == {page for page in pages() if not page.startswith("source/")}
     assert not by_hand() & generate().keys()
 
 
@@ -57,7 +56,7 @@ def entries(part: object) -> Iterator[str]:
 def test_the_navigation_has_every_page_but_those_of_one_name() -> None:
     there = list(entries(CONFIGURATION["nav"]))
     assert len(there) == len(set(there))
-    assert set(there) <= by_hand() | {INDEX, RULES}
+    assert set(there) <= by_hand() | {COMMANDS, INDEX, RULES}
     parts = [next(iter(part)) for part in CONFIGURATION["nav"]]
     assert parts == ["Get started", "Prepare", "Run", "Check", "Submit", "Analyse", "Reference", "Internals"]
 
@@ -144,17 +143,17 @@ def test_pages_are_short_and_tables_whole() -> None:
             assert len(counts) == 1, (path, block[:80])
 
 
+def test_every_command_has_its_help() -> None:
+    text = pages()[COMMANDS]
+    assert "## mlsub check\n\n```text\nUsage: mlsub check [OPTIONS] PATH..." in text
+    assert "## mlsub rcp margin\n" in text
+    assert "--rcp-bert-train-samples" in text
+
+
 def test_they_are_written_as_they_are(tmp_path: Path) -> None:
-    write(pages(), tmp_path)
-    files = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert {path.relative_to(tmp_path).as_posix(): path.read_text("utf-8") for path in files} == pages()
-
-
-def test_the_program_builds_them(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "mlsub.commands.rules.build", str(REPOSITORY), str(tmp_path / "docs")]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout == f"{tmp_path}/docs: {len(pages())} pages\n"
-    assert (tmp_path / "docs" / "reference.md").read_text("utf-8") == pages()["reference.md"]
+    assert build(REPOSITORY, tmp_path / "docs", main) == len(pages())
+    files = [path for path in (tmp_path / "docs").rglob("*.md") if path.is_file()]
+    assert {path.relative_to(tmp_path / "docs").as_posix(): path.read_text("utf-8") for path in files} == pages()
     for script in CONFIGURATION["extra"]["polyfills"]:
         assert (tmp_path / "docs" / script).is_file()
 
