@@ -85,8 +85,8 @@ def _source(name: str, file: Path) -> str:
 
 def _helps(command: click.Command, name: str, above: click.Context | None = None) -> Iterator[str]:
     """The help of a command and of those in it, as they print it."""
-    wide = {"terminal_width": _COLUMNS, "max_content_width": _COLUMNS}
-    context = click.Context(command, above, name, **(wide | command.context_settings))
+    settings = {**command.context_settings, "terminal_width": _COLUMNS, "max_content_width": _COLUMNS}
+    context = click.Context(command, above, name, **settings)
     yield f"\n## {context.command_path}\n\n```text\n{command.get_help(context)}\n```\n"
     if isinstance(command, click.Group):
         for word in command.list_commands(context):
