@@ -73,7 +73,7 @@ def generate() -> dict[str, str]:
         documents |= {f"benchmarks/{of}.md": _benchmark_page(usage, of) for of in _benchmarks(usage)}
     documents |= {f"rules/{rule}.md": explanation_document(explanation(rule)) for rule in catalogue()}
     documents |= {f"keys/{key}.md": _key_page(key, rules) for key, rules in keys_with_pages().items()}
-    return {path: linked(_anchored(render(page)), path) + _NOTE for path, page in documents.items()}
+    return {path: _below(linked(_anchored(render(page)), path), path) + _NOTE for path, page in documents.items()}
 
 
 def linked(text: str, path: str) -> str:
@@ -98,6 +98,15 @@ def in_prose(text: str, change: Callable[[str], str]) -> str:
 def _anchored(text: str) -> str:
     """The text of a page with an anchor for each rule of a key that it explains."""
     return _RULE_HEADING.sub(r'<a id="\1"></a>\n\n\g<0>', text)
+
+
+def _below(text: str, path: str) -> str:
+    """The text of a page; below the title of one that is not in the navigation, a way to the index that lists it."""
+    if "/" not in path:
+        return text
+    index = RULES if path.startswith("rules/") else INDEX
+    title, rest = text.split("\n", 1)
+    return f"{title}\n\n[{_TITLES[index].capitalize()}](../{index})\n{rest}"
 
 
 @lru_cache(maxsize=1)
