@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from mlsub.commands.status.model import EntryStatus, Status, Task
 from mlsub.findings import Verdict
 from mlsub.present.document import Cell, Column, Document, Facts, Items, Span, Table, Text, document, section
-from mlsub.present.entries import MEANINGS
+from mlsub.present.verdict import MEANINGS
 from mlsub.rounds import get_round
 
 #: Tasks shown of many; JSON has them all.
