@@ -1,4 +1,4 @@
-"""What CI reads of check, inspect, system check and audit: each format by its own rules, the same findings in all."""
+"""What CI reads of the commands that check: each format by its own rules, the same findings in all."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from tests.commands.runner import Outcome, run
 from tests.commands.test_inspect import stretched
 from tests.corpus import CORPUS
 from tests.effort import LONG
+from tests.emit.digits import HYPERPARAMETERS
 from tests.make_tree import Log, make_tree, spoil
 from tests.review.runs.build import write_tree
 
@@ -58,7 +59,19 @@ def claims(place: Path) -> tuple[object, ...]:
     return ("audit", "claims.yaml", "--results", ".")
 
 
-COMMANDS = {"check": broken, "system check": descriptions, "inspect": runs, "audit": claims}
+def hyperparameters(place: Path) -> tuple[object, ...]:
+    """One line with two defects, what no rule names, and what is missing."""
+    (place / "hp.yaml").write_text('global_batch_size: 32\nlearning_rate: 1e-4\n"dropout\\e[31m": 1\n')
+    return ("rules", "keys", "digits", "--check", "hp.yaml")
+
+
+COMMANDS = {
+    "check": broken,
+    "system check": descriptions,
+    "inspect": runs,
+    "audit": claims,
+    "rules keys": hyperparameters,
+}
 Make = Callable[[Path], tuple[object, ...]]
 commands = pytest.mark.parametrize("make", COMMANDS.values(), ids=list(COMMANDS))
 
@@ -274,6 +287,8 @@ def test_nothing_found_is_a_document_too(make: Make, tmp_path: Path) -> None:
     if words[0] == "audit":
         (tmp_path / "claims.yaml").write_text("\n".join(CLAIMS.splitlines()[:6]) + "\n")
         (tmp_path / "post.txt").unlink()
+    elif words[0] == "rules":
+        (tmp_path / "hp.yaml").write_text(json.dumps(HYPERPARAMETERS))
     else:
         clean = (*words[:-1], clean_place(tmp_path, words))
     outcome, answers = written((*clean,), *CI_FORMATS)

@@ -35,6 +35,10 @@ CALLS = {
         "Changes from training 1.0 to 1.1, closed division",
     ),
     "rules keys": (("bert", "--round", "1.0"), "Keys of bert, training 1.0, closed division"),
+    "rules keys check": (
+        ("digits", "--check", "hyperparameters.yaml"),
+        "Hyperparameters of digits, rehearsal 1.0, closed division",
+    ),
     "rules list": ((), "Rounds and their benchmarks"),
     "rules list ids": (("--round", "1.0", "--benchmark", "bert"), "Rule ids of bert, training 1.0, closed division"),
     "rules show": (("bert", "--round", "1.0"), "Rules of bert, training 1.0, closed division"),
@@ -88,7 +92,7 @@ NO_FILE = (
     "unseal",
 )
 FILES = tuple(command for command in CALLS if command not in NO_FILE)
-CHECKS = ("audit", "check", "inspect")
+CHECKS = ("audit", "check", "inspect", "rules keys")
 GROUPS = ("db", "rcp", "rules", "system")
 
 
@@ -103,6 +107,7 @@ def _place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
     make_tree(tmp_path)
     make_tree(tmp_path / "b").describe(cooling="<water> | *ice*")
     (tmp_path / "claims.yaml").write_text(CLAIMS)
+    (tmp_path / "hyperparameters.yaml").write_text("learning_rate: 1e-4\n")
     (tmp_path / "private").mkdir()
     (tmp_path / "private" / "result_0.txt").write_text("cd /home/alice\n")
     (tmp_path / "loose").mkdir()

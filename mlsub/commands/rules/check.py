@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import ClassVar
 
 from mlsub.commands.rules.table import OfBenchmark, about
-from mlsub.findings import Finding, Severity
+from mlsub.findings import Finding, Severity, Verdict
 from mlsub.io.pairs import read_pairs
 from mlsub.judge.preflight import Given, preflight
+from mlsub.present.results import Outcome, Results, part
 from mlsub.rounds import Round
 
 
@@ -48,3 +49,15 @@ def key_check(round_: Round, division: str, name: str, file: Path) -> KeyCheck:
         findings=found.findings,
         still_to_log=found.still_to_log,
     )
+
+
+def results_of(checked: KeyCheck) -> Results:
+    """The same for CI: what a run would be rejected for counts."""
+
+    def outcome(one: Finding) -> Outcome:
+        return Outcome.COUNTS if one.severity is Severity.ERROR else Outcome.BESIDE
+
+    name = f"{checked.file} ({checked.usage} v{checked.round} {checked.benchmark}, {checked.division})"
+    verdict = Verdict.REJECTED if checked.errors else Verdict.ACCEPTED
+    of_file = part(name, checked.findings, outcome, verdict=verdict, checked=[checked.file])
+    return Results("rules keys", (of_file,))

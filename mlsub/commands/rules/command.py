@@ -11,7 +11,7 @@ import click
 
 from mlsub.commands.asked import one_benchmark, overlay_of
 from mlsub.commands.lazy import LazyGroup
-from mlsub.commands.options import Target, output_options
+from mlsub.commands.options import CheckCommand, Target, check_output_options, output_options
 from mlsub.commands.settings import setting
 from mlsub.io.errors import MlsubError
 
@@ -118,10 +118,10 @@ def show(of: tuple[Round, str, str], target: Target) -> None:
     target.write(table, lambda: table_document(table))
 
 
-@command.command("keys", example="mlsub rules keys llama31_8b --check hyperparameters.yaml")
+@command.command("keys", cls=CheckCommand, example="mlsub rules keys llama31_8b --check hyperparameters.yaml")
 @_one_benchmark
 @click.option("--check", "file", metavar="FILE", help="Check the hyperparameters in FILE, YAML or JSON, instead.")
-@output_options("rules keys")
+@check_output_options("rules keys")
 def keys(of: tuple[Round, str, str], file: str | None, target: Target) -> None:
     """Show what a training code of BENCHMARK must log and may log, in the order of a run.
 
@@ -133,11 +133,12 @@ def keys(of: tuple[Round, str, str], file: str | None, target: Target) -> None:
     if file is not None:
         from pathlib import Path
 
-        from mlsub.commands.rules.check import key_check
+        from mlsub.commands.rules.check import key_check, results_of
         from mlsub.commands.rules.document import check_document
 
-        checked = key_check(*of, Path(file))
-        target.write(checked, lambda: check_document(checked), "check")
+        with target.or_refused():
+            checked = key_check(*of, Path(file))
+        target.write(checked, lambda: check_document(checked), "check", results=lambda: results_of(checked))
         sys.exit(1 if checked.errors else 0)
     from mlsub.commands.rules.document import keys_document
     from mlsub.commands.rules.keys import key_list

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.present import FORMATS
+from mlsub.present import CI_FORMATS, FORMATS
 from tests.commands.runner import REPOSITORY, answer_schema, run
 from tests.conftest import ExpectedText
 from tests.emit.digits import HYPERPARAMETERS
@@ -61,10 +61,12 @@ def test_every_format_has_every_finding(slips: str) -> None:
         (None, "key.model_hidden_units.count"),
     ]
     assert outcome.document["keys"] == 7
-    for format_ in FORMATS:
+    for format_ in (*FORMATS, *CI_FORMATS):
         written = run("rules", "keys", "digits", "--check", slips, "--format", format_)
         assert written.status == 1
         assert all(one["rule"] in written.stdout for one in found), format_
+        refused = run("rules", "keys", "digits", "--check", "gone.yaml", "--format", format_)
+        assert (refused.status, "No such file" in refused.stdout) == (2, format_ in CI_FORMATS)
 
 
 @pytest.mark.parametrize("name", ["good.yaml", "good.json"])
