@@ -190,6 +190,10 @@ def test_what_is_neither_is_said_in_a_line(
 def test_options_are_of_one_kind_of_path(workplace: Workplace) -> None:
     make_tree(workplace.folder)
     assert status("--round", "1.0").status == 2
+    # A setting for packages is not an option.
+    (workplace.folder / "mlsub.toml").write_text('round = "1.1"\n')
+    assert answer().document["round"] == "1.0"
+    (workplace.folder / "mlsub.toml").unlink()
     assert status("v1.0/ACME", "--package", "x").status == 2
     run("pack", "-o", "out/ACME", "--write", "--jobs", "1")
     done = answer("--package", "out/ACME").document
