@@ -200,6 +200,15 @@ def test_options_are_of_one_kind_of_path(workplace: Workplace) -> None:
     assert done["written"] and all("-o out/ACME" in task["command"] for task in done["tasks"])
 
 
+def test_runs_are_counted_while_there_are_too_few_to_choose_from(workplace: Workplace) -> None:
+    (workplace.folder / "runs/resnet/train-4.txt").unlink()
+    workplace.entry(runs="runs/resnet/*.txt", choose="median-window")
+    done = answer()
+    assert (done.document["entries"][0]["runs"], done.document["entries"][0]["rcp"]) == (4, "open")
+    assert kinds(done)[0] == ("runs", "runs/resnet/*.txt")
+    assert "record 1 more run of rack1/resnet (4 of 5)" in status().stdout
+
+
 def test_a_division_that_is_to_be_filled_in_is_one_task(workplace: Workplace) -> None:
     filled(workplace)
     workplace.entry(division="closed")
