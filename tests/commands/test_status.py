@@ -190,10 +190,38 @@ def test_what_is_neither_is_said_in_a_line(
 def test_options_are_of_one_kind_of_path(workplace: Workplace) -> None:
     make_tree(workplace.folder)
     assert status("--round", "1.0").status == 2
+    # A setting for packages is not an option.
+    (workplace.folder / "mlsub.toml").write_text('round = "1.1"\n')
+    assert answer().document["round"] == "1.0"
+    (workplace.folder / "mlsub.toml").unlink()
     assert status("v1.0/ACME", "--package", "x").status == 2
     run("pack", "-o", "out/ACME", "--write", "--jobs", "1")
     done = answer("--package", "out/ACME").document
     assert done["written"] and all("-o out/ACME" in task["command"] for task in done["tasks"])
+
+
+def test_runs_are_counted_while_there_are_too_few_to_choose_from(workplace: Workplace) -> None:
+    (workplace.folder / "runs/resnet/train-4.txt").unlink()
+    workplace.entry(runs="runs/resnet/*.txt", choose="median-window")
+    done = answer()
+    assert (done.document["entries"][0]["runs"], done.document["entries"][0]["rcp"]) == (4, "open")
+    assert kinds(done)[0] == ("runs", "runs/resnet/*.txt")
+    assert "record 1 more run of rack1/resnet (4 of 5)" in status().stdout
+
+
+def test_templates_are_one_task_a_folder_until_the_marker_is_gone(workplace: Workplace) -> None:
+    workplace.add_code()
+    run("pack", "--scaffold", "--write", "--jobs", "1")
+    [task] = answer().document["tasks"]
+    assert (task["kind"], task["where"]) == ("fill-in", "setup/resnet/rack1")
+    assert task["words"].startswith("fill in 5 templates, and remove the lines with mlsub-template: README.md, ")
+    for file in (workplace.folder / "setup/resnet/rack1").iterdir():
+        file.write_text(file.read_text() + "\nmore\n")
+    assert len(answer().document["tasks"]) == 1
+    # Without the marker, what the template asks for is still asked for.
+    readme = workplace.folder / "setup/resnet/rack1/README.md"
+    readme.write_text(readme.read_text().partition("\n")[2])
+    assert ("fill-in", "setup/resnet/rack1/README.md") in kinds(answer())
 
 
 def test_a_division_that_is_to_be_filled_in_is_one_task(workplace: Workplace) -> None:

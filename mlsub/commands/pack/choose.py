@@ -146,7 +146,7 @@ def _median_window(chosen: Chosen, manifest: Manifest, jobs: int | None) -> Chos
     except (MlsubError, OSError) as error:
         problems = error.lines if isinstance(error, MlsubError) else (str(error),)
         found = [manifest.finding("package.no-window", f"{entry.name}: {text}", entry.line) for text in problems]
-        return Chosen(entry, "median window", findings=tuple(found))
+        return Chosen(entry, "median window", runs, chosen.left_out, tuple(found))
     submitted = tuple(by_path[run.path] for run in selection.submitted)
     first = selection.windows[selection.chosen or 0].first
     how = f"median window: runs {first + 1} to {first + len(submitted)} of {len(runs)} in the order of their start"

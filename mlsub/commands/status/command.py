@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from mlsub.commands.asked import Asked, asks
 from mlsub.commands.lazy import Command
@@ -52,7 +53,8 @@ def _status(asked: Asked, path: Path, package: Path | None) -> Status:
     file = manifest_of(path)
     if file is None and package is not None:
         raise click.UsageError(f"--package is for a manifest, and {path} is not one.")
-    if file is not None and (asked.round or asked.usage):
+    source = click.get_current_context().get_parameter_source
+    if file is not None and ParameterSource.COMMANDLINE in (source("round"), source("usage")):
         raise click.UsageError("--round and --usage are for a package; a manifest names its own.")
     with progress_bar() as progress:
         if file is None:
