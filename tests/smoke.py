@@ -31,7 +31,7 @@ for number in range(5):
             recorder.fresh_seed()
         with recorder.run():
             for epoch in range(1, 10):
-                with recorder.block(epoch=epoch):
+                with recorder.block(first_epoch=epoch):
                     pass
                 with recorder.evaluation(epoch=epoch) as evaluation:
                     if evaluation.result(0.9 + 0.0125 * epoch):
@@ -96,7 +96,7 @@ def goes_through() -> None:
     expect("pack and check", report["official"] == "accepted")
     expect("score", "digits" in mlsub("score", "rehearsal-v1.0/ACME"))
     mlsub("fix", "rehearsal-v1.0/ACME")
-    mlsub("seal", "rehearsal-v1.0/ACME", "--no-encryption", "-o", "ACME.tar.gz")
+    mlsub("seal", "rehearsal-v1.0/ACME", "--no-encryption", "--even-unfilled", "-o", "ACME.tar.gz")
     mlsub("verify", "ACME.tar.gz")
     expect("fix, seal and verify", Path("ACME.tar.gz.receipt.txt").is_file())
 

@@ -68,9 +68,21 @@ def test_every_extra_that_a_message_names_is_one_and_installs_from_the_source() 
 
 def test_the_source_distribution_has_what_its_tests_and_documentation_need() -> None:
     named = (REPOSITORY / "MANIFEST.in").read_text("utf-8").split()
-    ignored = {"build", "demo", "dist", "man", "mlsub"}  # The package itself is named in setup.cfg.
-    folders = {path.name for path in REPOSITORY.iterdir() if path.is_dir() and path.name[0] != "."}
-    assert {name for name in folders - ignored if not name.endswith(".egg-info")} <= set(named)
+    # Made here, or named in setup.cfg.
+    ignored = {
+        "build",
+        "demo",
+        "dist",
+        "man",
+        "mlsub",
+        "LICENSE",
+        "MANIFEST.in",
+        "README.md",
+        "pyproject.toml",
+        "setup.cfg",
+    }
+    there = {path.name for path in REPOSITORY.iterdir() if path.name[0] != "."}
+    assert {name for name in there - ignored if not name.endswith(".egg-info")} <= set(named)
 
 
 @pytest.mark.long

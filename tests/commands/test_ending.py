@@ -221,6 +221,7 @@ PROGRESS = {
     "score --window 5": "reading logs",
     "seal": "sealing",
     "site": "writing pages",
+    "status": "reading logs",
     "system capture": "asking the tools of this host",
     "unseal": "opening",
     "verify": "comparing",

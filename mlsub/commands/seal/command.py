@@ -68,7 +68,6 @@ def command(
     from mlsub.commands.seal.files import RefusedError
     from mlsub.commands.seal.receipt import Sealing, document_of
     from mlsub.commands.seal.run import default_name, prepare, seal_tree
-    from mlsub.present.terminal import progress_bar
 
     def answer(sealing: Sealing) -> None:
         Target("seal", format_).write(sealing, lambda: document_of(sealing))
