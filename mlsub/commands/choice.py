@@ -26,7 +26,11 @@ def choice_options(
     options = [
         click.option("--select", multiple=True, metavar="RULE", help="Show only this rule or prefix; repeatable."),
         click.option("--ignore", multiple=True, metavar="RULE", help="Hide this rule or prefix; repeatable."),
-        click.option("--only", type=click.Choice(["official", "house", "review"]), help="Show only this kind.")
+        click.option(
+            "--only",
+            type=click.Choice(["official", "house", "review"]),
+            help="Show only official findings, those of your own rules (house), or review findings.",
+        )
         if kinds
         else None,
         click.option(
