@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from mlsub.commands.asked import check_rule_names
+from mlsub.commands.settings import setting
 
 
 def choice_options(
@@ -24,8 +25,8 @@ def choice_options(
         check_rules: refuse names that no rule has; otherwise the command does so itself.
     """
     options = [
-        click.option("--select", multiple=True, metavar="RULE", help="Show only this rule or prefix; repeatable."),
-        click.option("--ignore", multiple=True, metavar="RULE", help="Hide this rule or prefix; repeatable."),
+        setting("--select", multiple=True, metavar="RULE", help="Show only this rule or prefix; repeatable."),
+        setting("--ignore", multiple=True, metavar="RULE", help="Hide this rule or prefix; repeatable."),
         click.option(
             "--only",
             type=click.Choice(["official", "house", "review"]),

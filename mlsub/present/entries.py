@@ -18,10 +18,11 @@ RCP = {"pass": "pass", "fail": "fail", "missing": "missing", "bypassed": "bypass
 class Reports(Answer, frozen=True, kw_only=True):
     """A report for each round, then one for each path that could not be checked. Fields may be added."""
 
-    SCHEMA: ClassVar[int] = 1
+    SCHEMA: ClassVar[int] = 2
     OPEN: ClassVar[bool] = True
 
     reports: Annotated[tuple[Annotated[Report, Says(**A_VERDICT_HAS_LOGS)], ...], Says(minItems=1)]
+    settings: Annotated[str | None, Says("The settings file in force; null without one.")] = None
 
 
 def entries_table(entries: Iterable[EntryResult], *, organisations: bool = False) -> Table:
@@ -121,8 +122,13 @@ def round_line(usage: str | None, round_: str | None, round_from: str | None) ->
     """By which rules something was checked; None where nobody knows."""
     if usage is None or round_ is None:
         return None
-    source = f" (read off the folder {round_from})" if round_from is not None else ""
-    return Text((Span(f"{usage} v{round_}", "strong"), source))
+    return Text((Span(f"{usage} v{round_}", "strong"), "" if round_from is None else read_off(round_from)))
+
+
+def read_off(round_from: str) -> str:
+    """What gave the round: a folder above, or the manifest, whose name has an ending."""
+    what = "manifest" if round_from.endswith((".yaml", ".yml")) else "folder"
+    return f" (read off the {what} {round_from})"
 
 
 def counts_of_bert(entries: Iterable[EntryResult]) -> str | None:

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from mlsub.findings import Finding, Kind, Severity, Verdict
+from mlsub.findings import Finding, Kind, Severity, Suppression, Verdict
 from mlsub.present.document import Cell, Facts, Findings, Lines, Meaning, Section, Span
 from mlsub.present.places import rows
 from mlsub.submission.report import Choice, Report, choose
@@ -50,10 +50,10 @@ class Group(NamedTuple):
 def groups(report: Report, choice: Choice = Choice()) -> Iterator[Group]:  # noqa: B008  (frozen)
     """The findings asked for: what is to be fixed first, what nobody has to fix last.
 
-    Where nothing rejects, warnings are worth reading.
+    Where nothing rejects, warnings are worth reading. What is suppressed is left out unless it rejects.
     """
     rejecting = set(report.rejecting())
-    chosen = choose(report, choice).findings
+    chosen = [f for f in choose(report, choice).findings if f.suppressed is None or f in rejecting]
     official = [finding for finding in chosen if finding.kind is Kind.OFFICIAL and finding not in rejecting]
     accepted = report.official is Verdict.ACCEPTED
     first = _NOT_CHECKED if report.official is Verdict.NOT_CHECKED else _TO_FIX
@@ -69,7 +69,10 @@ def groups(report: Report, choice: Choice = Choice()) -> Iterator[Group]:  # noq
 
 
 def answer(report: Report, view: View) -> tuple[list[Section], Facts]:
-    """The findings that a view shows: some in full, a section a group, and of the others how many there are by rule."""
+    """The findings that a view shows: some in full, a section a group, and of the others how many there are by rule.
+
+    What waivers and the baseline suppress, and what options and settings hide, is never left out without a word.
+    """
     full: list[Section] = []
     counts: list[tuple[str, str]] = []
     for name, findings, usual in groups(report, view.choice):
@@ -81,7 +84,24 @@ def answer(report: Report, view: View) -> tuple[list[Section], Facts]:
             counts.append((name, tally(findings)))
     if counts:
         counts[-1] = (counts[-1][0], f"{counts[-1][1]} (-v shows {'them' if len(counts) == 1 else 'all'})")
-    return full, Facts(tuple(counts))
+    return full, Facts((*counts, *_not_counted(choose(report, view.choice))))
+
+
+def _not_counted(report: Report) -> Iterator[tuple[str, str]]:
+    """What each waiver covers, what the baseline has, and how many findings are hidden."""
+    rules: dict[Suppression, list[str]] = {}
+    for found in report.findings:
+        if found.suppressed is not None:
+            rules.setdefault(found.suppressed, []).append(found.rule)
+    for by, names in rules.items():
+        findings = many(len(names), "finding")
+        if by.by == "waiver":
+            yield "waived", f"{findings} of {', '.join(dict.fromkeys(names))}: {why_suppressed(by)}"
+        else:
+            yield "known", f"{findings} of {many(len(set(names)), 'rule')}, in the baseline {by.source}"
+    if report.hidden:
+        by_what = ", ".join(f"{one.findings} by {one.by}" for one in report.hidden)
+        yield "hidden", f"{many(sum(one.findings for one in report.hidden), 'finding')} ({by_what})"
 
 
 def _size(findings: Sequence[Finding]) -> str:
@@ -106,11 +126,15 @@ def many(count: int, thing: str) -> str:
     return f"{count} {thing}{'s' * (count != 1)}"
 
 
+#: What a finding is called that does not count.
+SUPPRESSED = {"waiver": "waived", "baseline": "known"}
+
+
 def grouped(findings: Iterable[Finding]) -> list[list[Finding]]:
     """The same defect in many places is one group; what rejects comes first."""
-    groups: dict[tuple[str | None, ...], list[Finding]] = {}
+    groups: dict[tuple[object, ...], list[Finding]] = {}
     for finding in findings:
-        key = (finding.rule, finding.message, finding.expected, finding.fix, finding.severity)
+        key = (finding.rule, finding.message, finding.expected, finding.fix, finding.severity, finding.suppressed)
         groups.setdefault(key, []).append(finding)
 
     def rank(group: list[Finding]) -> tuple[int, int, str]:
@@ -133,6 +157,8 @@ def label_of(first: Finding, block: Findings) -> str:
     """Kind and severity of a defect, as the block shows it."""
     kind = first.severity.value if first.kind is Kind.OFFICIAL else f"{first.kind.value} {first.severity.value}"
     label = kind if block.label is None else block.label
+    if first.suppressed is not None:
+        return f"{SUPPRESSED[first.suppressed.by]} {label}"
     return f"forgiven {label}" if block.forgiven and first.rejects else label
 
 
@@ -149,4 +175,11 @@ def facts_of(group: Sequence[Finding], most: int | None = MAX_PLACES) -> Iterato
     yield "in", Lines((*(row.words for row in shown), *([f"and {more} more place{'s' * (more > 1)}"] if more else [])))
     if first.fix is not None:
         yield "fix", first.fix
+    if first.suppressed is not None:
+        yield SUPPRESSED[first.suppressed.by], why_suppressed(first.suppressed)
     yield "source", first.source
+
+
+def why_suppressed(by: Suppression) -> str:
+    """Why a finding does not count, until when, and who says so."""
+    return f"{by.reason} ({f'until {by.until}; ' if by.until else ''}{by.source})"

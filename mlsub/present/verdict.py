@@ -77,7 +77,7 @@ def counts_of(report: Report) -> list[str]:
 def beside(report: Report, hint: str = "") -> Iterator[str]:
     """How many findings there are that are not part of the official verdict, by rule."""
     for name, kind in (("your own rules", Kind.HOUSE), ("review", Kind.REVIEW)):
-        found = [finding for finding in report.findings if finding.kind is kind]
+        found = [finding for finding in report.findings if finding.kind is kind and finding.suppressed is None]
         if found:
             yield f"{name}: {tally(found)}{f' ({hint})' if hint else ''}"
 
@@ -155,8 +155,9 @@ def _also(report: Report, *, strict: bool) -> str:
     """What an accepted report ends the command with 1 for."""
     if report.official is not Verdict.ACCEPTED or not report.exit_status(strict=strict):
         return ""
-    house = sum(f.kind is Kind.HOUSE and f.severity is Severity.ERROR for f in report.findings)
-    review = sum(f.kind is Kind.REVIEW for f in report.findings) if strict else 0
+    counted = [finding for finding in report.findings if finding.suppressed is None]
+    house = sum(f.kind is Kind.HOUSE and f.severity is Severity.ERROR for f in counted)
+    review = sum(f.kind is Kind.REVIEW for f in counted) if strict else 0
     said = [f"against your own rules: {many(house, 'error')}"] if house else []
     said += [f"--strict counts {many(review, 'review finding')}"] if review else []
     return ", ".join(said)

@@ -22,13 +22,14 @@ from mlsub.submission.report import Report, choose
 MANY = 20
 
 
-def document_of(reports: Sequence[Report], view: View, *, verdict_last: bool) -> Document:
+def document_of(reports: Sequence[Report], view: View, *, verdict_last: bool, settings: str | None = None) -> Document:
     """The document of reports with all their findings.
 
     Args:
         reports: the reports.
         view: what is shown of them.
         verdict_last: as on a screen, where people look at the end; on a page it comes first.
+        settings: the file they are from, and what it sets.
     """
     alone = len(reports) == 1
     partly = partly_checked(reports)
@@ -39,7 +40,8 @@ def document_of(reports: Sequence[Report], view: View, *, verdict_last: bool) ->
         ]
         return Document("Official verdict", (lines[0] if alone else Items(tuple(named)),), bare=True)
     sections = [_section(report, view, alone=alone, verdict_last=verdict_last) for report in reports]
-    return Document("Official verdict", (*sections, *([Text(partly)] if partly else [])), bare=True)
+    first = [Text(f"settings: {settings}")] if settings else []
+    return Document("Official verdict", (*first, *sections, *([Text(partly)] if partly else [])), bare=True)
 
 
 def _section(report: Report, view: View, *, alone: bool, verdict_last: bool) -> Section:

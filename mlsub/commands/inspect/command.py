@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.commands.asked import Asked, asks
+from mlsub.commands.asked import Asked, asks, check_rule_names
 from mlsub.commands.choice import choice_options
-from mlsub.commands.lazy import Command
-from mlsub.commands.options import Target, output_options, tell
+from mlsub.commands.options import CheckCommand, Target, check_output_options, tell
+from mlsub.commands.settings import weighed_findings
 from mlsub.io.errors import MlsubError
+from mlsub.present import FORMATS
 from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
@@ -20,14 +21,14 @@ if TYPE_CHECKING:
     from mlsub.submission.report import Choice
 
 
-@click.command("inspect", cls=Command, example="mlsub inspect v5.1/ACME --select run.")
+@click.command("inspect", cls=CheckCommand, example="mlsub inspect v5.1/ACME --select run.")
 @asks()
 @click.option(
     "--against", metavar="PATH", multiple=True, help="Compare with these runs too, but report only on PATH; repeatable."
 )
-@choice_options(kinds=False)
+@choice_options(kinds=False, check_rules=False)
 @click.option("--rates", is_flag=True, help="Show how often each rule applies instead of the findings.")
-@output_options("inspect")
+@check_output_options("inspect")
 def command(
     asked: Asked,
     against: tuple[str, ...],
@@ -46,15 +47,21 @@ def command(
     """
     from mlsub.commands.inspect.document import document_of, rates_document
     from mlsub.commands.inspect.gather import gather
+    from mlsub.commands.inspect.results import results_of
     from mlsub.commands.inspect.run import inspect, select
     from mlsub.commands.inspect.run import rates as rates_of
 
+    if rates and target.for_ci:
+        raise click.UsageError(f"--rates answers as {', '.join(FORMATS[:-1])} or {FORMATS[-1]}.")
     skipped: list[str] = []
-    with progress_bar() as progress:
-        entries = gather(asked.paths, asked.settings(progress), beside=against, skip=skipped.append)
-    inspection = select(inspect(*entries), choice)
-    if not inspection.read:
-        raise MlsubError(_nothing_read(inspection))
+    with target.or_refused():
+        check_rule_names((*choice.select, *choice.ignore))
+        with progress_bar() as progress:
+            found = gather(asked.paths, asked.settings(progress), beside=against, skip=skipped.append)
+        inspection = inspect(found.entries, found.beside)
+        inspection = select(inspection.weighed(lambda findings: weighed_findings(findings, found.root)), choice)
+        if not inspection.read:
+            raise MlsubError(_nothing_read(inspection))
     for line in skipped:
         tell(line)
     _tell_unreadable(inspection)
@@ -62,7 +69,11 @@ def command(
         frequencies = rates_of(inspection)
         target.write(frequencies, lambda: rates_document(frequencies), "rates")
     else:
-        target.write(inspection, lambda: document_of(inspection, detail))
+        target.write(
+            inspection,
+            lambda: document_of(inspection, detail),
+            results=lambda: results_of(inspection, found.root, skipped),
+        )
     sys.exit(2 if skipped else 1 if inspection.found and not rates else 0)
 
 

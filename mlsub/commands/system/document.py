@@ -21,9 +21,11 @@ from mlsub.present.document import (
     said,
     section,
 )
+from mlsub.present.entries import read_off
 from mlsub.present.findings import View, answer
 from mlsub.present.verdict import verdict_line
 from mlsub.submission.report import Report, SystemResult, choose
+from mlsub.systems.accelerators import Accelerator
 from mlsub.systems.catalogue import System
 from mlsub.systems.draft import Draft
 
@@ -34,13 +36,33 @@ _SYSTEMS = (
     Column("hosts"),
     Column("published"),
 )
+_ACCELERATORS = (
+    Column("accelerator", when_narrow="keep"),
+    Column("model"),
+    Column("memory"),
+    Column("published"),
+)
 _FIELDS = (Column("field", when_narrow="keep"), Column("value"))
 _SOURCED = (Column("source", when_narrow="keep"), *_FIELDS)
 
 
 def systems_document(known: Known) -> Document:
-    """The systems that are known, a row each."""
-    return document("Known systems", Table(_SYSTEMS, tuple(map(_row, known.systems))))
+    """The systems and the accelerators that are known, a row each."""
+    return document(
+        "Known systems",
+        Table(_SYSTEMS, tuple(map(_row, known.systems))),
+        section("Known accelerators", Table(_ACCELERATORS, tuple(map(_accelerator, known.accelerators)))),
+    )
+
+
+def _accelerator(accelerator: Accelerator) -> tuple[str, ...]:
+    memory = [accelerator.fields.get(f"accelerator_memory_{part}") for part in ("capacity", "configuration")]
+    return (
+        accelerator.name,
+        accelerator.model,
+        " ".join(str(value.value) for value in memory if value is not None),
+        ", ".join(accelerator.published) or "none known",
+    )
 
 
 def _row(system: System) -> tuple[str, ...]:
@@ -95,7 +117,7 @@ def _rules(checked: Checked) -> tuple[str, str]:
     """By which rules a description was checked, and how that is known."""
     how = {
         "given": "",
-        "folder": f" (read off the folder {checked.round_from})",
+        "folder": read_off(checked.round_from or ""),
         "newest": " (the newest round, which asks most; --round names another)",
     }
     return f"{checked.usage} v{checked.round}", how[checked.how]
