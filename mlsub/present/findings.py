@@ -34,8 +34,8 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, choice: Choice, detail: Detail | None, *, strict: bool = False, page: bool = False) -> View:
-        """What is shown if nothing is said of the detail: what counts, what was chosen, and all on a page."""
-        every = page or strict or choice.select or choice.only is Kind.REVIEW
+        """What is shown in full if nothing is said of the detail: what counts, review findings alone, all on a page."""
+        every = page or strict or choice.only is Kind.REVIEW
         return cls(choice=choice, detail=detail or ("full" if every else "usual"), strict=strict)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import click
@@ -122,6 +123,14 @@ def test_an_accepted_package_shows_official_warnings(tmp_path: Path) -> None:
 def test_what_is_shown_in_full(words: list[str], shown: set[str], folder: Path) -> None:
     outcome = run("check", *words, folder)
     assert (in_full(outcome), outcome.status) == (shown, 1)
+
+
+def test_what_a_settings_file_selects_is_counted(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "mlsub.toml").write_text('select = ["system"]\n')
+    outcome = run("check", folder)
+    assert in_full(outcome) == set()
+    assert re.search(r"\nreview: +2 findings: system.placeholder 1, system.spelling 1 \(-v", outcome.stdout)
+    assert in_full(run("check", "--select", "system.pl", folder)) == {REVIEW}
 
 
 def test_a_summary_has_tables_and_counts_and_quiet_the_verdict_alone(folder: Path) -> None:
