@@ -84,9 +84,8 @@ def test_only_and_severity_choose_findings_in_every_format(folder: Path) -> None
     ):
         outcome = check(*words, folder)
         assert (outcome.rules(), outcome.status, outcome.official) == (rules, 1, "rejected")
-        for format_ in ("markdown", "html"):
-            page = run("check", "--format", format_, *words, folder).stdout
-            assert {rule for rule in everything if f"[{rule}]" in page} == rules
+        page = run("check", "--format", "markdown", *words, folder).stdout
+        assert {rule for rule in everything if f"[{rule}]" in page} == rules
 
 
 def test_a_rejected_package_shows_what_rejects_and_counts_the_rest(folder: Path) -> None:
