@@ -7,6 +7,7 @@ from functools import wraps
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from mlsub.commands.asked import check_rule_names
 from mlsub.commands.settings import setting
@@ -27,7 +28,11 @@ def choice_options(
     options = [
         setting("--select", multiple=True, metavar="RULE", help="Show only this rule or prefix; repeatable."),
         setting("--ignore", multiple=True, metavar="RULE", help="Hide this rule or prefix; repeatable."),
-        click.option("--only", type=click.Choice(["official", "house", "review"]), help="Show only this kind.")
+        click.option(
+            "--only",
+            type=click.Choice(["official", "house", "review"]),
+            help="Show only official findings, those of your own rules (house), or review findings.",
+        )
         if kinds
         else None,
         click.option(
@@ -46,15 +51,28 @@ def choice_options(
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
         @wraps(function)
         def called(
-            select: tuple[str, ...], ignore: tuple[str, ...], severity: str, only: str | None = None, **others: Any
+            select: tuple[str, ...],
+            ignore: tuple[str, ...],
+            severity: str,
+            detail: str | None,
+            only: str | None = None,
+            **others: Any,
         ) -> None:
             from mlsub.findings import Kind, Severity
             from mlsub.submission.report import Choice
 
+            # What a settings file selects for every day is not what somebody wants to read now.
+            asked = click.get_current_context().get_parameter_source("select") is ParameterSource.COMMANDLINE
+            detail = detail or ("full" if asked else None)
+
             if check_rules:
                 check_rule_names((*select, *ignore))
             kind = None if only is None else Kind(only)
-            function(choice=Choice(select=select, ignore=ignore, only=kind, severity=Severity(severity)), **others)
+            function(
+                choice=Choice(select=select, ignore=ignore, only=kind, severity=Severity(severity)),
+                detail=detail,
+                **others,
+            )
 
         for option in filter(None, reversed(options)):
             called = option(called)

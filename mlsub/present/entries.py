@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, cast
 from mlsub.findings import Says, Verdict
 from mlsub.present.document import Cell, Column, Span, Table, Text
 from mlsub.present.envelope import Answer
-from mlsub.present.verdict import COMPLIANT, MEANINGS, organisations_of, single_logs
+from mlsub.present.verdict import COMPLIANT, MEANINGS, organisations_of
 from mlsub.submission.report import A_VERDICT_HAS_LOGS, EntryResult, LogResult, Report, SystemResult
 
 _GOOD = (Verdict.ACCEPTED, COMPLIANT)
@@ -92,8 +92,8 @@ def organisations_table(report: Report) -> Table:
     return Table(columns, tuple(rows))
 
 
-def logs_table(report: Report) -> Table:
-    """One row a log that is part of no entry: what it says it is, and what came of it."""
+def logs_table(logs: Iterable[LogResult]) -> Table:
+    """One row a log: what it says it is, and what came of it."""
     columns = (
         Column("log", when_narrow="shorten"),
         Column("benchmark", when_narrow="keep"),
@@ -109,7 +109,7 @@ def logs_table(report: Report) -> Table:
             _minutes(log.minutes),
             Span(log.official, "good" if log.official == COMPLIANT else "bad"),
         )
-        for log in single_logs(report)
+        for log in logs
     ]
     return Table(columns, tuple(rows))
 

@@ -34,8 +34,8 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, choice: Choice, detail: Detail | None, *, strict: bool = False, page: bool = False) -> View:
-        """What is shown if nothing is said of the detail: what counts, what was chosen, and all on a page."""
-        every = page or strict or choice.select or choice.only is Kind.REVIEW
+        """What is shown in full if nothing is said of the detail: what counts, review findings alone, all on a page."""
+        every = page or strict or choice.only is Kind.REVIEW
         return cls(choice=choice, detail=detail or ("full" if every else "usual"), strict=strict)
 
 
@@ -69,7 +69,10 @@ def groups(report: Report, choice: Choice = Choice()) -> Iterator[Group]:  # noq
 
 
 def answer(report: Report, view: View) -> tuple[list[Section], Facts]:
-    """The findings that a view shows: some in full, a section a group, and of the others how many there are by rule."""
+    """The findings that a view shows: some in full, a section a group, and of the others how many there are by rule.
+
+    What waivers and the baseline suppress, and what options and settings hide, is never left out without a word.
+    """
     full: list[Section] = []
     counts: list[tuple[str, str]] = []
     for name, findings, usual in groups(report, view.choice):
@@ -81,7 +84,24 @@ def answer(report: Report, view: View) -> tuple[list[Section], Facts]:
             counts.append((name, tally(findings)))
     if counts:
         counts[-1] = (counts[-1][0], f"{counts[-1][1]} (-v shows {'them' if len(counts) == 1 else 'all'})")
-    return full, Facts(tuple(counts))
+    return full, Facts((*counts, *_not_counted(choose(report, view.choice))))
+
+
+def _not_counted(report: Report) -> Iterator[tuple[str, str]]:
+    """What each waiver covers, what the baseline has, and how many findings are hidden."""
+    rules: dict[Suppression, list[str]] = {}
+    for found in report.findings:
+        if found.suppressed is not None:
+            rules.setdefault(found.suppressed, []).append(found.rule)
+    for by, names in rules.items():
+        findings = many(len(names), "finding")
+        if by.by == "waiver":
+            yield "waived", f"{findings} of {', '.join(dict.fromkeys(names))}: {why_suppressed(by)}"
+        else:
+            yield "known", f"{findings} of {many(len(set(names)), 'rule')}, in the baseline {by.source}"
+    if report.hidden:
+        by_what = ", ".join(f"{one.findings} by {one.by}" for one in report.hidden)
+        yield "hidden", f"{many(sum(one.findings for one in report.hidden), 'finding')} ({by_what})"
 
 
 def _size(findings: Sequence[Finding]) -> str:

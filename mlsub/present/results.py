@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
 
@@ -157,6 +157,7 @@ def _of_report(report: Report, *, strict: bool) -> Part:
         _file(report.root, _repository()),
         report.official,
         report.findings,
+        forgiven=frozenset(report.findings).difference(report.rejecting()),
         rules=f"{report.usage} v{report.round}" if report.usage and report.round else "",
         strict=strict,
         root=report.root,
@@ -173,6 +174,7 @@ def of_verdict(
     strict: bool,
     root: str = ".",
     checked: Iterable[str] = (),
+    forgiven: Container[Finding] = (),
 ) -> Part:
     """A part with an official verdict, by which it is decided what counts, as for the exit status.
 
@@ -184,12 +186,13 @@ def of_verdict(
         strict: whether review findings count.
         root: the folder that paths are relative to.
         checked: the paths that were checked.
+        forgiven: findings that reject nothing here, official errors or not.
     """
 
     def outcome(finding: Finding) -> Outcome:
         if official is Verdict.NOT_CHECKED and finding.severity is Severity.ERROR:
             return Outcome.NOT_CHECKED
-        rejects = finding.rejects and official is Verdict.REJECTED
+        rejects = finding.rejects and official is Verdict.REJECTED and finding not in forgiven
         house = finding.kind is Kind.HOUSE and finding.severity is Severity.ERROR
         counts = rejects or house or (strict and finding.kind is Kind.REVIEW)
         return Outcome.COUNTS if counts else Outcome.BESIDE

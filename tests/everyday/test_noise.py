@@ -19,12 +19,12 @@ from mlsub.submission.report import Report
 from mlsub.workspace import Settings, check_paths
 from tests.corpus import CORPUS
 from tests.effort import LONG
-from tests.make_tree import make_tree
+from tests.make_tree import make_tree, spoil
 
 #: Lines on review findings that a clean package may print at 80 columns.
 MOST = 12
 PACKAGES = sorted(f"{folder.parent.name}/{folder.name}" for folder in CORPUS.glob("*/*/") if folder.is_dir())
-QUICK = ("v1.0/Graphcore", "v1.1/HPE", "v4.0/JuniperNetworks", "v4.0/smc-ac-power", "v5.0/tinycorp", "v5.1/MiTAC")
+QUICK = ("v1.0/Graphcore", "v4.0/JuniperNetworks", "v4.0/smc-ac-power", "v5.0/tinycorp", "v5.1/MiTAC")
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -108,3 +108,17 @@ def test_a_round_of_many_organisations_begins_with_a_row_for_each(tmp_path: Path
     assert f"{MANY + 1} accepted entries are not listed here (--summary lists them)." in lines
     for detail in ("summary", "full"):
         assert sum(line.startswith(("ACME", "Zeta")) for line in shown([big], 120, detail=detail)) == MANY + 2
+
+
+def test_of_many_single_logs_the_bad_ones_are_listed(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    spoil(tree, 1)
+    [report] = check_paths([tree.log(run) for run in range(2)], Settings(jobs=1))
+    assert [line.split()[0] for line in shown([report], 120) if line.startswith("result_")] == [
+        "result_0.txt", "result_1.txt"
+    ]  # fmt: skip
+    good, bad = report.logs
+    more = [msgspec.structs.replace(good, path=f"result_{number}.txt") for number in range(2, MANY + 2)]
+    lines = shown([msgspec.structs.replace(report, logs=(good, bad, *more))], 120)
+    assert [line.split()[0] for line in lines if line.startswith("result_")] == ["result_1.txt"]
+    assert f"{MANY + 1} compliant logs are not listed here (--summary lists them)." in lines

@@ -218,7 +218,7 @@ def test_select_ignore_and_strict() -> None:
     outcome = check(tree.folder)
     assert outcome.rules() == everything - {"system.placeholder"}
     assert outcome.report["hidden"] == [{"by": "ignore", "findings": 1}]
-    assert "hidden: 1 finding (ignore 1)" in run("check", tree.folder).stdout
+    assert "hidden: 1 finding (1 by ignore)" in run("check", tree.folder).stdout
     assert check(tree.folder, "--ignore", "nothing", "--isolated").status == 2
     settings('select = ["seed"]\nstrict = true\n')
     assert check(tree.folder).rules() == set()

@@ -147,3 +147,10 @@ def test_runs_that_are_forgiven_are_not_to_be_fixed(tmp_path: Path) -> None:
     assert "To fix: 1 finding " in first
     assert "[key.eval_accuracy.target]" not in first
     assert "forgiven error: No eval_accuracy reaches the quality target" in rest
+
+
+def test_formats_of_ci_count_what_rejects_and_not_what_is_forgiven(tmp_path: Path) -> None:
+    results = run("check", "--format", "sarif", _forgiven_and_short(tmp_path)).document["runs"][0]["results"]
+    outcomes = {one["ruleId"]: one["properties"]["outcome"] for one in results}
+    assert outcomes["entry.run-count"] == "counts"
+    assert "counts" not in {outcomes["key.eval_accuracy.target"], outcomes["entry.forgiven-runs"]}

@@ -15,11 +15,10 @@ from mlsub.present.entries import (
     round_line,
 )
 from mlsub.present.findings import View, answer
-from mlsub.present.suppressed import suppressed_lines
-from mlsub.present.verdict import MEANINGS, organisations_of, verdict_line
+from mlsub.present.verdict import COMPLIANT, MEANINGS, organisations_of, single_logs, verdict_line
 from mlsub.submission.report import Report, choose
 
-#: Entries of several organisations up to which all are listed.
+#: Entries of several organisations, and single logs, up to which all are listed.
 MANY = 20
 
 
@@ -49,7 +48,7 @@ def _section(report: Report, view: View, *, alone: bool, verdict_last: bool) -> 
     full, counts = answer(report, view)
     verdict = _verdict(report, view, alone=alone)
     rules = round_line(report.usage, report.round, report.round_from)
-    found = (*_things(report, view), *full, Items(tuple(suppressed_lines(choose(report, view.choice)))))
+    found = (*_things(report, view), *full)
     blocks = (rules, *found, counts, verdict) if verdict_last else (rules, verdict, counts, *found)
     return Section(Span(report.root, "path"), tuple(said(blocks)), meaning=MEANINGS[report.official])
 
@@ -62,13 +61,20 @@ def _things(report: Report, view: View) -> Iterator[Block | None]:
     """What was judged: entries, or organisations and the entries that are rejected; and logs that are part of none."""
     if report.usage == "rehearsal":
         yield Text(Span("A rehearsal: real training, but not an MLPerf result.", "note"))
-    entries = report.entries
+    entries, logs = report.entries, tuple(single_logs(report))
     several = bool(organisations_of(report))
     if several and view.detail == "usual" and len(entries) > MANY:
         yield organisations_table(report)
         entries = tuple(entry for entry in entries if entry.official is Verdict.REJECTED)
-        hidden = len(report.entries) - len(entries)
-        yield Text(f"{hidden} accepted entries are not listed here (--summary lists them).")
+        yield _left_out(len(report.entries) - len(entries), "accepted entries")
     yield entries_table(entries, organisations=several)
     yield Text(note) if (note := counts_of_bert(entries)) else None
-    yield logs_table(report)
+    if view.detail == "usual" and len(logs) > MANY:
+        bad = tuple(log for log in logs if log.official != COMPLIANT)
+        yield _left_out(len(logs) - len(bad), "compliant logs")
+        logs = bad
+    yield logs_table(logs)
+
+
+def _left_out(count: int, things: str) -> Text | None:
+    return Text(f"{count} {things} are not listed here (--summary lists them).") if count else None
