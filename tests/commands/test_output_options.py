@@ -86,8 +86,10 @@ NO_FILE = (
     "site",
     "unseal",
 )
-FILES = tuple(command for command in CALLS if command not in NO_FILE)
-CHECKS = ("audit", "check", "inspect")
+#: What it shows has the format itself.
+SHOWS_FORMAT = "check settings"
+FILES = tuple(command for command in CALLS if command not in (*NO_FILE, SHOWS_FORMAT))
+CHECKS = ("audit", "inspect")
 GROUPS = ("db", "rcp", "rules", "system")
 
 
