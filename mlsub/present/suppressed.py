@@ -21,6 +21,11 @@ def suppressed_lines(report: Report) -> Iterator[str]:
             yield f"waived: {findings} of {', '.join(dict.fromkeys(names))}: {why_suppressed(by)}"
         else:
             yield f"known: {findings} of {many(len(set(names)), 'rule')}, in the baseline {by.source}"
+    yield from hidden_lines(report)
+
+
+def hidden_lines(report: Report) -> Iterator[str]:
+    """A line for what is hidden."""
     if report.hidden:
         by_what = ", ".join(f"{one.by} {one.findings}" for one in report.hidden)
         yield f"hidden: {many(sum(one.findings for one in report.hidden), 'finding')} ({by_what})"

@@ -368,6 +368,11 @@ def test_the_answer_names_the_file(tmp_path: Path) -> None:
     for format_ in ("text", "markdown", "html"):
         assert "settings: mlsub.toml (ignore, jobs)" in run("check", tree.folder, "--format", format_).stdout
     assert check(tree.folder).document["settings"] == str(tmp_path / "mlsub.toml")
+    tree.describe(cooling="TODO")
+    settings('ignore = ["system."]\n')
+    said = "mlsub check: settings: mlsub.toml (ignore)\nmlsub check: hidden: 1 finding (ignore 1)\n"
+    assert run("check", tree.folder, "--format", "sarif").stderr == said
+    settings("jobs = 1\n")
     assert run("score", tree.folder).stderr == "mlsub score: settings of mlsub.toml: jobs\n"
     assert run("rules", "list").stderr == ""
 

@@ -9,7 +9,7 @@ import click
 from mlsub.commands.asked import Asked, asks, check_rule_names, named
 from mlsub.commands.check.baseline import baseline_options, check_baseline, with_baseline
 from mlsub.commands.choice import choice_options
-from mlsub.commands.options import CheckCommand, Target, check_output_options, exit_with, tell_unchecked
+from mlsub.commands.options import CheckCommand, Target, check_output_options, exit_with, tell, tell_unchecked
 from mlsub.commands.settings import current, setting
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ def command(
     from mlsub.present.entries import Reports
     from mlsub.present.findings import View
     from mlsub.present.results import of_reports
+    from mlsub.present.suppressed import hidden_lines
     from mlsub.submission.report import choose
 
     check_baseline(baseline, write=write_baseline)
@@ -76,6 +77,11 @@ def command(
         page=lambda: document(page=True),
         results=lambda: of_reports("check", chosen, strict=strict),
     )
+    if own and target.for_ci:
+        tell(f"settings: {own.summary}", "check")
+        for report in chosen:
+            for line in hidden_lines(report):
+                tell(line, "check")
     if target.format != "text" or detail == "quiet":
         tell_unchecked(reports)
     exit_with(chosen, strict=strict)
