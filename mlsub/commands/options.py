@@ -68,7 +68,7 @@ class Target(NamedTuple):
             document: makes the document.
             part: which of its answers a command gives that has several.
             page: makes the document for Markdown and HTML, where that is another.
-            results: makes the results, of a command that has the formats of CI.
+            results: makes the results, of an answer that has the formats of CI; another is text there.
 
         Raises:
             MlsubError: a file cannot be written.
@@ -79,11 +79,13 @@ class Target(NamedTuple):
                 from mlsub.present.envelope import answer
 
                 one.put(answer(f"{self.command} {part}".rstrip(), model).decode("ascii"))
-            elif one.format not in CI_FORMATS or results is None:
-                one.put(one.rendered(document() if one.format == "text" else page()))
-            else:
+            elif one.format in CI_FORMATS and results is not None:
                 one.put(_for_ci(one.format, results()))
-        if any(one.format == "github" for one in self.each):
+            elif one.format in ("text", *CI_FORMATS):
+                one.put(one._replace(format="text").rendered(document()))
+            else:
+                one.put(one.rendered(page()))
+        if results is not None and any(one.format == "github" for one in self.each):
             _write_step_summary(page())
 
     @contextmanager
@@ -324,7 +326,9 @@ def targets(command: str, given: Sequence[str | Path], *, force: bool, usual: st
         also.append(Target(command, format_, file, force))
     on_screen += [str(given[at]) for at in left]
     if len(on_screen) > 1:
-        raise click.UsageError(f"Standard output has one format, and {' and '.join(on_screen)} would go there.")
+        raise click.UsageError(
+            f"Standard output has one format, and {' and '.join(on_screen)} would go there. Give one an -o FILE."
+        )
     return Target(command, on_screen[0] if on_screen else usual, also=tuple(also))
 
 

@@ -75,8 +75,8 @@ def _of(result: Result) -> Element:
     if finding.line:
         case.set("line", str(finding.line))
     inner = SubElement(case, _ELEMENTS[result.outcome], message=plain(finding.message), type=finding.rule)
-    label = finding.severity.value if result.outcome is not Outcome.WAIVED else "waived"
-    inner.text = "\n".join((f"{finding.kind.value} {label}", *result.lines, f"source: {plain(finding.source)}"))
+    label = f"{finding.kind.value} {finding.severity.value}"
+    inner.text = "\n".join((label, *result.lines, f"source: {plain(finding.source)}"))
     return case
 
 

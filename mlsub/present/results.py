@@ -14,7 +14,7 @@ import msgspec
 from mlsub.findings import Finding, Kind, Severity, Verdict
 from mlsub.io.show import plain
 from mlsub.present.document import Document
-from mlsub.present.findings import why_suppressed
+from mlsub.present.findings import SUPPRESSED, why_suppressed
 from mlsub.submission.report import Report
 
 #: What GitHub and GitLab call the folder that they checked the repository out to.
@@ -34,15 +34,13 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     """A finding for a machine.
 
     ``file`` is relative to the root of the repository, with / between folders, or absolute outside of it. ``identity``
-    is a hash that stays the same where the finding moves to another line; ``waiver`` the reason why somebody accepts
-    the finding, None where nobody does.
+    is a hash that stays the same where the finding moves to another line.
     """
 
     finding: Finding
     file: str
     outcome: Outcome
     identity: str = ""
-    waiver: str | None = None
 
     @property
     def level(self) -> Severity:
@@ -53,8 +51,10 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def lines(self) -> tuple[str, ...]:
         """What is wrong, then expected, found and fix, safe to print, a line each."""
-        one = self.finding
-        facts = (("expected", one.expected), ("found", one.actual), ("fix", one.fix), ("waived", self.waiver))
+        one, by = self.finding, self.finding.suppressed
+        facts = [("expected", one.expected), ("found", one.actual), ("fix", one.fix)]
+        if by is not None:
+            facts.append((SUPPRESSED[by.by], why_suppressed(by)))
         return (plain(one.message), *(f"{name}: {plain(text)}" for name, text in facts if text is not None))
 
 
@@ -126,12 +126,10 @@ def part(
     base, results = _repository(), []
     for finding in sorted(findings, key=lambda one: (one.path, one.line or 0)):
         file = _file(_place(root, finding.path, verdict), base)
-        by, how = finding.suppressed, outcome(finding)
-        if by is not None and not (finding.rejects and how is Outcome.COUNTS):
+        how = outcome(finding)
+        if finding.suppressed is not None and not (finding.rejects and how is Outcome.COUNTS):
             how = Outcome.WAIVED  # What rejects does so all the same.
-        results.append(
-            Result(finding=finding, file=file, outcome=how, waiver=None if by is None else why_suppressed(by))
-        )
+        results.append(Result(finding=finding, file=file, outcome=how))
     files = tuple(_file(os.path.join(root, path), base) for path in checked)  # noqa: PTH118
     return Part(name=name, verdict=verdict, results=tuple(results), checked=files)
 

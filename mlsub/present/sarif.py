@@ -16,6 +16,7 @@ from mlsub.findings import Severity
 from mlsub.io.show import plain
 from mlsub.io.version import VERSION
 from mlsub.present import markdown, text
+from mlsub.present.findings import why_suppressed
 from mlsub.present.results import Result, Results, RuleText
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -119,10 +120,10 @@ def _result(result: Result, index: int) -> dict[str, Any]:
             "source": plain(one.source),
         },
     }
-    if result.waiver is None:
+    if one.suppressed is None:
         return found
-    waived = {"kind": "external", "status": "accepted", "justification": plain(result.waiver)}
-    return {**found, "suppressions": [waived]}
+    reason = {"kind": "external", "status": "accepted", "justification": plain(why_suppressed(one.suppressed))}
+    return {**found, "suppressions": [reason]}
 
 
 def _artifact(file: str) -> dict[str, str]:

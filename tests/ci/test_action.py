@@ -165,36 +165,34 @@ def test_a_rejected_package_is_reported_and_uploaded(place: Path) -> None:
     assert re.fullmatch(r"mlsub-Linux-X64-3\.12\.1-\d+", runner.used[1][1]["key"])
 
 
+HOSTILE = ("$(touch pwned)", "`touch pwned`", '"; touch pwned; "', "x && touch pwned", "-o")
+
+
 def test_options_reach_the_command_as_they_are(place: Path) -> None:
     runner = ran(
-        place, paths="v1.0/ACME", args="--ignore\nkey\n\n--strict\n--format\njunit\n-o\nout put.xml",
-        **{"sarif-file": "here.sarif", "upload-sarif": "false"},
+        place, paths="v1.0/ACME", args="--ignore\nkey\n\n--strict\n--format\njunit\n-o\n$(touch pwned).xml",
+        **{"sarif-file": "; touch pwned", "upload-sarif": "false"},
     )  # fmt: skip
-    assert (place / "a workspace" / "out put.xml").exists()
-    assert runner.outputs["check"] == {"status": "1", "sarif-file": "here.sarif"}
+    assert (place / "a workspace" / "$(touch pwned).xml").exists()
+    assert not (place / "a workspace" / "pwned").exists()
+    assert runner.outputs["check"] == {"status": "1", "sarif-file": "; touch pwned"}
     assert len(runner.used) == 2
 
 
-def test_a_command_of_two_words_is_run(place: Path) -> None:
-    runner = ran(place, command="system check", paths="v1.0/ACME/systems")
-    sarif(Path(runner.outputs["check"]["sarif-file"]).read_text())
-    assert runner.status == 0
-
-
 def test_what_could_not_be_checked_fails_and_is_uploaded(place: Path) -> None:
-    runner = ran(place, paths="nowhere")
+    runner = ran(place, command="system check", paths="\n".join(HOSTILE))
     assert (runner.status, runner.outputs["check"]["status"]) == (2, "2")
+    assert "$(touch pwned)" in runner.stdout
     assert runner.used[-1][0].startswith("github/codeql-action/upload-sarif@")
-    unknown = ran(place, command="rm")
-    assert (unknown.status, unknown.outputs["check"]) == (2, {})
+    sarif(Path(runner.used[-1][1]["sarif_file"]).read_text())
+    assert not list(place.rglob("pwned"))
 
 
-def test_inputs_are_no_code(place: Path) -> None:
-    hostile = ("$(touch pwned)", "`touch pwned`", '"; touch pwned; "', "x && touch pwned", "-o")
-    for one in hostile:
-        ran(place, command=one)
-    ran(place, paths="\n".join(hostile), **{"sarif-file": hostile[2]})
-    ran(place, args="\n".join(hostile))
+def test_an_unknown_command_is_refused(place: Path) -> None:
+    for one in ("rm", *HOSTILE):
+        runner = ran(place, command=one)
+        assert (runner.status, runner.outputs["check"]) == (2, {})
+        assert runner.stdout.startswith("::error title=mlsub::The command is ")
     assert not list(place.rglob("pwned"))
 
 

@@ -71,18 +71,14 @@ def pre_commit(folder: Path) -> subprocess.CompletedProcess[str]:
     return called(sys.executable, "-m", "pre_commit", "run", "--all-files", "--verbose", folder=folder)
 
 
-def test_the_hooks_pass_on_what_is_accepted_and_fail_on_what_is_not(tree: Tree, tmp_path: Path) -> None:
-    accepted = pre_commit(tmp_path)
-    assert accepted.returncode == 0, accepted.stdout
-    assert re.search(r"mlsub check\.+Passed", accepted.stdout)
-    assert re.search(r"mlsub system check\.+Passed", accepted.stdout)
+def test_a_hook_passes_on_what_is_accepted_and_fails_on_what_is_not(tree: Tree, tmp_path: Path) -> None:
     spoil(tree, 0, 1)
-    tree.describe(status=None)
-    rejected = pre_commit(tmp_path)
-    assert rejected.returncode == 1
-    assert re.search(r"mlsub check\.+Failed", rejected.stdout)
-    assert re.search(r"mlsub system check\.+Failed", rejected.stdout)
-    assert "[system.field-missing]" in rejected.stdout
+    done = pre_commit(tmp_path)
+    assert done.returncode == 1
+    assert re.search(r"mlsub check\.+Failed", done.stdout)
+    assert re.search(r"mlsub system check\.+Passed", done.stdout)
+    assert "\nrejected: " in done.stdout
+    assert "accepted: 1 of 1 system descriptions accepted" in done.stdout
 
 
 @pytest.mark.long
@@ -107,7 +103,7 @@ def test_gitlab_can_read_the_job_and_its_lines_run(tree: Tree, tmp_path: Path) -
     for line in (*job["before_script"], *job["script"]):
         done = called("bash", "-c", line, folder=tmp_path, **variables)
     assert (done.returncode, done.stderr) == (1, "")
-    assert "rejected: 0 of 1 entries accepted" in done.stdout
+    assert "\nrejected: " in done.stdout
     reports = job["artifacts"]["reports"]
     assert all(
         one["location"]["path"].startswith("v1.0/") for one in gitlab((folder / reports["codequality"]).read_text())

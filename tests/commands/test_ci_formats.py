@@ -140,7 +140,7 @@ def test_a_file_outside_of_the_repository_has_its_whole_path(tmp_path: Path, mon
 
 
 def test_a_name_that_is_no_text_is_an_address(tmp_path: Path) -> None:
-    tree = make_tree(tmp_path, org="A%C#ME: é?")
+    tree = make_tree(tmp_path, org="A%C#ME: é?,")
     tree.description().rename(tree.folder / "systems" / os.fsdecode(b"caf\xe9.json"))
     outcome, answers = written(("check", tree.folder), *CI_FORMATS)
     assert outcome.status == 1
@@ -148,9 +148,9 @@ def test_a_name_that_is_no_text_is_an_address(tmp_path: Path) -> None:
         result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
         for result in sarif(answers["sarif"])["results"]
     }
-    assert any(uri.startswith("v1.0/A%25C%23ME%3A%20%C3%A9%3F/") for uri in uris)
+    assert any(uri.startswith("v1.0/A%25C%23ME%3A%20%C3%A9%3F%2C/") for uri in uris)
     assert all(uri.isascii() for uri in uris)
-    assert any("A%C#ME: é?" in properties["file"] for _, properties, _ in github(answers["github"]))
+    assert any("A%C#ME: é?,/" in properties["file"] for _, properties, _ in github(answers["github"]))
     junit(answers["junit"])
     gitlab(answers["gitlab"])
 
@@ -242,6 +242,31 @@ def test_what_does_not_count_is_no_error(tmp_path: Path) -> None:
     assert (strict.status == 1) == bool(failed)
 
 
+def test_what_is_waived_or_known_is_shown_and_does_not_count(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    tree.describe(cooling="", hw_notes="TODO")
+    reason = "The committee knows ]]> %."
+    waiver = f'[[waivers]]\nrule = "system.empty-value"\npath = "v1.0/ACME/systems"\nreason = "{reason}"\n'
+    (tmp_path / "mlsub.toml").write_text(f'format = "gitlab"\nstrict = true\n{waiver}')
+    rejected, answers = written(("check", tree.folder), *CI_FORMATS)
+    assert rejected.status == 1
+    assert run("check", tree.folder).stdout == answers["gitlab"]
+    suppressed = [one for one in sarif(answers["sarif"])["results"] if "suppressions" in one]
+    assert [one["ruleId"] for one in suppressed] == ["system.empty-value"]
+    assert suppressed[0]["suppressions"][0]["justification"].startswith(reason)
+    kinds = {case.result[0].type: type(case.result[0]).__name__ for _, case in junit(answers["junit"]) if case.result}
+    assert (kinds["system.empty-value"], kinds["system.placeholder"]) == ("Skipped", "Failure")
+    said = {one["title"]: (kind, text) for kind, one, text in github(answers["github"])}
+    assert said["system.empty-value"][0] == "notice"
+    assert f"waived: {reason} (" in said["system.empty-value"][1]
+    levels = {one["check_name"]: one["severity"] for one in gitlab(answers["gitlab"])}
+    assert levels == {"system.empty-value": "info", "system.placeholder": "minor"}
+    assert run("check", tree.folder, "--baseline", "known.json", "--write-baseline").stderr == ""
+    known = run("check", tree.folder, "--baseline", "known.json")
+    assert known.status == 0
+    assert any("; known: " in one["description"] for one in gitlab(known.stdout))
+
+
 @commands
 def test_nothing_found_is_a_document_too(make: Make, tmp_path: Path) -> None:
     words = make(tmp_path)
@@ -271,6 +296,7 @@ REFUSED = {
     "check, no such path": ("check", "nowhere"),
     "check, no round": ("check", "loose"),
     "check, no such rule": ("check", "v1.0/ACME", "--select", "seed.sharde"),
+    "check, no such baseline": ("check", "v1.0/ACME", "--baseline", "nowhere.json"),
     "check, broken rules": ("check", "v1.0/ACME", "--rules", "broken.yaml"),
     "system check, no such file": ("system", "check", "nowhere"),
     "system check, none in the folder": ("system", "check", "loose"),
@@ -349,6 +375,12 @@ def test_inspect_rates_have_no_format_of_ci(tmp_path: Path) -> None:
     refused = run(*runs(tmp_path), "--rates", "--format", "sarif")
     assert refused.status == 2
     assert "--rates answers as text, json, markdown or html." in refused.stderr
+
+
+def test_settings_are_text_where_ci_has_no_format_for_them(tmp_path: Path) -> None:
+    shown = run(*broken(tmp_path), "--show-settings", "--format", "github")
+    assert (shown.status, shown.stderr) == (0, "")
+    assert shown.stdout.startswith("Settings of mlsub check\n")
 
 
 #: Organisations for a short run: one with hundreds of findings, and one of HPC.

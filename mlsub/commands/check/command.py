@@ -60,10 +60,11 @@ def command(
     from mlsub.present.suppressed import hidden_lines
     from mlsub.submission.report import choose
 
-    check_baseline(baseline, write=write_baseline)
-    reports = _unknown_rules((*choice.select, *choice.ignore), for_machines=target.for_machines)
-    if not reports:
-        reports = with_baseline(asked.check(), baseline, asked.paths, write=write_baseline)
+    with target.or_refused():
+        check_baseline(baseline, write=write_baseline)
+        reports = _unknown_rules((*choice.select, *choice.ignore), for_machines=target.for_machines)
+        if not reports:
+            reports = with_baseline(asked.check(), baseline, asked.paths, write=write_baseline)
     chosen = tuple(choose(report, choice) for report in reports)
     own = current().loaded
 
