@@ -23,18 +23,22 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 _KEY, _HIDDEN = "mlsub.settings", "mlsub.hidden"
+#: Settings on which a verdict may depend.
+_TELLING = ("round", "usage", "rules", "rcp", "rcp-points")
 _TRUE = ("1", "true", "yes", "on")
 
 
 class Given(NamedTuple):
     """The settings of a call: those of a file if there is one, and whether the environment is listened to.
 
-    ``inside`` is a settings file that was passed over because it lies in a package.
+    ``inside`` is a settings file that was passed over because it lies in a package; ``summary`` names the file that was
+    read and what it sets.
     """
 
     loaded: Loaded | None = None
     environment: bool = True
     inside: Path | None = None
+    summary: str = ""
 
 
 class Setting(click.Option):
@@ -55,9 +59,11 @@ class Setting(click.Option):
         value, source = super().consume_value(ctx, opts)
         if self.setting == "format" and not self.multiple and opts.get("output"):
             return value, source  # The name of a file says more of its format.
-        if source in (ParameterSource.COMMANDLINE, ParameterSource.PROMPT) or ctx.resilient_parsing:
+        if ctx.resilient_parsing:
             return value, source
         given = given_of(ctx, opts)
+        if source in (ParameterSource.COMMANDLINE, ParameterSource.PROMPT):
+            return value, source
         if given.environment and (text := os.environ.get(self.variable)):
             set_ = self._of_environment(ctx, text)
             if set_ is not None:
@@ -205,7 +211,8 @@ def _read(ctx: click.Context, opts: Mapping[str, Any]) -> Given:
         return Given(inside=inside)
     from mlsub.config.load import load
 
-    return Given(load(file), inside=inside)
+    loaded = load(file)
+    return Given(loaded, inside=inside, summary=_summary(ctx, opts, loaded))
 
 
 def _paths(ctx: click.Context, opts: Mapping[str, Any]) -> list[str]:
@@ -228,7 +235,18 @@ def _tell(ctx: click.Context, given: Given) -> None:
     """Say which settings are in force, unless the answer does, and which were passed over."""
     if given.inside is not None:
         _say(ctx, f"{given.inside} lies in a package and is not used; --config FILE uses it")
-    if given.loaded is not None and not getattr(ctx.command, "shows_settings", False):
-        names = [p.setting for p in ctx.command.params if isinstance(p, Setting) and given.loaded.value(p.setting)]
-        if names:
-            _say(ctx, f"settings of {given.loaded.shown}: {', '.join(names)}")
+    if given.summary and not getattr(ctx.command, "shows_settings", False):
+        _say(ctx, f"settings: {given.summary}")
+
+
+def _summary(ctx: click.Context, opts: Mapping[str, Any], loaded: Loaded) -> str:
+    """The file and what it decides of this call, with the values of what a verdict may depend on; empty for nothing."""
+    said = []
+    for option in ctx.command.params:
+        if isinstance(option, Setting) and option.name not in opts and not os.environ.get(option.variable):
+            value = loaded.value(option.setting)
+            if value is not None:
+                said.append(f"{option.setting} {value}" if option.setting in _TELLING else option.setting)
+    if getattr(ctx.command, "shows_settings", False):
+        said += loaded.without_options
+    return f"{loaded.shown} ({', '.join(said)})" if said else ""

@@ -366,15 +366,22 @@ def test_the_answer_names_the_file(tmp_path: Path) -> None:
     assert check(tree.folder).document["settings"] is None
     settings('jobs = 1\nignore = ["seed"]\n')
     for format_ in ("text", "markdown", "html"):
-        assert "settings: mlsub.toml (ignore, jobs)" in run("check", tree.folder, "--format", format_).stdout
+        assert "settings: mlsub.toml (jobs, ignore)" in run("check", tree.folder, "--format", format_).stdout
     assert check(tree.folder).document["settings"] == str(tmp_path / "mlsub.toml")
     tree.describe(cooling="TODO")
     settings('ignore = ["system."]\n')
     said = "mlsub check: settings: mlsub.toml (ignore)\nmlsub check: hidden: 1 finding (ignore 1)\n"
     assert run("check", tree.folder, "--format", "sarif").stderr == said
     settings("jobs = 1\n")
-    assert run("score", tree.folder).stderr == "mlsub score: settings of mlsub.toml: jobs\n"
+    assert run("score", tree.folder).stderr == "mlsub score: settings: mlsub.toml (jobs)\n"
     assert run("rules", "list").stderr == ""
+    # What a verdict may depend on is named with its value, and only where it is in force.
+    settings('round = "1.0"\nstrict = true\n[per-path-ignores]\nx = ["seed"]\n')
+    said = "settings: mlsub.toml (round 1.0, strict, per-path-ignores)\n"
+    assert run("check", tree.folder).stdout.startswith(said)
+    assert run("check", tree.folder, "--round", "1.0", "--no-strict").stdout.startswith(
+        "settings: mlsub.toml (per-path-ignores)\n"
+    )
 
 
 def test_truncation_takes_no_round_from_settings(tmp_path: Path) -> None:

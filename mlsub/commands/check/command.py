@@ -66,19 +66,19 @@ def command(
         if not reports:
             reports = with_baseline(asked.check(), baseline, asked.paths, write=write_baseline)
     chosen = tuple(choose(report, choice) for report in reports)
-    own = current().loaded
+    own = current()
 
     def document(*, page: bool) -> Document:
         view = View.of(choice, detail, strict=strict, page=page)
-        return document_of(reports, view, verdict_last=not page, settings=own.summary if own else None)
+        return document_of(reports, view, verdict_last=not page, settings=own.summary)
 
     target.write(
-        Reports(reports=chosen, settings=str(own.file) if own else None),
+        Reports(reports=chosen, settings=str(own.loaded.file) if own.loaded else None),
         lambda: document(page=False),
         page=lambda: document(page=True),
         results=lambda: of_reports("check", chosen, strict=strict),
     )
-    if own and target.for_ci:
+    if own.summary and target.for_ci:
         tell(f"settings: {own.summary}", "check")
         for report in chosen:
             for line in hidden_lines(report):
