@@ -316,21 +316,23 @@ def test_named_files_and_none(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", ["mlsub.toml", ".mlsub.toml", "pyproject.toml"])
-@pytest.mark.parametrize("where", [".", "results", "results/rack1/resnet", "systems"])
-def test_a_file_that_comes_with_a_package_is_never_used(name: str, where: str) -> None:
+def test_a_file_that_comes_with_a_package_is_never_used(name: str, tmp_path: Path) -> None:
     """A competitor's package must not choose the rules by which it is reviewed, nor break the review."""
-    tree = make_tree(Path())
+    tree = make_tree(tmp_path)
     spoil(tree, 0, 1)
-    before = check(tree.folder)
-    for text in ('[tool.mlsub]\nignore = ["key", "entry"]\nround = "0.7"\n', "[tool.mlsub\n"):
-        settings(text, tree.folder / where, name)
-        for path in (tree.folder, tree.entry(), tree.log(), Path("v1.0")):
-            outcome = check(path, "--select", "key")
-            assert (outcome.status, outcome.report["round"]) == (1, "1.0")
-            assert outcome.rules() == {"key.eval_accuracy.target"}
-        outcome = run("check", tree.entry("resnet") if where.startswith("results") else tree.description())
-        assert f"{name} lies in a package and is not used; --config FILE uses it" in outcome.stderr
-    assert before.official == "rejected"
+    for where in (".", "results", "results/rack1/resnet", "systems"):
+        for text in ('[tool.mlsub]\nignore = ["key", "entry"]\nround = "0.7"\n', "[tool.mlsub\n"):
+            file = settings(text, tree.folder / where, name)
+            for path in (tree.folder, tree.entry(), tree.log(), tree.description(), tmp_path / "v1.0"):
+                found = find_settings([str(path)])
+                assert found.file is None
+                assert found.inside == (file if path.is_relative_to(file.parent) else None)
+        file.unlink()
+    file = settings('[tool.mlsub]\nignore = ["key"]\nround = "0.7"\n', tree.folder / "results", name)
+    outcome = check(tree.entry(), "--select", "key")
+    assert (outcome.status, outcome.report["round"], outcome.rules()) == (1, "1.0", {"key.eval_accuracy.target"})
+    said = run("check", tree.entry()).stderr
+    assert said.startswith(f"mlsub check: {file} lies in a package and is not used; --config")
 
 
 def test_a_package_in_a_package_changes_nothing(tmp_path: Path) -> None:
