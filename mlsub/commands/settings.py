@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 from click.core import ParameterSource
 
+from mlsub.io.errors import MlsubError
+
 if TYPE_CHECKING:
     from mlsub.config.load import Loaded
     from mlsub.findings import Finding
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_KEY, _HIDDEN = "mlsub.settings", "mlsub.hidden"
+_KEY, _HIDDEN, _ERROR = "mlsub.settings", "mlsub.hidden", "mlsub.settings.error"
 #: Settings on which a verdict may depend.
 _TELLING = ("round", "usage", "rules", "rcp", "rcp-points")
 _TRUE = ("1", "true", "yes", "on")
@@ -125,6 +127,17 @@ def config_options() -> list[click.Option]:
     ]
 
 
+def check_settings() -> None:
+    """Go on only with settings that can be used; a command of ``answers_refused`` calls it where it can answer for CI.
+
+    Raises:
+        MlsubError: a settings file cannot be used.
+    """
+    ctx = click.get_current_context(silent=True)
+    if ctx is not None and (error := ctx.meta.get(_ERROR)):
+        raise error
+
+
 def current() -> Given:
     """The settings of the command that runs."""
     ctx = click.get_current_context(silent=True)
@@ -182,10 +195,16 @@ def given_of(ctx: click.Context, opts: Mapping[str, Any]) -> Given:
 
     Raises:
         click.UsageError: --config and --isolated.
-        MlsubError: a settings file cannot be used.
+        MlsubError: a settings file cannot be used, and the command does not call :func:`check_settings` itself.
     """
     if _KEY not in ctx.meta:
-        ctx.meta[_KEY] = given = _read(ctx, opts)
+        try:
+            given = _read(ctx, opts)
+        except MlsubError as error:
+            if not getattr(ctx.command, "answers_refused", False):
+                raise
+            ctx.meta[_ERROR], given = error, Given(environment=False)
+        ctx.meta[_KEY] = given
         _tell(ctx, given)
     found: Given = ctx.meta[_KEY]
     return found

@@ -10,7 +10,7 @@ from mlsub.commands.asked import Asked, asks, check_rule_names, named
 from mlsub.commands.check.baseline import baseline_options, check_baseline, with_baseline
 from mlsub.commands.choice import choice_options
 from mlsub.commands.options import CheckCommand, Target, check_output_options, exit_with, tell, tell_unchecked
-from mlsub.commands.settings import current, setting
+from mlsub.commands.settings import check_settings, current, setting
 
 if TYPE_CHECKING:
     from mlsub.present.document import Document
@@ -49,6 +49,7 @@ def command(
     if show_settings:
         from mlsub.commands.check.shown import shown, shown_document
 
+        check_settings()
         found = shown(click.get_current_context())
         target.write(found, lambda: shown_document(found), "settings")
         return
