@@ -20,8 +20,9 @@ CASES = [
     (["check", "--help"], {"rich", "jsonschema", "mlperf_logging", "sklearn", "numpy"}),
     (
         ["check", "LOG", "--round", "1.0", "--format", "json"],
-        {"rich", "jsonschema", "mlperf_logging", "numpy", "scipy"},
+        {"rich", "jsonschema", "mlperf_logging", "numpy", "scipy", "tomllib", "mlsub.config.load"},
     ),
+    (["check", "LOG", "--config", "SETTINGS"], {"rich", "jsonschema", "mlperf_logging", "numpy", "scipy"}),
     (["check", "LOG", "--round", "1.0", "--format", "sarif"], {"rich", "jsonschema", "mlperf_logging", "numpy", "xml"}),
     (["rcp", "margin", "--help"], {"msgspec", "yaml", "rich", "matplotlib", "numpy"}),
     (["rcp", "plot", "--help"], {"msgspec", "yaml", "rich", "matplotlib", "numpy"}),
@@ -69,7 +70,13 @@ print("\\nMODULES " + json.dumps(sorted(sys.modules)))
 def test_commands_do_not_import_what_they_do_not_need(arguments: list[str], unwanted: set[str], tmp_path: Path) -> None:
     log = tmp_path / "result_0.txt"
     log.write_text(':::MLLOG {"time_ms": 1, "key": "run_start", "value": null, "metadata": {}}\n')
-    named = {"LOG": str(log), "TREE": str(make_tree(tmp_path).folder) if "TREE" in arguments else ""}
+    settings = tmp_path / "own.toml"
+    settings.write_text('round = "1.0"\n[[waivers]]\nrule = "log.empty"\npath = "a"\nreason = "known"\n')
+    named = {
+        "LOG": str(log),
+        "SETTINGS": str(settings),
+        "TREE": str(make_tree(tmp_path).folder) if "TREE" in arguments else "",
+    }
     arguments = [named.get(argument, argument) for argument in arguments]
     done = subprocess.run([sys.executable, "-c", PROBE, *arguments], capture_output=True, text=True, check=True)
     modules = set(json.loads(done.stdout.rpartition("MODULES ")[2]))

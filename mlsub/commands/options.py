@@ -13,7 +13,7 @@ import click
 
 from mlsub.commands.ending import COULD_NOT
 from mlsub.commands.lazy import Command
-from mlsub.commands.settings import setting
+from mlsub.commands.settings import check_settings, setting
 from mlsub.io.errors import MlsubError
 from mlsub.present import CI_FORMATS, FORMATS
 
@@ -92,6 +92,7 @@ class Target(NamedTuple):
     def or_refused(self) -> Iterator[None]:
         """Do work whose failure is an answer too where CI reads it: a document that says why nothing was checked."""
         try:
+            check_settings()
             yield
         except (MlsubError, click.UsageError) as error:
             if self.for_ci:
@@ -230,7 +231,12 @@ _ORDER = "mlsub.order"
 
 
 class CheckCommand(Command):
-    """A command with :func:`check_output_options`, which knows the order of its options."""
+    """A command with :func:`check_output_options`, which knows the order of its options.
+
+    What its settings file gets wrong, :meth:`Target.or_refused` reports.
+    """
+
+    answers_refused = True
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """As click's; the order of --format and -o says which belong together."""

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 from click.core import ParameterSource
 
+from mlsub.io.errors import MlsubError
+
 if TYPE_CHECKING:
     from mlsub.config.load import Loaded
     from mlsub.findings import Finding
@@ -22,19 +24,23 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_KEY, _HIDDEN = "mlsub.settings", "mlsub.hidden"
+_KEY, _HIDDEN, _ERROR = "mlsub.settings", "mlsub.hidden", "mlsub.settings.error"
+#: Settings on which a verdict may depend.
+_TELLING = ("round", "usage", "rules", "rcp", "rcp-points")
 _TRUE = ("1", "true", "yes", "on")
 
 
 class Given(NamedTuple):
     """The settings of a call: those of a file if there is one, and whether the environment is listened to.
 
-    ``inside`` is a settings file that was passed over because it lies in a package.
+    ``inside`` is a settings file that was passed over because it lies in a package; ``summary`` names the file that was
+    read and what it sets.
     """
 
     loaded: Loaded | None = None
     environment: bool = True
     inside: Path | None = None
+    summary: str = ""
 
 
 class Setting(click.Option):
@@ -55,9 +61,11 @@ class Setting(click.Option):
         value, source = super().consume_value(ctx, opts)
         if self.setting == "format" and not self.multiple and opts.get("output"):
             return value, source  # The name of a file says more of its format.
-        if source in (ParameterSource.COMMANDLINE, ParameterSource.PROMPT) or ctx.resilient_parsing:
+        if ctx.resilient_parsing:
             return value, source
         given = given_of(ctx, opts)
+        if source in (ParameterSource.COMMANDLINE, ParameterSource.PROMPT):
+            return value, source
         if given.environment and (text := os.environ.get(self.variable)):
             set_ = self._of_environment(ctx, text)
             if set_ is not None:
@@ -119,6 +127,17 @@ def config_options() -> list[click.Option]:
     ]
 
 
+def check_settings() -> None:
+    """Go on only with settings that can be used; a command of ``answers_refused`` calls it where it can answer for CI.
+
+    Raises:
+        MlsubError: a settings file cannot be used.
+    """
+    ctx = click.get_current_context(silent=True)
+    if ctx is not None and (error := ctx.meta.get(_ERROR)):
+        raise error
+
+
 def current() -> Given:
     """The settings of the command that runs."""
     ctx = click.get_current_context(silent=True)
@@ -176,10 +195,16 @@ def given_of(ctx: click.Context, opts: Mapping[str, Any]) -> Given:
 
     Raises:
         click.UsageError: --config and --isolated.
-        MlsubError: a settings file cannot be used.
+        MlsubError: a settings file cannot be used, and the command does not call :func:`check_settings` itself.
     """
     if _KEY not in ctx.meta:
-        ctx.meta[_KEY] = given = _read(ctx, opts)
+        try:
+            given = _read(ctx, opts)
+        except MlsubError as error:
+            if not getattr(ctx.command, "answers_refused", False):
+                raise
+            ctx.meta[_ERROR], given = error, Given(environment=False)
+        ctx.meta[_KEY] = given
         _tell(ctx, given)
     found: Given = ctx.meta[_KEY]
     return found
@@ -205,7 +230,8 @@ def _read(ctx: click.Context, opts: Mapping[str, Any]) -> Given:
         return Given(inside=inside)
     from mlsub.config.load import load
 
-    return Given(load(file), inside=inside)
+    loaded = load(file)
+    return Given(loaded, inside=inside, summary=_summary(ctx, opts, loaded))
 
 
 def _paths(ctx: click.Context, opts: Mapping[str, Any]) -> list[str]:
@@ -228,7 +254,18 @@ def _tell(ctx: click.Context, given: Given) -> None:
     """Say which settings are in force, unless the answer does, and which were passed over."""
     if given.inside is not None:
         _say(ctx, f"{given.inside} lies in a package and is not used; --config FILE uses it")
-    if given.loaded is not None and not getattr(ctx.command, "shows_settings", False):
-        names = [p.setting for p in ctx.command.params if isinstance(p, Setting) and given.loaded.value(p.setting)]
-        if names:
-            _say(ctx, f"settings of {given.loaded.shown}: {', '.join(names)}")
+    if given.summary and not getattr(ctx.command, "shows_settings", False):
+        _say(ctx, f"settings: {given.summary}")
+
+
+def _summary(ctx: click.Context, opts: Mapping[str, Any], loaded: Loaded) -> str:
+    """The file and what it decides of this call, with the values of what a verdict may depend on; empty for nothing."""
+    said = []
+    for option in ctx.command.params:
+        if isinstance(option, Setting) and option.name not in opts and not os.environ.get(option.variable):
+            value = loaded.value(option.setting)
+            if value is not None:
+                said.append(f"{option.setting} {value}" if option.setting in _TELLING else option.setting)
+    if getattr(ctx.command, "shows_settings", False):
+        said += loaded.without_options
+    return f"{loaded.shown} ({', '.join(said)})" if said else ""

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from mlsub.config.find import PYPROJECT
-from mlsub.config.model import FILES, FORM, TABLE, WrittenSettings, WrittenWaiver, names
+from mlsub.config.model import FILES, FORM, TABLE, WrittenSettings, WrittenWaiver
 from mlsub.config.paths import from_here
 from mlsub.io.documents import tree_of
 from mlsub.io.tomlfile import Place, TomlFile, line_of, read_toml
@@ -47,13 +47,11 @@ class Loaded(msgspec.Struct, frozen=True):
         return None if value in ((), {}) else value
 
     @property
-    def summary(self) -> str:
-        """The file, and what it sets."""
-        of = {name: self.value(name) for name in names()}
+    def without_options(self) -> tuple[str, ...]:
+        """What the file has that no option sets, in short."""
         waivers = len(self.written.waivers)
-        said = [name for name, value in of.items() if value is not None and name != "waivers"]
-        said += [f"{waivers} waiver{'s' * (waivers > 1)}"] if waivers else []
-        return f"{self.shown} ({', '.join(said) or 'empty'})"
+        said = ["per-path-ignores"] * bool(self.written.per_path_ignores)
+        return (*said, *[f"{waivers} waiver{'s' * (waivers > 1)}"] * bool(waivers))
 
     def where(self, *place: str | int) -> str:
         """A place of the file, such as ``mlsub.toml:12``."""

@@ -99,6 +99,11 @@ def _not_counted(report: Report) -> Iterator[tuple[str, str]]:
             yield "waived", f"{findings} of {', '.join(dict.fromkeys(names))}: {why_suppressed(by)}"
         else:
             yield "known", f"{findings} of {many(len(set(names)), 'rule')}, in the baseline {by.source}"
+    yield from hidden(report)
+
+
+def hidden(report: Report) -> Iterator[tuple[str, str]]:
+    """How many findings options and settings hide; nothing where they hide none."""
     if report.hidden:
         by_what = ", ".join(f"{one.findings} by {one.by}" for one in report.hidden)
         yield "hidden", f"{many(sum(one.findings for one in report.hidden), 'finding')} ({by_what})"

@@ -91,7 +91,9 @@ NO_FILE = (
     "site",
     "unseal",
 )
-FILES = tuple(command for command in CALLS if command not in NO_FILE)
+#: What it shows has the format itself.
+SHOWS_FORMAT = "check settings"
+FILES = tuple(command for command in CALLS if command not in (*NO_FILE, SHOWS_FORMAT))
 CHECKS = ("audit", "check", "inspect", "rules keys")
 GROUPS = ("db", "rcp", "rules", "system")
 

@@ -11,6 +11,7 @@ import click
 import pytest
 
 from mlsub.commands.settings import Setting
+from mlsub.commands.watch.notify import VARIABLES
 from mlsub.config.find import find_settings
 from mlsub.config.model import formats, names
 from mlsub.present import CI_FORMATS, FORMATS
@@ -127,6 +128,10 @@ def test_every_option_with_the_name_of_a_setting_is_one_in_every_command() -> No
     assert {command for command, _ in taken} >= {"check", "score", "inspect", "rcp margin", "db build", "site", "audit"}
     for name in {command for command, _ in taken}:
         assert {"--config", "--isolated"} <= {flag for param in leaves()[name].params for flag in param.opts}
+
+
+def test_what_watch_tells_a_command_is_no_setting_of_it() -> None:
+    assert set(VARIABLES).isdisjoint(f"MLSUB_{name.upper().replace('-', '_')}" for name in names())
 
 
 def test_the_format_is_a_setting_of_the_commands_that_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -311,21 +316,23 @@ def test_named_files_and_none(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", ["mlsub.toml", ".mlsub.toml", "pyproject.toml"])
-@pytest.mark.parametrize("where", [".", "results", "results/rack1/resnet", "systems"])
-def test_a_file_that_comes_with_a_package_is_never_used(name: str, where: str) -> None:
+def test_a_file_that_comes_with_a_package_is_never_used(name: str, tmp_path: Path) -> None:
     """A competitor's package must not choose the rules by which it is reviewed, nor break the review."""
-    tree = make_tree(Path())
+    tree = make_tree(tmp_path)
     spoil(tree, 0, 1)
-    before = check(tree.folder)
-    for text in ('[tool.mlsub]\nignore = ["key", "entry"]\nround = "0.7"\n', "[tool.mlsub\n"):
-        settings(text, tree.folder / where, name)
-        for path in (tree.folder, tree.entry(), tree.log(), Path("v1.0")):
-            outcome = check(path, "--select", "key")
-            assert (outcome.status, outcome.report["round"]) == (1, "1.0")
-            assert outcome.rules() == {"key.eval_accuracy.target"}
-        outcome = run("check", tree.entry("resnet") if where.startswith("results") else tree.description())
-        assert f"{name} lies in a package and is not used; --config FILE uses it" in outcome.stderr
-    assert before.official == "rejected"
+    for where in (".", "results", "results/rack1/resnet", "systems"):
+        for text in ('[tool.mlsub]\nignore = ["key", "entry"]\nround = "0.7"\n', "[tool.mlsub\n"):
+            file = settings(text, tree.folder / where, name)
+            for path in (tree.folder, tree.entry(), tree.log(), tree.description(), tmp_path / "v1.0"):
+                found = find_settings([str(path)])
+                assert found.file is None
+                assert found.inside == (file if path.is_relative_to(file.parent) else None)
+        file.unlink()
+    file = settings('[tool.mlsub]\nignore = ["key"]\nround = "0.7"\n', tree.folder / "results", name)
+    outcome = check(tree.entry(), "--select", "key")
+    assert (outcome.status, outcome.report["round"], outcome.rules()) == (1, "1.0", {"key.eval_accuracy.target"})
+    said = run("check", tree.entry()).stderr
+    assert said.startswith(f"mlsub check: {file} lies in a package and is not used; --config")
 
 
 def test_a_package_in_a_package_changes_nothing(tmp_path: Path) -> None:
@@ -361,10 +368,22 @@ def test_the_answer_names_the_file(tmp_path: Path) -> None:
     assert check(tree.folder).document["settings"] is None
     settings('jobs = 1\nignore = ["seed"]\n')
     for format_ in ("text", "markdown", "html"):
-        assert "settings: mlsub.toml (ignore, jobs)" in run("check", tree.folder, "--format", format_).stdout
+        assert "settings: mlsub.toml (jobs, ignore)" in run("check", tree.folder, "--format", format_).stdout
     assert check(tree.folder).document["settings"] == str(tmp_path / "mlsub.toml")
-    assert run("score", tree.folder).stderr == "mlsub score: settings of mlsub.toml: jobs\n"
+    tree.describe(cooling="TODO")
+    settings('ignore = ["system."]\n')
+    said = "mlsub check: settings: mlsub.toml (ignore)\nmlsub check: hidden: 1 finding (ignore 1)\n"
+    assert run("check", tree.folder, "--format", "sarif").stderr == said
+    settings("jobs = 1\n")
+    assert run("score", tree.folder).stderr == "mlsub score: settings: mlsub.toml (jobs)\n"
     assert run("rules", "list").stderr == ""
+    # What a verdict may depend on is named with its value, and only where it is in force.
+    settings('round = "1.0"\nstrict = true\n[per-path-ignores]\nx = ["seed"]\n')
+    said = "settings: mlsub.toml (round 1.0, strict, per-path-ignores)\n"
+    assert run("check", tree.folder).stdout.startswith(said)
+    assert run("check", tree.folder, "--round", "1.0", "--no-strict").stdout.startswith(
+        "settings: mlsub.toml (per-path-ignores)\n"
+    )
 
 
 def test_truncation_takes_no_round_from_settings(tmp_path: Path) -> None:

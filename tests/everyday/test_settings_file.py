@@ -84,6 +84,19 @@ def test_each_mistake_has_its_line(name: str, text: str, tmp_path: Path, monkeyp
     assert outcome.stderr.startswith(f"mlsub check: {name}:{int(line) + more}:{message}")
 
 
+def test_in_ci_a_mistake_is_a_finding_at_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mlsub.toml").write_text("strict = true\nstrickt = 1\n")
+    for words in (("check", "."), ("inspect", "."), ("system", "check", "a.json")):
+        outcome = run(*words, "--format", "sarif")
+        assert outcome.status == 2
+        assert "mlsub.toml:2: strickt: unknown word. Did you mean strict?\n" in outcome.stderr
+        [result] = json.loads(outcome.stdout)["runs"][0]["results"]
+        place = result["locations"][0]["physicalLocation"]
+        assert (place["artifactLocation"]["uri"], place["region"]) == ("mlsub.toml", {"startLine": 2})
+    assert run("check", "--show-settings").status == run("score", ".").status == 2
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_file_is_one_line(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

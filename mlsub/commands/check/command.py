@@ -9,8 +9,8 @@ import click
 from mlsub.commands.asked import Asked, asks, check_rule_names, named
 from mlsub.commands.check.baseline import baseline_options, check_baseline, with_baseline
 from mlsub.commands.choice import choice_options
-from mlsub.commands.options import CheckCommand, Target, check_output_options, exit_with, tell_unchecked
-from mlsub.commands.settings import current, setting
+from mlsub.commands.options import CheckCommand, Target, check_output_options, exit_with, tell, tell_unchecked
+from mlsub.commands.settings import check_settings, current, setting
 
 if TYPE_CHECKING:
     from mlsub.present.document import Document
@@ -49,13 +49,14 @@ def command(
     if show_settings:
         from mlsub.commands.check.shown import shown, shown_document
 
+        check_settings()
         found = shown(click.get_current_context())
         target.write(found, lambda: shown_document(found), "settings")
         return
     named(asked.paths)
     from mlsub.commands.check.document import document_of
     from mlsub.present.entries import Reports
-    from mlsub.present.findings import View
+    from mlsub.present.findings import View, hidden
     from mlsub.present.results import of_reports
     from mlsub.submission.report import choose
 
@@ -65,18 +66,23 @@ def command(
         if not reports:
             reports = with_baseline(asked.check(), baseline, asked.paths, write=write_baseline)
     chosen = tuple(choose(report, choice) for report in reports)
-    own = current().loaded
+    own = current()
 
     def document(*, page: bool) -> Document:
         view = View.of(choice, detail, strict=strict, page=page)
-        return document_of(reports, view, verdict_last=not page, settings=own.summary if own else None)
+        return document_of(reports, view, verdict_last=not page, settings=own.summary)
 
     target.write(
-        Reports(reports=chosen, settings=str(own.file) if own else None),
+        Reports(reports=chosen, settings=str(own.loaded.file) if own.loaded else None),
         lambda: document(page=False),
         page=lambda: document(page=True),
         results=lambda: of_reports("check", chosen, strict=strict),
     )
+    if own.summary and target.for_ci:
+        tell(f"settings: {own.summary}", "check")
+        for report in chosen:
+            for label, words in hidden(report):
+                tell(f"{label}: {words}", "check")
     if target.format != "text" or detail == "quiet":
         tell_unchecked(reports)
     exit_with(chosen, strict=strict)

@@ -22,7 +22,7 @@ from mlsub.submission.report import Report, choose
 MANY = 20
 
 
-def document_of(reports: Sequence[Report], view: View, *, verdict_last: bool, settings: str | None = None) -> Document:
+def document_of(reports: Sequence[Report], view: View, *, verdict_last: bool, settings: str = "") -> Document:
     """The document of reports with all their findings.
 
     Args:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @click.option("--force", is_flag=True, help="Remove files that pack wrote and the manifest no longer names.")
 @click.option("--link", is_flag=True, help="Use hard links where possible instead of copies.")
 @click.option("--scaffold", is_flag=True, help="With --write, create missing files among the sources from templates.")
-@click.option("--strict", is_flag=True, help="Refuse to write a package with review findings.")
+@setting("--strict/--no-strict", help="Refuse to write a package with review findings.")
 @click.option("--allow", multiple=True, metavar="RULE", help="Write it although this rule rejects; needs --reason.")
 @click.option("--reason", multiple=True, metavar="TEXT", help="Say why: one for all, or one for each --allow.")
 @setting("--jobs", type=click.IntRange(1), metavar="N", help="Read logs with N processes.")
