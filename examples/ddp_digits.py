@@ -85,7 +85,7 @@ def train(recorder: Recorder) -> None:
         batches = DataLoader(training, BATCH_SIZE // distributed.get_world_size(), sampler=sampler)
         for epoch in range(1, MAX_EPOCHS + 1):
             sampler.set_epoch(epoch)
-            with recorder.block(epoch=epoch):
+            with recorder.block(first_epoch=epoch):
                 train_epoch(model, optimizer, batches)
             with recorder.evaluation(epoch=epoch) as evaluation:
                 reached = evaluation.result(accuracy(model, held_out))

@@ -15,6 +15,7 @@ from mlsub.io.version import VERSION
 _STAGES = {
     "Prepare": {
         "init": "Write the manifest of a submission.",
+        "status": "Show where a submission stands, and what to do next.",
         "system": "List, show, write, capture and check system descriptions.",
         "rules": "Look up rules: list, show, diff, keys, explain.",
         "rcp": "Show, plan, plot and build reference convergence points.",

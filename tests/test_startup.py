@@ -42,6 +42,8 @@ CASES = [
     (["db", "query", "--help"], {"msgspec", "yaml", "rich", "duckdb", "pyarrow", "numpy"}),
     (["db", "tables"], {"duckdb", "pyarrow", "jsonschema", "numpy"}),
     (["seal", "--help"], {"msgspec", "yaml", "rich", "cryptography", "pyrage", "tarfile"}),
+    (["status", "--help"], {"msgspec", "yaml", "rich", "cryptography", "pyrage", "numpy"}),
+    (["status", "TREE"], {"rich", "jsonschema", "cryptography", "pyrage", "mlperf_logging"}),
     (["unseal", "--help"], {"msgspec", "yaml", "rich", "cryptography", "pyrage", "tarfile"}),
     (["verify", "--help"], {"msgspec", "yaml", "rich", "cryptography", "pyrage", "tarfile"}),
     (["seal", "TREE", "--no-encryption", "--dry-run"], {"rich", "jsonschema", "cryptography", "pyrage", "numpy"}),

@@ -27,6 +27,7 @@ _ANSWERS = {
     "rules diff": "mlsub.commands.rules.diff.RoundDiff",
     "rules diff submission": "mlsub.commands.rules.submission.SubmissionDiff",
     "rules keys": "mlsub.commands.rules.keys.KeyList",
+    "rules keys check": "mlsub.commands.rules.check.KeyCheck",
     "rules list": "mlsub.commands.rules.overview.Overview",
     "rules list ids": "mlsub.commands.rules.overview.RuleIds",
     "rules show": "mlsub.commands.rules.table.RuleTable",
@@ -41,6 +42,7 @@ _ANSWERS = {
     "score selection": "mlsub.commands.score.select.Selected",
     "seal": "mlsub.commands.seal.receipt.Sealing",
     "site": "mlsub.commands.site.build.Built",
+    "status": "mlsub.commands.status.model.Status",
     "unseal": "mlsub.commands.unseal.run.Unsealing",
     "verify": "mlsub.commands.verify.run.Checked",
 }

@@ -22,6 +22,9 @@ _CRASH_FIX = (
     "samples_count as a number, a status."
 )
 
+#: What the finding on one batch size and one benchmark says where the benchmarks differ.
+SEVERAL_BENCHMARKS = "The logs are of several benchmarks"
+
 
 def about(entry: Entry, rcp: RcpResult, progress: Progress) -> Iterator[Finding]:
     """What is wrong with an entry's convergence, or what it does to the score."""
@@ -119,11 +122,19 @@ def _several(entry: Entry, names: Sequence[str]) -> Finding:
     for name, value in zip(names, values, strict=True):
         users.setdefault("none" if value is None else show(value), []).append(name)
     stated = "; ".join(f"{value} in {several(some, 3)}" for value, some in users.items())
+    fix = None
+    if key == "submission_benchmark":
+        own = show(entry.files.benchmark)
+        strangers = {value: some for value, some in users.items() if value != own}
+        moves = "; ".join(f"{several(some, 3)} to the folder of {value}" for value, some in strangers.items())
+        fix = f"These logs are of another benchmark. Move {moves}, and put runs of {own} in their place."[:400]
     return finding(
         "rcp.batch-size",
         entry.path,
+        SEVERAL_BENCHMARKS if fix else "The runs do not agree on one batch size",
         expected=f"one {key} in all runs, a number" if key == "global_batch_size" else f"one {key} in all runs",
         actual=stated[:400],
+        fix=fix,
     )
 
 

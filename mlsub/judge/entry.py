@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
 
 from mlsub.convergence.algorithm import algorithm_of
 from mlsub.convergence.entry import USUAL, Options, convergence_of
+from mlsub.convergence.words import SEVERAL_BENCHMARKS
 from mlsub.divisions import division_of
 from mlsub.findings import Finding
 from mlsub.io.show import several, show
 from mlsub.log.report import LogReport
 from mlsub.log.run import MAX_SEED_DIGESTS, MAX_SEEDS, SEED_DIGEST_BYTES, Run, Seed, seed_digest
-from mlsub.review.cross import audit_entry, audit_seeds
+from mlsub.review.cross import audit_entry, audit_seeds, times_of
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.isolate import isolated, reviewed
@@ -26,12 +27,15 @@ from mlsub.score.scaled import FILE, ScalingFile, audit_scaling, read_scaling, s
 from mlsub.submission.locate import is_folder
 from mlsub.submission.model import Entry
 from mlsub.submission.params import NO_FLAGS, Flags
+from mlsub.submission.remedies import of_run_count
 from mlsub.submission.report import EnergyResult, RcpResult, ScoreResult
 
-#: What rightly lies beside results: the committee's scaling factor, power measurements, flags of the package checker.
+#: What rightly lies beside results: a scaling factor, power measurements, flags of the package checker.
 KNOWN_COMPANIONS = frozenset(("scaling.json", "power", "package_checker_params"))
 
 _CRASH = "official.crash"
+#: What a shared seed says where all of the log is that of another run.
+COPIED = "The log is a copy of another run's, with the same seed"
 #: Digests compared in one entry; what is beyond is refused, never passed.
 MAX_COMPARED = 2_000_000
 
@@ -66,13 +70,13 @@ def judge_entry(
     noncompliant = frozenset(log.name for log in entry.logs if not log.compliant)
     dropped = noncompliant | power.faulted if power else noncompliant
     convergence = convergence_of(entry, needs, round_, flags, options)
-    score, about_score = _score(entry, needs, convergence.result.scaling)
+    score, about_score, differs = _score(entry, needs, convergence.result.scaling)
     energy, uncounted = _energy(entry, needs, power, score)
     findings = [
         *_files(entry, needs, round_),
         *_compliance(entry, needs, dropped),
         *_seeds(entry, round_, flags),
-        *convergence.findings,
+        *_settled(convergence.findings, score),
         *_scaling_place(entry, convergence.result, round_),
         *about_score,
         *reviewed("cross", entry.path, lambda: audit_entry(entry)),
@@ -81,6 +85,11 @@ def judge_entry(
         *uncounted,
     ]
     findings = _crashes(entry, findings)
+    rejected = entry.undescribed or any(log.without_run for log in entry.logs) or any(f.rejects for f in findings)
+    # A factor says something of an entry that counts, in a division that has a convergence test, or has none.
+    counts = not rejected and division_of(entry.division) is not None
+    findings += [f for f in differs if counts or f.rule != "score.scaling-differs"]
+    findings = _without_follow_ups(entry, findings, rejected=rejected)
     return Judged(
         findings=tuple(findings),
         of_runs=power.findings if power else (),
@@ -113,14 +122,37 @@ def _power(entry: Entry, round_: Round) -> tuple[Power | None, tuple[Finding, ..
     return isolated("power", entry.path, lambda: judge_power(entry, round_), None)
 
 
-def _score(entry: Entry, needs: Benchmark, computed: float) -> tuple[ScoreResult, tuple[Finding, ...]]:
+def _settled(findings: Iterable[Finding], score: ScoreResult) -> Iterator[Finding]:
+    """The findings on convergence; a score that is scaled as expected leaves nothing to do."""
+    done = score.scaling_file and score.as_expected
+    for found in findings:
+        settled = done and found.rule == "rcp.normalised"
+        yield msgspec.structs.replace(found, fix="Nothing: scaling.json has this factor.") if settled else found
+
+
+def _without_follow_ups(entry: Entry, findings: list[Finding], *, rejected: bool) -> list[Finding]:
+    """The findings of an entry without those that another one of the same defect explains, or makes void."""
+    several = any(f.rule == "rcp.batch-size" and f.message == SEVERAL_BENCHMARKS for f in findings)
+    unread = {f.path for f in findings if f.rejects} & {log.path for log in entry.logs if log.undecodable}
+    void = {
+        "cross.benchmark": several,
+        "entry.forgiven-runs": rejected and (several or bool(unread)),
+        "rcp.mixed-batch-sizes": any(f.rule == "cross.benchmark" for f in findings),
+    }
+    return [f for f in findings if not void.get(f.rule)]
+
+
+def _score(
+    entry: Entry, needs: Benchmark, computed: float
+) -> tuple[ScoreResult, tuple[Finding, ...], tuple[Finding, ...]]:
+    """The score, what prevents one, and how its factor differs from the expected one."""
     minutes, untimed = isolated("the score", entry.path, lambda: minutes_of(entry, needs), None)
     file, unread = isolated(
         "score.scaling-file", entry.path, lambda: read_scaling(entry.files.folder, entry.path), ScalingFile()
     )
     score = score_of(minutes, computed, file)
     differs = reviewed("score.scaling-differs", entry.path, lambda: audit_scaling(entry.path, score))
-    return score, (*file.findings, *differs, *untimed, *unread)
+    return score, (*file.findings, *untimed, *unread), tuple(differs)
 
 
 def _energy(
@@ -172,6 +204,7 @@ def _files(entry: Entry, needs: Benchmark, round_: Round) -> Iterator[Finding]:
             f"The number of result files differs from what {needs.name} requires",
             expected=f"{'at least ' if weak else ''}{needs.runs} files named result_*.txt",
             actual=f"{runs}{misnamed}",
+            fix=of_run_count(entry.files, needs.runs),
         )
     elif strays:
         yield finding("entry.stray-files", entry.path, actual=several(strays, 10))
@@ -257,11 +290,14 @@ def check_seeds(logs: tuple[LogReport, ...], *, required: bool = False) -> Itera
         if again:
             seed, owner = again[0]
             more = f", and {len(again) - 1} more" if len(again) > 1 else ""
+            copied = owner is not log and times_of(log) == times_of(owner)
             yield finding(
                 "seed.shared",
                 log.path,
+                COPIED if copied else None,
                 line=seed.line,
                 actual=f"seed {seed.value} of {show(seed.file)}:{show(seed.lineno)}, as in {owner.path}{more}",
+                fix="Remove it, or put another run in its place." if copied else None,
             )
         elif behind:
             yield finding(

@@ -156,7 +156,9 @@ class LogJudge:
             self.defects = self._wide.defects
         message = f"The log is {encoding.upper()}; the official parser finds no record in it"
         actual = f"{self.defects.hidden_count} records for a reader that knows the encoding"
-        return [finding("log.wide-encoding", path, message, actual=actual), *self.defects.findings(cut_off=False)]
+        name = encoding.upper()
+        fix = f"Convert the file to UTF-8: iconv -f {name} -t UTF-8 FILE > NEW, and put NEW in its place."
+        return [finding("log.wide-encoding", path, message, actual=actual, fix=fix)]
 
     def _report(self, findings: tuple[Finding, ...], *, compliant: bool, undecodable: bool) -> LogReport:
         """The report with what the run itself shows."""
@@ -314,7 +316,7 @@ class Defects:
             yield from found[:-1]
             last = found[-1]
             if rule == "log.record-undecodable" and cut_off and not more:
-                last = msgspec.structs.replace(last, message=_CUT_OFF)
+                last = msgspec.structs.replace(last, message=_CUT_OFF, fix=_COPY_AGAIN)
             if more:
                 last = msgspec.structs.replace(last, actual=f"{last.actual}; and {more} more like it after that")
             yield last
@@ -322,3 +324,4 @@ class Defects:
 
 #: What the last record says where it is cut off.
 _CUT_OFF = "The log ends with a record that cannot be decoded, so the rest is missing"
+_COPY_AGAIN = "Copy the log again, or, if the job was killed, put another run in its place."

@@ -21,7 +21,16 @@ from mlsub.rules.load import Benchmark, benchmark
 from mlsub.submission.layout.audit import audit_layout
 from mlsub.submission.layout.model import Place as LayoutPlace
 from mlsub.submission.layout.walk import list_tree
-from mlsub.submission.locate import SCALING_FOLDERS, Place, Target, is_folder, locate, too_deep
+from mlsub.submission.locate import (
+    SCALING_FOLDERS,
+    Place,
+    Target,
+    folders,
+    is_folder,
+    is_organisation,
+    locate,
+    too_deep,
+)
 from mlsub.submission.model import Entry, EntryFiles, OrganisationFiles
 from mlsub.submission.params import FlagFiles, Flags
 from mlsub.submission.report import EntryResult, LogResult, SystemResult
@@ -73,7 +82,7 @@ def list_packages(place: Place, root: Path, round_: Round) -> list[Package]:
     prefix = _prefix(place.organisation, root)
     reader = TreeReader(place.organisation, prefix, round_)
     if place.target is Target.ORGANISATION:
-        files = with_layout(reader.organisation(), prefix, round_)
+        files = _lying(with_layout(reader.organisation(), prefix, round_))
     elif place.target is Target.SYSTEM:
         files = reader.system(place.path)
     elif place.target is Target.SCALING:
@@ -93,6 +102,21 @@ def _organisation(folder: Path, root: Path, round_: Round) -> Package:
     return _package(files, prefix, round_)
 
 
+def _lying(files: OrganisationFiles) -> OrganisationFiles:
+    """An organisation that is asked for by itself, with a word on where it lies: alone in a folder of its name."""
+    above = files.folder.parent
+    if above.name.lower() != files.name.lower() or folders(above) != [files.folder] or is_organisation(above):
+        return files
+    problem = finding(
+        "tree.same-name-above",
+        ".",
+        expected=f"{above.name}/results",
+        actual=f"{above.name}/{files.name}/results",
+        fix=f"Move what {above.name}/{files.name} contains one folder up: mv {above.name}/{files.name}/* {above.name}/",
+    )
+    return msgspec.structs.replace(files, findings=(*files.findings, problem))
+
+
 def _too_deep(folder: Path, root: Path, round_: Round) -> Package:
     """An organisation whose tree lies in another folder of an organisation: judged all the same, and rejected."""
     package = _organisation(folder, root, round_)
@@ -102,7 +126,8 @@ def _too_deep(folder: Path, root: Path, round_: Round) -> Package:
         f"The files of {folder.name} are one folder too deep",
         expected=f"{folder.parent.name}/results",
         actual=f"{folder.parent.name}/{folder.name}/results",
-        fix=f"Move what {folder.parent.name}/{folder.name} contains one folder up.",
+        fix=f"Move what {folder.parent.name}/{folder.name} contains one folder up: "
+        f"mv {folder.parent.name}/{folder.name}/* {folder.parent.name}/",
     )
     files = msgspec.structs.replace(package.files, findings=(problem, *package.files.findings))
     return msgspec.structs.replace(package, files=files)
@@ -116,6 +141,7 @@ def _prefix(folder: Path, root: Path) -> str:
 def _lone_benchmark(folder: Path, root: Path, round_: Round) -> Package:
     """A folder of result logs outside any tree: an entry without organisation or description."""
     results = tuple(sorted(folder.glob("result_*.txt")))
+    scaling = folder.parent.name if round_.scaling_folders and folder.parent.name in SCALING_FOLDERS else None
     entry = EntryFiles(
         organisation=folder.parent.name,
         system=folder.parent.name,
@@ -123,6 +149,7 @@ def _lone_benchmark(folder: Path, root: Path, round_: Round) -> Package:
         folder=folder,
         results=results,
         strays=tuple(sorted(c.name for c in folder.iterdir() if c not in results and not c.name.startswith("."))),
+        scaling_type=scaling,
     )
     return _lone(entry, root, round_)
 
@@ -173,6 +200,7 @@ def judge_package(package: Package, reports: Mapping[str, LogReport], round_: Ro
         for file in files.descriptions
     }
     findings: list[Finding] = list(files.findings)
+    unseen = any(f.rule == "tree.too-deep" for f in findings)
     systems: list[SystemResult] = []
     for description in descriptions.values():
         system, about_facts = _system_result(files, description)
@@ -190,7 +218,7 @@ def judge_package(package: Package, reports: Mapping[str, LogReport], round_: Ro
             in_tree=package.in_tree,
         )
         read.append(entry)
-        result, about = _entry_result(entry, round_, flags.of(entry_files.folder), options)
+        result, about = _entry_result(entry, round_, flags.of(entry_files.folder), options, unseen=unseen)
         entries.append(result)
         logs.extend(log_result(log, entry_files.organisation) for log in entry.logs)
         findings.extend(f for log in entry.logs for f in log.findings)
@@ -199,7 +227,9 @@ def judge_package(package: Package, reports: Mapping[str, LogReport], round_: Ro
     findings.extend(about_flags)
     findings.extend(reviewed("seed.not-random", _place(package), lambda: audit_organisation_seeds(read)))
     if not logs and not any(f.rejects for f in files.findings):
-        findings.append(_without_logs(package))
+        astray = next((f for f in findings if f.rule == "tree.stray-logs"), None)
+        findings = [f for f in findings if f is not astray]
+        findings.append(_without_logs(package, astray))
     official = Verdict.ACCEPTED
     if not logs:
         official = Verdict.NOT_CHECKED
@@ -212,9 +242,13 @@ def judge_package(package: Package, reports: Mapping[str, LogReport], round_: Ro
     return Part(official, tuple(logs), tuple(entries), tuple(systems), tuple(findings))
 
 
-def _without_logs(package: Package) -> Finding:
+def _without_logs(package: Package, astray: Finding | None) -> Finding:
+    """``astray`` are logs in a place that no checker reads."""
     message = f"{package.files.name or 'The folder'} has no result log"
-    return finding("tree.no-logs", _place(package), message)
+    if astray is None:
+        return finding("tree.no-logs", _place(package), message)
+    message = f"{message} in its place: {astray.message}"
+    return finding("tree.no-logs", astray.path, message, expected=astray.expected, actual=astray.actual, fix=astray.fix)
 
 
 def _place(package: Package) -> str:
@@ -236,12 +270,12 @@ def _system_result(
 
 
 def _entry_result(
-    entry: Entry, round_: Round, flags: Flags, options: Options
+    entry: Entry, round_: Round, flags: Flags, options: Options, *, unseen: bool
 ) -> tuple[EntryResult, tuple[Finding, ...]]:
+    """``unseen``: it lies where no official tool finds it."""
     needs = _needs(entry, round_)
     judged = judge_entry(entry, needs, round_, flags, options)
-    undescribed = entry.in_tree and (entry.description is None or entry.description.content is None)
-    no_result = undescribed or any(log.without_run for log in entry.logs)
+    no_result = unseen or entry.undescribed or any(log.without_run for log in entry.logs)
     rejected = no_result or any(f.rejects for f in judged.findings)
     result = EntryResult(
         path=entry.path,
@@ -293,7 +327,11 @@ def with_layout(files: OrganisationFiles, prefix: str, round_: Round) -> Organis
     judged = {
         _relative(files, file) for file in (*files.descriptions, *(log for e in files.entries for log in e.results))
     }
-    review = reviewed("layout", ".", lambda: audit_layout(list_tree(files.folder), places, round_.usage, judged))
+    beside = {f"{_relative(files, e.folder)}/{name}" for e in files.entries for name in e.strays}
+    explained = files.explained | beside
+    review = reviewed(
+        "layout", ".", lambda: audit_layout(list_tree(files.folder), places, round_.usage, judged, explained)
+    )
     found = [_placed(f, prefix) for f in review]
     # A link of results/ that leads nowhere, or a folder there that is closed, is an official finding already.
     fresh = [finding for finding in found if finding.path not in known]

@@ -122,8 +122,13 @@ def round_line(usage: str | None, round_: str | None, round_from: str | None) ->
     """By which rules something was checked; None where nobody knows."""
     if usage is None or round_ is None:
         return None
-    source = f" (read off the folder {round_from})" if round_from is not None else ""
-    return Text((Span(f"{usage} v{round_}", "strong"), source))
+    return Text((Span(f"{usage} v{round_}", "strong"), "" if round_from is None else read_off(round_from)))
+
+
+def read_off(round_from: str) -> str:
+    """What gave the round: a folder above, or the manifest, whose name has an ending."""
+    what = "manifest" if round_from.endswith((".yaml", ".yml")) else "folder"
+    return f" (read off the {what} {round_from})"
 
 
 def counts_of_bert(entries: Iterable[EntryResult]) -> str | None:

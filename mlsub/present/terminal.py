@@ -138,5 +138,6 @@ def _started(what: str) -> tuple[Bar, TaskID]:
 
     # No refresh thread: it would forbid forking the worker processes.
     bar = Bar(console=console(sys.stderr), transient=True, auto_refresh=False)
+    task = bar.add_task(what, total=None)
     bar.start()
-    return bar, bar.add_task(what, total=None)
+    return bar, task

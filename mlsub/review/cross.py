@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Any
 
-from mlsub.divisions import CLOSED
+from mlsub.divisions import CLOSED, division_of
 from mlsub.findings import Finding
 from mlsub.io.show import readable, several, show
 from mlsub.log.report import LogReport
+from mlsub.review.platform import akin, contradicts
 from mlsub.rules.catalogue import finding
 from mlsub.submission.model import Entry
+from mlsub.systems.values import is_unsaid
 
-_WORD = re.compile(r"[a-z]+\d*[a-z]*|\d+[a-z]+\d*")
 #: Seeds in common from which on chance is ruled out: one of many short numbers may fall twice.
 SHARED = 2
 #: Every pair of entries is compared, so hostile logs with thousands of seeds must not count with all of them.
@@ -35,43 +35,53 @@ def audit_entry(entry: Entry) -> Iterator[Finding]:
                 yield finding(rule, log.path, *message, line=line, expected=expected, actual=show(said))
 
 
-def audit_same_runs(logs: Iterable[LogReport]) -> Iterator[Finding]:
-    """Logs whose records agree in number and times: copies, with or without another seed written in."""
+def audit_same_runs(logs: Iterable[LogReport], known: Container[str] = ()) -> Iterator[Finding]:
+    """Logs whose records agree in number and times: copies, with or without another seed written in.
+
+    ``known`` are paths of copies that have a finding already.
+    """
     first: dict[Any, LogReport] = {}
     for log in logs:
-        run = log.run
-        if not run.timeline.events:
+        if not log.run.timeline.events:
             continue
-        times = tuple(evaluation.time_ms for evaluation in run.evaluations)
-        values = show([evaluation.value for evaluation in run.evaluations], limit=1000)
-        original = first.setdefault((run.timeline, times, values), log)
-        if original is not log:
+        original = first.setdefault(times_of(log), log)
+        if original is not log and log.path not in known:
             yield finding(
                 "entry.same-log-twice", log.path, actual=f"number and times of all records as in {original.path}"
             )
 
 
+def times_of(log: LogReport) -> tuple[Any, ...]:
+    """What no two runs have in common: the number and times of their records, and their evaluations."""
+    run = log.run
+    times = tuple(evaluation.time_ms for evaluation in run.evaluations)
+    return run.timeline, times, show([evaluation.value for evaluation in run.evaluations], limit=1000)
+
+
 def _organisation(entry: Entry, said: str) -> tuple[str, ...] | None:
     submitter = entry.description.text("submitter") if entry.description else ""
     for name, where in ((submitter, "the system description's submitter"), (entry.files.organisation, "the folder")):
-        if name and not _akin(said, name):
+        if name and not akin(said, name):
             return "cross.org", name, f"submission_org is not {where}"
     return None
 
 
 def _division(entry: Entry, said: str) -> tuple[str, ...] | None:
-    return ("cross.division", entry.division) if entry.division and said != entry.division else None
+    # A division that is none has its own finding.
+    known = entry.division if division_of(entry.division) is not None else None
+    return ("cross.division", known) if known and said != known else None
 
 
 def _platform(entry: Entry, said: str) -> tuple[str, ...] | None:
     if entry.description is None:
         return None
-    names = [entry.files.system]
-    names += [entry.description.text(field) for field in ("system_name", "accelerator_model_name")]
-    known = dict.fromkeys(name for name in names if name)
-    if any(_akin(said, name) or _words(said) & _words(name) for name in known):
-        return None
-    return "cross.platform", " / ".join(known)
+    accelerator = entry.description.text("accelerator_model_name")
+    if not accelerator or is_unsaid(accelerator):
+        accelerator = entry.description.text("host_processor_model_name")
+    names = [entry.files.system, entry.description.text("system_name"), accelerator]
+    known = tuple(dict.fromkeys(name for name in names if name))
+    message = contradicts(said, known)
+    return ("cross.platform", " / ".join(known), message) if message else None
 
 
 def _benchmark(entry: Entry, said: str) -> tuple[str, ...] | None:
@@ -87,17 +97,6 @@ _CHECKS: dict[str, Callable[[Entry, str], tuple[str, ...] | None]] = {
 }
 
 
-def _akin(one: str, other: str) -> bool:
-    """Whether one name contains the other, letters and digits only."""
-    a, b = (re.sub(r"[^a-z0-9]", "", name.lower()) for name in (one, other))
-    return bool(a) and bool(b) and (a in b or b in a)
-
-
-def _words(name: str) -> set[str]:
-    """The words of a name that distinguish machines; names are cut, for they come from whoever wrote the file."""
-    return {word for word in _WORD.findall(name[:200].lower()) if len(word) > 2}
-
-
 def audit_seeds(logs: tuple[LogReport, ...], shared: frozenset[str]) -> Iterator[Finding]:
     """Runs of an entry that use the same seed value, whichever source line logged it.
 
@@ -109,7 +108,8 @@ def audit_seeds(logs: tuple[LogReport, ...], shared: frozenset[str]) -> Iterator
     for log in logs:
         values = dict.fromkeys(seed.value for seed in log.run.seeds if not seed.error)
         again = [value for value in values if value in users]
-        if again and log.path not in shared:
+        # A copy has its own finding.
+        if again and log.path not in shared and times_of(log) != times_of(users[again[0]]):
             line = next(seed.line for seed in log.run.seeds if seed.value == again[0])
             yield finding("seed.reused", log.path, line=line, actual=f"seed {again[0]}, as in {users[again[0]].path}")
         for value in values:
@@ -122,14 +122,19 @@ def audit_organisation_seeds(entries: Sequence[Entry]) -> Iterator[Finding]:
     seeds = [_seeds(entry) for entry in closed]
     for entry, values in zip(closed, seeds, strict=True):
         for other, others in zip(closed, seeds, strict=True):
-            common = values & others
-            if other.files.system != entry.files.system and len(common) >= SHARED:
+            if other.files.system == entry.files.system or len(values & others) < SHARED:
+                continue
+            common = _seeds(entry, other) & _seeds(other, entry)
+            if len(common) >= SHARED:
                 yield _shared(entry, other, sorted(common), len(values))
                 break
 
 
-def _seeds(entry: Entry) -> set[int]:
-    return {seed.value for log in entry.logs for seed in log.run.seeds[:SEEDS_OF_A_LOG] if not seed.error}
+def _seeds(entry: Entry, other: Entry | None = None) -> set[int]:
+    """The seeds of an entry's runs, without those whose logs are copies of another entry's: that is another finding."""
+    copies = set(map(times_of, other.logs)) if other is not None else set()
+    logs = [log for log in entry.logs if not copies or times_of(log) not in copies]
+    return {seed.value for log in logs for seed in log.run.seeds[:SEEDS_OF_A_LOG] if not seed.error}
 
 
 def _shared(entry: Entry, other: Entry, common: list[int], count: int) -> Finding:

@@ -150,6 +150,24 @@ def rounds_with(benchmark: str) -> str:
     return ", and of ".join(found)
 
 
+def wrong_round(round_: Round, benchmark: str) -> str | None:
+    """What to ask where a round lacks a benchmark that another one has; None where none has it, or this one does."""
+    if not benchmark or benchmark in round_.benchmarks:
+        return None
+    known = known_rounds(round_.usage)
+    names = [name for name in known if benchmark in get_round(round_.usage, name).benchmarks]
+    if not names:
+        others = rounds_with(benchmark)
+        return (
+            f"{benchmark} is a benchmark of {others}: wrong usage? Check with --usage and --round." if others else None
+        )
+    if round_.name in known and known.index(names[-1]) < known.index(round_.name):
+        words, name, more = "was last in", names[-1], " or earlier"
+    else:
+        words, name, more = "came in", names[0], " or later"
+    return f"{benchmark} {words} v{name}: wrong round? Check with --round {name}{more if len(names) > 1 else ''}."
+
+
 def every_benchmark(usage: str) -> tuple[str, ...]:
     """The benchmarks of all rounds of a usage."""
     names = (name for round_ in known_rounds(usage) for name in get_round(usage, round_).benchmarks)

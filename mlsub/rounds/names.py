@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 from mlsub.divisions import DIVISIONS
 from mlsub.io.errors import MlsubError
@@ -63,9 +62,7 @@ def find_benchmark(
     of = next(iter(having))
     round_ = find_round(of, round_text, overlay)
     rounds = having[of]
-    close = get_close_matches(name, round_.benchmarks, n=1, cutoff=0.5)
-    hint = f". Did you mean {close[0]}?" if close else ""
-    raise MlsubError(f"{of} {round_.name} has no {name}; it was in {span([r.name for r in rounds])}{hint}")
+    raise MlsubError(f"{of} {round_.name} has no {name}; it was in {span([r.name for r in rounds])}")
 
 
 def all_rounds(usage: str, overlay: str | None = None) -> tuple[Round, ...]:

@@ -9,6 +9,9 @@ import msgspec
 from mlsub.findings import Blocks, Finding, Kind, Severity
 from mlsub.io.data import shipped
 
+#: The command that makes mechanical repairs, as remedies name it; PATH is what was checked.
+FIX = "mlsub fix PATH --write"
+
 
 class RuleInfo(msgspec.Struct, frozen=True):
     """What there is to know of one rule.

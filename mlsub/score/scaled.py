@@ -22,7 +22,7 @@ MAX_FACTOR = 1000.0
 
 
 class ScalingFile(msgspec.Struct, frozen=True):
-    """The committee's factor in a benchmark's folder; ``factor`` is None where there is none that can be used."""
+    """The factor in a benchmark's folder, of the committee or of the package checker; None where none can be used."""
 
     factor: float | None = None
     findings: tuple[Finding, ...] = ()

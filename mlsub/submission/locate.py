@@ -9,13 +9,14 @@ from pathlib import Path
 
 import msgspec
 
-from mlsub.rounds import normalise_round
+from mlsub.rounds import usages
+from mlsub.submission.manifest import Named, nearest
 
-_ROUND_FOLDER = re.compile(
-    r"(?:(?P<usage>training|hpc|rehearsal)(?:_results_v|-v))?v?(?P<round>\d+\.\d+)(?:\.0)?", re.IGNORECASE
-)
-
-
+#: A version in the name of a round's folder; with an underscore only where the name has other words.
+_VERSION = re.compile(r"(?:^|(?<=[-_]))v?(\d{1,3})(?:\.|(?<=[-_]v\d)_)(\d{1,3})(?:\.0)?(?=[-_]|$)", re.I | re.A)
+#: What else such a name may hold, besides a usage: words of repositories (``submissions_training_v3.1``), of their
+#: branches when they are downloaded (``training_results_v5.1-main``), and of people's own (``mlperf_training_5.1``).
+_BESIDE = {"mlperf", "mlcommons", "results", "result", "submissions", "submission", "round", "pre", "main", "master"}
 _PARTS = re.compile(r"([0-9]{1,18})|([^0-9]+)")
 #: HPC results lie one folder deeper than those of training, below one of these.
 SCALING_FOLDERS = ("strong", "weak")
@@ -49,7 +50,7 @@ class Place(msgspec.Struct, frozen=True):
 
 
 class InferredRound(msgspec.Struct, frozen=True):
-    """A round read off a folder's name."""
+    """A round read off the name of a folder, or off a manifest; ``folder`` is the name of either."""
 
     usage: str
     round: str
@@ -58,7 +59,19 @@ class InferredRound(msgspec.Struct, frozen=True):
 
 def names_round(folder: str) -> bool:
     """Whether a folder's name is that of a round."""
-    return _ROUND_FOLDER.fullmatch(folder) is not None
+    return named_round(folder) is not None
+
+
+def named_round(folder: str) -> InferredRound | None:
+    """The round that a folder is named like: one version, at most one usage, and words that go with them."""
+    before, *rest = _VERSION.split(folder, maxsplit=1)
+    if not rest:
+        return None
+    words = [word for word in re.split("[-_]", f"{before}-{rest[2]}".lower()) if word]
+    named = [word for word in words if word in usages()]
+    if len(named) > 1 or not set(words) <= {*_BESIDE, *named}:
+        return None
+    return InferredRound((*named, "training")[0], f"{rest[0]}.{rest[1]}", folder)
 
 
 def is_organisation(folder: Path) -> bool:
@@ -81,30 +94,43 @@ def too_deep(folder: Path) -> list[Path]:
 
 
 def locate(path: Path) -> Place:
-    """What a path is, by the layout around it: an organisation's folder is the one that holds ``results``."""
+    """What a path is, by the layout around it: an organisation's folder is the one that holds ``results``.
+
+    A part of ``results`` belongs to an organisation where ``systems`` lies beside that; without it the folder is like
+    any other: its logs are an entry alone, whatever the folders above are called.
+    """
     # Without "..", or the folders above would not be those the path lies in.
     path = Path(os.path.abspath(path))  # noqa: PTH100
     parents = path.parents
     if not is_folder(path):
         below = _below_results(path.parent)
         organisation = path.parents[below + 1] if below in (2, 3) and len(parents) > below + 2 else None
-        return Place(path, Target.LOG, organisation)
-    if is_organisation(path):
+        return Place(path, Target.LOG, organisation if organisation and _is_described(organisation) else None)
+    loose = any(path.glob("result_*.txt"))
+    if is_organisation(path) and not (loose and _holds_nothing(path)):
         return Place(path, Target.ORGANISATION, path)
-    if any(is_organisation(child) for child in folders(path)):
+    if any(is_organisation(child) or too_deep(child) for child in folders(path)):
         # Before anything that goes by names: organisations may lie in a folder called results.
         return Place(path, Target.ORGANISATIONS, None)
-    if path.name == "results":
+    if path.name == "results" and not (loose and not _is_described(path.parent)):
         return Place(path.parent, Target.ORGANISATION, path.parent)
-    if path.parent.name == "results":
+    if path.parent.name == "results" and not (loose and not _is_described(path.parent.parent)):
         return Place(path, Target.SYSTEM, path.parent.parent)
     below = _below_results(path)
-    if below in (2, 3) and len(parents) > below:
+    if below in (2, 3) and len(parents) > below and not (loose and not _is_described(parents[below])):
         target = Target.SCALING if below == 2 and path.name in SCALING_FOLDERS else Target.BENCHMARK
         return Place(path, target, parents[below])
-    if any(path.glob("result_*.txt")):
-        return Place(path, Target.BENCHMARK, None)
-    return Place(path, Target.NOTHING, None)
+    return Place(path, Target.BENCHMARK if loose else Target.NOTHING, None)
+
+
+def _is_described(organisation: Path) -> bool:
+    """Whether an organisation's folder has a place for system descriptions."""
+    return is_folder(organisation / "systems")
+
+
+def _holds_nothing(folder: Path) -> bool:
+    """Whether a folder laid out like an organisation's has neither descriptions nor results of any system."""
+    return not _is_described(folder) and not any(map(folders, folders(folder / "results")))
 
 
 def _below_results(path: Path) -> int:
@@ -120,7 +146,9 @@ def _below_results(path: Path) -> int:
 def infer_round(place: Place) -> InferredRound | None:
     """The round named by the nearest folder above the organisation (a folder of organisations counts itself).
 
-    Names inside ``results/`` are never looked at: ``n8_v5.0`` and ``TF2.0`` are names of real systems.
+    Where none is named like a round, it is that of the manifest of the organisation: in its folder, or beside or above
+    it; of loose runs that of the nearest manifest above. Names inside ``results/`` are never looked at: ``n8_v5.0`` and
+    ``TF2.0`` are names of real systems.
     """
     if place.organisation is not None:
         folders = list(place.organisation.parents)
@@ -132,11 +160,20 @@ def infer_round(place: Place) -> InferredRound | None:
         if inside is not None:
             folders = list(inside.parents)[1:]
     for folder in folders:
-        match = _ROUND_FOLDER.fullmatch(folder.name)
-        name = normalise_round(match["round"]) if match else None
-        if match and name:
-            return InferredRound((match["usage"] or "training").lower(), name, folder.name)
-    return None
+        if found := named_round(folder.name):
+            return found
+    near = manifest_near(place)
+    return InferredRound(near.usage, near.round, near.file.name) if near is not None else None
+
+
+def manifest_near(place: Place) -> Named | None:
+    """The manifest of what lies at a place, in its folder, beside it or above it; None where there is none."""
+    if place.organisation is not None:
+        return nearest((place.organisation, *place.organisation.parents), (place.organisation.name,))
+    if place.target is Target.ORGANISATIONS:
+        inside = [child.name for child in folders(place.path) if is_organisation(child)]
+        return nearest((place.path, *place.path.parents), inside)
+    return nearest(place.path.parents)
 
 
 def folders(path: Path) -> list[Path]:

@@ -29,13 +29,17 @@ class EntryFiles(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OrganisationFiles(msgspec.Struct, frozen=True, kw_only=True):
-    """The files of one organisation, and what is wrong with how they lie."""
+    """The files of one organisation, and what is wrong with how they lie.
+
+    ``explained`` are paths below its folder that a finding already speaks of.
+    """
 
     name: str
     folder: Path
     entries: tuple[EntryFiles, ...]
     descriptions: tuple[Path, ...]
     findings: tuple[Finding, ...]
+    explained: frozenset[str] = frozenset()
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,9 +52,14 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     in_tree: bool = True
 
     @property
+    def undescribed(self) -> bool:
+        """Whether an entry of a tree has no description that can be read."""
+        return self.in_tree and (self.description is None or self.description.content is None)
+
+    @property
     def division(self) -> str | None:
-        """The division the description states; where there is none, what the logs agree on."""
-        if self.description is not None:
+        """The division the description states; where no description can be read, what the logs agree on."""
+        if self.description is not None and self.description.content is not None:
             return self.description.division
         named = {log.division for log in self.logs}
         return named.pop() if len(named) == 1 else None

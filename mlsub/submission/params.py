@@ -170,32 +170,38 @@ def _flags(text: str, name: str, round_: Round, *, ended: bool) -> Flags:
         elif word in known:
             problems.append(_badly_ended(name, number, word, ended=ended))
         elif line.strip():
-            problems.append(_unknown(name, number, line.strip(), round_))
+            problems.append(_unknown(name, number, line.strip(), round_, ended=ended))
     return Flags(**dict.fromkeys(found, name), findings=tuple(problems[:10]))
 
 
 def _badly_ended(name: str, line: int, word: str, *, ended: bool) -> Finding:
-    end = r"\n" if ended else ""
     return finding(
         "params.line-end",
         name,
         f"The checker of this round does not read the flag {word}, because of its line ending",
         line=line,
         expected="a line feed at the end of the line" if ended else "a last line, without a line feed at its end",
-        fix=f"Write the file with: printf '{word}{end}' > {FILE}",
+        fix=_written(word, ended=ended),
     )
 
 
-def _unknown(name: str, line: int, word: str, round_: Round) -> Finding:
+def _written(word: str, *, ended: bool) -> str:
+    end = r"\n" if ended else ""
+    return f"Write the file with: printf '{word}{end}' > {FILE}"
+
+
+def _unknown(name: str, line: int, word: str, round_: Round, *, ended: bool) -> Finding:
     known = round_.checker_flags
     other = next((flag for flag in known if flag.replace("_", "-") == word.replace("_", "-")), None)
     close = [other] if other else get_close_matches(word[:80], known, n=1)
-    asked = "--rcp-bert-train-samples" if word.replace("_", "-") == "rcp-bert-train-samples" and not close else None
+    hint = f"Did you mean {close[0]}? {_written(close[0], ended=ended)}" if close else None
+    if hint is None and word.replace("_", "-") == "rcp-bert-train-samples":
+        hint = "Give --rcp-bert-train-samples on the command line."
     return finding(
         "params.unknown-flag",
         name,
         line=line,
         expected=f"one of {', '.join(known)}" if len(known) > 1 else ", ".join(known),
         actual=readable(word[:80]),
-        fix=f"Did you mean {close[0]}?" if close else asked and f"Give {asked} on the command line.",
+        fix=hint,
     )

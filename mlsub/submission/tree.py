@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from mlsub.findings import Finding
-from mlsub.rounds import Round, every_benchmark, rounds_with
-from mlsub.rules.catalogue import finding
-from mlsub.submission.locate import SCALING_FOLDERS, is_folder, is_organisation
+from mlsub.rounds import Round, every_benchmark, wrong_round
+from mlsub.rules.catalogue import FIX, finding
+from mlsub.submission.locate import SCALING_FOLDERS, folders, is_folder, is_organisation
 from mlsub.submission.model import EntryFiles, OrganisationFiles
 from mlsub.submission.params import read_flags
 from mlsub.submission.patterns import RESULT_PATTERN, finds_others
+from mlsub.submission.remedies import (
+    OTHER_NAMES,
+    logs_in,
+    of_missing_description,
+    of_missing_folder,
+    plain_name,
+    renamed_benchmark,
+)
 
 PRUNED_RESULTS = "pruned_results"
-#: Names of other rounds and of frameworks that people use for a benchmark.
-OTHER_NAMES = {
-    "resnet50": "resnet",
-    "rn50": "resnet",
-    "imageclassification": "resnet",
-    "singlestagedetector": "ssd",
-    "objectdetection": "maskrcnn",
-    "languagemodel": "bert",
-    "recommendation": "dlrm",
-    "speechrecognition": "rnnt",
-    "imagesegmentation": "unet3d",
-    "3dunet": "unet3d",
-    "unet": "unet3d",
-}
 
 
 class TreeReader:
@@ -41,12 +34,13 @@ class TreeReader:
         self.prefix = prefix
         self.round = round_
         self.findings: list[Finding] = []
+        self.explained: set[str] = set()
 
     def organisation(self) -> OrganisationFiles:
         """The whole tree."""
         entries: list[EntryFiles] = []
         if not is_organisation(self.folder) or not is_folder(self.folder / "results"):
-            self._add("tree.results-missing", "results")
+            self._add_missing_folder("tree.results-missing", "results")
         else:
             for system in self._folders(self.folder / "results"):
                 entries.extend(self._system(system))
@@ -80,6 +74,7 @@ class TreeReader:
             entries=tuple(entries),
             descriptions=tuple(descriptions),
             findings=tuple(self.findings),
+            explained=frozenset(self.explained),
         )
 
     def _descriptions(self, systems: Collection[str] = ()) -> list[Path]:
@@ -95,6 +90,8 @@ class TreeReader:
         """A folder under results/, hidden or not: the official checker takes each for a system."""
         below = self._scaling if self.round.scaling_folders else self._benchmark
         known = len(self.findings)
+        if logs := logs_in(folder):
+            self._add_without_system(folder, logs)
         entries = [entry for child in self._folders(folder) for entry in below(child)]
         if not entries and not any(found.rejects for found in self.findings[known:]):
             self._look_as_for_a_system(folder)
@@ -137,21 +134,32 @@ class TreeReader:
     def _look_for_descriptions(self, systems: set[str]) -> None:
         """Every system with results needs a description of its name."""
         if not is_folder(self.folder / "systems"):
-            self._add("tree.systems-missing", "systems")
+            self._add_missing_folder("tree.systems-missing", "systems")
             return
-        for system in sorted(systems):
-            if not _is_there(self.folder / "systems" / f"{system}.json"):
-                self._add_missing_description(system)
+        missing = [name for name in sorted(systems) if not _is_there(self.folder / "systems" / f"{name}.json")]
+        used = {folder.name for folder in folders(self.folder / "results")} - set(missing)
+        unused = {file.name.removesuffix(".json"): None for file in self._descriptions()}
+        unused = {name: None for name in unused if name not in used}
+        for system in missing:
+            meant, fix = of_missing_description(self.folder, system, unused, only=len(missing) == 1)
+            if meant is not None:
+                unused.pop(meant)
+                self.explained.add(f"systems/{meant}.json")
+            if system.startswith("."):
+                self.explained.add(f"results/{system}")
+            self._add(
+                "tree.system-description-missing",
+                f"systems/{system}.json",
+                expected=f"systems/{system}.json",
+                actual=f"systems/{meant}.json" if meant else "no file of a similar name",
+                fix=fix,
+            )
 
-    def _add_missing_description(self, system: str) -> None:
-        names = [file.name.removesuffix(".json") for file in self._descriptions()]
-        close = get_close_matches(system, names, n=1)
-        self._add(
-            "tree.system-description-missing",
-            f"systems/{system}.json",
-            expected=f"systems/{system}.json",
-            actual=f"systems/{close[0]}.json" if close else "no file of a similar name",
-        )
+    def _add_missing_folder(self, rule: str, name: str) -> None:
+        found = of_missing_folder(self.folder, name, self.round.benchmarks)
+        if found is not None:
+            self.explained.add(found[0])
+        self._add(rule, name, actual=f"a folder {found[0]}" if found else None, fix=found[1] if found else None)
 
     def _benchmark(self, folder: Path, scaling_type: str | None = None) -> list[EntryFiles]:
         if folder.name not in self.round.benchmarks:
@@ -162,7 +170,8 @@ class TreeReader:
         children = self._children(folder)
         results = tuple(child for child in children if fnmatchcase(child.name, RESULT_PATTERN))
         strays = tuple(child.name for child in children if child not in results and not child.name.startswith("."))
-        self._look_for_stray_logs(folder, [folder / name for name in strays])
+        if results:  # Where there are none, the finding on their number says where they are.
+            self._look_for_stray_logs(folder, [folder / name for name in strays])
         if not results and self.round.empty_folder_ignored:
             self._add(
                 "entry.empty-folder",
@@ -184,8 +193,34 @@ class TreeReader:
             )
         ]
 
+    def _add_without_system(self, folder: Path, logs: int) -> None:
+        """Logs right below a folder of results: the folder of the system is missing, or that of the benchmark."""
+        place = self._relative(folder)
+        name = folder.name if folder.name in self.round.benchmarks else "<benchmark>"
+        system = "<system>" if folder.name in self.round.benchmarks else folder.name
+        missing = "system" if system == "<system>" else "benchmark"
+        self._add(
+            "tree.stray-logs",
+            place,
+            f"Result logs are in results/{folder.name}, without the folder of the {missing}",
+            expected=f"results/{system}/{name}/{RESULT_PATTERN}",
+            actual=f"{logs} logs",
+            fix=f"Move the logs to results/{system}/{name}/.",
+        )
+
     def _add_unknown_benchmark(self, folder: Path) -> None:
         known = self.round.benchmarks
+        if any(child.name in known and logs_in(child) for child in folders(folder)):
+            above = self._relative(folder.parent)
+            self._add(
+                "tree.unknown-benchmark",
+                self._relative(folder),
+                "The folder of a system is one folder too deep",
+                expected=f"results/{folder.name}",
+                actual=self._relative(folder),
+                fix=f"Move the folders of the systems one folder up: mv {above}/* results/",
+            )
+            return
         self._add(
             "tree.unknown-benchmark",
             self._relative(folder),
@@ -198,17 +233,16 @@ class TreeReader:
     def _remedy(self, name: str) -> str | None:
         """A benchmark of another round is more likely to be checked by the wrong round than to have the wrong name."""
         known = self.round.benchmarks
-        plain = re.sub(r"[-_ ]", "", name.lower())
-        every = tuple(dict.fromkeys((*known, *every_benchmark(self.round.usage))))
-        meant = (
-            name
-            if rounds_with(name)
-            else OTHER_NAMES.get(plain) or next(iter(get_close_matches(plain, every, n=1)), "")
-        )
-        if meant in known:
-            return f"Did you mean {meant}? Rename the folder."
-        rounds = rounds_with(meant)
-        return f"{meant} is a benchmark of {rounds}: check that the round is right (--round)." if rounds else None
+        if wrong := wrong_round(self.round, name):
+            return wrong
+        certain = renamed_benchmark(name, known)
+        if certain is not None:
+            return f"Did you mean {certain}? Rename the folder; {FIX} does it."
+        plain = plain_name(name)
+        every = {plain_name(other): other for other in (*every_benchmark(self.round.usage), *known)}
+        close = get_close_matches(plain, every, n=1)
+        meant = OTHER_NAMES.get(plain) or (every[close[0]] if close else "")
+        return f"Did you mean {meant}? Rename the folder." if meant in known else wrong_round(self.round, meant)
 
     def _look_for_stray_logs(self, folder: Path, strays: list[Path]) -> None:
         for stray in strays:

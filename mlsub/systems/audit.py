@@ -14,7 +14,7 @@ from mlsub.systems.facts import count
 from mlsub.systems.fields import fields
 from mlsub.systems.lines import Lines
 from mlsub.systems.names import find, registry, slips, spellings
-from mlsub.systems.values import expected_of, is_empty, is_meaningful, is_placeholder, is_unsaid
+from mlsub.systems.values import expected_of, is_empty, is_meaningful, is_placeholder, is_unsaid, owed
 
 #: Where an Open entry explains what it did otherwise.
 _NOTES = "notes"
@@ -67,16 +67,19 @@ def _silence(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:
         message = "The notes of an Open entry do not say how it differs from Closed"
         yield lines.finding("system.open-notes", _NOTES, message, actual=show(content[_NOTES]))
     if held:
-        yield _listing("system.placeholder", lines, held, "Fields contain a placeholder")
+        yield _listing("system.placeholder", lines, held, "Fields contain a placeholder", content)
     table = fields()
     empty = [n for n in table.required if n not in table.may_be_empty and n in content and is_empty(content[n])]
     if empty:
-        yield _listing("system.empty-value", lines, empty, "Required fields are empty")
+        yield _listing("system.empty-value", lines, empty, "Required fields are empty", content)
 
 
-def _listing(rule: str, lines: Lines, names: list[str], message: str) -> Finding:
+def _listing(rule: str, lines: Lines, names: list[str], message: str, content: dict[str, Any]) -> Finding:
     shown = ", ".join(name[:60] for name in names[:_MOST_SHOWN]) + (", …" if len(names) > _MOST_SHOWN else "")
-    return lines.finding(rule, names[0], message, actual=shown)
+    definite = [f"{name}: {what}" for name in names if (what := owed(name, content)) is not None]
+    fix = 'Fill them in. Write "N/A" where there is nothing to say'
+    fix += f", but not in {'; '.join(definite)}." if definite else "."
+    return lines.finding(rule, names[0], message, actual=shown, fix=fix)
 
 
 def _meaning(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:

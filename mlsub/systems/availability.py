@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from functools import lru_cache
 
 from mlsub.io.data import shipped
+from mlsub.rounds import Statuses
 
 #: No status is longer; what is cut off could make no difference.
 _LONGEST = 80
@@ -23,6 +24,15 @@ def aliases() -> dict[str, str]:
 def category(status: str) -> str | None:
     """The category of a status, None where it is unknown; case and the number of blanks never count."""
     return aliases().get(_plain(status)) if len(status) <= _LONGEST else None
+
+
+def exact_status(status: str, statuses: Statuses) -> str | None:
+    """The spelling that the round wants of a status that is known by another; None where it is right, or unknown."""
+    if statuses.allow(status):
+        return None
+    means = category(status) or ""
+    fitting = [name for name in statuses.one_of if category(name) == means]
+    return next((name for name in fitting if name.lower() == means.lower()), next(iter(fitting), None))
 
 
 def shown(status: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from difflib import get_close_matches
 from pathlib import Path
@@ -13,11 +14,13 @@ import msgspec
 from mlsub.findings import Finding
 from mlsub.io.show import show
 from mlsub.rounds import Round, Statuses
-from mlsub.rules.catalogue import finding
+from mlsub.rules.catalogue import FIX, finding
 from mlsub.rules.isolate import reviewed
 from mlsub.systems.audit import audit, audit_status
+from mlsub.systems.availability import exact_status
 from mlsub.systems.fields import fields
 from mlsub.systems.lines import Lines
+from mlsub.systems.values import owed
 
 #: Larger files are no system descriptions; real ones are below 20 KiB.
 MAX_BYTES = 1 << 22
@@ -102,15 +105,30 @@ def _parse(raw: bytes, path: str) -> tuple[dict[str, Any], list[str], Finding | 
     try:
         content = json.loads(raw.decode("utf-8"), object_pairs_hook=collect)
     except (RecursionError, ValueError) as error:
-        line, reason = None, "nested too deeply" if isinstance(error, RecursionError) else str(error)[:80]
-        if isinstance(error, json.JSONDecodeError):
-            line, reason = error.lineno, error.msg
-        return {}, [], finding("system.not-json", path, "The file is not JSON", line=line, actual=reason)
+        line, reason, fix = None, "nested too deeply" if isinstance(error, RecursionError) else str(error)[:80], None
+        if raw.startswith(BOM_UTF8):
+            line, fix = 1, f"Remove the byte order mark; {FIX} does it."
+        elif isinstance(error, json.JSONDecodeError):
+            line, reason, fix = *_place(error), _json_fix(error)
+        return {}, [], finding("system.not-json", path, "The file is not JSON", line=line, actual=reason, fix=fix)
     if not isinstance(content, dict):
         kind = {list: "a list", str: "a text", type(None): "null"}.get(type(content), "a number")
         message = "The system description is not an object with fields"
         return {}, [], finding("system.not-object", path, message, line=1, expected="an object", actual=kind)
     return content, duplicates, None
+
+
+def _place(error: json.JSONDecodeError) -> tuple[int, str]:
+    """The line of the error, and what is wrong there: a comma too many is named as such by every Python."""
+    before = error.doc[: error.pos].rstrip()
+    if before.endswith(",") and error.doc[error.pos :].lstrip()[:1] in ("}", "]", ","):
+        return before.count("\n") + 1, "a comma with nothing after it"
+    return error.lineno, error.msg
+
+
+def _json_fix(error: json.JSONDecodeError) -> str | None:
+    line, reason = _place(error)
+    return f"Remove the last comma of line {line}." if reason.startswith("a comma") else None
 
 
 def _official(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:
@@ -125,12 +143,17 @@ def _official(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:
                 f"The required field {name} is missing",
                 expected=name,
                 actual=f"a field named {show(close)}" if close else "no such field",
-                fix=f"Rename {close} to {name}." if close else None,
+                fix=f"Rename {close} to {name}." if close else _missing(name, content),
             )
     for name in fields().text:
         if name in content and not isinstance(content[name], str):
             message = f"The field {name} is not text"
             yield lines.finding("system.field-not-text", name, message, expected="text", actual=show(content[name]))
+
+
+def _missing(name: str, content: dict[str, Any]) -> str:
+    what = owed(name, content)
+    return f"Add the field: {what}." if what else 'Add the field, with "N/A" if there is nothing to say.'
 
 
 def _status(content: dict[str, Any], lines: Lines, statuses: Statuses) -> Iterator[Finding]:
@@ -139,11 +162,13 @@ def _status(content: dict[str, Any], lines: Lines, statuses: Statuses) -> Iterat
     value = content["status"]
     plain = {name.lower(): name for name in statuses.one_of}
     close = get_close_matches(value[:80].strip().lower(), plain, n=1, cutoff=0.5) if isinstance(value, str) else []
+    exact = exact_status(value, statuses) if isinstance(value, str) else None
+    fix = f"Write {plain[close[0]]} if that is what you mean." if close else None
     yield lines.finding(
         "system.status",
         "status",
         "The status is none of those the round knows",
         expected=f"one of {', '.join(statuses.one_of)}",
         actual=show(value),
-        fix=f"Write {plain[close[0]]} if that is what you mean." if close else None,
+        fix=f"Write {exact}; {FIX} does it." if exact else fix,
     )

@@ -75,6 +75,25 @@ def expected_of(field: Field) -> str:
     return f"a whole number of at least {field.least}" if field.least else "a whole number"
 
 
+def owed(name: str, content: dict[str, Any]) -> str | None:
+    """What a field has to say even where there is nothing to say elsewhere; None where "N/A" is an answer."""
+    if name == "accelerator_model_name":
+        number = content.get("accelerators_per_node")
+        return None if number in ("0", 0) or is_unsaid(number) else "the model, as there are accelerators"
+    if name in _OWED:
+        return _OWED[name]
+    field = fields().fields.get(name)
+    return expected_of(field) if field is not None and field.must else None
+
+
+#: Fields that decide what a result counts for.
+_OWED = {
+    "submitter": "the name of the organisation",
+    "division": "closed or open",
+    "status": "Available on-premise, Available cloud, Preview, or Research, Development, or Internal (RDI)",
+}
+
+
 def is_meaningful(field: Field, value: Any) -> bool:
     """Whether a value is one of the field's kind.
 

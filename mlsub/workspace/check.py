@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from mlsub.findings import Finding, Verdict
+from mlsub.judge.entry import COPIED
 from mlsub.judge.log import LogTask
 from mlsub.judge.package import Package, judge_package, list_packages, single_log
 from mlsub.judge.pool import judge_logs
@@ -108,7 +109,8 @@ def _run(job: _Job, settings: Settings) -> Checked:
     parts = [judge_package(package, by_path, job.round, settings.convergence) for package in packages]
     parts += [single_log(path, by_path[path.relative_to(root).as_posix()]) for path in singles]
     findings = [f for part in parts for f in part.findings]
-    findings += reviewed("entry.same-log-twice", ".", lambda: audit_same_runs(reports))
+    copies = {f.path for f in findings if f.message == COPIED}
+    findings += reviewed("entry.same-log-twice", ".", lambda: audit_same_runs(reports, copies))
     official = _official([part.official for part in parts])
     if official is Verdict.NOT_CHECKED and not any(f.rejects for f in findings):
         findings.append(_nothing_there(job.places))

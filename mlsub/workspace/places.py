@@ -7,7 +7,7 @@ folder of rounds. Its round is the one asked for, else the one that a folder abo
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -20,6 +20,10 @@ from mlsub.judge.pool import Progress
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round, usages
 from mlsub.rules.catalogue import finding
 from mlsub.submission.locate import Place, Target, infer_round, is_folder, is_organisation, locate, names_round
+from mlsub.submission.remedies import of_names
+
+#: Folders of one that are looked into for organisations that lie deeper.
+_MOST_LOOKED_AT = 20
 
 
 class Settings(msgspec.Struct, frozen=True):
@@ -39,7 +43,7 @@ class Settings(msgspec.Struct, frozen=True):
 
 
 class Found(msgspec.Struct, frozen=True):
-    """A place and its round; ``inferred_from`` is the folder whose name gave the round, None where it was asked for."""
+    """A place and its round; ``inferred_from`` is the folder or manifest that gave it, None where it was asked for."""
 
     place: Place
     round: Round
@@ -150,14 +154,40 @@ def _no_round(where: str, known: Sequence[str]) -> Finding:
         "check.no-round",
         where,
         expected=f"--round with one of {', '.join(known)}",
-        actual="no folder named vX.Y, X.Y or training_results_vX.Y",
+        actual="no folder named like vX.Y or training_vX.Y, and no submission.yaml beside it",
     )
 
 
 def _nothing_in(place: Place) -> Finding:
+    deep = None if names_round(place.path.name) else next(_deeper(place.path, 3), None)
+    if deep is not None:
+        inner = deep.relative_to(place.path.parent).as_posix()
+        steps = len(deep.relative_to(place.path).parts)
+        return finding(
+            "check.no-logs",
+            ".",
+            f"The files of {deep.name} are {steps} folders too deep",
+            expected=f"{place.path.name}/results",
+            actual=f"{inner}/results",
+            fix=f"Move what {inner} contains up: mv {inner}/* {place.path.name}/. Or check {inner} itself.",
+        )
+    there = _names(place.path)
     return finding(
-        "check.no-logs", ".", f"There is neither a result log nor an organisation in {place.path.name}", actual="none"
+        "check.no-logs",
+        ".",
+        f"There is neither a result log nor an organisation in {place.path.name}",
+        actual="none",
+        fix=of_names(there),
     )
+
+
+def _deeper(folder: Path, levels: int) -> Iterator[Path]:
+    """The organisations' folders some levels down."""
+    for child in _folders(folder)[:_MOST_LOOKED_AT] if levels else []:
+        if is_organisation(child):
+            yield child
+        else:
+            yield from _deeper(child, levels - 1)
 
 
 def _no_such_path(path: Path) -> Finding:

@@ -12,7 +12,7 @@ from mlsub.io.errors import MlsubError
 from mlsub.judge.log import LogTask
 from mlsub.judge.pool import judge_logs
 from mlsub.log.report import LogReport
-from mlsub.rounds import Round
+from mlsub.rounds import Round, wrong_round
 from mlsub.submission.locate import infer_round, is_folder, locate
 from mlsub.workspace.places import Settings, in_one_line, known_round
 
@@ -97,5 +97,6 @@ def one_benchmark(logs: Sequence[LogReport], round_: Round) -> str:
     if len(named) > 1:
         raise MlsubError(f"The runs are of {len(named)} benchmarks ({', '.join(named[:5])}). Name those of one.")
     if named[0] not in round_.benchmarks:
-        raise MlsubError(f"{named[0]} is not a benchmark of {round_.title}; {_close(named[0], round_.benchmarks)}")
+        hint = wrong_round(round_, named[0]) or _close(named[0], round_.benchmarks)
+        raise MlsubError(f"{named[0]} is not a benchmark of {round_.title}; {hint}")
     return named[0]

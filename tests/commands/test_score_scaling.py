@@ -41,7 +41,7 @@ def test_the_headline_has_the_factor_of_a_file_only_and_what_is_expected_stands_
     assert (score["expected"], score["expected_scaling"]) == (12.0 * factor, factor)
     checked, scored = run("check", "-v", tree.folder).stdout, run("score", tree.folder).stdout
     assert "expected" in checked and "12.000000  12.050679" in checked, "the word minutes means the same"
-    assert "If there is no scaling.json, mlsub score --write-scaling writes it" in checked
+    assert "If there is no scaling.json, mlsub score PATH --write-scaling writes it" in checked
     assert " 12.000    12.051  accepted" in scored
     assert "--write-scaling writes a missing scaling.json" in scored
     run("score", tree.folder, "--write-scaling")

@@ -35,9 +35,10 @@ GIVEN = [
     ("-o -", "text", {}),
     ("--format github -o - --format sarif -o x", "github", {"x": "sarif"}),
 ]  # fmt: skip
+TWO_FORMATS = "Standard output has one format, and json and text would go there. Give one an -o FILE."
 REFUSED = {
-    "--format json --format text": "and json and text would go there. Give one an -o FILE.",
-    "--format json -o - --format text": "and json and text would go there. Give one an -o FILE.",
+    "--format json --format text": TWO_FORMATS,
+    "--format json -o - --format text": TWO_FORMATS,
     "--format github -o x.sarif": "Write --format sarif -o x.sarif, and last --format github for standard output.",
     "-o x -o x": "-o x is given twice.",
 }

@@ -144,19 +144,19 @@ DEFECTS: dict[str, tuple[str, Logs, str, str]] = {
         "3.0",
         lambda: [*resnet(*[SLOW] * 4), log_of("resnet", 2048, SLOW)],
         "rcp.batch-size",
-        "The runs do not agree on one batch size and one benchmark",
+        "The runs do not agree on one batch size",
     ),
     "a run without a batch size": (
         "3.0",
         lambda: [*resnet(*[SLOW] * 4), log_of("resnet", None, SLOW)],
         "rcp.batch-size",
-        "The runs do not agree on one batch size and one benchmark",
+        "The runs do not agree on one batch size",
     ),
     "no batch size at all": (
         "1.0",
         lambda: [log_of("resnet", None, SLOW)] * 5,
         "rcp.batch-size",
-        "The runs do not agree on one batch size and one benchmark",
+        "The runs do not agree on one batch size",
     ),
     "a batch size that is not a number": (
         "1.0",
@@ -168,7 +168,7 @@ DEFECTS: dict[str, tuple[str, Logs, str, str]] = {
         "3.0",
         lambda: [*resnet(*[SLOW] * 4), log_of("ssd", SIZE, SLOW)],
         "rcp.batch-size",
-        "The runs do not agree on one batch size and one benchmark",
+        "The logs are of several benchmarks",
     ),
     "a benchmark the round does not have": (
         "3.0",

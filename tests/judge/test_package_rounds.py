@@ -174,7 +174,7 @@ def test_the_status_of_a_system_is_one_the_round_knows(
 def test_a_misspelled_status_gets_a_did_you_mean(tmp_path: Path) -> None:
     report = mlsub.check(make_round(tmp_path, "5.1", "flux1", status="available on-premise"), jobs=1)
     (found,) = [finding for finding in report.findings if finding.rule == "system.status"]
-    assert found.fix == "Write Available on-premise if that is what you mean."
+    assert found.fix == "Write Available on-premise; mlsub fix PATH --write does it."
 
 
 @pytest.mark.parametrize(("round_name", "checked"), [("0.6", False), ("0.7", False), ("1.0", True)])

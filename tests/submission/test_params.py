@@ -159,14 +159,17 @@ def test_each_file_is_told_once(tmp_path: Path) -> None:
     known.of(other)
     (finding,) = known.findings()
     assert (finding.rule, finding.line, finding.actual) == ("params.unknown-flag", 1, "rcp-bypas")
-    assert finding.fix == "Did you mean rcp-bypass?"
+    assert finding.fix == "Did you mean rcp-bypass? Write the file with: printf 'rcp-bypass' > package_checker_params"
 
 
 def test_from_v40_the_spelling_counts(tmp_path: Path) -> None:
     """The official checker compares with rcp-bypass; a verdict must not hang on a line that it does not know."""
     known = files(tmp_path, "5.1")
     assert known.of(tree(tmp_path, BENCHMARK, "rcp_bypass\n")).rcp_bypass is None
-    assert known.findings()[0].fix == "Did you mean rcp-bypass?"
+    assert (
+        known.findings()[0].fix
+        == "Did you mean rcp-bypass? Write the file with: printf 'rcp-bypass' > package_checker_params"
+    )
 
 
 @pytest.mark.parametrize("content", [b"\0" * 100_000, b"\xff\xfe\n" * 40, b"a" * 60_000])

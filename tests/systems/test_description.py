@@ -84,9 +84,9 @@ def test_a_file_that_is_no_description_rejects_with_one_finding(name: str, tmp_p
     assert outcome.findings[0]["path"] == PATH
     (system,) = outcome.report["systems"]
     assert (system["path"], system["organisation"], system["official"]) == (PATH, "ACME", "rejected")
-    # What division the entry is of, nobody knows: it cannot stand without its description.
+    # The division is what the logs agree on; the entry cannot stand without its description.
     entry = outcome.report["entries"][0]
-    assert (entry["division"], entry["official"]) == (None, "rejected")
+    assert (entry["division"], entry["official"]) == ("closed", "rejected")
 
 
 @pytest.mark.parametrize("content", ["{}", '{"division": "closed"}'])

@@ -36,8 +36,9 @@ def command(asked: Asked, write: bool, wanted: tuple[str, ...], truncate: bool, 
     """Propose repairs that need no knowledge of the run; make them with --write.
 
     Repairs duplicate keys of equal value, spellings of the status, names of results, benchmark folders and
-    descriptions, byte order marks, CR LF, trailing blanks, and records that only repeat one of a key that must appear
-    once. Changes no number, and nothing that would make the official verdict worse. --format diff is for git apply.
+    descriptions, logs one folder too deep, byte order marks, CR LF, trailing blanks, and records that only repeat one
+    of a key that must appear once. Changes no number, and nothing that would make the official verdict worse. Lists
+    what it cannot repair, with what to do. --format diff is for git apply.
 
     --truncate removes framework output from the middle of logs above 100 MiB; the rules allow it only for those.
     Head, tail and every line with a record stay; one line says what was left out.
@@ -64,7 +65,7 @@ def command(asked: Asked, write: bool, wanted: tuple[str, ...], truncate: bool, 
         answer = Fix(written=write, plans=tuple(plan.answer for plan in plans))
         changes = [plan.changes for plan in plans]
         Target("fix", format_).write(answer, lambda: document_of(answer, changes))
-    left = any(plan.answer.not_touched or (plan.changes and not write) for plan in plans)
+    left = any(plan.answer.not_repaired or (plan.changes and not write) for plan in plans)
     sys.exit(2 if problems else int(left))
 
 

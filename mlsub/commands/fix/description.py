@@ -14,7 +14,7 @@ from mlsub.commands.fix.model import ALL, DUPLICATE, STATUS, Repair, Repaired
 from mlsub.commands.fix.text import edited, fix_text, lines_of
 from mlsub.io.errors import MlsubError
 from mlsub.rounds import Statuses
-from mlsub.systems.availability import category
+from mlsub.systems.availability import exact_status
 
 _WORD = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
 _MAX_DEPTH = 64
@@ -99,15 +99,6 @@ def _strip(text: str, at: int) -> int:
     while text[at - 1] in " \t\r\n":
         at -= 1
     return at
-
-
-def exact_status(status: str, statuses: Statuses) -> str | None:
-    """The spelling that the round wants of a status that is known by another; None where it is right, or unknown."""
-    if statuses.allow(status):
-        return None
-    means = category(status) or ""
-    fitting = [name for name in statuses.one_of if category(name) == means]
-    return next((name for name in fitting if name.lower() == means.lower()), next(iter(fitting), None))
 
 
 class Member(msgspec.Struct, frozen=True):

@@ -118,14 +118,27 @@ def show(of: tuple[Round, str, str], target: Target) -> None:
     target.write(table, lambda: table_document(table))
 
 
-@command.command("keys", example="mlsub rules keys bert --round 5.1")
+@command.command("keys", example="mlsub rules keys llama31_8b --check hyperparameters.yaml")
 @_one_benchmark
+@click.option("--check", "file", metavar="FILE", help="Check the hyperparameters in FILE, YAML or JSON, instead.")
 @output_options("rules keys")
-def keys(of: tuple[Round, str, str], target: Target) -> None:
+def keys(of: tuple[Round, str, str], file: str | None, target: Target) -> None:
     """Show what a training code of BENCHMARK must log and may log, in the order of a run.
 
-    Exit status: 0, or 2 for an unknown name.
+    With --check, show everything that the rules have against the hyperparameters of a run before it is trained: what is
+    missing, misspelled or not allowed.
+
+    Exit status: 0; with --check 1 if the rules would reject the run; 2 for an unknown name or an unreadable FILE.
     """
+    if file is not None:
+        from pathlib import Path
+
+        from mlsub.commands.rules.check import key_check
+        from mlsub.commands.rules.document import check_document
+
+        checked = key_check(*of, Path(file))
+        target.write(checked, lambda: check_document(checked), "check")
+        sys.exit(1 if checked.errors else 0)
     from mlsub.commands.rules.document import keys_document
     from mlsub.commands.rules.keys import key_list
 

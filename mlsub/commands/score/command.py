@@ -71,7 +71,7 @@ def command(
 def _write_scaling(reports: Sequence[Report]) -> None:
     """Write the expected factors into the folders of their entries, each file whole or not at all.
 
-    A ``scaling.json`` that is there is the review committee's word and stays; an entry that needs none gets none.
+    A ``scaling.json`` that is there stays, for it may be the review committee's; an entry that needs none gets none.
 
     Raises:
         MlsubError: a file cannot be written; those before it are there.

@@ -12,7 +12,7 @@ from typing import BinaryIO, Generic, TypeVar
 
 import msgspec
 
-from mlsub.findings import Finding
+from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.present.terminal import Progress
 from mlsub.rules.catalogue import finding
@@ -34,11 +34,13 @@ class RefusedError(Exception):
 
     Attributes:
         findings: why; at least one.
+        official: the verdict of the check, where it came to that.
     """
 
-    def __init__(self, *findings: Finding) -> None:
+    def __init__(self, *findings: Finding, official: Verdict | None = None) -> None:
         super().__init__(findings[0].message)
         self.findings = findings
+        self.official = official
 
 
 def unsafe(path: str, problem: str, target: str | None = None) -> RefusedError:

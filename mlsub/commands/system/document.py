@@ -21,6 +21,7 @@ from mlsub.present.document import (
     said,
     section,
 )
+from mlsub.present.entries import read_off
 from mlsub.present.findings import View, answer
 from mlsub.present.verdict import verdict_line
 from mlsub.submission.report import Report, SystemResult, choose
@@ -116,7 +117,7 @@ def _rules(checked: Checked) -> tuple[str, str]:
     """By which rules a description was checked, and how that is known."""
     how = {
         "given": "",
-        "folder": f" (read off the folder {checked.round_from})",
+        "folder": read_off(checked.round_from or ""),
         "newest": " (the newest round, which asks most; --round names another)",
     }
     return f"{checked.usage} v{checked.round}", how[checked.how]

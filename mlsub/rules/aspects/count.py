@@ -8,6 +8,7 @@ from typing import Any
 from mlsub.io.show import show
 from mlsub.log.event import Event
 from mlsub.rules.aspects.base import Aspect, Case, Flaw, KeyOutcome, LogSoFar, Test
+from mlsub.rules.catalogue import FIX
 from mlsub.rules.model import KeyRule
 
 _SHOWN_VALUES = 5
@@ -79,7 +80,7 @@ class Repeated(Aspect):
             places = ", ".join(map(str, out.lines)) + (", …" if out.count > len(out.lines) else "")
             message = f"{self.rule.title} appears more than once, each time with the same value"
             found = f"{out.count} times (lines {places})"
-            fix = "Log it from one process only; repeats of the same value are tolerated."
+            fix = f"Log it from one process only. {FIX} removes repeats on which nothing depends."
             yield Flaw(self.name, out.lines[1], message, "exactly once", found, fix, warning=True)
 
 

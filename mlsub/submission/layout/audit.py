@@ -18,10 +18,11 @@ MAX_BYTES = 50 * 1024 * 1024
 #: The usages whose submission rules ask for code; a rehearsal runs code that everybody has.
 CODE_USAGES = ("training", "hpc")
 _TOP = ("systems", "benchmarks", "results")
-#: Besides those of the rules: papers, and what the official tools read or write there.
+#: Besides those of the rules: papers, a manifest, and what the official tools read or write there.
 _WELCOME = re.compile(
     r"(readme|licen[cs]|copying|copyright|notice|contributing|citation|changelog|security|codeowners).*"
-    r"|package_checker_params|(package|repo|compliance|system_desc|rcp)_check.*|.*summar.*\.(csv|json|log|md|txt)",
+    r"|package_checker_params|(package|repo|compliance|system_desc|rcp)_check.*|.*summar.*\.(csv|json|log|md|txt)"
+    r"|submission\.ya?ml",
     re.IGNORECASE,
 )
 #: Windows paths end at 260 characters; this leaves room for the folders above a clone's organisation.
@@ -31,7 +32,11 @@ _NOT_ON_WINDOWS = re.compile(r'[<>:"|?*\\]')
 
 
 def audit_layout(
-    listing: Listing, places: Sequence[Place], usage: str, judged: Collection[str] = ()
+    listing: Listing,
+    places: Sequence[Place],
+    usage: str,
+    judged: Collection[str] = (),
+    explained: Collection[str] = (),
 ) -> Iterator[Finding]:
     """The findings on a tree, all audit; their paths are relative to the organisation's folder.
 
@@ -40,31 +45,38 @@ def audit_layout(
         places: the entries with results.
         usage: ``training``, ``hpc`` or ``rehearsal``; the last asks for no code.
         judged: paths of logs and descriptions, which others read: one that cannot be read has a finding already.
+        explained: paths that another finding speaks of, so that they are not reported as left over or unused.
     """
     strays = stray_paths(listing)
     stray = {path for paths in strays.values() for path in paths}
     if usage in CODE_USAGES:
         yield from audit_code(listing, places)
-        yield from audit_top(listing, places, stray)
+        yield from audit_top(listing, places, stray, explained)
     large = [item.path for item in listing.items if item.kind is ItemKind.FILE and (item.size or 0) > MAX_BYTES]
     yield from gathered("layout.file-size", large)
     special = [item.path for item in listing.items if item.kind is ItemKind.OTHER and item.path not in judged]
     yield from gathered("layout.special-file", special)
     yield from audit_names(listing, stray)
     yield from audit_links(listing, judged)
-    yield from audit_strays(strays)
+    fresh = {kind: [path for path in paths if path not in explained] for kind, paths in strays.items()}
+    yield from audit_strays(fresh)
     yield from gathered("layout.not-listed", listing.closed, "Folders cannot be read, so their contents are unknown")
     if listing.cut is not None:
         yield finding("layout.not-listed", ".", actual=listing.cut)
 
 
-def audit_top(listing: Listing, places: Sequence[Place], strays: Collection[str]) -> Iterator[Finding]:
+def audit_top(
+    listing: Listing, places: Sequence[Place], strays: Collection[str], explained: Collection[str] = ()
+) -> Iterator[Finding]:
     """Names at the top that the rules do not place there, and descriptions of systems without results."""
     top = {item.path.partition("/")[0] for item in listing.items}
     odd = sorted(
         name
         for name in top
-        if name not in _TOP and not _WELCOME.fullmatch(name) and not name.startswith(".") and name not in strays
+        if name not in _TOP
+        and not _WELCOME.fullmatch(name)
+        and not name.startswith(".")
+        and name not in (*strays, *explained)
     )
     folders = folder_paths(listing.items)
     if "benchmarks" not in top:
@@ -72,10 +84,10 @@ def audit_top(listing: Listing, places: Sequence[Place], strays: Collection[str]
         odd = [name for name in odd if not (name in folders and name.startswith("bench"))]
     if odd:
         yield finding("layout.top-level", odd[0] if len(odd) == 1 else ".", actual=named(odd) if len(odd) > 1 else None)
-    yield from _unused_descriptions(listing, places)
+    yield from _unused_descriptions(listing, places, explained)
 
 
-def _unused_descriptions(listing: Listing, places: Sequence[Place]) -> Iterator[Finding]:
+def _unused_descriptions(listing: Listing, places: Sequence[Place], explained: Collection[str]) -> Iterator[Finding]:
     with_results = {place.system for place in places}
     unused = sorted(
         item.name.removesuffix(".json")
@@ -85,6 +97,7 @@ def _unused_descriptions(listing: Listing, places: Sequence[Place]) -> Iterator[
         and item.name.endswith(".json")
         and not item.name.startswith(".")
         and item.name.removesuffix(".json") not in with_results
+        and item.path not in explained
     )
     if unused and with_results:
         yield finding(

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlsub.commands.fix.description import exact_status, fix_description
+from mlsub.commands.fix.description import fix_description
 from mlsub.rounds import get_round
+from mlsub.systems.availability import exact_status
 
 FEW = settings(derandomize=True, deadline=None, max_examples=300)
 ROUND_4_0, ROUND_4_1 = get_round("training", "4.0").statuses, get_round("training", "4.1").statuses

@@ -1,0 +1,123 @@
+"""How to repair what lies in the wrong place or has the wrong name: with the command, where one does it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from mlsub.rules.catalogue import FIX
+from mlsub.submission.locate import folders, is_folder
+from mlsub.submission.model import EntryFiles
+from mlsub.submission.patterns import RESULT_PATTERN
+
+#: Names of logs that are almost those of results: ``Result_0.txt``, ``result-0.log``, ``run0.log``.
+ALMOST_RESULT = re.compile(r"(?:results?|runs?)[ _.-]?(\d{1,9})\.(?:txt|log|out)", re.IGNORECASE)
+#: Names of other rounds and of frameworks that people use for a benchmark.
+OTHER_NAMES = {
+    "resnet50": "resnet",
+    "rn50": "resnet",
+    "imageclassification": "resnet",
+    "singlestagedetector": "ssd",
+    "objectdetection": "maskrcnn",
+    "languagemodel": "bert",
+    "recommendation": "dlrm",
+    "speechrecognition": "rnnt",
+    "imagesegmentation": "unet3d",
+    "3dunet": "unet3d",
+    "unet": "unet3d",
+}
+
+
+def plain_name(name: str) -> str:
+    """A benchmark's name for comparison: case, hyphens, blanks, dots and underscores never count."""
+    return re.sub(r"[-_. ]", "", name.lower())
+
+
+def renamed_benchmark(name: str, known: Iterable[str]) -> str | None:
+    """The benchmark that a folder's name means beyond doubt; None where it is not certain."""
+    plain = plain_name(name)
+    meant = [other for other in known if plain_name(other) == plain or OTHER_NAMES.get(plain) == other]
+    return meant[0] if len(meant) == 1 else None
+
+
+def logs_in(folder: Path) -> int:
+    """How many results lie in a folder."""
+    try:
+        return sum(fnmatchcase(child.name, RESULT_PATTERN) for child in folder.iterdir())
+    except (OSError, ValueError):
+        return 0
+
+
+def of_run_count(entry: EntryFiles, needed: int) -> str | None:
+    """What to do where an entry has another number of results than it needs; None for the rule's usual words."""
+    if entry.system.startswith("."):
+        return _hidden(entry.system)
+    if len(entry.results) > needed:
+        return (
+            "Leave out all but the runs that count: mlsub pack picks them where the manifest says "
+            "choose: median-window (docs/package.md)."
+        )
+    if any(name.endswith(".gz") for name in entry.strays):
+        return of_names(entry.strays)
+    if any(ALMOST_RESULT.fullmatch(name) for name in entry.strays):
+        return f"Name the logs result_<n>.txt; {FIX} does it."
+    deeper = next((name for name in entry.strays if logs_in(entry.folder / name)), None)
+    if deeper is not None and not entry.results:
+        return f"Move the logs one folder up: mv {deeper}/{RESULT_PATTERN} . in that folder."
+    return "Add the runs that are missing, named result_<anything>.txt; a run that was never made has to be made."
+
+
+def of_names(names: Iterable[str]) -> str | None:
+    """What to do with the logs of a folder that has none under the name of a result; None where it has no logs."""
+    names = list(names)
+    if any(name.endswith(".gz") for name in names):
+        return "Decompress the logs in that folder: gunzip *.gz"
+    if any(ALMOST_RESULT.fullmatch(name) for name in names):
+        return "Name the logs result_<n>.txt."
+    return None
+
+
+def _hidden(system: str) -> str:
+    return f"Remove results/{system}: the official checker takes each folder in results for a system."
+
+
+def of_missing_folder(organisation: Path, name: str, benchmarks: Collection[str]) -> tuple[str, str] | None:
+    """The folder at the top in which the files of a missing ``results`` or ``systems`` lie, and what to do with it."""
+    there = [child for child in folders(organisation) if child.name not in ("results", "systems", "benchmarks")]
+    close = get_close_matches(name, [child.name.lower() for child in there], n=1, cutoff=0.8)
+    for child in there:
+        if child.name.lower() in close:
+            return child.name, f"Rename {child.name} to {name}."
+    for child in there:
+        if is_folder(child / name):
+            return child.name, f"Move what {child.name} contains one folder up: mv {child.name}/* ."
+    if name == "results":
+        for child in there:
+            if any(inner.name in benchmarks and logs_in(inner) for inner in folders(child)):
+                return child.name, f"Move the systems' folders into results: mkdir results && mv {child.name} results/"
+    return None
+
+
+def of_missing_description(
+    organisation: Path, system: str, unused: Collection[str], *, only: bool
+) -> tuple[str | None, str]:
+    """The description that was probably meant, of those that no system uses, and what to do.
+
+    Args:
+        organisation: the organisation's folder.
+        system: the system without a description.
+        unused: the names of descriptions that belong to no system with results.
+        only: whether no other system lacks a description, so that the only unused one must be meant.
+    """
+    if system.startswith("."):
+        return None, _hidden(system)
+    close = get_close_matches(system.lower(), [name.lower() for name in unused], n=1)
+    meant = [name for name in unused if name.lower() in close] or (list(unused) if only and len(unused) == 1 else [])
+    if meant:
+        does = f"; {FIX} does it" if meant[0].lower() == system.lower() else ", if it describes this system"
+        return meant[0], f"Rename systems/{meant[0]}.json to {system}.json{does}."
+    file = f"systems/{system}.json"
+    return None, f"Add {file}: mlsub system capture -o {file} writes it on the machine. Or remove results/{system}."

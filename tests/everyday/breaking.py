@@ -1,0 +1,143 @@
+"""Breaks a copy of a part of a published package as a submitter might, by steps that are data."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.corpus import CORPUS
+
+ROUND, ORGANISATION, SYSTEM = "v5.1", "AMD", "MI350X_EPYC_9575F_pytorch"
+#: What steps may call these by.
+_NAMES = {"S": SYSTEM, "E": f"results/{SYSTEM}/llama2_70b_lora", "F": f"results/{SYSTEM}/llama31_8b"}
+
+
+def named(text: str) -> str:
+    """A text with the names that steps use replaced."""
+    for name, value in _NAMES.items():
+        text = text.replace(f"<{name}>", value)
+    return text
+
+
+def intact(above: Path) -> Path:
+    """One system of a published organisation with its two entries: ``<above>/v5.1/AMD``; accepted as it stands."""
+    published, copy = CORPUS / ROUND / ORGANISATION, above / ROUND / ORGANISATION
+    shutil.copytree(published / "results" / SYSTEM, copy / "results" / SYSTEM)
+    (copy / "systems").mkdir()
+    shutil.copy(published / "systems" / f"{SYSTEM}.json", copy / "systems")
+    return copy
+
+
+def broken(above: Path, steps: list[dict[str, Any]]) -> Path:
+    """The same after some steps, each one word and its arguments; paths are relative to the organisation's folder."""
+    folder = intact(above)
+    for step in steps:
+        for word, said in step.items():
+            _STEPS[word](folder, *(said if isinstance(said, list) else [said]))
+    return folder
+
+
+def _files(folder: Path, pattern: str) -> list[Path]:
+    found = sorted(folder.glob(named(pattern)))
+    assert found, pattern
+    return found
+
+
+def _remove(folder: Path, pattern: str) -> None:
+    for file in _files(folder, pattern):
+        shutil.rmtree(file) if file.is_dir() else file.unlink()
+
+
+def _move(folder: Path, old: str, new: str) -> None:
+    target = folder / named(new)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    (folder / named(old)).rename(target)
+
+
+def _copy(folder: Path, old: str, new: str) -> None:
+    source, target = folder / named(old), folder / named(new)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target)
+
+
+def _published(folder: Path, pattern: str, new: str) -> None:
+    """Files of another published package."""
+    for source in sorted(CORPUS.glob(pattern)):
+        target = folder / named(new)
+        target.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source, target)
+
+
+def _write(folder: Path, name: str, text: str) -> None:
+    file = folder / named(name)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(named(text))
+
+
+def _replace(folder: Path, pattern: str, old: str, new: str) -> None:
+    for file in _files(folder, pattern):
+        text = file.read_text()
+        assert old in text, (file, old)
+        file.write_text(text.replace(old, new))
+
+
+def _zip(folder: Path, pattern: str) -> None:
+    for file in _files(folder, pattern):
+        file.with_name(f"{file.name}.gz").write_bytes(gzip.compress(file.read_bytes(), 1))
+        file.unlink()
+
+
+def _suffix(folder: Path, pattern: str, suffix: str) -> None:
+    for file in _files(folder, pattern):
+        file.rename(file.with_suffix(suffix))
+
+
+def _recode(folder: Path, pattern: str, encoding: str) -> None:
+    for file in _files(folder, pattern):
+        file.write_bytes(file.read_text().encode(encoding))
+
+
+def _crlf(folder: Path, pattern: str) -> None:
+    for file in _files(folder, pattern):
+        file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
+
+
+def _cut(folder: Path, pattern: str, size: int) -> None:
+    for file in _files(folder, pattern):
+        os.truncate(file, size if size >= 0 else file.stat().st_size + size)
+
+
+def _without(folder: Path, pattern: str, text: str) -> None:
+    """Leave out the lines with a text."""
+    for file in _files(folder, pattern):
+        file.write_text("".join(line for line in file.read_text().splitlines(keepends=True) if text not in line))
+
+
+def _link(folder: Path, name: str, target: str) -> None:
+    (folder / named(name)).symlink_to(named(target))
+
+
+def _forbid(folder: Path, name: str) -> None:
+    (folder / named(name)).chmod(0)
+
+
+_STEPS: dict[str, Callable[..., None]] = {
+    "remove": _remove,
+    "move": _move,
+    "copy": _copy,
+    "published": _published,
+    "write": _write,
+    "replace": _replace,
+    "zip": _zip,
+    "suffix": _suffix,
+    "recode": _recode,
+    "crlf": _crlf,
+    "cut": _cut,
+    "without": _without,
+    "link": _link,
+    "forbid": _forbid,
+}
