@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from mlsub.findings import Blocks, Finding, Kind, Severity, Verdict
 from mlsub.io.version import VERSION
 from mlsub.present import github, gitlab, junit, sarif
+from mlsub.present.document import Text, document
 from mlsub.present.explanation import rule_texts
-from mlsub.present.results import Outcome, Results, of_verdict, part
+from mlsub.present.results import Outcome, Results, RuleText, of_verdict, part
 from tests import ci_formats
 from tests.conftest import ExpectedText
 from tests.effort import effort
@@ -38,6 +39,17 @@ REVIEW = msgspec.structs.replace(
     expected=None, actual=None, severity=Severity.WARNING,
 )  # fmt: skip
 HOUSE = msgspec.structs.replace(SEED, rule="house.ticket.count", kind=Kind.HOUSE, message="100 %, no ticket")
+TEXTS = {
+    one.rule: RuleText(
+        title=f"What {one.rule} is about",
+        why="Because.",
+        severity=one.severity,
+        kind=one.kind,
+        sources=("mlperf_logging/compliance_checker/training_5.1.0: common.yaml",),
+        help=document(one.rule, Text("All there is to know.")),
+    )
+    for one in (SEED, REVIEW)
+}
 FINDINGS = (SEED, REVIEW, msgspec.structs.replace(SEED, line=9), HOUSE)
 
 
@@ -63,7 +75,8 @@ def rendered(found: Results) -> dict[str, str]:
 
 def test_what_ci_reads(expected_text: ExpectedText) -> None:
     endings = {"sarif": "sarif", "junit": "xml", "github": "github.txt", "gitlab": "gitlab.json"}
-    for name, text in rendered(results(*FINDINGS)).items():
+    answers = {**rendered(results(*FINDINGS)), "sarif": sarif.render(results(*FINDINGS), TEXTS)}
+    for name, text in answers.items():
         assert ci_formats.counted(name, text) == len(FINDINGS)
         expected_text(f"results.{endings[name]}", text.replace(f'"version": "{VERSION}"', '"version": "1.2.3"'))
 

@@ -9,8 +9,9 @@ import click
 from mlsub.commands.asked import Asked, asks, check_rule_names, named
 from mlsub.commands.check.baseline import baseline_options, check_baseline, with_baseline
 from mlsub.commands.choice import choice_options
-from mlsub.commands.options import CheckCommand, Target, check_output_options, exit_with, tell, tell_unchecked
+from mlsub.commands.options import Target, exit_with, tell, tell_unchecked
 from mlsub.commands.settings import check_settings, current, setting
+from mlsub.commands.targets import CheckCommand, check_output_options
 
 if TYPE_CHECKING:
     from mlsub.present.document import Document

@@ -9,8 +9,9 @@ import click
 
 from mlsub.commands.asked import Asked, asks, check_rule_names
 from mlsub.commands.choice import choice_options
-from mlsub.commands.options import CheckCommand, Target, check_output_options, tell
+from mlsub.commands.options import Target, tell
 from mlsub.commands.settings import weighed_findings
+from mlsub.commands.targets import CheckCommand, check_output_options
 from mlsub.io.errors import MlsubError
 from mlsub.present import FORMATS
 from mlsub.present.terminal import progress_bar

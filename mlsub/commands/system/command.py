@@ -14,8 +14,9 @@ import click
 from mlsub.commands.asked import check_rule_names
 from mlsub.commands.choice import choice_options
 from mlsub.commands.lazy import LazyGroup
-from mlsub.commands.options import CheckCommand, Target, check_output_options, output_options, write_output, write_text
+from mlsub.commands.options import Target, output_options, write_output, write_text
 from mlsub.commands.settings import setting, weighed_findings
+from mlsub.commands.targets import CheckCommand, check_output_options
 from mlsub.io.errors import MlsubError
 from mlsub.present import FORMATS
 
