@@ -5,11 +5,14 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 ADAPTERS := $(VENV)/.adapters
 BROWSER := $(VENV)/.browser
+DOCS   := $(VENV)/.docs
 SCREENSHOTS ?= build/screenshots
-DOCS   := build/docs
+RELEASE := $(VENV)/.release
+DIST   := dist
+CLEAN  := build/wheel
 SEED   ?= 0
 
-.PHONY: help install demo test test-fast test-long expected test-adapters test-browser lint format docs bench parity parity-long clean
+.PHONY: help install demo test test-fast test-long expected test-adapters test-browser lint format docs man dist bench parity parity-long clean
 
 help:
 	@echo "make demo         train, check, score, pack, seal and verify a rehearsal submission"
@@ -18,9 +21,11 @@ help:
 	@echo "make test-long    all tests, with every try of every search"
 	@echo "make expected     write the files of expected text anew; read the diff afterwards"
 	@echo "make test-adapters  install PyTorch, Lightning, Transformers and Keras (6 GB), and test the adapters with them"
-	@echo "make test-browser  test the results page in headless Chromium, with pictures of its pages in $(SCREENSHOTS)"
+	@echo "make test-browser  test the results page and the documentation in headless Chromium, with pictures in $(SCREENSHOTS)"
 	@echo "make lint         ruff, mypy, import-linter, and the imports of the tests"
-	@echo "make docs         build the documentation with its reference pages, in $(DOCS)"
+	@echo "make docs         build the documentation as a site that needs no network, in build/docs"
+	@echo "make man          write the manual pages, in man"
+	@echo "make dist         build sdist and wheel in $(DIST), check them, and test the wheel in an environment of its own"
 	@echo "make bench        time mlsub against the official tool"
 	@echo "make parity       agreement with the recorded official verdicts, as a table"
 	@echo "make parity-long  a long, seeded search for logs on which mlsub and the official checker differ"
@@ -72,8 +77,9 @@ $(BROWSER): $(STAMP)
 	touch $@
 
 # Chromium itself comes from the system; .ci/run installs it.
-test-browser: $(BROWSER)
-	MLSUB_BROWSER=required MLSUB_SCREENSHOTS=$(SCREENSHOTS) $(BIN)/python -m pytest tests/commands/site/test_browser.py
+test-browser: $(BROWSER) $(DOCS)
+	MLSUB_BROWSER=required MLSUB_SCREENSHOTS=$(SCREENSHOTS) $(BIN)/python -m pytest \
+		tests/commands/site/test_browser.py tests/docs/test_browser.py
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -86,9 +92,32 @@ format: $(STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: $(STAMP)
-	rm -rf $(DOCS)
-	$(BIN)/python -m mlsub.commands.rules.build . $(DOCS)
+$(DOCS): $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]' || { \
+		echo "The documentation needs MkDocs with Material, which could not be installed: pip install '.[docs]'"; exit 1; }
+	touch $@
+
+docs: $(DOCS)
+	rm -rf build/pages build/docs
+	$(BIN)/python -c "from pathlib import Path; from mlsub.cli import main; from mlsub.commands.rules.build import build; build(Path('.'), Path('build/pages'), main)"
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "build/docs/index.html"
+
+man: $(STAMP)
+	$(BIN)/python -c "from pathlib import Path; from mlsub.cli import main; from mlsub.commands.completion.man import pages, write; write(Path('man'), pages(main, 'mlsub'))"
+
+$(RELEASE): $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[release]'
+	touch $@
+
+# The wheel is made of the sdist, so what the sdist lacks the wheel lacks too.
+dist: $(RELEASE) man
+	rm -rf $(DIST) $(CLEAN)
+	$(BIN)/pyproject-build --outdir $(DIST)
+	$(BIN)/twine check --strict $(DIST)/*
+	$(PYTHON) -m venv $(CLEAN)
+	$(CLEAN)/bin/python -m pip install --quiet --disable-pip-version-check $(DIST)/*.whl
+	cd $(CLEAN) && bin/python $(CURDIR)/tests/smoke.py
 
 bench: $(STAMP)
 	$(BIN)/python bench/run.py
@@ -100,4 +129,4 @@ parity-long: $(STAMP)
 	$(BIN)/python bench/parity_long.py
 
 clean:
-	rm -rf $(VENV) build demo *.egg-info
+	rm -rf $(VENV) build demo dist man *.egg-info

@@ -60,7 +60,7 @@ def block(folder: Path) -> float:
     with _recorder(folder) as recorder:
 
         def both(number: int) -> None:
-            with recorder.block(epoch=number, samples=number):
+            with recorder.block(first_epoch=number, samples_so_far=number):
                 pass
 
         recorder.log("run_start")

@@ -1,6 +1,6 @@
 """Train the rehearsal benchmark digits in several processes with PyTorch, and log the run by the rules: one log.
 
-    pip install 'mlsub[adapters]'
+    pip install '.[adapters]'
     torchrun --standalone --nproc-per-node 4 examples/ddp_digits.py result_0.txt
 
 2 or 4 processes on a CPU (gloo), a few seconds. A rehearsal is not an MLPerf result.
@@ -85,7 +85,7 @@ def train(recorder: Recorder) -> None:
         batches = DataLoader(training, BATCH_SIZE // distributed.get_world_size(), sampler=sampler)
         for epoch in range(1, MAX_EPOCHS + 1):
             sampler.set_epoch(epoch)
-            with recorder.block(epoch=epoch):
+            with recorder.block(first_epoch=epoch):
                 train_epoch(model, optimizer, batches)
             with recorder.evaluation(epoch=epoch) as evaluation:
                 reached = evaluation.result(accuracy(model, held_out))

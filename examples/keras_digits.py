@@ -1,6 +1,6 @@
 """Train the rehearsal benchmark digits with Keras 3, and log the run by the rules.
 
-    pip install 'mlsub[adapters]'
+    pip install '.[adapters]'
     KERAS_BACKEND=torch python examples/keras_digits.py result_0.txt
 
 One process on a CPU, a few seconds. A rehearsal is not an MLPerf result.

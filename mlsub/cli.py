@@ -15,6 +15,7 @@ from mlsub.io.version import VERSION
 _STAGES = {
     "Prepare": {
         "init": "Write the manifest of a submission.",
+        "status": "Show where a submission stands, and what to do next.",
         "system": "List, show, write, capture and check system descriptions.",
         "rules": "Look up rules: list, show, diff, keys, explain.",
         "rcp": "Show, plan, plot and build reference convergence points.",
@@ -93,7 +94,7 @@ class _Commands(LazyGroup):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
+        if args and args[0] not in _COMMANDS and not args[0].startswith("-") and not ctx.resilient_parsing:
             from difflib import get_close_matches
 
             close = get_close_matches(args[0], _COMMANDS, n=1)

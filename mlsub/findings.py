@@ -45,6 +45,18 @@ class Verdict(StrEnum):
     NOT_CHECKED = "not-checked"
 
 
+class Suppression(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a finding no longer counts for ``--strict`` and for rules of your own. The official verdict is not affected.
+
+    ``source`` is the settings file and the line of the waiver, or the baseline; ``until`` the last day of a waiver.
+    """
+
+    by: Annotated[str, Says(enum=["waiver", "baseline"])]
+    reason: str
+    source: str
+    until: Annotated[str | None, Says("A day, or null where it never ends.")] = None
+
+
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """One defect, in words a person can act on.
 
@@ -63,6 +75,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     actual: str | None = None
     fix: str | None = None
     source: Annotated[str, Says("Who demands it.", minLength=1)]
+    suppressed: Annotated[Suppression | None, Says("By a waiver or the baseline; null where it counts.")] = None
 
     @property
     def rejects(self) -> bool:

@@ -83,14 +83,27 @@ def expected_text(request: pytest.FixtureRequest) -> ExpectedText:
     return check
 
 
+def _rehearsal(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from tests.commands.runner import run
+
+    def train(folder: Path) -> None:
+        manifest = Path(__file__).parents[1] / "submissions" / "rehearsal" / "training.yaml"
+        done = run("demo", manifest, "-o", folder / "demo", "--force")
+        (folder / "printed.txt").write_text(done.stdout, encoding="utf-8")
+
+    return once(tmp_path_factory, "rehearsed", train)
+
+
 @pytest.fixture(scope="session")
 def rehearsed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The rehearsal of ``submissions/rehearsal``, trained once in a test run: copy what is to be changed."""
-    from mlsub.commands.demo.model import read_manifest
-    from mlsub.commands.demo.run import rehearse
+    return _rehearsal(tmp_path_factory) / "demo"
 
-    manifest = read_manifest(Path(__file__).parents[1] / "submissions" / "rehearsal" / "training.yaml")
-    return once(tmp_path_factory, "rehearsed", lambda folder: rehearse(manifest, folder, force=False))
+
+@pytest.fixture(scope="session")
+def rehearsal(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What ``mlsub demo`` printed while it trained ``rehearsed``."""
+    return (_rehearsal(tmp_path_factory) / "printed.txt").read_text(encoding="utf-8")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -10,10 +10,11 @@ from mlsub.present.envelope import Answer, schema_of
 _ANSWERS = {
     "audit": "mlsub.commands.audit.verdict.Audit",
     "check": "mlsub.present.entries.Reports",
+    "check settings": "mlsub.commands.check.shown.ShownSettings",
     "compare": "mlsub.commands.compare.trainings.model.Comparison",
     "compare packages": "mlsub.commands.compare.packages.model.PackageDiff",
     "db build": "mlsub.commands.db.build.Built",
-    "explain": "mlsub.commands.explain.run.Explanation",
+    "explain": "mlsub.present.explanation.Explanation",
     "db query": "mlsub.commands.db.query.Result",
     "db tables": "mlsub.commands.db.schema.Tables",
     "fix": "mlsub.commands.fix.model.Fix",
@@ -26,6 +27,7 @@ _ANSWERS = {
     "rules diff": "mlsub.commands.rules.diff.RoundDiff",
     "rules diff submission": "mlsub.commands.rules.submission.SubmissionDiff",
     "rules keys": "mlsub.commands.rules.keys.KeyList",
+    "rules keys check": "mlsub.commands.rules.check.KeyCheck",
     "rules list": "mlsub.commands.rules.overview.Overview",
     "rules list ids": "mlsub.commands.rules.overview.RuleIds",
     "rules show": "mlsub.commands.rules.table.RuleTable",
@@ -40,6 +42,7 @@ _ANSWERS = {
     "score selection": "mlsub.commands.score.select.Selected",
     "seal": "mlsub.commands.seal.receipt.Sealing",
     "site": "mlsub.commands.site.build.Built",
+    "status": "mlsub.commands.status.model.Status",
     "unseal": "mlsub.commands.unseal.run.Unsealing",
     "verify": "mlsub.commands.verify.run.Checked",
 }

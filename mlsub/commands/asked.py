@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
+from mlsub.commands.settings import setting, weighed
 from mlsub.io.errors import MlsubError
 
 if TYPE_CHECKING:
@@ -73,7 +74,10 @@ class Asked(NamedTuple):
         return Settings(self.round, self.usage, self.jobs, progress, overlay, options, folds)
 
     def check(self) -> list[Report]:
-        """Check the paths, with progress on a terminal. A file of rules or points that cannot be used is a report."""
+        """Check the paths, with progress on a terminal; waivers and ignores by path of the settings are applied.
+
+        A file of rules or points that cannot be used is a report.
+        """
         from mlsub.io.yamlfile import FileProblemsError
         from mlsub.present.terminal import progress_bar
         from mlsub.workspace import check_paths
@@ -86,11 +90,17 @@ class Asked(NamedTuple):
         if problems:
             return problems
         with progress_bar() as progress:
-            return check_paths(self.paths, self._settings(progress, overlay))
+            reports = check_paths(self.paths, self._settings(progress, overlay))
+        return weighed(reports, self.paths)
 
 
 def asks(
-    paths: str | None = "PATH...", *, jobs: bool = True, rules: bool = False, convergence: bool = False
+    paths: str | None = "PATH...",
+    *,
+    jobs: bool = True,
+    rules: bool = False,
+    convergence: bool = False,
+    required: bool = True,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """PATH..., --round and --usage, and what else is asked for; the function gets them as one ``asked``.
 
@@ -99,19 +109,18 @@ def asks(
         jobs: with --jobs.
         rules: with --rules.
         convergence: with --rcp, --rcp-points and --rcp-bert-train-samples.
+        required: the command does nothing without a path; else it calls :func:`named` where it needs one.
     """
     options: list[Callable[[F], F]] = [
-        click.option("--round", metavar="ROUND", help="Set the round, such as 1.0; otherwise taken from the folders."),
-        click.option(
-            "--usage", metavar="USAGE", help="Set training, hpc or rehearsal; otherwise taken from the folders."
-        ),
+        setting("--round", metavar="ROUND", help="Set the round, such as 1.0; otherwise taken from the folders."),
+        setting("--usage", metavar="USAGE", help="Set training, hpc or rehearsal; otherwise taken from the folders."),
     ]
     if paths is not None:
-        options.insert(0, click.argument("paths", metavar=paths, nargs=-1, required=True, type=click.Path()))
+        options.insert(0, click.argument("paths", metavar=paths, nargs=-1, required=required, type=click.Path()))
     if rules:
-        options.append(click.option("--rules", metavar="FILE", help="Add rules of your own; see docs/overlay.md."))
+        options.append(setting("--rules", metavar="FILE", help="Add rules of your own; see docs/overlay.md."))
     if jobs:
-        options.append(click.option("--jobs", type=click.IntRange(1), metavar="N", help="Read logs with N processes."))
+        options.append(setting("--jobs", type=click.IntRange(1), metavar="N", help="Read logs with N processes."))
     if convergence:
         options += _convergence_options()
 
@@ -128,15 +137,26 @@ def asks(
     return decorate
 
 
+def named(paths: Sequence[str]) -> None:
+    """Refuse to go on without a path, in the words of click.
+
+    Raises:
+        click.MissingParameter: there is none.
+    """
+    if not paths:
+        ctx = click.get_current_context()
+        raise click.MissingParameter(ctx=ctx, param=next(p for p in ctx.command.params if p.name == "paths"))
+
+
 def one_benchmark(function: F) -> F:
     """BENCHMARK and --round."""
     newest = "Set the round; otherwise the newest with this benchmark."
-    return click.argument("benchmark")(click.option("--round", "round_", metavar="ROUND", help=newest)(function))
+    return click.argument("benchmark")(setting("--round", "round_", metavar="ROUND", help=newest)(function))
 
 
 def rcp_points(function: F) -> F:
     """--rcp-points."""
-    return click.option(
+    return setting(
         "--rcp-points",
         "points",
         type=click.Choice(["final", "deadline"]),
@@ -148,12 +168,11 @@ def rcp_points(function: F) -> F:
 
 def _convergence_options() -> tuple[Callable[[F], F], ...]:
     return (
-        click.option("--rcp", metavar="FILE", help="Use the reference points in FILE for the benchmark they name."),
+        setting("--rcp", metavar="FILE", help="Use the reference points in FILE for the benchmark they name."),
         rcp_points,
-        click.option(
-            "--rcp-bert-train-samples",
+        setting(
+            "--rcp-bert-train-samples/--no-rcp-bert-train-samples",
             "train_samples",
-            is_flag=True,
             help="Count the convergence of BERT by train_samples instead of epoch_num.",
         ),
     )

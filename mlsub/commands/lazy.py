@@ -1,4 +1,7 @@
-"""Commands whose help starts with an example, and groups of them that import only the one that is called."""
+"""Commands whose help starts with an example, and groups of them that import only the one that is called.
+
+Every command and group takes --color, and completes names that mlsub knows: rounds, benchmarks, rules.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,52 @@ from typing import Any
 
 import click
 
+from mlsub.commands.known import known_names
+from mlsub.commands.settings import Setting, config_options
 
-class Command(click.Command):
-    """A command whose help starts with ``example``."""
 
-    def __init__(self, *args: Any, example: str, **extra: Any) -> None:
+def _colour(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
+    """Remember the choice where click does: a command within a group may say otherwise than the group."""
+    if value is not None:
+        ctx.color = {"always": True, "never": False}.get(value)
+
+
+#: Of every command, so that it may stand before and after the name of a command.
+_COLOR = click.Option(
+    ["--color"],
+    type=click.Choice(["auto", "always", "never"]),
+    expose_value=False,
+    is_eager=True,
+    callback=_colour,
+    help="Colour the output: auto (on a terminal), always or never.",
+)
+
+
+class _Common(click.Command):
+    """What commands and groups have in common."""
+
+    def __init__(self, *args: Any, **extra: Any) -> None:
+        super().__init__(*args, **extra)
+        for param in self.params:
+            if param.type is click.STRING and (known := known_names(param)) is not None:
+                param.type = known
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """The parameters, --color and --help last."""
+        params = super().get_params(ctx)
+        at = len(params) - (self.get_help_option(ctx) in params)
+        return [*params[:at], _COLOR, *params[at:]]
+
+
+class Command(_Common):
+    """A command whose help starts with ``example``; ``shows_settings`` says that its answer names the settings file."""
+
+    def __init__(self, *args: Any, example: str, shows_settings: bool = False, **extra: Any) -> None:
         super().__init__(*args, **extra)
         self.example = example
+        self.shows_settings = shows_settings
+        if any(isinstance(param, Setting) for param in self.params):
+            self.params += config_options()
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The example, and then the text."""
@@ -25,7 +67,7 @@ class Command(click.Command):
         super().format_help_text(ctx, formatter)
 
 
-class LazyGroup(click.Group):
+class LazyGroup(_Common, click.Group):
     """Also knows the commands of other modules: ``modules`` are their modules by the commands' names."""
 
     command_class = Command

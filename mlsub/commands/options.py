@@ -2,52 +2,106 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import wraps
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
 from mlsub.commands.ending import COULD_NOT
-from mlsub.present import FORMATS
+from mlsub.commands.lazy import Command
+from mlsub.commands.settings import setting
+from mlsub.io.errors import MlsubError
+from mlsub.present import CI_FORMATS, FORMATS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from mlsub.present.document import Document
     from mlsub.present.envelope import Answer
+    from mlsub.present.results import Results
     from mlsub.submission.report import Report
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Target(NamedTuple):
-    """What an answer is to look like, and where it goes: standard output, or a file."""
+    """What an answer is to look like, and where it goes: standard output, or a file; ``also`` are further targets."""
 
     command: str
     format: str
     file: Path | None = None
     force: bool = False
+    also: tuple[Target, ...] = ()
 
-    def write(self, model: Answer, document: Callable[[], Document], part: str = "") -> None:
-        """Write an answer: the model as JSON, or the document that is made of it.
+    @property
+    def each(self) -> tuple[Target, ...]:
+        """The files, then standard output: whoever stops reading there still gets the files."""
+        return (*self.also, self)
+
+    @property
+    def for_ci(self) -> bool:
+        """Whether any of it is in a format of CI."""
+        return any(one.format in CI_FORMATS for one in self.each)
+
+    @property
+    def for_machines(self) -> bool:
+        """Whether any of it is for a program, which wants a document whatever happens."""
+        return self.for_ci or any(one.format == "json" for one in self.each)
+
+    def write(
+        self,
+        model: Answer,
+        document: Callable[[], Document],
+        part: str = "",
+        *,
+        page: Callable[[], Document] | None = None,
+        results: Callable[[], Results] | None = None,
+    ) -> None:
+        """Write an answer: the model as JSON, the results for CI, or the document that is made of it.
 
         Args:
             model: the answer.
             document: makes the document.
             part: which of its answers a command gives that has several.
+            page: makes the document for Markdown and HTML, where that is another.
+            results: makes the results, of an answer that has the formats of CI; another is text there.
 
         Raises:
-            MlsubError: the file cannot be written.
+            MlsubError: a file cannot be written.
         """
-        if self.format == "json":
-            from mlsub.present.envelope import answer
+        page = page or document
+        for one in self.each:
+            if one.format == "json":
+                from mlsub.present.envelope import answer
 
-            text = answer(f"{self.command} {part}".rstrip(), model).decode("ascii")
-        else:
-            text = self.rendered(document())
-        self.put(text)
+                one.put(answer(f"{self.command} {part}".rstrip(), model).decode("ascii"))
+            elif one.format in CI_FORMATS and results is not None:
+                one.put(_for_ci(one.format, results()))
+            elif one.format in ("text", *CI_FORMATS):
+                one.put(one._replace(format="text").rendered(document()))
+            else:
+                one.put(one.rendered(page()))
+        if results is not None and any(one.format == "github" for one in self.each):
+            _write_step_summary(page())
+
+    @contextmanager
+    def or_refused(self) -> Iterator[None]:
+        """Do work whose failure is an answer too where CI reads it: a document that says why nothing was checked."""
+        try:
+            yield
+        except (MlsubError, click.UsageError) as error:
+            if self.for_ci:
+                from mlsub.commands.refused import refused
+
+                results = refused(self.command, error)
+                for one in self.each:
+                    if one.format in CI_FORMATS:
+                        one.put(_for_ci(one.format, results))
+            raise
 
     def rendered(self, document: Document) -> str:
         """A document in the format, for the place where it goes."""
@@ -71,6 +125,41 @@ class Target(NamedTuple):
             sys.stdout.buffer.flush()
 
 
+def _for_ci(format_: str, results: Results) -> str:
+    """Results in a format of CI."""
+    if format_ == "sarif":
+        from mlsub.present import sarif
+        from mlsub.present.explanation import rule_texts
+
+        return sarif.render(results, rule_texts({result.finding.rule for result in results.all}))
+    from importlib import import_module
+
+    rendered: str = import_module(f"mlsub.present.{format_}").render(results)
+    return rendered
+
+
+def _write_step_summary(document: Document) -> None:
+    """Add the document to the summary of the step of GitHub Actions that this is, if it is one.
+
+    Raises:
+        MlsubError: the summary cannot be written.
+    """
+    name = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not name:
+        return
+    from pathlib import Path
+
+    from mlsub.io.output import cannot_write
+    from mlsub.present import markdown
+    from mlsub.present.github import MOST_OF_SUMMARY, summary
+
+    try:
+        with Path(name).open("ab") as file:
+            file.write(summary(markdown.render(document), MOST_OF_SUMMARY - file.tell()))
+    except OSError as error:
+        raise cannot_write(Path(name), error) from error
+
+
 def write_text(text: str) -> None:
     """Print a text on standard output."""
     from mlsub.io.show import tolerate
@@ -81,7 +170,7 @@ def write_text(text: str) -> None:
 
 def format_options(*formats: str) -> Callable[[F], F]:
     """--format, one of these; text if not given."""
-    return click.option(
+    return setting(
         "--format",
         "format_",
         type=click.Choice(formats),
@@ -122,19 +211,138 @@ def output_options(
         if format_of_file is None:
             return format_options(*formats)(_output_file(called))
         by_name = "Set the output format; otherwise taken from the ending of FILE, or text."
-        return click.option("--format", "format_", type=click.Choice(formats), help=by_name)(_output_file(called))
+        return setting("--format", "format_", type=click.Choice(formats), help=by_name)(_output_file(called))
 
     return decorate
+
+
+#: The formats that the ending of a file's name allows; the first is that of a file without a --format.
+_ENDINGS = {
+    ".json": ("json", "sarif", "gitlab"),
+    ".md": ("markdown",),
+    ".markdown": ("markdown",),
+    ".html": ("html",),
+    ".htm": ("html",),
+    ".sarif": ("sarif",),
+    ".xml": ("junit",),
+}
+_ORDER = "mlsub.order"
+
+
+class CheckCommand(Command):
+    """A command with :func:`check_output_options`, which knows the order of its options."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As click's; the order of --format and -o says which belong together."""
+        _, _, order = self.make_parser(ctx).parse_args(list(args))
+        ctx.meta[_ORDER] = [param.name for param in order if param.name in ("formats", "outputs")]
+        return super().parse_args(ctx, args)
+
+
+def check_output_options(command: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """--format and -o, both repeatable, and --force, of a :class:`CheckCommand`.
+
+    The function gets them as one :class:`Target`, ``target``: that of standard output, which has the files in ``also``.
+    """
+
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        @wraps(function)
+        def called(formats: tuple[str, ...], outputs: tuple[Path, ...], force: bool, **others: Any) -> None:
+            values: dict[str, list[str | Path]] = {"formats": list(formats), "outputs": list(outputs)}
+            order = click.get_current_context().meta.get(_ORDER, ())
+            given = [values[name].pop(0) for name in order]
+            # A format that is not on the command line is that of the settings, for standard output.
+            usual = str(values["formats"][0]) if values["formats"] else "text"
+            function(target=targets(command, given, force=force, usual=usual), **others)
+
+        return _check_options(_forced(called))
+
+    return decorate
+
+
+def _check_options(function: F) -> F:
+    from pathlib import Path
+
+    format_ = setting(
+        "--format",
+        "formats",
+        multiple=True,
+        type=click.Choice((*FORMATS, *CI_FORMATS)),
+        help="Set the format of the -o that follows, or of standard output (text); repeatable.",
+    )
+    output = click.option(
+        "-o",
+        "--output",
+        "outputs",
+        multiple=True,
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        help="Write to FILE too, in the --format before it, or by its ending; repeatable.",
+    )
+    return format_(output(function))
+
+
+def targets(command: str, given: Sequence[str | Path], *, force: bool, usual: str = "text") -> Target:
+    """Standard output with files beside it.
+
+    Args:
+        command: its name.
+        given: formats (text) and files, in the order of the command line. A format is that of the file that follows it;
+            a file without one takes the format that follows and fits its ending, else that of its ending, else text.
+            What is left is for standard output, as is ``-`` in the place of a file.
+        force: replace files.
+        usual: the format of standard output, if nothing is left for it.
+
+    Raises:
+        click.UsageError: several formats are left, or a file has a format that its ending denies.
+        MlsubError: a file cannot be written.
+    """
+    from mlsub.io.output import check_output
+
+    left = [at for at, one in enumerate(given) if isinstance(one, str)]
+    also: list[Target] = []
+    on_screen: list[str] = []
+    owned = {at + 1: at for at in left if at + 1 < len(given) and not isinstance(given[at + 1], str)}
+    left = [at for at in left if at not in owned.values()]
+    for at, file in enumerate(given):
+        if isinstance(file, str):
+            continue
+        allowed = _ENDINGS.get(file.suffix.lower(), FORMATS + CI_FORMATS)
+        if at not in owned and at + 1 in left and given[at + 1] in allowed:
+            owned[at] = at + 1
+            left.remove(at + 1)
+        format_ = str(given[owned[at]]) if at in owned else allowed[0]
+        if format_ not in allowed:
+            raise click.UsageError(
+                f"--format {format_} goes with the -o that follows, and {file} is {allowed[0]} by its name. "
+                f"Write --format {allowed[0]} -o {file}, and last --format {format_} for standard output."
+            )
+        if str(file) == "-":
+            on_screen.append(format_)
+            continue
+        if any(one.file == file for one in also):
+            raise click.UsageError(f"-o {file} is given twice.")
+        check_output(file, force=force)
+        also.append(Target(command, format_, file, force))
+    on_screen += [str(given[at]) for at in left]
+    if len(on_screen) > 1:
+        raise click.UsageError(
+            f"Standard output has one format, and {' and '.join(on_screen)} would go there. Give one an -o FILE."
+        )
+    return Target(command, on_screen[0] if on_screen else usual, also=tuple(also))
 
 
 def _output_file(function: F) -> F:
     from pathlib import Path
 
     file = click.Path(path_type=Path)
-    with_force = click.option("--force", is_flag=True, help="Replace FILE; the earlier file is kept as FILE.~1~.")
     return click.option("-o", "--output", metavar="FILE", type=file, help="Write to FILE instead of standard output.")(
-        with_force(function)
+        _forced(function)
     )
+
+
+def _forced(function: F) -> F:
+    return click.option("--force", is_flag=True, help="Replace FILE; the earlier file is kept as FILE.~1~.")(function)
 
 
 def tell_unchecked(reports: Sequence[Report]) -> None:

@@ -13,7 +13,11 @@ from mlsub.emit.errors import EmitError
 from mlsub.emit.intervals import Evaluation, Interval, TimedRun
 from mlsub.emit.recorder import Recorder
 from mlsub.emit.training import Position, Training, no_metric
-from mlsub.emit.units import NAMES, WORDS
+from mlsub.emit.units import BLOCK_WORDS, NAMES, WORDS
+from mlsub.io.errors import needs_extra
+
+#: The words of a block for what a position's metadata is called.
+_BLOCK = {**BLOCK_WORDS, **{name: BLOCK_WORDS[word] for name, word in WORDS.items()}}
 
 
 class Course:
@@ -120,17 +124,17 @@ class Language:
             train_samples: of the data set.
         """
         if self._progress is not None:
-            return {WORDS.get(name, name): value for name, value in self._progress(position).items()} | {
+            return {_BLOCK.get(name, name): value for name, value in self._progress(position).items()} | {
                 "epochs": epochs
             }
         names = {name for group in self._recorder.units.demanded("block_start") for name in group} & self._named
         if "samples_count" in names:
-            return {"samples": position.samples}
+            return {"samples_so_far": position.samples}
         if "step_num" in names:
-            return {"step": position.step}
+            return {"steps_so_far": position.step}
         if self._words == "samples":
-            return {"epoch": position.samples, "epochs": max(1, round(epochs * train_samples))}
-        return {"epoch": int(position.epoch) + 1, "epochs": epochs}
+            return {"first_epoch": position.samples, "epochs": max(1, round(epochs * train_samples))}
+        return {"first_epoch": int(position.epoch) + 1, "epochs": epochs}
 
 
 class Session:
@@ -161,6 +165,7 @@ class Session:
         self._init = recorder.init()
         self._init.start()
         if not callable(training.hyperparameters):
+            self._preflight(training.hyperparameters)
             recorder.hyperparameters(training.hyperparameters)
         recorder.samples(train=training.train_samples, evaluation=training.evaluation_samples)
         self.seed = recorder.fresh_seed() if training.seed is None else recorder.seed(training.seed)
@@ -186,11 +191,17 @@ class Session:
         if callable(self._training.hyperparameters):
             # Other processes wait already, and a refusal has to reach them.
             with self.recorder.together():
-                self.recorder.hyperparameters(self._training.hyperparameters(made))
+                found = self._training.hyperparameters(made)
+                self._preflight(found)
+                self.recorder.hyperparameters(found)
         self._init.stop()
         run = self.recorder.run()
         run.start()
         self._run = run
+
+    def _preflight(self, hyperparameters: Mapping[str, Any]) -> None:
+        sizes = {"train": self._training.train_samples, "evaluation": self._training.evaluation_samples}
+        self.recorder.preflight(hyperparameters, **sizes)
 
     def _check_processes(self) -> None:
         if self.recorder.writes and self.recorder.ranks.rank != 0:
@@ -200,7 +211,7 @@ class Session:
             )
         if self.recorder.ranks.share(self.seed) != self.seed:
             raise EmitError(
-                "the processes drew seeds of their own: start the process group before the recorder, or give seed=..."
+                "the processes have seeds of their own: start the process group before the recorder, or give seed=..."
             )
 
     def training(self) -> None:
@@ -290,4 +301,4 @@ class Adapter:
 
 def missing(framework: str, extra: str) -> ImportError:
     """What to say where a framework is not installed."""
-    return ImportError(f"{framework} is not installed: pip install 'mlsub[{extra}]'")
+    return ImportError(needs_extra(f"{framework} is not installed.", extra))

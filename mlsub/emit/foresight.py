@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from mlsub.divisions import CLOSED, division_of
+from mlsub.emit.errors import EmitError
+from mlsub.emit.values import plain_value
 from mlsub.findings import Finding, Severity
+from mlsub.judge.preflight import Given, known_keys, preflight, with_slips
 from mlsub.judge.rules import LogRules
 from mlsub.log.event import Event
 from mlsub.rounds import Round
@@ -16,6 +20,8 @@ from mlsub.rules.load import rules_for
 from mlsub.rules.model import KeyRule
 from mlsub.rules.steps import before_run
 
+#: Keys of a log's own that are compared with missing ones.
+_MOST_UNKNOWN = 200
 _NOTHING: frozenset[str] = frozenset()
 
 
@@ -33,6 +39,7 @@ class Foresight:
 
     def __init__(self, round_: Round, division: str, benchmark: str, path: str) -> None:
         self._rules = LogRules(round_, division_of(division), benchmark)
+        self._of = (round_, division, benchmark)
         self._path = path
         self._reported: set[tuple[str, str]] = set()
         rules = rules_for(round_.usage, round_.name, division, benchmark, round_.overlay)
@@ -41,11 +48,37 @@ class Foresight:
         self._late = frozenset((*late, "init_stop"))
         self._seed_needed = division == CLOSED.name and round_.seeds == "required"
         self._seeds = 0
+        self._known = known_keys(round_, benchmark)
+        self._unknown: dict[str, Given] = {}
+
+    def preflight(
+        self, hyperparameters: Mapping[str, Any], stated: Mapping[str, Any], *, remember: bool
+    ) -> list[Finding]:
+        """Everything that is certain of a run with these hyperparameters, before anything of it is logged.
+
+        Args:
+            hyperparameters: by their keys in the log.
+            stated: what else is logged before the clock.
+            remember: whether a finding is not to be given again when the record is made.
+        """
+        given, found = [], []
+        for key, value in hyperparameters.items():
+            try:
+                given.append(Given(str(key), plain_value(value)))
+            except EmitError as error:
+                actual = str(error).partition(" cannot")[0]
+                found.append(finding("preflight.cannot-log", self._path, f"{key} cannot be logged", actual=actual))
+        checked = preflight(*self._of, given, self._path, stated)
+        lost = {f"key.{key}.count" for key in hyperparameters.keys() - {one.key for one in given}}
+        found += [one for one in checked.findings if one.rule not in lost]
+        return self._new(iter(found)) if remember else found
 
     def add(self, event: Event) -> list[Finding]:
         """Take the next record; the findings that it makes certain."""
         self._rules.add(event)
         self._seeds += event.key == "seed"
+        if event.key not in self._known and len(self._unknown) < _MOST_UNKNOWN:
+            self._unknown.setdefault(event.key, Given(event.key, event.value, event.line))
         if not self._rules.in_trouble(event.key):
             return []
         return self._new(self._certain())
@@ -62,7 +95,7 @@ class Foresight:
         if self._seed_needed and not self._seeds:
             message, expected = "The run does not log its seed", "a different seed for each run"
             missing.append(finding("seed.missing", self._path, message, expected=expected))
-        return self._new(iter(missing))
+        return self._new(iter(with_slips(missing, tuple(self._unknown.values()))))
 
     def _comes(self, rule: KeyRule, flaw: Flaw) -> bool:
         """Whether what is wrong is about a key that is logged later, when the clock runs."""

@@ -1,6 +1,6 @@
 """A Keras 3 callback that records the training.
 
-Needs ``pip install 'mlsub[keras]'`` and one of the backends of Keras.
+Needs ``pip install '.[keras]'`` and one of the backends of Keras.
 """
 
 from __future__ import annotations

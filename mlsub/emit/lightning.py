@@ -1,6 +1,6 @@
 """A PyTorch Lightning callback that records the training.
 
-Needs ``pip install 'mlsub[lightning]'``; both packages, ``lightning`` and ``pytorch_lightning``, will do.
+Needs ``pip install '.[lightning]'``; both packages, ``lightning`` and ``pytorch_lightning``, will do.
 """
 
 from __future__ import annotations

@@ -1,13 +1,15 @@
 """One of many processes: who writes, and how they wait for one another.
 
 No framework is imported: one that the training has imported and started is used, else the variables that launchers set
-say which process this is.
+say which process this is. A framework that runs in one process only connects nothing.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import sys
+from importlib import import_module
 from typing import Any, Protocol
 
 #: Where launchers say which process this is: torchrun, Open MPI, MPICH and Intel MPI, MVAPICH, SLURM.
@@ -34,70 +36,120 @@ class Ranks(Protocol):
 
 
 class Detected:
-    """Ranks as far as they can be found out: by torch.distributed, by mpi4py, by the launcher's variables.
+    """Ranks as far as they can be found out: by torch.distributed, mpi4py or JAX, or by the launcher's variables.
 
     What is running is looked up each time, for a training may start it after the recorder is made. Without a framework
-    that is running there is nothing to wait with, each process goes on at its own pace, and only process 0 may draw a
-    seed.
+    that is running there is nothing to wait with, each process goes on at its own pace, and none may draw a seed.
     """
 
     @property
     def rank(self) -> int:
         """The number of this process."""
-        group, world = _torch(), _mpi()
-        if group is not None:
-            return int(group.get_rank())
-        if world is not None:
-            return int(world.Get_rank())
+        running = _running()
+        if running is not None:
+            return running.rank
         found = variable(_RANK)
         return local_rank() if found is None else found
 
     @property
     def size(self) -> int:
         """How many there are."""
-        group, world = _torch(), _mpi()
-        if group is not None:
-            return int(group.get_world_size())
-        if world is not None:
-            return int(world.Get_size())
-        return max(1, variable(_SIZE) or 1)
+        running = _running()
+        return max(1, variable(_SIZE) or 1) if running is None else running.size
 
     @property
     def connected(self) -> bool:
         """Whether :meth:`share` reaches the other processes."""
-        return _torch() is not None or _mpi() is not None
+        return _running() is not None
 
     def barrier(self) -> None:
         """Wait for all, where there is something to wait with."""
-        group, world = _torch(), _mpi()
-        if group is not None:
-            group.barrier()
-        elif world is not None:
-            world.Barrier()
+        running = _running()
+        if running is not None:
+            running.barrier()
 
     def share(self, value: Any) -> Any:
         """What process 0 gave; without a framework each process keeps its own."""
-        group, world = _torch(), _mpi()
-        if group is not None:
-            box = [value]
-            group.broadcast_object_list(box, src=0)
-            return box[0]
-        return world.bcast(value, root=0) if world is not None else value
+        running = _running()
+        return value if running is None else running.share(value)
 
 
-def _torch() -> Any:
-    """torch.distributed, where it is imported and its process group runs."""
-    module = sys.modules.get("torch.distributed")
-    started = module is not None and module.is_available() and module.is_initialized()
-    return module if started else None
+def _running() -> Ranks | None:
+    """What connects the processes; None where nothing is imported and started."""
+    for name, kind in (("torch.distributed", _Torch), ("mpi4py.MPI", _Mpi), ("jax", _Jax)):
+        module = sys.modules.get(name)
+        if module is not None and kind.runs(module):
+            return kind(module)
+    return None
 
 
-def _mpi() -> Any:
-    """The world of mpi4py, where it is imported, started and of more than one process."""
-    module = sys.modules.get("mpi4py.MPI")
-    if module is None or not module.Is_initialized() or module.Is_finalized():
-        return None
-    return module.COMM_WORLD if module.COMM_WORLD.Get_size() > 1 else None
+class _Torch:
+    """The process group of torch.distributed."""
+
+    def __init__(self, module: Any) -> None:
+        self._group = module
+        self.rank, self.size = int(module.get_rank()), int(module.get_world_size())
+
+    @staticmethod
+    def runs(module: Any) -> bool:
+        return bool(module.is_available() and module.is_initialized())
+
+    def barrier(self) -> None:
+        self._group.barrier()
+
+    def share(self, value: Any) -> Any:
+        box = [value]
+        self._group.broadcast_object_list(box, src=0)
+        return box[0]
+
+
+class _Mpi:
+    """The world of mpi4py."""
+
+    def __init__(self, module: Any) -> None:
+        self._world = module.COMM_WORLD
+        self.rank, self.size = int(self._world.Get_rank()), int(self._world.Get_size())
+
+    @staticmethod
+    def runs(module: Any) -> bool:
+        return bool(module.Is_initialized() and not module.Is_finalized() and module.COMM_WORLD.Get_size() > 1)
+
+    def barrier(self) -> None:
+        self._world.Barrier()
+
+    def share(self, value: Any) -> Any:
+        return self._world.bcast(value, root=0)
+
+
+class _Jax:
+    """The processes of jax.distributed. They share arrays of one shape, so what is shared goes as text with its length.
+
+    Asking JAX for more than whether it is started would start it, and it could not be set up any more.
+    """
+
+    def __init__(self, module: Any) -> None:
+        self.rank, self.size = int(module.process_index()), int(module.process_count())
+
+    @staticmethod
+    def runs(module: Any) -> bool:
+        is_initialized = getattr(getattr(module, "distributed", None), "is_initialized", None)
+        return is_initialized is not None and bool(is_initialized()) and int(module.process_count()) > 1
+
+    def barrier(self) -> None:
+        _multihost().sync_global_devices("mlsub")
+
+    def share(self, value: Any) -> Any:
+        import numpy as np
+
+        broadcast = _multihost().broadcast_one_to_all
+        text = np.frombuffer(json.dumps(value).encode() if self.rank == 0 else b"", dtype=np.uint8)
+        length = int(broadcast(np.array(text.size, dtype=np.int32)))
+        sent = text if self.rank == 0 else np.zeros(length, dtype=np.uint8)
+        return json.loads(np.asarray(broadcast(sent), dtype=np.uint8).tobytes())
+
+
+def _multihost() -> Any:
+    return import_module("jax.experimental.multihost_utils")
 
 
 def local_rank() -> int:

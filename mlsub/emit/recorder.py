@@ -1,4 +1,16 @@
-"""Record a training run so that its log becomes a compliant result, or the run is refused before the clock starts."""
+"""Record a training run so that its log becomes a compliant result, or the run is refused before the clock starts.
+
+::
+
+    with Recorder("result_0.txt", round="5.1", benchmark="llama31_8b", ...) as recorder:
+        with recorder.init():
+            recorder.hyperparameters(hyperparameters)
+        with recorder.run():
+            with recorder.block(samples_so_far=0):
+                ...
+            with recorder.evaluation(samples=12_288) as evaluation:
+                reached = evaluation.result(evaluate())
+"""
 
 from __future__ import annotations
 
@@ -15,11 +27,12 @@ from mlsub.emit.errors import EmitError
 from mlsub.emit.foresight import Foresight
 from mlsub.emit.intervals import Evaluation, Init, Interval, TimedRun
 from mlsub.emit.ranks import Detected, Ranks
-from mlsub.emit.seeds import draw_seed, earlier_seeds
+from mlsub.emit.seeds import SEED, draw_seed, earlier_seeds, seed_of_launcher
 from mlsub.emit.sink import LogFile
-from mlsub.emit.units import Units
+from mlsub.emit.units import BLOCK_WORDS, Units, only_words
 from mlsub.emit.values import samples, whole_number
 from mlsub.emit.writer import Writer, warn_caller
+from mlsub.findings import Finding, Severity
 from mlsub.io.errors import MlsubError
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round
 from mlsub.rules.catalogue import finding
@@ -32,7 +45,8 @@ _DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 class Recorder:
     """The log of one run, judged while it is written.
 
-    A context manager: what an exception leaves open is closed, and a run that was under way ends as ``aborted``.
+    A context manager: what an exception leaves open is closed, and a run that was under way ends as ``aborted``. An
+    exception before the clock starts, a refusal above all, leaves no file.
 
     Args:
         path: the result file, ``result_<anything>.txt``. It must not exist yet.
@@ -106,6 +120,31 @@ class Recorder:
         """Whether this is the process that writes the log."""
         return self._writer.file is not None
 
+    def preflight(
+        self, hyperparameters: Mapping[str, Any], *, train: int | None = None, evaluation: int | None = None
+    ) -> tuple[Finding, ...]:
+        """Say everything at once that the rules have against a run, before anything of it is logged.
+
+        What is missing, misspelled or forbidden is refused; what may be misspelled is warned of. What a run logs
+        besides its hyperparameters, such as its seed, is not missed here.
+
+        Args:
+            hyperparameters: by their keys in the log.
+            train: samples of the training data set, where that is known yet.
+            evaluation: samples of the data set that is evaluated.
+
+        Returns:
+            The findings for which no run is refused; with ``strict="warn"`` all.
+
+        Raises:
+            DoomedRunError: the rules would reject the run; it has all the reasons.
+        """
+        sizes = {"train_samples": train, "eval_samples": evaluation}
+        values = {**hyperparameters, **{key: size for key, size in sizes.items() if size is not None}}
+        found = self._writer.foresight.preflight(values, self._identity, remember=not self._writer.refuses)
+        self._writer.act_on([one for one in found if one.severity is not Severity.INFO])
+        return tuple(found)
+
     def log(self, key: str, value: Any = None, **metadata: Any) -> None:
         """Log one record; ``epoch``, ``samples`` and ``step`` become the metadata that the round calls so.
 
@@ -139,9 +178,15 @@ class Recorder:
 
         Raises:
             DoomedRunError: another result in the folder has it: two runs of one seed are one run.
-            EmitError: it is not a whole number.
+            EmitError: it is not a whole number, or not the one that process 0 logs.
         """
         value = whole_number("the seed", value)
+        logged = self.ranks.share(value)
+        if logged != value:
+            raise EmitError(
+                f"process {self.ranks.rank} has the seed {value}, and process 0 logs {logged}: "
+                "give all processes one seed, and derive from it what each of them needs"
+            )
         other = self._earlier.get(value)
         if other is not None and self.division == CLOSED.name:
             message, expected = "Another run of the entry has this seed", "a different seed for each run"
@@ -153,32 +198,29 @@ class Recorder:
     def fresh_seed(self) -> int:
         """Draw a seed from the system's source of randomness, log it and return it: the same in every process.
 
-        Where a launcher has started several processes and nothing connects them (see :class:`~mlsub.emit.Ranks`), only
-        process 0 can draw, and is warned.
+        Where the launcher sets ``MLSUB_SEED``, that is the seed. Where it has started several processes and nothing
+        connects them (see :class:`~mlsub.emit.Ranks`), it has to: no process could learn what another one draws.
 
         Raises:
-            EmitError: this is another process, which could not learn the seed that is logged.
+            DoomedRunError: another result in the folder has ``MLSUB_SEED``.
+            EmitError: it is not a seed, or the processes are not connected.
         """
-        self._check_connected()
+        given = seed_of_launcher()
+        if given is not None:
+            return self.seed(given)
+        rank, size = self.ranks.rank, self.ranks.size
+        if not getattr(self.ranks, "connected", True) and (rank, size) != (0, 1):
+            raise EmitError(
+                f"process {rank} of {size} is not connected with the others, and each would draw a seed of its own: "
+                "start torch.distributed, jax.distributed or mpi4py before the recorder, give ranks=..., or have the "
+                f"launcher set {SEED} for all of them, to another seed for each run"
+            )
         drawn = draw_seed()
         while drawn in self._earlier:
             drawn = draw_seed()
         drawn = int(self.ranks.share(drawn))
         self.log("seed", drawn)
         return drawn
-
-    def _check_connected(self) -> None:
-        """Refuse or warn where the processes of a run would draw seeds of their own."""
-        rank, size = self.ranks.rank, self.ranks.size
-        if getattr(self.ranks, "connected", True) or (rank == 0 and size == 1):
-            return
-        remedy = (
-            "start torch.distributed or mpi4py before the recorder, give ranks=..., "
-            "or draw a seed in the launcher and log it in all processes with seed(...)"
-        )
-        if rank > 0:
-            raise EmitError(f"process {rank} cannot learn the seed that process 0 draws, and needs the same: {remedy}")
-        self.warn(f"the launcher started {size} processes, and the others cannot learn the seed drawn here: {remedy}")
 
     def cache_clear(self) -> str | None:
         """Drop the page cache of this machine, and log that it was done.
@@ -203,25 +245,49 @@ class Recorder:
         return self._run
 
     def block(
-        self, *, epoch: int | None = None, epochs: float = 1, samples: int | None = None, **metadata: Any
+        self,
+        *,
+        first_epoch: int | None = None,
+        epochs: float = 1,
+        samples_so_far: int | None = None,
+        steps_so_far: int | None = None,
+        **metadata: Any,
     ) -> Interval:
         """A part of the training between evaluations: a context manager.
 
         Args:
-            epoch: its first epoch.
-            epochs: how many it has.
-            samples: for benchmarks that count samples, how many it has.
+            first_epoch: the number of its first epoch.
+            epochs: how many epochs it has, or which part of one; goes with ``first_epoch``.
+            samples_so_far: for benchmarks that count samples: how many were trained before it begins, not its own.
+            steps_so_far: the same for benchmarks that count steps.
+            metadata: more to log with its start and end.
+
+        Raises:
+            EmitError: a name does not say whether it is a position or a size.
+        """
+        only_words("block", metadata, BLOCK_WORDS)
+        count = {} if first_epoch is None else {"epoch_count": epochs}
+        where = {"first_epoch_num": first_epoch, "samples_count": samples_so_far, "step_num": steps_so_far}
+        return Interval(self, "block", {**where, **metadata}, count)
+
+    def epoch(self, epoch: int | None = None, *, samples_so_far: int | None = None, **metadata: Any) -> Interval:
+        """One epoch: a context manager.
+
+        Args:
+            epoch: its number.
+            samples_so_far: for benchmarks that count samples: how many were trained before it begins.
             metadata: more to log with its start and end.
         """
-        first, count = ({}, {}) if epoch is None else ({"first_epoch_num": epoch}, {"epoch_count": epochs})
-        return Interval(self, "block", {**first, "samples": samples, **metadata}, count)
-
-    def epoch(self, epoch: int | None = None, *, samples: int | None = None, **metadata: Any) -> Interval:
-        """One epoch: a context manager."""
-        return Interval(self, "epoch", {"epoch": epoch, "samples": samples, **metadata})
+        only_words("epoch", metadata, {"samples": "samples_so_far"})
+        return Interval(self, "epoch", {"epoch_num": epoch, "samples_count": samples_so_far, **metadata})
 
     def evaluation(self, **progress: Any) -> Evaluation:
         """An evaluation: a context manager around it while it runs, to which its result is given.
+
+        ::
+
+            with recorder.evaluation(epoch=epoch) as evaluation:
+                reached = evaluation.result(evaluate(model))
 
         Args:
             progress: how far the training has come: ``epoch``, ``samples`` or ``step``, and more metadata.
@@ -231,8 +297,8 @@ class Recorder:
     def evaluate(self, value: float | Mapping[str, float], **progress: Any) -> bool:
         """Log an evaluation after the fact, and say whether the target is reached.
 
-        Its start, its quality and its end get the time of this call. Use :meth:`evaluation` where the evaluation runs
-        in this process, so that the log has the times at which it began and ended.
+        Its start, its quality and its end get the time of this call, which ``mlsub check`` reports: evaluations of no
+        length. Use :meth:`evaluation` around the evaluation instead, unless it runs where no recorder can be.
 
         Args:
             value: the quality; where a benchmark has several measures, all of them by name.
@@ -281,7 +347,10 @@ class Recorder:
         self.ranks.barrier()
 
     def close(self) -> None:
-        """End the log; a run under way ends as aborted."""
+        """End the log; a run under way ends as aborted, and one refused before the clock started leaves no file."""
+        self._close(in_vain=self._writer.refused)
+
+    def _close(self, *, in_vain: bool) -> None:
         if self._closed:
             return
         self._closed = True
@@ -289,7 +358,7 @@ class Recorder:
             if self._run is not None:
                 self._run.abandon()
         finally:
-            self._writer.close()
+            self._writer.close(discard=in_vain and not self._writer.clock_started)
 
     def __enter__(self) -> Self:
         return self
@@ -297,7 +366,7 @@ class Recorder:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        self._close(in_vain=error is not None or self._writer.refused)
 
 
 def drop_page_cache(drop: Path = _DROP_CACHES) -> str | None:

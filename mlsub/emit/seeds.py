@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
+from mlsub.emit.errors import EmitError
 from mlsub.io.errors import MlsubError
 from mlsub.log.event import Event, decode
 from mlsub.log.reader import open_log, read_records
 
+#: Where a launcher gives all processes of a run their seed.
+SEED = "MLSUB_SEED"
 #: Fits every framework's seed.
 LARGEST = 2**31 - 1
 #: Seeds stand at the beginning of a log; siblings beyond so many are not looked at.
@@ -20,6 +24,20 @@ _MAX_SIBLINGS = 200
 def draw_seed() -> int:
     """A seed from the system's source of randomness, from 0 to 2^31 - 1."""
     return secrets.randbelow(LARGEST + 1)
+
+
+def seed_of_launcher() -> int | None:
+    """The seed that the launcher gives all processes of a run, None where it gives none.
+
+    Raises:
+        EmitError: it is not a whole number from 0 to 2^31 - 1.
+    """
+    text = os.environ.get(SEED, "").strip()
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 20 and int(text) <= LARGEST):
+        raise EmitError(f"{SEED} is {text[:40]!r}: set it to a whole number from 0 to {LARGEST}")
+    return int(text)
 
 
 def earlier_seeds(log: Path) -> dict[int, str]:

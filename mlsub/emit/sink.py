@@ -7,6 +7,7 @@ import fcntl
 import logging
 import os
 import socket
+import stat
 import sys
 from pathlib import Path
 
@@ -40,6 +41,7 @@ class LogFile(logging.Handler):
     def __init__(self, path: Path, *, overwrite: bool = False) -> None:
         self.path = path
         self.lines = 0
+        self._bytes = 0
         self.failed: str | None = None
         self._shown = plain(str(path))
         self._lock_path = path.with_name(f".{path.name}.lock")
@@ -131,6 +133,7 @@ class LogFile(logging.Handler):
                 raise EmitError(f"{self._shown} cannot be written: {_reason(error)}") from None
             raise
         self.lines += 1
+        self._bytes += len(line)
 
     def _take_back(self, before: int, line: bytes) -> None:
         """Cut a record off that was not written whole, unless something else follows it by now."""
@@ -142,16 +145,30 @@ class LogFile(logging.Handler):
                     if stream.read(torn + 1) == line[:torn]:
                         os.ftruncate(self._file, before)
 
-    def close(self) -> None:
-        """Put everything on the disk and let the file go."""
+    def close(self, *, discard: bool = False) -> None:
+        """Put everything on the disk and let the file go.
+
+        Args:
+            discard: take the file away, if it holds nothing but what was written here.
+        """
         super().close()
         if self._file >= 0:
+            if discard:
+                self._discard()
             # Not every file can be synchronised (a pipe, a device), and the lines are written all the same.
             with contextlib.suppress(OSError):
                 os.fsync(self._file)
             os.close(self._file)
             self._file = -1
             self._release()
+
+    def _discard(self) -> None:
+        with contextlib.suppress(OSError):
+            found = os.fstat(self._file)
+            if stat.S_ISREG(found.st_mode) and found.st_size == self._bytes:
+                os.ftruncate(self._file, 0)
+                if not self.path.is_symlink() and os.path.samestat(found, self.path.stat()):
+                    self.path.unlink()
 
     def _release(self) -> None:
         self._lock_path.unlink(missing_ok=True)

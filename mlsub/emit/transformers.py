@@ -1,6 +1,6 @@
 """A Hugging Face Trainer callback that records the training.
 
-Needs ``pip install 'mlsub[transformers]'``.
+Needs ``pip install '.[transformers]'``.
 """
 
 from __future__ import annotations

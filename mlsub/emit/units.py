@@ -12,6 +12,15 @@ from mlsub.rules.model import Gathers, KeyRule, RuleSet
 NAMES = {"epoch": "epoch_num", "samples": "samples_count", "step": "step_num"}
 #: The other way round.
 WORDS = {name: word for word, name in NAMES.items()}
+#: The words of a block, which has a place and a size, beside those that would leave open which is meant.
+BLOCK_WORDS = {"epoch": "first_epoch", "samples": "samples_so_far", "step": "steps_so_far"}
+# epochs= counts only beside first_epoch=, and has a default.
+_BLOCK_NAMES = {
+    "first_epoch_num": "first_epoch",
+    "epoch_count": "first_epoch",
+    "samples_count": "samples_so_far",
+    "step_num": "steps_so_far",
+}
 
 
 class Units:
@@ -60,9 +69,20 @@ class Units:
         found = {NAMES.get(name, name): value for name, value in found.items() if value is not None}
         for names in self.demanded(key):
             if not any(name in found for name in names):
-                raise EmitError(f"{key} has to say {' or '.join(names)}: {_how(names)}")
+                words = _BLOCK_NAMES if key.startswith("block_") else WORDS
+                how = " or ".join(f"give {words.get(name, name)}=..." for name in names)
+                raise EmitError(f"{key} has to say {' or '.join(names)}: {how}")
         return dict(found)
 
 
-def _how(names: tuple[str, ...]) -> str:
-    return " or ".join(f"give {WORDS.get(name, name)}=..." for name in names)
+def only_words(interval: str, metadata: Mapping[str, Any], clear: Mapping[str, str]) -> None:
+    """Refuse the words that leave open whether the beginning of an interval or its size is meant.
+
+    Raises:
+        EmitError: one of them was given.
+    """
+    for word in clear.keys() & metadata.keys():
+        raise EmitError(
+            f"{interval}({word}=...) leaves open whether a position or a size is meant: the log holds the position at "
+            f"which the {interval} begins, so give {clear[word]}=..."
+        )

@@ -47,9 +47,11 @@ class Writer:
     ) -> None:
         self.file = file
         self.foresight = foresight
-        self._refuses = refuses
+        self.refuses = refuses
         self._namespace = namespace
         self._official = _official_logger(file, namespace, root) if file is not None else None
+        #: Whether the rules have refused something, and whether the timed region has begun.
+        self.refused = self.clock_started = False
 
     def write(self, key: str, value: Any, metadata: dict[str, Any], kind: str | None = None) -> None:
         """Judge a record, and write it where this process does; only there the rules refuse.
@@ -72,6 +74,7 @@ class Writer:
         found = self.foresight.add(event)
         if self.file is not None:
             self.act_on(found)
+            self.clock_started = self.clock_started or key == "run_start"
             self._log(key, value, metadata, time_ms, kind)
 
     def _log(self, key: str, value: Any, metadata: dict[str, Any], time_ms: int, kind: str) -> None:
@@ -85,17 +88,19 @@ class Writer:
             raise EmitError(f"{key} cannot be logged: {reason[:300]}")
 
     def act_on(self, found: list[Finding]) -> None:
-        """Refuse, or report, what the rules have against the run."""
+        """Refuse, or report in the process that writes, what the rules have against the run."""
         bad = [each for each in found if dooms(each)]
-        if bad and self._refuses:
+        if bad and self.refuses:
+            self.refused = True
             raise DoomedRunError(bad)
-        for each in found:
-            warn_caller(tell(each).strip())
-
-    def close(self) -> None:
-        """Let the log go."""
         if self.file is not None:
-            self.file.close()
+            for each in found:
+                warn_caller(tell(each).strip())
+
+    def close(self, *, discard: bool) -> None:
+        """Let the log go, or take it away with all that was written."""
+        if self.file is not None:
+            self.file.close(discard=discard)
 
 
 def warn_caller(message: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -153,6 +153,27 @@ def read_document(file: Path, form: Form[T]) -> tuple[T, Tree]:
     tree.settle()
     assert content is not None  # noqa: S101  (nothing is wrong with it)
     return content, tree
+
+
+def tree_of(shown: str, content: Any, lines: Mapping[tuple[str | int, ...], int]) -> Tree:
+    """Plain data of another language than YAML as a tree; ``lines`` has those of its keys and items, by their paths."""
+    return Tree(shown, _node(content, (), 1, lines))
+
+
+def _node(value: Any, path: tuple[str | int, ...], line: int, lines: Mapping[tuple[str | int, ...], int]) -> yaml.Node:
+    """Plain data as a node, which stands where its path does, or what it is a part of."""
+    mark = yaml.Mark("", 0, line - 1, 0, None, 0)
+    if isinstance(value, dict | list):
+        steps = value.items() if isinstance(value, dict) else enumerate(value)
+        below = [(key, lines.get((*path, key), line), one) for key, one in steps]
+        nodes = [(key, at, _node(one, (*path, key), at, lines)) for key, at, one in below]
+        if isinstance(value, list):
+            return yaml.SequenceNode("tag:yaml.org,2002:seq", [node for *_, node in nodes], mark)
+        return yaml.MappingNode(
+            "tag:yaml.org,2002:map", [(_node(key, (), at, {}), node) for key, at, node in nodes], mark
+        )
+    kind = {bool: "bool", int: "int", float: "float"}.get(type(value), "str")
+    return yaml.ScalarNode(f"tag:yaml.org,2002:{kind}", str(value).lower() if kind == "bool" else str(value), mark)
 
 
 @cache

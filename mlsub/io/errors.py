@@ -19,6 +19,11 @@ class MlsubError(Exception):
         return "\n".join(self.lines)
 
 
+def needs_extra(sentence: str, extra: str) -> str:
+    """A sentence on what is missing, and how to install it: from the source, for mlsub is on no package index."""
+    return f"{sentence} Install it from a copy of the source: pip install '.[{extra}]'"
+
+
 def reason_of(error: Exception) -> str:
     """Why something failed, in the words of the system where it has any."""
     return error.strerror if isinstance(error, OSError) and error.strerror else str(error)

@@ -1,3 +1,3 @@
 """The version of mlsub, which every answer names."""
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"

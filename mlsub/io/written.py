@@ -134,13 +134,12 @@ def check_free(final: Path, coming: Mapping[str, Path] | None = None) -> None:
         raise _refused(final, lost)
 
 
-def replace_folder(staging: Path, final: Path, *, kept: Collection[str] = ()) -> None:
+def replace_folder(staging: Path, final: Path) -> None:
     """Give a finished folder its name, as :func:`~mlsub.io.output_folder.put_folder` does, and record what is in it.
 
     Args:
         staging: the finished folder, on the same file system as ``final``.
         final: its name from now on.
-        kept: files of ``staging`` that are not mlsub's, and are never taken for it.
 
     Raises:
         MlsubError: ``final`` has files that a person wrote or changed, which the message names, or cannot be written.
@@ -153,11 +152,10 @@ def replace_folder(staging: Path, final: Path, *, kept: Collection[str] = ()) ->
         raise _unreadable(final, error) from error
     if lost:
         raise _refused(final, lost)
-    ours = {path: has for path, has in new.items() if path not in kept}
     # Whatever stops the process between these lines, the record knows the folder that is there.
-    record(final, ours, besides=True)
+    record(final, new, besides=True)
     put_folder(staging, final)
-    record(final, ours)
+    record(final, new)
 
 
 def set_aside_foreign(place: Path, files: Iterable[Path]) -> tuple[Path, ...]:

@@ -72,6 +72,18 @@ def read(path: Path, name: str | None = None, *, kind: str, top: str) -> yaml.No
     return node
 
 
+def text_of(path: Path, name: str | None = None) -> str:
+    """The text of a file that people write, in whatever form.
+
+    Raises:
+        FileProblemsError: it cannot be read, is not UTF-8, or is larger than 4 MiB.
+    """
+    try:
+        return _text(path)
+    except _Refused as refused:
+        raise FileProblemsError((Problem(name or str(path), *refused.args),)) from None
+
+
 class _Refused(Exception):  # noqa: N818  (it never leaves this module)
     """Something that YAML allows and such files do not; the arguments are a line and a message."""
 

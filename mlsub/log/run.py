@@ -11,6 +11,7 @@ import msgspec
 from mlsub.io.show import show
 from mlsub.log.event import Event
 from mlsub.log.events import Handler, Tally
+from mlsub.log.lengths import EvaluationLengths, LengthFold
 from mlsub.log.reading import Reading, ReadingFold
 
 #: Bounds that keep a run small on hostile input; published logs stay far below them.
@@ -104,6 +105,7 @@ class Run(msgspec.Struct, frozen=True):
     more_seeds: bytes = b""
     seeds_left_out: int = 0
     reading: Reading = Reading()
+    lengths: EvaluationLengths = EvaluationLengths()
 
     @property
     def duration_ms(self) -> float | None:
@@ -144,9 +146,7 @@ _EXPECTED_TYPE = {
 }
 
 #: Frequent keys whose records say nothing about a run beyond their number.
-_NOT_KEPT = frozenset(
-    ("block_stop", "epoch_stop", "eval_start", "eval_stop", "staging_start", "staging_stop", "weights_initialization")
-)
+_NOT_KEPT = frozenset(("block_stop", "epoch_stop", "staging_start", "staging_stop", "weights_initialization"))
 
 
 #: Keys that others compute with, kept whatever else a log states before them.
@@ -171,6 +171,11 @@ class TimedRegion:
     def __init__(self) -> None:
         self.start: float | None = None
         self.stop: float | None = None
+
+    @property
+    def runs(self) -> bool:
+        """Whether the clock has started and not stopped."""
+        return self.start is not None and self.stop is None
 
     def edge(self, event: Event) -> None:
         """Take a ``run_start`` or ``run_stop``."""
@@ -207,6 +212,7 @@ class RunFold:
         self.counts = {"block_start": 0, "epoch_start": 0}
         self.event_types: dict[str, tuple[str, int]] = {}
         self.timed = TimedRegion()
+        self._lengths = LengthFold(lambda: self.timed.runs)
         self._latest: float | None = None
         self._block: Event | None = None
         self.last_block: Event | None = None
@@ -217,6 +223,8 @@ class RunFold:
             "init_stop": self._time,
             "eval_accuracy": self._evaluation,
             "eval_error": self._evaluation,
+            "eval_start": self._lengths.start,
+            "eval_stop": self._lengths.stop,
             "seed": self._seed,
             "block_start": self._block_start,
             "epoch_start": self._count,
@@ -279,6 +287,7 @@ class RunFold:
             more_seeds=bytes(self._more_seeds),
             seeds_left_out=self._seeds_left_out,
             reading=self._reading.finish() if self._reading is not None else Reading(),
+            lengths=self._lengths.finish(),
         )
 
     def _run_edge(self, event: Event) -> None:

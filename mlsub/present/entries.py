@@ -2,40 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Annotated, ClassVar
+from collections.abc import Iterable, Sequence
+from typing import Annotated, ClassVar, cast
 
-from mlsub.findings import Kind, Says, Severity, Verdict
-from mlsub.present.document import Block, Cell, Column, Items, Meaning, Span, Table, Text
+from mlsub.findings import Says, Verdict
+from mlsub.present.document import Cell, Column, Span, Table, Text
 from mlsub.present.envelope import Answer
-from mlsub.submission.report import A_VERDICT_HAS_LOGS, EntryResult, Report
+from mlsub.present.verdict import COMPLIANT, MEANINGS, organisations_of, single_logs
+from mlsub.submission.report import A_VERDICT_HAS_LOGS, EntryResult, LogResult, Report, SystemResult
 
-MEANINGS: dict[Verdict, Meaning] = {
-    Verdict.ACCEPTED: "good",
-    Verdict.REJECTED: "bad",
-    Verdict.NOT_CHECKED: "note",
-}
+_GOOD = (Verdict.ACCEPTED, COMPLIANT)
 RCP = {"pass": "pass", "fail": "fail", "missing": "missing", "bypassed": "bypassed", "not-required": "-"}
 
 
 class Reports(Answer, frozen=True, kw_only=True):
     """A report for each round, then one for each path that could not be checked. Fields may be added."""
 
-    SCHEMA: ClassVar[int] = 1
+    SCHEMA: ClassVar[int] = 2
     OPEN: ClassVar[bool] = True
 
     reports: Annotated[tuple[Annotated[Report, Says(**A_VERDICT_HAS_LOGS)], ...], Says(minItems=1)]
+    settings: Annotated[str | None, Says("The settings file in force; null without one.")] = None
 
 
-def entries_table(entries: Iterable[EntryResult]) -> Table:
-    """One row an entry: what it is, what came of it, and its time to train in minutes."""
+def entries_table(entries: Iterable[EntryResult], *, organisations: bool = False) -> Table:
+    """One row an entry: what it is, what came of it, and its time to train in minutes.
+
+    ``organisations``: name them even if all entries are of one.
+    """
     known = list(entries)
-    many = len({entry.organisation for entry in known}) > 1
+    many = organisations or len({entry.organisation for entry in known}) > 1
     scaled = any(entry.score.scaling != 1 for entry in known)
     expected = not all(entry.score.as_expected for entry in known)
     columns = [
-        *[Column("organisation")] * many,
-        Column("system", when_narrow="keep"),
+        *[Column("organisation", when_narrow="shorten")] * many,
+        Column("system", when_narrow="shorten"),
         Column("benchmark", when_narrow="keep"),
         Column("division", leave_out=3),
         Column("runs", number=True, leave_out=4),
@@ -65,27 +66,69 @@ def entries_table(entries: Iterable[EntryResult]) -> Table:
     return Table(tuple(columns), tuple(rows), key=int(many))
 
 
+def organisations_table(report: Report) -> Table:
+    """One row an organisation: how many of its entries, logs and system descriptions are accepted."""
+    columns = (
+        Column("organisation", when_narrow="shorten"),
+        Column("entries", number=True),
+        Column("logs", number=True, leave_out=2),
+        Column("system descriptions", number=True, leave_out=1),
+        Column("verdict", when_narrow="keep"),
+    )
+    known = organisations_of(report)
+    counted: dict[str, list[list[bool]]] = {name: [[], [], []] for name in known}
+    for number, things in enumerate((report.entries, report.logs, report.systems)):
+        for thing in cast("tuple[EntryResult | LogResult | SystemResult, ...]", things):
+            counted[thing.organisation][number].append(thing.official in _GOOD)
+    verdicts = {True: Verdict.REJECTED, False: Verdict.ACCEPTED}
+    rows: list[tuple[Cell, ...]] = [
+        (
+            name,
+            *(f"{sum(good)} of {len(good)}" if good else "-" for good in counted[name]),
+            Span(verdicts[rejected].value, MEANINGS[verdicts[rejected]]),
+        )
+        for name, rejected in known.items()
+    ]
+    return Table(columns, tuple(rows))
+
+
+def logs_table(report: Report) -> Table:
+    """One row a log that is part of no entry: what it says it is, and what came of it."""
+    columns = (
+        Column("log", when_narrow="shorten"),
+        Column("benchmark", when_narrow="keep"),
+        Column("division", leave_out=2),
+        Column("status", leave_out=1),
+        Column("minutes", number=True),
+        Column("verdict", when_narrow="keep"),
+    )
+    rows: list[tuple[Cell, ...]] = [
+        (
+            Span(log.path, "path"),
+            *((said or "-")[:20] for said in (log.benchmark, log.division, log.status)),
+            _minutes(log.minutes),
+            Span(log.official, "good" if log.official == COMPLIANT else "bad"),
+        )
+        for log in single_logs(report)
+    ]
+    return Table(columns, tuple(rows))
+
+
 def _minutes(value: float | None) -> str:
     return "-" if value is None else f"{value:.6f}"
-
-
-def summary(report: Report, *, alone: bool = True) -> Iterator[Block]:
-    """The verdict, how many of what are accepted, and how many findings are not part of the official verdict.
-
-    ``alone`` says that nothing else was asked for.
-    """
-    unchecked = "nothing could be checked" if alone else "this part could not be checked"
-    counts = ", ".join(counts_of(report)) or unchecked
-    yield Text((Span(report.official.value, MEANINGS[report.official]), f": {counts}"))
-    yield Items(tuple(beside(report)))
 
 
 def round_line(usage: str | None, round_: str | None, round_from: str | None) -> Text | None:
     """By which rules something was checked; None where nobody knows."""
     if usage is None or round_ is None:
         return None
-    source = f" (read off the folder {round_from})" if round_from is not None else ""
-    return Text((Span(f"{usage} v{round_}", "strong"), source))
+    return Text((Span(f"{usage} v{round_}", "strong"), "" if round_from is None else read_off(round_from)))
+
+
+def read_off(round_from: str) -> str:
+    """What gave the round: a folder above, or the manifest, whose name has an ending."""
+    what = "manifest" if round_from.endswith((".yaml", ".yml")) else "folder"
+    return f" (read off the {what} {round_from})"
 
 
 def counts_of_bert(entries: Iterable[EntryResult]) -> str | None:
@@ -106,34 +149,3 @@ def _in_short(report: Report) -> str:
     """What was asked for, and the verdict."""
     asked = next((finding.path for finding in report.findings if finding.rejects), report.root)
     return f"{asked if report.official is Verdict.NOT_CHECKED else report.root}: {report.official.value}"
-
-
-def counts_of(report: Report) -> list[str]:
-    """How many entries, logs and system descriptions are accepted, each in words."""
-    counts = []
-    if report.entries:
-        good = sum(entry.official is Verdict.ACCEPTED for entry in report.entries)
-        counts.append(f"{good} of {len(report.entries)} entries accepted")
-    if report.logs:
-        good = sum(log.official == "compliant" for log in report.logs)
-        counts.append(f"{good} of {len(report.logs)} logs compliant")
-    if report.systems:
-        good = sum(system.official is Verdict.ACCEPTED for system in report.systems)
-        counts.append(f"{good} of {len(report.systems)} system descriptions accepted")
-    return counts
-
-
-def beside(report: Report) -> Iterator[str]:
-    """How many findings there are that are not part of the official verdict, in sentences."""
-    house = [f for f in report.findings if f.kind is Kind.HOUSE and f.severity is Severity.ERROR]
-    if house:
-        files = len({finding.path for finding in house})
-        breaks = f"{len(house)} finding{'s' * (len(house) > 1)}"
-        yield f"{breaks} of your own rules, in {files} file{'s' * (files > 1)}"
-    review = [finding for finding in report.findings if finding.kind is Kind.REVIEW]
-    if review:
-        rules = len({finding.rule for finding in review})
-        yield (
-            f"{len(review)} review finding{'s' * (len(review) > 1)} of {rules} rule{'s' * (rules > 1)}, "
-            "which only --strict counts. More on a rule: mlsub explain RULE"
-        )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from importlib import import_module
 from typing import IO, Any
 
 from mlsub.io.show import tolerate
 from mlsub.present.document import Block, Document
+from mlsub.present.terminal import colours
 
 
 def render(document: Document, format_: str, terminal: IO[str] | None = None) -> str:
@@ -27,9 +27,9 @@ def put(stream: IO[str], *blocks: Block) -> None:
     stream.writelines(f"{line}\n" for block in blocks for line in lines(block, **look))
 
 
-def _look(terminal: IO[str] | None) -> dict[str, Any]:
-    """The width and the colours of a terminal; the usual ones where it is not one."""
-    if terminal is None or not terminal.isatty():
+def _look(stream: IO[str] | None) -> dict[str, Any]:
+    """The colours of a stream, and the width of a terminal; a file that is named has neither."""
+    if stream is None:
         return {}
-    colour = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return {"width": shutil.get_terminal_size().columns, "colour": colour}
+    width = {"width": shutil.get_terminal_size().columns} if stream.isatty() else {}
+    return {**width, "colour": colours(stream)}

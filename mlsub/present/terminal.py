@@ -1,20 +1,43 @@
-"""What moves on a terminal: the console of a live view, and the progress of a long reading."""
+"""What a terminal shows beside text: colours, the console of a live view, and the progress of a long work."""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import monotonic
 from typing import IO, TYPE_CHECKING
+
+import click
 
 from mlsub.io.show import tolerate
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import Progress as Bar
+    from rich.progress import TaskID
+
+#: Called with what is done and what there is to do.
+Progress = Callable[[int, int], None]
+
+
+def colours(stream: IO[str]) -> bool:
+    """Whether what goes to a stream is coloured: the one place that decides it.
+
+    --color decides; without it, or with auto, NO_COLOR (no colours) before FORCE_COLOR (colours everywhere), each if it
+    is set and not empty (no-color.org, force-color.org); without them, a terminal that is not dumb has colours.
+    """
+    context = click.get_current_context(silent=True)
+    if context is not None and context.color is not None:
+        return context.color
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or (stream.isatty() and os.environ.get("TERM") != "dumb")
 
 
 def console(stream: IO[str] | None = None) -> Console:
-    """A console that colours terminals only, honours NO_COLOR, and never breaks lines that go to a file.
+    """A console that is a terminal only where the stream is one, and never breaks lines that go to a file.
 
     It leaves a closed pipe to whoever ends the command, instead of ending it itself.
     """
@@ -25,24 +48,96 @@ def console(stream: IO[str] | None = None) -> Console:
             raise
 
     stream = sys.stdout if stream is None else stream
-    width = None if stream.isatty() else 1000
+    terminal = stream.isatty()
     tolerate(stream)
-    return Terminal(file=stream, soft_wrap=True, highlight=False, markup=False, emoji=False, width=width)
+    return Terminal(
+        file=stream,
+        force_terminal=terminal,
+        no_color=not colours(stream),
+        soft_wrap=True,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        width=None if terminal else 1000,
+    )
+
+
+#: Seconds of work before a terminal shows how far it is, and between two looks of the bar.
+_PATIENCE, _EVERY = 1.0, 0.1
+
+
+class _Bar:
+    """A bar that appears once the work takes longer than a moment; what ends sooner never loads rich."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._next = monotonic() + _PATIENCE
+        self._bar: tuple[Bar, TaskID] | None = None
+
+    def advance(self, done: int, total: int) -> None:
+        now = monotonic()
+        if now < self._next and (self._bar is None or done < total):
+            return
+        bar, task = self._bar = self._bar or _started(self._what)
+        self._next = now + _EVERY
+        bar.update(task, completed=done, total=total, refresh=True)
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar[0].stop()
 
 
 @contextmanager
-def progress_bar() -> Iterator[Callable[[int, int], None] | None]:
-    """Show on a terminal how many logs have been read."""
-    if not sys.stderr.isatty():
+def progress_bar(what: str = "reading logs") -> Iterator[Progress | None]:
+    """Show on a terminal, on standard error, how much of a work is done that takes more than a second.
+
+    Args:
+        what: the work, as a participle with its object.
+
+    Yields:
+        What is called with what is done and what there is to do, in whatever unit; None where there is no terminal.
+    """
+    if not _is_shown():
         yield None
         return
+    bar = _Bar(what)
+    try:
+        yield bar.advance
+    finally:
+        bar.close()
+
+
+def part_of(progress: Progress | None, done: int, total: int) -> Progress | None:
+    """The progress of one of several equal works, of which so many are done."""
+    if progress is None:
+        return None
+    return lambda inner, inner_total: progress(done * inner_total + inner, total * inner_total)
+
+
+@contextmanager
+def busy(what: str) -> Iterator[None]:
+    """Show on a terminal, on standard error, that something goes on of which nobody knows how much there is.
+
+    Not for work that forks: what moves needs a thread.
+    """
+    if not _is_shown():
+        yield
+        return
+    from rich.status import Status
+
+    with Status(what, console=console(sys.stderr)):
+        yield
+
+
+def _is_shown() -> bool:
+    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def _started(what: str) -> tuple[Bar, TaskID]:
     from rich.progress import Progress as Bar
 
     # No refresh thread: it would forbid forking the worker processes.
-    with Bar(console=console(sys.stderr), transient=True, auto_refresh=False) as bar:
-        task = bar.add_task("reading logs", total=None)
-
-        def advance(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total, refresh=done % 16 == 0 or done == total)
-
-        yield advance
+    bar = Bar(console=console(sys.stderr), transient=True, auto_refresh=False)
+    task = bar.add_task(what, total=None)
+    bar.start()
+    return bar, task

@@ -22,7 +22,7 @@ from mlsub.present.document import (
     lines_of,
     spans,
 )
-from mlsub.present.findings import sections
+from mlsub.present.findings import MAX_PLACES, sections
 from mlsub.present.width import GAP, LEAST, Layout, breaks, cells, layout, shorten
 
 NARROWEST, WIDEST = 40, 200
@@ -90,7 +90,7 @@ def _block(block: Block, width: int, paint: Paint) -> Iterator[str]:
         case Table():
             yield from _table(block, width, paint)
         case Findings():
-            for found in sections(block):
+            for found in sections(block, MAX_PLACES):
                 yield from _section(found, width, paint)
         case Section():
             yield from _section(block, width, paint)
@@ -99,9 +99,11 @@ def _block(block: Block, width: int, paint: Paint) -> Iterator[str]:
 def _section(section: Section, width: int, paint: Paint, indent: int = _INDENT) -> Iterator[str]:
     yield from _wrapped(_title(section), width, paint, hang=_INDENT)
     indent = indent if width - indent >= _LEAST_ROOM else 0
+    before: Block | None = None
     for block in section.blocks:
-        if isinstance(block, Section):
+        if isinstance(block, Section) or isinstance(before, Section):
             yield ""
+        before = block
         for line in _block(block, width - indent, paint):
             yield " " * indent + line if line else ""
 

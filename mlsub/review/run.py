@@ -24,6 +24,8 @@ _COUNTS = ("samples_count", "epoch_num")
 IDLE_MS = 1_000
 #: And a share of the run: what is logged in one go may carry times that are a little off.
 IDLE_SHARE = 0.005
+#: A model that trains for so long between two evaluations is not evaluated in a few milliseconds; a toy may be.
+BETWEEN_MS = 1_000
 
 
 def audit_run(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]:
@@ -41,6 +43,7 @@ def audit_run(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]
         "run.status-unknown": lambda: _status(run, path),
         "run.event-type": lambda: _event_types(run, path),
         "run.eval-missing": lambda: audit_ending(run, path),
+        "run.eval-length": lambda: audit_lengths(run, path, usage, round_),
         "run.progress-backwards": lambda: audit_progress(run, path, usage, round_),
         "run.eval-cadence": lambda: audit_cadence(run, path, usage, round_),
         "run.train-samples": lambda: audit_dataset(run, path, usage, round_),
@@ -103,15 +106,33 @@ def _status(run: Run, path: str) -> Iterator[Finding]:
 
 
 class Order(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A benchmark whose evaluations may come in any order, and why."""
+    """A benchmark whose evaluations may come after the run and in any order, and why."""
 
     since: str
     any_order: str
 
 
+def _afterwards(run: Run, usage: str, round_: str) -> bool:
+    """Whether the benchmark may be evaluated after the run."""
+    return fact_of(run, usage, round_, shipped(__file__, "order.yaml", dict[str, dict[str, list[Order]]])) is not None
+
+
+def audit_lengths(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]:
+    """A run most of whose evaluations take no time, although there is time between them."""
+    lengths, duration = run.lengths, run.duration_ms
+    if duration is None or 2 * lengths.short <= lengths.count or _afterwards(run, usage, round_):
+        return
+    between = duration / lengths.count
+    if between >= BETWEEN_MS:
+        most = f"{lengths.longest_ms:g} ms or less" if lengths.longest_ms else "no time"
+        actual = f"{lengths.short} of {lengths.count} evaluations take {most}, in a run of "
+        actual += f"{grouped(round(duration / 1000, 1))} s"
+        yield finding("run.eval-length", path, line=lengths.line, actual=actual)
+
+
 def audit_progress(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]:
     """Evaluations whose place in training goes backwards, or is not their steps times the batch size."""
-    if fact_of(run, usage, round_, shipped(__file__, "order.yaml", dict[str, dict[str, list[Order]]])) is None:
+    if not _afterwards(run, usage, round_):
         yield from _backwards(run, path)
     yield from _progress_steps(run, path)
 

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import msgspec
 
-from mlsub.rounds import normalise_round
+from mlsub.rounds import usages
+from mlsub.submission.manifest import Named, nearest
 
-_ROUND_FOLDER = re.compile(
-    r"(?:(?P<usage>training|hpc|rehearsal)(?:_results_v|-v))?v?(?P<round>\d+\.\d+)(?:\.0)?", re.IGNORECASE
-)
-
-
+#: A version in the name of a round's folder; with an underscore only where the name has other words.
+_VERSION = re.compile(r"(?:^|(?<=[-_]))v?(\d{1,3})(?:\.|(?<=[-_]v\d)_)(\d{1,3})(?:\.0)?(?=[-_]|$)", re.I | re.A)
+#: What else such a name may hold, besides a usage: words of repositories (``submissions_training_v3.1``), of their
+#: branches when they are downloaded (``training_results_v5.1-main``), and of people's own (``mlperf_training_5.1``).
+_BESIDE = {"mlperf", "mlcommons", "results", "result", "submissions", "submission", "round", "pre", "main", "master"}
 _PARTS = re.compile(r"([0-9]{1,18})|([^0-9]+)")
 #: HPC results lie one folder deeper than those of training, below one of these.
 SCALING_FOLDERS = ("strong", "weak")
@@ -49,7 +50,7 @@ class Place(msgspec.Struct, frozen=True):
 
 
 class InferredRound(msgspec.Struct, frozen=True):
-    """A round read off a folder's name."""
+    """A round read off the name of a folder, or off a manifest; ``folder`` is the name of either."""
 
     usage: str
     round: str
@@ -58,7 +59,19 @@ class InferredRound(msgspec.Struct, frozen=True):
 
 def names_round(folder: str) -> bool:
     """Whether a folder's name is that of a round."""
-    return _ROUND_FOLDER.fullmatch(folder) is not None
+    return named_round(folder) is not None
+
+
+def named_round(folder: str) -> InferredRound | None:
+    """The round that a folder is named like: one version, at most one usage, and words that go with them."""
+    before, *rest = _VERSION.split(folder, maxsplit=1)
+    if not rest:
+        return None
+    words = [word for word in re.split("[-_]", f"{before}-{rest[2]}".lower()) if word]
+    named = [word for word in words if word in usages()]
+    if len(named) > 1 or not set(words) <= {*_BESIDE, *named}:
+        return None
+    return InferredRound((*named, "training")[0], f"{rest[0]}.{rest[1]}", folder)
 
 
 def is_organisation(folder: Path) -> bool:
@@ -133,7 +146,9 @@ def _below_results(path: Path) -> int:
 def infer_round(place: Place) -> InferredRound | None:
     """The round named by the nearest folder above the organisation (a folder of organisations counts itself).
 
-    Names inside ``results/`` are never looked at: ``n8_v5.0`` and ``TF2.0`` are names of real systems.
+    Where none is named like a round, it is that of the manifest of the organisation: in its folder, or beside or above
+    it; of loose runs that of the nearest manifest above. Names inside ``results/`` are never looked at: ``n8_v5.0`` and
+    ``TF2.0`` are names of real systems.
     """
     if place.organisation is not None:
         folders = list(place.organisation.parents)
@@ -145,11 +160,20 @@ def infer_round(place: Place) -> InferredRound | None:
         if inside is not None:
             folders = list(inside.parents)[1:]
     for folder in folders:
-        match = _ROUND_FOLDER.fullmatch(folder.name)
-        name = normalise_round(match["round"]) if match else None
-        if match and name:
-            return InferredRound((match["usage"] or "training").lower(), name, folder.name)
-    return None
+        if found := named_round(folder.name):
+            return found
+    near = manifest_near(place)
+    return InferredRound(near.usage, near.round, near.file.name) if near is not None else None
+
+
+def manifest_near(place: Place) -> Named | None:
+    """The manifest of what lies at a place, in its folder, beside it or above it; None where there is none."""
+    if place.organisation is not None:
+        return nearest((place.organisation, *place.organisation.parents), (place.organisation.name,))
+    if place.target is Target.ORGANISATIONS:
+        inside = [child.name for child in folders(place.path) if is_organisation(child)]
+        return nearest((place.path, *place.path.parents), inside)
+    return nearest(place.path.parents)
 
 
 def folders(path: Path) -> list[Path]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
+from itertools import starmap
 from typing import Annotated, Any
 
 import msgspec
@@ -162,6 +165,13 @@ class SystemResult(msgspec.Struct, frozen=True, kw_only=True):
     facts: SystemFacts | None = None
 
 
+class Hidden(msgspec.Struct, frozen=True):
+    """How many findings a report leaves out, and by which option or setting."""
+
+    by: Annotated[str, Says(enum=["select", "ignore", "only", "severity", "per-path-ignores"])]
+    findings: Annotated[int, Says(minimum=1)]
+
+
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """Everything one check found.
 
@@ -178,27 +188,90 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     systems: tuple[SystemResult, ...] = ()
     findings: tuple[Annotated[Finding, Says(**_OF_A_FINDING)], ...] = ()
     round_from: Annotated[str | None, Says("The folder that the round was read off; null where it was given.")] = None
+    hidden: Annotated[tuple[Hidden, ...], Says("Findings that somebody chose not to see.")] = ()
 
     def exit_status(self, *, strict: bool = False) -> int:
-        """0 accepted, 1 rejected or against the user's own rules (or, if strict, any review finding), 2 not checked."""
+        """0 accepted, 1 rejected or against the user's own rules (or, if strict, any review finding), 2 not checked.
+
+        What a waiver or the baseline suppresses does not count, but never changes the official verdict.
+        """
         if self.official is Verdict.NOT_CHECKED:
             return 2
         if self.official is Verdict.REJECTED:
             return 1
-        if any(f.kind is Kind.HOUSE and f.severity is Severity.ERROR for f in self.findings):
+        counted = [finding for finding in self.findings if finding.suppressed is None]
+        if any(f.kind is Kind.HOUSE and f.severity is Severity.ERROR for f in counted):
             return 1
-        return int(strict and any(f.kind is Kind.REVIEW for f in self.findings))
+        return int(strict and any(f.kind is Kind.REVIEW for f in counted))
+
+    def rejecting(self) -> tuple[Finding, ...]:
+        """The official errors but those of runs that are forgiven.
+
+        They are where the entry is accepted all the same, and what a log breaks by itself is forgiven too where the
+        entry has another reason to be rejected.
+        """
+        if self.official is Verdict.ACCEPTED:
+            return ()
+        accepted = {entry.path for entry in self.entries if entry.official is Verdict.ACCEPTED}
+        forgiving = accepted | {finding.path for finding in self.findings if finding.rule == "entry.forgiven-runs"}
+        folders = {log.path: log.path.rpartition("/")[0] or "." for log in self.logs}
+
+        def forgiven(finding: Finding) -> bool:
+            folder = folders.get(finding.path)
+            if finding.rule.startswith("key."):
+                return folder in forgiving
+            return folder in accepted and not finding.rule.startswith("tree.")
+
+        return tuple(finding for finding in self.findings if finding.rejects and not forgiven(finding))
 
 
-def select(report: Report, select: tuple[str, ...], ignore: tuple[str, ...]) -> Report:
-    """The report with only the findings asked for; the verdict stays what it is.
+class Choice(msgspec.Struct, frozen=True, kw_only=True):
+    """Which findings are shown; what is left out counts for nothing but the official verdict.
 
-    A rule id or the start of one selects: ``key``, ``key.seed``, ``run.event-type``.
+    ``select`` and ``ignore`` are rules or the start of some: ``key``, ``key.seed``, ``run.event-type``. ``only`` is the
+    kind of findings, ``severity`` the least that is shown.
     """
 
-    def wanted(rule: str) -> bool:
-        if rule.startswith("check."):
-            return True  # Why nothing was checked is never hidden.
-        return (not select or rule.startswith(select)) and not rule.startswith(ignore)
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    only: Kind | None = None
+    severity: Severity = Severity.INFO
 
-    return msgspec.structs.replace(report, findings=tuple(f for f in report.findings if wanted(f.rule)))
+    def wants(self, finding: Finding) -> bool:
+        """Whether a finding is shown."""
+        return self.hidden_by(finding) is None
+
+    def hidden_by(self, finding: Finding) -> str | None:
+        """The option that leaves a finding out; None where it is shown."""
+        if self.select and not finding.rule.startswith(self.select):
+            return "select"
+        if self.ignore and finding.rule.startswith(self.ignore):
+            return "ignore"
+        if self.only is not None and finding.kind is not self.only:
+            return "only"
+        return "severity" if _RANK.index(finding.severity) > _RANK.index(self.severity) else None
+
+
+_RANK = list(Severity)
+
+
+def choose(report: Report, choice: Choice) -> Report:
+    """The report with only the findings asked for; the verdict stays what it is."""
+    return hide(report, choice.hidden_by)
+
+
+def hide(report: Report, by: Callable[[Finding], str | None]) -> Report:
+    """The report without the findings that something hides, and with their number by what does.
+
+    Why nothing was checked is never left out.
+    """
+    unchecked = report.official is Verdict.NOT_CHECKED
+    kept: list[Finding] = []
+    hidden = Counter({one.by: one.findings for one in report.hidden})
+    for found in report.findings:
+        why = None if found.rule.startswith("check.") or (unchecked and found.rejects) else by(found)
+        if why is None:
+            kept.append(found)
+        else:
+            hidden[why] += 1
+    return msgspec.structs.replace(report, findings=tuple(kept), hidden=tuple(starmap(Hidden, hidden.items())))

@@ -9,6 +9,7 @@ it was published with, and on how many hosts.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
@@ -62,20 +63,25 @@ def system_names() -> tuple[str, ...]:
     return tuple(sorted((file.stem for file in _FOLDER.glob("*.yaml")), key=_in_order))
 
 
-def find_system(text: str) -> System:
+def find_system(text: str, beside: Sequence[str] = ()) -> System:
     """The system of a name, however it is capitalised, with or without its hyphens.
+
+    Args:
+        text: the name.
+        beside: what else could have been meant by an unknown one.
 
     Raises:
         MlsubError: there is none.
     """
     names = system_names()
-    wanted = _squeezed(text)
-    plain = {_squeezed(name): name for name in names}
+    wanted = squeezed(text)
+    plain = {squeezed(name): name for name in names}
     if wanted in plain:
         return _system(plain[wanted])
+    plain |= {squeezed(name): name for name in beside}
     close = get_close_matches(wanted, plain, n=1)
     hint = f" Did you mean {plain[close[0]]}?" if close else ""
-    raise MlsubError(f"no system {text[:40]!r}; there are {', '.join(names)}.{hint}")
+    raise MlsubError(f"no system {text[:40]!r}; mlsub system list shows those there are.{hint}")
 
 
 def find_software(system: System, framework: str) -> Software | None:
@@ -133,7 +139,8 @@ def _source(entry: dict[str, Any], sources: dict[str, str]) -> str:
     return "; ".join(sources[key] for key in keys) + note
 
 
-def _squeezed(text: str) -> str:
+def squeezed(text: str) -> str:
+    """The letters and digits of a name, in lower case, for comparison."""
     return "".join(char for char in text[:80].lower() if char.isalnum())
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
@@ -10,6 +10,7 @@ import msgspec
 
 from mlsub.divisions import CLOSED
 from mlsub.io.errors import MlsubError
+from mlsub.systems.accelerators import Accelerator
 from mlsub.systems.availability import category, close_category
 from mlsub.systems.catalogue import Software, System, Value, find_software
 from mlsub.systems.fields import fields
@@ -18,7 +19,8 @@ from mlsub.systems.names import find, registry, suggestion
 #: What stands where an answer is still to be given; every check reports it.
 TO_FILL_IN = "TODO"
 NOT_PUBLISHED = "not published"
-_LOOK_OVER = " (taken over: look it over)"
+#: Ends the source of what may be otherwise in a new submission.
+LOOK_OVER = " (taken over: look it over)"
 _YOURS = "given on the command line"
 
 
@@ -49,7 +51,7 @@ class Draft(msgspec.Struct, frozen=True):
 
     def taken_over(self) -> list[str]:
         """The fields taken over from what was published that may be otherwise in a new submission."""
-        return [name for name, value in self.values.items() if value.source.endswith(_LOOK_OVER)]
+        return [name for name, value in self.values.items() if value.source.endswith(LOOK_OVER)]
 
     def not_published(self) -> list[str]:
         """The fields nobody has published a value of."""
@@ -86,10 +88,32 @@ def new_from(system: System, asked: Asked) -> Draft:
     software = find_software(system, asked.framework) if asked.framework else None
     own: dict[str, Value] = {}
     if software is not None:
-        own |= {name: Value(v.value, f"{v.source}{_LOOK_OVER}") for name, v in software.fields.items()}
+        own |= {name: Value(v.value, f"{v.source}{LOOK_OVER}") for name, v in software.fields.items()}
     elif asked.framework:
-        own["framework"] = Value(_framework(asked.framework), _YOURS)
+        own["framework"] = Value(framework_spelled(asked.framework), _YOURS)
     return _complete(system, software, asked, own)
+
+
+def facts_of(accelerator: Accelerator) -> Draft:
+    """What is known of an accelerator, and nothing else."""
+    values = {**accelerator.fields, **_unpublished(accelerator.unpublished)}
+    rounds = ", ".join(accelerator.published)
+    remark = f"Described in MLPerf Training {rounds}" if rounds else "No description in MLPerf Training is known"
+    return Draft({name: values[name] for name in fields().fields if name in values}, (remark,))
+
+
+def new_with(accelerator: Accelerator, asked: Asked) -> Draft:
+    """A description to submit of a system with these accelerators; the rest of its hardware is to be filled in."""
+    found = {**accelerator.fields, **_unpublished(accelerator.unpublished)}
+    if asked.framework:
+        found["framework"] = Value(framework_spelled(asked.framework), _YOURS)
+    if asked.hosts:
+        found["number_of_nodes"] = Value(str(asked.hosts), _YOURS)
+    return finish(found, asked)
+
+
+def _unpublished(names: Iterable[str]) -> dict[str, Value]:
+    return {name: Value(NOT_PUBLISHED, "none of the sources has it") for name in names}
 
 
 def _chosen(system: System, framework: str) -> Software:
@@ -105,7 +129,7 @@ def _usual(system: System, hosts: int | None) -> Software | None:
     return next((s for s in system.software if s.hosts == hosts), next(iter(system.software), None))
 
 
-def _framework(text: str) -> str:
+def framework_spelled(text: str) -> str:
     """The framework as it is spelled, whatever case it was given in; anything else as it stands."""
     first, _, rest = text.strip().partition(" ")
     known = find(registry().frameworks, first)

@@ -43,7 +43,7 @@ class Settings(msgspec.Struct, frozen=True):
 
 
 class Found(msgspec.Struct, frozen=True):
-    """A place and its round; ``inferred_from`` is the folder whose name gave the round, None where it was asked for."""
+    """A place and its round; ``inferred_from`` is the folder or manifest that gave it, None where it was asked for."""
 
     place: Place
     round: Round
@@ -154,7 +154,7 @@ def _no_round(where: str, known: Sequence[str]) -> Finding:
         "check.no-round",
         where,
         expected=f"--round with one of {', '.join(known)}",
-        actual="no folder named vX.Y, X.Y or training_results_vX.Y",
+        actual="no folder named like vX.Y or training_vX.Y, and no submission.yaml beside it",
     )
 
 

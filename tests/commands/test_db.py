@@ -216,7 +216,8 @@ def test_without_the_libraries_the_remedy_is_told(
     assert run("db", *arguments) == (
         2,
         "",
-        f"mlsub db {arguments[0]}: The database needs duckdb and pyarrow. Install it with: pip install 'mlsub[db]'\n",
+        f"mlsub db {arguments[0]}: The database needs duckdb and pyarrow. "
+        "Install it from a copy of the source: pip install '.[db]'\n",
     )
 
 

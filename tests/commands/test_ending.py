@@ -60,6 +60,7 @@ CALLS = {
     "schema": "manifest",
     "score": "v1.0/ACME",
     "seal": "v1.0/ACME --no-encryption -o {new}.tar.gz",
+    "status": "manifest.yaml",
     "system capture": "",
     "system check": "v1.0/ACME/systems/rack1.json",
     "system list": "",
@@ -197,6 +198,87 @@ def test_an_interrupt_is_status_130_and_no_traceback(words: list[str], monkeypat
     stream = io.TextIOWrapper(_Interrupted(), encoding="utf-8", write_through=True)
     status, told = ended(words, monkeypatch, stream)
     assert (status, told.strip()) == (130, "")
+
+
+#: What a terminal shows while a command works that may take more than a second.
+PROGRESS = {
+    "audit": "reading logs",
+    "check": "reading logs",
+    "compare": "reading logs",
+    "compare --packages": "reading logs",
+    "db build": "reading submissions",
+    "fix": "reading logs",
+    "fix --truncate": "reading logs",
+    "inspect": "reading logs",
+    "merge --write": "reading logs",
+    "pack": "reading logs",
+    "rcp build": "reading logs",
+    "rcp margin": "reading logs",
+    "rcp plot": "drawing",
+    "redact": "reading logs",
+    "rules diff": "reading logs",
+    "score": "reading logs",
+    "score --window 5": "reading logs",
+    "seal": "sealing",
+    "site": "writing pages",
+    "system capture": "asking the tools of this host",
+    "unseal": "opening",
+    "verify": "comparing",
+}
+#: Where a call of the tables above is not the one that takes long.
+_LONGER = {
+    "rules diff": "1.0 1.1 --submission v1.0/ACME",
+}
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def long_work(command: str, place: Path, tmp_path: Path) -> list[str]:
+    """A call of a command that works for a while."""
+    if command == "merge --write":
+        for name in ("a", "b"):
+            shutil.copytree(place / "v1.0" / "ACME", tmp_path / name / "ACME")
+        words = f"{tmp_path}/a/ACME {tmp_path}/b/ACME -o {{new}}/ACME --round 1.0"
+    else:
+        words = _LONGER.get(command) or {**CALLS, **FORMATS}[command]
+    return [*command.split(), *shlex.split(words.format(new=tmp_path / "new"))]
+
+
+@pytest.mark.parametrize("command", PROGRESS)
+def test_a_long_work_shows_on_a_terminal_how_far_it_is(
+    command: str, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(place)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr("mlsub.present.terminal._PATIENCE", 0)
+    with Path(tmp_path, "answer").open("w") as answer, _Terminal() as terminal:
+        status, _ = ended(long_work(command, place, tmp_path), monkeypatch, answer, terminal)
+        shown = terminal.getvalue()
+    assert status in (0, 1), shown
+    assert PROGRESS[command] in shown
+    assert shown.rpartition(PROGRESS[command])[2].count("\x1b[2K")  # Gone when the answer comes.
+
+
+@pytest.mark.parametrize("command", [name for name in PROGRESS if name not in ("rcp plot", "system capture")])
+def test_ctrl_c_in_the_middle_of_the_work_is_status_130_and_leaves_nothing(
+    command: str, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(place)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr("mlsub.present.terminal._Bar.advance", interrupted)
+    words = long_work(command, place, tmp_path)
+    before = sorted(filter(Path.is_file, tmp_path.rglob("*")))
+    with Path(os.devnull).open("w") as answer, _Terminal() as terminal:
+        status, _ = ended(words, monkeypatch, answer, terminal)
+        told = terminal.getvalue().strip()
+    assert (status, told) == (130, "")
+    assert sorted(filter(Path.is_file, tmp_path.rglob("*"))) == before
 
 
 # What only a process of its own shows: what Python itself does at the end, signals, and the workers that read logs.

@@ -7,10 +7,14 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import mlsub.commands.fix.run as run_module
+from mlsub.io.errors import MlsubError
 from tests.commands.runner import run
 from tests.make_tree import Log, Tree, make_tree, snapshot
 
@@ -28,6 +32,11 @@ def tree(tmp_path: Path) -> Tree:
     tree.log(1).write_bytes(tree.log(1).read_bytes().replace(b"\n", b"\r\n"))
     tree.entry().rename(tree.entry().with_name("ResNet50"))
     return tree
+
+
+def squeezed(text: str) -> str:
+    """The text with one blank wherever it has more, or a line end."""
+    return " ".join(text.split())
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -111,8 +120,9 @@ def test_json_names_every_repair(tree: Tree) -> None:
     assert (document["written"], plan["before"], plan["after"]) == (False, "not-checked", "accepted")
     assert plan["changes"][1] == {
         "path": "results/rack1/ResNet50/Result-4.log",
-        "renamed_to": "result_4.txt",
+        "renamed_to": "results/rack1/resnet/result_4.txt",
         "repairs": [{"rule": "tree.result-name", "line": None, "action": "rename it to result_4.txt", "count": 1}],
+        "failed": None,
     }
     rules = {repair["rule"] for change in plan["changes"] for repair in change["repairs"]}
     assert rules == {
@@ -125,21 +135,21 @@ def test_json_names_every_repair(tree: Tree) -> None:
     }
 
 
-def test_what_no_tool_can_decide_is_told_and_left(tmp_path: Path) -> None:
+def test_what_no_tool_can_decide_is_listed_with_what_to_do(tmp_path: Path) -> None:
     tree = make_tree(tmp_path, "v4.1", benchmarks=("bert",))
     tree.describe(status="soon")
     file = tree.description()
     file.write_text(file.read_text().replace('  "cooling"', '  "cooling": "air",\n  "cooling"', 1))
     (tree.entry("bert") / "package_checker_params").write_text("rcp-bypas\n")
-    done = run("fix", tree.folder, "--write")
+    tree.edit(lambda log: log.drop("global_batch_size"), 3, benchmark="bert")
+    done = run("fix", tree.folder, "--write", "--format", "json")
     assert done.status == 1
-    assert done.stdout.partition("Not touched\n")[2].splitlines()[:4] == [
-        '  - systems/rack1.json:4: The status is none of those the round knows; found "soon" [system.status]',
-        "  - systems/rack1.json:29: The field cooling appears more than once [system.duplicate-key]",
-        "  - results/rack1/bert/package_checker_params:1: The line is not a flag of the package checker; "
-        "found rcp-bypas",
-        "    [params.unknown-flag]",
-    ]
+    left = {finding["rule"]: finding for finding in done.document["plans"][0]["not_repaired"]}
+    assert {"system.status", "system.duplicate-key", "params.unknown-flag", "key.global_batch_size.count"} <= set(left)
+    assert all(finding["fix"] for finding in left.values())
+    text = squeezed(run("fix", tree.folder).stdout.partition("Not repaired\n")[2])
+    assert 'found: "soon" in: systems/rack1.json:4 fix: ' in text
+    assert text.count("[key.global_batch_size.count]") == 1
 
 
 def test_nothing_is_put_over_another_file(tmp_path: Path) -> None:
@@ -149,9 +159,9 @@ def test_nothing_is_put_over_another_file(tmp_path: Path) -> None:
     done = run("fix", tree.folder, "--write")
     assert done.status == 1
     assert (
-        "Not touched\n  - results/rack1/resnet/result-0.txt: result_0.txt exists already [tree.result-name]\n"
-        in done.stdout
-    )
+        "found: result_0.txt exists already in: results/rack1/resnet/result-0.txt "
+        "fix: Choose which of the two is the right one."
+    ) in squeezed(done.stdout)
     assert snapshot(tree.folder) == before
 
 
@@ -180,16 +190,8 @@ def test_a_log_alone_without_a_round_is_mended_in_its_text(tmp_path: Path) -> No
     assert done.stdout == (
         "Repairs proposed\n\n"
         f"below: {tmp_path}\n\n"
-        "result_0.txt\n"
-        "  - 3 lines from line 1 on: end lines in LF [file.line-ends]\n"
-        "  - line 2: remove trailing blanks [file.trailing-blanks]\n"
-        "  @@ -1,3 +1,3 @@\n"
-        "  -10%\\r20%\\r\n"
-        '  -:::MLLOG {"time_ms": 1, "key": "a", "value": 1, "metadata": {}}  \\r\n'
-        "  -end\\x1b\\r\n"
-        "  +10%\\r20%\n"
-        '  +:::MLLOG {"time_ms": 1, "key": "a", "value": 1, "metadata": {}}\n'
-        "  +end\\x1b\n\n"
+        "- result_0.txt: CR LF to LF [file.line-ends]\n"
+        "- result_0.txt: trailing blanks removed [file.trailing-blanks]\n\n"
         "Note: no round is known, so repairs of names, status and repeated keys are left out; say --round\n\n"
         "2 repairs on 4 lines proposed in 1 place; the official verdict is not known. To make them: --write\n"
     )
@@ -238,23 +240,18 @@ def test_organisations_with_hostile_files_are_mended_where_they_can_be(tmp_path:
     (one.folder / "systems" / "nul.json").write_bytes(b"\0\xff{")
     done = run("fix", tmp_path / "v1.1", "--write")
     assert (done.status, done.stderr) == (1, "")
-    diff = done.stdout.partition("[file.line-ends]\n")[2].partition("\nBETA/")[0]
-    assert diff.startswith("  @@ -1,")
-    assert done.stdout == (
+    assert done.stdout.startswith(
         "Repairs made\n\n"
         f"below: {tmp_path}/v1.1\n\n"
-        "ACME/results/rack1/resnet/result_1.txt\n"
-        "  - 40 lines from line 1 on: end lines in LF [file.line-ends]\n"
-        f"{diff}\n"
+        "- ACME/results/rack1/resnet/result_1.txt: CR LF to LF [file.line-ends]\n\n"
         "BETA/results/rack1/ResNet50\n"
         "  - rename it to resnet [tree.unknown-benchmark]\n\n"
-        "Not touched\n"
-        "  - ACME/results/rack1/resnet/result-7.txt: it is a link [tree.result-name]\n"
-        "  - ACME/systems/deep.json: The file is not JSON; found nested too deeply [system.not-json]\n"
-        "  - ACME/systems/nul.json: The file is not JSON; found 'utf-8' codec can't decode byte 0xff in position 1: "
-        "invalid start\n    byte [system.not-json]\n\n"
-        "2 repairs on 40 lines made in 2 places; official verdict: rejected\n"
+        "Not repaired\n"
     )
+    assert done.stdout.endswith("2 repairs on 40 lines made in 2 places; official verdict: rejected\n")
+    left = squeezed(done.stdout.partition("Not repaired\n")[2])
+    assert "found: a link in: ACME/results/rack1/resnet/result-7.txt " in left
+    assert all(f"ACME/systems/{name}.json" in left for name in ("deep", "nul", "up"))
     assert b"\r" not in one.log(1).read_bytes() and (other.entry() / "result_0.txt").exists()
 
 
@@ -265,3 +262,102 @@ def test_a_part_of_a_tree_is_mended_like_the_whole(tree: Tree, part: str) -> Non
     assert (tree.entry() / "result_4.txt").exists() and b"\r" not in tree.log(1).read_bytes()
     assert run("fix", tree.folder, "--write").status == 0
     assert run("check", tree.folder).status == 0
+
+
+def test_the_same_repair_of_many_files_is_one_line(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    for number in range(5):
+        tree.log(number).write_bytes(tree.log(number).read_bytes().replace(b"\n", b"\r\n"))
+    done = run("fix", tree.folder)
+    assert done.stdout.startswith(
+        f"Repairs proposed\n\nbelow: {tree.folder}\n\n- 5 files: CR LF to LF [file.line-ends]\n\n5 repairs on "
+    )
+
+
+def _in_logs(entry: Path) -> None:
+    inside = entry / "logs"
+    inside.mkdir()
+    for file in sorted(entry.glob("result_*")):
+        file.rename(inside / file.name)
+
+
+def _as_runs(entry: Path) -> None:
+    for file in sorted(entry.glob("result_*")):
+        file.rename(file.with_name(f"run{file.stem.removeprefix('result_')}.log"))
+
+
+def _as_logs(entry: Path) -> None:
+    entry.rename(entry.with_name("logs"))
+
+
+def _misspelled(entry: Path) -> None:
+    entry.rename(entry.with_name("res-50.net"))
+
+
+def _all_in_logs(entry: Path) -> None:
+    results = entry.parent.parent
+    _in_logs(entry)
+    _as_runs(entry / "logs")
+    _misspelled(entry)
+    results.rename(results.with_name("logs"))
+
+
+@pytest.mark.parametrize("disorder", [_in_logs, _as_runs, _as_logs, _misspelled, _all_in_logs])
+def test_places_and_names_are_repaired_where_the_logs_say_the_benchmark(
+    disorder: Callable[[Path], None], tmp_path: Path
+) -> None:
+    tree = make_tree(tmp_path / "one")
+    copy = tmp_path / "two" / "v1.0" / "ACME"
+    shutil.copytree(tree.folder, copy)
+    wanted = contents(tree.folder)
+    disorder(tree.entry())
+    disorder(copy / "results" / "rack1" / "resnet")
+    before = snapshot(tree.folder)
+    assert run("check", tree.folder).status != 0
+    proposed = run("fix", tree.folder)
+    assert (proposed.status, snapshot(tree.folder)) == (1, before)
+    assert "accepted after" in proposed.stdout
+    diff = subprocess.run(
+        [sys.executable, "-m", "mlsub", "fix", str(copy), "--format", "diff"], capture_output=True, check=False
+    )
+    done = run("fix", tree.folder, "--write")
+    assert (done.status, done.stderr, contents(tree.folder)) == (0, "", wanted)
+    assert {folder.name for folder in tree.entry().parent.rglob("*") if folder.is_dir()} == {"resnet"}
+    if shutil.which("git"):
+        subprocess.run(["git", "apply", "-"], input=diff.stdout, cwd=copy, check=True, capture_output=True)
+        assert contents(copy) == wanted
+
+
+def test_names_that_the_logs_contradict_are_left(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    tree.edit(lambda log: log.put("submission_benchmark", value="bert"), *range(5))
+    tree.entry().rename(tree.entry().with_name("ResNet50"))
+    assert "rename it" not in run("fix", tree.folder).stdout
+
+
+def test_logs_by_other_names_beside_results_are_left(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    shutil.copy(tree.log(0), tree.log(0).with_name("node0.log"))
+    assert run("fix", tree.folder, "--write").stdout.endswith("nothing to repair; official verdict: accepted\n")
+
+
+def test_repairs_that_fail_are_counted_as_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = make_tree(tmp_path)
+    for number in range(2):
+        tree.log(number).write_bytes(tree.log(number).read_bytes().replace(b"\n", b"\r\n"))
+    broken = tree.log(0)
+    rewrite = run_module.rewrite
+
+    def fail(file: Path, *others: Any) -> None:
+        if file == broken:
+            raise MlsubError(f"{file} cannot be written: No space left on device")
+        rewrite(file, *others)
+
+    monkeypatch.setattr(run_module, "rewrite", fail)
+    done = run("fix", tree.folder, "--write")
+    assert done.status == 2
+    assert "No space left on device" in done.stderr
+    assert f"Failed - results/rack1/resnet/result_0.txt: {broken} cannot be written:" in squeezed(done.stdout)
+    assert "- results/rack1/resnet/result_1.txt: CR LF to LF" in done.stdout
+    assert "1 repair on 40 lines made in 1 place, 1 failed; the official verdict is not known\n" in done.stdout
+    assert b"\r" in broken.read_bytes() and b"\r" not in tree.log(1).read_bytes()

@@ -106,7 +106,7 @@ def test_hostile_names_neither_steer_the_terminal_nor_break_the_json(
 def test_markup_in_a_value_is_shown_as_it_stands(tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
     tree.edit(lambda log: log.put("run_stop", metadata={"status": "[red]done[/red]"}))
-    assert "[red]done[/red]" in run("check", tree.folder).stdout
+    assert "[red]done[/red]" in run("check", "-v", tree.folder).stdout
 
 
 @pytest.mark.parametrize("option", ["--round", "--usage", "--select"])

@@ -15,8 +15,8 @@ import mlsub
 from tests.commands.runner import answer_schema, check, run
 from tests.make_tree import SYSTEM, Log, Tree, make_log, make_tree, spoil
 
-TOP_LEVEL = {"schema", "mlsub", "command", "reports"}
-REPORT = {"usage", "round", "root", "official", "logs", "entries", "systems", "findings"}
+TOP_LEVEL = {"schema", "mlsub", "command", "reports", "settings"}
+REPORT = {"usage", "round", "root", "official", "logs", "entries", "systems", "findings", "hidden"}
 
 
 def _two_rounds(tmp_path: Path) -> list[Path]:

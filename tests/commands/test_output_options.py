@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import duckdb
@@ -25,6 +26,7 @@ claims:
 #: What is asked for, and how the answer begins.
 CALLS = {
     "audit": (("claims.yaml", "--results", "."), "Claims of A post"),
+    "check settings": (("--show-settings",), "Settings of mlsub check"),
     "compare": (("v1.0/ACME", "b/v1.0/ACME", "--trainings"), "Comparison of two trainings"),
     "compare packages": (("v1.0/ACME", "b/v1.0/ACME"), "Comparison of two packages"),
     "rules diff": (("1.0", "1.1"), "Changes from training 1.0 to 1.1"),
@@ -63,6 +65,7 @@ CALLS = {
     ),
     "seal": (("v1.0/ACME", "--dry-run", "--no-encryption"), "Dry run"),
     "site": (("v1.0", "-o", "site-{format}"), "A site of 1 result of 1 round, 5 runs, on 5 pages"),
+    "status": (("v1.0/ACME",), "Status of ACME, MLPerf Training v1.0"),
     "system list": ((), "Known systems"),
     "system show": (("ipu-pod16",), "ipu-pod16: Graphcore IPU-POD16, four IPU-M2000 and one server"),
     "unseal": (("made.tar.gz", "-o", "opened-{format}"), "Opened"),
@@ -85,6 +88,7 @@ NO_FILE = (
     "unseal",
 )
 FILES = tuple(command for command in CALLS if command not in NO_FILE)
+CHECKS = ("audit", "check", "inspect")
 GROUPS = ("db", "rcp", "rules", "system")
 
 
@@ -137,11 +141,15 @@ def test_every_format(command: str) -> None:
 @pytest.mark.parametrize("command", FILES)
 def test_a_file_gets_what_the_screen_gets(command: str, tmp_path: Path) -> None:
     arguments, _ = CALLS[command]
+    # Commands that check show text beside the files they write.
+    on_screen = run(*words(command), *arguments).stdout if command.startswith(CHECKS) else ""
     for format_ in FORMATS:
         file = tmp_path / f"answer.{format_}"
         shown = run(*words(command), *arguments, "--format", format_)
         written = run(*words(command), *arguments, "--format", format_, "-o", file)
-        assert (written.status, written.stdout, written.stderr) == (shown.status, "", "")
+        if command == "check settings":  # They say where the format comes from.
+            on_screen = written.stdout
+        assert (written.status, written.stdout, written.stderr) == (shown.status, on_screen, "")
         assert file.read_text() == shown.stdout
 
 
@@ -167,9 +175,12 @@ def test_a_file_without_a_folder_is_refused_before_the_work(tmp_path: Path) -> N
     assert refused.stderr == f"mlsub compare: There is no folder {tmp_path / 'gone'}. Make it, or name another file.\n"
 
 
-def test_a_pipe_has_no_colours_and_120_columns() -> None:
-    text = call("compare", *CALLS["compare"][0], NO_COLOR="", COLUMNS="60", FORCE_COLOR="1").stdout
-    assert "\x1b" not in text
+def test_a_pipe_has_120_columns_and_colours_only_where_they_are_forced() -> None:
+    plain, forced = (
+        call("rules", "list", "--round", "5.1", NO_COLOR="", COLUMNS="60", FORCE_COLOR=value).stdout
+        for value in ("", "1")
+    )
+    assert "\x1b" not in plain and re.sub(r"\x1b\[[0-9;]*m", "", forced) == plain != forced
 
 
 def test_json_is_one_document_in_ascii(tmp_path: Path) -> None:

@@ -110,10 +110,13 @@ def test_files_that_would_go_are_told(workplace: Workplace) -> None:
     workplace.save(files=[])
     done = pack("--write")
     assert done.status == 1
-    assert done.stdout.endswith("Not written: see the errors above.\n\nNot in the plan, but there\n  - notes.txt\n")
+    assert done.stdout.endswith(
+        "Not in the plan, but there\n  - notes.txt\n\n"
+        "Not written: The folder holds files that the manifest does not name [package.out-has-more]\n"
+    )
     gone = pack("--write", "--force")
     assert gone.stdout.endswith(
-        "Written to out/ACME: 6 files (0 new, 6 as before, 1 removed).\n\nGone from there\n  - notes.txt\n"
+        "Gone from there\n  - notes.txt\n\nWritten to out/ACME: 6 files (0 new, 6 as before, 1 removed).\n"
     )
 
 

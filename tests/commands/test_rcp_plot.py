@@ -169,7 +169,10 @@ def test_without_matplotlib_one_line_says_how_to_mend_it(here: Path, monkeypatch
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     found = plot("resnet", "-o", "a.svg")
     assert (found.status, found.stdout) == (2, "")
-    assert found.stderr == "mlsub rcp plot: matplotlib is needed to draw. Install it: pip install 'mlsub[plot]'\n"
+    assert (
+        found.stderr
+        == "mlsub rcp plot: matplotlib is needed to draw. Install it from a copy of the source: pip install '.[plot]'\n"
+    )
 
 
 def test_reference_points_of_ones_own_are_drawn(here: Path) -> None:

@@ -103,7 +103,9 @@ def test_without_jinja_it_says_what_to_install(here: Path, monkeypatch: pytest.M
     )
     outcome = run("site", "v1.0", "-o", "site")
     assert outcome == (
-        2, "", "mlsub site: the pages are made with Jinja2. Install it with: pip install 'mlsub[report]'\n"
+        2,
+        "",
+        "mlsub site: the pages are made with Jinja2. Install it from a copy of the source: pip install '.[report]'\n",
     )  # fmt: skip
 
 

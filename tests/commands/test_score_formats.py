@@ -24,7 +24,7 @@ from tests.commands.runner import REPOSITORY, call, check, run
 from tests.make_tree import Tree, make_tree, spoil
 
 ROWS = ("csv", "markdown", "html", "parquet", "xlsx")
-MISSING = "pip install 'mlsub[tables]'"
+MISSING = "pip install '.[tables]'"
 
 
 def _tree(tmp_path: Path) -> Tree:
@@ -273,7 +273,10 @@ def test_a_library_that_is_missing_is_one_line_and_status_2(
     monkeypatch.setitem(sys.modules, library, None)
     outcome = run("score", tmp_path / "nowhere", "--format", format_)
     assert (outcome.status, outcome.stdout) == (2, "")
-    assert outcome.stderr == f"mlsub score: --format {format_} needs {library}. Install it with: {MISSING}\n"
+    assert (
+        outcome.stderr
+        == f"mlsub score: --format {format_} needs {library}. Install it from a copy of the source: {MISSING}\n"
+    )
     assert run("score", _tree(tmp_path).folder, "--format", "csv").status == 0
 
 
@@ -284,7 +287,10 @@ def test_so_is_a_library_that_is_broken(format_: str, library: str, tmp_path: Pa
     (broken / "__init__.py").write_text("raise ImportError('half of it is gone')\n")
     done = call("score", _tree(tmp_path).folder, "--format", format_, PYTHONPATH=str(broken.parent))
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"mlsub score: --format {format_} needs {library}. Install it with: {MISSING}\n"
+    assert (
+        done.stderr
+        == f"mlsub score: --format {format_} needs {library}. Install it from a copy of the source: {MISSING}\n"
+    )
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")

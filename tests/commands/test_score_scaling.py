@@ -39,7 +39,7 @@ def test_the_headline_has_the_factor_of_a_file_only_and_what_is_expected_stands_
     assert entry["minutes"] == score["published"] == score["unscaled"] == 12.0
     assert (score["scaling"], score["scaling_file"]) == (1.0, False)
     assert (score["expected"], score["expected_scaling"]) == (12.0 * factor, factor)
-    checked, scored = run("check", tree.folder).stdout, run("score", tree.folder).stdout
+    checked, scored = run("check", "-v", tree.folder).stdout, run("score", tree.folder).stdout
     assert "expected" in checked and "12.000000  12.050679" in checked, "the word minutes means the same"
     assert "If there is no scaling.json, mlsub score PATH --write-scaling writes it" in checked
     assert " 12.000    12.051  accepted" in scored
@@ -89,7 +89,7 @@ def test_one_entry_rejects_the_package_and_not_the_list_of_results(tmp_path: Pat
     tree.add_entry("resnet", "rack2")
     checked, scored = run("check", tree.folder), run("score", tree.folder)
     assert (checked.status, scored.status) == (1, 1)
-    assert "\nrejected: 1 of 2 entries accepted, 10 of 10 logs compliant" in checked.stdout
+    assert "\nrejected: 1 of 2 entries rejected (rcp.too-fast); 10 of 10 logs compliant" in checked.stdout
     assert "\n  1 of 2 entries accepted, 10 of 10 logs compliant" in scored.stdout
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -9,13 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.explain.run import explanation
+from mlsub.present.explanation import explanation
 from mlsub.rules.catalogue import catalogue
 from tests.commands.runner import Outcome, call, run
 from tests.commands.seal.test_roundtrip import pair
 from tests.commands.seal.trees import plant, snapshot
+from tests.make_tree import Tree, make_tree
 
 pytest.importorskip("pyrage")
+#: What is sealed here has all that can be sealed, and is no package that would be accepted.
+EVEN = "--even-rejected"
 TAR = "e9832bf3cf436fbf0567aeb882ae25fdbd3461c5ed12489e8c53c1cdcf10c6ed"
 RECEIPT = f"""\
 Receipt of the sealed submission of ACME
@@ -54,7 +58,7 @@ def tree(place: Path) -> Path:
 
 
 def seal(place: Path, *more: object) -> Outcome:
-    return run("seal", tree(place), "-o", place / "s.age", "--recipient", (place / "key.pub").read_text(), *more)
+    return run("seal", EVEN, tree(place), "-o", place / "s.age", "--recipient", (place / "key.pub").read_text(), *more)
 
 
 def wide(*arguments: object) -> Outcome:
@@ -64,7 +68,7 @@ def wide(*arguments: object) -> Outcome:
 
 
 def test_the_receipt(place: Path) -> None:
-    done = run("seal", tree(place), "--recipients-file", place / "key.pub")
+    done = run("seal", EVEN, tree(place), "--recipients-file", place / "key.pub")
     text = done.stdout.replace((place / "key.pub").read_text(), "KEY")
     text = re.sub(r"^(sealed: +)\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$", r"\1NOW", text, flags=re.MULTILINE)
     text = re.sub(r"^((?:tar.gz )?bytes: +)\d+$", r"\1SIZE", text, flags=re.MULTILINE)
@@ -121,7 +125,7 @@ def test_what_cannot_be_sealed_is_told_with_its_remedy(place: Path) -> None:
         "  fix:    Rename it.\n"
         "  source: docs/seal.md\n"
         "\n"
-        "Nothing was written.\n"
+        "Not sealed: the name has control characters; the link is absolute\n"
     )
     assert done.stderr == ""
     assert not (place / "s.age").exists()
@@ -178,7 +182,7 @@ def test_documents(place: Path) -> None:
 
 def test_a_dry_run_writes_nothing_and_refuses_the_same(place: Path) -> None:
     before = snapshot(place)
-    done = wide("seal", tree(place), "-o", place / "s.age", "--no-encryption", "--dry-run")
+    done = wide("seal", EVEN, tree(place), "-o", place / "s.age", "--no-encryption", "--dry-run")
     assert done == (0, f"Dry run Would seal 4 files (768 bytes) into {place}/s.age", "")
     assert seal(place, "--dry-run", "--format", "json").document["files_size"] == 768
     assert snapshot(place) == before
@@ -186,6 +190,82 @@ def test_a_dry_run_writes_nothing_and_refuses_the_same(place: Path) -> None:
     assert seal(place, "--dry-run").status == 2
     os.mkfifo(tree(place) / "fifo")
     assert seal(place, "--dry-run", "--force").status == 1
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Tree:
+    """A package that is accepted."""
+    return make_tree(tmp_path)
+
+
+def archive(package: Tree, *more: object) -> Outcome:
+    done = run("seal", package.folder, "--no-encryption", *more)
+    assert (done.status == 0) is (package.folder.parent / "ACME.tar.gz").exists() or "--dry-run" in more
+    return done
+
+
+def test_a_package_is_checked_first(package: Tree) -> None:
+    sealed = archive(package, "--format", "json")
+    assert (sealed.status, sealed.document["official"]) == (0, "accepted")
+
+
+def test_a_rejected_package_is_not_sealed_unless_asked(package: Tree) -> None:
+    package.log().unlink()
+    package.log(1).write_text("")
+    done = archive(package)
+    assert done.status == 1
+    last = done.stdout.splitlines()[-1]
+    assert last.startswith("Not sealed: The package to seal is rejected (") and "entry.run-count" in last
+    dry = archive(package, "--dry-run", "--format", "json")
+    assert (dry.status, dry.document["official"]) == (1, "rejected")
+    assert archive(package, "--even-rejected").status == 0
+
+
+def test_a_package_of_no_known_round_is_not_sealed_unless_it_is_named(package: Tree) -> None:
+    above = package.folder.parent.rename(package.folder.parents[1] / "work")
+    package = Tree(above / "ACME")
+    done = archive(package)
+    assert done.status == 1
+    assert "The package cannot be checked" in done.stdout.splitlines()[-1] and "--round" in done.stdout
+    assert archive(package, "--round", "1.0").status == 0
+
+
+UNFILLED = {
+    "systems/rack1.json": ('{"cooling": "TODO"}', "cooling"),
+    "systems/rack1.json ": ('{"cooling": "not published"}', "cooling"),
+    "benchmarks/resnet/rack1/README.md": ("# resnet\n\nTODO: how to run it\n", "line 3"),
+    "benchmarks/resnet/rack1/rack1_mx.json": ('{"notes": "TODO: anything"}', "notes"),
+    "benchmarks/resnet/rack1/setup.sh": ("# mlsub-template: fill this in\n", None),
+}
+
+
+@pytest.mark.parametrize("place", UNFILLED)
+def test_what_is_not_filled_in_is_not_sealed_unless_asked(place: str, package: Tree) -> None:
+    text, found = UNFILLED[place]
+    file = package.folder / place.strip()
+    if place.startswith("systems/"):
+        text = json.dumps({**json.loads(file.read_text()), **json.loads(text)})
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    done = archive(package, "--format", "json")
+    assert done.status == 1
+    assert [(f["rule"], f["path"], f["actual"]) for f in done.document["findings"]] == [
+        ("seal.unfilled", f"ACME/{place.strip()}", found)
+    ]
+    assert archive(package, "--dry-run").stdout.splitlines()[-1] == (
+        "Not sealed: Something in the package is not filled in"
+    )
+    assert archive(package, "--even-unfilled").status == 0
+
+
+def test_nothing_hostile_is_taken_for_unfinished(package: Tree) -> None:
+    folder = package.folder / "benchmarks/resnet/rack1"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "a.json").write_text("[" * 100_000)
+    (folder / "b.json").write_bytes(b"\xff{TODO}")
+    (folder / "README.md").write_text("All TODOs are done; `TODO` is a word.\n")
+    (package.folder / "main.py").write_text("# TODO: more tests\n")
+    assert archive(package).status == 0
 
 
 def test_warnings_do_not_keep_it_from_being_sealed(place: Path) -> None:
@@ -198,7 +278,7 @@ def test_warnings_do_not_keep_it_from_being_sealed(place: Path) -> None:
 def test_the_form_of_openssl_says_what_it_is_not(place: Path) -> None:
     if not shutil.which("openssl"):
         pytest.skip("no openssl here")
-    done = run("seal", tree(place), "--passphrase-file", place / "passphrase", "--legacy-openssl")
+    done = run("seal", EVEN, tree(place), "--passphrase-file", place / "passphrase", "--legacy-openssl")
     assert done.status == 0
     assert done.stderr.startswith("mlsub: openssl enc is not authenticated: whoever carries the file can change it.")
     file = tree(place).parent / "ACME.tar.gz.enc"
@@ -262,7 +342,7 @@ def test_sizes(text: str, size: int, place: Path) -> None:
 
 
 def test_more_than_was_allowed_is_refused(place: Path) -> None:
-    run("seal", tree(place), "--no-encryption", "-o", place / "s")
+    run("seal", EVEN, tree(place), "--no-encryption", "-o", place / "s")
     done = run("unseal", place / "s", "-o", place / "out", "--max-size", "767")
     assert done.status == 1
     assert done.stdout.startswith("Not opened\n\nerror: unpacked it is more than 767 bytes [seal.too-much]\n")
@@ -280,7 +360,7 @@ def test_what_is_read_is_not_written_to(place: Path) -> None:
 
 def test_a_narrow_terminal_and_an_output_of_few_characters(place: Path) -> None:
     (tree(place) / "größe\N{SNOWMAN}").symlink_to("/etc")
-    done = call("seal", tree(place), "--no-encryption", PYTHONIOENCODING="ascii", COLUMNS="20")
+    done = call("seal", EVEN, tree(place), "--no-encryption", PYTHONIOENCODING="ascii", COLUMNS="20")
     assert (done.returncode, done.stderr) == (1, "")
     assert "in:     ACME/gr\\xf6\\xdfe\\u2603\n" in done.stdout
     assert "\x1b" not in done.stdout
@@ -288,6 +368,6 @@ def test_a_narrow_terminal_and_an_output_of_few_characters(place: Path) -> None:
 
 def test_every_rule_is_explained() -> None:
     rules = [rule for rule in catalogue() if rule.startswith("seal.")]
-    assert len(rules) == 12
+    assert len(rules) == 14
     for rule in rules:
         assert explanation(rule).fix

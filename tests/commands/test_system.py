@@ -43,6 +43,7 @@ TEXTS = {
     "system-show": ["show", "ipu-pod64", "--hosts", "4"],
     "system-show-sources": ["show", "ipu-pod64", "--framework", "TensorFlow", "--sources"],
     "system-show-m2000": ["show", "IPU-M2000"],
+    "system-show-accelerator": ["show", "gb200", "--sources"],
 }
 
 
@@ -124,7 +125,10 @@ REFUSED = [
     (["check", "gone.json"], "mlsub system check: gone.json: No such file or directory. Name a system description"),
     (["check", "."], "mlsub system check: . holds no system description (*.json)."),
     (["check", ".", "--round", "9.9"], "mlsub system check: . holds no system description"),
-    (["show", "ipu-pod46"], "mlsub system show: no system 'ipu-pod46'; there are bow-pod16, "),
+    (
+        ["show", "ipu-pod46"],
+        "mlsub system show: no system 'ipu-pod46'; mlsub system list shows those there are. Did you mean ipu-pod",
+    ),
     (["show", "ipu-pod64", "--hosts", "5"], "mlsub system show: 64 accelerators cannot be shared evenly among 5 hosts"),
     (["show", "ipu-pod64", "--framework", "MXNet"], "mlsub system show: ipu-pod64 was not published with 'MXNet', but"),
     (["new", "--from", "ipu"], "mlsub system new: no system 'ipu'"),

@@ -13,6 +13,7 @@ import pytest
 
 from mlsub.cli import main
 from mlsub.commands.check.document import document_of
+from mlsub.present.findings import View
 from mlsub.present.text import render
 from mlsub.rules.explain import rule_ids
 from mlsub.workspace import Settings, check_paths
@@ -170,14 +171,14 @@ def test_score_says_why_nothing_could_be_scored(below: str, tmp_path: Path) -> N
     make_tree(tmp_path, "somewhere")
     scored, checked = run("score", tmp_path / below), run("check", tmp_path / below)
     assert (scored.status, checked.status) == (2, 2)
-    (reason,) = (line for line in checked.stdout.splitlines() if line.startswith("error: "))
+    (reason,) = (line.strip() for line in checked.stdout.splitlines() if line.startswith("  error: "))
     assert reason in " ".join(scored.stdout.split())
 
 
 def test_colours_are_for_terminals_only(tmp_path: Path) -> None:
     folder = _ten_logs_one_defect(tmp_path)
     reports = check_paths([folder], Settings())
-    found = document_of(reports, verdict_last=True)
+    found = document_of(reports, View(), verdict_last=True)
     assert "\x1b[1;31m" in render(found, colour=True)
     assert "\x1b" not in render(found)
     assert "\x1b" not in run("check", folder).stdout

@@ -40,6 +40,7 @@ class Case(NamedTuple):
 
 
 PACK: Call = ("pack", "submission.yaml", "-o", "out/ACME", "--jobs", "1", "--write")
+TEMPLATE = "setup/resnet/rack1/README.md"
 SCAFFOLDED = "out/ACME/benchmarks/resnet/rack1/README.md"
 INIT: Call = (
     *("init", "new.yaml", "--organisation", "ACME", "--round", "5.1"),
@@ -57,8 +58,15 @@ NEW: Call = ("system", "new", "--from", "ipu-pod64", "-o", "pod64.json")
 CAPTURE: Call = ("system", "capture", "-o", "here.json")
 CAPTURE_JSON: Call = ("system", "capture", "--format", "json", "-o", "capture.{rank}.json")
 
+BASELINE: Call = ("check", "v1.0", "--baseline", "known.json", "--write-baseline", "--jobs", "1")
+
 CASES = [
+    Case("check", BASELINE, "known.json", BASELINE, 2, True),
+    Case("check", BASELINE, "known.json", (*BASELINE, "--force"), 0, False),
     # A template that was filled in is kept where it is planned, and named where it is not.
+    # A template is filled in among the sources; what was filled in in the package is taken over, or named.
+    Case("pack", (*PACK, "--scaffold"), TEMPLATE, (*PACK, "--scaffold"), 0, True),
+    Case("pack", (*PACK, "--scaffold"), TEMPLATE, (*PACK, "--force"), 0, True),
     Case("pack", (*PACK, "--scaffold"), SCAFFOLDED, (*PACK, "--scaffold"), 0, True),
     Case("pack", (*PACK, "--scaffold"), SCAFFOLDED, (*PACK, "--scaffold", "--force"), 0, True),
     Case("pack", (*PACK, "--scaffold"), SCAFFOLDED, PACK, 1, True),
@@ -178,27 +186,24 @@ def test_what_nobody_changed_is_replaced_and_nothing_is_kept_of_it(first: Call, 
     assert list(here.rglob("*~")) == []
 
 
-def test_a_template_that_was_filled_in_is_in_the_package_and_shown(here: Path) -> None:
+def test_a_template_that_was_filled_in_in_the_package_is_taken_over_into_the_sources(here: Path) -> None:
     run(*PACK, "--scaffold")
+    (here / SCAFFOLDED).parent.mkdir(parents=True)
     (here / SCAFFOLDED).write_bytes(MINE)
     (here / SCAFFOLDED).with_name("setup.sh").write_text("#!/bin/bash\nexit 0\n")
     (here / SCAFFOLDED).with_name("setup.sh").chmod(0o755)
-    before = files(here / "out")
+    before = snapshot(here)
+    planned = run(*PACK[:-1], "--scaffold")
+    assert snapshot(here) == before
     done = run(*PACK, "--scaffold")
-    assert (
-        "Kept as it is there\n  - benchmarks/resnet/rack1/README.md\n  - benchmarks/resnet/rack1/setup.sh\n"
-        in done.stdout
-    )
-    assert "is as planned: nothing to write" in done.stdout
-    # Another plan puts another tree in place, with what was filled in.
+    assert "is as planned: nothing to write" in planned.stdout and "is as planned: nothing to write" in done.stdout
+    assert (here / TEMPLATE).read_bytes() == MINE
+    assert os.access((here / TEMPLATE).with_name("setup.sh"), os.X_OK)
+    filled = {path: content for path, content in files(here / "out").items() if "benchmarks/" in path}
+    assert len(filled) == 2
+    # From then on it is as any other source: another plan puts another tree in place, with what was filled in.
     Workplace.save(_reversed(here))
-    assert run(*PACK, "--scaffold", "--force").status == 0
-    after = files(here / "out")
-    filled = {path: content for path, content in before.items() if "benchmarks/" in path}
-    assert filled.items() <= after.items()
-    assert after != before
-    # It is still nobody's but theirs who wrote it.
-    assert run(*PACK, "--force").status == 1
+    assert run(*PACK).status == 0
     assert filled.items() <= files(here / "out").items()
 
 
@@ -223,12 +228,13 @@ def test_a_source_that_changed_is_packed_anew_and_its_old_copy_goes(here: Path) 
 
 def test_without_a_record_a_template_that_was_filled_in_is_kept(here: Path) -> None:
     run(*PACK, "--scaffold")
+    (here / SCAFFOLDED).parent.mkdir(parents=True)
     (here / SCAFFOLDED).write_bytes(MINE)
     (here / "out" / ".ACME.mlsub-written").unlink()
-    assert run(*PACK, "--scaffold", "--force").status == 0
-    assert (here / SCAFFOLDED).read_bytes() == MINE
     assert run(*PACK, "--force").status == 1
     assert (here / SCAFFOLDED).read_bytes() == MINE
+    assert run(*PACK, "--scaffold", "--force").status == 0
+    assert (here / SCAFFOLDED).read_bytes() == (here / TEMPLATE).read_bytes() == MINE
 
 
 def test_without_a_record_everything_that_differs_is_somebodys(here: Path) -> None:

@@ -163,7 +163,7 @@ def test_at_the_limit_the_last_bit_decides_as_in_the_installed_checker(
 
 #: Answers that there is no verdict: where the official tool ends with an exception.
 NO_VERDICT = ("crash", "no-point", "no-batch-size", "no-reference")
-ODD_CASES = 15
+ODD_CASES = effort(8, 15)
 
 
 def odd_entry(chance: random.Random, round_name: str, name: str) -> list[str]:

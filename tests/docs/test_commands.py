@@ -1,26 +1,21 @@
-"""Every command in README and docs is run here, as a reader would run it."""
+"""Every command in README and docs is run here, as a reader would run it, and what the pages show is what it prints."""
 
 from __future__ import annotations
 
-import contextlib
-import os
 import re
-import shlex
 import shutil
-import subprocess
 import sys
 from pathlib import Path
-from unittest.mock import patch
 
 import pytest
 
 from mlsub.rules.overlay import check_overlay
 from tests.commands.runner import Outcome
-from tests.commands.runner import run as run_mlsub
 from tests.corpus import CORPUS
+from tests.docs.conftest import Follow
+from tests.docs.pages import PAGES, REPOSITORY, Step, blocks, steps
+from tests.docs.reader import Reader
 
-REPOSITORY = Path(__file__).resolve().parents[2]
-PAGES = [REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
 #: Make targets that run the tests or need minutes: here only what they would call is looked at.
 MAKE_CALLS = {
     "test": "-m pytest",
@@ -29,147 +24,137 @@ MAKE_CALLS = {
     "lint": "mypy",
     "bench": "bench/run.py",
     "parity": "bench/parity.py",
+    "docs": "mkdocs build --strict",
 }
-
-
 #: Pages whose commands follow one from another: run in order, in a place of their own.
-IN_ORDER = {"package.md"}
+IN_ORDER = {"docs/package.md"}
 #: Pages with a test of their own.
-APART = {"db.md", "records.md", "seal.md"}
-#: What a page says behind a command that is to find something.
-FINDS = "  # exit status 1"
+APART = {"docs/db.md", "docs/first-check.md", "docs/records.md", "docs/seal.md"}
+#: What says that a command needs published results.
+PUBLISHED = ("training_results_", "graphcore-v", "--results .")
 
 
-def commands() -> list[tuple[str, str]]:
-    """(page, command) for each line that starts with a prompt."""
-    found = []
-    for page in PAGES:
-        for block in re.findall(r"```console\n(.*?)```", page.read_text(), re.DOTALL):
-            found += [(page.name, line[2:]) for line in block.splitlines() if line.startswith("$ ")]
-    return found
+def commands() -> list[tuple[str, Step]]:
+    """Each command, with the page that has it."""
+    return [(page.relative_to(REPOSITORY).as_posix(), step) for page in PAGES for step in steps(page.read_text())]
 
 
-@pytest.fixture(scope="module")
-def workplace(rehearsed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder as README has it: the rehearsal under demo/, published rounds beside it where there are any."""
-    folder = tmp_path_factory.mktemp("reader")
-    shutil.copytree(REPOSITORY / "submissions", folder / "submissions")
-    shutil.copytree(rehearsed, folder / "demo")
-    make_parts(folder)
-    overlay = (REPOSITORY / "docs" / "overlay.md").read_text()
-    house, coming = re.findall(r"```yaml\n(.*?)```", overlay, re.DOTALL)
-    [claims] = re.findall(r"```yaml\n(.*?)```", (REPOSITORY / "docs" / "claims.md").read_text(), re.DOTALL)
-    (folder / "per-dollar.yaml").write_text(claims)
-    [quoted] = re.findall(r"```yaml\n(.*?)```", (REPOSITORY / "docs" / "messaging.md").read_text(), re.DOTALL)
-    (folder / "quoted.yaml").write_text(quoted)
-    (folder / "passphrase.txt").write_text("correct horse battery staple\n")
-    (folder / "passphrase.txt").chmod(0o600)
-    (folder / "house.yaml").write_text(house)
-    (folder / "next.yaml").write_text(coming)
-    for published in CORPUS.glob("v*") if CORPUS.is_dir() else ():
-        (folder / f"training_results_{published.name}").symlink_to(published)
-    if CORPUS.is_dir():
-        page = (REPOSITORY / "docs" / "convergence.md").read_text()
-        (build,) = re.findall(r"^\$ (mlsub rcp build .*)$", page, re.MULTILINE)
-        run([*shlex.split(build)[:-1], "rcps_llama2_70b_lora.json"], folder)
-    return folder
+def lacks(*steps: Step) -> bool:
+    """Whether published results are needed and not there."""
+    return not CORPUS.is_dir() and any(word in step.command for step in steps for word in PUBLISHED)
 
 
-def make_parts(folder: Path) -> None:
-    """The rehearsal as two teams would have prepared it: one has its Closed entries, the other those of Open."""
-    for team, division in (("team-a", "closed"), ("team-b", "open")):
-        part = folder / team / "rehearsal-v1.0" / "Rehearsal"
-        shutil.copytree(folder / "demo" / "rehearsal-v1.0" / "Rehearsal", part)
-        for path in (*part.glob("systems/*"), *part.glob("results/*")):
-            if division not in path.name:
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
-
-
-def run(command: list[str], folder: Path, status: int = 0) -> Outcome:
-    """Run a command in a folder: mlsub in this process, anything else in one of its own."""
-    if command[0] == "mlsub":
-        with contextlib.chdir(folder), patch.dict(os.environ, environment(), clear=True):
-            done = run_mlsub(*command[1:])
-    else:
-        process = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=environment())
-        done = Outcome(process.returncode, process.stdout, process.stderr)
-    assert done.status == status, f"{command}: exit {done.status}\n{done.stdout}\n{done.stderr}"
-    return done
-
-
-def environment() -> dict[str, str]:
-    """The reader's environment, without what the test run itself sets for make."""
-    kept = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
-    return kept | {"CORPUS": str(CORPUS)}
-
-
-def test_the_overlay_files_of_the_docs_hold_together(workplace: Path) -> None:
+def test_the_overlay_files_of_the_docs_hold_together(workplace: Reader) -> None:
     for name in ("house.yaml", "next.yaml"):
-        assert check_overlay(workplace / name) == str(workplace / name)
+        assert check_overlay(workplace.folder / name) == str(workplace.folder / name)
 
 
 def test_there_are_commands_to_run() -> None:
-    assert len(commands()) >= 15
-    assert ("README.md", "make demo") in commands()
-    assert ("README.md", "make test") in commands()
+    assert len(commands()) >= 100
+    assert {("README.md", Step(command, ())) for command in ("make demo", "make test")} <= set(commands())
 
 
 @pytest.mark.parametrize(
-    ("page", "command"), [c for c in commands() if c[1].startswith("mlsub ") and c[0] not in IN_ORDER | APART]
+    ("page", "step"),
+    [
+        pytest.param(page, step, id=f"{page}-{step.command}")
+        for page, step in commands()
+        if step.command.startswith("mlsub ") and not step.shown and page not in IN_ORDER | APART
+    ],
 )
-def test_mlsub_commands_of_the_docs_succeed(page: str, command: str, workplace: Path) -> None:
-    if ("training_results_" in command or "graphcore-v" in command or "--results ." in command) and not CORPUS.is_dir():
+def test_mlsub_commands_of_the_docs_succeed(page: str, step: Step, workplace: Reader) -> None:
+    if lacks(step):
         pytest.skip("published results are not there")
-    done = run(shlex.split(command, comments=True), workplace, 1 if command.endswith(FINDS) else 0)
-    assert done.stdout.strip() or " -o " in command
-    assert done.stderr == ""
+    assert any(workplace.answer(step)) or " -o " in step.command
+
+
+@pytest.mark.parametrize("page", sorted({page for page, step in commands() if step.shown} - IN_ORDER - APART))
+def test_what_a_page_shows_is_what_its_commands_print(page: str, workplace: Reader, follow: Follow) -> None:
+    if lacks(*(step for name, step in commands() if name == page and step.shown)):
+        pytest.skip("published results are not there")
+    follow(page, workplace, lambda step: bool(step.shown))
 
 
 @pytest.mark.parametrize("page", sorted(IN_ORDER))
-def test_commands_that_follow_one_another_succeed(page: str, workplace: Path) -> None:
+def test_commands_that_follow_one_another_succeed(page: str, workplace: Reader, follow: Follow) -> None:
     if not CORPUS.is_dir():
         pytest.skip("published results are not there")
-    in_order = [command for name, command in commands() if name == page]
-    assert in_order
-    for command in in_order:
-        test_mlsub_commands_of_the_docs_succeed(page, command, workplace)
+    assert any(name == page for name, _ in commands())
+    follow(page, workplace)
 
 
-def test_the_demo_trains_checks_and_scores(tmp_path: Path) -> None:
+def run(command: list[str], folder: Path, status: int = 0) -> Outcome:
+    """Run a command in a folder."""
+    return Reader(folder).run(command, status)
+
+
+def made(target: str) -> list[str]:
+    """The lines of shell that a target runs, the environment being there already."""
+    words = ["make", target, "--dry-run", "-o", "installed", "STAMP=installed", "DOCS=installed", "BIN=bin"]
+    lines = Reader(REPOSITORY).run(words).stdout.replace("\\\n", "").splitlines()
+    return [line.removeprefix("bin/") for line in lines]
+
+
+def test_the_demo_trains_checks_and_scores(rehearsal: str, rehearsed: Path, tmp_path: Path) -> None:
+    """The first line of make demo is what ``rehearsed`` ran; the others run on what it left."""
+    first, *others = made("demo")
+    assert first == "mlsub demo submissions/rehearsal/training.yaml -o demo --force"
+    assert len(others) == 7
+    reader = Reader(tmp_path)
+    shutil.copytree(REPOSITORY / "submissions", tmp_path / "submissions")
+    shutil.copytree(rehearsed, tmp_path / "demo")
+    printed = rehearsal + "".join(
+        (reader.type(line) if line.startswith("mlsub ") else reader.run(["sh", "-c", line])).stdout for line in others
+    )
+    check_demo(printed)
+
+
+@pytest.mark.long
+def test_make_demo_does_the_same(tmp_path: Path) -> None:
     for name in ("Makefile", "setup.cfg", "pyproject.toml"):
         shutil.copy(REPOSITORY / name, tmp_path)
     shutil.copytree(REPOSITORY / "submissions", tmp_path / "submissions")
-    # The environment is there already: it is the one that runs this test.
-    done = run(["make", "demo", "-o", "installed", "STAMP=installed", f"BIN={Path(sys.executable).parent}"], tmp_path)
-    assert done.stdout.count("run 5 of 5: reached the target") == 4
+    words = ["make", "demo", "-o", "installed", "STAMP=installed", f"BIN={Path(sys.executable).parent}"]
+    check_demo(Reader(tmp_path).run(words).stdout)
+
+
+def check_demo(printed: str) -> None:
+    """The demo prints what README promises."""
+    assert printed.count("run 5 of 5: reached the target") == 4
     counts = "4 of 4 entries accepted, 20 of 20 logs compliant"
-    assert (done.stdout.count(f"\naccepted: {counts}"), done.stdout.count(f"\n  {counts}")) == (2, 1)
-    assert "Written to demo/package/rehearsal-v1.0/Rehearsal: 23 files (23 new)." in done.stdout
-    assert "not an MLPerf result" in done.stdout
+    assert (printed.count(f"\naccepted: {counts}"), printed.count(f"\n  {counts}")) == (2, 1)
+    assert "Written to demo/package/rehearsal-v1.0/Rehearsal: 23 files (23 new)." in printed
+    assert "not an MLPerf result" in printed
+    assert "Nothing differs: Rehearsal.tar.gz.age" in printed
 
 
-@pytest.mark.parametrize("command", sorted({c for _, c in commands() if c.startswith("make ") and c != "make demo"}))
+@pytest.mark.parametrize(
+    "command", sorted({step.command for _, step in commands() if step.command.startswith("make ")} - {"make demo"})
+)
 def test_make_targets_of_the_docs_call_what_they_should(command: str) -> None:
-    done = run([*shlex.split(command), "--dry-run"], REPOSITORY)
-    assert MAKE_CALLS[command.split()[1]] in done.stdout
+    assert MAKE_CALLS[command.split()[1]] in "\n".join(made(command.split()[1]))
 
 
 def test_what_remains_is_installation() -> None:
-    rest = {c for _, c in commands() if not c.startswith(("mlsub ", "make "))}
-    assert rest == {"pip install ."}
+    rest = {step.command for page, step in commands() if page not in APART and step.command.split()[0] not in TOOLS}
+    assert all(re.fullmatch(r"pip install (\.|'\.\[\w+(,\w+)*\]')", command) for command in rest), rest
 
 
-def test_python_of_the_readme_runs(workplace: Path) -> None:
-    [code] = re.findall(r"```python\n(.*?)```", (REPOSITORY / "README.md").read_text(), re.DOTALL)
-    done = run([sys.executable, "-c", code], workplace)
+#: What is run above.
+TOOLS = ("mlsub", "make")
+
+
+def test_python_of_the_docs_runs(workplace: Reader) -> None:
+    [code] = blocks("docs/python.md", "python")
+    done = workplace.run([sys.executable, "-c", code])
     assert done.stdout.startswith("accepted\n")
     assert "this-machine-open digits" in done.stdout
 
 
 def test_the_recorded_run_of_the_docs_is_compliant(tmp_path: Path) -> None:
-    code = "".join(re.findall(r"```python\n(.*?)```", (REPOSITORY / "docs" / "emit.md").read_text(), re.DOTALL))
-    run([sys.executable, "-c", code], tmp_path)
-    done = run(["mlsub", "check", "result_0.txt", "--usage", "rehearsal", "--round", "1.0"], tmp_path)
+    reader = Reader(tmp_path)
+    reader.run([sys.executable, "-c", "".join(blocks("docs/emit.md", "python"))])
+    done = reader.type("mlsub check result_0.txt --usage rehearsal --round 1.0")
     assert "accepted: 1 of 1 logs compliant" in done.stdout
 
 

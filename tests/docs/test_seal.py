@@ -3,39 +3,34 @@
 from __future__ import annotations
 
 import json
-import re
-import shlex
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.docs.test_commands import REPOSITORY, run
+from tests.docs.pages import REPOSITORY, blocks, steps
+from tests.docs.reader import Reader
 from tests.make_tree import make_tree
 
 pyrage = pytest.importorskip("pyrage")
-PAGE = (REPOSITORY / "docs" / "seal.md").read_text()
+PAGE = "docs/seal.md"
 
 
 @pytest.fixture
-def reader(tmp_path: Path) -> Path:
+def reader(tmp_path: Path) -> Reader:
     """A folder with a tree where the page has one, keys and a passphrase."""
-    made = make_tree(tmp_path / "made")
-    (tmp_path / "demo" / "rehearsal-v1.0").mkdir(parents=True)
-    made.folder.rename(tmp_path / "demo" / "rehearsal-v1.0" / "Rehearsal")
+    make_tree(tmp_path / "demo", "rehearsal-v1.0", "Rehearsal", ("digits",))
     identity = pyrage.x25519.Identity.generate()
     (tmp_path / "committee.txt").write_text(f"# the committee\n{identity.to_public()}\n")
     for name, text in (("committee-key.txt", f"{identity}\n"), ("passphrase.txt", "correct horse battery staple\n")):
         (tmp_path / name).write_text(text)
         (tmp_path / name).chmod(0o600)
-    return tmp_path
+    return Reader(tmp_path)
 
 
-def test_the_commands_of_the_page_follow_one_another(reader: Path) -> None:
-    blocks = re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL)
-    commands = [line[2:] for block in blocks for line in block.splitlines() if line.startswith("$ ")]
-    assert len(commands) == 7
-    said = [run(shlex.split(command), reader).stdout for command in commands]
+def test_the_commands_of_the_page_follow_one_another(reader: Reader) -> None:
+    said = [reader.type(step.command).stdout for step in steps((REPOSITORY / PAGE).read_text())]
+    assert len(said) == 7
     assert said[0].startswith("Dry run\n\nWould seal ")
     assert said[1].startswith("Receipt of the sealed submission of Rehearsal\n")
     assert said[2] == "Verification\n\nNothing differs: Rehearsal.tar.gz.age with Rehearsal.tar.gz.age.receipt.txt\n"
@@ -45,8 +40,8 @@ def test_the_commands_of_the_page_follow_one_another(reader: Path) -> None:
     assert json.loads(said[6])["findings"] == []
 
 
-def test_the_lines_of_python_of_the_page_run(reader: Path) -> None:
-    [code] = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-    files, opened = run([sys.executable, "-c", code], reader).stdout.split()
+def test_the_lines_of_python_of_the_page_run(reader: Reader) -> None:
+    [code] = blocks(PAGE, "python")
+    files, opened = reader.run([sys.executable, "-c", code]).stdout.split()
     assert files == opened != "0"
-    assert (reader / "by-hand" / "Rehearsal" / "results").is_dir()
+    assert (reader.folder / "by-hand" / "Rehearsal" / "results").is_dir()

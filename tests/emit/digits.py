@@ -38,7 +38,9 @@ def train(rec: Recorder, qualities: tuple[float, ...] = (0.8, 0.9, 0.97)) -> Non
     """The timed region, an epoch for each quality."""
     with rec.run():
         for epoch, quality in enumerate(qualities, 1):
-            with rec.block(epoch=epoch), rec.epoch(epoch):
+            with rec.block(first_epoch=epoch), rec.epoch(epoch):
                 pass
-            if rec.evaluate(quality, epoch=epoch):
+            with rec.evaluation(epoch=epoch) as evaluation:
+                reached = evaluation.result(quality)
+            if reached:
                 break

@@ -36,7 +36,7 @@ def run(log):
         initialise(rec)
         with rec.run():
             for epoch in itertools.count(1):
-                with rec.block(epoch=epoch), rec.epoch(epoch):
+                with rec.block(first_epoch=epoch), rec.epoch(epoch):
                     pass
                 rec.evaluate(0.5 + epoch / 1e9, epoch=epoch)
 """

@@ -87,7 +87,7 @@ def test_one_process_writes_and_all_agree_when_the_target_is_reached(size: int, 
             initialise(rec)
             with rec.run() as run:
                 for epoch in range(1, 10):
-                    with rec.block(epoch=epoch):
+                    with rec.block(first_epoch=epoch):
                         pass
                     # Only the writer's number counts; the others' are what they have.
                     if rec.evaluate(0.9 + 0.03 * epoch if rank == 0 else 0.0, epoch=epoch):
@@ -185,15 +185,51 @@ def test_processes_that_nothing_connects_do_not_draw_seeds_of_their_own(launcher
         command = [sys.executable, "-c", SEED, str(tmp_path / f"result_{len(seed)}.txt"), str(ROOT), *seed]
         return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
-    first, second = launched(0), launched(1)
-    assert first.returncode == 0
-    assert "EmitWarning: the launcher started 2 processes, and the others cannot learn the seed" in first.stderr
-    assert (second.returncode, second.stdout) == (1, "")
-    assert "EmitError: process 1 cannot learn the seed that process 0 draws" in second.stderr
-    assert "seed(...)" in second.stderr
+    for rank in (0, 1):
+        refused = launched(rank)
+        assert (refused.returncode, refused.stdout) == (1, "")
+        assert f"EmitError: process {rank} of 2 is not connected with the others" in refused.stderr
+        assert "MLSUB_SEED" in refused.stderr
+    assert list(tmp_path.iterdir()) == []
     # One seed for all, drawn by the launcher, is what such processes can have.
-    assert [launched(rank, "77").stdout for rank in (0, 1)] == ["77\n", "77\n"]
-    assert "EmitWarning" not in launched(1, "77").stderr
+    assert launched(1, "77").stdout == "77\n"
+
+
+def test_a_seed_in_the_launchers_environment_is_that_of_every_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MLSUB_SEED", " 77\n")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    for rank in (1, 0):
+        monkeypatch.setenv("RANK", str(rank))
+        with recorder(tmp_path / "result_0.txt") as rec:
+            assert initialise(rec) == 77
+            train(rec)
+    # It is drawn anew for each run.
+    with (
+        pytest.raises(DoomedRunError, match=r"seed 77, as in result_0\.txt"),
+        recorder(tmp_path / "result_1.txt") as rec,
+    ):
+        initialise(rec)
+
+
+@pytest.mark.parametrize("text", ["-1", "1.5", "0x10", "2147483648", "9" * 5000, "seven", "٣"])
+def test_a_seed_of_the_launcher_that_is_none_is_refused(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MLSUB_SEED", text)
+    with recorder(tmp_path / "result_0.txt") as rec, pytest.raises(EmitError, match="set it to a whole number"):
+        rec.fresh_seed()
+
+
+def test_processes_with_seeds_of_their_own_are_refused(tmp_path: Path) -> None:
+    def work(rank: int, ranks: Any) -> int:
+        with recorder(tmp_path / "result_0.txt", ranks=ranks) as rec:
+            return rec.seed(100 + rank)
+
+    first, second = together(2, work)
+    assert first == 100
+    assert str(second).startswith("process 1 has the seed 101, and process 0 logs 100: give all processes one seed")
 
 
 def test_ranks_of_the_callers_own_are_connected(tmp_path: Path) -> None:
@@ -247,11 +283,78 @@ def test_mpi4py_is_used_where_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (found.rank, found.size, found.share("x"), calls) == (1, 2, 0, ["barrier"])
 
 
+class FakeJax(ModuleType):
+    """What a recorder asks of JAX: its processes, a barrier, and arrays that process 0 shares."""
+
+    def __init__(self, started: bool, size: int, sent: list[Any]) -> None:
+        super().__init__("jax")
+        self.asked = 0
+
+        def process_count() -> int:
+            self.asked += 1
+            return size
+
+        self.__dict__.update(
+            distributed=SimpleNamespace(is_initialized=lambda: started),
+            process_index=lambda: 0 if not sent else 1,
+            process_count=process_count,
+        )
+
+
+def test_jax_is_used_where_its_processes_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    numpy = pytest.importorskip("numpy")
+    for name in LAUNCHER_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delitem(sys.modules, "torch.distributed", raising=False)
+    # What process 0 sends is what process 1 gets, whatever it has itself, in arrays of equal shapes.
+    sent: list[Any] = []
+    places: list[str] = []
+
+    def broadcast(array: Any) -> Any:
+        if jax.process_index() == 0:
+            outbox.append(array)
+            return array
+        got = sent.pop(0)
+        assert (array.shape, array.dtype) == (got.shape, got.dtype) or array.shape == ()
+        return got
+
+    outbox: list[Any] = []
+    multihost = ModuleType("jax.experimental.multihost_utils")
+    multihost.__dict__.update(broadcast_one_to_all=broadcast, sync_global_devices=places.append)
+    jax = FakeJax(True, 2, sent)
+    monkeypatch.setitem(sys.modules, "jax", jax)
+    monkeypatch.setitem(sys.modules, "jax.experimental.multihost_utils", multihost)
+    found = Detected()
+    for value in (7, None, True, "refused: größer"):
+        assert (found.rank, found.size, found.connected, found.share(value)) == (0, 2, True, value)
+        assert all(isinstance(array, numpy.ndarray) for array in outbox)
+        sent, outbox = outbox, []
+        jax.__dict__["process_index"] = lambda: 1
+        assert (found.rank, found.share("something else")) == (1, value)
+        jax.__dict__["process_index"] = lambda: 0
+    found.barrier()
+    assert places == ["mlsub"]
+
+
+def test_jax_is_not_started_by_asking(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its number of processes is known only once it runs, and then its processes could not be set up any more."""
+    jax = FakeJax(False, 2, [])
+    monkeypatch.setitem(sys.modules, "jax", jax)
+    assert not Detected().connected
+    assert jax.asked == 0
+    alone = FakeJax(True, 1, [])
+    monkeypatch.setitem(sys.modules, "jax", alone)
+    assert not Detected().connected
+    # An old JAX cannot be asked.
+    del jax.distributed
+    monkeypatch.setitem(sys.modules, "jax", jax)
+    assert not Detected().connected
+
+
 def test_nothing_is_imported_that_is_not_there() -> None:
     """In a process of its own, for other tests may import frameworks."""
-    probe = (
-        "import sys, mlsub.emit as e; e.Recorder; print([m for m in ('torch', 'mpi4py', 'keras') if m in sys.modules])"
-    )
+    frameworks = "('torch', 'mpi4py', 'jax', 'keras')"
+    probe = f"import sys, mlsub.emit as e; e.Recorder; print([m for m in {frameworks} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
 

@@ -93,7 +93,7 @@ def test_closed_refuses_what_its_rules_forbid_and_open_lets_it_pass(name: str, t
     with pytest.raises(DoomedRunError) as refused, recorder(closed) as rec:
         initialise(rec, **changes)
     assert {finding.rule for finding in refused.value.findings} == rules
-    assert "run_start" not in closed.read_text()
+    assert not closed.exists()
     with recorder(open_, division="open") as rec:
         initialise(rec, **changes)
         train(rec)
@@ -118,7 +118,7 @@ def test_a_wrong_value_is_refused_where_it_is_logged(log: Path) -> None:
         with rec.init():
             rec.hyperparameter("opt_momentum", 0.95)
             pytest.fail("the next line must not run")
-    assert "opt_momentum" not in log.read_text()
+    assert not log.exists()
 
 
 def test_to_warn_only_tells(log: Path) -> None:
@@ -181,19 +181,19 @@ def test_a_crash_leaves_a_log_that_says_so(where: str, log: Path) -> None:
                 raise CrashError
         initialise(rec)
         with rec.run():
-            with rec.block(epoch=1):
+            with rec.block(first_epoch=1):
                 if where == "block":
                     raise CrashError
             if where == "run":
                 raise CrashError
             with rec.evaluation(epoch=1):
                 raise CrashError
-    kept = records(log)
-    assert not judged(log).compliant
     if where == "init":
-        assert "run_start" not in {record["key"] for record in kept}
+        assert not log.exists()
     else:
-        assert (kept[-1]["key"], kept[-1]["metadata"]["status"]) == ("run_stop", "aborted")
+        last = records(log)[-1]
+        assert (last["key"], last["metadata"]["status"]) == ("run_stop", "aborted")
+        assert not judged(log).compliant
     assert not (log.parent / f".{log.name}.lock").exists()
 
 
@@ -201,7 +201,7 @@ def test_a_run_that_reached_its_target_and_then_crashes_is_aborted(log: Path) ->
     with pytest.raises(CrashError), recorder(log) as rec:
         initialise(rec)
         with rec.run():
-            with rec.block(epoch=1):
+            with rec.block(first_epoch=1):
                 pass
             assert rec.evaluate(0.99, epoch=1)
             raise CrashError
@@ -212,7 +212,7 @@ def test_a_run_may_be_stopped_by_hand(log: Path) -> None:
     with recorder(log) as rec:
         initialise(rec)
         with rec.run() as run:
-            with rec.block(epoch=1):
+            with rec.block(first_epoch=1):
                 pass
             rec.evaluate(0.99, epoch=1)
             run.stop()
@@ -224,7 +224,7 @@ def test_success_without_the_target_is_told(log: Path) -> None:
     with recorder(log) as rec:
         initialise(rec)
         with rec.run() as run:
-            with rec.block(epoch=1):
+            with rec.block(first_epoch=1):
                 pass
             rec.evaluate(0.5, epoch=1)
             with pytest.warns(EmitWarning, match="no evaluation has reached the quality target"):
@@ -254,7 +254,7 @@ def test_an_initialisation_that_takes_too_long_is_refused(
                 init.__exit__(None, None, None)
         else:
             init.__exit__(None, None, None)
-    assert ("init_stop" in log.read_text()) is not refused
+    assert log.exists() is not refused
 
 
 @pytest.mark.parametrize(

@@ -298,6 +298,12 @@ def altered(folder: Path) -> None:
     (tree.folder / "more.txt").write_text("more\n", encoding="utf-8")
 
 
+def hyperparameters(folder: Path) -> None:
+    """Hyperparameters of the rehearsal's digits with a wrong value, a misspelled key, a missing one and one's own."""
+    lines = ["global_batch_size: 48", "opt_name: sgd", "learning_rate: 5e-2", "opt_momentum: 0.9", "dropout: 0.1"]
+    (folder / "hyperparameters.yaml").write_text("\n".join([*lines, "opt_weight_decay: 0.0001", ""]))
+
+
 def training(folder: Path) -> None:
     """What a short demonstration trains: one benchmark once."""
     manifest = REPOSITORY / "submissions" / "rehearsal" / "training.yaml"

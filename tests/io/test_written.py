@@ -14,7 +14,7 @@ from mlsub.io.output_folder import staging_beside
 from mlsub.io.written import check_free, digests, replace_folder
 
 
-def put(final: Path, files: dict[str, str], kept: tuple[str, ...] = ()) -> None:
+def put(final: Path, files: dict[str, str]) -> None:
     """Put a folder in place with these files."""
     with staging_beside(final) as staging:
         new = staging / "new"
@@ -22,7 +22,7 @@ def put(final: Path, files: dict[str, str], kept: tuple[str, ...] = ()) -> None:
         for path, content in files.items():
             (new / path).parent.mkdir(parents=True, exist_ok=True)
             (new / path).write_text(content)
-        replace_folder(new, final, kept=kept)
+        replace_folder(new, final)
 
 
 def contents(folder: Path) -> dict[str, str]:
@@ -131,13 +131,6 @@ def test_empty_folders_are_nothing_that_is_lost(final: Path) -> None:
     (final / "empty").mkdir()
     put(final, {"two": "2"})
     assert not (final / "empty").exists()
-
-
-def test_files_that_are_kept_are_never_taken_for_mlsubs(final: Path) -> None:
-    put(final, {"two": "filled in", "a/one": "1"}, kept=("two",))
-    with pytest.raises(MlsubError, match="two"):
-        put(final, {"a/one": "1"})
-    assert contents(final) == {"two": "filled in", "a/one": "1"}
 
 
 @pytest.mark.parametrize("moment", ["put_folder", "second record"])

@@ -104,7 +104,7 @@ def test_gpus_of_nvidia(machine: Machine) -> None:
         "accelerator_host_interconnect": "PCIe Gen4 x16",
         "accelerator_frequency": "1410 MHz (max)",
         "accelerator_on-chip_memories": "TODO",
-        "accelerator_memory_configuration": "TODO",
+        "accelerator_memory_configuration": "HBM2e",  # No tool reports it; the catalogue has it.
         "accelerator_memory_capacity": "81920 MiB",
         "accelerator_interconnect": "NVLink, 12 links a GPU",
         "accelerator_interconnect_topology": "TODO",
@@ -148,6 +148,24 @@ def test_gpus_of_amd(machine: Machine, change: type[str]) -> None:
         "accelerator_memory_capacity": "192 GiB",
         "driver": "amdgpu driver 6.8.5",
     }
+
+
+def test_what_no_tool_reports_is_from_the_catalogue_and_says_so(machine: Machine) -> None:
+    machine.tool("rocm-smi", json.dumps(ROCM))
+    found = find_accelerators(machine.root)
+    assert {
+        name: value.value for name, value in found.items() if value.source.startswith("mlsub system show mi300x")
+    } == {
+        "accelerator_host_interconnect": "PCIe Gen5 x16",
+        "accelerator_on-chip_memories": "256 MiB L3 + 32 MiB L2",
+        "accelerator_memory_configuration": "HBM3",
+        "accelerator_interconnect": "xGMI",
+        "accelerator_interconnect_topology": "mesh",
+    }
+    assert found["accelerator_memory_capacity"].value == "192 GiB"  # What the tool reports stays.
+    assert found["accelerator_frequency"].value == "TODO"  # Nor has the catalogue it.
+    machine.tool("rocm-smi", json.dumps({name: table | {"Card Series": "Unknown"} for name, table in ROCM.items()}))
+    assert find_accelerators(machine.root)["accelerator_memory_configuration"].value == "TODO"
 
 
 def test_ipus_and_their_sdk(machine: Machine) -> None:

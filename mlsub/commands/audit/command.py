@@ -7,11 +7,12 @@ from pathlib import Path
 
 import click
 
-from mlsub.commands.lazy import Command
-from mlsub.commands.options import Target, output_options
+from mlsub.commands.ending import COULD_NOT
+from mlsub.commands.options import CheckCommand, Target, check_output_options, tell
+from mlsub.commands.settings import setting
 
 
-@click.command("audit", cls=Command, example="mlsub audit claims.yaml --results v1.0")
+@click.command("audit", cls=CheckCommand, example="mlsub audit claims.yaml --results v1.0")
 @click.argument("claims", metavar="CLAIMS.yaml", type=click.Path(path_type=Path))
 @click.option(
     "--results",
@@ -26,7 +27,7 @@ from mlsub.commands.options import Target, output_options
     type=click.Choice(["published", "unscaled", "expected", "rcp_mean"]),
     help="Decide by this score; repeatable. By default published, and unscaled too where logs were edited.",
 )
-@output_options("audit")
+@check_output_options("audit")
 @click.option(
     "--guidelines",
     "rules",
@@ -42,8 +43,8 @@ from mlsub.commands.options import Target, output_options
     help="Also look for the texts of documents in DIR; repeatable.",
 )
 @click.option("--footnote", is_flag=True, help="Show the footnote that the rules require for each claim.")
-@click.option("--strict", is_flag=True, help="Also count fragile, partly true and unverifiable claims, and findings.")
-@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Read logs with N processes.")
+@setting("--strict/--no-strict", help="Also count fragile, partly true and unverifiable claims, and findings.")
+@setting("--jobs", type=click.IntRange(1), metavar="N", help="Read logs with N processes.")
 def command(
     claims: Path,
     results: tuple[str, ...],
@@ -64,12 +65,12 @@ def command(
     Exit status: 0 all hold, 1 some fail, contradict or depend on the basis, 2 something could not be checked.
     """
     from mlsub.commands.audit.document import document_of
+    from mlsub.commands.audit.results import results_of
     from mlsub.commands.audit.run import audit
     from mlsub.commands.audit.verdict import ClaimVerdict
-    from mlsub.io.errors import MlsubError
     from mlsub.present.terminal import progress_bar
 
-    with progress_bar() as progress:
+    with target.or_refused(), progress_bar() as progress:
         found = audit(
             claims,
             results,
@@ -79,10 +80,14 @@ def command(
             jobs=jobs,
             progress=progress,
         )
-    target.write(found, lambda: document_of(found, with_footnotes=footnote))
+    target.write(
+        found,
+        lambda: document_of(found, with_footnotes=footnote),
+        results=lambda: results_of(found, strict=strict),
+    )
     status = found.exit_status(strict=strict)
-    if status == 2:
+    if status == COULD_NOT:
         lost = [one for one in found.claims if one.verdict is ClaimVerdict.NOT_CHECKED]
         first = f"{lost[0].claim.id}: {lost[0].reason}"
-        raise MlsubError(f"{len(lost)} of {len(found.claims)} claims could not be checked; {first}")
+        tell(f"{len(lost)} of {len(found.claims)} claims could not be checked; {first}", "audit")
     sys.exit(status)

@@ -193,7 +193,7 @@ class Audit(Answer, frozen=True, kw_only=True):
     ``messaging`` is what the rules on quoting results say; they never change a verdict.
     """
 
-    SCHEMA: ClassVar[int] = 5
+    SCHEMA: ClassVar[int] = 6
 
     file: str
     source: Source

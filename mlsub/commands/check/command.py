@@ -6,58 +6,89 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.commands.asked import Asked, asks, check_rule_names
-from mlsub.commands.lazy import Command
-from mlsub.commands.options import Target, exit_with, output_options, tell_unchecked
+from mlsub.commands.asked import Asked, asks, check_rule_names, named
+from mlsub.commands.check.baseline import baseline_options, check_baseline, with_baseline
+from mlsub.commands.choice import choice_options
+from mlsub.commands.options import CheckCommand, Target, check_output_options, exit_with, tell_unchecked
+from mlsub.commands.settings import current, setting
 
 if TYPE_CHECKING:
-    from mlsub.submission.report import Report
+    from mlsub.present.document import Document
+    from mlsub.present.findings import Detail
+    from mlsub.submission.report import Choice, Report
 
 
-@click.command("check", cls=Command, example="mlsub check v5.1/ACME")
-@asks(rules=True, convergence=True)
-@click.option("--strict", is_flag=True, help="Exit with 1 if there are review findings.")
-@click.option("--select", multiple=True, metavar="RULE", help="Show only findings of this rule or prefix; repeatable.")
-@click.option("--ignore", multiple=True, metavar="RULE", help="Hide findings of this rule or prefix; repeatable.")
-@output_options("check")
+@click.command("check", cls=CheckCommand, example="mlsub check v5.1/ACME", shows_settings=True)
+@asks(rules=True, convergence=True, required=False)
+@setting("--strict/--no-strict", help="Exit with 1 if there are review findings.")
+@choice_options(check_rules=False)
+@baseline_options
+@click.option("--show-settings", is_flag=True, help="Show each setting, its value and its source; check nothing.")
+@check_output_options("check")
 def command(
     asked: Asked,
     strict: bool,
-    select: tuple[str, ...],
-    ignore: tuple[str, ...],
+    choice: Choice,
+    detail: Detail | None,
+    baseline: str | None,
+    write_baseline: bool,
+    show_settings: bool,
     target: Target,
 ) -> None:
     """Check logs, benchmark folders, organisations' trees or folders of organisations.
 
-    Nothing is written into what is checked. The verdict is that of the official checker in force for the round;
-    --select and --ignore choose what is shown and what --strict counts, never the verdict.
+    Nothing is written into what is checked. The verdict is that of the official checker in force for the round, and no
+    option that chooses findings changes it; a finding that is hidden does not count for --strict or --rules.
+
+    What rejects is shown in full, as are official warnings and your own rules; review findings are counted, unless
+    --verbose, --strict, --select or --only review asks for them. Settings may come from a file or MLSUB_ variables;
+    see docs/configuration.md.
 
     Exit status: 0 accepted, 1 rejected or against --rules, 2 something could not be checked.
     """
+    if show_settings:
+        from mlsub.commands.check.shown import shown, shown_document
+
+        found = shown(click.get_current_context())
+        target.write(found, lambda: shown_document(found), "settings")
+        return
+    named(asked.paths)
     from mlsub.commands.check.document import document_of
     from mlsub.present.entries import Reports
+    from mlsub.present.findings import View
+    from mlsub.present.results import of_reports
+    from mlsub.submission.report import choose
 
-    reports = _unknown_rules((*select, *ignore), target.format)
-    if not reports:
-        reports = asked.check()
-        if select or ignore:
-            from mlsub.submission.report import select as choose
+    with target.or_refused():
+        check_baseline(baseline, write=write_baseline)
+        reports = _unknown_rules((*choice.select, *choice.ignore), for_machines=target.for_machines)
+        if not reports:
+            reports = with_baseline(asked.check(), baseline, asked.paths, write=write_baseline)
+    chosen = tuple(choose(report, choice) for report in reports)
+    own = current().loaded
 
-            reports = [choose(report, select, ignore) for report in reports]
-    as_text = target.format == "text"
-    target.write(Reports(reports=tuple(reports)), lambda: document_of(reports, verdict_last=as_text))
-    if not as_text or target.file:
+    def document(*, page: bool) -> Document:
+        view = View.of(choice, detail, strict=strict, page=page)
+        return document_of(reports, view, verdict_last=not page, settings=own.summary if own else None)
+
+    target.write(
+        Reports(reports=chosen, settings=str(own.file) if own else None),
+        lambda: document(page=False),
+        page=lambda: document(page=True),
+        results=lambda: of_reports("check", chosen, strict=strict),
+    )
+    if target.format != "text" or detail == "quiet":
         tell_unchecked(reports)
-    exit_with(reports, strict=strict)
+    exit_with(chosen, strict=strict)
 
 
-def _unknown_rules(prefixes: tuple[str, ...], format_: str) -> list[Report]:
+def _unknown_rules(prefixes: tuple[str, ...], *, for_machines: bool) -> list[Report]:
     """A report that says so where a rule to select or ignore does not exist; else nothing.
 
     Raises:
         click.UsageError: the same for people, who need no document.
     """
-    if not prefixes or format_ != "json":
+    if not prefixes or not for_machines:
         check_rule_names(prefixes)
         return []
     from mlsub.rules.catalogue import finding

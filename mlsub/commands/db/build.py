@@ -23,6 +23,7 @@ from mlsub.io.output_folder import recover_folder, staging_beside
 from mlsub.io.version import VERSION
 from mlsub.io.written import check_free, digest, record, replace_folder, set_aside_foreign, somebodys
 from mlsub.present.envelope import Answer
+from mlsub.present.terminal import Progress, part_of
 from mlsub.workspace import Settings, check_with_logs
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True):
     """What to build.
 
     ``fresh`` builds anew what is there already; ``parquet`` is a folder for one file a table; ``settings`` say of which
-    round the folders are, how many processes read, and what the convergence test is to do.
+    round the folders are, how many processes read, and what the convergence test is to do; ``progress`` is called
+    while submissions are read.
     """
 
     folders: tuple[Path, ...]
@@ -42,6 +44,7 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True):
     parquet: Path | None = None
     fresh: bool = False
     settings: Settings = Settings()
+    progress: Progress | None = None
 
 
 class Built(Answer, frozen=True, kw_only=True):
@@ -194,7 +197,7 @@ def _fill(part: Path, ask: Ask, found: Found, records: Rows, *, fresh: bool) -> 
     ):
         if fresh:
             create(connection, VERSION)
-        read, kept, gone = _update(connection, ask.settings, found.packages)
+        read, kept, gone = _update(connection, ask, found.packages)
         other = _records_differ(connection, records)
         if other:
             with _whole(connection):
@@ -220,15 +223,15 @@ def _fill(part: Path, ask: Ask, found: Found, records: Rows, *, fresh: bool) -> 
 
 
 def _update(
-    connection: DuckDBPyConnection, settings: Settings, packages: Sequence[Package]
+    connection: DuckDBPyConnection, ask: Ask, packages: Sequence[Package]
 ) -> tuple[list[str], list[str], list[str]]:
     """Bring submissions up to date, one after the other, so that one alone is in memory: read, kept, gone."""
     there = connection.execute("SELECT round, organisation, fingerprint FROM submissions").fetchall()
     known = {(round_, organisation): digest for round_, organisation, digest in there}
     read, kept = [], []
-    with _named(f"{settings.convergence.reference} cannot be read"):
-        options = options_of(settings.convergence)
-    for package in packages:
+    with _named(f"{ask.settings.convergence.reference} cannot be read"):
+        options = options_of(ask.settings.convergence)
+    for number, package in enumerate(packages):
         key = (package.round_key, package.organisation)
         name = "/".join(key)
         with _named(f"{package.folder} cannot be read"):
@@ -237,7 +240,12 @@ def _update(
         if known.pop(key, None) == print_.digest:
             kept.append(name)
             continue
-        of = msgspec.structs.replace(settings, round=package.round.name, usage=package.round.usage)
+        of = msgspec.structs.replace(
+            ask.settings,
+            round=package.round.name,
+            usage=package.round.usage,
+            progress=part_of(ask.progress, number, len(packages)),
+        )
         [checked] = check_with_logs([package.path], of)
         with _whole(connection):
             remove(connection, *key)

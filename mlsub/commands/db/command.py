@@ -21,7 +21,7 @@ _MAX_STATEMENT = 1 << 20
 def command() -> None:
     """A database of published results and benchmark records: build it, ask it.
 
-    Needs: pip install 'mlsub[db]'. Worked questions are in docs/db.md.
+    Needs: pip install '.[db]'. Worked questions are in docs/db.md.
 
     Exit status: 0, 1 if submissions had to be left out, 2 if it could not be done.
     """
@@ -58,17 +58,20 @@ def build(asked: Asked, output: str, records: tuple[str, ...], parquet: str | No
         raise click.UsageError("Name a folder of results, or --records FILE.")
     from mlsub.commands.db import build as built_by
     from mlsub.commands.db.document import built_document
+    from mlsub.present.terminal import progress_bar
 
-    built = built_by.build(
-        built_by.Ask(
-            folders=tuple(map(Path, asked.paths)),
-            output=Path(output),
-            records=tuple(map(Path, records)),
-            parquet=Path(parquet) if parquet else None,
-            fresh=force,
-            settings=asked.settings(),
+    with progress_bar("reading submissions") as progress:
+        built = built_by.build(
+            built_by.Ask(
+                folders=tuple(map(Path, asked.paths)),
+                output=Path(output),
+                records=tuple(map(Path, records)),
+                parquet=Path(parquet) if parquet else None,
+                fresh=force,
+                settings=asked.settings(),
+                progress=progress,
+            )
         )
-    )
     if built.aside is not None:
         tell(f"what {output} held before is kept as {built.aside}")
     for left_out in built.passed_over:
@@ -132,8 +135,15 @@ def _statement(text: str) -> str:
         raise MlsubError("The question is not UTF-8 text") from error
 
 
+def _tables(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """The names of tables, for completion."""
+    from mlsub.commands.db.schema import tables
+
+    return [table.name for table in tables() if table.name.startswith(incomplete)]
+
+
 @command.command("tables", example="mlsub db tables entries")
-@click.argument("names", metavar="[TABLE]...", nargs=-1)
+@click.argument("names", metavar="[TABLE]...", nargs=-1, shell_complete=_tables)
 @format_option
 def tables(names: tuple[str, ...], format_: str) -> None:
     """Show the tables and views of a database, and what their columns mean.

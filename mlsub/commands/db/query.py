@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import msgspec
 
 from mlsub.commands.db.schema import tables
-from mlsub.io.errors import MlsubError
+from mlsub.io.errors import MlsubError, needs_extra
 from mlsub.present.envelope import Answer
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def check_ready(*places: Path) -> None:
     """
     missing = [name for name in ("duckdb", "pyarrow") if find_spec(name) is None]
     if missing:
-        raise MlsubError(f"The database needs {' and '.join(missing)}. Install it with: pip install 'mlsub[db]'")
+        raise MlsubError(needs_extra(f"The database needs {' and '.join(missing)}.", "db"))
     for place in places:
         try:
             str(place).encode("utf-8")

@@ -37,7 +37,7 @@ def command(manifest: Path, output: Path, force: bool) -> None:
     from mlsub.commands.demo.model import read_manifest
     from mlsub.commands.demo.run import rehearse
     from mlsub.emit.errors import DoomedRunError
-    from mlsub.io.errors import MlsubError
+    from mlsub.io.errors import MlsubError, needs_extra
     from mlsub.io.show import plain
 
     try:
@@ -50,8 +50,7 @@ def command(manifest: Path, output: Path, force: bool) -> None:
             click.echo(plain(line), err=True)
         sys.exit(1)
     except ImportError as error:
-        install = "Install it with: pip install 'mlsub[rehearsal]'"
-        raise MlsubError(f"rehearsing needs scikit-learn ({error}). {install}") from error
+        raise MlsubError(needs_extra(f"rehearsing needs scikit-learn ({error}).", "rehearsal")) from error
     else:
         _say(f"Laid out in {folder}. Check it with: mlsub check {folder}")
 

@@ -49,7 +49,7 @@ class Digits:
     def parts(self) -> Iterator[Part]:
         """An epoch each."""
         for epoch in range(1, self._epochs + 1):
-            yield Part({"epoch": epoch}, {"epoch": epoch})
+            yield Part({"first_epoch": epoch}, {"epoch": epoch})
 
     def train(self, part: Part) -> None:
         """One epoch."""

@@ -16,7 +16,7 @@ def command(rule: str, target: Target) -> None:
 
     Exit status: 0, or 2 for an unknown id.
     """
-    from mlsub.commands.explain.run import explanation, explanation_document
+    from mlsub.present.explanation import explanation, explanation_document
     from mlsub.rules.explain import suggestion
 
     hint = suggestion(rule, whole=True)

@@ -10,7 +10,9 @@ import click
 from mlsub.commands.asked import Asked, asks, check_rule_names
 from mlsub.commands.lazy import Command
 from mlsub.commands.options import Target, format_options, tell
+from mlsub.commands.settings import on_command_line
 from mlsub.present import FORMATS
+from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
     from mlsub.io.errors import MlsubError
@@ -34,8 +36,9 @@ def command(asked: Asked, write: bool, wanted: tuple[str, ...], truncate: bool, 
     """Propose repairs that need no knowledge of the run; make them with --write.
 
     Repairs duplicate keys of equal value, spellings of the status, names of results, benchmark folders and
-    descriptions, byte order marks, CR LF, trailing blanks, and records that only repeat one of a key that must appear
-    once. Changes no number, and nothing that would make the official verdict worse. --format diff is for git apply.
+    descriptions, logs one folder too deep, byte order marks, CR LF, trailing blanks, and records that only repeat one
+    of a key that must appear once. Changes no number, and nothing that would make the official verdict worse. Lists
+    what it cannot repair, with what to do. --format diff is for git apply.
 
     --truncate removes framework output from the middle of logs above 100 MiB; the rules allow it only for those.
     Head, tail and every line with a record stay; one line says what was left out.
@@ -47,12 +50,13 @@ def command(asked: Asked, write: bool, wanted: tuple[str, ...], truncate: bool, 
     from mlsub.commands.fix.run import fix
 
     if truncate:
-        if wanted or asked.round or asked.usage or format_ == "diff":
+        if wanted or on_command_line("round", "usage") or format_ == "diff":
             raise click.UsageError("--truncate looks at sizes alone: leave out --select, --round, --usage and diff.")
         _truncate(asked.paths, limit, format_, write=write)
     check_rule_names(wanted)
     diff = format_ == "diff"
-    plans, diffs, problems = fix(asked.paths, asked.settings(), wanted, write=write, diff=diff)
+    with progress_bar() as progress:
+        plans, diffs, problems = fix(asked.paths, asked.settings(progress), wanted, write=write, diff=diff)
     _tell(problems)
     if diff:
         for part in diffs:
@@ -61,7 +65,7 @@ def command(asked: Asked, write: bool, wanted: tuple[str, ...], truncate: bool, 
         answer = Fix(written=write, plans=tuple(plan.answer for plan in plans))
         changes = [plan.changes for plan in plans]
         Target("fix", format_).write(answer, lambda: document_of(answer, changes))
-    left = any(plan.answer.not_touched or (plan.changes and not write) for plan in plans)
+    left = any(plan.answer.not_repaired or (plan.changes and not write) for plan in plans)
     sys.exit(2 if problems else int(left))
 
 
@@ -69,7 +73,8 @@ def _truncate(paths: tuple[str, ...], limit: int, format_: str, *, write: bool) 
     from mlsub.commands.fix.document import truncation_document
     from mlsub.commands.fix.truncate import truncate_logs
 
-    truncation, problems = truncate_logs(paths, limit << 20, write=write)
+    with progress_bar() as progress:
+        truncation, problems = truncate_logs(paths, limit << 20, write=write, progress=progress)
     _tell(problems)
     if truncation is None:
         sys.exit(2)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import msgspec
 
-from mlsub.findings import Verdict
+from mlsub.findings import Finding, Verdict
 from mlsub.present.envelope import Answer
 
 
@@ -34,7 +34,8 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     """What happens to one file or folder.
 
     ``content`` is the file with its new content, None where only the name changes; ``hunks`` is that as a unified
-    diff; ``target`` is the new name, None where it stays; ``digest`` is the SHA-256 of the content that was read.
+    diff; ``target`` is its new path, below folders by the names that they have now, None where it stays; ``digest`` is
+    the SHA-256 of the content that was read.
     """
 
     path: Path
@@ -45,31 +46,29 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     target: Path | None = None
 
 
-class Untouched(msgspec.Struct, frozen=True, kw_only=True):
-    """A defect that is seen and left to people, and why."""
-
-    rule: str
-    path: str
-    line: int | None
-    reason: str
-
-
 class Changed(msgspec.Struct, frozen=True, kw_only=True):
-    """A file or folder that is repaired: its path below the root, and its new name, null where that stays."""
+    """A file or folder that is repaired: its path below the root, and its new one, null where that stays.
+
+    ``failed`` says why the repairs could not be made, null where they were or are only proposed.
+    """
 
     path: str
     renamed_to: str | None
     repairs: tuple[Repair, ...]
+    failed: str | None = None
 
 
 class Fixed(msgspec.Struct, frozen=True, kw_only=True):
-    """The repairs below one root, and the official verdict before and after, null where no round is known."""
+    """The repairs below one root, and the official verdict before and after.
+
+    Both are null where no round is known; ``after`` also where a repair failed. ``not_repaired`` is left to people.
+    """
 
     root: str
     before: Verdict | None
     after: Verdict | None
     changes: tuple[Changed, ...]
-    not_touched: tuple[Untouched, ...]
+    not_repaired: tuple[Finding, ...]
     notes: tuple[str, ...]
 
 
@@ -84,7 +83,7 @@ class Plan(msgspec.Struct, frozen=True):
 class Fix(Answer, frozen=True, kw_only=True):
     """Repairs that are proposed, or made where ``written`` says so."""
 
-    SCHEMA: ClassVar[int] = 2
+    SCHEMA: ClassVar[int] = 3
 
     written: bool
     plans: tuple[Fixed, ...]
@@ -118,5 +117,6 @@ ALL = ("",)
 MARK, LINE_ENDS, BLANKS = "file.byte-order-mark", "file.line-ends", "file.trailing-blanks"
 DUPLICATE, STATUS = "system.duplicate-key", "system.status"
 RESULT_NAME, BENCHMARK, DESCRIPTION = "tree.result-name", "tree.unknown-benchmark", "tree.system-description-missing"
+STRAY, RESULTS = "tree.stray-logs", "tree.results-missing"
 #: The beginning of those of repeated keys: key.<key>.repeated.
 REPEATED = "repeated"

@@ -20,16 +20,16 @@ from mlsub.commands.fix.model import (
     Changed,
     Fixed,
     Plan,
-    Untouched,
 )
 from mlsub.commands.fix.repair_log import fix_log
-from mlsub.commands.fix.shadow import renamed, shadow
+from mlsub.commands.fix.shadow import renamed, shadow, targets_of
 from mlsub.commands.fix.text import edited, lines_of
-from mlsub.commands.fix.tree import Names, files_of, root_of, systems_of
-from mlsub.findings import Verdict
+from mlsub.commands.fix.tree import Names, files_of, root_of
+from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.log.reader import TOKEN_MLL
 from mlsub.rounds import Round, get_round
+from mlsub.rules.catalogue import finding
 from mlsub.submission.locate import Place, Target, locate
 from mlsub.submission.report import Report
 from mlsub.systems.description import MAX_BYTES, read_description
@@ -85,7 +85,7 @@ class _Planner:
     def __init__(self, place: Place, settings: Settings, wanted: tuple[str, ...], work: Path) -> None:
         self._place, self._root = place, root_of(place)
         self._settings, self._wanted, self._work = settings, wanted, work
-        self._untouched: list[Untouched] = []
+        self._left: list[Finding] = []
         self._notes: list[str] = []
 
     def plan(self) -> Plan:
@@ -99,8 +99,13 @@ class _Planner:
             self._settings = msgspec.structs.replace(self._settings, round=before.round, usage=before.usage)
             changes, after = self._judged(before, changes)
             self._leave_the_rest(after)
+        targets = targets_of(changes)
         changed = [
-            Changed(path=self._below(one.path), renamed_to=one.target.name if one.target else None, repairs=one.repairs)
+            Changed(
+                path=self._below(one.path),
+                renamed_to=self._below(renamed(one.path, targets)) if one.target else None,
+                repairs=one.repairs,
+            )
             for one in changes
         ]
         answer = Fixed(
@@ -108,7 +113,7 @@ class _Planner:
             before=before.official if before else None,
             after=after.official if after else None,
             changes=tuple(changed),
-            not_touched=tuple(self._untouched),
+            not_repaired=tuple(self._left),
             notes=tuple(self._notes),
         )
         return Plan(self._root, changes, answer)
@@ -141,19 +146,16 @@ class _Planner:
         files, names = files_of(self._place, round_), Names(self._root)
         if round_ is not None:
             for folder in files.benchmarks:
-                names.results(folder)
                 names.benchmark(folder, round_)
             for organisation in files.organisations:
-                names.descriptions(organisation / "systems", systems_of(organisation))
+                names.organisation(organisation)
         changes: dict[Path, Change] = {}
         misnamed = [change.path for change in names.changes if change.path.is_file()]
         for file in dict.fromkeys((*files.descriptions, *files.logs, *misnamed)):
             try:
                 change = self._content(file, round_)
             except OSError as error:
-                reason = f"it cannot be read: {error.strerror or error}"
-                left = Untouched(rule="log.unreadable", path=self._below(file), line=None, reason=reason)
-                self._untouched.append(left)
+                self._left.append(finding("log.unreadable", self._below(file), actual=error.strerror or str(error)))
                 continue
             if change is not None:
                 changes[file] = change
@@ -162,7 +164,7 @@ class _Planner:
                 known = changes.get(change.path, msgspec.structs.replace(change, repairs=()))
                 both = (*known.repairs, *change.repairs)
                 changes[change.path] = msgspec.structs.replace(known, target=change.target, repairs=both)
-        self._untouched += [one for one in names.untouched if one.rule.startswith(self._wanted)]
+        self._left += [one for one in names.left if one.rule.startswith(self._wanted)]
         return tuple(changes[path] for path in sorted(changes))
 
     def _content(self, file: Path, round_: Round | None) -> Change | None:
@@ -208,19 +210,17 @@ class _Planner:
         work = self._work / name
         work.mkdir()
         top = shadow(self._root, changes, work)
-        report = self._checked(top / renamed(self._place.path, changes).relative_to(self._root))
+        report = self._checked(top / renamed(self._place.path, targets_of(changes)).relative_to(self._root))
         assert report is not None  # noqa: S101  (the settings name a round)
         return report
 
     def _leave_the_rest(self, after: Report) -> None:
-        """Report the findings that have a repair in other cases."""
-        seen = {(one.rule, one.path) for one in self._untouched}
+        """Report what still rejects, and the findings that have a repair in other cases."""
+        seen = {(one.rule, one.path) for one in self._left}
         for found in after.findings:
-            rule = found.rule
-            repairable = rule in _FAMILIES or (rule.startswith("key.") and rule.endswith(".repeated"))
-            if repairable and rule.startswith(self._wanted) and (rule, found.path) not in seen:
-                reason = "; ".join(filter(None, (found.message, found.actual and f"found {found.actual}")))
-                self._untouched.append(Untouched(rule=rule, path=found.path, line=found.line, reason=reason))
+            repairable = found.rule in _FAMILIES or (found.rule.startswith("key.") and found.rule.endswith(".repeated"))
+            if (found.rejects or repairable) and found.rule.startswith(self._wanted):
+                self._left += [found] if (found.rule, found.path) not in seen else []
 
 
 def _without_names(change: Change) -> Change:

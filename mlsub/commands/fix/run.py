@@ -9,11 +9,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import BinaryIO
 
+import msgspec
+
 from mlsub.commands.fix.diff import header
 from mlsub.commands.fix.model import ALL, REPEATED, Change, Plan
 from mlsub.commands.fix.plan import plan_for
 from mlsub.commands.fix.put import rewrite
-from mlsub.commands.fix.shadow import renamed
+from mlsub.commands.fix.shadow import renamed, targets_of
 from mlsub.io.errors import MlsubError
 from mlsub.log.event import decode
 from mlsub.log.reader import read_records
@@ -43,10 +45,13 @@ def fix(
             try:
                 Path(work, str(number)).mkdir()
                 plan = plan_for(path, settings, wanted or ALL, Path(work, str(number)))
-                plans.append(plan)
                 # Before anything moves: of a folder that is renamed, the diff names every file.
                 diffs += as_diff(plan) if diff else ()
-                problems += apply(plan) if write else []
+                if write:
+                    failed = apply(plan)
+                    problems += failed.values()
+                    plan = _with_failures(plan, failed)
+                plans.append(plan)
             except MlsubError as error:
                 problems.append(error)
             except OSError as error:
@@ -58,9 +63,10 @@ def fix(
 def as_diff(plan: Plan) -> Iterator[bytes]:
     """The plan as a diff that ``git apply`` takes in the plan's root; a renamed folder is all of its files."""
     contents = {change.path: change for change in plan.changes if change.content is not None}
+    targets = targets_of(plan.changes)
     for file in sorted({*contents, *_moved(plan)}):
         change = contents.get(file)
-        old, new = (path.relative_to(plan.root).as_posix() for path in (file, renamed(file, plan.changes)))
+        old, new = (path.relative_to(plan.root).as_posix() for path in (file, renamed(file, targets)))
         yield header(old, new, changed=change is not None, similarity=100 if change is None else 90)
         if change is not None:
             yield change.hunks
@@ -77,17 +83,28 @@ def _moved(plan: Plan) -> Iterator[Path]:
             yield change.path
 
 
-def apply(plan: Plan) -> list[MlsubError]:
+def apply(plan: Plan) -> dict[Path, MlsubError]:
     """Make the repairs, contents before names, and every one that can be made; gives the errors of the others."""
-    failed = []
+    failed: dict[Path, MlsubError] = {}
     # The deepest first, so that no path changes above one that is still to be renamed.
     deepest = sorted(plan.changes, key=lambda change: -len(change.path.parts))
     for change, make in [*((change, _write) for change in plan.changes), *((change, _rename) for change in deepest)]:
         try:
-            make(change)
+            if change.path not in failed:
+                make(change)
         except MlsubError as error:
-            failed.append(error)
+            failed[change.path] = error
     return failed
+
+
+def _with_failures(plan: Plan, failed: dict[Path, MlsubError]) -> Plan:
+    """The plan as it was carried out. The verdict after it is not known where a part of it failed."""
+    if not failed:
+        return plan
+    errors = {path.relative_to(plan.root).as_posix(): str(error) for path, error in failed.items()}
+    replace = msgspec.structs.replace
+    changes = tuple(replace(change, failed=errors.get(change.path)) for change in plan.answer.changes)
+    return replace(plan, answer=replace(plan.answer, after=None, changes=changes))
 
 
 def _write(change: Change) -> None:
@@ -137,5 +154,7 @@ def _rename(change: Change) -> None:
         else:
             os.link(path, target)
             path.unlink()
+        if path.parent != target.parent and not any(path.parent.iterdir()):
+            path.parent.rmdir()
     except OSError as error:
-        raise MlsubError(f"{path} cannot be renamed to {target.name}: {error.strerror}.") from error
+        raise MlsubError(f"{path} cannot become {target}: {error.strerror}.") from error

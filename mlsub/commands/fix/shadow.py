@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from mlsub.commands.fix.model import Change
@@ -22,32 +22,44 @@ def shadow(root: Path, changes: Iterable[Change], above: Path) -> Path:
     """
     top = above / (root.name or "root")
     by_path = {change.path: change for change in changes}
-    touched = {parent for path in by_path for parent in path.parents}
-    _fill(root, top, by_path, touched)
+    targets = targets_of(by_path.values())
+    places = {*by_path, *targets.values()}
+    touched = {parent for path in places for parent in path.parents}
+
+    def fill(folder: Path) -> None:
+        made_of(folder).mkdir(parents=True, exist_ok=True)
+        for entry in os.scandir(folder):
+            path = folder / entry.name
+            change = by_path.get(path)
+            if change is not None and change.content is not None:
+                link(path, change.content)
+            elif path in touched:
+                fill(path)
+            else:
+                link(path, path)
+
+    def made_of(path: Path) -> Path:
+        return top / renamed(path, targets).relative_to(root)
+
+    def link(path: Path, to: Path) -> None:
+        place = made_of(path)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.symlink_to(to)
+
+    fill(root)
     return top
 
 
-def renamed(path: Path, changes: Iterable[Change]) -> Path:
+def targets_of(changes: Iterable[Change]) -> dict[Path, Path]:
+    """The new path of everything that is renamed or moved."""
+    return {change.path: change.target for change in changes if change.target is not None}
+
+
+def renamed(path: Path, targets: Mapping[Path, Path]) -> Path:
     """Where a path leads after the changes of names."""
-    targets = {change.path: change.target for change in changes if change.target is not None}
-    found = Path(path.anchor)
-    old = Path(path.anchor)
-    for part in path.parts[1:]:
-        old = old / part
-        target = targets.get(old)
-        found = found / (part if target is None else target.name)
-    return found
-
-
-def _fill(real: Path, made: Path, changes: dict[Path, Change], touched: set[Path]) -> None:
-    made.mkdir()
-    for entry in os.scandir(real):
-        path = Path(real, entry.name)
-        change = changes.get(path)
-        name = change.target.name if change is not None and change.target is not None else entry.name
-        if change is not None and change.content is not None:
-            (made / name).symlink_to(change.content)
-        elif path in touched:
-            _fill(path, made / name, changes, touched)
-        else:
-            (made / name).symlink_to(path)
+    names = []
+    while path != path.parent:
+        path = targets.get(path, path)
+        names.append(path.name)
+        path = path.parent
+    return path.joinpath(*reversed(names))

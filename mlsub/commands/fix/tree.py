@@ -1,21 +1,27 @@
-"""Which files of a place are looked at, and which have a name that is wrong in its spelling alone."""
+"""Which files of a place are looked at, and which have a name or a place that is wrong and a log says the right one."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from io import BytesIO
 from pathlib import Path
 
 import msgspec
 
-from mlsub.commands.fix.model import BENCHMARK, DESCRIPTION, RESULT_NAME, Change, Repair, Untouched
-from mlsub.log.reader import TOKEN, TOKEN_MLL
+from mlsub.commands.fix.model import BENCHMARK, DESCRIPTION, RESULT_NAME, RESULTS, STRAY, Change, Repair
+from mlsub.findings import Finding
+from mlsub.log.event import Event, decode
+from mlsub.log.reader import TOKEN, TOKEN_MLL, read_records
 from mlsub.rounds import Round
+from mlsub.rules.catalogue import finding
 from mlsub.submission.locate import SCALING_FOLDERS, Place, Target, folders, is_organisation
 from mlsub.submission.remedies import renamed_benchmark
 
 _RESULT = re.compile(r"results?[ _.-]?(\d{1,9})\.(?:txt|log|out)", re.IGNORECASE)
+#: What logs are called that are named by another habit; only where a folder has none that is named like a result.
+_OTHER = re.compile(r"(?:[a-z][a-z_-]{0,40}[_.-]?)??(\d{1,9})\.(?:txt|log|out)", re.IGNORECASE)
 _RIGHT = re.compile(r"result_.*\.txt")
 #: How far a file is read to find out whether it is a log.
 _HEAD = 1 << 22
@@ -52,7 +58,7 @@ def files_of(place: Place, round_: Round | None) -> Files:
         benchmarks = _folders(place.path)
     else:
         systems = [place.path] if place.target is Target.SYSTEM else []
-        systems += [system for organisation in organisations for system in _folders(organisation / "results")]
+        systems += [system for organisation in organisations for system in _folders(results_of(organisation))]
         deep = round_ is not None and round_.scaling_folders
         for system in systems:
             below = [system / name for name in SCALING_FOLDERS] if deep else [system]
@@ -62,9 +68,25 @@ def files_of(place: Place, round_: Round | None) -> Files:
     return Files(tuple(logs), tuple(descriptions), tuple(benchmarks), tuple(organisations))
 
 
+def results_of(organisation: Path) -> Path:
+    """The folder with the results: ``results``, or the only one that is laid out so and has another name."""
+    results = organisation / "results"
+    if os.path.lexists(results):
+        return results
+    found = [folder for folder in _folders(organisation) if folder.name != "systems" and _holds_results(folder)]
+    return found[0] if len(found) == 1 else results
+
+
+def _holds_results(folder: Path) -> bool:
+    benchmarks = [benchmark for system in _folders(folder) for benchmark in _folders(system)]
+    inside = [folder for benchmark in benchmarks for folder in _folders(benchmark)]
+    files = (file for above in (*benchmarks, *inside) for file in _children(above))
+    return any(_numbered(file, _RESULT, _OTHER) and _is_log(file) for file in files)
+
+
 def systems_of(organisation: Path) -> list[str]:
     """The systems with results."""
-    return [folder.name for folder in _folders(organisation / "results")]
+    return [folder.name for folder in _folders(results_of(organisation))]
 
 
 def _folders(above: Path) -> list[Path]:
@@ -85,58 +107,98 @@ def _children(above: Path) -> list[Path]:
 
 
 class Names:
-    """Collects new names; what would meet another name is left to people."""
+    """Collects new names and places; what would meet another name is left to people."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
         self._taken: set[Path] = set()
         self.changes: list[Change] = []
-        self.untouched: list[Untouched] = []
+        self.left: list[Finding] = []
 
-    def _rename(self, path: Path, name: str, rule: str) -> None:
-        target = path.with_name(name)
+    def _move(self, path: Path, target: Path, rule: str) -> None:
         if path.is_symlink():
-            self._leave(rule, path, "it is a link")
+            self._leave(rule, path, "a link", "Put the file itself in its place.")
         elif os.path.lexists(target) or target in self._taken:
-            self._leave(rule, path, f"{name} exists already")
+            self._leave(rule, path, f"{target.name} exists already", "Choose which of the two is the right one.")
         else:
             self._taken.add(target)
-            repair = Repair(rule=rule, line=None, action=f"rename it to {name}")
-            self.changes.append(Change(path=path, repairs=(repair,), target=target))
+            to = target.name if target.parent == path.parent else target.relative_to(self._root).as_posix()
+            action = f"{'rename' if target.parent == path.parent else 'move'} it to {to}"
+            self.changes.append(
+                Change(path=path, repairs=(Repair(rule=rule, line=None, action=action),), target=target)
+            )
 
-    def _leave(self, rule: str, path: Path, reason: str) -> None:
-        place = path.relative_to(self._root).as_posix()
-        self.untouched.append(Untouched(rule=rule, path=place, line=None, reason=reason))
+    def _leave(self, rule: str, path: Path, found: str, fix: str) -> None:
+        self.left.append(finding(rule, path.relative_to(self._root).as_posix(), actual=found, fix=fix))
 
-    def results(self, folder: Path) -> None:
-        """Logs of a benchmark's folder that are named almost like results."""
-        for file in _children(folder):
-            match = _RESULT.fullmatch(file.name)
-            if match and not _RIGHT.fullmatch(file.name) and file.is_file() and _is_log(file):
-                self._rename(file, f"result_{match[1]}.txt", RESULT_NAME)
+    def organisation(self, organisation: Path) -> None:
+        """The folder of the results, and descriptions that differ from their system in the case of letters alone."""
+        results = results_of(organisation)
+        if results.name != "results":
+            self._move(results, results.with_name("results"), RESULTS)
+        self._descriptions(organisation / "systems", systems_of(organisation))
 
     def benchmark(self, folder: Path, round_: Round) -> None:
-        """A benchmark's folder that goes by another name of the benchmark."""
-        if folder.name in round_.benchmarks:
-            return
-        meant = renamed_benchmark(folder.name, round_.benchmarks)
-        if meant is not None:
-            self._rename(folder, meant, BENCHMARK)
+        """A benchmark's folder by another name; its logs that lie one folder too deep or have another name."""
+        logs = self._results(folder, folder, RESULT_NAME)
+        inside = _folders(folder)
+        if not logs and len(inside) == 1:
+            logs = self._results(inside[0], folder, STRAY)
+        if folder.name not in round_.benchmarks and folder != self._root:
+            self._rename_benchmark(folder, logs, round_)
 
-    def descriptions(self, folder: Path, systems: Iterable[str]) -> None:
-        """Descriptions whose name differs from that of their system in the case of letters alone."""
+    def _results(self, folder: Path, to: Path, rule: str) -> list[Path]:
+        """The logs of a folder, which are to be called results of another one or of this."""
+        files = [file for file in _children(folder) if file.is_file()]
+        right = [file for file in files if _RIGHT.fullmatch(file.name)]
+        almost = [file for file in files if file not in right and _numbered(file, _RESULT) and _is_log(file)]
+        # Beside results, a log by another name can be anything: a run that was left out, or the output of a node.
+        others = [file for file in files if _numbered(file, _OTHER) and _is_log(file)] if not right + almost else []
+        for file in [*(right if folder != to else ()), *almost, *others]:
+            name = file.name if file in right else f"result_{_numbered(file, _RESULT, _OTHER)}.txt"
+            self._move(file, to / name, rule)
+        return [*right, *almost, *others]
+
+    def _rename_benchmark(self, folder: Path, logs: Sequence[Path], round_: Round) -> None:
+        meant = renamed_benchmark(folder.name, round_.benchmarks)
+        said = {logged_benchmark(log) for log in logs} - {None}
+        names = {meant or name for name in said} | said if said else {meant}
+        name = names.pop()
+        if not names and name is not None and name in round_.benchmarks:
+            self._move(folder, folder.with_name(name), BENCHMARK)
+
+    def _descriptions(self, folder: Path, systems: Iterable[str]) -> None:
         files = [child for child in _children(folder) if child.suffix.lower() == ".json"]
         wanted = {f"{system}.json" for system in systems}
         for name in sorted(wanted - {file.name for file in files}):
             close = [file for file in files if file.name.lower() == name.lower() and file.name not in wanted]
             if len(close) == 1:
-                self._rename(close[0], name, DESCRIPTION)
+                self._move(close[0], close[0].with_name(name), DESCRIPTION)
+
+
+def logged_benchmark(log: Path) -> str | None:
+    """The benchmark that a log names, in its first 4 MiB; None where there is none, or it cannot be read."""
+    for batch in read_records(BytesIO(_head(log))):
+        for _, text, _, _ in batch:
+            event = decode(0, text)
+            if isinstance(event, Event) and event.key == "submission_benchmark":
+                return event.value if isinstance(event.value, str) else None
+    return None
+
+
+def _numbered(file: Path, *names: re.Pattern[str]) -> str | None:
+    """The number in a name of one of these forms."""
+    return next((match[1] for name in names if (match := name.fullmatch(file.name))), None)
 
 
 def _is_log(file: Path) -> bool:
+    head = _head(file)
+    return TOKEN in head or TOKEN_MLL in head
+
+
+def _head(file: Path) -> bytes:
     try:
         with file.open("rb") as stream:
-            head = stream.read(_HEAD)
+            return stream.read(_HEAD)
     except OSError:
-        return False
-    return TOKEN in head or TOKEN_MLL in head
+        return b""

@@ -14,6 +14,7 @@ from mlsub.commands.fix.model import Shortened, Truncation
 from mlsub.commands.fix.put import check_source, find_logs, fingerprint, prove_same, rewrite
 from mlsub.commands.fix.zones import FREE, line_end, zones
 from mlsub.io.errors import MlsubError
+from mlsub.present.terminal import Progress
 
 #: Bytes above which the rules allow a log to be truncated.
 LIMIT = 100 << 20
@@ -135,7 +136,9 @@ def _kept(text: bytes, start: int, head: int, tail: int) -> tuple[bytes, bytes]:
     return before, after
 
 
-def truncate_logs(paths: Sequence[str], limit: int, *, write: bool) -> tuple[Truncation | None, list[MlsubError]]:
+def truncate_logs(
+    paths: Sequence[str], limit: int, *, write: bool, progress: Progress | None = None
+) -> tuple[Truncation | None, list[MlsubError]]:
     """Shorten the logs that some paths name and that are larger than a limit in bytes.
 
     Returns:
@@ -147,7 +150,9 @@ def truncate_logs(paths: Sequence[str], limit: int, *, write: bool) -> tuple[Tru
     files = find_logs(paths)
     done: list[Shortened | None] = []
     problems: list[MlsubError] = []
-    for file in files:
+    for number, file in enumerate(files):
+        if progress is not None:
+            progress(number, len(files))
         try:
             done.append(truncate(file, limit, write=write))
         except MlsubError as error:

@@ -25,12 +25,13 @@ if TYPE_CHECKING:
 @click.option("--round", metavar="ROUND", help="Name the round, as 5.1, 5.1.0 or v5.1.")
 @click.option("--division", type=click.Choice(["closed", "open"]), help="Set the division of all entries.")
 @click.option("--system", metavar="NAME", multiple=True, help="Add a system; repeatable.")
-@click.option("--benchmark", metavar="NAME", multiple=True, help="Add a benchmark; repeatable.")
+@click.option("--benchmark", metavar="BENCHMARK", multiple=True, help="Add a benchmark; repeatable.")
 @click.option("--scaling", type=click.Choice(["strong", "weak"]), help="Set the scaling of all entries (HPC).")
 @click.option("--implementation", metavar="NAME", help="Name the folder of the code.")
 @click.option(
     "--runs", metavar="DIR", default="runs", show_default=True, help="Take the logs from DIR/<system>/<benchmark>."
 )
+@click.option("--deadline", metavar="DAY", help="Name the last day to submit, such as 2026-12-31.")
 @click.option("--force", is_flag=True, help="Replace FILE; the earlier file is kept as FILE.~1~.")
 @click.option("--ask/--no-ask", default=None, help="Ask for what no option gives; the default on a terminal.")
 def command(
@@ -54,6 +55,8 @@ def command(
             from mlsub.commands.init.questions import draft_from
 
             draft, notes = draft_from(given, runs, ask=sys.stdin.isatty() if ask is None else ask), []
+        first = {word: draft[word] for word in ("organisation", "usage", "round")}
+        draft = {**first, "deadline": given["deadline"], **draft}
         _write(draft, notes, file, force=force)
     except ValueError as error:
         raise MlsubError(str(error)) from error
@@ -113,6 +116,8 @@ def _write(draft: Draft, notes: Iterable[str], file: Path, *, force: bool) -> No
 
 def _print_tree(draft: Draft, file: Path) -> None:
     """Say what was written, and print the files that the rules expect."""
+    from shlex import quote
+
     from mlsub.commands.pack.plan import planned_entries
     from mlsub.commands.pack.read import read_manifest
     from mlsub.present.document import Column, Section, Table, Text
@@ -121,11 +126,12 @@ def _print_tree(draft: Draft, file: Path) -> None:
 
     manifest = read_manifest(file)
     entries = len(manifest.entries)
+    noun = "entry" if entries == 1 else "entries"
     expected = expected_tree(manifest.round.usage, manifest.round.name, planned_entries(manifest))
     files = Table((Column("", when_narrow="keep"), Column("")), tuple(_results_together(expected)))
     put(
         sys.stdout,
-        Text(f"Written to {file}: {manifest.organisation}, {manifest.round.title}, {entries} entries."),
+        Text(f"Written to {file}: {manifest.organisation}, {manifest.round.title}, {entries} {noun}."),
         Section((f"The submission rules expect in {manifest.organisation}/:", ""), (files,)),
     )
     absent = next(
@@ -134,7 +140,7 @@ def _print_tree(draft: Draft, file: Path) -> None:
     if absent is not None:
         described = draft["systems"][absent.name]
         put(sys.stdout, Text(f"Describe a system: mlsub system capture -o {described}, or mlsub system new"))
-    put(sys.stdout, Text(f"See what it makes of your files with: mlsub pack {file} -o {manifest.organisation}"))
+    put(sys.stdout, Text(f"See what is there, what is missing and what comes next: mlsub status {quote(str(file))}"))
 
 
 def _results_together(expected: Iterable[ExpectedPath]) -> Iterator[tuple[str, str]]:

@@ -8,55 +8,60 @@ from typing import TYPE_CHECKING
 import click
 
 from mlsub.commands.asked import Asked, asks, check_rule_names
-from mlsub.commands.lazy import Command
-from mlsub.commands.options import Target, output_options, tell
+from mlsub.commands.choice import choice_options
+from mlsub.commands.options import CheckCommand, Target, check_output_options, tell
+from mlsub.commands.settings import weighed_findings
 from mlsub.io.errors import MlsubError
+from mlsub.present import FORMATS
 from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
     from mlsub.commands.inspect.model import Inspection
+    from mlsub.present.findings import Detail
+    from mlsub.submission.report import Choice
 
 
-@click.command("inspect", cls=Command, example="mlsub inspect v5.1/ACME --select run.")
+@click.command("inspect", cls=CheckCommand, example="mlsub inspect v5.1/ACME --select run.")
 @asks()
 @click.option(
     "--against", metavar="PATH", multiple=True, help="Compare with these runs too, but report only on PATH; repeatable."
 )
-@click.option(
-    "--select", "selected", metavar="RULE", multiple=True, help="Show only findings of this rule or prefix; repeatable."
-)
-@click.option(
-    "--ignore", "ignored", metavar="RULE", multiple=True, help="Hide findings of this rule or prefix; repeatable."
-)
+@choice_options(kinds=False, check_rules=False)
 @click.option("--rates", is_flag=True, help="Show how often each rule applies instead of the findings.")
-@output_options("inspect")
+@check_output_options("inspect")
 def command(
     asked: Asked,
     against: tuple[str, ...],
-    selected: tuple[str, ...],
-    ignored: tuple[str, ...],
+    choice: Choice,
+    detail: Detail | None,
     rates: bool,
     target: Target,
 ) -> None:
     """Compare runs with each other as a careful reviewer would: times, copies, seeds, pauses, changes between rounds.
 
     PATH is an organisation's tree, a part of one, a folder of organisations, or a folder of rounds. A finding is not an
-    accusation and not part of any verdict; each has its numbers, and what would explain it.
+    accusation and not part of any verdict; each has its numbers, and what would explain it. A finding that is hidden
+    does not count for the exit status.
 
     Exit status: 0 nothing to ask, 1 findings, 2 something could not be inspected. With --rates 0 or 2.
     """
     from mlsub.commands.inspect.document import document_of, rates_document
     from mlsub.commands.inspect.gather import gather
+    from mlsub.commands.inspect.results import results_of
     from mlsub.commands.inspect.run import inspect, select
     from mlsub.commands.inspect.run import rates as rates_of
 
-    check_rule_names((*selected, *ignored))
+    if rates and target.for_ci:
+        raise click.UsageError(f"--rates answers as {', '.join(FORMATS[:-1])} or {FORMATS[-1]}.")
     skipped: list[str] = []
-    with progress_bar() as progress:
-        entries = gather(asked.paths, asked.settings(progress), beside=against, skip=skipped.append)
-    inspection = select(inspect(*entries), selected, ignored)
-    if not inspection.read:
-        raise MlsubError(_nothing_read(inspection))
+    with target.or_refused():
+        check_rule_names((*choice.select, *choice.ignore))
+        with progress_bar() as progress:
+            found = gather(asked.paths, asked.settings(progress), beside=against, skip=skipped.append)
+        inspection = inspect(found.entries, found.beside)
+        inspection = select(inspection.weighed(lambda findings: weighed_findings(findings, found.root)), choice)
+        if not inspection.read:
+            raise MlsubError(_nothing_read(inspection))
     for line in skipped:
         tell(line)
     _tell_unreadable(inspection)
@@ -64,7 +69,11 @@ def command(
         frequencies = rates_of(inspection)
         target.write(frequencies, lambda: rates_document(frequencies), "rates")
     else:
-        target.write(inspection, lambda: document_of(inspection))
+        target.write(
+            inspection,
+            lambda: document_of(inspection, detail),
+            results=lambda: results_of(inspection, found.root, skipped),
+        )
     sys.exit(2 if skipped else 1 if inspection.found and not rates else 0)
 
 

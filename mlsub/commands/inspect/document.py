@@ -2,26 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
 from mlsub.commands.inspect.model import Inspected, Inspection, Rates
 from mlsub.findings import Finding
-from mlsub.present.document import Column, Document, Facts, Findings, Section, Table, Text, document, section
+from mlsub.present.document import Column, Document, Facts, Findings, Section, Span, Table, Text, document, section
+from mlsub.present.findings import Detail, tally
 from mlsub.rules.catalogue import catalogue
 
 
-def document_of(inspection: Inspection) -> Document:
-    """What was found of each entry, and what would explain it."""
+def document_of(inspection: Inspection, detail: Detail | None = None) -> Document:
+    """What was found of each entry, and what would explain it; how many findings there are; or the last line alone."""
     found = {o.finding.rule for entry in inspection.entries for o in entry.observations}
-    explained = Facts(tuple((rule, info.fix) for rule, info in catalogue().items() if rule in found))
     logs = sum(entry.runs for entry in inspection.entries)
+    result = Text(f"{_size(len(inspection.entries), logs)}: {_result(inspection)}")
+    if detail == "quiet":
+        return Document("Review of runs side by side", (result,), bare=True)
+    entries = [entry for entry in inspection.entries if entry.observations]
+    if detail == "summary":
+        return document("Review of runs side by side", _counts(entries), result)
+    explained = Facts(tuple((rule, info.fix) for rule, info in catalogue().items() if rule in found))
     return document(
         "Review of runs side by side",
-        *(_entry(entry) for entry in inspection.entries if entry.observations),
+        *map(_entry, entries),
         section("What would explain it", explained) if found else None,
-        Text(f"{_size(len(inspection.entries), logs)}: {_result(inspection)}"),
+        result,
         Text("mlsub check judges each run by itself. More on a rule: mlsub explain RULE"),
     )
+
+
+def _counts(entries: Iterable[Inspected]) -> Table:
+    """One row an entry: how many findings it has of each rule."""
+    rows = ((Span(entry.path, "path"), tally([o.finding for o in entry.observations])) for entry in entries)
+    return Table((Column("entry", when_narrow="shorten"), Column("findings")), tuple(rows))
 
 
 def _entry(entry: Inspected) -> Section:

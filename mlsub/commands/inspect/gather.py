@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
+from typing import NamedTuple
 
 import msgspec
 
@@ -23,6 +24,14 @@ from mlsub.rounds import Round, get_round
 from mlsub.workspace import Found, Settings, find, in_one_line
 
 
+class Gathered(NamedTuple):
+    """Entries to report on, those to compare them with, and the folder that their paths are relative to."""
+
+    entries: list[Entry]
+    beside: list[Entry]
+    root: Path
+
+
 class _Part(msgspec.Struct, frozen=True):
     """An organisation's files, and the round they are of."""
 
@@ -36,7 +45,7 @@ def gather(
     beside: Sequence[str] = (),
     known: Mapping[str, Trace] = MappingProxyType({}),
     skip: Callable[[str], None] | None = None,
-) -> tuple[list[Entry], list[Entry]]:
+) -> Gathered:
     """The entries below some paths, and those below some others, their logs read.
 
     Paths of entries and logs are relative to the folder that all have in common.
@@ -63,9 +72,10 @@ def gather(
     traces = {task: msgspec.structs.replace(known[task.file], path=task.path) for task in tasks if task.file in known}
     tasks = [task for task in tasks if task not in traces]
     traces.update(zip(tasks, map_logs(_safe_trace, tasks, settings.jobs, settings.progress), strict=True))
-    return (
+    return Gathered(
         [entry for part in parts for entry in _entries(part, traces)],
         [entry for part in parts_beside for entry in _entries(part, traces)],
+        root,
     )
 
 

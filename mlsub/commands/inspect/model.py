@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 import msgspec
 
-from mlsub.findings import Severity
+from mlsub.findings import Finding, Severity
 from mlsub.present.envelope import Answer
 from mlsub.review.runs.model import Observation
 
@@ -35,21 +36,31 @@ class Inspected(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def weight(self) -> int:
         """A warning weighs more than any number of notes there are rules for."""
-        rules = {o.finding.rule: o.finding.severity for o in self.observations}
+        rules = {o.finding.rule: o.finding.severity for o in self.observations if o.finding.suppressed is None}
         return sum(_WEIGHT[severity] for severity in rules.values())
+
+
+def _weighed(entry: Inspected, weigh: Callable[[Sequence[Finding]], tuple[Finding, ...]]) -> Inspected:
+    replace = msgspec.structs.replace
+    found = (replace(one, finding=kept) for one in entry.observations for kept in weigh((one.finding,)))
+    return replace(entry, observations=tuple(found))
 
 
 class Inspection(Answer, frozen=True, kw_only=True):
     """Everything one inspection found: the entry with most to ask about first, entries without findings last."""
 
-    SCHEMA: ClassVar[int] = 2
+    SCHEMA: ClassVar[int] = 3
 
     entries: tuple[Inspected, ...]
 
     @property
     def found(self) -> bool:
-        """Whether there is a finding."""
-        return any(entry.observations for entry in self.entries)
+        """Whether there is a finding that counts."""
+        return any(one.finding.suppressed is None for entry in self.entries for one in entry.observations)
+
+    def weighed(self, weigh: Callable[[Sequence[Finding]], tuple[Finding, ...]]) -> Inspection:
+        """The same with what the settings make of the findings."""
+        return msgspec.structs.replace(self, entries=tuple(_weighed(entry, weigh) for entry in self.entries))
 
     @property
     def read(self) -> int:

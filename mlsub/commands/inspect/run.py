@@ -15,6 +15,7 @@ from mlsub.review.runs.pace import find_gaps, find_long_init, find_pace, find_pa
 from mlsub.review.runs.statements import find_holes, find_jumps, find_order, find_stated_time, find_throughput
 from mlsub.review.runs.stretch import find_overlap, find_stretch
 from mlsub.rules.catalogue import catalogue
+from mlsub.submission.report import Choice
 
 OF_ENTRY: tuple[Callable[[Entry], Iterator[Observation]], ...] = (
     find_stretch,
@@ -76,14 +77,10 @@ def _inspected(entry: Entry, observations: Sequence[Observation]) -> Inspected:
     )
 
 
-def select(inspection: Inspection, wanted: tuple[str, ...], unwanted: tuple[str, ...]) -> Inspection:
-    """The inspection with only the findings asked for, by rule or the start of one."""
-
-    def keep(rule: str) -> bool:
-        return (not wanted or rule.startswith(wanted)) and not (unwanted and rule.startswith(unwanted))
-
+def select(inspection: Inspection, choice: Choice) -> Inspection:
+    """The inspection with only the findings asked for."""
     entries = [
-        msgspec.structs.replace(e, observations=tuple(o for o in e.observations if keep(o.finding.rule)))
+        msgspec.structs.replace(e, observations=tuple(o for o in e.observations if choice.wants(o.finding)))
         for e in inspection.entries
     ]
     entries.sort(key=lambda entry: (-entry.weight, entry.path))

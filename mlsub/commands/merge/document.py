@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from mlsub.commands.merge.model import Merge
 from mlsub.present.document import Block, Document, Facts, Findings, Lines, Span, Text, Words, document
-from mlsub.present.entries import entries_table, summary
+from mlsub.present.entries import entries_table
+from mlsub.present.verdict import summary
 from mlsub.submission.report import Report
 
 #: Folders that are left out and named.
@@ -44,9 +45,8 @@ def _entries(names: tuple[str, ...]) -> str:
 def _report(report: Report) -> Iterator[Block]:
     """The verdict on the merged package, and what it rests on; review findings are for ``mlsub check``."""
     yield entries_table(report.entries)
-    rejecting = tuple(finding for finding in report.findings if finding.rejects)
-    yield Findings(rejecting, forgiven=report.exit_status() == 0)
-    yield from summary(report)
+    yield Findings(report.rejecting())
+    yield from summary(report, hint="mlsub check -v shows them")
 
 
 def _last_words(merge: Merge) -> Words:

@@ -38,7 +38,7 @@ class Merge(Answer, frozen=True, kw_only=True):
     nothing is written.
     """
 
-    SCHEMA: ClassVar[int] = 3
+    SCHEMA: ClassVar[int] = 4
 
     usage: str
     round: str

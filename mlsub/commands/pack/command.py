@@ -10,37 +10,39 @@ import click
 
 from mlsub.commands.lazy import Command
 from mlsub.commands.options import Target, format_option
+from mlsub.commands.settings import setting
 from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
     from mlsub.commands.pack.manifest import Waiver
 
 
-@click.command("pack", cls=Command, example="mlsub pack submission.yaml -o ACME --write")
-@click.argument("manifest", type=click.Path(path_type=Path))
+@click.command("pack", cls=Command, example="mlsub pack submission.yaml --write")
+@click.argument("manifest", default="submission.yaml", type=click.Path(path_type=Path))
 @click.option(
     "--output",
     "-o",
     metavar="DIR",
-    required=True,
     type=click.Path(path_type=Path),
-    help="Write to the organisation's folder, such as training_v5.1/ACME.",
+    help="Write to this folder, the organisation's; otherwise training_v5.1/ACME beside MANIFEST.",
 )
 @click.option("--write", is_flag=True, help="Write the package; without it, show what would be written.")
 @click.option("--force", is_flag=True, help="Remove files that pack wrote and the manifest no longer names.")
 @click.option("--link", is_flag=True, help="Use hard links where possible instead of copies.")
-@click.option("--scaffold", is_flag=True, help="Create missing files beside the code from templates.")
+@click.option("--scaffold", is_flag=True, help="With --write, create missing files among the sources from templates.")
+@click.option("--strict", is_flag=True, help="Refuse to write a package with review findings.")
 @click.option("--allow", multiple=True, metavar="RULE", help="Write it although this rule rejects; needs --reason.")
 @click.option("--reason", multiple=True, metavar="TEXT", help="Say why: one for all, or one for each --allow.")
-@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Read logs with N processes.")
+@setting("--jobs", type=click.IntRange(1), metavar="N", help="Read logs with N processes.")
 @format_option
 def command(
     manifest: Path,
-    output: Path,
+    output: Path | None,
     write: bool,
     force: bool,
     link: bool,
     scaffold: bool,
+    strict: bool,
     allow: tuple[str, ...],
     reason: tuple[str, ...],
     jobs: int | None,
@@ -70,11 +72,12 @@ def command(
             force=force,
             way=Way.HARD_LINK if link else Way.COPY,
             templates=scaffold,
+            strict=strict,
             waivers=waivers,
             jobs=jobs,
             progress=progress,
         )
-        plan, packed = pack(wanted, output, request)
+        plan, packed = pack(wanted, output or wanted.usual_out, request)
     Target("pack", format_).write(packed, lambda: document_of(plan, packed, wanted=write))
     sys.exit(1 if packed.refused else 0)
 

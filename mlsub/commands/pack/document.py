@@ -11,7 +11,7 @@ from mlsub.commands.pack.choose import Chosen
 from mlsub.commands.pack.folder import PlanItem
 from mlsub.commands.pack.model import Packing
 from mlsub.commands.pack.plan import Plan
-from mlsub.findings import Finding, Verdict
+from mlsub.findings import Severity, Verdict
 from mlsub.present.document import (
     Block,
     Column,
@@ -27,10 +27,13 @@ from mlsub.present.document import (
     document,
     section,
 )
-from mlsub.present.entries import entries_table, summary
+from mlsub.present.entries import entries_table
+from mlsub.present.verdict import summary
 
 #: Names shown of many; JSON has them all.
 MAX_SHOWN = 10
+#: Rules that the last line names.
+_REASONS = 3
 _COLUMNS = (Column("to", when_narrow="shorten"), Column("from", when_narrow="shorten"))
 
 
@@ -42,17 +45,22 @@ def document_of(plan: Plan, packed: Packing, *, wanted: bool) -> Document:
         packed: the result.
         wanted: whether the package was to be written.
     """
+    near = _Near(plan.manifest.file)
     return document(
         f"Package of {packed.organisation}, {plan.manifest.round.title}",
         Facts((("manifest", Span(packed.manifest, "path")), ("into", Span(packed.out, "path")))),
         *_plan(plan),
-        Findings(packed.findings),
         *_report(packed),
+        Findings(packed.findings),
         Items(tuple(_waived(packed))),
-        *(Text(words) for words in _ending(packed, wanted=wanted)),
         _named("Gone from there" if packed.written else "Not in the plan, but there", packed.difference.extra)
         if packed.report is not None
         else None,
+        _named(
+            f"Templates {'made' if wanted else 'that --write makes'}, to be filled in",
+            [near(Path(file)) for file in packed.templates],
+        ),
+        *(Text(words) for words in _ending(packed, wanted=wanted)),
     )
 
 
@@ -64,7 +72,6 @@ def _plan(plan: Plan) -> Iterator[Block | None]:
     yield Table(_COLUMNS, tuple(_folders([item for item in rest if item.content is None], near)))
     for how in dict.fromkeys(item.made for item in rest if item.made is not None):
         yield _named(f"Made of {how}", [item.to for item in rest if item.made == how])
-    yield _named("Kept as it is there", [item.to for item in rest if item.kept])
     yield _named("Left out", [f"{near(Path(left.path))}: {left.why}" for left in plan.left_out])
 
 
@@ -131,14 +138,12 @@ def _waived(packed: Packing) -> Iterator[str]:
 
 def _ending(packed: Packing, *, wanted: bool) -> Iterator[Words]:
     where, difference = packed.out, packed.difference
-    if packed.report is None:
-        yield "Nothing was checked or written: fix what is wrong with the plan first."
-        return
-    if packed.blocking:
-        yield f"{'Not written' if wanted else 'It would not be written'}: rejected by {_reasons(packed.blocking)}."
-        yield "Fix it, or waive it by name: --allow RULE --reason TEXT, or waivers: in the manifest."
-    elif packed.refused:
-        yield f"{'Not written' if wanted else 'It would not be written'}: see the errors above."
+    if packed.refused:
+        if packed.report is None:
+            yield "Nothing was checked: fix what is wrong with the plan first."
+        if packed.blocking:
+            yield "Fix what is wrong, or waive it by name: --allow RULE --reason TEXT, or waivers: in the manifest."
+        yield f"{'Not written' if wanted else 'It would not be written'}: {_reasons(packed)}"
     elif packed.written:
         yield f"Written to {where}: {_changes(packed)}."
     elif difference.none:
@@ -156,6 +161,11 @@ def _changes(packed: Packing) -> str:
     return f"{len(packed.files)} files ({', '.join(parts)})"
 
 
-def _reasons(findings: Iterable[Finding]) -> str:
-    counts = Counter(found.rule for found in findings)
-    return ", ".join(f"{rule} ({number} times)" if number > 1 else rule for rule, number in counts.items())
+def _reasons(packed: Packing) -> str:
+    """Why it is refused: what is wrong most often first."""
+    wrong = [*packed.blocking, *(found for found in packed.findings if found.severity is Severity.ERROR)]
+    counts = Counter(found.rule for found in wrong).most_common()
+    words = {found.rule: found.message for found in reversed(wrong)}
+    said = [f"{words[rule]} [{rule}{f', {count} times' if count > 1 else ''}]" for rule, count in counts[:_REASONS]]
+    more = len(counts) - _REASONS
+    return "; ".join([*said, *([f"and {more} more, see above"] if more > 0 else [])])

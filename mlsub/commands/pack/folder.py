@@ -13,8 +13,10 @@ from mlsub.findings import Finding
 from mlsub.io.assemble import Piece
 from mlsub.submission.layout.model import Item, ItemKind, Listing, parents
 from mlsub.submission.layout.strays import stray_paths
-from mlsub.submission.layout.walk import list_tree
+from mlsub.submission.layout.walk import begins_as_template, list_tree, may_be_template
 
+#: Why a template stays out.
+UNFILLED = "a template that nobody has filled in yet"
 #: A rule, what is wrong, and what was found.
 Fault = tuple[str, str, Path | str]
 
@@ -22,13 +24,10 @@ Fault = tuple[str, str, Path | str]
 class PlanItem(Piece, frozen=True, kw_only=True):
     """One file of the submission: its place is relative to the organisation's folder.
 
-    ``made`` says how its content came about. A ``template`` is there to be filled in; one that was is ``kept``, and
-    ``content`` is what is there.
+    ``made`` says how its content came about.
     """
 
     made: str | None = None
-    template: bool = False
-    kept: bool = False
 
 
 class Parts:
@@ -100,11 +99,17 @@ class Parts:
             for item in items
             if item.kind in (ItemKind.FILE, ItemKind.LINK)
         ]
-        self.items += taken
+        unfilled = {item.to: item.source for item in taken if item.source is not None and _is_template(item)}
+        self.left_out += [LeftOut(str(source), UNFILLED) for source in unfilled.values()]
+        self.items += [item for item in taken if item.to not in unfilled]
         if not taken and not faults:
             faults.append((missing, "The folder holds no files", folder))
         for rule, message, found in faults:
             self._wrong(rule, message, line, found)
+
+
+def _is_template(item: PlanItem) -> bool:
+    return may_be_template(item.to) and item.source is not None and begins_as_template(item.source)
 
 
 def _unlisted(folder: Path, listing: Listing) -> Iterator[Fault]:

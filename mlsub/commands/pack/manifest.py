@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Literal
@@ -15,8 +16,10 @@ from mlsub.rules.catalogue import finding
 
 _NO_FOLDER = "cannot be the name of a folder; use letters, digits and . _ + - ( ) @ =, with single spaces within"
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9._+()@=-]*( [A-Za-z0-9._+()@=-]+)*$"
-_DAY = "^([0-9]{4}-[0-9]{2}-[0-9]{2}|never)$"
-_NO_DAY = "is not a day such as 2026-12-31, or never"
+_DAY = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+_NO_DAY = "is not a day such as 2026-12-31"
+_END = "^([0-9]{4}-[0-9]{2}-[0-9]{2}|never)$"
+_NO_END = f"{_NO_DAY}, or never"
 
 Text = Annotated[str, Says(minLength=1)]
 Name = Annotated[
@@ -55,7 +58,10 @@ class WrittenEntry(_Part, frozen=True, kw_only=True):
         "all"
     )
     implementation: Annotated[Name, Says("The name of its code's folder.")] | None = None
-    setup: Annotated[PathText, Says("The folder with README.md, setup.sh and the other scripts.")] | None = None
+    setup: (
+        Annotated[PathText, Says("README.md, setup.sh and so on; if not given, setup/<benchmark>/<system>, if there.")]
+        | None
+    ) = None
     power: Annotated[PathText, Says("A folder of measurements for each run, named like its log.")] | None = None
     notes: Annotated[str, Says("For the reader of the plan; no file gets them.")] | None = None
 
@@ -81,7 +87,7 @@ class WrittenWaiver(_Part, frozen=True, kw_only=True):
     rule: Annotated[Text, Says("The id of the finding, such as rcp.too-fast.")]
     entry: Annotated[Text, Says("system/benchmark, or a system; without it, the whole submission.")] | None = None
     reason: Annotated[str, Says("Why; it is printed each time.", minLength=10)]
-    expires: Annotated[str, Says("Its last day, or never.", pattern=_DAY, patternErrorMessage=_NO_DAY)]
+    expires: Annotated[str, Says("Its last day, or never.", pattern=_END, patternErrorMessage=_NO_END)]
 
 
 class WrittenManifest(_Part, frozen=True, kw_only=True):
@@ -99,6 +105,12 @@ class WrittenManifest(_Part, frozen=True, kw_only=True):
     code: Annotated[tuple[WrittenCode, ...], Says("Folders of source code, one for each implementation.")] = ()
     files: Annotated[tuple[WrittenFile, ...], Says("Anything else that belongs in the submission.")] = ()
     waivers: Annotated[tuple[WrittenWaiver, ...], Says("Rejections to write it despite; the verdict stays.")] = ()
+    deadline: (
+        Annotated[
+            str, Says("The last day to submit; mlsub status counts to it.", pattern=_DAY, patternErrorMessage=_NO_DAY)
+        ]
+        | None
+    ) = None
 
 
 class MadeDescription(msgspec.Struct, frozen=True):
@@ -162,7 +174,7 @@ class Waiver(msgspec.Struct, frozen=True):
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """A submission as its manifest describes it. ``file`` is the manifest itself."""
+    """A submission as its manifest, ``file``, describes it; ``deadline`` is the last day to submit."""
 
     file: Path
     organisation: str
@@ -172,6 +184,21 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     code: tuple[Code, ...] = ()
     files: tuple[ExtraFile, ...] = ()
     waivers: tuple[Waiver, ...] = ()
+    deadline: date | None = None
+
+    @property
+    def folder(self) -> Path:
+        """Where the manifest lies, and what its paths are relative to."""
+        return Path(os.path.abspath(self.file)).parent  # noqa: PTH100  (links keep the names people gave them)
+
+    @property
+    def usual_out(self) -> Path:
+        """Where the package goes if nothing else is asked for: ``training_v5.1/ACME`` beside the manifest."""
+        return self.file.parent / f"{self.round.usage}_v{self.round.name}" / self.organisation
+
+    def setup_of(self, entry: Entry) -> Path:
+        """The folder of an entry's README.md, setup.sh and so on; it need not exist."""
+        return Path(entry.setup) if entry.setup is not None else self.folder / "setup" / entry.benchmark / entry.system
 
     def finding(self, rule: str, message: str, line: int | None = None, actual: str | None = None) -> Finding:
         """A finding on a line of the manifest."""

@@ -35,12 +35,13 @@ class File(msgspec.Struct, frozen=True):
 class Packing(Answer, frozen=True, kw_only=True):
     """A package as planned, and what came of it.
 
-    ``difference`` is that to the folder ``out`` before; ``findings`` are those of packing and on waivers, ``report``
+    ``templates`` are the files to be filled in that --scaffold makes among the sources; ``difference`` is that to the
+    folder ``out`` before; ``findings`` are those of packing and on waivers, ``report``
     is that of the check, null where the plan is not sound. ``refused`` says that something keeps the package from
     being written, such as the ``blocking`` rejections.
     """
 
-    SCHEMA: ClassVar[int] = 2
+    SCHEMA: ClassVar[int] = 3
 
     manifest: str
     out: str
@@ -52,6 +53,7 @@ class Packing(Answer, frozen=True, kw_only=True):
     runs: tuple[EntryRuns, ...]
     files: tuple[File, ...]
     left_out: tuple[LeftOut, ...]
+    templates: tuple[str, ...]
     difference: Difference
     findings: tuple[Finding, ...]
     blocking: tuple[Finding, ...]

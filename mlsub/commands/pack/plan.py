@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -13,11 +13,10 @@ from mlsub.commands.pack.folder import Parts, PlanItem
 from mlsub.commands.pack.manifest import Entry, Manifest
 from mlsub.findings import Finding, Severity
 from mlsub.rules.catalogue import finding
-from mlsub.submission.layout.audit import CODE_USAGES
 from mlsub.submission.layout.expected import PlannedEntry
 from mlsub.submission.layout.model import parents
-from mlsub.submission.layout.templates import templates as templates_of
 from mlsub.systems.description import read_description
+from mlsub.systems.values import is_placeholder
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -35,12 +34,12 @@ class Plan(msgspec.Struct, frozen=True):
         return not any(found.severity is Severity.ERROR for found in self.findings)
 
 
-def make_plan(manifest: Manifest, *, templates: bool = False, jobs: int | None = None) -> Plan:
+def make_plan(manifest: Manifest, *, more: Iterable[PlanItem] = (), jobs: int | None = None) -> Plan:
     """Plan a submission.
 
     Args:
         manifest: what it says; the files it names are looked at here.
-        templates: whether files that the submission rules want and nobody has are to be made from templates.
+        more: what goes in besides.
         jobs: processes that read logs, where a median window asks for all of them.
     """
     runs = tuple(choose_runs(manifest, entry, jobs) for entry in manifest.entries)
@@ -55,8 +54,7 @@ def make_plan(manifest: Manifest, *, templates: bool = False, jobs: int | None =
         elif system.description is not None:
             parts.file(system.description, to, system.line, executable=False)
     _take_folders(parts, manifest)
-    items = parts.items + (list(scaffold(manifest, {item.to for item in parts.items})) if templates else [])
-    kept, conflicts = _each_place_once(items, manifest)
+    kept, conflicts = _each_place_once([*parts.items, *more], manifest)
     findings = [*parts.findings, *conflicts, *_divisions(manifest), *_used_twice(runs, manifest)]
     return Plan(manifest, kept, runs, tuple(dict.fromkeys(parts.left_out)), tuple(dict.fromkeys(findings)))
 
@@ -80,9 +78,10 @@ def _take_folders(parts: Parts, manifest: Manifest) -> None:
         to = f"benchmarks/{code.benchmark}/implementations/{code.implementation}"
         parts.folder(Path(code.folder), to, code.line, missing=missing)
     for entry in manifest.entries:
-        if entry.setup is not None:
+        setup = manifest.setup_of(entry)
+        if entry.setup is not None or setup.is_dir():
             to = f"benchmarks/{entry.benchmark}/{entry.system}"
-            parts.folder(Path(entry.setup), to, entry.line, missing=missing)
+            parts.folder(setup, to, entry.line, missing=missing)
     for extra in manifest.files:
         source = Path(extra.source)
         take = parts.folder if source.is_dir() else parts.file
@@ -116,10 +115,12 @@ def _divisions(manifest: Manifest) -> Iterator[Finding]:
     for entry in manifest.entries:
         said = stated.get(entry.system)
         if entry.division is not None and said is not None and said.lower() != entry.division:
+            does = "states another division than the manifest"
+            does = "does not state its division yet" if is_placeholder(said) else does
             yield finding(
                 "package.division-differs",
                 str(manifest.file),
-                f"The description of {entry.system} states another division than the manifest",
+                f"The description of {entry.system} {does}",
                 line=entry.line,
                 expected=entry.division,
                 actual=said,
@@ -135,27 +136,6 @@ def _used_twice(runs: Iterable[Chosen], manifest: Manifest) -> Iterator[Finding]
             if first is not planned.entry:
                 message = f"{planned.entry.name} and {first.name} submit the same log"
                 yield manifest.finding("package.run-twice", message, planned.entry.line, str(run))
-
-
-def scaffold(manifest: Manifest, there: Collection[str]) -> Iterator[PlanItem]:
-    """Templates for what is lacking; each says of itself that it is to be filled in.
-
-    Args:
-        manifest: the submission.
-        there: the places that the plan fills already.
-    """
-    if manifest.round.usage not in CODE_USAGES:
-        return
-    taken = set(there)
-    for entry in planned_entries(manifest):
-        for template in templates_of(entry.system, entry.benchmark, entry.implementation):
-            if template.path not in taken:
-                taken.add(template.path)
-                content = template.content.encode()
-                made = "a template, to be filled in"
-                yield PlanItem(
-                    to=template.path, content=content, made=made, executable=template.executable, template=True
-                )
 
 
 def planned_entries(manifest: Manifest) -> list[PlannedEntry]:

@@ -89,6 +89,7 @@ class _Reader:
             code=tuple(self._code()),
             files=tuple(self._files()),
             waivers=tuple(self._waivers(entries)),
+            deadline=self._day(self._written.deadline or "never", "deadline"),
         )
 
     def _systems(self) -> Iterator[System]:

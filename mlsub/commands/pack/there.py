@@ -17,10 +17,7 @@ from mlsub.io.errors import MlsubError
 from mlsub.io.written import digest, named, somebodys
 from mlsub.rules.catalogue import finding
 from mlsub.submission.layout.model import parents
-from mlsub.submission.locate import is_organisation
-
-#: A template that has been filled in is text; more than this is something else.
-_MAX_KEPT = 1 << 24
+from mlsub.submission.locate import Place, Target, infer_round, is_organisation
 
 
 class Difference(msgspec.Struct, frozen=True):
@@ -58,27 +55,6 @@ def check_place(out: Path) -> None:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise MlsubError(f"{out} cannot be used: {reason}.") from error
-
-
-def keep_filled(plan: Plan, out: Path) -> Plan:
-    """The plan with each template that has been filled in as it is there, in place of the empty one.
-
-    Raises:
-        OSError: something there cannot be read.
-    """
-    return msgspec.structs.replace(plan, items=tuple(_kept(item, out) for item in plan.items))
-
-
-def _kept(item: PlanItem, out: Path) -> PlanItem:
-    file = out / item.to
-    if not item.template or not os.path.lexists(file):
-        return item
-    status = file.lstat()
-    if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_KEPT or not somebodys(out, {item.to: digest(file)}):
-        return item
-    content = file.read_bytes()
-    runs = bool(status.st_mode & stat.S_IXUSR)
-    return item if content == item.content else PlanItem(to=item.to, content=content, executable=runs, kept=True)
 
 
 def compare(plan: Plan, out: Path) -> Difference:
@@ -141,13 +117,13 @@ def in_the_way(plan: Plan, out: Path, difference: Difference, *, force: bool) ->
         return
     manifest = plan.manifest
     sources = [manifest.file, *(item.source for item in plan.items if item.source is not None)]
-    inside = [str(source) for source in sources if _lies_in(source, out)]
+    inside = [str(source) for source in sources if lies_in(source, out)]
     if inside:
         yield _obstacle("package.source-in-out", out, "Sources lie in the folder that is replaced", inside)
     folders = [code.folder for code in manifest.code]
     folders += [entry.setup for entry in manifest.entries if entry.setup is not None]
     folders += [extra.source for extra in manifest.files if Path(extra.source).is_dir()]
-    around = next((folder for folder in folders if _lies_in(out, Path(folder))), None)
+    around = next((folder for folder in folders if lies_in(out, Path(folder))), None)
     if around is not None:
         message = "The folder lies in one that is packed"
         yield finding("package.out-in-source", str(out), message, actual=around)
@@ -162,9 +138,20 @@ def in_the_way(plan: Plan, out: Path, difference: Difference, *, force: bool) ->
         yield _obstacle("package.out-changed", out, message, lost)
 
 
+def other_round(plan: Plan, out: Path) -> Iterator[Finding]:
+    """That a folder above OUT is named like another round."""
+    round_ = plan.manifest.round
+    place = Path(os.path.abspath(out))  # noqa: PTH100  (links keep the names people gave them)
+    named_like = infer_round(Place(place, Target.ORGANISATION, place))
+    if named_like is not None and (named_like.usage, named_like.round) != (round_.usage, round_.name):
+        actual = f"{named_like.usage} {named_like.round} ({named_like.folder})"
+        yield finding("package.round-differs", str(out), expected=f"{round_.usage} {round_.name}", actual=actual)
+
+
 def _obstacle(rule: str, out: Path, message: str, found: Collection[str]) -> Finding:
     return finding(rule, str(out), message, actual=f"{len(found)}: {named(found)}")
 
 
-def _lies_in(path: Path, folder: Path) -> bool:
+def lies_in(path: Path, folder: Path) -> bool:
+    """Whether a path is a folder, or something in it, by their real names."""
     return f"{os.path.realpath(path)}{os.sep}".startswith(f"{os.path.realpath(folder)}{os.sep}")

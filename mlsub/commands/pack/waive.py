@@ -12,7 +12,7 @@ from datetime import date
 import msgspec
 
 from mlsub.commands.pack.manifest import Waiver
-from mlsub.findings import Finding, Verdict
+from mlsub.findings import Finding, Kind, Verdict
 from mlsub.log.report import DECIDING
 from mlsub.rules.catalogue import finding
 from mlsub.submission.locate import SCALING_FOLDERS
@@ -36,7 +36,13 @@ class Outcome(msgspec.Struct, frozen=True):
     notes: tuple[Finding, ...]
 
 
-def weigh(report: Report, waivers: Sequence[Waiver], today: date, where: str) -> Outcome:
+#: What no official tool checks, and no package is written with unless somebody says why.
+_GRAVE = ("entry.same-log-twice",)
+
+
+def weigh(
+    report: Report, waivers: Sequence[Waiver], today: date, where: str, strict: Sequence[Finding] | None = None
+) -> Outcome:
     """Check the rejections of a report against the waivers.
 
     Args:
@@ -44,10 +50,14 @@ def weigh(report: Report, waivers: Sequence[Waiver], today: date, where: str) ->
         waivers: those of the manifest and of the command line.
         today: an expired waiver covers nothing.
         where: what findings on waivers call their file.
+        strict: None, or findings besides which count like all of review.
     """
     valid = [waiver for waiver in waivers if waiver.expires is None or waiver.expires >= today]
     blocking, waived, used = [], [], set()
-    for found in deciding(report):
+    stopping = [*deciding(report), *(found for found in report.findings if found.rule in _GRAVE)]
+    if strict is not None:
+        stopping += [*strict, *(found for found in report.findings if found.kind is Kind.REVIEW)]
+    for found in dict.fromkeys(stopping):
         covering = next((number for number, waiver in enumerate(valid) if _covers(waiver, found)), None)
         if covering is None:
             blocking.append(found)

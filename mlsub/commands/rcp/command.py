@@ -12,7 +12,8 @@ import click
 from mlsub.commands.asked import Asked, asks, one_benchmark, rcp_points
 from mlsub.commands.lazy import LazyGroup
 from mlsub.commands.options import Target, format_option, output_options, tell, write_output
-from mlsub.present.terminal import progress_bar
+from mlsub.commands.settings import setting
+from mlsub.present.terminal import busy, progress_bar
 
 if TYPE_CHECKING:
     from mlsub.convergence.deadline import Which
@@ -25,7 +26,7 @@ _MAX_PROBLEMS = 20
 
 def _common(function: F) -> F:
     """BENCHMARK with --round, --usage and --rcp-points."""
-    usage = click.option("--usage", metavar="USAGE", help="Set training or hpc.")
+    usage = setting("--usage", metavar="USAGE", help="Set training or hpc.")
     return one_benchmark(usage(rcp_points(function)))
 
 
@@ -202,7 +203,9 @@ def _refuse(problems: Sequence[str]) -> NoReturn:
     "plot", example="mlsub rcp plot bert -o bert.svg", short_help="Draw the reference, and runs beside it."
 )
 @asks("BENCHMARK|PATH...", rules=True, convergence=True)
-@click.option("--benchmark", "benchmarks", metavar="NAME", multiple=True, help="Draw only this benchmark; repeatable.")
+@click.option(
+    "--benchmark", "benchmarks", metavar="BENCHMARK", multiple=True, help="Draw only this benchmark; repeatable."
+)
 @click.option(
     "--output",
     "-o",
@@ -217,7 +220,7 @@ def plot(asked: Asked, benchmarks: tuple[str, ...], output: str, force: bool) ->
 
     The name of a benchmark is taken as such; write ./bert for a folder of that name. With paths, names and --benchmark
     choose among their entries. .svg and .png hold one picture, .html one for each benchmark, and tables. Drawing needs
-    matplotlib: pip install 'mlsub[plot]'.
+    matplotlib: pip install '.[plot]'.
 
     Exit status: 0, or 2 where there is nothing to draw or it cannot be written.
     """
@@ -226,5 +229,7 @@ def plot(asked: Asked, benchmarks: tuple[str, ...], output: str, force: bool) ->
 
     suffix = drawn.check_before(output, force)
     pictures = drawn.pictures_for(asked, benchmarks)
-    write_output(Path(output), drawn.content(pictures, suffix), force=force)
-    put(sys.stdout, *(drawn.summary(picture, output) for picture in pictures))
+    with busy("drawing"):
+        picture = drawn.content(pictures, suffix)
+    write_output(Path(output), picture, force=force)
+    put(sys.stdout, *(drawn.summary(one, output) for one in pictures))

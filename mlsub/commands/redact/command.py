@@ -42,10 +42,13 @@ def command(
     from mlsub.commands.redact.document import document_of
     from mlsub.commands.redact.redactor import Wanted
     from mlsub.commands.redact.run import redact
+    from mlsub.present.terminal import progress_bar
 
     if write and output is not None:
         raise click.UsageError("--write replaces in place, -o writes copies. Give one of them.")
-    redaction, problems = redact(paths, Wanted(users, hosts, texts, env), write=write, output=output)
+    with progress_bar() as progress:
+        private = Wanted(users, hosts, texts, env)
+        redaction, problems = redact(paths, private, write=write, output=output, progress=progress)
     for problem in problems:
         tell(f"{problem}", "redact")
     if redaction is not None:

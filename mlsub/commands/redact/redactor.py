@@ -16,6 +16,7 @@ from mlsub.commands.redact.names import Names, learnable, literal, members, span
 from mlsub.commands.redact.patterns import find, find_owners, user_of
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import plain
+from mlsub.present.terminal import Progress
 
 #: Places listed of one item, and different items that are kept apart.
 MAX_PLACES = 3
@@ -59,13 +60,15 @@ class Redactor:
         self._root = Path()
         self.items: dict[tuple[Kind, bytes], Private] = {}
 
-    def learn(self, files: Sequence[Path]) -> list[tuple[Path, MlsubError]]:
+    def learn(self, files: Sequence[Path], progress: Progress | None = None) -> list[tuple[Path, MlsubError]]:
         """Read names off the logs, and what placeholders are taken already; gives the logs that cannot be read."""
         given = [(name, Kind.USER) for name in self._wanted.users] + [(name, Kind.HOST) for name in self._wanted.hosts]
         self._known = {name.encode("utf-8", "surrogateescape"): kind for name, kind in given}
         self._root = root_of(files)
         failed = []
-        for file in files:
+        for number, file in enumerate(files):
+            if progress is not None:
+                progress(number, len(files))
             try:
                 self._learn(file)
             except OSError as error:

@@ -10,10 +10,16 @@ from mlsub.commands.redact.model import Kind, Redaction
 from mlsub.commands.redact.redactor import Redactor, Wanted
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import plain
+from mlsub.present.terminal import Progress, part_of
 
 
 def redact(
-    paths: Sequence[str], wanted: Wanted, *, write: bool = False, output: str | None = None
+    paths: Sequence[str],
+    wanted: Wanted,
+    *,
+    write: bool = False,
+    output: str | None = None,
+    progress: Progress | None = None,
 ) -> tuple[Redaction | None, list[MlsubError]]:
     """Find what is private in logs, and replace it where that is asked for.
 
@@ -22,6 +28,7 @@ def redact(
         wanted: what to replace besides.
         write: replace in place.
         output: a new folder for redacted copies.
+        progress: called with each log that is looked at.
 
     Returns:
         What was found, None where no log could be read, and why logs could not be read or written.
@@ -35,8 +42,10 @@ def redact(
         write_one = _copier(redactor, files, output) if output is not None else redactor.write if write else None
     except ValueError as error:
         raise MlsubError(str(error)) from error
-    failed = dict(redactor.learn(files))
-    for file in files:
+    failed = dict(redactor.learn(files, part_of(progress, 0, 2)))
+    for number, file in enumerate(files):
+        if progress is not None:
+            progress(len(files) + number, 2 * len(files))
         if file in failed:
             continue
         try:

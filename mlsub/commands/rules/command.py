@@ -12,6 +12,7 @@ import click
 from mlsub.commands.asked import one_benchmark, overlay_of
 from mlsub.commands.lazy import LazyGroup
 from mlsub.commands.options import Target, output_options
+from mlsub.commands.settings import setting
 from mlsub.io.errors import MlsubError
 
 if TYPE_CHECKING:
@@ -22,9 +23,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def _usage_and_rules(function: F) -> F:
     """--usage and --rules; the function gets the path of the rules as ``overlay``."""
-    usage = click.option("--usage", metavar="USAGE", help="Set training, hpc or rehearsal.")
+    usage = setting("--usage", metavar="USAGE", help="Set training, hpc or rehearsal.")
     own = "Add rules of your own; see docs/overlay.md."
-    return usage(click.option("--rules", "overlay", metavar="FILE", callback=_overlay, help=own)(function))
+    return usage(setting("--rules", "overlay", metavar="FILE", callback=_overlay, help=own)(function))
 
 
 def _overlay(_: click.Context, __: click.Parameter, file: str | None) -> str | None:
@@ -117,14 +118,27 @@ def show(of: tuple[Round, str, str], target: Target) -> None:
     target.write(table, lambda: table_document(table))
 
 
-@command.command("keys", example="mlsub rules keys bert --round 5.1")
+@command.command("keys", example="mlsub rules keys llama31_8b --check hyperparameters.yaml")
 @_one_benchmark
+@click.option("--check", "file", metavar="FILE", help="Check the hyperparameters in FILE, YAML or JSON, instead.")
 @output_options("rules keys")
-def keys(of: tuple[Round, str, str], target: Target) -> None:
+def keys(of: tuple[Round, str, str], file: str | None, target: Target) -> None:
     """Show what a training code of BENCHMARK must log and may log, in the order of a run.
 
-    Exit status: 0, or 2 for an unknown name.
+    With --check, show everything that the rules have against the hyperparameters of a run before it is trained: what is
+    missing, misspelled or not allowed.
+
+    Exit status: 0; with --check 1 if the rules would reject the run; 2 for an unknown name or an unreadable FILE.
     """
+    if file is not None:
+        from pathlib import Path
+
+        from mlsub.commands.rules.check import key_check
+        from mlsub.commands.rules.document import check_document
+
+        checked = key_check(*of, Path(file))
+        target.write(checked, lambda: check_document(checked), "check")
+        sys.exit(1 if checked.errors else 0)
     from mlsub.commands.rules.document import keys_document
     from mlsub.commands.rules.keys import key_list
 
@@ -158,12 +172,14 @@ def diff(
     from mlsub.commands.rules.diff import compared, round_diff
     from mlsub.commands.rules.document_diff import round_document, submission_document
     from mlsub.commands.rules.submission import submission_diff
+    from mlsub.present.terminal import progress_bar
 
     asked = compared(old, new, benchmark, division, usage, overlay)
     if submission is None:
         answer = round_diff(*asked)
         target.write(answer, lambda: round_document(answer))
         return
-    judged = submission_diff(submission, *asked)
+    with progress_bar() as progress:
+        judged = submission_diff(submission, *asked, progress=progress)
     target.write(judged, lambda: submission_document(judged), "submission")
     sys.exit(1 if judged.must_change else 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from mlsub.commands.rules.keys import KeyLine, KeyList
 from mlsub.commands.rules.overview import BenchmarkLine, Overview, RoundLine, RuleIds, RuleLine
@@ -12,6 +13,7 @@ from mlsub.present.document import (
     Column,
     Document,
     Facts,
+    Findings,
     Lines,
     Section,
     Span,
@@ -21,6 +23,9 @@ from mlsub.present.document import (
     document,
     section,
 )
+
+if TYPE_CHECKING:
+    from mlsub.commands.rules.check import KeyCheck
 
 _ROUNDS = (
     Column("usage", when_narrow="keep"),
@@ -174,6 +179,21 @@ def keys_document(keys: KeyList) -> Document:
         ),
         *_steps(keys.keys),
         Text(("Events are ", kinds[0], " unless ", kinds[1], " or ", kinds[2], " is given.")),
+    )
+
+
+def check_document(checked: KeyCheck) -> Document:
+    """What is wrong with a file of hyperparameters, then what the run has to log besides, and the answer."""
+    keys, errors = f"{checked.keys} key{'' if checked.keys == 1 else 's'}", checked.errors
+    answer = Span("accepted", "good"), f": {checked.file} has {keys}, none of which the rules would reject a run for"
+    if errors:
+        found = f"{errors} error{'' if errors == 1 else 's'}"
+        answer = Span("rejected", "bad"), f": {found} in {checked.file}; the rules would reject a run with it"
+    return document(
+        _titled("Hyperparameters", checked),
+        Findings(checked.findings) if checked.findings else None,
+        Facts((("still to log before the clock starts", ", ".join(checked.still_to_log) or "nothing"),)),
+        Text(answer),
     )
 
 

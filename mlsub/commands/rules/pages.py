@@ -11,7 +11,6 @@ from pathlib import PurePath
 
 import msgspec
 
-from mlsub.commands.explain.run import explanation, explanation_blocks, explanation_document
 from mlsub.commands.rules.diff import keyed, round_diff
 from mlsub.commands.rules.document import alternatives, listed, name, needs_table, rows_table
 from mlsub.commands.rules.document_diff import change_table, diff_blocks
@@ -34,6 +33,7 @@ from mlsub.present.document import (
     document,
     section,
 )
+from mlsub.present.explanation import explanation, explanation_blocks, explanation_document
 from mlsub.present.markdown import render
 from mlsub.rounds import Round, usages
 from mlsub.rounds.names import all_rounds, rounds_with, spans
@@ -46,14 +46,22 @@ from mlsub.rules.steps import event_type
 #: The index, and the list of rules that are not about one key.
 INDEX = "reference.md"
 RULES = "rules.md"
+#: What a link to a page says that text names by where it is built.
+_TITLES = {
+    INDEX: "rounds, benchmarks and keys",
+    RULES: "all other rules",
+    "commands.md": "all commands",
+    "rules-json.md": "the rules as JSON",
+}
 #: Changes of one benchmark that a round's page lists; more are on the benchmark's own page.
 _LONGEST = 12
-_NOTE = "<!-- Written by `make docs` from mlsub/rules and mlsub/rounds; changes to it are lost. -->\n\n"
+#: At the end of a page, which has to begin with its title.
+_NOTE = "\n<!-- Written by `make docs` from mlsub/rules and mlsub/rounds; changes to it are lost. -->\n"
 _CODE_BLOCK = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 #: A name set as code, outside of a link.
 _NAME = re.compile(r"(?<!\[)`([\w. /-]+)`(?!\])")
-#: A page that is not in the repository, by where it is built.
-_BUILT = re.compile(r"build/docs/([\w./-]+\.md)")
+#: A page that is not in the repository, as text names it: by where it is built.
+_BUILT = re.compile(r"build/docs/([\w./-]+)\.html")
 _RULE_HEADING = re.compile(r"^## (key\.\S+)$", re.MULTILINE)
 
 
@@ -65,7 +73,7 @@ def generate() -> dict[str, str]:
         documents |= {f"benchmarks/{of}.md": _benchmark_page(usage, of) for of in _benchmarks(usage)}
     documents |= {f"rules/{rule}.md": explanation_document(explanation(rule)) for rule in catalogue()}
     documents |= {f"keys/{key}.md": _key_page(key, rules) for key, rules in keys_with_pages().items()}
-    return {path: _NOTE + linked(_anchored(render(page)), path) for path, page in documents.items()}
+    return {path: _below(linked(_anchored(render(page)), path), path) + _NOTE for path, page in documents.items()}
 
 
 def linked(text: str, path: str) -> str:
@@ -73,11 +81,11 @@ def linked(text: str, path: str) -> str:
 
     def link(match: re.Match[str]) -> str:
         built = _BUILT.fullmatch(match[1])
-        page = built[1] if built else _pages().get(match[1])
+        page = f"{built[1]}.md" if built else _pages().get(match[1])
         if page is None or page.partition("#")[0] == path:
             return match[0]
         target = PurePath(os.path.relpath(page, PurePath(path).parent)).as_posix()
-        return f"[{page if built else match[0]}]({target})"
+        return f"[{_TITLES.get(page, page) if built else match[0]}]({target})"
 
     return in_prose(text, lambda prose: _NAME.sub(link, prose))
 
@@ -90,6 +98,15 @@ def in_prose(text: str, change: Callable[[str], str]) -> str:
 def _anchored(text: str) -> str:
     """The text of a page with an anchor for each rule of a key that it explains."""
     return _RULE_HEADING.sub(r'<a id="\1"></a>\n\n\g<0>', text)
+
+
+def _below(text: str, path: str) -> str:
+    """The text of a page; below the title of one that is not in the navigation, a way to the index that lists it."""
+    if "/" not in path:
+        return text
+    index = RULES if path.startswith("rules/") else INDEX
+    title, rest = text.split("\n", 1)
+    return f"{title}\n\n[{_TITLES[index].capitalize()}](../{index})\n{rest}"
 
 
 @lru_cache(maxsize=1)
@@ -124,6 +141,11 @@ def _named(round_: Round) -> Span:
     return name(f"{round_.usage} {round_.name}")
 
 
+def _built(page: str) -> Span:
+    """A page by where it is built, which :func:`linked` makes a link."""
+    return Span(f"build/docs/{page.removesuffix('.md')}.html", "code")
+
+
 def _index() -> Document:
     commands = ("list", "list --round 6.1", "show resnet --round 2.1", "diff 6.0 6.1", "keys llama31_8b")
     benchmarks: list[tuple[Words, ...]] = []
@@ -139,8 +161,8 @@ def _index() -> Document:
         Code("\n".join(f"$ mlsub rules {words}" for words in commands)),
         Items(
             (
-                ("The JSON that they write with --format json: ", Span("build/docs/rules-json.md", "code")),
-                ("Rules that are not about one key: ", Span(f"build/docs/{RULES}", "code")),
+                ("The JSON that they write with --format json: ", _built("rules-json.md")),
+                ("Rules that are not about one key: ", _built(RULES)),
             )
         ),
         section("Rounds", Items(tuple(listed(map(_named, all_rounds(usage))) for usage in usages()))),
@@ -161,7 +183,7 @@ def _rule_index() -> Document:
     return document(
         "Rules",
         Text("Rules that are not about one key."),
-        Text(("Those of a key are on its page: ", Span(f"build/docs/{INDEX}", "code"))),
+        Text(("Those of a key are on its page: ", _built(INDEX))),
         *(section(titles[group], Items(tuple(items))) for group, items in found.items()),
     )
 

@@ -11,6 +11,7 @@ from mlsub.commands.rules.diff import RoundDiff, round_diff
 from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.present.envelope import Answer
+from mlsub.present.terminal import Progress, part_of
 from mlsub.rounds import Round
 from mlsub.submission.report import Report
 
@@ -59,7 +60,12 @@ class SubmissionDiff(Answer, frozen=True, kw_only=True):
 
 
 def submission_diff(
-    path: str, old: Round, new: Round, benchmarks: tuple[str, ...] | None, divisions: tuple[str, ...]
+    path: str,
+    old: Round,
+    new: Round,
+    benchmarks: tuple[str, ...] | None,
+    divisions: tuple[str, ...],
+    progress: Progress | None = None,
 ) -> SubmissionDiff:
     """Judge a submission by both rounds.
 
@@ -69,11 +75,13 @@ def submission_diff(
         new: the round it is to be moved to.
         benchmarks: look only at these; None for all it holds.
         divisions: look only at these.
+        progress: called while logs are read.
 
     Raises:
         MlsubError: there is no such path, no log, or none of a benchmark of these rounds.
     """
-    before, after = _judged(path, old), _judged(path, new)
+    before = _judged(path, old, part_of(progress, 0, 2))
+    after = _judged(path, new, part_of(progress, 1, 2))
     if not before.logs:
         raise MlsubError(_reason(before, path))
     names = {log.path: _benchmark_of(log.path, log.benchmark) for log in before.logs}
@@ -107,10 +115,10 @@ def submission_diff(
     )
 
 
-def _judged(path: str, round_: Round) -> Report:
+def _judged(path: str, round_: Round, progress: Progress | None) -> Report:
     from mlsub.workspace import Settings, check_paths
 
-    [report] = check_paths([path], Settings(round_.name, round_.usage, overlay=round_.overlay))
+    [report] = check_paths([path], Settings(round_.name, round_.usage, progress=progress, overlay=round_.overlay))
     return report
 
 

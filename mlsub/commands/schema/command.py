@@ -10,8 +10,19 @@ import click
 from mlsub.commands.lazy import Command
 
 
+def _next_words(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    """What may follow in the name of a schema, for completion."""
+    from mlsub.commands.answers import commands
+    from mlsub.commands.schema.documents import documents
+
+    before = list(ctx.params.get("words") or ())
+    names = [name.split() for name in (*documents(), *commands())]
+    words = dict.fromkeys(name[len(before)] for name in names if name[: len(before)] == before != name)
+    return [word for word in words if word.startswith(incomplete)]
+
+
 @click.command("schema", cls=Command, example="mlsub schema manifest")
-@click.argument("words", metavar="[NAME]", nargs=-1)
+@click.argument("words", metavar="[NAME]", nargs=-1, shell_complete=_next_words)
 @click.option("--round", "round_", metavar="ROUND", help="Set the round of the system schema; otherwise the newest.")
 @click.option("--usage", metavar="USAGE", help="Set the usage of the system schema: training, hpc or rehearsal.")
 @click.option("--strict", is_flag=True, help="Add what a review asks of single values to the system schema.")
@@ -19,8 +30,8 @@ def command(words: tuple[str, ...], round_: str | None, usage: str | None, stric
     """Print the JSON Schema of NAME, for editors and other tools.
 
     NAME is a command, such as check or compare packages: the schema of what it writes with --format json. Or it is a
-    kind of document: manifest, system, claims, records or rules; or watch, for a line of mlsub watch --format jsonl.
-    Without NAME, it lists the names.
+    kind of document: manifest, system, claims, records, config or rules; or watch, for a line of mlsub watch --format
+    jsonl. Without NAME, it lists the names.
 
     Exit status: 0, or 2 for an unknown name or round.
     """

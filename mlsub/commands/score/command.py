@@ -12,6 +12,7 @@ import click
 from mlsub.commands.asked import Asked, asks
 from mlsub.commands.lazy import Command
 from mlsub.commands.options import Target, exit_with, output_options, tell, tell_unchecked
+from mlsub.commands.settings import current
 from mlsub.io.errors import MlsubError
 from mlsub.present import FORMATS
 
@@ -45,7 +46,7 @@ def command(
     the factor of the convergence test, are shown where they differ; --write-scaling writes that factor.
 
     text is for reading. markdown, html, csv, parquet and xlsx have one row for each result, with the columns of the
-    official table; json is the document of mlsub check. parquet and xlsx need: pip install 'mlsub[tables]'.
+    official table; json is the document of mlsub check. parquet and xlsx need: pip install '.[tables]'.
 
     --window N applies the rules' median window to runs of one benchmark, which need not be in a submission: each N
     consecutive runs are a window, and the window whose score is nearest the median of all is the result.
@@ -113,7 +114,8 @@ def _deliver(reports: Sequence[Report], target: Target) -> None:
         from mlsub.present.entries import Reports
         from mlsub.present.envelope import answer
 
-        target.put(answer("score", Reports(reports=tuple(reports))))
+        own = current().loaded
+        target.put(answer("score", Reports(reports=tuple(reports), settings=str(own.file) if own else None)))
     if target.format != "text" or target.file is not None:
         tell_unchecked(reports)
     if target.format == "json":

@@ -24,7 +24,8 @@ from mlsub.present.document import (
     document,
     section,
 )
-from mlsub.present.entries import MEANINGS, beside, counts_of, counts_of_bert, partly_checked, round_line, summary
+from mlsub.present.entries import counts_of_bert, partly_checked, round_line
+from mlsub.present.verdict import MEANINGS, beside, counts_of, summary
 from mlsub.score.cells import legible, rounded, value_of
 from mlsub.score.columns import Column as Described
 from mlsub.score.columns import ColumnKind, Shown, columns
@@ -86,7 +87,7 @@ def _counts(report: Report, *, alone: bool) -> Iterator[Block]:
     parts = {entry.official for entry in report.entries} | {system.official for system in report.systems}
     if report.entries and report.official is Verdict.REJECTED and Verdict.REJECTED not in parts:
         yield Text("The package around them is rejected; mlsub check says why.")
-    yield Items(tuple(beside(report)))
+    yield Items(tuple(beside(report, "mlsub check -v shows them")))
 
 
 def results_table(entries: Sequence[EntryResult]) -> Table:

@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from mlsub.divisions import DIVISIONS
-from mlsub.io.errors import MlsubError
+from mlsub.io.errors import MlsubError, needs_extra
 from mlsub.score.cells import Value, encodable, exact, is_formula, legible, rounded, value_of
 from mlsub.score.columns import Column, ColumnKind, columns
 from mlsub.score.table import Row
@@ -74,7 +74,7 @@ def render_rows(name: str, rows: Sequence[Row]) -> bytes:
 
 
 def _missing(name: str) -> MlsubError:
-    return MlsubError(f"--format {name} needs {FORMATS[name].library}. Install it with: pip install 'mlsub[tables]'")
+    return MlsubError(needs_extra(f"--format {name} needs {FORMATS[name].library}.", "tables"))
 
 
 def render_csv(rows: Sequence[Row]) -> bytes:

@@ -8,16 +8,20 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mlsub.commands.asked import Asked, asks
 from mlsub.commands.lazy import Command
 from mlsub.commands.options import Target, format_option, tell
 from mlsub.commands.seal.options import file_option
+from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
     from mlsub.commands.seal.keys import SealKey
+    from mlsub.findings import Verdict
 
 
 @click.command("seal", cls=Command, example="mlsub seal v5.1/ACME -o ACME.tar.gz.age --recipient age1...")
 @click.argument("tree", metavar="TREE", type=click.Path())
+@asks(None)
 @file_option("--output", "-o", help="Write to FILE instead of TREE.tar.gz.age beside TREE.")
 @click.option(
     *("--recipient", "-r", "recipients"),
@@ -29,10 +33,13 @@ if TYPE_CHECKING:
 @file_option("--passphrase-file", help="Encrypt with the passphrase in the first line of FILE.")
 @click.option("--no-encryption", is_flag=True, help="Write only the archive.")
 @click.option("--legacy-openssl", is_flag=True, help="Write openssl enc and a SHA-1 file; not authenticated.")
+@click.option("--even-rejected", is_flag=True, help="Seal TREE even if mlsub check rejects it or cannot check it.")
+@click.option("--even-unfilled", is_flag=True, help="Seal TREE even if templates or TODO are left in it.")
 @click.option("--dry-run", is_flag=True, help="Check whether TREE can be sealed; write nothing.")
 @click.option("--force", is_flag=True, help="Replace FILE and the files beside it; those of others are kept.")
 @format_option
 def command(
+    asked: Asked,
     tree: str,
     output: str | None,
     recipients: tuple[str, ...],
@@ -40,23 +47,28 @@ def command(
     passphrase_file: str | None,
     no_encryption: bool,
     legacy_openssl: bool,
+    even_rejected: bool,
+    even_unfilled: bool,
     dry_run: bool,
     force: bool,
     format_: str,
 ) -> None:
     """Seal TREE, a submission, in one encrypted archive with a manifest inside.
 
+    TREE is checked first: a package that is rejected, or in which something is left to fill in, is not sealed.
+
     The same tree gives the same tar, whenever and wherever it is sealed. It is encrypted in age's format, for
     recipients, each of whom can open it, or with a passphrase. Beside FILE, mlsub writes FILE.MANIFEST.sha256, for
     sha256sum -c, and FILE.receipt.txt, for the mail that confirms the submission; it prints the receipt, too.
 
-    Exit status: 0 sealed; 1 TREE contains what cannot be sealed, or changed meanwhile; 2 it could not be done.
+    Exit status: 0 sealed; 1 TREE is rejected, unfinished, changing, or cannot be sealed; 2 it could not be done.
     """
     from msgspec.structs import replace
 
     from mlsub.commands.seal.files import RefusedError
     from mlsub.commands.seal.receipt import Sealing, document_of
     from mlsub.commands.seal.run import default_name, prepare, seal_tree
+    from mlsub.present.terminal import progress_bar
 
     def answer(sealing: Sealing) -> None:
         Target("seal", format_).write(sealing, lambda: document_of(sealing))
@@ -65,20 +77,47 @@ def command(
     file = Path(output) if output else default_name(Path(tree), key)
     try:
         scanned = prepare(Path(tree), file, key, force=force)
-        found = Sealing(file=str(file), files=scanned.files, files_size=scanned.size, findings=scanned.warnings)
+        official = _check_first(asked, scanned.folder, rejected_too=even_rejected, unfilled_too=even_unfilled)
+        found = Sealing(
+            file=str(file),
+            official=official,
+            files=scanned.files,
+            files_size=scanned.size,
+            findings=scanned.warnings,
+        )
         if dry_run:
             answer(found)
             return
         aside: list[Path] = []
-        receipt = seal_tree(Path(tree), file, key, force=force, scanned=scanned, kept=aside.append)
+        with progress_bar("sealing") as progress:
+            receipt = seal_tree(
+                Path(tree), file, key, force=force, scanned=scanned, kept=aside.append, progress=progress
+            )
     except RefusedError as error:
-        answer(Sealing(file=str(file), findings=error.findings))
+        answer(Sealing(file=str(file), official=error.official, findings=error.findings))
         sys.exit(1)
     for kept in aside:
         tell(f"a file that sealing did not write is kept as {kept}")
     answer(replace(found, receipt=receipt))
     if legacy_openssl:
         tell("openssl enc is not authenticated: whoever carries the file can change it. Send the receipt another way.")
+
+
+def _check_first(asked: Asked, tree: Path, *, rejected_too: bool, unfilled_too: bool) -> Verdict:
+    """The official verdict on a tree.
+
+    Raises:
+        RefusedError: it is rejected or not filled in, and nobody asked to seal it all the same.
+    """
+    from mlsub.commands.seal.files import RefusedError
+    from mlsub.commands.seal.first import check_first
+
+    with progress_bar() as progress:
+        settings = asked.settings(progress)
+        official, findings = check_first(tree, settings, rejected_too=rejected_too, unfilled_too=unfilled_too)
+    if findings:
+        raise RefusedError(*findings, official=official)
+    return official
 
 
 def _key(

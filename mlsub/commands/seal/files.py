@@ -12,8 +12,9 @@ from typing import BinaryIO, Generic, TypeVar
 
 import msgspec
 
-from mlsub.findings import Finding
+from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError
+from mlsub.present.terminal import Progress
 from mlsub.rules.catalogue import finding
 
 _CHUNK = 1 << 20
@@ -33,11 +34,13 @@ class RefusedError(Exception):
 
     Attributes:
         findings: why; at least one.
+        official: the verdict of the check, where it came to that.
     """
 
-    def __init__(self, *findings: Finding) -> None:
+    def __init__(self, *findings: Finding, official: Verdict | None = None) -> None:
         super().__init__(findings[0].message)
         self.findings = findings
+        self.official = official
 
 
 def unsafe(path: str, problem: str, target: str | None = None) -> RefusedError:
@@ -48,6 +51,16 @@ def unsafe(path: str, problem: str, target: str | None = None) -> RefusedError:
 def reason_of(error: Exception) -> str:
     """What the system says is wrong, without the path, which the caller names."""
     return getattr(error, "strerror", None) or str(error)
+
+
+def with_progress(chunks: Iterable[bytes], size: int, progress: Progress | None) -> Iterator[bytes]:
+    """Chunks of about so many bytes in all, and how far they are."""
+    done = 0
+    for chunk in chunks:
+        done += len(chunk)
+        if progress is not None:
+            progress(min(done, size), size)
+        yield chunk
 
 
 @contextmanager

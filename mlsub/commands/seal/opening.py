@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -13,6 +14,7 @@ from mlsub.commands.seal.files import DamagedError, RefusedError, WrongKeyError,
 from mlsub.commands.seal.gzip import decompress
 from mlsub.commands.seal.keys import Identities, OpenKey, Passphrase
 from mlsub.io.errors import MlsubError
+from mlsub.present.terminal import Progress
 from mlsub.rules.catalogue import finding
 
 _CHUNK = 1 << 16
@@ -70,8 +72,10 @@ def check_key(file: Path, form: Form, key: OpenKey) -> None:
 
 
 @contextmanager
-def opened(file: Path, key: OpenKey) -> Iterator[Iterator[bytes]]:
+def opened(file: Path, key: OpenKey, progress: Progress | None = None) -> Iterator[Iterator[bytes]]:
     """The tar in a sealed file, in chunks; what the block raises of damage becomes a finding.
+
+    ``progress`` is called with the bytes that were read of the file, and those it has.
 
     Raises:
         MlsubError: it cannot be read, or the key does not fit.
@@ -82,13 +86,20 @@ def opened(file: Path, key: OpenKey) -> Iterator[Iterator[bytes]]:
     with _opened(file) as stream:
         chunks = _begun(file, form, _archive(stream, form, key))
         try:
-            yield chunks
+            yield chunks if progress is None else _with_progress(chunks, stream, progress)
         except DamagedError as error:
             raise RefusedError(
                 finding("seal.damaged", file.name, f"the file is not as it was sealed: {error}")
             ) from error
         finally:
             chunks.close()
+
+
+def _with_progress(chunks: Iterator[bytes], stream: BinaryIO, progress: Progress) -> Iterator[bytes]:
+    size = os.fstat(stream.fileno()).st_size
+    for chunk in chunks:
+        progress(min(stream.tell(), size), size)
+        yield chunk
 
 
 def _archive(stream: BinaryIO, form: Form, key: OpenKey) -> Iterator[bytes]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import ClassVar
 
 import msgspec
 
-from mlsub.findings import Finding
+from mlsub.findings import Finding, Verdict
 from mlsub.io.show import plain
-from mlsub.io.version import VERSION
 from mlsub.present.document import Document, Facts, Findings, Text, document
 from mlsub.present.envelope import Answer
 
@@ -39,7 +40,7 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     files_size: int
     encryption: str
     recipients: tuple[str, ...]
-    version: str = VERSION
+    version: str
 
     @property
     def title(self) -> str:
@@ -71,13 +72,15 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
 class Sealing(Answer, frozen=True, kw_only=True):
     """What became of a tree that was to be sealed.
 
-    ``file`` is where it goes; ``files`` and ``files_size`` (bytes) are what is in the tree, null where it is refused;
-    ``receipt`` is null where nothing was written.
+    ``file`` is where it goes; ``official`` is the verdict of the check, null where the tree was refused before;
+    ``files`` and ``files_size`` (bytes) are what is in the tree, null where it is refused; ``receipt`` is null where
+    nothing was written.
     """
 
-    SCHEMA: ClassVar[int] = 1
+    SCHEMA: ClassVar[int] = 2
 
     file: str
+    official: Verdict | None = None
     files: int | None = None
     files_size: int | None = None
     receipt: Receipt | None = None
@@ -90,9 +93,18 @@ def document_of(sealing: Sealing) -> Document:
     if sealing.receipt:
         return document(sealing.receipt.title, Facts(sealing.receipt.rows), findings)
     if sealing.files is None:
-        return document("Not sealed", findings, Text("Nothing was written."))
+        return document("Not sealed", findings, Text(f"Not sealed: {'; '.join(_reasons(sealing))}"))
     plan = f"Would seal {sealing.files} files ({sealing.files_size} bytes) into {sealing.file}"
     return document("Dry run", findings, Text(plan))
+
+
+def _reasons(sealing: Sealing) -> Iterator[str]:
+    """Each defect once, with how many there are of it."""
+    counts = Counter((found.rule, found.message) for found in sealing.findings)
+    for (rule, message), count in list(counts.items())[:3]:
+        why = next((found.actual for found in sealing.findings if found.rule == rule == "seal.rejected"), None)
+        times = f"{count} times" if count > 1 else why
+        yield f"{message} ({times})" if times else message
 
 
 def render(receipt: Receipt) -> str:

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 
 from mlsub.commands.seal import age, openssl, recipients
 from mlsub.commands.seal.archive import TarWriter
-from mlsub.commands.seal.files import Counted, digests_of, failing_as, finish, reason_of, settle
+from mlsub.commands.seal.files import Counted, digests_of, failing_as, finish, reason_of, settle, with_progress
 from mlsub.commands.seal.gzip import compress
 from mlsub.commands.seal.keys import OpenSSL, Passphrase, Recipients, SealKey, Unencrypted
 from mlsub.commands.seal.names import MANIFEST, name_problem
@@ -25,7 +25,9 @@ from mlsub.commands.seal.tree import Tree, real_folder, scan
 from mlsub.io.errors import MlsubError
 from mlsub.io.output import check_output, put_in_place
 from mlsub.io.output_folder import staging_beside
+from mlsub.io.version import VERSION
 from mlsub.io.written import digest_of, record, set_aside_foreign
+from mlsub.present.terminal import Progress
 from mlsub.submission.locate import infer_round, locate
 
 RECEIPT_SUFFIX = ".receipt.txt"
@@ -77,6 +79,7 @@ def seal_tree(
     now: datetime | None = None,
     scanned: Tree | None = None,
     kept: Callable[[Path], None] = lambda _: None,
+    progress: Progress | None = None,
 ) -> Receipt:
     """Seal a tree into a file.
 
@@ -88,6 +91,7 @@ def seal_tree(
         now: the time of the receipt.
         scanned: what :func:`prepare` gave, where it was asked before.
         kept: called with each name under which something is kept that is replaced.
+        progress: called with the bytes that were read of the tree, and those there are.
 
     Raises:
         MlsubError: it cannot be done; nothing was written.
@@ -95,7 +99,7 @@ def seal_tree(
     """
     scanned = scanned or prepare(tree, out, key, force=force)
     writer = TarWriter(scanned)
-    tar = Counted(writer.chunks())
+    tar = Counted(with_progress(writer.chunks(), scanned.size, progress))
     archive = Counted(compress(tar))
     with staging_beside(out) as staging, failing_as(f"{out} cannot be written"):
         part = staging / out.name
@@ -105,6 +109,7 @@ def seal_tree(
         manifest = writer.manifest.render()
         digests = digests_of(part)
         receipt = Receipt(
+            version=VERSION,
             **_words(scanned, key),
             sealed=now or datetime.now(UTC),
             file=out.name,

@@ -21,6 +21,7 @@ from mlsub.io.output_folder import staging_beside
 from mlsub.io.written import check_free, replace_folder
 from mlsub.present.document import Document, Span, Text, document
 from mlsub.present.envelope import Answer
+from mlsub.present.terminal import Progress
 from mlsub.rounds import get_round
 from mlsub.workspace import Checked
 
@@ -93,13 +94,14 @@ def _check_replaceable(output: Path, *, force: bool) -> None:
         raise MlsubError(f"{output} exists. Add --force to replace it.")
 
 
-def build_site(checked: Sequence[Checked], output: Path, wanted: Wanted) -> Built:
+def build_site(checked: Sequence[Checked], output: Path, wanted: Wanted, progress: Progress | None = None) -> Built:
     """Write the site of some reports.
 
     Args:
         checked: reports and the logs they rest on.
         output: the folder; see :func:`check_place`.
         wanted: what it is to show.
+        progress: called with each page that is written.
 
     Raises:
         MlsubError: it cannot be written. Then what was there before is there.
@@ -128,7 +130,8 @@ def build_site(checked: Sequence[Checked], output: Path, wanted: Wanted) -> Buil
     final = Path(os.path.abspath(output))  # noqa: PTH100
     with staging_beside(final) as staging:
         site = staging / "site"
-        count = _write(site, renderer, pages(), output)
+        known = len(first) + len(rounds) + len(results)
+        count = _write(site, renderer, _counted(pages(), known, progress), output)
         replace_folder(site, final)
     runs = sum(result.entry.runs for result in results)
     return Built(index=str(output / "index.html"), rounds=len(rounds), results=len(results), runs=runs, pages=count)
@@ -139,6 +142,13 @@ def document_of(built: Built) -> Document:
     results = f"{counted(built.results, 'result')} of {counted(built.rounds, 'round')}, {counted(built.runs, 'run')}"
     title = f"A site of {results}, on {counted(built.pages, 'page')}"
     return document(title, Text(("Open ", Span(built.index, "path"))))
+
+
+def _counted(pages: Iterator[Page], known: int, progress: Progress | None) -> Iterator[Page]:
+    for number, page in enumerate(pages):
+        if progress is not None:
+            progress(number, known)
+        yield page
 
 
 def _write(site: Path, renderer: Renderer, pages: Iterator[Page], output: Path) -> int:

@@ -11,6 +11,7 @@ import click
 from mlsub.commands.asked import Asked, asks
 from mlsub.commands.lazy import Command
 from mlsub.commands.options import Target, exit_with, format_option, tell_unchecked
+from mlsub.commands.settings import weighed
 from mlsub.io.errors import MlsubError
 from mlsub.present.terminal import progress_bar
 
@@ -54,7 +55,7 @@ def command(
     """Write the results below PATH as a site that opens in any browser, without a network.
 
     Tables to sort and to filter, and for each result its training curves, run timeline, convergence, hyperparameters,
-    system and findings. Nothing is written into what is read. Needs Jinja2: pip install 'mlsub[report]'.
+    system and findings. Nothing is written into what is read. Needs Jinja2: pip install '.[report]'.
 
     --claims checks the claims in a file against the same results, as mlsub audit does.
 
@@ -83,7 +84,9 @@ def command(
         from mlsub.commands.site.forensics import with_forensics
 
         checked = with_forensics(checked, settings.overlay)
-    built = build_site(checked, Path(output), replaced(wanted, overlay=settings.overlay, more=_pages(audits)))
+    wanted = replaced(wanted, overlay=settings.overlay, more=_pages(audits))
+    with progress_bar("writing pages") as progress:
+        built = build_site(checked, Path(output), wanted, progress)
     Target("site", format_).write(built, lambda: document_of(built))
     if any(found.exit_status() for found in audits) and all(one.report.exit_status() < 2 for one in checked):
         sys.exit(1)
@@ -106,7 +109,9 @@ def _check(paths: Sequence[str], settings: Settings, *, inspected: bool) -> list
 
         folds = (TraceFold,)
     with progress_bar() as progress:
-        checked = check_with_logs(paths, replace(settings, progress=progress, folds=folds))
+        read = check_with_logs(paths, replace(settings, progress=progress, folds=folds))
+    reports = weighed([one.report for one in read], paths)
+    checked = [replace(one, report=report) for one, report in zip(read, reports, strict=True)]
     tell_unchecked([one.report for one in checked])
     if not any(one.report.entries for one in checked):
         if any(one.report.logs for one in checked):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from mlsub.commands.site.pages import Page
-from mlsub.io.errors import MlsubError
+from mlsub.io.errors import MlsubError, needs_extra
 from mlsub.io.version import VERSION
 from mlsub.present.chart import Chart
 
@@ -35,7 +35,7 @@ def check_jinja() -> None:
         MlsubError: they cannot.
     """
     if importlib.util.find_spec("jinja2") is None:
-        raise MlsubError("the pages are made with Jinja2. Install it with: pip install 'mlsub[report]'")
+        raise MlsubError(needs_extra("the pages are made with Jinja2.", "report"))
 
 
 class Renderer:

@@ -11,12 +11,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from mlsub.commands.asked import check_rule_names
+from mlsub.commands.choice import choice_options
 from mlsub.commands.lazy import LazyGroup
-from mlsub.commands.options import Target, output_options, write_output, write_text
+from mlsub.commands.options import CheckCommand, Target, check_output_options, output_options, write_output, write_text
+from mlsub.commands.settings import setting, weighed_findings
 from mlsub.io.errors import MlsubError
 from mlsub.present import FORMATS
 
 if TYPE_CHECKING:
+    from mlsub.present.document import Document
+    from mlsub.present.findings import Detail
+    from mlsub.submission.report import Choice
     from mlsub.systems.capture.machine import Capture
     from mlsub.systems.draft import Asked, Draft
 
@@ -38,9 +44,9 @@ def _said(function: Callable[..., None]) -> Callable[..., None]:
         function(said=said, **others)
 
     decorators = (
-        click.option("--submitter", metavar="S", help="Name your organisation, as its folder is named."),
-        click.option("--division", metavar="D", help="Choose closed or open."),
-        click.option("--status", metavar="S", help="Set the status: onprem, cloud, preview or rdi."),
+        click.option("--submitter", metavar="NAME", help="Name your organisation, as its folder is named."),
+        click.option("--division", metavar="DIVISION", help="Choose closed or open."),
+        click.option("--status", metavar="STATUS", help="Set the status: onprem, cloud, preview or rdi."),
         click.option("--set", "changes", multiple=True, metavar="FIELD=VALUE", help="Set any other field."),
     )
     for decorator in reversed(decorators):
@@ -81,28 +87,29 @@ def command() -> None:
 @command.command("list", example="mlsub system list")
 @output_options("system list")
 def list_(target: Target) -> None:
-    """List the systems whose descriptions are known.
+    """List the systems and the accelerators that are known.
 
     Exit status: 0.
     """
     from mlsub.commands.system.document import systems_document
-    from mlsub.commands.system.run import Known
-    from mlsub.systems.catalogue import find_system, system_names
+    from mlsub.commands.system.run import known
 
-    known = Known(systems=tuple(map(find_system, system_names())))
-    target.write(known, lambda: systems_document(known))
+    found = known()
+    target.write(found, lambda: systems_document(found))
 
 
 @command.command("show", example="mlsub system show ipu-pod16")
-@click.argument("name")
+@click.argument("name", metavar="SYSTEM")
 @click.option(
     "--hosts", type=click.IntRange(1, 100_000), metavar="N", help="Show the system with this number of hosts."
 )
-@click.option("--framework", metavar="NAME", help="Show it with this framework; otherwise the first published one.")
+@click.option(
+    "--framework", metavar="FRAMEWORK", help="Show it with this framework; otherwise the first published one."
+)
 @click.option("--sources", is_flag=True, help="Show the source of each value.")
 @output_options("system show", (*FORMATS, "yaml"))
 def show(name: str, hosts: int | None, framework: str | None, sources: bool, target: Target) -> None:
-    """Show what is known of system NAME, as it was published, with the faults of the published files fixed.
+    """Show what is known of SYSTEM, a system or an accelerator, with the faults of the published files fixed.
 
     number_of_nodes counts hosts, each with its own processors and its share of the accelerators. A value that nobody
     has published is shown as such. yaml is the description alone; json has it with the source of each value.
@@ -110,12 +117,10 @@ def show(name: str, hosts: int | None, framework: str | None, sources: bool, tar
     Exit status: 0, or 2 for an unknown name.
     """
     from mlsub.commands.system.document import draft_document
-    from mlsub.commands.system.run import shown
-    from mlsub.systems.catalogue import find_system
-    from mlsub.systems.draft import Asked, example_of
+    from mlsub.commands.system.run import drafted, shown, title_of
+    from mlsub.systems.draft import Asked
 
-    system = find_system(name)
-    draft = example_of(system, Asked(hosts=hosts, framework=framework))
+    found, draft = drafted(name, Asked(hosts=hosts, framework=framework))
     if target.format == "yaml":
         import yaml
 
@@ -123,32 +128,35 @@ def show(name: str, hosts: int | None, framework: str | None, sources: bool, tar
         content = {field: {"value": v.value, "source": v.source} if sources else v.value for field, v in values}
         target.put(str(yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120)))
         return
-    title = f"{system.name}: {system.title}"
-    target.write(shown(system, draft), lambda: draft_document(title, draft, sources=sources))
+    target.write(shown(found, draft), lambda: draft_document(title_of(found), draft, sources=sources))
 
 
 @command.command("new", example="mlsub system new --from ipu-pod16 --submitter Graphcore")
 @click.option(
-    "--from", "from_", required=True, metavar="NAME", help="Start from this system; mlsub system list shows them."
+    "--from",
+    "from_",
+    required=True,
+    metavar="SYSTEM|FILE",
+    help="Start from a known system or accelerator, or a FILE.json.",
 )
 @click.option("--hosts", type=click.IntRange(1, 100_000), metavar="N", help="Set the number of hosts.")
-@click.option("--framework", metavar="F", help="Name a published framework, or your own with its version.")
+@click.option("--framework", metavar="FRAMEWORK", help="Name a published framework, or your own with its version.")
 @_said
 @_file
 def new(from_: str, hosts: int | None, framework: str | None, said: Asked, output: str | None, force: bool) -> None:
-    """Write a system description with the hardware of a known system.
+    """Write a system description with the hardware of a known system, of an accelerator, or of another description.
 
-    A field that only you can fill in and that no option gives holds TODO, which every check reports; these fields are
-    listed.
+    mlsub system list shows the systems and accelerators. Of a FILE.json, what describes the machine is kept, and
+    submitter, division, status, system name and notes on the software are left out. A field that only you can fill in
+    and that no option gives holds TODO, which every check reports; these fields are listed.
 
     Exit status: 0, or 2 if it could not be made or written.
     """
     from msgspec.structs import replace
 
-    from mlsub.systems.catalogue import find_system
-    from mlsub.systems.draft import new_from
+    from mlsub.commands.system import run
 
-    _put(new_from(find_system(from_), replace(said, framework=framework, hosts=hosts)), output, force=force)
+    _put(run.new(from_, replace(said, framework=framework, hosts=hosts)), output, force=force)
 
 
 def _put(draft: Draft, output: str | None, *, force: bool) -> None:
@@ -168,30 +176,68 @@ def _put(draft: Draft, output: str | None, *, force: bool) -> None:
     put(sys.stderr if output is None else sys.stdout, *open_ends(draft))
 
 
-@command.command("check", example="mlsub system check v5.1/ACME/systems")
+@command.command("check", cls=CheckCommand, example="mlsub system check v5.1/ACME/systems")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path())
-@click.option(
+@setting(
     "--round",
     "round_",
     metavar="ROUND",
     help="Set the round, such as 1.0; otherwise taken from the folders, or the newest.",
 )
-@click.option("--usage", metavar="USAGE", help="Set training, hpc or rehearsal.")
-@click.option("--strict", is_flag=True, help="Exit with 1 if there are review findings.")
-@output_options("system check")
-def check(files: tuple[str, ...], round_: str | None, usage: str | None, strict: bool, target: Target) -> None:
+@setting("--usage", metavar="USAGE", help="Set training, hpc or rehearsal.")
+@setting("--strict/--no-strict", help="Exit with 1 if there are review findings.")
+@choice_options(check_rules=False)
+@check_output_options("system check")
+def check(
+    files: tuple[str, ...],
+    round_: str | None,
+    usage: str | None,
+    strict: bool,
+    choice: Choice,
+    detail: Detail | None,
+    target: Target,
+) -> None:
     """Check system descriptions: the official verdict, and what a careful reviewer would ask.
 
-    FILE is a description, or a folder of them.
+    FILE is a description, or a folder of them. What is shown in full, and what a hidden finding counts for, is as in
+    mlsub check.
 
     Exit status: 0 accepted, 1 rejected, 2 nothing to check.
     """
     from mlsub.commands.system.document import checks_document
     from mlsub.commands.system.run import Checks, check_file, files_in
+    from mlsub.present.findings import View
+    from mlsub.present.results import Results, of_verdict
 
-    checks = Checks(systems=tuple(check_file(file, round_, usage) for file in files_in(files)))
-    target.write(checks, lambda: checks_document(checks))
-    sys.exit(checks.exit_status(strict=strict))
+    with target.or_refused():
+        check_rule_names((*choice.select, *choice.ignore))
+        checks = Checks(systems=tuple(check_file(file, round_, usage) for file in files_in(files)))
+    checks = checks.weighed(lambda findings: weighed_findings(findings, "."))
+    chosen = checks.chosen(choice)
+
+    def document(*, page: bool) -> Document:
+        return checks_document(checks, View.of(choice, detail, strict=strict, page=page))
+
+    target.write(
+        chosen,
+        lambda: document(page=False),
+        page=lambda: document(page=True),
+        results=lambda: Results(
+            "system check",
+            tuple(
+                of_verdict(
+                    one.path,
+                    one.official,
+                    one.findings,
+                    rules=f"{one.usage} v{one.round}",
+                    strict=strict,
+                    checked=[one.path],
+                )
+                for one in chosen.systems
+            ),
+        ),
+    )
+    sys.exit(chosen.exit_status(strict=strict))
 
 
 @command.command("capture", example="mlsub system capture --submitter ACME -o node.json")
@@ -230,10 +276,12 @@ def capture(
 
     Exit status: 0, 1 if hosts differ, 2 if it could not be done.
     """
+    from mlsub.present.terminal import busy
     from mlsub.systems.capture.merge import merge as joined
     from mlsub.systems.draft import finish
 
-    captures = _captures(files, merge=merge, hosts=hosts)
+    with busy("asking the tools of each host" if hosts else "asking the tools of this host"):
+        captures = _captures(files, merge=merge, hosts=hosts)
     if format_ == "json" or (output is not None and "{rank}" in output):
         _put_capture(captures, output, force=force)
         return

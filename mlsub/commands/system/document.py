@@ -9,9 +9,9 @@ from typing import Any
 from mlsub.commands.system.run import Checked, Checks, Known
 from mlsub.findings import Verdict
 from mlsub.present.document import (
+    Block,
     Column,
     Document,
-    Findings,
     Items,
     Section,
     Span,
@@ -21,8 +21,11 @@ from mlsub.present.document import (
     said,
     section,
 )
-from mlsub.present.entries import summary
-from mlsub.submission.report import Report, SystemResult
+from mlsub.present.entries import read_off
+from mlsub.present.findings import View, answer
+from mlsub.present.verdict import verdict_line
+from mlsub.submission.report import Report, SystemResult, choose
+from mlsub.systems.accelerators import Accelerator
 from mlsub.systems.catalogue import System
 from mlsub.systems.draft import Draft
 
@@ -33,13 +36,33 @@ _SYSTEMS = (
     Column("hosts"),
     Column("published"),
 )
+_ACCELERATORS = (
+    Column("accelerator", when_narrow="keep"),
+    Column("model"),
+    Column("memory"),
+    Column("published"),
+)
 _FIELDS = (Column("field", when_narrow="keep"), Column("value"))
 _SOURCED = (Column("source", when_narrow="keep"), *_FIELDS)
 
 
 def systems_document(known: Known) -> Document:
-    """The systems that are known, a row each."""
-    return document("Known systems", Table(_SYSTEMS, tuple(map(_row, known.systems))))
+    """The systems and the accelerators that are known, a row each."""
+    return document(
+        "Known systems",
+        Table(_SYSTEMS, tuple(map(_row, known.systems))),
+        section("Known accelerators", Table(_ACCELERATORS, tuple(map(_accelerator, known.accelerators)))),
+    )
+
+
+def _accelerator(accelerator: Accelerator) -> tuple[str, ...]:
+    memory = [accelerator.fields.get(f"accelerator_memory_{part}") for part in ("capacity", "configuration")]
+    return (
+        accelerator.name,
+        accelerator.model,
+        " ".join(str(value.value) for value in memory if value is not None),
+        ", ".join(accelerator.published) or "none known",
+    )
 
 
 def _row(system: System) -> tuple[str, ...]:
@@ -84,23 +107,23 @@ def _shown(value: Any) -> str:
     return str(value)
 
 
-def checks_document(checks: Checks) -> Document:
-    """For each round every defect once with all its places, then the verdict, where people look."""
+def checks_document(checks: Checks, view: View) -> Document:
+    """For each round what to fix, then what else was found, then the verdict, where people look."""
     groups = groupby(sorted(checks.systems, key=_rules), key=_rules)
-    return Document("System descriptions", tuple(_checked(list(group)) for _, group in groups), bare=True)
+    return Document("System descriptions", tuple(_checked(list(group), view) for _, group in groups), bare=True)
 
 
 def _rules(checked: Checked) -> tuple[str, str]:
     """By which rules a description was checked, and how that is known."""
     how = {
         "given": "",
-        "folder": f" (read off the folder {checked.round_from})",
+        "folder": read_off(checked.round_from or ""),
         "newest": " (the newest round, which asks most; --round names another)",
     }
     return f"{checked.usage} v{checked.round}", how[checked.how]
 
 
-def _checked(systems: Iterable[Checked]) -> Section:
+def _checked(systems: Iterable[Checked], view: View) -> Section:
     systems = tuple(systems)
     rules, how = _rules(systems[0])
     rejected = any(checked.official is Verdict.REJECTED for checked in systems)
@@ -112,4 +135,7 @@ def _checked(systems: Iterable[Checked]) -> Section:
         systems=tuple(SystemResult(path=c.path, organisation="", official=c.official) for c in systems),
         findings=tuple(finding for checked in systems for finding in checked.findings),
     )
-    return Section((Span(rules, "strong"), how), tuple(said((Findings(report.findings), *summary(report)))))
+    full, counts = answer(report, view)
+    verdict = verdict_line(report, counting=choose(report, view.choice), strict=view.strict)
+    blocks: tuple[Block, ...] = (verdict,) if view.detail == "quiet" else (*full, counts, verdict)
+    return Section((Span(rules, "strong"), how), tuple(said(blocks)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -14,23 +14,29 @@ from mlsub.present.envelope import Answer
 from mlsub.rounds import Round, get_round, known_rounds
 from mlsub.rounds.names import find_round, find_usage
 from mlsub.submission.locate import Place, Target, infer_round
-from mlsub.systems.catalogue import System
+from mlsub.submission.report import Choice
+from mlsub.systems.accelerators import Accelerator, accelerators, find_known
+from mlsub.systems.catalogue import System, find_system, system_names
 from mlsub.systems.description import read_description
-from mlsub.systems.draft import Draft
+from mlsub.systems.draft import Asked, Draft, example_of, facts_of, new_from, new_with
+from mlsub.systems.reuse import new_from_file
 
 _How = Literal["given", "folder", "newest"]
 
 
 class Known(Answer, frozen=True, kw_only=True):
-    """The systems whose descriptions are known."""
+    """The systems whose descriptions are known, and the accelerators of which something is known."""
 
-    SCHEMA: ClassVar[int] = 1
+    SCHEMA: ClassVar[int] = 2
 
     systems: tuple[System, ...]
+    accelerators: tuple[Accelerator, ...]
 
 
 class Shown(Answer, frozen=True, kw_only=True):
     """What is known of a system: its description as MLPerf's file, and the source of each field.
+
+    Of an accelerator it is its fields alone.
 
     ``to_fill_in`` are fields whose answer is yours, ``not_published`` those of which nobody has published a value.
     """
@@ -63,26 +69,71 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
 class Checks(Answer, frozen=True, kw_only=True):
     """The verdict on each description."""
 
-    SCHEMA: ClassVar[int] = 1
+    SCHEMA: ClassVar[int] = 2
 
     systems: tuple[Checked, ...]
+
+    def weighed(self, weigh: Callable[[Sequence[Finding]], tuple[Finding, ...]]) -> Checks:
+        """The same verdicts with what the settings make of the findings."""
+        return Checks(systems=tuple(msgspec.structs.replace(c, findings=weigh(c.findings)) for c in self.systems))
+
+    def chosen(self, choice: Choice) -> Checks:
+        """The same verdicts with only the findings asked for."""
+        kept = (msgspec.structs.replace(c, findings=tuple(filter(choice.wants, c.findings))) for c in self.systems)
+        return Checks(systems=tuple(kept))
 
     def exit_status(self, *, strict: bool = False) -> int:
         """1 where one is rejected (or, if strict, has any review finding), else 0."""
         return int(
             any(
                 checked.official is Verdict.REJECTED
-                or (strict and any(found.kind is Kind.REVIEW for found in checked.findings))
+                or (strict and any(f.kind is Kind.REVIEW and f.suppressed is None for f in checked.findings))
                 for checked in self.systems
             )
         )
 
 
-def shown(system: System, draft: Draft) -> Shown:
-    """What is known of a system, drafted as its description."""
+def known() -> Known:
+    """All there is in the catalogue."""
+    return Known(systems=tuple(map(find_system, system_names())), accelerators=accelerators())
+
+
+def drafted(name: str, asked: Asked) -> tuple[System | Accelerator, Draft]:
+    """The system or the accelerator of a name, and its description as far as it is known.
+
+    Raises:
+        MlsubError: there is none, or not with so many hosts or this framework.
+    """
+    found = find_known(name)
+    if isinstance(found, System):
+        return found, example_of(found, asked)
+    if asked.hosts or asked.framework:
+        raise MlsubError(f"{found.name} is an accelerator; --hosts and --framework choose among published systems.")
+    return found, facts_of(found)
+
+
+def new(source: str, asked: Asked) -> Draft:
+    """A new description from a system, an accelerator or a description's file.
+
+    Raises:
+        MlsubError: there is none of that name, or it cannot be read.
+    """
+    if source.endswith(".json") or "/" in source:
+        return new_from_file(Path(source), asked)
+    found = find_known(source)
+    return new_from(found, asked) if isinstance(found, System) else new_with(found, asked)
+
+
+def title_of(found: System | Accelerator) -> str:
+    """The heading of what is known."""
+    return f"{found.name}: {found.title if isinstance(found, System) else found.model}"
+
+
+def shown(system: System | Accelerator, draft: Draft) -> Shown:
+    """What is known of a system or an accelerator, drafted as its description."""
     return Shown(
         name=system.name,
-        title=system.title,
+        title=system.title if isinstance(system, System) else system.model,
         description=draft.description(),
         sources={field: value.source for field, value in draft.values.items()},
         to_fill_in=tuple(draft.to_fill_in()),

@@ -32,10 +32,12 @@ def command(
     """
     from mlsub.commands.seal.files import RefusedError
     from mlsub.commands.unseal.run import Unsealing, document_of, unseal
+    from mlsub.present.terminal import progress_bar
 
     key = open_key(identity, passphrase_file)
     try:
-        opened = unseal(Path(file), Path(output), key, limits_of(max_size))
+        with progress_bar("opening") as progress:
+            opened = unseal(Path(file), Path(output), key, limits_of(max_size), progress)
         unsealing = Unsealing(opened=opened, findings=())
     except RefusedError as error:
         unsealing = Unsealing(opened=None, findings=error.findings)

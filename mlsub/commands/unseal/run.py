@@ -22,6 +22,7 @@ from mlsub.io.errors import MlsubError
 from mlsub.io.output_folder import staging_beside
 from mlsub.present.document import Document, Facts, Findings, Span, Text, document
 from mlsub.present.envelope import Answer
+from mlsub.present.terminal import Progress
 from mlsub.rules.catalogue import finding
 
 
@@ -38,7 +39,7 @@ class Opened(msgspec.Struct, frozen=True, kw_only=True):
 class Unsealing(Answer, frozen=True, kw_only=True):
     """What became of a sealed file: what was opened, or null and why it is refused."""
 
-    SCHEMA: ClassVar[int] = 1
+    SCHEMA: ClassVar[int] = 2
 
     opened: Opened | None
     findings: tuple[Finding, ...]
@@ -55,7 +56,13 @@ def document_of(unsealing: Unsealing) -> Document:
     )
 
 
-def unseal(file: Path, folder: Path, key: OpenKey = None, limits: Limits | None = None) -> Opened:
+def unseal(
+    file: Path,
+    folder: Path,
+    key: OpenKey = None,
+    limits: Limits | None = None,
+    progress: Progress | None = None,
+) -> Opened:
     """Open a sealed file.
 
     Args:
@@ -63,6 +70,7 @@ def unseal(file: Path, folder: Path, key: OpenKey = None, limits: Limits | None 
         folder: gets the tree and its manifest; it must not exist, or be empty.
         key: what opens it; None for an archive that is not encrypted.
         limits: how much is unpacked at most; None for the usual.
+        progress: called with the bytes that were read, and those there are.
 
     Raises:
         MlsubError: it cannot be done.
@@ -78,7 +86,7 @@ def unseal(file: Path, folder: Path, key: OpenKey = None, limits: Limits | None 
         staging.chmod(0o700)
         inside = staging / "opened"
         inside.mkdir()
-        with opened(file, key) as chunks:
+        with opened(file, key, progress) as chunks:
             contents = take(chunks, file.stat().st_size, limits or Limits(), partial(_put, inside))
         (inside / MANIFEST).write_bytes(contents.text)
         settle(inside)

@@ -34,6 +34,7 @@ def command(
     Exit status: 0 nothing differs; 1 something does; 2 it could not be checked.
     """
     from mlsub.commands.verify.run import document_of, verify_sealed, verify_tree
+    from mlsub.present.terminal import progress_bar
     from mlsub.submission.locate import is_folder
 
     listed = Path(manifest) if manifest else None
@@ -41,9 +42,11 @@ def command(
     if is_folder(Path(path)):
         if key is not None:
             raise MlsubError(f"{path} is a folder: no key is needed. Name a sealed file, or leave out the key.")
-        checked = verify_tree(Path(path), listed)
+        with progress_bar("comparing") as progress:
+            checked = verify_tree(Path(path), listed, progress)
     else:
-        checked = verify_sealed(Path(path), key, listed, limits_of(max_size))
+        with progress_bar("comparing") as progress:
+            checked = verify_sealed(Path(path), key, listed, limits_of(max_size), progress)
     for note in checked.notes:
         tell(note)
     target.write(checked, lambda: document_of(checked))

@@ -21,6 +21,7 @@ from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
 from mlsub.present.document import Document, Findings, Span, Text, document
 from mlsub.present.envelope import Answer
+from mlsub.present.terminal import Progress
 from mlsub.rules.catalogue import finding
 
 _MAX_RECEIPT = 1 << 20
@@ -29,7 +30,7 @@ _MAX_RECEIPT = 1 << 20
 class Checked(Answer, frozen=True, kw_only=True):
     """What was compared with what, in words; what differs; what to note."""
 
-    SCHEMA: ClassVar[int] = 1
+    SCHEMA: ClassVar[int] = 2
 
     compared: str
     findings: tuple[Finding, ...]
@@ -47,7 +48,13 @@ def document_of(checked: Checked) -> Document:
     )
 
 
-def verify_sealed(file: Path, key: OpenKey, manifest: Path | None = None, limits: Limits | None = None) -> Checked:
+def verify_sealed(
+    file: Path,
+    key: OpenKey,
+    manifest: Path | None = None,
+    limits: Limits | None = None,
+    progress: Progress | None = None,
+) -> Checked:
     """Open a sealed file without writing, and compare it with the manifest in it, and with another if one is given.
 
     Without a key, a file sealed for others can still be compared with the receipt beside it.
@@ -66,7 +73,7 @@ def verify_sealed(file: Path, key: OpenKey, manifest: Path | None = None, limits
     try:
         with failing_as(f"{file} cannot be read"):
             notes = legacy_notes(file) if form is Form.OPENSSL else ()
-            with opened(file, key) as chunks:
+            with opened(file, key, progress) as chunks:
                 contents = take(chunks, file.stat().st_size, limits or Limits(), nowhere)
     except RefusedError as error:
         return Checked(compared=compared, findings=error.findings, notes=notes)
@@ -103,12 +110,13 @@ def verify_receipt(file: Path, receipt: Path) -> Checked:
     return Checked(compared=f"{file.name} with {receipt.name}", findings=tuple(changes), notes=(note,))
 
 
-def verify_tree(folder: Path, manifest: Path | None = None) -> Checked:
+def verify_tree(folder: Path, manifest: Path | None = None, progress: Progress | None = None) -> Checked:
     """Compare an unpacked tree with a manifest.
 
     Args:
         folder: the tree, or the folder it lies in.
         manifest: None for ``MANIFEST.sha256`` in the folder.
+        progress: called with each file that is compared.
 
     Raises:
         MlsubError: one of them cannot be read.
@@ -119,7 +127,9 @@ def verify_tree(folder: Path, manifest: Path | None = None) -> Checked:
     problems: list[Finding] = []
     members = sorted(walk(tree, listed.top, problems), key=lambda member: member.path)
     files: dict[str, str] = {}
-    for member in members:
+    for number, member in enumerate(members):
+        if progress is not None:
+            progress(number, len(members))
         if member.kind is MemberKind.FILE:
             content = Counted(read_unchanged(tree / member.path.partition("/")[2], member))
             try:

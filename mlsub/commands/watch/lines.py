@@ -75,7 +75,7 @@ def _said(event: news.News) -> str:
         case news.Ended():
             return _end(event)
         case news.Concluded():
-            counts = f"{event.compliant} of {event.logs} logs compliant" if event.logs else "no log came"
+            counts = event.counts if event.logs else "no log came"
             return f"{event.official.value}: {counts}{_REASONS[event.reason] if event.logs else ''}"
     raise AssertionError(event)
 

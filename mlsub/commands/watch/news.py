@@ -130,6 +130,13 @@ class Concluded(News, frozen=True, kw_only=True, tag="verdict"):
     logs: Count
     compliant: Count
 
+    @property
+    def counts(self) -> str:
+        """How many logs are compliant; where that rejects, how many are not."""
+        if self.official is Verdict.REJECTED:
+            return f"{self.logs - self.compliant} of {self.logs} logs noncompliant"
+        return f"{self.compliant} of {self.logs} logs compliant"
+
 
 Event = Watching | Identified | PhaseChanged | Evaluated | Found | Warned | Restarted | Ended | Concluded
 

@@ -62,7 +62,7 @@ def facts_of(news: News) -> dict[str, str] | None:
             minutes = None if news.minutes is None else f"{news.minutes:.6f}"
             facts = {**msgspec.structs.asdict(news), "minutes": minutes, "message": message}
         case Concluded():
-            message = f"{news.official}: {news.compliant} of {news.logs} logs compliant"
+            message = f"{news.official}: {news.counts}"
             facts = {**msgspec.structs.asdict(news), "message": message}
         case _:
             return None

@@ -18,10 +18,11 @@ MAX_BYTES = 50 * 1024 * 1024
 #: The usages whose submission rules ask for code; a rehearsal runs code that everybody has.
 CODE_USAGES = ("training", "hpc")
 _TOP = ("systems", "benchmarks", "results")
-#: Besides those of the rules: papers, and what the official tools read or write there.
+#: Besides those of the rules: papers, a manifest, and what the official tools read or write there.
 _WELCOME = re.compile(
     r"(readme|licen[cs]|copying|copyright|notice|contributing|citation|changelog|security|codeowners).*"
-    r"|package_checker_params|(package|repo|compliance|system_desc|rcp)_check.*|.*summar.*\.(csv|json|log|md|txt)",
+    r"|package_checker_params|(package|repo|compliance|system_desc|rcp)_check.*|.*summar.*\.(csv|json|log|md|txt)"
+    r"|submission\.ya?ml",
     re.IGNORECASE,
 )
 #: Windows paths end at 260 characters; this leaves room for the folders above a clone's organisation.

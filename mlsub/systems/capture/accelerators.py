@@ -7,8 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from mlsub.systems.accelerators import facts_of_model
 from mlsub.systems.capture.tools import Found, children, counted, decoded, output_of, read_text, run_tool, unknown
 from mlsub.systems.catalogue import Value
+from mlsub.systems.draft import TO_FILL_IN
 from mlsub.systems.names import find as known_name
 from mlsub.systems.names import normalised, registry
 
@@ -40,13 +42,19 @@ def find_accelerators(root: Path) -> Found:
         found = find()
         if found is not None:
             missing = unknown(f"{tool} does not report it")
-            return {**{name: found.get(name, missing) for name in FIELDS}, **found}
+            return _with_facts({**{name: found.get(name, missing) for name in FIELDS}, **found})
     names = ", ".join(tool for tool, _ in _TOOLS)
     if _on_the_bus(root):
         reason = unknown(f"there is an accelerator on the PCI bus, and none of {names} to describe it")
         return dict.fromkeys(FIELDS, reason)
     source = f"none of {names}, and no accelerator on the PCI bus"
     return {**dict.fromkeys(FIELDS, Value("N/A", source)), "accelerators_per_node": Value("0", source)}
+
+
+def _with_facts(found: Found) -> Found:
+    """What no tool reports, as it was published of accelerators of this model."""
+    facts = facts_of_model(found["accelerator_model_name"])
+    return {name: facts.get(name, value) if value.value == TO_FILL_IN else value for name, value in found.items()}
 
 
 def _on_the_bus(root: Path) -> bool:

@@ -177,5 +177,5 @@ def test_without_scikit_learn_the_message_says_what_to_install(tmp_path: Path, m
     monkeypatch.setitem(sys.modules, "sklearn.neural_network", None)
     result = CliRunner().invoke(main, ["demo", str(MANIFEST), "--output", str(tmp_path)])
     assert result.exit_code == 2
-    assert "pip install 'mlsub[rehearsal]'" in result.stderr
+    assert "pip install '.[rehearsal]'" in result.stderr
     assert not list((tmp_path / "rehearsal-v1.0").glob(".rehearsal-*"))

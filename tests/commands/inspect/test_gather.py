@@ -16,7 +16,7 @@ from tests.review.runs.build import write_tree
 
 
 def paths_of(*paths: Path, beside: tuple[Path, ...] = ()) -> tuple[list[str], list[str]]:
-    entries, others = gather([str(path) for path in paths], Settings(jobs=1), beside=[str(path) for path in beside])
+    entries, others, _ = gather([str(path) for path in paths], Settings(jobs=1), beside=[str(path) for path in beside])
     return [entry.path for entry in entries], [entry.path for entry in others]
 
 
@@ -65,7 +65,7 @@ def test_a_defect_of_ours_costs_one_log_and_no_answer(tmp_path: Path, monkeypatc
         return real(task)
 
     monkeypatch.setattr(mlsub.commands.inspect.gather, "read_trace", broken)
-    [entry], _ = gather([str(write_tree(tmp_path, runs=3))], Settings(jobs=1))
+    [entry], *_ = gather([str(write_tree(tmp_path, runs=3))], Settings(jobs=1))
     assert [trace.unreadable for trace in entry.traces] == [None, "ZeroDivisionError: inside a fold", None]
 
 

@@ -266,27 +266,81 @@ def test_a_source_that_goes_away_between_plan_and_copy_is_an_error(workplace: Wo
         assemble(plan.items, tmp_path / "staging")
 
 
-def test_templates_are_made_on_request_and_are_no_code_yet(workplace: Workplace) -> None:
+def test_templates_are_made_beside_the_manifest_and_are_packed_when_filled_in(workplace: Workplace) -> None:
     workplace.add_code()
-    plain = workplace.pack(write=False)
     planned = workplace.pack(write=False, templates=True)
+    folder = workplace.folder / "setup/resnet/rack1"
+    assert not folder.exists()
     made = workplace.pack(templates=True)
-    folder = workplace.out / "benchmarks/resnet/rack1"
-    assert sorted(path.name for path in folder.iterdir()) == [
-        "README.md",
-        "init_datasets.sh",
-        "rack1_mxnet.json",
-        "run_and_time.sh",
-        "setup.sh",
-    ]
+    names = ["README.md", "init_datasets.sh", "rack1_mxnet.json", "run_and_time.sh", "setup.sh"]
+    assert sorted(path.name for path in folder.iterdir()) == names
+    assert sorted(planned.templates) == sorted(made.templates) == [str(folder / name) for name in names]
     assert os.access(folder / "setup.sh", os.X_OK)
-    assert plain.report is not None
-    assert made.report is not None
-    assert "layout.template-unfilled" in {found.rule for found in made.report.findings}
-    assert "layout.template-unfilled" not in {found.rule for found in plain.report.findings}
-    assert planned.report is not None
-    assert planned.report.findings == made.report.findings
-    assert workplace.pack(templates=True).difference.none
+    # What nobody has filled in is no part of the package.
+    assert made.written and not (workplace.out / "benchmarks/resnet/rack1").exists()
+    again = workplace.pack(templates=True)
+    assert again.difference.none and again.templates == ()
+    assert sorted(left.path for left in again.left_out) == [str(folder / name) for name in names]
+    (folder / "README.md").write_text("How to run it.\n")
+    assert workplace.pack(templates=True).difference.new == ("benchmarks/resnet/rack1/README.md",)
+    assert (folder / "README.md").read_text() == "How to run it.\n"
+
+
+def test_templates_are_made_although_runs_are_missing_and_in_the_folder_of_the_entry(workplace: Workplace) -> None:
+    workplace.entry(runs="runs/none", setup="how/resnet")
+    made = workplace.pack(templates=True)
+    assert made.refused and made.report is None
+    assert sorted(path.name for path in (workplace.folder / "how/resnet").iterdir())[0] == "README.md"
+
+
+def test_templates_are_never_made_in_what_is_replaced(workplace: Workplace) -> None:
+    workplace.entry(setup="out/v1.0/ACME/benchmarks/resnet/rack1")
+    workplace.out.mkdir(parents=True)
+    with pytest.raises(MlsubError, match="which is replaced as a whole"):
+        workplace.pack(templates=True)
+    assert list(workplace.out.iterdir()) == []
+
+
+def test_strict_refuses_for_review_findings_unless_they_are_waived(workplace: Workplace) -> None:
+    assert workplace.pack(write=False).refused is False
+    refused = workplace.pack(strict=True)
+    assert [found.rule for found in refused.blocking] == ["layout.benchmarks-missing"]
+    assert refused.refused and not refused.written and not workplace.out.exists()
+    waiver = Waiver("layout.benchmarks-missing", None, "the code follows", None)
+    assert workplace.pack(strict=True, waivers=(waiver,)).written
+
+
+def test_copies_of_runs_as_those_of_another_system_are_refused(workplace: Workplace) -> None:
+    copies = workplace.folder / "copies"
+    copies.mkdir()
+    for file in (workplace.folder / "runs/resnet").iterdir():
+        (copies / file.name).write_bytes(file.read_bytes())
+    workplace.content["systems"]["rack2"] = "rack1.json"
+    workplace.content["entries"].append({"system": "rack2", "benchmark": "resnet", "runs": "copies/train-*.txt"})
+    workplace.save()
+    refused = workplace.pack()
+    assert refused.refused and not refused.written
+    assert {found.rule for found in refused.blocking} == {"entry.same-log-twice"}
+    assert len(refused.blocking) == 5
+    waiver = Waiver("entry.same-log-twice", "rack2", "one cluster under two names", None)
+    assert workplace.pack(waivers=(waiver,)).written
+
+
+@pytest.mark.parametrize(
+    ("folder", "differs"), [("v1.0", []), ("training_v1.1", ["package.round-differs"]), ("out", [])]
+)
+def test_a_folder_named_like_another_round_is_reported(workplace: Workplace, folder: str, differs: list[str]) -> None:
+    workplace.out = workplace.folder / folder / "ACME"
+    packed = workplace.pack()
+    assert packed.written and rules(packed) == differs
+
+
+def test_a_description_that_does_not_state_its_division_yet_is_said_to(workplace: Workplace) -> None:
+    workplace.entry(division="closed")
+    (workplace.folder / "rack1.json").write_text(json.dumps(make_description(division="TODO")))
+    packed = workplace.pack()
+    assert packed.refused and rules(packed) == ["package.division-differs"]
+    assert packed.findings[0].message == "The description of rack1 does not state its division yet"
 
 
 def test_the_day_decides_of_a_waiver(workplace: Workplace) -> None:

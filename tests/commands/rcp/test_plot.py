@@ -346,7 +346,7 @@ def test_many_entries_keep_the_file_small() -> None:
 def test_without_matplotlib_one_line_says_how_to_mend_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     for call in (check_matplotlib, lambda: draw(chart_of(picture()), "svg")):
-        with pytest.raises(MlsubError, match=re.escape("pip install 'mlsub[plot]'")) as error:
+        with pytest.raises(MlsubError, match=re.escape("pip install '.[plot]'")) as error:
             call()
         assert "\n" not in str(error.value)
 

@@ -3,33 +3,62 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
 import pytest
+import yaml
 
-from mlsub.commands.rules.build import START, documentation, write
+from mlsub.cli import main
+from mlsub.commands.rules.build import COMMANDS, START, build, documentation
 from mlsub.commands.rules.pages import INDEX, RULES, generate
 from mlsub.rounds import usages
 from mlsub.rounds.names import all_rounds
 from mlsub.rules.explain import rule_ids
 from tests.commands.runner import REPOSITORY, call
 
-BUILT = REPOSITORY / "build" / "docs"
+BUILT = REPOSITORY / "build" / "pages"
+#: Pages of the repository that are not in docs/.
+BESIDE = {START, "changelog.md", "contributing.md", "examples.md"}
+CONFIGURATION = yaml.safe_load((REPOSITORY / "mkdocs.yml").read_text())
 
 
 @lru_cache(maxsize=1)
 def pages() -> dict[str, str]:
     """One generation for all tests: every page of the documentation."""
-    return documentation(REPOSITORY, BUILT)
+    return documentation(REPOSITORY, main)
+
+
+def by_hand() -> set[str]:
+    return BESIDE | {path.name for path in (REPOSITORY / "docs").glob("*.md")}
 
 
 def test_the_pages_written_by_hand_are_all_there() -> None:
-    by_hand = {START, *(path.name for path in (REPOSITORY / "docs").iterdir())}
-    assert by_hand | generate().keys() == pages().keys()
-    assert not by_hand & generate().keys()
+    assert by_hand() | {COMMANDS} | generate().keys() == {page for page in pages() if not page.startswith("source/")}
+    assert not by_hand() & generate().keys()
+
+
+def test_files_that_the_pages_link_to_are_pages_too() -> None:
+    assert pages()["source/mlsub/rounds/rounds.yaml.md"].count("\n````") == 2
+    assert "(source/mlsub/rounds/rounds.yaml.md)" in pages()["new-round.md"]
+    assert "(contributing.md)" in pages()[START]
+
+
+def entries(part: object) -> Iterator[str]:
+    """The pages of a part of the navigation."""
+    if isinstance(part, str):
+        yield part
+    for inner in part if isinstance(part, list) else part.values() if isinstance(part, dict) else ():
+        yield from entries(inner)
+
+
+def test_the_navigation_has_every_page_but_those_of_one_name() -> None:
+    there = list(entries(CONFIGURATION["nav"]))
+    assert len(there) == len(set(there))
+    assert set(there) <= by_hand() | {COMMANDS, INDEX, RULES}
+    parts = [next(iter(part)) for part in CONFIGURATION["nav"]]
+    assert parts == ["Get started", "Prepare", "Run", "Check", "Submit", "Analyse", "Reference", "Internals"]
 
 
 def test_generated_pages_are_not_in_the_repository() -> None:
@@ -60,14 +89,14 @@ def test_links_and_anchors_lead_somewhere() -> None:
             file, _, anchor = target.partition("#")
             place = ((BUILT / path).parent / file).resolve() if file else (BUILT / path).resolve()
             name = place.relative_to(BUILT).as_posix() if place.is_relative_to(BUILT) else ""
-            assert name in pages() or (not name and place.exists()), (path, target)
+            assert name in pages(), (path, target)
             assert not anchor or anchor in anchors(pages()[name]), (path, target)
 
 
 def test_a_page_written_by_hand_links_to_the_rules_and_built_pages_that_it_names() -> None:
     assert "[`power.gap`](rules/power.gap.md)" in pages()["energy.md"]
-    assert "[reference.md](reference.md)" in pages()[START]
-    assert "$ mlsub explain" in pages()[START]
+    assert "[rounds, benchmarks and keys](reference.md)" in pages()["look-up.md"]
+    assert "$ mlsub explain" in pages()["check.md"]
     for name, text in pages().items():
         for block in re.findall(r"^```.*?^```$", text, re.MULTILINE | re.DOTALL):
             assert "](rules/" not in block, name
@@ -114,17 +143,19 @@ def test_pages_are_short_and_tables_whole() -> None:
             assert len(counts) == 1, (path, block[:80])
 
 
+def test_every_command_has_its_help() -> None:
+    text = pages()[COMMANDS]
+    assert "## mlsub check\n\n```text\nUsage: mlsub check [OPTIONS] PATH..." in text
+    assert "## mlsub rcp margin\n" in text
+    assert "--rcp-bert-train-samples" in text
+
+
 def test_they_are_written_as_they_are(tmp_path: Path) -> None:
-    write(pages(), tmp_path)
-    files = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert {path.relative_to(tmp_path).as_posix(): path.read_text("utf-8") for path in files} == pages()
-
-
-def test_the_program_builds_them(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "mlsub.commands.rules.build", str(REPOSITORY), str(tmp_path / "docs")]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout == f"{tmp_path}/docs: {len(pages())} pages\n"
-    assert (tmp_path / "docs" / "reference.md").read_text("utf-8") == pages()["reference.md"]
+    assert build(REPOSITORY, tmp_path / "docs", main) == len(pages())
+    files = [path for path in (tmp_path / "docs").rglob("*.md") if path.is_file()]
+    assert {path.relative_to(tmp_path / "docs").as_posix(): path.read_text("utf-8") for path in files} == pages()
+    for script in CONFIGURATION["extra"]["polyfills"]:
+        assert (tmp_path / "docs" / script).is_file()
 
 
 @pytest.mark.parametrize("name", ["benchmarks/resnet.md", "rounds/training-1.1.md", "keys/init_stop.md"])

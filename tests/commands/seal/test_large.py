@@ -39,11 +39,11 @@ print(receipt.files_size, re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/sta
 @pytest.mark.skipif(not Path("/proc/self/status").is_file(), reason="no /proc here to read the peak of memory from")
 @pytest.mark.parametrize("form", ["open", "passphrase", "recipient"])
 def test_memory_does_not_grow_with_the_tree(form: str, tmp_path: Path) -> None:
-    """A file of 256 MiB with a noisy beginning; in a long run of 1 GiB for the recipient."""
-    size = effort(GIB // 4, GIB) if form == "recipient" else GIB // 4
+    """A file of 128 MiB with a noisy beginning; in a long run of 1 GiB for the recipient."""
+    size = effort(GIB // 8, GIB) if form == "recipient" else GIB // 8
     (tmp_path / "T").mkdir()
     with (tmp_path / "T" / "log").open("wb") as stream:
-        stream.write(random.Random(1).randbytes(32 << 20))
+        stream.write(random.Random(1).randbytes(16 << 20))
         stream.truncate(size)
     identity = pyrage.x25519.Identity.generate()
     arguments = [form, str(identity), str(identity.to_public()), str(tmp_path / "T"), str(tmp_path / "sealed")]

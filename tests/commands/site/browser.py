@@ -23,7 +23,8 @@ _FLAGS = (
 )
 
 
-def _absent(why: str) -> NoReturn:
+def absent(why: str) -> NoReturn:
+    """Skip the test, or fail where the browser is required."""
     if REQUIRED:
         pytest.fail(why)
     pytest.skip(why)
@@ -35,10 +36,10 @@ def chromium() -> Iterator[Any]:
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
-        _absent("needs Playwright: pip install 'mlsub[browser]'")
+        absent("needs Playwright: pip install '.[browser]'")
     program = next(filter(None, map(shutil.which, _NAMES)), None)
     if program is None:
-        _absent("needs Chromium, of which there is none: apt-get install chromium")
+        absent("needs Chromium, of which there is none: apt-get install chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=list(_FLAGS))
         try:

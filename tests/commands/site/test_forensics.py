@@ -49,7 +49,7 @@ def compare(paths: list[str]) -> None:
 
 
 def test_each_log_is_read_once_for_the_verdict_and_forensics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("jinja2", reason="needs Jinja2: pip install 'mlsub[report]'")
+    pytest.importorskip("jinja2", reason="needs Jinja2: pip install '.[report]'")
     tree = make_tree(tmp_path, "v1.0")
     tree.log(4).rename(tree.entry() / "result_9.txt")
     real, read = Path.open, []
@@ -65,7 +65,7 @@ def test_each_log_is_read_once_for_the_verdict_and_forensics(tmp_path: Path, mon
 
 
 def test_they_stand_on_the_page_when_asked_for(tmp_path: Path) -> None:
-    pytest.importorskip("jinja2", reason="needs Jinja2: pip install 'mlsub[report]'")
+    pytest.importorskip("jinja2", reason="needs Jinja2: pip install '.[report]'")
     tree = make_tree(tmp_path, "v1.0")
     tree.log(4).rename(tree.entry() / "result_9.txt")
     for name, options in (("plain", []), ("asked", ["--inspect"])):

@@ -80,7 +80,7 @@ def test_facts_of_the_end_and_of_the_verdict() -> None:
     facts = facts_of(last)
     assert facts is not None
     assert (facts["MLSUB_EVENT"], facts["MLSUB_EXIT_STATUS"]) == ("verdict", "1")
-    assert facts["MLSUB_MESSAGE"] == "rejected: 1 of 2 logs compliant"
+    assert facts["MLSUB_MESSAGE"] == "rejected: 1 of 2 logs noncompliant"
 
 
 @pytest.mark.parametrize("news", [found(final=True), Warned(at_ms=1, message="careful")])

@@ -71,7 +71,7 @@ expected success; found aborted
 result_0.txt: review warning: The first evaluation is not where the rules require it [run.eval-cadence]; line 29; \
 expected every 4 epochs, first at 1, 2, 3 or 4; found 40
 result_0.txt: noncompliant: 2 errors, 2 review findings
-rejected: 0 of 1 logs compliant
+rejected: 1 of 1 logs noncompliant
 """
 
 

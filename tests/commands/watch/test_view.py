@@ -88,7 +88,7 @@ def test_findings_stay_above_and_the_verdict_below(tmp_path: Path) -> None:
     assert status == 1
     written = stream.getvalue()
     assert written.count("lars_epsilon has a value that the rules do not allow [key.lars_epsilon.value]; line 16") == 1
-    assert written.rstrip().endswith("rejected: 0 of 1 logs compliant")
+    assert written.rstrip().endswith("rejected: 1 of 1 logs noncompliant")
     shown_cursor, hidden = "\x1b[?25h", "\x1b[?25l"
     assert written.count(shown_cursor) == written.count(hidden) == 1
     assert written.index(hidden) < written.index(shown_cursor)

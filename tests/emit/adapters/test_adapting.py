@@ -38,12 +38,12 @@ MIDDLE = Position(1.5, 1500, 30)
 @pytest.mark.parametrize(
     ("round_", "benchmark", "evaluation", "block"),
     [
-        ("2.1", "resnet", {"epoch_num": 1.5}, {"epoch": 2, "epochs": 0.5}),
-        ("5.0", "bert", {"epoch_num": 1500}, {"epoch": 1500, "epochs": 500}),
-        ("3.1", "stable_diffusion", {"step_num": 30}, {"step": 30}),
-        ("5.0", "stable_diffusion", {"samples_count": 1500}, {"samples": 1500}),
-        ("4.0", "llama2_70b_lora", {"samples_count": 1500}, {"samples": 1500}),
-        ("5.1", "llama31_8b", {"samples_count": 1500}, {"samples": 1500}),
+        ("2.1", "resnet", {"epoch_num": 1.5}, {"first_epoch": 2, "epochs": 0.5}),
+        ("5.0", "bert", {"epoch_num": 1500}, {"first_epoch": 1500, "epochs": 500}),
+        ("3.1", "stable_diffusion", {"step_num": 30}, {"steps_so_far": 30}),
+        ("5.0", "stable_diffusion", {"samples_count": 1500}, {"samples_so_far": 1500}),
+        ("4.0", "llama2_70b_lora", {"samples_count": 1500}, {"samples_so_far": 1500}),
+        ("5.1", "llama31_8b", {"samples_count": 1500}, {"samples_so_far": 1500}),
     ],
 )
 def test_positions_are_said_as_benchmark_and_round_count(
@@ -156,8 +156,8 @@ def test_processes_with_seeds_of_their_own_are_refused(tmp_path: Path) -> None:
 
     with opened(tmp_path / "result_0.txt", ranks=Second()) as rec:
         Session(rec, digits("accuracy", seed=7)).start(None)
-        with pytest.raises(EmitError, match="the processes drew seeds of their own"):
-            Session(rec, digits("accuracy", seed=8)).start(None)
+        with pytest.raises(EmitError, match="process 1 has the seed 8, and process 0 logs 7"):
+            Session(rec, digits("accuracy", seed=8))
 
 
 def test_a_refusal_of_what_a_function_gives_reaches_every_process(tmp_path: Path) -> None:

@@ -29,7 +29,10 @@ except ImportError as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=HUNG)
-    assert (done.stdout, done.stderr) == (f"{title} is not installed: pip install 'mlsub[{name}]'\n", "")
+    assert (done.stdout, done.stderr) == (
+        f"{title} is not installed. Install it from a copy of the source: pip install '.[{name}]'\n",
+        "",
+    )
     # One line, with no second exception above it.
     bare = f"import sys; sys.modules.update(dict.fromkeys({modules})); import mlsub.emit.{name}"
     raised = subprocess.run([sys.executable, "-c", bare], cwd=ROOT, capture_output=True, text=True, timeout=HUNG)

@@ -86,6 +86,13 @@ def keys(answer: Answer) -> Facts:
     return facts
 
 
+def keys_checked(answer: Answer) -> Facts:
+    """What is wrong with the hyperparameters of a file, and what the run has to log besides."""
+    document = answer.document
+    about = values(document, "usage", "round", "division", "benchmark", "keys")
+    return {"about": about, "still_to_log": document["still_to_log"], **finding_facts(document["findings"])}
+
+
 def explained(answer: Answer) -> Facts:
     """That a rule is explained, and which kind it is."""
     kind = "official" if re.search(r"\bofficial\b", answer.stdout) else "review"

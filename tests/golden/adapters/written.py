@@ -57,6 +57,17 @@ def packed(answer: Answer) -> Facts:
     return facts | _checked(document.get("report"))
 
 
+def stands(answer: Answer) -> Facts:
+    """Where a submission stands: its entries, and what is left to do."""
+    document = answer.document
+    names = ("organisation", "usage", "round", "written", "state", "official", "review")
+    facts: Facts = {"about": values(document, *names)}
+    for entry in document["entries"]:
+        told = ("division", "runs", "needed", "official", "rcp", "percent", "minutes")
+        facts[f"entry {entry['entry']}"] = values(entry, *told)
+    return facts | {"tasks": shortened([task["kind"] for task in document["tasks"]])}
+
+
 def merged(answer: Answer) -> Facts:
     """The plan of a merge, its conflicts, and the verdict."""
     document = answer.document
@@ -79,7 +90,7 @@ def repairs(answer: Answer) -> Facts:
     facts: Facts = {"written": answer.document["written"]}
     for plan in answer.document["plans"]:
         root = PurePosixPath(plan["root"]).name
-        facts[f"package {root}"] = [*(values(plan, "before", "after") or ()), len(plan["not_touched"])]
+        facts[f"package {root}"] = [*(values(plan, "before", "after") or ()), len(plan["not_repaired"])]
         for change in plan["changes"]:
             rows = [values(row, "rule", "line", "count") for row in change["repairs"]]
             facts[f"repair {root} {change['path']}"] = [change["renamed_to"], *rows]

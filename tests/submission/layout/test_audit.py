@@ -11,7 +11,19 @@ from tests.submission.layout.listings import ENTRY, audited, listing, places_of,
 
 
 def test_a_complete_package_has_no_finding() -> None:
-    assert told(listing("README.md", "LICENSE", "package_checker.log", "package_checker_params", "summary.csv")) == []
+    assert (
+        told(
+            listing(
+                "README.md",
+                "LICENSE",
+                "package_checker.log",
+                "package_checker_params",
+                "summary.csv",
+                "submission.yaml",
+            )
+        )
+        == []
+    )
 
 
 @pytest.mark.parametrize(

@@ -135,23 +135,28 @@ class VersesRun:
         self._moments = [np.zeros_like(weight) for weight in self._network.weights]
         self._squares = [np.zeros_like(weight) for weight in self._network.weights]
         self._steps = 0
+        batch = parameters.global_batch_size
+        self._every = -(-EVALUATE_EVERY // batch) * batch
         self._order = self._generator.permutation(self.train_samples)
         self._at = 0
 
     def parts(self) -> Iterator[Part]:
         """A fixed number of samples each."""
-        every = -(-EVALUATE_EVERY // self._parameters.global_batch_size) * self._parameters.global_batch_size
+        every = self._every
         epochs = self._parameters.max_epochs
         last = (MAX_EPOCHS if epochs is None else epochs) * self.train_samples
         for samples in range(every, last + 1, every):
             epoch = samples / self.train_samples
             first = int((samples - every) / self.train_samples)
-            yield Part({"epoch": first, "samples": every}, {"epoch": round(epoch, 4), "samples": samples})
+            yield Part(
+                {"first_epoch": first, "samples_so_far": samples - every},
+                {"epoch": round(epoch, 4), "samples": samples},
+            )
 
     def train(self, part: Part) -> None:
         """As many samples as the part has, in batches of random order."""
         size = self._parameters.global_batch_size
-        for _ in range(part.block["samples"] // size):
+        for _ in range(self._every // size):
             if self._at + size > self.train_samples:
                 self._order, self._at = self._generator.permutation(self.train_samples), 0
             batch = self._order[self._at : self._at + size]

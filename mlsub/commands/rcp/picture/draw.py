@@ -16,7 +16,7 @@ import msgspec
 
 from mlsub.commands.rcp.picture.chart import grouped
 from mlsub.io.data import shipped
-from mlsub.io.errors import MlsubError
+from mlsub.io.errors import MlsubError, needs_extra
 from mlsub.io.version import VERSION
 from mlsub.present.chart import Axis, Chart, Series
 
@@ -30,7 +30,6 @@ _LINE, _LEGEND_LINE = 0.15, 0.225
 _INSET = 0.03
 INK, FAINT, TOO_FAST = "#222222", "#666666", "#fbe6d8"
 _FORMATS = ("svg", "png")
-_MISSING = "matplotlib is needed to draw. Install it: pip install 'mlsub[plot]'"
 
 
 class Looks(msgspec.Struct, frozen=True):
@@ -54,7 +53,7 @@ def check_matplotlib() -> None:
     from importlib.util import find_spec
 
     if find_spec("matplotlib") is None:
-        raise MlsubError(_MISSING)
+        raise MlsubError(needs_extra("matplotlib is needed to draw.", "plot"))
 
 
 def draw(chart: Chart, format_: str) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
 import msgspec
@@ -10,10 +10,11 @@ import msgspec
 from mlsub.findings import Blocks, Kind, Severity
 from mlsub.present.document import Block, Cell, Column, Document, Facts, Lines, Table, Text, document
 from mlsub.present.envelope import Answer
+from mlsub.present.results import RuleText
 from mlsub.rounds.names import spans
 from mlsub.rules.catalogue import RuleInfo, catalogue
 from mlsub.rules.demands import Demand, KeyDemands, all_demands
-from mlsub.rules.explain import descriptions, official_files
+from mlsub.rules.explain import descriptions, official_files, rule_ids
 
 _DIVISIONS = {Blocks.NONE: "no division", Blocks.CLOSED: "the Closed division", Blocks.BOTH: "both divisions"}
 _EXPECTED = (Column("expected"), Column("of"))
@@ -92,6 +93,23 @@ def _of_key(rule: str, found: KeyDemands) -> Explanation:
 
 def _logs(demand: Demand) -> Iterator[str]:
     return (f"{usage} {spans(usage, rounds)}: {which}" for usage, which, rounds in demand.places())
+
+
+def rule_texts(rules: Iterable[str]) -> dict[str, RuleText]:
+    """What there is to know of rules, for readers of their findings; a rule of the user's own is left out."""
+    known = rule_ids()
+    return {rule: _rule_text(explanation(rule)) for rule in rules if rule in known}
+
+
+def _rule_text(explained: Explanation) -> RuleText:
+    return RuleText(
+        title=explained.title,
+        why=explained.why,
+        severity=explained.severity,
+        kind=explained.kind,
+        sources=explained.sources,
+        help=explanation_document(explained),
+    )
 
 
 def explanation_document(explained: Explanation) -> Document:

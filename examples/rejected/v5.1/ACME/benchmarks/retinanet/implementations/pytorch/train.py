@@ -1,0 +1,1 @@
+"""The training code of the submission stands here."""

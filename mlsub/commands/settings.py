@@ -1,0 +1,234 @@
+"""Options whose values may come from a settings file or the environment, and the settings of a call.
+
+An option is made one with ``cls=Setting``; its name is that of the setting. A command with such options also has
+``--config`` and ``--isolated``. The command line wins, then ``MLSUB_*``, then the file, then what the option says.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import click
+from click.core import ParameterSource
+
+if TYPE_CHECKING:
+    from mlsub.config.load import Loaded
+    from mlsub.findings import Finding
+    from mlsub.submission.report import Report
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_KEY, _HIDDEN = "mlsub.settings", "mlsub.hidden"
+_TRUE = ("1", "true", "yes", "on")
+
+
+class Given(NamedTuple):
+    """The settings of a call: those of a file if there is one, and whether the environment is listened to.
+
+    ``inside`` is a settings file that was passed over because it lies in a package.
+    """
+
+    loaded: Loaded | None = None
+    environment: bool = True
+    inside: Path | None = None
+
+
+class Setting(click.Option):
+    """An option with a setting of the same name."""
+
+    @property
+    def setting(self) -> str:
+        """The name of the setting."""
+        return next(flag for flag in self.opts if flag.startswith("--"))[2:]
+
+    @property
+    def variable(self) -> str:
+        """The variable of the environment."""
+        return f"MLSUB_{self.setting.upper().replace('-', '_')}"
+
+    def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> tuple[Any, ParameterSource]:
+        """The value, from the command line or the first place behind it that has one this command can use."""
+        value, source = super().consume_value(ctx, opts)
+        if self.setting == "format" and not self.multiple and opts.get("output"):
+            return value, source  # The name of a file says more of its format.
+        if source in (ParameterSource.COMMANDLINE, ParameterSource.PROMPT) or ctx.resilient_parsing:
+            return value, source
+        given = given_of(ctx, opts)
+        if given.environment and (text := os.environ.get(self.variable)):
+            set_ = self._of_environment(ctx, text)
+            if set_ is not None:
+                return set_, ParameterSource.ENVIRONMENT
+        of_file = given.loaded.value(self.setting) if given.loaded else None
+        if of_file is None or not self._takes(of_file):
+            return value, source
+        return self._several(of_file), ParameterSource.DEFAULT_MAP
+
+    def _several(self, value: Any) -> Any:
+        """A value as the option has it: one of several where it may be given more than once."""
+        return (value,) if self.multiple and not isinstance(value, tuple) else value
+
+    def _of_environment(self, ctx: click.Context, text: str) -> Any:
+        """The value of the variable; None where it is one of other commands.
+
+        Raises:
+            click.UsageError: it is no value at all.
+        """
+        value: Any = tuple(filter(None, re.split(r"[,\s]+", text))) if self.multiple else text
+        if self.setting == "format" and not self._takes(text):
+            from mlsub.config.model import formats
+
+            if text in formats():
+                return None
+        try:
+            self.type_cast_value(ctx, value)
+        except click.BadParameter as error:
+            raise click.UsageError(f"{self.variable}: {error.message}", ctx) from error
+        return value
+
+    def _takes(self, value: Any) -> bool:
+        """Whether a format is one of this command; all else is the same for all."""
+        return not isinstance(self.type, click.Choice) or value in self.type.choices
+
+
+def setting(*names: str, **words: Any) -> Callable[[F], F]:
+    """An option with a setting of the same name."""
+    return click.option(*names, cls=Setting, **words)
+
+
+def config_options() -> list[click.Option]:
+    """--config and --isolated."""
+    file = click.Path()
+    return [
+        click.Option(
+            ["--config"],
+            metavar="FILE",
+            type=file,
+            expose_value=False,
+            help="Use the settings in FILE instead of looking for one; see docs/configuration.md.",
+        ),
+        click.Option(
+            ["--isolated"],
+            is_flag=True,
+            expose_value=False,
+            help="Use no settings file and no MLSUB_ variable.",
+        ),
+    ]
+
+
+def current() -> Given:
+    """The settings of the command that runs."""
+    ctx = click.get_current_context(silent=True)
+    given = ctx.meta.get(_KEY) if ctx is not None else None
+    return given if isinstance(given, Given) else Given(environment=False)
+
+
+def on_command_line(*names: str) -> bool:
+    """Whether the command that runs was called with any of these parameters, whatever the settings say."""
+    ctx = click.get_current_context()
+    return any(ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE for name in names)
+
+
+def weighed(reports: list[Report], paths: Sequence[str]) -> list[Report]:
+    """Reports with the waivers and the ignores by path of the settings applied, if there are any."""
+    loaded = current().loaded
+    if loaded is None or not (loaded.written.waivers or loaded.written.per_path_ignores):
+        return reports
+    from datetime import UTC, datetime
+
+    from mlsub.config.weigh import weigh
+
+    return weigh(reports, loaded, paths, datetime.now(UTC).date())
+
+
+def weighed_findings(findings: Sequence[Finding], root: str | Path) -> tuple[Finding, ...]:
+    """Findings of an answer that is not made of reports, with waivers and ignores by path; what is hidden is counted.
+
+    Args:
+        findings: the findings.
+        root: the folder that their paths are relative to.
+    """
+    loaded = current().loaded
+    if loaded is None or not findings:
+        return tuple(findings)
+    from datetime import UTC, datetime
+
+    from mlsub.config.weigh import weigh_findings
+
+    kept = weigh_findings(findings, str(root), loaded, datetime.now(UTC).date())
+    if hidden := len(findings) - len(kept):
+        ctx = click.get_current_context()
+        if _HIDDEN not in ctx.meta:
+            ctx.call_on_close(lambda: _say(ctx, f"hidden: {ctx.meta[_HIDDEN]} by per-path-ignores"))
+        ctx.meta[_HIDDEN] = ctx.meta.get(_HIDDEN, 0) + hidden
+    return kept
+
+
+def given_of(ctx: click.Context, opts: Mapping[str, Any]) -> Given:
+    """The settings of a call, read when first asked for.
+
+    Args:
+        ctx: of the call.
+        opts: what the parser found on the command line.
+
+    Raises:
+        click.UsageError: --config and --isolated.
+        MlsubError: a settings file cannot be used.
+    """
+    if _KEY not in ctx.meta:
+        ctx.meta[_KEY] = given = _read(ctx, opts)
+        _tell(ctx, given)
+    found: Given = ctx.meta[_KEY]
+    return found
+
+
+def _read(ctx: click.Context, opts: Mapping[str, Any]) -> Given:
+    named = opts.get("config")
+    if opts.get("isolated") is True:
+        if isinstance(named, str):
+            raise click.UsageError("--config and --isolated exclude each other.", ctx)
+        return Given(environment=False)
+    if not isinstance(named, str):
+        if os.environ.get("MLSUB_ISOLATED", "").lower() in _TRUE:
+            return Given(environment=False)
+        named = os.environ.get("MLSUB_CONFIG")
+    inside = None
+    file = Path(named) if named else None
+    if file is None:
+        from mlsub.config.find import find_settings
+
+        file, inside = find_settings(_paths(ctx, opts))
+    if file is None:
+        return Given(inside=inside)
+    from mlsub.config.load import load
+
+    return Given(load(file), inside=inside)
+
+
+def _paths(ctx: click.Context, opts: Mapping[str, Any]) -> list[str]:
+    """The paths among the arguments."""
+    words: list[Any] = []
+    for param in ctx.command.params:
+        if isinstance(param, click.Argument) and isinstance(param.type, click.Path) and param.name:
+            value = opts.get(param.name)
+            words += value if isinstance(value, list | tuple) else [value]
+    return [word for word in words if isinstance(word, str) and word != "-"]
+
+
+def _say(ctx: click.Context, message: str) -> None:
+    from mlsub.io.show import plain
+
+    click.echo(plain(f"mlsub {ctx.command.name}: {message}"), err=True)
+
+
+def _tell(ctx: click.Context, given: Given) -> None:
+    """Say which settings are in force, unless the answer does, and which were passed over."""
+    if given.inside is not None:
+        _say(ctx, f"{given.inside} lies in a package and is not used; --config FILE uses it")
+    if given.loaded is not None and not getattr(ctx.command, "shows_settings", False):
+        names = [p.setting for p in ctx.command.params if isinstance(p, Setting) and given.loaded.value(p.setting)]
+        if names:
+            _say(ctx, f"settings of {given.loaded.shown}: {', '.join(names)}")

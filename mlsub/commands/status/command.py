@@ -1,0 +1,61 @@
+"""``mlsub status``: where a submission stands, and what to do next."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from mlsub.commands.asked import Asked, asks
+from mlsub.commands.lazy import Command
+from mlsub.commands.options import Target, output_options
+from mlsub.present.terminal import progress_bar
+
+if TYPE_CHECKING:
+    from mlsub.commands.status.model import Status
+
+
+@click.command("status", cls=Command, example="mlsub status submission.yaml")
+@click.argument("path", default=".", metavar="[PATH]", type=click.Path(path_type=Path))
+@asks(None)
+@click.option(
+    "--package",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Look for the package of a manifest in DIR; otherwise where mlsub pack puts it.",
+)
+@output_options("status")
+def command(asked: Asked, path: Path, package: Path | None, target: Target) -> None:
+    """Show where a submission stands: entries, missing runs, margins, what is left to fill in, and the next command.
+
+    PATH is a manifest, a folder with submission.yaml in it, or a package; it is the current folder unless you name
+    another. Nothing is written. A deadline in the manifest is counted down to in days (UTC).
+
+    Exit status: 0 the package can be sealed, or is; 1 something is left to do; 2 PATH cannot be used.
+    """
+    from mlsub.commands.status.document import document_of
+
+    status = _status(asked, path, package)
+    target.write(status, lambda: document_of(status))
+    sys.exit(status.exit_status)
+
+
+def _status(asked: Asked, path: Path, package: Path | None) -> Status:
+    from datetime import UTC, datetime
+
+    from mlsub.commands.pack.read import read_manifest
+    from mlsub.commands.status.run import manifest_of, status_of_manifest, status_of_package
+
+    today = datetime.now(UTC).date()
+    file = manifest_of(path)
+    if file is None and package is not None:
+        raise click.UsageError(f"--package is for a manifest, and {path} is not one.")
+    if file is not None and (asked.round or asked.usage):
+        raise click.UsageError("--round and --usage are for a package; a manifest names its own.")
+    with progress_bar() as progress:
+        if file is None:
+            return status_of_package(path, asked.settings(progress), today)
+        manifest = read_manifest(file)
+        return status_of_manifest(manifest, package or manifest.usual_out, today, asked.jobs, progress)

@@ -1,0 +1,75 @@
+"""Where a submission stands, as a document whose last line is the next command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mlsub.commands.status.model import EntryStatus, Status, Task
+from mlsub.findings import Verdict
+from mlsub.present.document import Cell, Column, Document, Facts, Items, Span, Table, Text, document, section
+from mlsub.present.verdict import MEANINGS
+from mlsub.rounds import get_round
+
+#: Tasks shown of many; JSON has them all.
+_SHOWN = 12
+_COLUMNS = (
+    Column("entry", when_narrow="keep"),
+    Column("division", leave_out=2),
+    Column("runs", number=True),
+    Column("minutes", number=True, leave_out=1),
+    Column("RCP", when_narrow="keep"),
+    Column("to the limit", number=True),
+    Column("verdict", when_narrow="keep"),
+)
+
+
+def document_of(status: Status) -> Document:
+    """What there is, what is left to do, and the next command."""
+    return document(
+        f"Status of {status.organisation}, {get_round(status.usage, status.round).title}",
+        Facts(tuple(_facts(status))),
+        Table(_COLUMNS, tuple(map(_row, status.entries))),
+        section("Left to do", Items(tuple(_tasks(status.tasks)))),
+        Text(f"{status.why[:1].upper()}{status.why[1:]}."),
+        Text(("Next: ", Span(status.next, "code"))),
+    )
+
+
+def _facts(status: Status) -> Iterator[tuple[str, Cell]]:
+    if status.manifest is not None:
+        yield "manifest", Span(status.manifest, "path")
+    yield "package", (Span(status.package, "path"), "" if status.written else " (not written yet)")
+    if status.official is not None:
+        yield "verdict", Span(status.official, MEANINGS[Verdict(status.official)])
+    if status.review:
+        yield "review", f"{status.review} finding{'s' * (status.review > 1)}, which mlsub check shows"
+    if status.sealed is not None:
+        yield "sealed", Span(status.sealed, "path")
+    if status.deadline is not None and status.days_left is not None:
+        yield "deadline", f"{status.deadline}, {_days(status.days_left)}"
+
+
+def _days(left: int) -> str:
+    if left < 0:
+        return f"{-left} day{'s' * (left < -1)} ago"
+    return f"{left} day{'s' * (left > 1)} left" if left else "today"
+
+
+def _row(entry: EntryStatus) -> tuple[Cell, ...]:
+    official = Span(entry.official, MEANINGS[Verdict(entry.official)]) if entry.official else "-"
+    return (
+        entry.entry,
+        entry.division or "-",
+        f"{entry.runs} of {entry.needed}",
+        "-" if entry.minutes is None else f"{entry.minutes:.2f}",
+        "-" if entry.rcp in (None, "not-required") else str(entry.rcp),
+        "-" if entry.percent is None else f"{entry.percent:+.2f} %",
+        official,
+    )
+
+
+def _tasks(tasks: tuple[Task, ...]) -> Iterator[str]:
+    for task in tasks[:_SHOWN]:
+        yield f"{task.where}: {task.words}"
+    if len(tasks) > _SHOWN:
+        yield f"and {len(tasks) - _SHOWN} more, which --format json lists"

@@ -1,0 +1,136 @@
+"""What is left to do, in the order in which it is done: describe, record, repair, fill in, add code."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from mlsub.commands.pack.folder import UNFILLED
+from mlsub.commands.pack.model import Packing
+from mlsub.commands.pack.plan import Plan
+from mlsub.commands.status.model import EntryStatus, Task
+from mlsub.findings import Finding, Severity
+from mlsub.submission.locate import is_folder
+from mlsub.submission.unfilled import Unfilled, content_of, may_be_unfilled, unfilled_of
+from mlsub.systems.values import is_placeholder
+
+#: What says that runs are missing, which is a task of its own.
+_RUNS = ("package.runs-missing", "package.no-window", "entry.run-count")
+#: Names shown of many.
+_FIELDS = 5
+_UNDESCRIBED = ("tree.system-description-missing", "tree.systems-missing")
+
+
+def tasks_of_plan(plan: Plan, packed: Packing, entries: Sequence[EntryStatus], look: str) -> Iterator[Task]:
+    """What a manifest lacks.
+
+    Args:
+        plan: what is packed.
+        packed: what came of it.
+        entries: with the runs that there are.
+        look: the command that shows what is wrong.
+    """
+    systems = {system.line: system.description for system in plan.manifest.systems}
+    errors = [found for found in plan.findings if found.severity is Severity.ERROR and found.rule not in _RUNS]
+    # A description that says TODO is to be filled in, which is said below.
+    wrong = [f for f in errors if f.rule != "package.division-differs" or not is_placeholder(f.actual)]
+    undescribed = [f for f in wrong if f.rule == "package.source-missing" and systems.get(f.line or 0) is not None]
+    for found in undescribed:
+        where = _near(plan, Path(found.actual or "."))
+        yield Task("description", where, "describe the system", f"mlsub system capture -o {shlex.quote(where)}")
+    for found in (found for found in wrong if found not in undescribed):
+        where = f"{found.path}:{found.line}" if found.line else found.path
+        yield Task("plan", where, f"{found.message} [{found.rule}]", look)
+    sources = {of.entry.name: of.entry.runs for of in plan.runs}
+    for entry in entries:
+        if entry.missing:
+            yield _runs(entry, [_near(plan, Path(run)) for run in sources[entry.entry]], plan.manifest.round.name)
+    incomplete = tuple(f"results/{entry.entry}" for entry in entries if entry.missing)
+    blocking = [found for found in packed.blocking if not (undescribed and found.rule in _UNDESCRIBED)]
+    yield from rejections(blocking, incomplete, look)
+    stopping = [found for found in packed.findings[len(plan.findings) :] if found.severity is Severity.ERROR]
+    yield from (Task("plan", found.path, f"{found.message} [{found.rule}]", look) for found in stopping)
+    yield from fill_in(_unfilled(plan))
+    if packed.templates:
+        count = len(packed.templates)
+        words = f"{count} file{'s' * (count > 1)} beside the code {'are' if count > 1 else 'is'} missing"
+        where = _near(plan, Path(os.path.commonpath([Path(file).parent for file in packed.templates])))
+        yield Task("template", where, words, f"{look} --scaffold --write")
+    for found in plan.findings:
+        if found.rule == "package.code-missing":
+            where = _near(plan, Path(found.actual or "."))
+            yield Task("code", where, "put the code there", look)
+
+
+def _near(plan: Plan, path: Path) -> str:
+    """A path as somebody beside the manifest writes it, where it lies there."""
+    folder = plan.manifest.folder
+    return str(plan.manifest.file.parent / path.relative_to(folder)) if path.is_relative_to(folder) else str(path)
+
+
+def _runs(entry: EntryStatus, sources: Sequence[str], round_: str) -> Task:
+    count = f"{entry.missing} more run{'s' * (entry.missing > 1)}" if entry.runs else f"{entry.missing} runs"
+    folder = next((source for source in sources if is_folder(Path(source))), None)
+    command = f"mlsub watch {shlex.quote(folder)}" if folder else None
+    keys = f"mlsub rules keys {entry.entry.rpartition('/')[2]} --round {round_}"
+    where = folder or sources[0] if len(sources) == 1 else entry.entry
+    return Task("runs", where, f"record {count} of {entry.entry} ({entry.runs} of {entry.needed})", command or keys)
+
+
+def rejections(blocking: Iterable[Finding], incomplete: Sequence[str], look: str) -> Iterator[Task]:
+    """What rejects a package, each rule once; that runs are missing is no news."""
+    kept = [f for f in blocking if not (f.rule in _RUNS and f.path in incomplete)]
+    counts = Counter(found.rule for found in kept)
+    for rule, count in counts.items():
+        first = next(found for found in kept if found.rule == rule)
+        places = f" ({count} places)" if count > 1 else ""
+        yield Task("rejected", first.path, f"{first.message} [{rule}]{places}", look)
+
+
+def _unfilled(plan: Plan) -> Iterator[Unfilled]:
+    """What is not filled in among the sources; a description that pack makes is filled in in the manifest."""
+    manifest = str(plan.manifest.file)
+    files = [
+        (item.to, manifest, item.content)
+        if item.source is None
+        else (item.to, _near(plan, item.source), content_of(item.source))
+        for item in plan.items
+        if may_be_unfilled(item.to) and item.link is None
+    ]
+    templates = dict.fromkeys(_near(plan, Path(left.path)) for left in plan.left_out if left.why == UNFILLED)
+    yield from unfilled_of((to, path, content or b"") for to, path, content in files)
+    yield from (Unfilled(path, template=True) for path in templates)
+
+
+def fill_in(unfilled: Iterable[Unfilled], root: Path | None = None) -> Iterator[Task]:
+    """Descriptions and files that somebody began, one by one, and then templates by their folders.
+
+    Args:
+        unfilled: what is left.
+        root: the folder that its paths are relative to, None for the current one.
+    """
+    folders: dict[str, list[str]] = {}
+    for each in unfilled:
+        if each.template:
+            folders.setdefault(os.path.dirname(each.path), []).append(each.path)  # noqa: PTH120  (text for people)
+            continue
+        more = [f"and {len(each.fields) - _FIELDS} more"] if len(each.fields) > _FIELDS else []
+        where = _shell(root, each.path)
+        check = f"mlsub system check {where}" if f"{os.sep}systems{os.sep}" in f"{os.sep}{each.path}" else _edit(where)
+        yield Task("fill-in", each.path, f"fill in {', '.join([*each.fields[:_FIELDS], *more])}", check)
+    for folder, paths in folders.items():
+        names = ", ".join(Path(path).name for path in paths[:_FIELDS])
+        more = [f" and {len(paths) - _FIELDS} more"] if len(paths) > _FIELDS else []
+        words = f"fill in {len(paths)} template{'s' * (len(paths) > 1)}: {''.join([names, *more])}"
+        yield Task("fill-in", folder, words, _edit(_shell(root, paths[0])))
+
+
+def _shell(root: Path | None, path: str) -> str:
+    return shlex.quote(str(root / path) if root is not None else path)
+
+
+def _edit(where: str) -> str:
+    return f"${{EDITOR:-vi}} {where}"

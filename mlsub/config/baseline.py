@@ -1,0 +1,144 @@
+"""The baseline: findings that are known, so that only new ones count. Other line numbers do not make a finding new."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from msgspec.structs import replace
+
+from mlsub.config.load import UNWAIVABLE
+from mlsub.config.paths import seen_from
+from mlsub.findings import Finding, Suppression
+from mlsub.io.errors import MlsubError, reason_of
+from mlsub.submission.report import Report
+
+#: A baseline of every published package is a tenth of that.
+_MAX_BYTES = 64 << 20
+_VERSION = 1
+_TITLE = "Known findings for mlsub check --baseline"
+
+
+class Known(msgspec.Struct, frozen=True, order=True, forbid_unknown_fields=True):
+    """A finding that is known, so many times in one file.
+
+    ``path`` is relative to the folder of the baseline. Rule, path, message, and what was expected and found are what
+    makes a finding the same; its line is not.
+    """
+
+    path: str
+    rule: str
+    message: str
+    expected: str = ""
+    found: str = ""
+    count: Annotated[int, msgspec.Meta(ge=1)] = 1
+
+
+class Baseline(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The file."""
+
+    title: str = _TITLE
+    baseline: int = _VERSION
+    findings: tuple[Known, ...]
+
+    def content(self) -> bytes:
+        """The file, a line each for what makes a finding the same, so that changes are easy to read."""
+        made: Any = msgspec.to_builtins(self)
+        return json.dumps(made, indent=1).encode("ascii") + b"\n"
+
+
+def read_baseline(file: Path) -> Baseline:
+    """The baseline in a file.
+
+    Raises:
+        MlsubError: it cannot be read, or is not a baseline.
+    """
+    try:
+        if not stat.S_ISREG(file.stat().st_mode):
+            raise MlsubError(f"{file}: not a baseline: not a regular file")
+        if file.stat().st_size > _MAX_BYTES:
+            raise MlsubError(f"{file}: not a baseline: larger than {_MAX_BYTES >> 20} MiB")
+        read = msgspec.json.decode(file.read_bytes(), type=Baseline)
+    except FileNotFoundError:
+        raise MlsubError(f"There is no baseline {file}. Write it with --write-baseline.") from None
+    except (OSError, ValueError, RecursionError, msgspec.MsgspecError) as error:
+        raise MlsubError(f"{file}: not a baseline: {reason_of(error)}. Write it with --write-baseline.") from error
+    if read.baseline != _VERSION:
+        raise MlsubError(f"{file}: a baseline of version {read.baseline}, expected {_VERSION}. Update mlsub.")
+    return read
+
+
+def baseline_of(reports: Sequence[Report], file: Path, paths: Sequence[str], old: Baseline | None = None) -> Baseline:
+    """A baseline of all findings of reports that are not waived.
+
+    Args:
+        reports: what was checked.
+        file: the baseline.
+        paths: what was asked for; what an old baseline has of other places stays.
+        old: the baseline that is there.
+    """
+    folder = _folder(file)
+    found = Counter(
+        _known(finding, report, folder)
+        for report in reports
+        for finding in report.findings
+        if not finding.rule.startswith(UNWAIVABLE) and (finding.suppressed is None or finding.suppressed.by != "waiver")
+    )
+    here = _asked(paths, folder)
+    kept = [known for known in (old.findings if old else ()) if not _below(known.path, here)]
+    return Baseline(findings=tuple(sorted([*kept, *(replace(one, count=count) for one, count in found.items())])))
+
+
+def suppress(
+    reports: Sequence[Report], baseline: Baseline, file: Path, paths: Sequence[str]
+) -> tuple[list[Report], int]:
+    """Reports with the findings marked that a baseline has, and how many of those it has for the paths are gone.
+
+    Of several equal findings in one file, as many are known as the baseline counts.
+    """
+    folder = _folder(file)
+    left = Counter({replace(one, count=1): one.count for one in baseline.findings})
+    says = Suppression(by="baseline", reason="known before", source=str(file))
+
+    def marked(finding: Finding, report: Report) -> Finding:
+        if finding.suppressed is not None or finding.rule.startswith(UNWAIVABLE):
+            return finding
+        known = _known(finding, report, folder)
+        if left[known] <= 0:
+            return finding
+        left[known] -= 1
+        return replace(finding, suppressed=says)
+
+    done = [replace(one, findings=tuple(marked(finding, one) for finding in one.findings)) for one in reports]
+    here = _asked(paths, folder)
+    return done, sum(count for known, count in left.items() if count > 0 and _below(known.path, here))
+
+
+def _folder(file: Path) -> str:
+    return os.path.dirname(os.path.abspath(file))  # noqa: PTH100, PTH120
+
+
+def _asked(paths: Sequence[str], folder: str) -> tuple[str, ...]:
+    """The paths that were asked for, as the baseline sees them."""
+    return tuple(seen_from(folder, os.path.abspath(path), ".") for path in paths)  # noqa: PTH100
+
+
+def _below(place: str, folders: Sequence[str]) -> bool:
+    return any(folder in (".", place) or place.startswith(f"{folder}/") for folder in folders)
+
+
+def _known(finding: Finding, report: Report, folder: str) -> Known:
+    path = _text(seen_from(folder, report.root, finding.path))
+    expected, found = _text(finding.expected or ""), _text(finding.actual or "")
+    return Known(path, finding.rule, _text(finding.message), expected, found)
+
+
+def _text(text: str) -> str:
+    """Text that JSON has; names of files may hold bytes that are none."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -1,0 +1,90 @@
+"""A settings file as people write it; its types are its schema. A word that is None was left out."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated, Any, Literal, get_args
+
+import msgspec
+
+from mlsub.io.documents import Form
+
+_MOST = 1000
+_Rule = Annotated[str, msgspec.Meta(min_length=1, max_length=200, description="The id of a rule, or how ids begin.")]
+_Rules = Annotated[tuple[_Rule, ...], msgspec.Meta(max_length=_MOST)]
+_Text = Annotated[str, msgspec.Meta(max_length=2000)]
+_File = Annotated[str, msgspec.Meta(min_length=1, max_length=4096)]
+_Format = Literal["text", "json", "markdown", "html", "sarif", "junit", "github", "gitlab"]
+#: A folder or file below the folder of the settings file.
+_Pattern = Annotated[str, msgspec.Meta(min_length=1, max_length=1024)]
+
+
+def _said(text: str) -> msgspec.Meta:
+    return msgspec.Meta(description=text)
+
+
+class WrittenWaiver(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A finding that somebody has accepted, and why; it no longer counts, and the official verdict stays."""
+
+    rule: Annotated[str, msgspec.Meta(min_length=1, max_length=200, description="The id of the rule, in full.")]
+    path: Annotated[
+        _Pattern,
+        _said("The file or folder, relative to the settings file; * and ** as in shells. A folder is all in it."),
+    ]
+    reason: Annotated[_Text | None, _said("Why. A waiver without a reason is itself a finding.")] = None
+    until: Annotated[date | None, _said("Its last day; after it the waiver is itself a finding.")] = None
+
+
+class WrittenSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab"):
+    """Settings of mlsub: each has the name of its option, and the option on the command line wins."""
+
+    round: Annotated[_Text | None, _said('The round, such as "5.1".')] = None
+    usage: Annotated[Literal["training", "hpc", "rehearsal"] | None, _said("training, hpc or rehearsal.")] = None
+    rules: Annotated[_File | None, _said("A file with rules of your own; see docs/overlay.md.")] = None
+    select: Annotated[_Rules, _said("Show only findings of these rules or prefixes.")] = ()
+    ignore: Annotated[_Rules, _said("Hide findings of these rules or prefixes.")] = ()
+    per_path_ignores: Annotated[
+        dict[_Pattern, _Rules],
+        msgspec.Meta(
+            max_length=_MOST,
+            description="By file or folder, relative to the settings file: hide findings of these rules or prefixes.",
+        ),
+    ] = {}
+    strict: Annotated[bool | None, _said("Exit with 1 if there are review findings.")] = None
+    format: Annotated[_Format | None, _said("The output format, of the commands that have it.")] = None
+    jobs: Annotated[Annotated[int, msgspec.Meta(ge=1, le=4096)] | None, _said("Read logs with so many processes.")] = (
+        None
+    )
+    rcp: Annotated[_File | None, _said("A file of reference points, for the benchmark that it names.")] = None
+    rcp_points: Annotated[
+        Literal["final", "deadline"] | None, _said("All reference points of the round, or those of its deadline.")
+    ] = None
+    rcp_bert_train_samples: Annotated[
+        bool | None, _said("Count the convergence of BERT by train_samples instead of epoch_num.")
+    ] = None
+    baseline: Annotated[_File | None, _said("The baseline: findings that are known and do not count.")] = None
+    waivers: Annotated[
+        tuple[WrittenWaiver, ...], msgspec.Meta(max_length=_MOST, description="Findings that somebody has accepted.")
+    ] = ()
+
+
+#: Settings whose value is a path, relative to the settings file.
+FILES = ("rules", "rcp", "baseline")
+#: The table that holds the settings in pyproject.toml.
+TABLE = ("tool", "mlsub")
+FORM = Form(WrittenSettings, "settings files", "Settings of mlsub: mlsub.toml, or [tool.mlsub] in pyproject.toml")
+
+
+def names() -> tuple[str, ...]:
+    """Every setting, as it is written."""
+    return tuple(field.encode_name for field in msgspec.structs.fields(WrittenSettings))
+
+
+def formats() -> tuple[str, ...]:
+    """The formats that the setting knows; a command takes those that it has."""
+    return get_args(_Format)
+
+
+def config_schema() -> dict[str, Any]:
+    """The JSON Schema of ``mlsub.toml``, for editors."""
+    return FORM.schema()

@@ -1,0 +1,252 @@
+"""What the rules have against the hyperparameters of a run that is still to come: all of it at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from mlsub.divisions import CLOSED, DIVISIONS, division_of
+from mlsub.findings import Finding
+from mlsub.io.show import show
+from mlsub.judge.rules import LogRules
+from mlsub.log.event import Event
+from mlsub.rounds import Round
+from mlsub.rules.aspects.base import Flaw
+from mlsub.rules.aspects.content import Metadata, Value
+from mlsub.rules.aspects.count import AnyOf, Count
+from mlsub.rules.catalogue import finding
+from mlsub.rules.load import rules_for
+from mlsub.rules.model import KeyRule
+from mlsub.rules.steps import PLACE, before_run, step_of
+
+#: What a run logs before the clock beside its hyperparameters, once it knows it.
+ELSEWHERE = frozenset(("seed", "train_samples", "eval_samples"))
+_EDGES = frozenset(("init_start", "init_stop"))
+#: Names as alike as this mean one key: momentum is opt_momentum, learning_rate is opt_base_learning_rate.
+_ALIKE = 0.7
+#: Bounds for a hostile file: keys that are compared with those of the rules or reported as unknown, and their length.
+_MOST, _LONGEST = 200, 80
+
+
+class Given(msgspec.Struct, frozen=True):
+    """A hyperparameter: ``line`` of the file that has it, None without one.
+
+    ``meant`` is how to write the number that a file has as text; None where it has none.
+    """
+
+    key: str
+    value: Any
+    line: int | None = None
+    meant: str | None = None
+
+
+class Preflight(msgspec.Struct, frozen=True):
+    """What is wrong, and which keys the run has to log besides before its clock starts."""
+
+    findings: tuple[Finding, ...]
+    still_to_log: tuple[str, ...]
+
+
+def preflight(
+    round_: Round,
+    division: str,
+    benchmark: str,
+    given: Sequence[Given],
+    path: str,
+    stated: Mapping[str, Any] | None = None,
+) -> Preflight:
+    """All that is certain of a run with these hyperparameters, in the order of the file, and then what it lacks.
+
+    A misspelled key is reported as the missing key that it stands for, and its value is checked as that key's.
+
+    Args:
+        round_: whose rules hold.
+        division: ``closed`` or ``open``.
+        benchmark: one of the round.
+        given: the hyperparameters, each key once.
+        path: what findings call the file.
+        stated: what the run logs besides, whatever is given.
+    """
+    stated = {"submission_benchmark": benchmark, "submission_division": division, **(stated or {})}
+    trial = _Trial(round_, division, benchmark, path, stated)
+    usable = [one for one in given if before_run(one.key) and one.key not in _EDGES]
+    names = {one.key: one.key for one in usable if one.key in trial.known}
+    slips: list[Finding] = []
+    while True:
+        named = {names[one.key]: one for one in usable if one.key in names}
+        unknown = [one for one in usable if one.key not in names]
+        judged = trial.judge(named)
+        missing = {key: one for one in judged if (key := _missing(one)) and key not in named}
+        meant = _meant(unknown, missing)
+        if not meant:
+            break
+        # A key that is understood may bring demands of its own: those of an optimizer, by its name.
+        slips += [_slip(missing[key], key, one) for key, one in meant.items()]
+        names.update({one.key: key for key, one in meant.items()})
+    found = [
+        *trial.contradicted(named),
+        *slips,
+        *(_as_given(one, named) for one in judged),
+        *_numbers_as_text(named, {one.rule for one in judged}, path),
+        *_out_of_place(given, path),
+        *_unknown(unknown, trial.known - named.keys() - stated.keys(), path),
+    ]
+    logged = named.keys() | stated.keys()
+    return Preflight(
+        tuple(sorted(found, key=lambda one: (one.line is None, one.line or 0))),
+        tuple(key for key in trial.required if key not in logged and not _is_hyperparameter(key)),
+    )
+
+
+def with_slips(found: Sequence[Finding], unknown: Sequence[Given]) -> list[Finding]:
+    """Findings, those of missing keys with the unknown key that stands for each, where one does."""
+    missing = {key: one for one in found if (key := _missing(one))}
+    meant = _meant(unknown, missing)
+    return [_slip(one, key, meant[key]) if (key := _missing(one)) in meant else one for one in found]
+
+
+def known_keys(round_: Round, benchmark: str) -> frozenset[str]:
+    """The keys that the rules of a benchmark name: what one division demands is a key in the other one too."""
+    return ELSEWHERE.union(rule.key for name in DIVISIONS for rule, _ in _rules(round_, name, benchmark))
+
+
+class _Trial:
+    """A log without a run: the rules are asked what they have against its beginning."""
+
+    def __init__(self, round_: Round, division: str, benchmark: str, path: str, stated: Mapping[str, Any]) -> None:
+        self._of = (round_, division_of(division), benchmark)
+        self._path, self._stated = path, stated
+        every = list(_rules(round_, division, benchmark))
+        required = {rule.key for rule, always in every if always and rule.occurs.least and before_run(rule.key)}
+        if division == CLOSED.name and round_.seeds == "required":
+            required.add("seed")
+        self.known = known_keys(round_, benchmark)
+        self.required = sorted(required, key=lambda key: (PLACE.get(key, len(PLACE)), key))
+
+    def judge(self, named: Mapping[str, Given]) -> list[Finding]:
+        """What the official rules and the user's own have against a log that begins with these hyperparameters.
+
+        The line of a finding is the position of a hyperparameter in ``named``.
+        """
+        rules = LogRules(*self._of)
+        for key, value in self._stated.items():
+            rules.add(Event(time_ms=0.0, key=key, value=value, metadata={}))
+        for place, (key, one) in enumerate(named.items()):
+            if key not in self._stated:
+                rules.add(Event(time_ms=0.0, key=key, value=one.value, metadata={}, line=place))
+
+        def passing(rule: KeyRule, flaw: Flaw) -> bool:
+            comes = rule.key not in named and not _is_hyperparameter(rule.key)
+            return comes or flaw.aspect in (AnyOf.name, Metadata.name)
+
+        return list(rules.findings(self._path, frozenset(), cut_off=False, passing=passing))
+
+    def contradicted(self, named: Mapping[str, Given]) -> Iterator[Finding]:
+        """What is given otherwise than the run states it."""
+        for key, value in self._stated.items():
+            if key in named and named[key].value != value:
+                yield finding(
+                    "preflight.cannot-log",
+                    self._path,
+                    f"{key} is stated as something else by the run itself",
+                    line=named[key].line,
+                    expected=show(value),
+                    actual=show(named[key].value),
+                )
+
+
+def _rules(round_: Round, division: str, benchmark: str) -> Iterator[tuple[KeyRule, bool]]:
+    """The official rules and the user's own, and whether each holds whatever a log states."""
+    for house in (False, True) if round_.overlay else (False,):
+        rules = rules_for(round_.usage, round_.name, division, benchmark, round_.overlay, house=house)
+        yield from ((rule, True) for rule in rules.rules)
+        yield from ((rule, False) for variant in rules.variants for rule in variant.rules)
+
+
+def _is_hyperparameter(key: str) -> bool:
+    return step_of(key) == "hyperparameters" and key not in ELSEWHERE
+
+
+def _missing(found: Finding) -> str:
+    """The key that a finding says is missing; empty for other findings."""
+    key, _, aspect = found.rule.partition(".")[2].rpartition(".")
+    return key if aspect == Count.name else ""
+
+
+def _meant(unknown: Sequence[Given], missing: Mapping[str, Finding]) -> dict[str, Given]:
+    """The missing keys that unknown ones stand for, the most alike first."""
+    pairs = [(_alike(one.key, key), key, one) for one in unknown[:_MOST] for key in missing]
+    found: dict[str, Given] = {}
+    taken: set[str] = set()
+    for alike, key, one in sorted(pairs, key=lambda pair: -pair[0]):
+        if alike >= _ALIKE and key not in found and one.key not in taken:
+            found[key] = one
+            taken.add(one.key)
+    return found
+
+
+def _alike(given: str, key: str) -> float:
+    return SequenceMatcher(None, given[:_LONGEST].lower().replace("-", "_"), key).ratio()
+
+
+def _slip(missing: Finding, key: str, one: Given) -> Finding:
+    """That a key is missing, with the one that stands for it."""
+    return replace(missing, line=one.line, actual=show(one.key), fix=f"Did you mean {key}? Rename the key.")
+
+
+def _as_given(found: Finding, named: Mapping[str, Given]) -> Finding:
+    """A finding with the line of the file, and what to do about a number that is text."""
+    if found.line is None:
+        return found
+    one = list(named.values())[found.line]
+    fix = _as_number(one) if found.rule.endswith(f".{Value.name}") else None
+    return replace(found, line=one.line, fix=fix or found.fix)
+
+
+def _numbers_as_text(named: Mapping[str, Given], found: set[str], path: str) -> Iterator[Finding]:
+    """Numbers that are text where no rule looks at the value."""
+    for key, one in named.items():
+        fix = _as_number(one) if _is_hyperparameter(key) else None
+        if fix is not None and not any(f"{kind}.{key}.{Value.name}" in found for kind in ("key", "house")):
+            message = f"{key} is a number given as text"
+            yield finding("preflight.number-as-text", path, message, line=one.line, actual=show(one.value), fix=fix)
+
+
+def _as_number(one: Given) -> str | None:
+    """How to write a number that is text; None for anything else."""
+    text = one.value
+    try:
+        number = isinstance(text, str) and float(text) is not None
+    except ValueError:
+        number = False
+    if not number:
+        return None
+    shown = text[:_LONGEST]
+    return f"YAML reads {shown} as text; write {one.meant}." if one.meant else f"Write it as a number: {shown}"
+
+
+def _out_of_place(given: Sequence[Given], path: str) -> Iterator[Finding]:
+    """Keys that a run logs when it comes to them."""
+    for one in given:
+        if one.key in _EDGES or not before_run(one.key):
+            message = f"{one.key} is not a hyperparameter: a run logs it when it comes to that point"
+            yield finding("preflight.cannot-log", path, message, line=one.line, actual=show(one.key))
+
+
+def _unknown(unknown: Sequence[Given], known: frozenset[str], path: str) -> Iterator[Finding]:
+    """Keys that no rule names, with the optional key that each may stand for."""
+    optional = [key for key in known if before_run(key) and key not in _EDGES]
+    for one in unknown[:_MOST]:
+        alike, key = max(((_alike(one.key, key), key) for key in optional), default=(0.0, ""))
+        if alike >= _ALIKE:
+            fix = f"Did you mean {key}?"
+            yield finding("preflight.misspelled", path, line=one.line, actual=show(one.key), expected=key, fix=fix)
+        else:
+            yield finding("preflight.unknown-key", path, line=one.line, actual=show(one.key))
+    if len(unknown) > _MOST:
+        rest = unknown[_MOST:]
+        yield finding("preflight.unknown-key", path, line=rest[0].line, actual=f"{len(rest)} keys from here on")

@@ -1,0 +1,166 @@
+"""Where a defect is, in few lines: ``result_{0..3,5}.txt:7`` stands for line 7 of five files, and for nothing else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from mlsub.findings import Finding
+from mlsub.present.document import Span
+
+#: Files in one row, and lines of a file; what is left out is counted.
+MAX_FILES, MAX_LINES = 20, 10
+#: What was found stands behind each file up to this length; where it is longer, each has a row of its own.
+_SHORT = 30
+#: A number in a name, short enough to count with.
+_NUMBER = re.compile(r"(?<![0-9])[0-9]{1,9}(?![0-9])")
+#: Numbers of one name that are tried, the last first.
+_TRIED = 4
+#: Folders deeper than this are not compared part by part.
+_DEEPEST = 16
+#: Signs of the notation itself: what holds one is never part of a pattern.
+_NOTATION = frozenset("{},")
+
+#: Its name, what was found there, and whether the file as a whole is meant.
+_File = tuple[str, str | None, bool]
+#: The lines and the found value that all files of an item have in common.
+_Mark = tuple[tuple[int | None, ...], str | None]
+
+
+class Row(NamedTuple):
+    """One line of places: how many findings it stands for, and how many of them it does not show."""
+
+    words: tuple[str | Span, ...]
+    findings: int
+    left_out: int
+
+
+class _Item(NamedTuple):
+    """Files of a folder that have a mark in common, as one pattern."""
+
+    pattern: str
+    mark: _Mark
+    files: int
+
+
+def rows(findings: Iterable[Finding], *, own: bool, whole: bool = False) -> Iterator[Row]:
+    """Where findings are: a row a folder, or one for folders that have all in common but one part of their names.
+
+    Args:
+        findings: the same defect in all its places.
+        own: say of each place what was found there.
+        whole: leave nothing out.
+    """
+    known = [(*_split(finding.path), finding.line, finding.actual if own else None) for finding in findings]
+    short = all(len(found or "") <= _SHORT and not set(found or "") & set(",()") for *_, found in known)
+    folders: dict[tuple[str, str | None], dict[_File, dict[int | None, None]]] = {}
+    for folder, name, line, found in known:
+        files = folders.setdefault((folder, None if short else found), {})
+        files.setdefault((name, found if short else None, line is None), {})[line] = None
+    alike: dict[tuple[tuple[_Item, ...], str | None], list[str]] = {}
+    for (folder, found), files in folders.items():
+        alike.setdefault((_items(files), found), []).append(folder)
+    for (items, found), names in alike.items():
+        for pattern, count in _folders(names):
+            yield _row(pattern, count, items, found, whole=whole)
+
+
+def _split(path: str) -> tuple[str, str]:
+    folder, _, name = path.rpartition("/")
+    return folder, name
+
+
+def _items(files: Mapping[_File, Iterable[int | None]]) -> tuple[_Item, ...]:
+    """The files of a folder, those with the same lines and the same found value together."""
+    marks: dict[_Mark, list[str]] = {}
+    for (name, found, _), lines in files.items():
+        marks.setdefault((tuple(sorted(lines, key=lambda line: line or 0)), found), []).append(name)
+    return tuple(_Item(pattern, mark, count) for mark, names in marks.items() for pattern, count in patterns(names))
+
+
+def _row(folder: str, folders: int, items: Sequence[_Item], found: str | None, *, whole: bool) -> Row:
+    most_files, most_lines = (None, None) if whole else (MAX_FILES, MAX_LINES)
+    words: list[str | Span] = []
+    alone = len(items) == 1
+    if folder:
+        words += [Span(f"{folder}/", "path")] if alone else [Span(folder, "path"), ": "]
+    shown = items[:most_files]
+    for number, item in enumerate(shown):
+        lines, each = item.mark
+        words += [", "] if number else []
+        words.append(Span(item.pattern + _lines(lines[:most_lines]), "path"))
+        words += [f" ({each})"] if each is not None else []
+    words += [f" ({'' if alone else 'each: '}{found})"] if found is not None else []
+    findings = sum(item.files * len(item.mark[0]) for item in items)
+    seen = sum(item.files * len(item.mark[0][:most_lines]) for item in shown)
+    return Row(_joined(words), folders * findings, folders * (findings - seen))
+
+
+def _joined(words: Sequence[str | Span]) -> tuple[str | Span, ...]:
+    """A folder and its only file are one path."""
+    match words:
+        case [Span(folder, "path"), Span(name, "path"), *rest]:
+            return (Span(folder + name, "path"), *rest)
+    return tuple(words)
+
+
+def _lines(lines: Sequence[int | None]) -> str:
+    known = [str(line) for line in lines if line is not None]
+    return f":{','.join(known)}" if known else ""
+
+
+def patterns(names: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """Names as patterns, each with the number of names that it stands for.
+
+    Names that differ in one number alone are one pattern, such as ``result_{0..3,5}.txt``. Numbers with leading zeros
+    count on with them: ``{08..11}`` is 08, 09, 10 and 11.
+    """
+    alike: dict[tuple[str, str], dict[str, str]] = {}
+    for name in names:
+        if not _NOTATION & set(name):
+            for number in list(_NUMBER.finditer(name))[-_TRIED:]:
+                alike.setdefault((name[: number.start()], name[number.end() :]), {})[number[0]] = name
+    pattern_of: dict[str, tuple[str, int]] = {}
+    for (begin, end), numbers in sorted(alike.items(), key=lambda one: -len(one[1])):
+        free = {number: name for number, name in numbers.items() if name not in pattern_of}
+        if len(free) > 1:
+            pattern_of.update(dict.fromkeys(free.values(), (f"{begin}{{{_numbers(free)}}}{end}", len(free))))
+    yield from dict.fromkeys(pattern_of.get(name, (_alone(name), 1)) for name in names)
+
+
+def _alone(name: str) -> str:
+    """A name as it is; one that could be read as a pattern stands in quotes."""
+    return f'"{name}"' if {"{", "}"} & set(name) else name
+
+
+def _numbers(numbers: Iterable[str]) -> str:
+    """Numbers in order, three or more that follow each other as ``first..last``."""
+    runs: list[list[str]] = []
+    for number in sorted(numbers, key=lambda text: (int(text), len(text))):
+        if runs and str(int(runs[-1][-1]) + 1).zfill(len(runs[-1][-1])) == number:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ",".join(f"{run[0]}..{run[-1]}" if len(run) > 2 else ",".join(run) for run in runs)
+
+
+def _folders(folders: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """Folders as patterns, each with the number of folders; folders that differ in one part of their path are one."""
+    left = dict.fromkeys(folders)
+    alike: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
+    for folder in filter(None, folders) if len(folders) > 1 else ():
+        parts = tuple(folder.split("/"))
+        for at in range(len(parts)) if len(parts) <= _DEEPEST and not _NOTATION & set(folder) else ():
+            alike.setdefault((parts[:at], parts[at + 1 :]), []).append(folder)
+    for (begin, end), members in sorted(alike.items(), key=lambda one: -len(one[1])):
+        free = [folder for folder in members if folder in left]
+        if len(free) > 1:
+            names = [folder.split("/")[len(begin)] for folder in free]
+            found = [pattern for pattern, _ in patterns(names)]
+            part = found[0] if len(found) == 1 else f"{{{','.join(found)}}}"
+            yield "/".join((*begin, part, *end)), len(free)
+            for folder in free:
+                del left[folder]
+    for folder in left:
+        yield "/".join(map(_alone, folder.split("/"))), 1

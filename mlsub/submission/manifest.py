@@ -1,0 +1,83 @@
+"""The manifest in or near a package, as far as it says which round the package is; see :mod:`mlsub.commands.pack`."""
+
+from __future__ import annotations
+
+import re
+import stat
+from collections.abc import Collection, Iterable
+from functools import lru_cache
+from pathlib import Path
+
+import msgspec
+
+from mlsub.io.yamlfile import MAX_BYTES
+from mlsub.rounds import known_rounds, normalise_round
+
+#: The name that a manifest has unless its author chose another.
+MANIFEST = "submission.yaml"
+_KEY = re.compile(r"^(organisation|usage|round|deadline|systems|entries):[ \t]*(.{0,300})", re.MULTILINE)
+#: So many folders above a package are looked into.
+_ABOVE = 4
+
+
+class Named(msgspec.Struct, frozen=True):
+    """A manifest, whose package it is and of which round; ``deadline`` is a day as it is written."""
+
+    file: Path
+    organisation: str
+    usage: str
+    round: str
+    deadline: str | None = None
+
+
+def nearest(folders: Iterable[Path], organisations: Collection[str] = ()) -> Named | None:
+    """The manifest that lies in the first of some folders that has one.
+
+    It is called submission.yaml, or like an organisation (``ACME.yaml``); what is not a manifest is passed over.
+
+    Args:
+        folders: where to look, the nearest first.
+        organisations: it has to be of one of these; empty for any.
+    """
+    stems = [Path(MANIFEST).stem, *organisations, *(name.lower() for name in organisations)]
+    names = dict.fromkeys(f"{stem}{ending}" for stem in stems[:9] for ending in (".yaml", ".yml"))
+    for folder in list(folders)[: _ABOVE + 1]:
+        for file in (folder / name for name in names):
+            found = manifest_at(file)
+            if found is not None and (not organisations or found.organisation in organisations):
+                return found
+    return None
+
+
+def manifest_at(file: Path) -> Named | None:
+    """What a file says as a manifest; None where there is none that can be read.
+
+    Only the lines of the first level are looked at, so that neither a long manifest nor a hostile file takes time; who
+    uses the manifest reads it as a whole.
+    """
+    try:
+        status = file.stat()
+        # Reading from a pipe may never end.
+        if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_BYTES:
+            return None
+        return _read(file, status.st_mtime_ns, status.st_size)
+    except (OSError, ValueError):
+        return None
+
+
+@lru_cache(maxsize=16)
+def _read(file: Path, _changed: int, _size: int) -> Named | None:
+    """The manifest as it is since it was changed last: many runs of one package ask for it."""
+    found = {key: _scalar(value) for key, value in _KEY.findall(file.read_text("utf-8-sig"))}
+    usage, name = found.get("usage") or "training", normalise_round(found.get("round", ""))
+    if not found.get("organisation") or name not in known_rounds(usage) or not found.keys() >= {"systems", "entries"}:
+        return None
+    return Named(file, found["organisation"], usage, str(name), found.get("deadline"))
+
+
+def _scalar(value: str) -> str:
+    """A value of one line, without its quotes or the comment behind it."""
+    quote = value[:1]
+    if quote in ("'", '"') and quote in value[1:]:
+        return value[1 : value.index(quote, 1)]
+    return re.split(r"(?:^|\s)#", value, maxsplit=1)[0].strip()

@@ -1,0 +1,92 @@
+"""What nobody has filled in yet: templates beside the code, and the fields of descriptions that say TODO."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from mlsub.submission.layout.templates import MARKER, is_unfilled
+from mlsub.submission.layout.walk import list_tree, may_be_template
+from mlsub.systems.draft import NOT_PUBLISHED, TO_FILL_IN
+from mlsub.systems.values import is_placeholder
+
+#: What people fill in is some kilobytes.
+_MAX_BYTES = 1 << 20
+#: A line of the template of README.md, which may be a comment or an item by now.
+_LINE = re.compile(rf"^\W*{TO_FILL_IN}\b", re.MULTILINE)
+
+
+class Unfilled(msgspec.Struct, frozen=True):
+    """A file that is not finished: ``template`` where nobody has begun, else the ``fields`` or lines that are left."""
+
+    path: str
+    template: bool
+    fields: tuple[str, ...] = ()
+
+
+def unfilled_in(folder: Path) -> tuple[Unfilled, ...]:
+    """What is unfinished in an organisation's folder; links and what cannot be read are passed over."""
+    paths = [item.path for item in list_tree(folder).items]
+    return tuple(unfilled_of((path, path, content_of(folder / path)) for path in paths if may_be_unfilled(path)))
+
+
+def may_be_unfilled(to: str) -> bool:
+    """Whether a place of the package is one that people fill in."""
+    return is_description(to) or may_be_template(to)
+
+
+def is_description(to: str) -> bool:
+    """Whether a place of the package is that of a system description."""
+    return to.startswith("systems/") and to.endswith(".json") and to.count("/") == 1
+
+
+def unfilled_of(files: Iterable[tuple[str, str, bytes]]) -> Iterator[Unfilled]:
+    """What is unfinished among some files.
+
+    Args:
+        files: of each its place in the package, what messages call it, and its content.
+    """
+    for to, path, content in files:
+        if may_be_template(to) and is_unfilled(content[:4096]):
+            yield Unfilled(path, template=True)
+        elif left := tuple(_left(to, content)):
+            yield Unfilled(path, template=False, fields=left)
+
+
+def _left(to: str, content: bytes) -> Iterator[str]:
+    if to.endswith(".json"):
+        yield from (name for name, value in _fields(content).items() if _is_left(value))
+    elif to.endswith(".md"):
+        text = content.decode("utf-8", "replace")
+        yield from (f"line {text.count(chr(10), 0, match.end()) + 1}" for match in _LINE.finditer(text))
+
+
+def _is_left(value: Any) -> bool:
+    text = value.strip().lower() if isinstance(value, str) else ""
+    return is_placeholder(value) or text == NOT_PUBLISHED or text.startswith(f"{TO_FILL_IN.lower()}:")
+
+
+def _fields(content: bytes) -> dict[str, Any]:
+    """The fields of a JSON file; those who read it for what it is report one that is broken."""
+    try:
+        found = json.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        return {}
+    return {name: value for name, value in found.items() if name != MARKER} if isinstance(found, dict) else {}
+
+
+def content_of(file: Path) -> bytes:
+    """The first megabyte of a file; nothing of what is not a file or cannot be read."""
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(descriptor, "rb") as stream:  # noqa: PTH123  (a descriptor, which no path can stand for)
+            return stream.read(_MAX_BYTES) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
+    except (OSError, ValueError):
+        return b""

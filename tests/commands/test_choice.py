@@ -1,0 +1,212 @@
+"""Which findings are shown, and how much of them: the same options for check, inspect and system check."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import pytest
+
+from mlsub.cli import main
+from mlsub.findings import Kind, Severity
+from tests.commands.runner import Outcome, check, run
+from tests.make_tree import Tree, make_tree, spoil
+
+#: A rule of each kind and severity that :func:`tree` breaks.
+OFFICIAL, WARNING, REVIEW, NOTE = "entry.run-count", "key.eval_accuracy.target", "system.placeholder", "system.spelling"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A rejected organisation, with a forgiven run in another entry, a review warning and a review note."""
+    made = tree(tmp_path)
+    made.add_system("rack2")
+    made.add_entry("resnet", "rack2")
+    made.log(4, system="rack2").unlink()
+    for number in range(4):
+        made.edit(lambda log, seed=7000 + number: log.put("seed", value=seed), number, system="rack2")  # type: ignore[misc]
+    return made.folder
+
+
+def tree(above: Path) -> Tree:
+    made = make_tree(above)
+    spoil(made, 0)
+    made.describe(cooling="TODO", framework="MxNet 1.9")
+    return made
+
+
+def in_full(outcome: Outcome) -> set[str]:
+    """The rules of which a text shows findings."""
+    rules = (OFFICIAL, WARNING, "entry.forgiven-runs", REVIEW, NOTE)
+    return {rule for rule in rules if f"[{rule}]" in " ".join(outcome.stdout.split())}
+
+
+def kept(*words: object) -> set[str]:
+    return check(*words).rules()
+
+
+def options(*names: str) -> dict[str, click.Option]:
+    command: click.Command = main
+    for name in names:
+        assert isinstance(command, click.Group)
+        found = command.get_command(click.Context(command), name)
+        assert found is not None
+        command = found
+    return {option.opts[-1]: option for option in command.params if isinstance(option, click.Option)}
+
+
+def test_one_wording_of_help() -> None:
+    checks = options("check")
+    names = {"--select", "--ignore", "--only", "--severity", "--quiet", "--summary", "--verbose"}
+    for other, missing in ((options("system", "check"), set()), (options("inspect"), {"--only", "--verbose"})):
+        assert names - set(other) == missing
+        for name in names - missing:
+            assert other[name].help == checks[name].help
+            assert other[name].type.to_info_dict() == checks[name].type.to_info_dict()
+    assert list(checks["--only"].type.choices) == [kind.value for kind in Kind]  # type: ignore[attr-defined]
+    assert list(checks["--severity"].type.choices) == [one.value for one in Severity]  # type: ignore[attr-defined]
+
+
+def test_only_and_severity_choose_findings_in_every_format(folder: Path) -> None:
+    everything = kept(folder)
+    official = {OFFICIAL, WARNING, "entry.forgiven-runs"}
+    assert everything == official | {REVIEW, NOTE}
+    for words, rules in (
+        (["--only", "official"], official),
+        (["--only", "review"], {REVIEW, NOTE}),
+        (["--only", "house"], set()),
+        (["--severity", "error"], {OFFICIAL, WARNING}),
+        (["--severity", "warning"], everything - {NOTE}),
+        (["--severity", "info"], everything),
+        (["--only", "review", "--severity", "warning"], {REVIEW}),
+        (["--only", "review", "--ignore", NOTE], {REVIEW}),
+    ):
+        outcome = check(*words, folder)
+        assert (outcome.rules(), outcome.status, outcome.official) == (rules, 1, "rejected")
+        for format_ in ("markdown", "html"):
+            page = run("check", "--format", format_, *words, folder).stdout
+            assert {rule for rule in everything if f"[{rule}]" in page} == rules
+
+
+def test_a_rejected_package_shows_what_rejects_and_counts_the_rest(folder: Path) -> None:
+    outcome = run("check", folder)
+    assert in_full(outcome) == {OFFICIAL}
+    text = outcome.stdout
+    assert "official warnings: 2 findings: key.eval_accuracy.target 1, entry.forgiven-runs 1\n" in text
+    assert "review:            2 findings: system.placeholder 1, system.spelling 1 (-v shows all)\n" in text
+    assert text.index("To fix: 1 finding") < text.index("official warnings:") < text.index("\nrejected: ")
+
+
+def test_an_accepted_package_shows_official_warnings(tmp_path: Path) -> None:
+    outcome = run("check", tree(tmp_path).folder)
+    assert in_full(outcome) == {WARNING, "entry.forgiven-runs"}
+    assert "\nreview: 2 findings: system.placeholder 1, system.spelling 1 (-v shows them)\naccepted: " in outcome.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (["-v"], {OFFICIAL, WARNING, "entry.forgiven-runs", REVIEW, NOTE}),
+        (["--verbose", "--severity", "warning"], {OFFICIAL, WARNING, "entry.forgiven-runs", REVIEW}),
+        (["--strict"], {OFFICIAL, WARNING, "entry.forgiven-runs", REVIEW, NOTE}),
+        (["--select", "system"], {REVIEW, NOTE}),
+        (["--only", "review"], {REVIEW, NOTE}),
+        (["--only", "official"], {OFFICIAL}),
+        (["--ignore", "entry"], set()),
+        (["--summary"], set()),
+        (["-q"], set()),
+        (["-q", "-v"], {OFFICIAL, WARNING, "entry.forgiven-runs", REVIEW, NOTE}),
+        (["-v", "--summary", "--select", "system"], set()),
+    ],
+)
+def test_what_is_shown_in_full(words: list[str], shown: set[str], folder: Path) -> None:
+    outcome = run("check", *words, folder)
+    assert (in_full(outcome), outcome.status) == (shown, 1)
+
+
+def test_a_summary_has_tables_and_counts_and_quiet_the_verdict_alone(folder: Path) -> None:
+    summary = run("check", "--summary", folder).stdout.splitlines()
+    counts = [line.split(":")[0] for line in summary[summary.index(next(x for x in summary if "---" in x)) + 3 : -1]]
+    assert counts == ["to fix", "official warnings", "review"]
+    quiet = run("check", "--quiet", folder).stdout.splitlines()
+    assert quiet == [summary[-1], *summary[len(summary) :]] or " ".join(quiet) in " ".join(summary)
+    assert quiet[0].startswith("rejected: 1 of 2 entries rejected (entry.run-count); ")
+
+
+def test_pages_have_everything_unless_asked(folder: Path) -> None:
+    for format_ in ("markdown", "html"):
+        page = run("check", "--format", format_, folder).stdout
+        assert all(f"[{rule}]" in page for rule in (OFFICIAL, WARNING, REVIEW, NOTE))
+        assert "-v shows" not in page
+        assert page.index("1 of 2 entries rejected") < page.index("rack2") < page.index(f"[{OFFICIAL}]")
+        short = run("check", "--summary", "--format", format_, folder).stdout
+        assert "[" + OFFICIAL not in short and OFFICIAL in short
+    whole, quiet = (run("check", *words, "--format", "json", folder).stdout for words in ([], ["--quiet"]))
+    assert whole == quiet
+
+
+def test_why_nothing_was_checked_is_never_hidden(tmp_path: Path) -> None:
+    make_tree(tmp_path)
+    (tmp_path / "empty").mkdir()
+    for words in (["--only", "review"], ["--ignore", "tree"], ["--select", "seed"]):
+        for path in (tmp_path / "none", tmp_path / "empty"):
+            outcome = check("--round", "1.0", *words, path)
+            assert outcome.status == 2
+            assert outcome.errors()
+
+
+def test_system_check_chooses_the_same_way(tmp_path: Path) -> None:
+    made = tree(tmp_path)
+    made.describe(status=None)
+    file = made.description()
+    missing = "system.field-missing"
+    usual = run("system", "check", file)
+    assert f"[{missing}]" in usual.stdout and f"[{REVIEW}]" not in usual.stdout
+    assert "\nreview: 2 findings: system.placeholder 1, system.spelling 1 (-v shows them)\nrejected: " in usual.stdout
+    for words, rules in (
+        (["-v"], {missing, REVIEW, NOTE}),
+        (["--select", REVIEW], {REVIEW}),
+        (["--only", "official"], {missing}),
+        (["--severity", "error", "-v"], {missing}),
+        (["--quiet"], set()),
+        (["--summary"], set()),
+    ):
+        outcome = run("system", "check", *words, file)
+        assert {rule for rule in (missing, REVIEW, NOTE) if f"[{rule}]" in outcome.stdout} == rules
+        assert outcome.status == 1
+    assert run("system", "check", "-q", file).stdout == (
+        "training v1.0 (read off the folder v1.0)\n"
+        "rejected: 1 of 1 system descriptions rejected (system.field-missing)\n"
+    )
+    found = run("system", "check", "--format", "json", "--only", "review", file).document["systems"][0]
+    assert ({one["rule"] for one in found["findings"]}, found["official"]) == ({REVIEW, NOTE}, "rejected")
+    made.describe(status="onprem")
+    strict = ["system", "check", "--strict", file]
+    assert [run(*strict, *words).status for words in ([], ["--severity", "error"], ["--ignore", "system"])] == [1, 0, 0]
+    assert run("system", "check", "--select", "system.palceholder", file).status == 2
+
+
+def test_inspect_chooses_the_same_way(tmp_path: Path) -> None:
+    made = make_tree(tmp_path)
+    made.log(1).write_bytes(made.log(0).read_bytes())
+    usual = run("inspect", made.folder)
+    rules = {one["finding"]["rule"]: one["finding"]["severity"] for one in _observed(made.folder)}
+    assert usual.status == 1 and rules
+    quiet = run("inspect", "-q", made.folder)
+    assert quiet.status == 1
+    assert " ".join(quiet.stdout.split()) in " ".join(usual.stdout.split())
+    assert quiet.stdout.startswith("1 entry, 5 logs: ")
+    summary = run("inspect", "--summary", made.folder).stdout
+    assert "expected:" not in summary and all(rule in summary for rule in rules)
+    for words, shown in (
+        (["--severity", "error"], {rule for rule, severity in rules.items() if severity == "error"}),
+        (["--severity", "warning"], {rule for rule, severity in rules.items() if severity != "info"}),
+        (["--ignore", "inspect"], {rule for rule in rules if not rule.startswith("inspect")}),
+    ):
+        assert {one["finding"]["rule"] for one in _observed(made.folder, *words)} == shown
+        assert run("inspect", "-q", *words, made.folder).status == int(bool(shown))
+
+
+def _observed(*words: object) -> list[dict[str, dict[str, str]]]:
+    entries = run("inspect", "--format", "json", *words).document["entries"]
+    return [one for entry in entries for one in entry["observations"]]

@@ -1,0 +1,210 @@
+"""``mlsub status``: from a manifest before anything is recorded to a sealed package, by what it says to do next."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.commands.pack.workplace import Workplace
+from tests.commands.runner import Outcome, answer_schema, run
+from tests.conftest import ExpectedText
+from tests.make_tree import Log, make_description, make_tree, snapshot, spoil
+
+
+@pytest.fixture
+def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workplace]:
+    monkeypatch.chdir(tmp_path)
+    yield Workplace(tmp_path)
+
+
+def status(*options: object) -> Outcome:
+    return run("status", *options, "--jobs", "1")
+
+
+def answer(*options: object) -> Outcome:
+    done = status(*options, "--format", "json")
+    answer_schema("status").validate(done.document)
+    assert done.document["next"] and done.document["why"]
+    return done
+
+
+def kinds(done: Outcome) -> list[tuple[str, str]]:
+    return [(task["kind"], task["where"]) for task in done.document["tasks"]]
+
+
+def filled(workplace: Workplace) -> None:
+    """Everything that the rules ask for beside the runs."""
+    workplace.add_code()
+    run("pack", "--scaffold", "--write", "--jobs", "1")
+    for file in (workplace.folder / "setup/resnet/rack1").iterdir():
+        file.write_text("{}" if file.suffix == ".json" else "done\n")
+
+
+def test_the_whole_way_by_the_commands_that_it_names(workplace: Workplace) -> None:
+    """What it says to run next, until the package is sealed."""
+    workplace.add_code()
+    description = (workplace.folder / "rack1.json").read_bytes()
+    (workplace.folder / "rack1.json").unlink()
+    runs = workplace.folder / "runs/resnet"
+    later = runs.rename(workplace.folder / "later")
+    workplace.entry(runs="runs/resnet")
+    nothing = answer()
+    assert kinds(nothing) == [
+        ("description", "rack1.json"),
+        ("runs", "runs/resnet"),
+        ("template", "setup/resnet/rack1"),
+    ]
+    assert (nothing.status, nothing.document["next"]) == (1, "mlsub system capture -o rack1.json")
+    (workplace.folder / "rack1.json").write_bytes(description)
+    assert answer().document["next"] == "mlsub rules keys resnet --round 1.0"
+    runs.mkdir()
+    for number in range(4):
+        (later / f"train-{number}.txt").rename(runs / f"result_{number}.txt")
+    some = answer()
+    assert some.document["next"] == "mlsub watch runs/resnet"
+    [entry] = some.document["entries"]
+    assert (entry["runs"], entry["needed"], entry["rcp"], entry["official"]) == (4, 5, "open", "rejected")
+    assert entry["percent"] > 0
+    (later / "train-4.txt").rename(runs / "result_4.txt")
+    states = []
+    for _ in range(9):
+        now = answer()
+        states.append((now.status, now.document["state"]))
+        command = now.document["next"].replace("--recipient KEY", "--no-encryption")
+        if command.startswith("${EDITOR"):
+            for file in (workplace.folder / "setup/resnet/rack1").iterdir():
+                file.write_text("{}" if file.suffix == ".json" else "done\n")
+            continue
+        assert run(*shlex.split(command)[1:]).status == 0
+        if now.document["state"] == "sealed":
+            break
+    assert states == [(1, "unfinished"), (1, "unfinished"), (1, "to-be-written"), (0, "to-be-sealed"), (0, "sealed")]
+    # What was sealed is another package now.
+    (workplace.folder / "code/mxnet/train.py").write_text("print('other')\n")
+    assert answer().document["state"] == "to-be-written"
+    run("pack", "--write", "--jobs", "1")
+    changed = answer().document
+    assert (changed["state"], changed["sealed"]) == ("to-be-sealed", None)
+    assert changed["next"].endswith("--force")
+
+
+def test_what_is_printed(workplace: Workplace, expected_text: ExpectedText) -> None:
+    filled(workplace)
+    (workplace.folder / "rack1.json").write_text(json.dumps(make_description(cooling="TODO", hw_notes="not published")))
+    spoil_one(workplace)
+    (workplace.folder / "setup/resnet/rack1/README.md").unlink()
+    before = snapshot(workplace.folder)
+    done = status("submission.yaml")
+    assert done.status == 1
+    expected_text("status.txt", done.stdout)
+    assert snapshot(workplace.folder) == before
+
+
+def spoil_one(workplace: Workplace) -> None:
+    """Two runs that never reach the target."""
+    for number in (0, 1):
+        file = workplace.folder / f"runs/resnet/train-{number}.txt"
+        log = Log.read(file)
+        log.put("run_stop", metadata={"status": "aborted"})
+        file.write_text(log.text())
+
+
+@pytest.mark.parametrize(("days", "said"), [(12, "12 days left"), (1, "1 day left"), (0, "today"), (-3, "3 days ago")])
+def test_the_days_to_the_deadline(workplace: Workplace, days: int, said: str) -> None:
+    day = datetime.now(UTC).date() + timedelta(days)
+    workplace.save(deadline=str(day))
+    assert f"deadline: {day}, {said}\n" in status().stdout
+    assert answer().document["days_left"] == days
+
+
+@pytest.mark.parametrize("written", ["soon", "2026-13-01", "never", 5])
+def test_a_deadline_is_a_day(workplace: Workplace, written: object) -> None:
+    workplace.save(deadline=written)
+    done = status()
+    assert (done.status, done.stdout) == (2, "")
+    assert done.stderr.startswith("mlsub status: submission.yaml:") and "deadline" in done.stderr
+
+
+def test_a_package_by_itself_and_with_a_manifest_near(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    done = answer(tree.folder)
+    assert (done.status, done.document["state"], done.document["manifest"]) == (0, "to-be-sealed", None)
+    assert done.document["next"] == f"mlsub seal {tree.folder} --recipient KEY"
+    (tree.folder.parent / "submission.yaml").write_text(
+        'organisation: ACME\nround: "1.0"\nsystems: {}\nentries: []\ndeadline: 2020-01-31\n'
+    )
+    assert answer(tree.folder).document["days_left"] < 0
+    tree.log(4).unlink()
+    tree.describe(cooling="TODO")
+    left = answer(tree.folder)
+    assert (left.status, left.document["next"]) == (1, f"mlsub check {tree.folder}")
+    assert [kind for kind, _ in kinds(left)] == ["runs", "fill-in"]
+
+
+def test_a_rejected_package_names_what_rejects_it(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    spoil(tree, 0, 1)
+    done = answer(tree.folder)
+    assert done.status == 1
+    assert {kind for kind, _ in kinds(done)} == {"rejected"}
+    assert [kind for kind, _ in kinds(answer(tree.folder.parent))] == [kind for kind, _ in kinds(done)]
+
+
+def test_a_part_of_a_package_and_a_round_of_several(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    make_tree(tmp_path, org="Zeta")
+    assert [entry["entry"] for entry in answer(tree.entry()).document["entries"]] == ["rack1/resnet"]
+    both = answer(tree.folder.parent).document
+    assert both["organisation"] == "ACME, Zeta"
+    assert [entry["entry"] for entry in both["entries"]] == ["ACME/rack1/resnet", "Zeta/rack1/resnet"]
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("nowhere.yaml", "cannot be read"),
+        ("nowhere", "There is no "),
+        ("empty", "There is neither a submission.yaml nor a package in empty. Write a manifest with mlsub init."),
+        ("v1.0/ACME/results/rack1/resnet/result_0.txt", "is a log. Name a package of one round."),
+        (".", "several rounds. Name a package of one round."),
+        ("work/ACME", "No round was given"),
+    ],
+)
+def test_what_is_neither_is_said_in_a_line(
+    path: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    for above in ("v1.0", "v1.1", "work"):
+        make_tree(tmp_path, above)
+    done = status(path)
+    assert (done.status, done.stdout) == (2, "")
+    assert why in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def test_options_are_of_one_kind_of_path(workplace: Workplace) -> None:
+    make_tree(workplace.folder)
+    assert status("--round", "1.0").status == 2
+    assert status("v1.0/ACME", "--package", "x").status == 2
+    run("pack", "-o", "out/ACME", "--write", "--jobs", "1")
+    done = answer("--package", "out/ACME").document
+    assert done["written"] and all("-o out/ACME" in task["command"] for task in done["tasks"])
+
+
+def test_a_division_that_is_to_be_filled_in_is_one_task(workplace: Workplace) -> None:
+    filled(workplace)
+    workplace.entry(division="closed")
+    (workplace.folder / "rack1.json").write_text(json.dumps(make_description(division="TODO")))
+    done = answer()
+    assert (done.status, kinds(done)) == (1, [("fill-in", "rack1.json")])
+    assert done.document["entries"][0]["runs"] == 5
+
+
+def test_a_system_of_the_catalogue_is_filled_in_in_the_manifest(workplace: Workplace) -> None:
+    workplace.save(systems={"rack1": {"from": "ipu-pod16"}})
+    assert ("fill-in", "submission.yaml") in kinds(answer())

@@ -1,0 +1,73 @@
+"""The page on CI: its files are what GitHub, GitLab and pre-commit read, and their commands run."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.ci.test_action import ACTION, validate
+from tests.ci.test_files import HOOKS
+from tests.commands.runner import REPOSITORY
+from tests.docs.test_commands import run
+
+PAGE = (REPOSITORY / "docs" / "ci.md").read_text()
+SNIPPETS = [yaml.safe_load(text) for text in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)]
+WORKFLOWS = [snippet for snippet in SNIPPETS if "jobs" in snippet]
+
+
+def test_github_can_read_the_workflows() -> None:
+    assert len(WORKFLOWS) == 2
+    for workflow in WORKFLOWS:
+        # YAML 1.1 reads the key `on` as true.
+        validate({"on" if name is True else name: value for name, value in workflow.items()}, "github-workflows")
+    uses = next(step for step in WORKFLOWS[0]["jobs"]["check"]["steps"] if "mlsub" in step["uses"])
+    assert set(uses["with"]) <= set(ACTION["inputs"])
+
+
+def test_the_page_has_every_input_with_its_default() -> None:
+    rows = dict(re.findall(r"^\| `([a-z-]+)` \| (.*?) \|", PAGE[PAGE.index("| input |") :], re.MULTILINE))
+    assert set(rows) >= set(ACTION["inputs"])
+    for name, given in ACTION["inputs"].items():
+        assert not given["default"] or rows[name] == f"`{given['default']}`"
+
+
+def test_gitlab_can_read_its_job() -> None:
+    [job] = [snippet for snippet in SNIPPETS if "include" in snippet]
+    validate(job, "gitlab-ci")
+    variables = yaml.safe_load((REPOSITORY / "ci" / "gitlab.yml").read_text())["mlsub"]["variables"]
+    assert set(job["mlsub"]["variables"]) <= set(variables)
+
+
+def test_pre_commit_can_read_its_configuration(tmp_path: Path) -> None:
+    from pre_commit.clientlib import load_config
+
+    [config] = [snippet for snippet in SNIPPETS if "repos" in snippet]
+    (tmp_path / "config.yaml").write_text(yaml.safe_dump(config))
+    [repository] = load_config(str(tmp_path / "config.yaml"))["repos"]
+    assert {hook["id"] for hook in repository["hooks"]} == {hook["id"] for hook in HOOKS}
+
+
+def lines() -> list[str]:
+    """The commands of workflows and of the Jenkinsfile."""
+    steps = [step["run"] for workflow in WORKFLOWS for step in workflow["jobs"]["check"]["steps"] if "run" in step]
+    return [*steps, *re.findall(r"sh '(.*)'", PAGE)]
+
+
+@pytest.mark.parametrize("line", lines())
+def test_the_commands_of_files_run(line: str, rehearsed: Path, tmp_path: Path) -> None:
+    (tmp_path / "demo").symlink_to(rehearsed)
+    assert run(shlex.split(line), tmp_path).stderr == ""
+
+
+def test_the_commands_of_docker_are_commands_of_the_image() -> None:
+    dockerfile = (REPOSITORY / "Dockerfile").read_text()
+    assert 'ENTRYPOINT ["mlsub"]' in dockerfile
+    assert "WORKDIR /work" in dockerfile
+    for line in re.findall(r"^docker run (.*)$", PAGE, re.MULTILINE):
+        words = shlex.split(line)
+        assert any(word.startswith("$PWD:/work") for word in words)
+        assert words[words.index("mlsub") + 1] == "check"

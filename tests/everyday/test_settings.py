@@ -1,0 +1,374 @@
+"""Settings: where they come from, which wins, what each does, and whose file is never used."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+import pytest
+
+from mlsub.commands.settings import Setting
+from mlsub.config.find import find_settings
+from mlsub.config.model import formats, names
+from mlsub.present import CI_FORMATS, FORMATS
+from tests.commands.runner import Outcome, answer_schema, check, run
+from tests.commands.tree import leaves
+from tests.make_tree import Tree, make_tree, spoil
+
+HOUSE = """title: House rules
+common:
+  "1.0":
+    both:
+      acme_ticket: {occurs: at_least_one}
+"""
+
+
+class Source(NamedTuple):
+    """A setting: its default, and what file, environment and command line say, each as written and as read."""
+
+    default: Any
+    file: tuple[str, Any]
+    variable: tuple[str, Any]
+    option: tuple[tuple[str, ...], Any]
+
+
+PRECEDENCE = {
+    "round": Source(None, ('"4.0"', "4.0"), ("4.1", "4.1"), (("--round", "5.0"), "5.0")),
+    "usage": Source(None, ('"hpc"', "hpc"), ("rehearsal", "rehearsal"), (("--usage", "training"), "training")),
+    "rules": Source(None, ('"a.yaml"', "a.yaml"), ("b.yaml", "b.yaml"), (("--rules", "c.yaml"), "c.yaml")),
+    "select": Source(
+        None,
+        ('["seed"]', ["seed"]),
+        ("run., cross.", ["run.", "cross."]),
+        (("--select", "key", "--select", "log"), ["key", "log"]),
+    ),
+    "ignore": Source(None, ('["seed"]', ["seed"]), ("run.", ["run."]), (("--ignore", "key"), ["key"])),
+    "strict": Source(False, ("true", True), ("false", False), (("--strict",), True)),
+    "jobs": Source(None, ("3", 3), ("4", 4), (("--jobs", "5"), 5)),
+    "rcp": Source(None, ('"a.json"', "a.json"), ("b.json", "b.json"), (("--rcp", "c.json"), "c.json")),
+    "rcp-points": Source(
+        "final", ('"deadline"', "deadline"), ("final", "final"), (("--rcp-points", "deadline"), "deadline")
+    ),
+    "rcp-bert-train-samples": Source(False, ("true", True), ("0", False), (("--no-rcp-bert-train-samples",), False)),
+    "baseline": Source(None, ('"a"', "a"), ("b", "b"), (("--baseline", "c"), "c")),
+}
+#: Options of the same name as a setting that ask for something else.
+OTHERS = {
+    ("demo", "--round"),
+    ("fix", "--select"),
+    ("init", "--round"),
+    ("init", "--usage"),
+    ("rules list", "--round"),
+    ("schema", "--round"),
+    ("schema", "--strict"),
+    ("schema", "--usage"),
+    ("system capture", "--format"),
+    ("watch", "--format"),
+}
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in [name for name in os.environ if name.startswith("MLSUB_")]:
+        monkeypatch.delenv(name)
+
+
+def settings(text: str, folder: Path = Path(), name: str = "mlsub.toml") -> Path:
+    file = folder / name
+    file.write_text(text)
+    return file
+
+
+def shown(*words: str) -> dict[str, tuple[Any, str]]:
+    """What --show-settings says: value and source of each setting."""
+    outcome = run("check", "--show-settings", "--format", "json", *words)
+    assert outcome.status == 0, outcome.stderr
+    answer_schema("check settings").validate(outcome.document)
+    return {one["name"]: (one["value"], one["source"]) for one in outcome.document["settings"]}
+
+
+def reports(outcome: Outcome) -> list[dict[str, Any]]:
+    assert outcome.status in (0, 1), outcome.stderr
+    return outcome.reports
+
+
+@pytest.mark.parametrize("name", PRECEDENCE)
+def test_the_command_line_wins_over_the_environment_over_the_file(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = PRECEDENCE[name]
+    variable = f"MLSUB_{name.upper().replace('-', '_')}"
+    assert shown()[name] == (source.default, "default")
+    settings(f"# ours\n\n{name} = {source.file[0]}\n")
+    assert shown()[name] == (source.file[1], "mlsub.toml:3")
+    monkeypatch.setenv(variable, source.variable[0])
+    assert shown()[name] == (source.variable[1], variable)
+    assert shown(*source.option[0])[name] == (source.option[1], f"--{name}")
+    assert shown("--isolated")[name] == (source.default, "default")
+    monkeypatch.setenv(variable, "")
+    assert shown()[name] == (source.file[1], "mlsub.toml:3")
+
+
+def test_every_setting_is_in_the_table_or_of_files_alone() -> None:
+    assert set(names()) == {*PRECEDENCE, "format", "per-path-ignores", "waivers"}
+    assert {*FORMATS, *CI_FORMATS} == set(formats())
+
+
+def test_every_option_with_the_name_of_a_setting_is_one_in_every_command() -> None:
+    taken, apart = set(), set()
+    for name, command in leaves().items():
+        for param in command.params:
+            for flag in param.opts if isinstance(param, click.Option) else ():
+                if flag.removeprefix("--") in names():
+                    (taken if isinstance(param, Setting) else apart).add((name, flag))
+    assert apart <= OTHERS
+    assert {command for command, _ in taken} >= {"check", "score", "inspect", "rcp margin", "db build", "site", "audit"}
+    for name in {command for command, _ in taken}:
+        assert {"--config", "--isolated"} <= {flag for param in leaves()[name].params for flag in param.opts}
+
+
+def test_the_format_is_a_setting_of_the_commands_that_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings('format = "json"\n')
+    assert run("rcp", "show", "bert", "--round", "1.0").document["command"] == "rcp show"
+    assert run("rcp", "show", "bert", "--round", "1.0", "--format", "text").stdout.startswith("bert, training")
+    run("rcp", "show", "bert", "--round", "1.0", "-o", "points.txt")
+    assert Path("points.txt").read_text().startswith("bert, training"), "the name of a file says more"
+    tree = make_tree(Path())
+    run("check", tree.folder, "-o", "answer.sarif")
+    assert json.loads(Path("answer.sarif").read_text())["version"] == "2.1.0"
+    assert run("check", tree.folder, "-o", "other.md").document["command"] == "check"
+    monkeypatch.setenv("MLSUB_FORMAT", "sarif")
+    assert run("check", tree.folder).document["version"] == "2.1.0"
+    assert run("rcp", "show", "bert", "--round", "1.0").document["command"] == "rcp show"
+    monkeypatch.setenv("MLSUB_FORMAT", "sraif")
+    outcome = run("rcp", "show", "bert", "--round", "1.0")
+    assert outcome.status == 2
+    assert "MLSUB_FORMAT: 'sraif' is not one of" in outcome.stderr
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "message"),
+    [
+        ("MLSUB_JOBS", "many", "MLSUB_JOBS: 'many' is not a valid integer range."),
+        ("MLSUB_JOBS", "0", "MLSUB_JOBS: 0 is not in the range x>=1."),
+        ("MLSUB_STRICT", "perhaps", "MLSUB_STRICT: 'perhaps' is not a valid boolean."),
+        ("MLSUB_RCP_POINTS", "first", "MLSUB_RCP_POINTS: 'first' is not one of"),
+        ("MLSUB_CONFIG", "nowhere.toml", "nowhere.toml:1: cannot be read: No such file or directory"),
+    ],
+)
+def test_a_variable_without_a_value_is_named(
+    variable: str, value: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, value)
+    outcome = run("check", "--show-settings")
+    assert (outcome.status, outcome.stdout) == (2, "")
+    assert message in outcome.stderr
+
+
+def test_a_misspelled_variable_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MLSUB_ROUDN", "5.1")
+    assert "MLSUB_ROUDN is not a setting. Did you mean MLSUB_ROUND?" in run("check", "--show-settings").stdout
+
+
+def test_what_is_shown_fits_a_terminal() -> None:
+    settings('ignore = ["seed"]\n[[waivers]]\nrule = "rcp.too-fast"\npath = "v5.1"\nreason = "an appeal"\n')
+    text = run("check", "--show-settings").stdout
+    assert text.startswith(f"Settings of mlsub check\n\nSettings file: {Path.cwd() / 'mlsub.toml'}\n")
+    assert "rcp.too-fast in v5.1: an appeal  mlsub.toml:2" in text
+    assert run("check").stderr.endswith("Error: Missing argument 'PATH...'.\n")
+
+
+# Each setting does what its option does.
+
+
+def tree_without_round() -> Tree:
+    return make_tree(Path(), "somewhere")
+
+
+def test_round_and_usage() -> None:
+    tree = tree_without_round()
+    assert run("check", tree.folder).status == 2
+    settings('round = "1.0"\n')
+    assert check(tree.folder).report["round"] == "1.0"
+    assert (run("score", tree.folder).status, run("inspect", tree.folder).status) == (0, 1)
+    settings('round = "1.0"\nusage = "rehearsal"\n')
+    assert check(tree.folder).report["usage"] == "rehearsal"
+
+
+def test_rules_are_relative_to_the_settings_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = make_tree(tmp_path / "repo")
+    (tmp_path / "repo" / "house").mkdir()
+    (tmp_path / "repo" / "house" / "rules.yaml").write_text(HOUSE)
+    settings('rules = "house/rules.yaml"\n', tmp_path / "repo")
+    outcome = check(tree.folder)
+    assert outcome.status == 1
+    assert "house.acme_ticket.count" in outcome.rules()
+    monkeypatch.chdir(tree.folder)
+    assert "house.acme_ticket.count" in check("results").rules()
+
+
+def test_select_ignore_and_strict() -> None:
+    tree = make_tree(Path())
+    tree.describe(cooling="TODO")
+    everything = check(tree.folder).rules()
+    assert "system.placeholder" in everything
+    settings('ignore = ["system.placeholder"]\nstrict = true\n')
+    outcome = check(tree.folder)
+    assert outcome.rules() == everything - {"system.placeholder"}
+    assert outcome.report["hidden"] == [{"by": "ignore", "findings": 1}]
+    assert "hidden: 1 finding (ignore 1)" in run("check", tree.folder).stdout
+    assert check(tree.folder, "--ignore", "nothing", "--isolated").status == 2
+    settings('select = ["seed"]\nstrict = true\n')
+    assert check(tree.folder).rules() == set()
+    settings("strict = true\n")
+    assert (check(tree.folder).status, check(tree.folder, "--no-strict").status) == (1, 0)
+    assert run("system", "check", tree.description(), "--round", "1.0").status == 1
+
+
+def test_ignores_by_path() -> None:
+    tree = make_tree(Path())
+    tree.describe(cooling="TODO")
+    tree.add_system("rack2", cooling="TODO")
+    tree.add_entry(system="rack2")
+    settings('[per-path-ignores]\n"v1.0/*/systems/rack2.json" = ["system."]\n')
+    outcome = check(tree.folder)
+    assert [one["path"] for one in outcome.of("system.placeholder")] == ["systems/rack1.json"]
+    assert outcome.report["hidden"] == [{"by": "per-path-ignores", "findings": 1}]
+    # The same wherever the check begins.
+    assert check("v1.0").report["hidden"] == [{"by": "per-path-ignores", "findings": 1}]
+    assert check("v1.0", "--isolated").report["hidden"] == []
+
+
+def test_reference_points_and_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    from mlsub.workspace import check as module
+
+    tree = make_tree(Path(), "v4.0", benchmarks=("bert",))
+    assert check(tree.folder).report["entries"][0]["rcp"]["reference_points"] == "final"
+    settings('rcp-points = "deadline"\nrcp-bert-train-samples = true\njobs = 1\n')
+    asked: list[int | None] = []
+    judge = module.judge_logs
+    monkeypatch.setattr(
+        module, "judge_logs", lambda tasks, jobs, progress: asked.append(jobs) or judge(tasks, 1, progress)
+    )
+    rcp = check(tree.folder).report["entries"][0]["rcp"]
+    assert (rcp["reference_points"], rcp["counted"], asked) == ("deadline", "train_samples", [1])
+    settings('rcp = "own.json"\n')
+    outcome = check(tree.folder)
+    assert outcome.rules() == {"check.broken-reference"}
+    assert "own.json" in json.dumps(outcome.document)
+
+
+# Which file it is.
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("mlsub.toml", "jobs = 2\n"),
+        (".mlsub.toml", "jobs = 2\n"),
+        ("pyproject.toml", "[project]\nname = 'x'\n[tool.mlsub]\njobs = 2\n"),
+        ("pyproject.toml", "[tool]\nmlsub.jobs = 2\n"),
+        ("pyproject.toml", "tool = {mlsub = {jobs = 2}}\n"),
+    ],
+)
+def test_three_names(name: str, text: str) -> None:
+    settings(text, name=name)
+    value, source = shown()["jobs"]
+    assert (value, source.rpartition(":")[0]) == (2, name)
+    assert text.splitlines()[int(source.rpartition(":")[2]) - 1].find("jobs") >= 0
+
+
+def test_the_nearest_file_counts_and_only_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    settings("jobs = 2\nstrict = true\n")
+    settings("[project]\nname = 'not ours'\n", tmp_path / "a", "pyproject.toml")
+    assert shown("a/b")["jobs"] == (2, "mlsub.toml:1")
+    settings("jobs = 3\n", tmp_path / "a")
+    assert shown("a/b")["jobs"] == (3, "a/mlsub.toml:1")
+    assert shown("a/b")["strict"] == (False, "default"), "files are not merged"
+    # Several paths: from the folder that they have in common.
+    assert shown("a/b", ".")["jobs"] == (2, "mlsub.toml:1")
+    monkeypatch.chdir(tmp_path / "a" / "b")
+    assert shown()["jobs"] == (3, "../mlsub.toml:1")
+    # A path that does not exist has folders above it all the same.
+    assert shown("nothing/there")["jobs"] == (3, "../mlsub.toml:1")
+
+
+def test_named_files_and_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings("jobs = 2\n")
+    settings("jobs = 3\n", name="other.toml")
+    assert shown("--config", "other.toml")["jobs"] == (3, "other.toml:1")
+    monkeypatch.setenv("MLSUB_CONFIG", "other.toml")
+    assert shown()["jobs"] == (3, "other.toml:1")
+    assert shown("--config", "mlsub.toml")["jobs"] == (2, "mlsub.toml:1")
+    monkeypatch.setenv("MLSUB_ISOLATED", "1")
+    assert shown()["jobs"] == (None, "default")
+    assert run("check", "--isolated", "--config", "other.toml", ".").status == 2
+    settings("", name="pyproject.toml")
+    assert "pyproject.toml:1: has no table [tool.mlsub]" in run("check", "--config", "pyproject.toml", ".").stderr
+
+
+@pytest.mark.parametrize("name", ["mlsub.toml", ".mlsub.toml", "pyproject.toml"])
+@pytest.mark.parametrize("where", [".", "results", "results/rack1/resnet", "systems"])
+def test_a_file_that_comes_with_a_package_is_never_used(name: str, where: str) -> None:
+    """A competitor's package must not choose the rules by which it is reviewed, nor break the review."""
+    tree = make_tree(Path())
+    spoil(tree, 0, 1)
+    before = check(tree.folder)
+    for text in ('[tool.mlsub]\nignore = ["key", "entry"]\nround = "0.7"\n', "[tool.mlsub\n"):
+        settings(text, tree.folder / where, name)
+        for path in (tree.folder, tree.entry(), tree.log(), Path("v1.0")):
+            outcome = check(path, "--select", "key")
+            assert (outcome.status, outcome.report["round"]) == (1, "1.0")
+            assert outcome.rules() == {"key.eval_accuracy.target"}
+        outcome = run("check", tree.entry("resnet") if where.startswith("results") else tree.description())
+        assert f"{name} lies in a package and is not used; --config FILE uses it" in outcome.stderr
+    assert before.official == "rejected"
+
+
+def test_a_package_in_a_package_changes_nothing(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    settings('ignore = ["key"]\n', tree.folder)
+    (tree.folder / "results" / "results").mkdir()
+    found = find_settings([str(tree.entry())])
+    assert (found.file, found.inside) == (None, tree.folder / "mlsub.toml")
+
+
+def test_the_search_ends_at_a_repository_at_home_and_where_anyone_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    below = tmp_path / "a" / "b"
+    below.mkdir(parents=True)
+    file = settings("jobs = 2\n", tmp_path)
+    assert find_settings([str(below)]).file == file
+    (tmp_path / "a").chmod(0o1777)
+    assert find_settings([str(below)]).file is None
+    (tmp_path / "a").chmod(0o755)
+    monkeypatch.setenv("HOME", str(tmp_path / "a"))
+    assert find_settings([str(below)]).file is None
+    own = settings("jobs = 2\n", tmp_path / "a")
+    assert find_settings([str(below)]).file == own
+    monkeypatch.setenv("HOME", "/")
+    own.unlink()
+    (tmp_path / "a" / ".git").mkdir()
+    assert find_settings([str(below)]).file is None
+
+
+def test_the_answer_names_the_file(tmp_path: Path) -> None:
+    tree = make_tree(Path())
+    assert check(tree.folder).document["settings"] is None
+    settings('jobs = 1\nignore = ["seed"]\n')
+    for format_ in ("text", "markdown", "html"):
+        assert "settings: mlsub.toml (ignore, jobs)" in run("check", tree.folder, "--format", format_).stdout
+    assert check(tree.folder).document["settings"] == str(tmp_path / "mlsub.toml")
+    assert run("score", tree.folder).stderr == "mlsub score: settings of mlsub.toml: jobs\n"
+    assert run("rules", "list").stderr == ""
+
+
+def test_truncation_takes_no_round_from_settings(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    settings('round = "1.0"\n')
+    assert run("fix", tree.folder, "--truncate").status == 0
+    assert run("fix", tree.folder, "--truncate", "--round", "1.0").status == 2

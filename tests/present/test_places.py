@@ -1,0 +1,198 @@
+"""Places in few lines: they stand for every place of a defect, and for no other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise, product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mlsub.findings import Blocks, Finding, Kind, Severity
+from mlsub.present import html, markdown, text
+from mlsub.present.document import Document, Findings, Span, text_of
+from mlsub.present.findings import MAX_PLACES, facts_of
+from mlsub.present.places import MAX_FILES, MAX_LINES, Row, patterns, rows
+
+Place = tuple[str, int | None, str | None]
+
+
+def finding(path: str, line: int | None = None, actual: str | None = None) -> Finding:
+    return Finding(
+        rule="key.seed.count", severity=Severity.ERROR, kind=Kind.OFFICIAL, blocks=Blocks.BOTH, path=path, line=line,
+        message="seed is missing", expected="one", actual=actual, fix="Log it.", source="a test",
+    )  # fmt: skip
+
+
+def shown(places: Sequence[Place]) -> list[str]:
+    found = {actual for _, _, actual in places}
+    return [text_of(row.words) for row in rows((finding(*place) for place in places), own=len(found) > 1)]
+
+
+RUNS = [f"r/s/bert/result_{n}.txt" for n in range(10)]
+
+# What it is: the places, and the lines that stand for them.
+CASES: dict[str, tuple[list[Place], list[str]]] = {
+    "one": ([("a/b.txt", 3, None)], ["a/b.txt:3"]),
+    "no line": ([("a/b", None, None)], ["a/b"]),
+    "no folder": ([(".", None, None)], ["."]),
+    "ten runs": ([(run, 7, "0") for run in RUNS], ["r/s/bert/result_{0..9}.txt:7"]),
+    "some runs": ([(RUNS[n], 7, None) for n in (0, 1, 2, 3, 5, 7)], ["r/s/bert/result_{0..3,5,7}.txt:7"]),
+    "two runs": ([(RUNS[n], 7, None) for n in (3, 4)], ["r/s/bert/result_{3,4}.txt:7"]),
+    "runs beyond nine, as folders sort them": (
+        [(f"x/result_{n}.txt", 1, None) for n in ("0", "1", "10", "11", "2", "8", "9")],
+        ["x/result_{0..2,8..11}.txt:1"],
+    ),
+    "leading zeros": ([(f"x/run_{n}.log", 1, None) for n in ("08", "09", "10", "11")], ["x/run_{08..11}.log:1"]),
+    "with and without zeros": ([(f"x/r{n}", 1, None) for n in ("1", "01", "2", "02")], ["x/r{1,01,2,02}:1"]),
+    "other lines": (
+        [(RUNS[0], 47, None), (RUNS[1], 49, None), (RUNS[2], 47, None)],
+        ["r/s/bert: result_{0,2}.txt:47, result_1.txt:49"],
+    ),
+    "several lines of one file": ([("x/a.txt", 4, None), ("x/a.txt", 9, None)], ["x/a.txt:4,9"]),
+    "several lines of several files": (
+        [(run, line, None) for run in RUNS for line in (4, 9)],
+        ["r/s/bert/result_{0..9}.txt:4,9"],
+    ),
+    "a file and a line of it": ([("x/a", None, None), ("x/a", 4, None)], ["x: a, a:4"]),
+    "other names": ([("s/a.json", 2, None), ("s/b.json", 2, None)], ["s: a.json:2, b.json:2"]),
+    "other found values": (
+        [(RUNS[0], 5, "1"), (RUNS[1], 5, "1"), (RUNS[2], 5, "2")],
+        ["r/s/bert: result_{0,1}.txt:5 (1), result_2.txt:5 (2)"],
+    ),
+    "long found values": (
+        [("x/a", 1, "all of this, and more"), ("x/b", 2, "all of this, and more"), ("x/c", 1, "little, really")],
+        ["x: a:1, b:2 (each: all of this, and more)", "x/c:1 (little, really)"],
+    ),
+    "nothing found in one": ([("x/a", 1, None), ("x/b", 1, "2")], ["x: a:1, b:1 (2)"]),
+    "the same in several folders": (
+        [(f"r/{system}/bert/result_{n}.txt", 7, None) for system in ("A-8", "B") for n in range(3)],
+        ["r/{A-8,B}/bert/result_{0..2}.txt:7"],
+    ),
+    "folders that count": ([(f"r/s/power/result_{n}/node.txt", 1, None) for n in range(5)],
+                           ["r/s/power/result_{0..4}/node.txt:1"]),
+    "folders that differ in two parts": (
+        [("r/a/x/f", 1, None), ("r/b/y/f", 1, None)],
+        ["r/a/x/f:1", "r/b/y/f:1"],
+    ),
+    "several lines in several folders": (
+        [(f"{folder}/{name}", line, None) for folder in "ab" for name, line in (("x", 1), ("y", 2))],
+        ["{a,b}: x:1, y:2"],
+    ),
+    "signs of the notation": (
+        [("x/r_{0..9}.txt", 1, None), ("x/a,1", 1, None), ("x/a,2", 1, None)],
+        ['x: "r_{0..9}.txt":1, a,1:1, a,2:1'],
+    ),
+    "digits of other scripts": ([("x/r٣", 1, None), ("x/r٤", 1, None)], ["x: r٣:1, r٤:1"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_places_read_to_the_letter(name: str) -> None:
+    places, expected = CASES[name]
+    assert shown(places) == expected
+
+
+def expanded(pattern: str) -> list[str]:
+    """All that a pattern stands for."""
+    begin, brace, rest = pattern.partition("{")
+    if not brace:
+        return [pattern]
+    depth, end, cuts = 1, 0, [-1]
+    while depth:
+        depth += {"{": 1, "}": -1}.get(rest[end], 0)
+        if depth == 0 or (depth == 1 and rest[end] == ","):
+            cuts.append(end)
+        end += 1
+    parts = [rest[first + 1 : last] for first, last in pairwise(cuts)]
+    return [f"{begin}{one}{more}" for part in parts for one, more in product(_numbers(part), expanded(rest[end:]))]
+
+
+def _numbers(part: str) -> list[str]:
+    if counted := re.fullmatch(r"(\d+)\.\.(\d+)", part):
+        first, last = counted.groups()
+        return [str(number).zfill(len(first)) for number in range(int(first), int(last) + 1)]
+    return expanded(part)
+
+
+def claimed(row: Row) -> Iterator[Place]:
+    """The places that a row stands for."""
+    words = [word if isinstance(word, Span) else Span(word) for word in row.words]
+    folder, items = "", words
+    if len(words) > 1 and words[1].text == ": ":
+        folder, items = f"{words[0].text}/", words[2:]
+    each = re.fullmatch(r" \(each: (.*)\)", items[-1].text)
+    for at, item in enumerate(items):
+        if item.meaning == "path":
+            after = items[at + 1].text if at + 1 < len(items) else ""
+            own = re.fullmatch(r" \((?!each: )(.*)\)", after)
+            found = each[1] if each else own[1] if own else None
+            path, _, lines = item.text.partition(":")
+            for one in expanded(folder + path):
+                yield from ((one, int(line) if line else None, found) for line in lines.split(","))
+
+
+PARTS = st.sampled_from(["a", "b1", "b2", "b03", "c4d4"])
+NAMES = st.one_of(
+    st.integers(0, 12).map("result_{}.txt".format), st.integers(0, 12).map("r{:02}".format), st.sampled_from(["x", "y"])
+)
+PATHS = st.builds(lambda folders, name: "/".join((*folders, name)), st.lists(PARTS, max_size=3), NAMES)
+PLACES = st.tuples(
+    PATHS, st.none() | st.integers(1, 3), st.sampled_from([None, "1", "2", "a longer value, with words"])
+)
+
+
+@given(st.lists(PLACES, unique=True, min_size=1, max_size=30))
+def test_every_place_is_claimed_and_no_other(places: list[Place]) -> None:
+    own = len({actual for _, _, actual in places}) > 1
+    wanted = {(path, line, actual if own else None) for path, line, actual in places}
+    made = list(rows((finding(*place) for place in places), own=own))
+    told = [place for row in made for place in claimed(row)]
+    if not any(row.left_out for row in made):
+        assert len(told) == len(set(told))
+        assert set(told) == wanted
+    assert sum(row.findings for row in made) == len(wanted)
+
+
+@given(st.lists(st.text("r_019{},.-/ ", min_size=1, max_size=8), unique=True, max_size=12))
+def test_patterns_stand_for_all_names(names: list[str]) -> None:
+    found = list(patterns(names))
+    assert sum(count for _, count in found) == len(names)
+    told = [one for name, _ in found for one in ([name[1:-1]] if name.startswith('"') else expanded(name))]
+    assert sorted(told) == sorted(names)
+
+
+def test_what_is_left_out_is_counted() -> None:
+    every = [finding(f"x/file{chr(97 + n)}", n + 1) for n in range(MAX_FILES + 5)]
+    [row] = rows(every, own=False)
+    assert (row.findings, row.left_out) == (MAX_FILES + 5, 5)
+    [row] = rows([finding("x/a", line + 1) for line in range(MAX_LINES + 90)], own=False)
+    assert (row.findings, row.left_out) == (MAX_LINES + 90, 90)
+    assert text_of(row.words) == "x/a:1,2,3,4,5,6,7,8,9,10"
+
+
+def test_a_terminal_has_some_places_and_a_page_all() -> None:
+    many = tuple(finding(f"{'/'.join('ab'[: n % 2 + 1])}{n}/f{chr(97 + n)}", n + 1) for n in range(MAX_PLACES + 4))
+    document = Document("t", (Findings(many),))
+    last = dict(facts_of(many))["in"].lines[-1]  # type: ignore[union-attr]
+    assert last == "and 4 more places"
+    assert "and 4 more places" in text.render(document)
+    for page in (markdown, html):
+        assert "more place" not in page.render(document)
+        assert all(f"f{chr(97 + n)}:{n + 1}" in page.render(document) for n in range(MAX_PLACES + 4))
+
+
+def test_a_page_has_all_files_and_lines_of_a_row() -> None:
+    files = [finding(f"x/file{chr(97 + n)}", n + 1) for n in range(MAX_FILES + 5)]
+    lines = [finding("x/a", line + 1) for line in range(MAX_LINES + 90)]
+    for every in (files, lines):
+        [row] = rows(every, own=False, whole=True)
+        assert (row.findings, row.left_out) == (len(every), 0)
+        assert len(list(claimed(row))) == len(every)
+
+
+def test_names_that_are_endless_take_no_time() -> None:
+    many = [finding(f"{'/'.join(['d'] * 500)}{n}/{'1_' * 100}{n}", 1) for n in range(200)]
+    assert sum(row.findings for row in rows(many, own=False)) == 200
