@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from shlex import quote
 
 import msgspec
 
@@ -112,7 +113,7 @@ def _lying(files: OrganisationFiles) -> OrganisationFiles:
         ".",
         expected=f"{above.name}/results",
         actual=f"{above.name}/{files.name}/results",
-        fix=f"Move what {above.name}/{files.name} contains one folder up: mv {above.name}/{files.name}/* {above.name}/",
+        fix=_one_up(files.folder),
     )
     return msgspec.structs.replace(files, findings=(*files.findings, problem))
 
@@ -126,11 +127,15 @@ def _too_deep(folder: Path, root: Path, round_: Round) -> Package:
         f"The files of {folder.name} are one folder too deep",
         expected=f"{folder.parent.name}/results",
         actual=f"{folder.parent.name}/{folder.name}/results",
-        fix=f"Move what {folder.parent.name}/{folder.name} contains one folder up: "
-        f"mv {folder.parent.name}/{folder.name}/* {folder.parent.name}/",
+        fix=_one_up(folder),
     )
     files = msgspec.structs.replace(package.files, findings=(problem, *package.files.findings))
     return msgspec.structs.replace(package, files=files)
+
+
+def _one_up(folder: Path) -> str:
+    inner = f"{folder.parent.name}/{folder.name}"
+    return f"Move what {inner} contains one folder up: mv {quote(inner)}/* {quote(folder.parent.name)}/"
 
 
 def _prefix(folder: Path, root: Path) -> str:
