@@ -63,6 +63,12 @@ def test_where_a_remedy_names_mlsub_fix_that_repairs_it(name: str, tmp_path: Pat
     assert case["first"] not in {f.rule for f in left}
 
 
+def test_results_one_folder_too_deep_are_not_taken_for_results_of_another_name(tmp_path: Path) -> None:
+    folder = broken(tmp_path, CASES["results alone too deep"]["by"])
+    assert run("fix", folder, "--write").status == 1
+    assert sorted(child.name for child in folder.iterdir()) == ["AMD", "systems"]
+
+
 def test_there_are_enough_ways_to_break_it() -> None:
     assert len(CASES) >= 31
 

@@ -70,7 +70,9 @@ def results_of(organisation: Path) -> Path:
     results = organisation / "results"
     if os.path.lexists(results):
         return results
-    found = [folder for folder in _folders(organisation) if folder.name != "systems" and _holds_results(folder)]
+    # A folder that has results itself is an organisation's one folder too deep, and no other name for results.
+    others = [folder for folder in _folders(organisation) if folder.name != "systems" and not is_organisation(folder)]
+    found = [folder for folder in others if _holds_results(folder)]
     return found[0] if len(found) == 1 else results
 
 
