@@ -231,12 +231,9 @@ def judge_package(package: Package, reports: Mapping[str, LogReport], round_: Ro
     about_flags = flags.findings()
     findings.extend(about_flags)
     findings.extend(reviewed("seed.not-random", _place(package), lambda: audit_organisation_seeds(read)))
-    # An entry without any log has a finding on their number.
-    if (
-        not logs
-        and not any(f.rejects for f in files.findings)
-        and not any(f.rule == "entry.run-count" for f in findings)
-    ):
+    # Where their number is demanded, an entry without any log has a finding on it.
+    counted = round_.run_count_demanded and any(f.rule == "entry.run-count" for f in findings)
+    if not logs and not counted and not any(f.rejects for f in files.findings):
         astray = next((f for f in findings if f.rule == "tree.stray-logs"), None)
         findings = [f for f in findings if f is not astray]
         findings.append(_without_logs(package, astray))

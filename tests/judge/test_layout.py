@@ -76,7 +76,7 @@ def test_names_that_could_steer_a_terminal_are_shown_as_text(tmp_path: Path) -> 
     tree = make_tree(tmp_path)
     (tree.folder / "benchmarks" / "a\x1b[31m\nb").write_text("")
     (tree.folder / "benchmarks" / os.fsdecode(b"\xff")).write_text("")
-    done = call("check", tree.folder)
+    done = call("check", "--verbose", tree.folder)
     assert (done.returncode, done.stderr) == (0, "")
     assert "    benchmarks/a\\x1b[31m\\nb\n" in done.stdout
     assert "\x1b" not in done.stdout

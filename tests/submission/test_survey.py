@@ -19,7 +19,7 @@ def test_01_errors_end_with_a_status_other_than_0(tmp_path: Path) -> None:
         [sys.executable, "-m", "mlsub", "check", tree.folder], capture_output=True, check=False, text=True
     )
     assert process.returncode == 1
-    assert "rejected: 0 of 1 entries accepted" in process.stdout
+    assert "rejected: 1 of 1 entries rejected" in process.stdout
     assert process.stderr == ""
 
 
