@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from shlex import quote
 
 import msgspec
 
@@ -112,7 +113,7 @@ def _lying(files: OrganisationFiles) -> OrganisationFiles:
         ".",
         expected=f"{above.name}/results",
         actual=f"{above.name}/{files.name}/results",
-        fix=f"Move what {above.name}/{files.name} contains one folder up: mv {above.name}/{files.name}/* {above.name}/",
+        fix=_one_up(files.folder),
     )
     return msgspec.structs.replace(files, findings=(*files.findings, problem))
 
@@ -126,11 +127,15 @@ def _too_deep(folder: Path, root: Path, round_: Round) -> Package:
         f"The files of {folder.name} are one folder too deep",
         expected=f"{folder.parent.name}/results",
         actual=f"{folder.parent.name}/{folder.name}/results",
-        fix=f"Move what {folder.parent.name}/{folder.name} contains one folder up: "
-        f"mv {folder.parent.name}/{folder.name}/* {folder.parent.name}/",
+        fix=_one_up(folder),
     )
     files = msgspec.structs.replace(package.files, findings=(problem, *package.files.findings))
     return msgspec.structs.replace(package, files=files)
+
+
+def _one_up(folder: Path) -> str:
+    inner = f"{folder.parent.name}/{folder.name}"
+    return f"Move what {inner} contains one folder up: mv {quote(inner)}/* {quote(folder.parent.name)}/"
 
 
 def _prefix(folder: Path, root: Path) -> str:
@@ -226,7 +231,9 @@ def judge_package(package: Package, reports: Mapping[str, LogReport], round_: Ro
     about_flags = flags.findings()
     findings.extend(about_flags)
     findings.extend(reviewed("seed.not-random", _place(package), lambda: audit_organisation_seeds(read)))
-    if not logs and not any(f.rejects for f in files.findings):
+    # Where their number is demanded, an entry without any log has a finding on it.
+    counted = round_.run_count_demanded and any(f.rule == "entry.run-count" for f in findings)
+    if not logs and not counted and not any(f.rejects for f in files.findings):
         astray = next((f for f in findings if f.rule == "tree.stray-logs"), None)
         findings = [f for f in findings if f is not astray]
         findings.append(_without_logs(package, astray))

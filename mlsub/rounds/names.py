@@ -62,7 +62,10 @@ def find_benchmark(
     of = next(iter(having))
     round_ = find_round(of, round_text, overlay)
     rounds = having[of]
-    raise MlsubError(f"{of} {round_.name} has no {name}; it was in {span([r.name for r in rounds])}")
+    # A longer name is the next version of a benchmark; one that is merely similar is another benchmark.
+    later = next((other for other in round_.benchmarks if other.startswith(name)), None)
+    hint = f". Did you mean {later}?" if later else ""
+    raise MlsubError(f"{of} {round_.name} has no {name}; it was in {span([r.name for r in rounds])}{hint}")
 
 
 def all_rounds(usage: str, overlay: str | None = None) -> tuple[Round, ...]:

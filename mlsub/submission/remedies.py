@@ -7,14 +7,17 @@ from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
+from shlex import quote
 
 from mlsub.rules.catalogue import FIX
 from mlsub.submission.locate import folders, is_folder
 from mlsub.submission.model import EntryFiles
 from mlsub.submission.patterns import RESULT_PATTERN
 
-#: Names of logs that are almost those of results: ``Result_0.txt``, ``result-0.log``, ``run0.log``.
-ALMOST_RESULT = re.compile(r"(?:results?|runs?)[ _.-]?(\d{1,9})\.(?:txt|log|out)", re.IGNORECASE)
+#: Names of logs that are almost those of results: ``Result_0.txt``, ``result-0.log``.
+ALMOST_RESULT = re.compile(r"results?[ _.-]?(\d{1,9})\.(?:txt|log|out)", re.IGNORECASE)
+#: What logs are called that are named by another habit; only where a folder has none that is named like a result.
+OTHER_LOG = re.compile(r"(?:[a-z][a-z_-]{0,40}[_.-]?)??(\d{1,9})\.(?:txt|log|out)", re.IGNORECASE)
 #: Names of other rounds and of frameworks that people use for a benchmark.
 OTHER_NAMES = {
     "resnet50": "resnet",
@@ -62,11 +65,14 @@ def of_run_count(entry: EntryFiles, needed: int) -> str | None:
         )
     if any(name.endswith(".gz") for name in entry.strays):
         return of_names(entry.strays)
-    if any(ALMOST_RESULT.fullmatch(name) for name in entry.strays):
+    if _misnamed(entry.strays, alone=not entry.results):
         return f"Name the logs result_<n>.txt; {FIX} does it."
-    deeper = next((name for name in entry.strays if logs_in(entry.folder / name)), None)
+    inside = [name for name in entry.strays if is_folder(entry.folder / name)]
+    deeper = next((name for name in inside if logs_in(entry.folder / name)), None)
     if deeper is not None and not entry.results:
-        return f"Move the logs one folder up: mv {deeper}/{RESULT_PATTERN} . in that folder."
+        if len(inside) == 1:
+            return f"Move the logs one folder up; {FIX} does it."
+        return f"Move the logs one folder up: mv {quote(deeper)}/{RESULT_PATTERN} . in that folder."
     return "Add the runs that are missing, named result_<anything>.txt; a run that was never made has to be made."
 
 
@@ -75,9 +81,13 @@ def of_names(names: Iterable[str]) -> str | None:
     names = list(names)
     if any(name.endswith(".gz") for name in names):
         return "Decompress the logs in that folder: gunzip *.gz"
-    if any(ALMOST_RESULT.fullmatch(name) for name in names):
-        return "Name the logs result_<n>.txt."
-    return None
+    return "Name the logs result_<n>.txt." if _misnamed(names, alone=True) else None
+
+
+def _misnamed(names: Iterable[str], *, alone: bool) -> bool:
+    """Whether there are logs by another name; beside results (not ``alone``) only one that is almost a result's is."""
+    forms = (ALMOST_RESULT, OTHER_LOG) if alone else (ALMOST_RESULT,)
+    return any(form.fullmatch(name) for form in forms for name in names)
 
 
 def _hidden(system: str) -> str:
@@ -90,14 +100,16 @@ def of_missing_folder(organisation: Path, name: str, benchmarks: Collection[str]
     close = get_close_matches(name, [child.name.lower() for child in there], n=1, cutoff=0.8)
     for child in there:
         if child.name.lower() in close:
-            return child.name, f"Rename {child.name} to {name}."
+            does = f"; {FIX} does it." if name == "results" else "."
+            return child.name, f"Rename {child.name} to {name}{does}"
     for child in there:
         if is_folder(child / name):
-            return child.name, f"Move what {child.name} contains one folder up: mv {child.name}/* ."
+            return child.name, f"Move what {child.name} contains one folder up: mv {quote(child.name)}/* ."
     if name == "results":
         for child in there:
             if any(inner.name in benchmarks and logs_in(inner) for inner in folders(child)):
-                return child.name, f"Move the systems' folders into results: mkdir results && mv {child.name} results/"
+                moved = quote(child.name)
+                return child.name, f"Move the systems' folders into results: mkdir results && mv {moved} results/"
     return None
 
 
@@ -120,4 +132,5 @@ def of_missing_description(
         does = f"; {FIX} does it" if meant[0].lower() == system.lower() else ", if it describes this system"
         return meant[0], f"Rename systems/{meant[0]}.json to {system}.json{does}."
     file = f"systems/{system}.json"
-    return None, f"Add {file}: mlsub system capture -o {file} writes it on the machine. Or remove results/{system}."
+    command = f"mlsub system capture -o {quote(file)}"
+    return None, f"Add {file}: {command} writes it on the machine. Or remove results/{system}."

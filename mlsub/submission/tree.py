@@ -6,6 +6,7 @@ from collections.abc import Collection
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
+from shlex import quote
 
 from mlsub.findings import Finding
 from mlsub.rounds import Round, every_benchmark, wrong_round
@@ -218,7 +219,7 @@ class TreeReader:
                 "The folder of a system is one folder too deep",
                 expected=f"results/{folder.name}",
                 actual=self._relative(folder),
-                fix=f"Move the folders of the systems one folder up: mv {above}/* results/",
+                fix=f"Move the folders of the systems one folder up: mv {quote(above)}/* results/",
             )
             return
         self._add(
@@ -242,7 +243,8 @@ class TreeReader:
         every = {plain_name(other): other for other in (*every_benchmark(self.round.usage), *known)}
         close = get_close_matches(plain, every, n=1)
         meant = OTHER_NAMES.get(plain) or (every[close[0]] if close else "")
-        return f"Did you mean {meant}? Rename the folder." if meant in known else wrong_round(self.round, meant)
+        rename = f"Did you mean {meant}? Rename the folder; {FIX} does it where the logs name that benchmark."
+        return rename if meant in known else wrong_round(self.round, meant)
 
     def _look_for_stray_logs(self, folder: Path, strays: list[Path]) -> None:
         for stray in strays:

@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
+from shlex import quote
 
 import msgspec
 
@@ -169,7 +170,7 @@ def _nothing_in(place: Place) -> Finding:
             f"The files of {deep.name} are {steps} folders too deep",
             expected=f"{place.path.name}/results",
             actual=f"{inner}/results",
-            fix=f"Move what {inner} contains up: mv {inner}/* {place.path.name}/. Or check {inner} itself.",
+            fix=f"Move what {inner} contains up: mv {quote(inner)}/* {quote(place.path.name)}/",
         )
     there = _names(place.path)
     return finding(

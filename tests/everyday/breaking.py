@@ -23,19 +23,23 @@ def named(text: str) -> str:
     return text
 
 
-def intact(above: Path) -> Path:
-    """One system of a published organisation with its two entries: ``<above>/v5.1/AMD``; accepted as it stands."""
+def intact(above: Path, *, both: bool = True) -> Path:
+    """One system of a published organisation with its two entries, or the first: ``<above>/v5.1/AMD``; accepted."""
     published, copy = CORPUS / ROUND / ORGANISATION, above / ROUND / ORGANISATION
-    shutil.copytree(published / "results" / SYSTEM, copy / "results" / SYSTEM)
+    for name in ("E", "F") if both else ("E",):
+        shutil.copytree(published / _NAMES[name], copy / _NAMES[name])
     (copy / "systems").mkdir()
     shutil.copy(published / "systems" / f"{SYSTEM}.json", copy / "systems")
     return copy
 
 
-def broken(above: Path, steps: list[dict[str, Any]]) -> Path:
-    """The same after some steps, each one word and its arguments; paths are relative to the organisation's folder."""
-    folder = intact(above)
-    for step in steps:
+def broken(above: Path, steps: list[Any]) -> Path:
+    """The same after some steps, each one word and its arguments; paths are relative to the organisation's folder.
+
+    The second entry is there only where a step, or a step ``both``, speaks of it.
+    """
+    folder = intact(above, both="<F>" in str(steps) or "both" in steps)
+    for step in (step for step in steps if step != "both"):
         for word, said in step.items():
             _STEPS[word](folder, *(said if isinstance(said, list) else [said]))
     return folder

@@ -12,7 +12,9 @@ import yaml
 
 from mlsub.findings import Finding
 from mlsub.present.findings import grouped
+from mlsub.rules.catalogue import FIX
 from mlsub.workspace import Settings, check_paths
+from tests.commands.runner import run
 from tests.corpus import CORPUS
 from tests.everyday.breaking import broken, intact, named
 from tests.make_tree import make_log, make_tree
@@ -50,6 +52,21 @@ def test_a_broken_package_gets_one_finding_whose_remedy_is_right(name: str, tmp_
     [first, *_] = [group[0] for group in fresh if group]
     for words in case["fix"]:
         assert named(words) in (first.fix or "")
+
+
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if FIX in case.get("fix", [])])
+def test_where_a_remedy_names_mlsub_fix_that_repairs_it(name: str, tmp_path: Path) -> None:
+    case = CASES[name]
+    folder = broken(tmp_path, case["by"])
+    assert run("fix", folder, "--write").status == 0
+    left = [f for group in found(folder, []) for f in group if (f.rule, f.path, f.message) not in usual()]
+    assert case["first"] not in {f.rule for f in left}
+
+
+def test_results_one_folder_too_deep_are_not_taken_for_results_of_another_name(tmp_path: Path) -> None:
+    folder = broken(tmp_path, CASES["results alone too deep"]["by"])
+    assert run("fix", folder, "--write").status == 1
+    assert sorted(child.name for child in folder.iterdir()) == ["AMD", "systems"]
 
 
 def test_there_are_enough_ways_to_break_it() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,8 @@ from mlsub.io.data import shipped
 from mlsub.rules import catalogue as rules
 from mlsub.rules.catalogue import catalogue
 from mlsub.systems.fields import fields
-from tests.commands.runner import check, run
-from tests.make_tree import Tree, make_tree
+from tests.commands.runner import run
+from tests.make_tree import Tree
 
 PACKAGE = Path(mlsub.__file__).parent
 _NAMED = re.compile(r"\bmlsub [a-z]+[^;:.,)`\"']*")
@@ -121,36 +121,3 @@ def test_who_does_what_the_remedy_says_has_no_finding(name: str, described: Tree
         assert _findings(described) == {}
     finally:
         described.description().write_text(kept)
-
-
-def _fixed(tree: Tree) -> None:
-    assert run("fix", tree.folder, "--write").status == 0
-
-
-_ONE_COMMAND: dict[str, tuple[Callable[[Tree], object], str]] = {
-    "a status by an alias": (lambda tree: tree.describe(status="available on premise"), "system.status"),
-    "a byte order mark": (
-        lambda tree: tree.description().write_bytes(b"\xef\xbb\xbf" + tree.description().read_bytes()),
-        "system.not-json",
-    ),
-    "a description in upper case": (
-        lambda tree: tree.description().rename(tree.description("RACK1")),
-        "tree.system-description-missing",
-    ),
-    "a result in upper case": (lambda tree: tree.log().rename(tree.log().with_name("RESULT_0.txt")), "entry.run-count"),
-    "a benchmark with a hyphen": (lambda tree: tree.entry().rename(tree.entry("res-net")), "tree.unknown-benchmark"),
-}
-
-
-@pytest.mark.parametrize("name", _ONE_COMMAND)
-def test_where_a_remedy_names_mlsub_fix_that_repairs_it(name: str, tmp_path: Path) -> None:
-    spoil, rule = _ONE_COMMAND[name]
-    tree = make_tree(tmp_path, "v4.0")
-    tree.describe(status="Available on-premise")
-    before = check(tree.folder)
-    spoil(tree)
-    [finding] = check(tree.folder).of(rule)
-    assert "mlsub fix PATH --write" in finding["fix"]
-    _fixed(tree)
-    after = check(tree.folder)
-    assert (after.status, after.rules()) == (before.status, before.rules())

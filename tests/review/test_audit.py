@@ -160,7 +160,7 @@ def test_a_log_of_another_benchmark_is_judged_by_its_own_rules_and_pointed_at(tm
     tree.log(2).write_text(make_log("bert", run=2).text())
     outcome = check(tree.folder)
     assert outcome.status == 0
-    assert outcome.rules() == {"cross.benchmark", "rcp.mixed-batch-sizes"}
+    assert outcome.rules() == {"cross.benchmark"}
     (finding,) = outcome.of("cross.benchmark")
     assert (finding["expected"], finding["actual"]) == ("resnet", '"bert"')
 

@@ -29,11 +29,11 @@ from tests.submission.test_locate import CORPUS
         ),
         ("llama2_70b", "3.0", "llama2_70b_lora came in v4.0: wrong round?"),
         ("resnet50", "1.0", "Did you mean resnet? Rename the folder; mlsub fix PATH --write does it."),
-        ("llama31_405", "5.1", "Did you mean llama31_405b? Rename the folder."),
+        ("llama31_405", "5.1", "Did you mean llama31_405b? Rename the folder; mlsub fix PATH --write does it where"),
         (
             "zzz",
             "5.1",
-            "Give the folder the benchmark's name, or check against the round that has this benchmark (--round).",
+            "Give the folder the benchmark's name; mlsub fix PATH --write does it where the logs name it.",
         ),
     ],
 )

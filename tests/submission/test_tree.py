@@ -128,7 +128,7 @@ CASES = {
     ),
     "empty benchmark folder alone, 1.0": Case(lambda t: _emptied(t.entry()), 2, "not-checked", {"tree.no-logs"}),
     "empty benchmark folder alone, 1.1": Case(
-        lambda t: _emptied(t.entry()), 2, "not-checked", {"tree.no-logs", "entry.run-count"}, round="1.1"
+        lambda t: _emptied(t.entry()), 2, "not-checked", {"entry.run-count"}, round="1.1"
     ),
     "empty folder": Case(lambda t: _replaced_by(t.folder, Path.mkdir), 2, "not-checked", {"check.no-logs"}),
     # Links that lead nowhere or in a circle.

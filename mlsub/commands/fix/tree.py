@@ -17,11 +17,8 @@ from mlsub.log.reader import TOKEN, TOKEN_MLL, read_records
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.submission.locate import SCALING_FOLDERS, Place, Target, folders, is_organisation
-from mlsub.submission.remedies import renamed_benchmark
+from mlsub.submission.remedies import ALMOST_RESULT, OTHER_LOG, renamed_benchmark
 
-_RESULT = re.compile(r"results?[ _.-]?(\d{1,9})\.(?:txt|log|out)", re.IGNORECASE)
-#: What logs are called that are named by another habit; only where a folder has none that is named like a result.
-_OTHER = re.compile(r"(?:[a-z][a-z_-]{0,40}[_.-]?)??(\d{1,9})\.(?:txt|log|out)", re.IGNORECASE)
 _RIGHT = re.compile(r"result_.*\.txt")
 #: How far a file is read to find out whether it is a log.
 _HEAD = 1 << 22
@@ -73,7 +70,9 @@ def results_of(organisation: Path) -> Path:
     results = organisation / "results"
     if os.path.lexists(results):
         return results
-    found = [folder for folder in _folders(organisation) if folder.name != "systems" and _holds_results(folder)]
+    # A folder that has results itself is an organisation's one folder too deep, and no other name for results.
+    others = [folder for folder in _folders(organisation) if folder.name != "systems" and not is_organisation(folder)]
+    found = [folder for folder in others if _holds_results(folder)]
     return found[0] if len(found) == 1 else results
 
 
@@ -81,7 +80,7 @@ def _holds_results(folder: Path) -> bool:
     benchmarks = [benchmark for system in _folders(folder) for benchmark in _folders(system)]
     inside = [folder for benchmark in benchmarks for folder in _folders(benchmark)]
     files = (file for above in (*benchmarks, *inside) for file in _children(above))
-    return any(_numbered(file, _RESULT, _OTHER) and _is_log(file) for file in files)
+    return any(_numbered(file, ALMOST_RESULT, OTHER_LOG) and _is_log(file) for file in files)
 
 
 def systems_of(organisation: Path) -> list[str]:
@@ -151,11 +150,11 @@ class Names:
         """The logs of a folder, which are to be called results of another one or of this."""
         files = [file for file in _children(folder) if file.is_file()]
         right = [file for file in files if _RIGHT.fullmatch(file.name)]
-        almost = [file for file in files if file not in right and _numbered(file, _RESULT) and _is_log(file)]
+        almost = [file for file in files if file not in right and _numbered(file, ALMOST_RESULT) and _is_log(file)]
         # Beside results, a log by another name can be anything: a run that was left out, or the output of a node.
-        others = [file for file in files if _numbered(file, _OTHER) and _is_log(file)] if not right + almost else []
+        others = [file for file in files if _numbered(file, OTHER_LOG) and _is_log(file)] if not right + almost else []
         for file in [*(right if folder != to else ()), *almost, *others]:
-            name = file.name if file in right else f"result_{_numbered(file, _RESULT, _OTHER)}.txt"
+            name = file.name if file in right else f"result_{_numbered(file, ALMOST_RESULT, OTHER_LOG)}.txt"
             self._move(file, to / name, rule)
         return [*right, *almost, *others]
 

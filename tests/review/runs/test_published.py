@@ -172,7 +172,7 @@ def test_a_published_entry_that_is_published_again_with_a_record_more(what: str,
         else:
             lines.append(re.sub(r'"key": "[^"]+"', '"key": "power_note"', lines[-1]))
         file.write_text("".join(lines))
-    entries, _ = gather([str(tmp_path / "v1.0" / "Graphcore")], Settings(jobs=1))
+    entries, *_ = gather([str(tmp_path / "v1.0" / "Graphcore")], Settings(jobs=1))
     found = [o for one in inspect(entries).entries for o in one.observations]
     copies = [o for o in found if o.finding.rule.startswith("inspect.same")]
     assert [o.finding.rule for o in copies] == ["inspect.same-run"]
