@@ -48,8 +48,7 @@ def workplace(rehearsed: Path, tmp_path_factory: pytest.TempPathFactory) -> Read
     (folder / "next.yaml").write_text(blocks("docs/overlay.md", "yaml")[1])
     (folder / "per-dollar.yaml").write_text(blocks("docs/claims.md", "yaml")[0])
     (folder / "quoted.yaml").write_text(blocks("docs/messaging.md", "yaml")[0])
-    [hyperparameters] = re.findall(r"```yaml\n(.*?)```", (REPOSITORY / "docs" / "emit.md").read_text(), re.DOTALL)
-    (folder / "hyperparameters.yaml").write_text(hyperparameters)
+    (folder / "hyperparameters.yaml").write_text(blocks("docs/emit.md", "yaml")[0])
     (folder / "passphrase.txt").write_text("correct horse battery staple\n")
     (folder / "passphrase.txt").chmod(0o600)
     if CORPUS.is_dir():

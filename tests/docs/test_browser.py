@@ -48,7 +48,7 @@ def site(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("page", "title", "text"),
     [
-        ("index.html", "mlsub", "rejected: 0 of 1 entries accepted"),
+        ("index.html", "mlsub", "rejected: 1 of 1 entries rejected"),
         ("official-tools.html", "Coming from the official tools", "--rcp-bert-train-samples"),
         ("keys/init_stop.html", "init_stop", "key.init_stop.time"),
     ],

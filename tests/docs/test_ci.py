@@ -12,10 +12,11 @@ import yaml
 from tests.ci.test_action import ACTION, validate
 from tests.ci.test_files import HOOKS
 from tests.commands.runner import REPOSITORY
-from tests.docs.test_commands import run
+from tests.docs.pages import blocks
+from tests.docs.reader import Reader
 
 PAGE = (REPOSITORY / "docs" / "ci.md").read_text()
-SNIPPETS = [yaml.safe_load(text) for text in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)]
+SNIPPETS = [yaml.safe_load(text) for text in blocks("docs/ci.md", "yaml")]
 WORKFLOWS = [snippet for snippet in SNIPPETS if "jobs" in snippet]
 
 
@@ -60,7 +61,7 @@ def lines() -> list[str]:
 @pytest.mark.parametrize("line", lines())
 def test_the_commands_of_files_run(line: str, rehearsed: Path, tmp_path: Path) -> None:
     (tmp_path / "demo").symlink_to(rehearsed)
-    assert run(shlex.split(line), tmp_path).stderr == ""
+    assert Reader(tmp_path).type(line).stderr == ""
 
 
 def test_the_commands_of_docker_are_commands_of_the_image() -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from mlsub.rules.overlay import check_overlay
-from tests.commands.runner import Outcome
 from tests.corpus import CORPUS
 from tests.docs.conftest import Follow
 from tests.docs.pages import PAGES, REPOSITORY, Step, blocks, steps
@@ -81,11 +80,6 @@ def test_commands_that_follow_one_another_succeed(page: str, workplace: Reader, 
         pytest.skip("published results are not there")
     assert any(name == page for name, _ in commands())
     follow(page, workplace)
-
-
-def run(command: list[str], folder: Path, status: int = 0) -> Outcome:
-    """Run a command in a folder."""
-    return Reader(folder).run(command, status)
 
 
 def made(target: str) -> list[str]:

@@ -26,15 +26,20 @@ class FirstTimer(Reader):
         return super().answer(step)
 
 
+def verdict(step: Step) -> str:
+    """The word that the answer of a check ends with."""
+    [found] = [line.partition(":")[0] for line in step.shown if line.startswith(("accepted: ", "rejected: "))]
+    return found
+
+
 def test_a_rejected_package_is_accepted_at_the_end_of_the_page(tmp_path: Path, follow: Follow) -> None:
     shutil.copytree(REPOSITORY / "examples", tmp_path / "examples")
     follow(PAGE, FirstTimer(tmp_path))
     checks = [step for step in steps((REPOSITORY / PAGE).read_text()) if step.command.startswith("mlsub check")]
-    assert [step.shown[-1].partition(":")[0] for step in checks] == ["rejected", "rejected", "accepted"]
+    assert [verdict(step) for step in checks] == ["rejected", "rejected", "accepted"]
 
 
 def test_the_readme_shows_the_same_rejected_package() -> None:
     [check] = [step for step in steps((REPOSITORY / "README.md").read_text()) if step.shown]
-    assert check.status == 1
-    assert check.shown[-1].startswith("rejected: 0 of 1 entries accepted")
+    assert (check.status, verdict(check)) == (1, "rejected")
     assert len((REPOSITORY / "README.md").read_text().splitlines()) <= 150

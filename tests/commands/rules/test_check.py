@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
 
 from mlsub.present import CI_FORMATS, FORMATS
-from tests.commands.runner import REPOSITORY, answer_schema, run
+from tests.commands.runner import answer_schema, run
 from tests.conftest import ExpectedText
 from tests.emit.digits import HYPERPARAMETERS
 
@@ -36,15 +35,6 @@ def test_everything_is_said_at_once_to_the_letter(slips: str, expected_text: Exp
     outcome = run("rules", "keys", "digits", "--check", slips)
     assert (outcome.status, outcome.stderr) == (1, "")
     expected_text("keys-check.txt", outcome.stdout)
-
-
-def test_the_page_shows_what_is_printed(slips: str) -> None:
-    page = (REPOSITORY / "docs" / "emit.md").read_text()
-    [written] = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
-    [shown] = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
-    Path(slips).write_text(written)
-    outcome = run("rules", "keys", "digits", "--check", slips)
-    assert (outcome.status, outcome.stdout.partition("\n\n")[2]) == (1, shown)
 
 
 def test_every_format_has_every_finding(slips: str) -> None:

@@ -56,7 +56,7 @@ def entries(part: object) -> Iterator[str]:
 def test_the_navigation_has_every_page_but_those_of_one_name() -> None:
     there = list(entries(CONFIGURATION["nav"]))
     assert len(there) == len(set(there))
-    assert set(there) <= by_hand() | {COMMANDS, INDEX, RULES}
+    assert set(there) == by_hand() | {COMMANDS, INDEX, RULES}
     parts = [next(iter(part)) for part in CONFIGURATION["nav"]]
     assert parts == ["Get started", "Prepare", "Run", "Check", "Submit", "Analyse", "Reference", "Internals"]
 
