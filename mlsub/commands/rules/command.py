@@ -11,8 +11,9 @@ import click
 
 from mlsub.commands.asked import one_benchmark, overlay_of
 from mlsub.commands.lazy import LazyGroup
-from mlsub.commands.options import CheckCommand, Target, check_output_options, output_options
+from mlsub.commands.options import Target, output_options
 from mlsub.commands.settings import setting
+from mlsub.commands.targets import CheckCommand, check_output_options
 from mlsub.io.errors import MlsubError
 
 if TYPE_CHECKING:
