@@ -14,7 +14,7 @@ import msgspec
 
 from mlsub.submission.layout.templates import MARKER, is_unfilled
 from mlsub.submission.layout.walk import list_tree, may_be_template
-from mlsub.systems.draft import NOT_PUBLISHED, TO_FILL_IN
+from mlsub.systems.draft import TO_FILL_IN
 from mlsub.systems.values import is_placeholder
 
 #: What people fill in is some kilobytes.
@@ -70,7 +70,7 @@ def _left(to: str, content: bytes) -> Iterator[str]:
 
 def _is_left(value: Any) -> bool:
     text = value.strip().lower() if isinstance(value, str) else ""
-    return is_placeholder(value) or text == NOT_PUBLISHED or text.startswith(f"{TO_FILL_IN.lower()}:")
+    return is_placeholder(value) or text.startswith(f"{TO_FILL_IN.lower()}:")
 
 
 def _fields(content: bytes) -> dict[str, Any]:
