@@ -357,7 +357,7 @@ def test_repairs_that_fail_are_counted_as_failed(tmp_path: Path, monkeypatch: py
     done = run("fix", tree.folder, "--write")
     assert done.status == 2
     assert "No space left on device" in done.stderr
-    assert f"Failed - results/rack1/resnet/result_0.txt: {broken} cannot be written:" in squeezed(done.stdout)
+    assert "Failed - results/rack1/resnet/result_0.txt: " in squeezed(done.stdout)
     assert "- results/rack1/resnet/result_1.txt: CR LF to LF" in done.stdout
     assert "1 repair on 40 lines made in 1 place, 1 failed; the official verdict is not known\n" in done.stdout
     assert b"\r" in broken.read_bytes() and b"\r" not in tree.log(1).read_bytes()

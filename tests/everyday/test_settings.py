@@ -372,7 +372,7 @@ def test_the_answer_names_the_file(tmp_path: Path) -> None:
     assert check(tree.folder).document["settings"] == str(tmp_path / "mlsub.toml")
     tree.describe(cooling="TODO")
     settings('ignore = ["system."]\n')
-    said = "mlsub check: settings: mlsub.toml (ignore)\nmlsub check: hidden: 1 finding (ignore 1)\n"
+    said = "mlsub check: settings: mlsub.toml (ignore)\nmlsub check: hidden: 1 finding (1 by ignore)\n"
     assert run("check", tree.folder, "--format", "sarif").stderr == said
     settings("jobs = 1\n")
     assert run("score", tree.folder).stderr == "mlsub score: settings: mlsub.toml (jobs)\n"
