@@ -18,7 +18,7 @@ from mlsub.commands.compare.trainings.document import document_of
 from mlsub.commands.compare.trainings.model import Comparison
 from mlsub.present.text import render
 from mlsub.workspace import Settings
-from tests.commands.runner import REPOSITORY, answer_schema, call, run
+from tests.commands.runner import answer_schema, call, run
 from tests.conftest import ExpectedText
 from tests.corpus import CORPUS
 from tests.make_tree import Log, Tree, make_tree, snapshot, spoil
