@@ -83,7 +83,7 @@ class Setting(click.Option):
         """The value of the variable; None where it is one of other commands.
 
         Raises:
-            click.UsageError: it is no value at all.
+            click.UsageError: the value cannot be used.
         """
         value: Any = tuple(filter(None, re.split(r"[,\s]+", text))) if self.multiple else text
         if self.setting == "format" and not self._takes(text):

@@ -76,7 +76,7 @@ def status_of_manifest(
         out: where its package is, or is going to be.
         today: for the deadline, and for waivers.
         jobs: processes that read logs.
-        progress: is told of them.
+        progress: shows how far the reading is.
 
     Raises:
         MlsubError: ``out`` is not a folder for a submission.

@@ -82,7 +82,7 @@ def _runs(entry: EntryStatus, sources: Sequence[str], round_: str) -> Task:
 
 
 def rejections(blocking: Iterable[Finding], incomplete: Sequence[str], look: str) -> Iterator[Task]:
-    """What rejects a package, each rule once; that runs are missing is no news."""
+    """What rejects a package, each rule once; missing runs are a task of their own."""
     kept = [f for f in blocking if not (f.rule in _RUNS and f.path in incomplete)]
     counts = Counter(found.rule for found in kept)
     for rule, count in counts.items():
