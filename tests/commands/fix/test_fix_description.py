@@ -75,11 +75,11 @@ def test_a_hostile_description_takes_no_long_time() -> None:
     import time
 
     start = time.process_time()
-    text = "{" + ",\n".join(['"a":1'] * 400_000) + "}"
+    text = "{" + ",\n".join(['"a":1'] * 100_000) + "}"
     mended = fix_description(text.encode(), ROUND_4_1)
     assert mended.after == b'{"a":1}'
     assert fix_description(b'{"a":"' + b" \n" * 100_000 + b'"}', None).repairs == ()
-    assert fix_description(b" " * 4_000_000 + b"{}", None).repairs == ()
+    assert fix_description(b" " * 1_000_000 + b"{}", None).repairs == ()
     assert time.process_time() - start < 20
 
 

@@ -21,6 +21,7 @@ from mlsub.workspace import Settings
 from tests.commands.runner import answer_schema, call, run
 from tests.conftest import ExpectedText
 from tests.corpus import CORPUS
+from tests.effort import effort
 from tests.make_tree import Log, Tree, make_tree, snapshot, spoil
 
 published = pytest.mark.skipif(not CORPUS.is_dir(), reason="published packages are not there")
@@ -290,13 +291,13 @@ def test_why_graphcores_resnet_became_faster() -> None:
 def test_the_phases_of_all_published_pairs_add_up_to_their_scores() -> None:
     rounds = sorted(path for path in CORPUS.glob("v*") if path.is_dir())
     compared = 0
-    for old, new in itertools.pairwise(rounds):
+    for old, new in [*itertools.pairwise(rounds)][:: effort(3, 1)]:
         outcome = run("compare", "--trainings", old, new, "--format", "json")
         for pair in outcome.document["pairs"] if outcome.status == 0 else ():
             compared += 1
             difference = pair["new"]["minutes"] - pair["old"]["minutes"]
             assert sum(part["minutes"] for part in pair["parts"]) == pytest.approx(difference, rel=1e-9, abs=1e-9)
-    assert compared >= 40
+    assert compared >= effort(10, 40)
 
 
 def test_published_minutes_are_compared_and_expected_ones_stand_beside(tmp_path: Path) -> None:
