@@ -129,9 +129,9 @@ def _for_ci(format_: str, results: Results) -> str:
     """Results in a format of CI."""
     if format_ == "sarif":
         from mlsub.present import sarif
-        from mlsub.present.explanation import rule_texts
+        from mlsub.present.explanation import explanations
 
-        return sarif.render(results, rule_texts({result.finding.rule for result in results.all}))
+        return sarif.render(results, explanations({result.finding.rule for result in results.all}))
     from importlib import import_module
 
     rendered: str = import_module(f"mlsub.present.{format_}").render(results)

@@ -10,7 +10,6 @@ import msgspec
 from mlsub.findings import Blocks, Kind, Severity
 from mlsub.present.document import Block, Cell, Column, Document, Facts, Lines, Table, Text, document
 from mlsub.present.envelope import Answer
-from mlsub.present.results import RuleText
 from mlsub.rounds.names import spans
 from mlsub.rules.catalogue import RuleInfo, catalogue
 from mlsub.rules.demands import Demand, KeyDemands, all_demands
@@ -95,21 +94,10 @@ def _logs(demand: Demand) -> Iterator[str]:
     return (f"{usage} {spans(usage, rounds)}: {which}" for usage, which, rounds in demand.places())
 
 
-def rule_texts(rules: Iterable[str]) -> dict[str, RuleText]:
-    """What there is to know of rules, for readers of their findings; a rule of the user's own is left out."""
+def explanations(rules: Iterable[str]) -> dict[str, Explanation]:
+    """Everything about some rules, by their ids; a rule of the user's own is left out."""
     known = rule_ids()
-    return {rule: _rule_text(explanation(rule)) for rule in rules if rule in known}
-
-
-def _rule_text(explained: Explanation) -> RuleText:
-    return RuleText(
-        title=explained.title,
-        why=explained.why,
-        severity=explained.severity,
-        kind=explained.kind,
-        sources=explained.sources,
-        help=explanation_document(explained),
-    )
+    return {rule: explanation(rule) for rule in rules if rule in known}
 
 
 def explanation_document(explained: Explanation) -> Document:

@@ -13,7 +13,6 @@ import msgspec
 
 from mlsub.findings import Finding, Kind, Severity, Verdict
 from mlsub.io.show import plain
-from mlsub.present.document import Document
 from mlsub.present.findings import SUPPRESSED, why_suppressed
 from mlsub.submission.report import Report
 
@@ -91,17 +90,6 @@ class Results(msgspec.Struct, frozen=True):
         """Whether everything could be checked."""
         unchecked = any(part.verdict is Verdict.NOT_CHECKED for part in self.parts)
         return not unchecked and not any(result.outcome is Outcome.NOT_CHECKED for result in self.all)
-
-
-class RuleText(msgspec.Struct, frozen=True, kw_only=True):
-    """What a rule is about, for readers of its findings; ``help`` has all there is to know."""
-
-    title: str
-    why: str
-    severity: Severity
-    kind: Kind
-    sources: tuple[str, ...]
-    help: Document
 
 
 def part(
@@ -227,10 +215,10 @@ def _repository() -> str:
 def _file(place: str, base: str) -> str:
     """A file as CI names it: relative to the root of the repository where it lies in it, by its name or in truth."""
     full = os.path.abspath(place)  # noqa: PTH100  (without following links)
-    for path, root in ((full, base), (_resolved(full), _resolved(base))):
-        if Path(path).is_relative_to(root):
-            return Path(path).relative_to(root).as_posix()
-    return full
+    if Path(full).is_relative_to(base):
+        return Path(full).relative_to(base).as_posix()
+    real, root = _resolved(full), _resolved(base)
+    return Path(real).relative_to(root).as_posix() if Path(real).is_relative_to(root) else full
 
 
 def _resolved(path: str) -> str:

@@ -16,8 +16,9 @@ from mlsub.findings import Severity
 from mlsub.io.show import plain
 from mlsub.io.version import VERSION
 from mlsub.present import markdown, text
+from mlsub.present.explanation import Explanation, explanation_document
 from mlsub.present.findings import why_suppressed
-from mlsub.present.results import Result, Results, RuleText
+from mlsub.present.results import Result, Results
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
@@ -33,7 +34,7 @@ _ADDRESSES = (
 )
 
 
-def render(results: Results, rules: Mapping[str, RuleText]) -> str:
+def render(results: Results, rules: Mapping[str, Explanation]) -> str:
     """One run as JSON in plain ASCII.
 
     Args:
@@ -66,7 +67,7 @@ def render(results: Results, rules: Mapping[str, RuleText]) -> str:
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
 
 
-def _rule(first: Result, known: RuleText | None) -> dict[str, Any]:
+def _rule(first: Result, known: Explanation | None) -> dict[str, Any]:
     """What a rule is about; of a rule of the user's own what its findings say."""
     one = first.finding
     if known is None:
@@ -77,11 +78,12 @@ def _rule(first: Result, known: RuleText | None) -> dict[str, Any]:
             "defaultConfiguration": {"level": _LEVELS[one.severity]},
             "properties": {"tags": [one.kind.value], "sources": [plain(one.source)]},
         }
+    full = explanation_document(known)
     rule = {
         "id": one.rule,
         "shortDescription": {"text": plain(known.title)},
         "fullDescription": {"text": plain(known.why)},
-        "help": {"text": text.render(known.help, 100), "markdown": markdown.render(known.help)},
+        "help": {"text": text.render(full, 100), "markdown": markdown.render(full)},
         "defaultConfiguration": {"level": _LEVELS[known.severity]},
         "properties": {"tags": [known.kind.value], "sources": list(map(plain, known.sources))},
     }

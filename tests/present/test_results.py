@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from mlsub.findings import Blocks, Finding, Kind, Severity, Verdict
 from mlsub.io.version import VERSION
 from mlsub.present import github, gitlab, junit, sarif
-from mlsub.present.document import Text, document
-from mlsub.present.explanation import rule_texts
-from mlsub.present.results import Outcome, Results, RuleText, of_verdict, part
+from mlsub.present.explanation import Explanation, explanations
+from mlsub.present.results import Outcome, Results, of_verdict, part
 from tests import ci_formats
 from tests.conftest import ExpectedText
 from tests.effort import effort
@@ -40,13 +39,16 @@ REVIEW = msgspec.structs.replace(
 )  # fmt: skip
 HOUSE = msgspec.structs.replace(SEED, rule="house.ticket.count", kind=Kind.HOUSE, message="100 %, no ticket")
 TEXTS = {
-    one.rule: RuleText(
+    one.rule: Explanation(
+        rule=one.rule,
         title=f"What {one.rule} is about",
         why="Because.",
         severity=one.severity,
         kind=one.kind,
+        blocks=one.blocks,
+        found="All there is to know.",
+        fix="Run again.",
         sources=("mlperf_logging/compliance_checker/training_5.1.0: common.yaml",),
-        help=document(one.rule, Text("All there is to know.")),
     )
     for one in (SEED, REVIEW)
 }
@@ -66,7 +68,7 @@ def results(*findings: Finding, verdict: Verdict = Verdict.REJECTED, strict: boo
 
 def rendered(found: Results) -> dict[str, str]:
     return {
-        "sarif": sarif.render(found, rule_texts({one.finding.rule for one in found.all})),
+        "sarif": sarif.render(found, explanations({one.finding.rule for one in found.all})),
         "junit": junit.render(found),
         "github": github.render(found),
         "gitlab": gitlab.render(found),
