@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -17,6 +18,17 @@ import mlsub
 from mlsub.cli import main
 
 REPOSITORY = Path(mlsub.__file__).parents[1]
+
+
+class Stream(io.StringIO):
+    """A stream that says it is a terminal, or that it is not."""
+
+    def __init__(self, terminal: bool) -> None:
+        super().__init__()
+        self.terminal = terminal
+
+    def isatty(self) -> bool:
+        return self.terminal
 
 
 class Outcome(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from typing import Any
 
 import click
@@ -10,19 +9,10 @@ import pytest
 
 from mlsub.cli import main
 from mlsub.present.terminal import colours, console
-from tests.commands.runner import run
+from tests.commands.runner import Stream, run
 from tests.commands.tree import every
 
 LIST = ("rules", "list", "--round", "5.1")
-
-
-class Stream(io.StringIO):
-    def __init__(self, terminal: bool) -> None:
-        super().__init__()
-        self.terminal = terminal
-
-    def isatty(self) -> bool:
-        return self.terminal
 
 
 #: NO_COLOR, FORCE_COLOR, TERM, --color; on a terminal and to a pipe.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,15 +10,7 @@ import pytest
 
 from mlsub.present import terminal
 from mlsub.present.terminal import busy, part_of, progress_bar
-
-
-class Stream(io.StringIO):
-    def __init__(self, terminal: bool) -> None:
-        super().__init__()
-        self.terminal = terminal
-
-    def isatty(self) -> bool:
-        return self.terminal
+from tests.commands.runner import Stream
 
 
 @pytest.fixture

@@ -54,8 +54,8 @@ def test_it_says_the_usage(tmp_path: Path) -> None:
 
 
 def test_a_folder_named_like_a_round_comes_first(tmp_path: Path) -> None:
-    tree = make_tree(tmp_path, "v1.0/work")
-    written(tmp_path / "v1.0/work/submission.yaml", round_="1.1")
+    tree = make_tree(tmp_path, "v1.0/mine")
+    written(tmp_path / "v1.0/mine/submission.yaml", round_="1.1")
     assert check(tree.folder).report["round"] == "1.0"
 
 
