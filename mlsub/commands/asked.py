@@ -13,7 +13,7 @@ from mlsub.io.errors import MlsubError
 
 if TYPE_CHECKING:
     from mlsub.convergence.deadline import Which
-    from mlsub.io.yamlfile import FileProblemsError
+    from mlsub.io.problems import FileProblemsError
     from mlsub.judge.log import NewFold
     from mlsub.judge.pool import Progress
     from mlsub.submission.report import Report
@@ -78,7 +78,7 @@ class Asked(NamedTuple):
 
         A file of rules or points that cannot be used is a report.
         """
-        from mlsub.io.yamlfile import FileProblemsError
+        from mlsub.io.problems import FileProblemsError
         from mlsub.present.terminal import progress_bar
         from mlsub.workspace import check_paths
 

@@ -24,11 +24,14 @@ def audit_entry(entry: Entry) -> Iterator[Finding]:
     """Disagreements of an entry's logs with the folders and the description around them."""
     if not entry.in_tree:
         return
+    answers: dict[tuple[str, str], tuple[str, ...] | None] = {}  # The logs of an entry say much the same.
     for log in (log for log in entry.logs if log.run.timeline.events):
         for key, contradicted in _CHECKS.items():
             value = log.run.identity.get(key)
             said = readable(value[:200]) if isinstance(value, str) else ""
-            odd = contradicted(entry, said) if said else None
+            if said and (key, said) not in answers:
+                answers[key, said] = contradicted(entry, said)
+            odd = answers.get((key, said))
             if odd is not None:
                 rule, expected, *message = odd
                 line = log.run.lines.get(key)
@@ -41,10 +44,15 @@ def audit_same_runs(logs: Iterable[LogReport], known: Container[str] = ()) -> It
     ``known`` are paths of copies that have a finding already.
     """
     first: dict[Any, LogReport] = {}
+    alike: dict[Any, LogReport] = {}
     for log in logs:
         if not log.run.timeline.events:
             continue
-        original = first.setdefault(times_of(log), log)
+        other = first.setdefault(log.run.timeline, log)
+        if other is log:
+            continue  # As a rule no two logs have the same times, and all else need not be compared.
+        alike.setdefault(times_of(other), other)
+        original = alike.setdefault(times_of(log), log)
         if original is not log and log.path not in known:
             yield finding(
                 "entry.same-log-twice", log.path, actual=f"number and times of all records as in {original.path}"

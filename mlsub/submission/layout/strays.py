@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 
 from mlsub.findings import Finding
 from mlsub.io.data import shipped
@@ -46,6 +46,7 @@ def _kind(item: Item) -> str | None:
     return _match("files", item.name) if item.kind is ItemKind.FILE else None
 
 
+@lru_cache(maxsize=4096)
 def _folder_kind(name: str) -> str | None:
     return _match("folders", name)
 
