@@ -36,6 +36,7 @@ class TreeReader:
         self.round = round_
         self.findings: list[Finding] = []
         self.explained: set[str] = set()
+        self._listed: dict[Path, list[Path]] = {}
 
     def organisation(self) -> OrganisationFiles:
         """The whole tree."""
@@ -91,7 +92,7 @@ class TreeReader:
         """A folder under results/, hidden or not: the official checker takes each for a system."""
         below = self._scaling if self.round.scaling_folders else self._benchmark
         known = len(self.findings)
-        if logs := logs_in(folder):
+        if logs := sum(fnmatchcase(child.name, RESULT_PATTERN) for child in self._children(folder, quiet=True)):
             self._add_without_system(folder, logs)
         entries = [entry for child in self._folders(folder) for entry in below(child)]
         if not entries and not any(found.rejects for found in self.findings[known:]):
@@ -273,7 +274,9 @@ class TreeReader:
     def _children(self, folder: Path, *, quiet: bool = False) -> list[Path]:
         """What a folder contains, sorted by name as the official checker sorts it."""
         try:
-            return sorted(folder.iterdir(), key=lambda child: child.name)
+            if folder not in self._listed:
+                self._listed[folder] = sorted(folder.iterdir(), key=lambda child: child.name)
+            return self._listed[folder]
         except OSError as error:
             if not quiet:
                 reason = error.strerror or str(error)
