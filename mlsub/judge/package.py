@@ -154,7 +154,9 @@ def _lone_benchmark(folder: Path, root: Path, round_: Round) -> Package:
         benchmark=folder.name,
         folder=folder,
         results=results,
-        strays=tuple(sorted(c.name for c in folder.iterdir() if c not in results and not c.name.startswith("."))),
+        strays=tuple(
+            sorted({c.name for c in folder.iterdir() if c.name[0] != "."}.difference(r.name for r in results))
+        ),
         scaling_type=scaling,
     )
     return _lone(entry, root, round_)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from itertools import compress
 from pathlib import Path
 from shlex import quote
 
@@ -170,8 +171,10 @@ class TreeReader:
                 self._add_unknown_benchmark(folder)
             return []
         children = self._children(folder)
-        results = tuple(child for child in children if fnmatchcase(child.name, RESULT_PATTERN))
-        strays = tuple(child.name for child in children if child not in results and not child.name.startswith("."))
+        names = [child.name for child in children]
+        found = [fnmatchcase(name, RESULT_PATTERN) for name in names]
+        results = tuple(compress(children, found))
+        strays = tuple(name for name, is_result in zip(names, found, strict=True) if not is_result and name[0] != ".")
         if results:  # Where there are none, the finding on their number says where they are.
             self._look_for_stray_logs(folder, [folder / name for name in strays])
         if not results and self.round.empty_folder_ignored:
