@@ -10,6 +10,7 @@ from mlsub.judge.log import LogTask, judge_log
 from mlsub.log.report import LogReport
 from mlsub.log.run import RunFold
 from mlsub.rules.catalogue import finding
+from mlsub.workspace.executors.base import Executor
 from mlsub.workspace.places import Settings
 from mlsub.workspace.shares import executor_for, shares, weight_of
 
@@ -33,14 +34,19 @@ def map_logs(
     """
     weights = [weight_of(task.file) for task in tasks]
     executor = executor_for(settings, sum(weights))
-    pieces = shares(weights, executor.processes)
-    done = 0
-    for number, found in executor.run(partial(_each, work), [[tasks[index] for index in piece] for piece in pieces]):
-        for index, one in zip(pieces[number], found, strict=True):
-            done += 1
-            if settings.progress is not None:
-                settings.progress(done, len(tasks))
-            yield index, one
+    found = executor.run(work, tasks) if not executor.packages else _in_shares(work, tasks, weights, executor)
+    for done, pair in enumerate(found, 1):
+        if settings.progress is not None:
+            settings.progress(done, len(tasks))
+        yield pair
+
+
+def _in_shares(
+    work: Callable[[LogTask], Found], tasks: Sequence[LogTask], weights: Sequence[int], executor: Executor
+) -> Iterator[tuple[int, Found]]:
+    cut = shares(weights, executor.processes)
+    for number, found in executor.run(partial(_each, work), [[tasks[index] for index in share] for share in cut]):
+        yield from zip(cut[number], found, strict=True)
 
 
 def in_order(found: Iterable[tuple[int, Found]]) -> list[Found]:

@@ -15,6 +15,7 @@ from mlsub.log.report import LogReport
 from mlsub.review.cross import Print, prints_of
 from mlsub.rounds import get_round
 from mlsub.rules.isolate import isolated
+from mlsub.workspace.executors.base import Executor
 from mlsub.workspace.logs import judge_safely
 from mlsub.workspace.places import Settings
 from mlsub.workspace.shares import balanced, executor_for, most_in_one, shares, weight_below, weight_of
@@ -56,12 +57,8 @@ class _Whole(msgspec.Struct, frozen=True):
     wish: Wish
 
 
-class _Some(msgspec.Struct, frozen=True):
-    """Work: read some logs of what is too much for one process."""
-
-    tasks: tuple[LogTask, ...]
-
-
+#: A package, some logs of one that is too much for one process, or one log.
+_Work = _Whole | tuple[LogTask, ...] | LogTask
 _Done = Judged | list[LogReport] | None
 
 
@@ -69,7 +66,7 @@ class _Piece(msgspec.Struct, frozen=True):
     """Work of a slot, what it weighs, how many logs it has, and which of the slot's they are."""
 
     slot: Slot
-    work: _Whole | _Some
+    work: _Work
     weight: int
     count: int
     share: tuple[int, ...] = ()
@@ -88,25 +85,27 @@ class Slot:
         else:
             self.weight, self._count = sum(weight_of(task.file) for task in source), len(source)
 
-    def pieces(self, most: int, processes: int) -> list[_Piece]:
-        """The work: one piece, unless it weighs more than ``most`` or is of single logs.
+    def pieces(self, most: int, executor: Executor) -> list[_Piece]:
+        """The work: one piece, unless it weighs more than ``most``, is of single logs, or only logs can be read there.
 
         Raises:
             OSError: the package cannot be listed.
         """
         if isinstance(self._source, Outline):
-            if self.weight <= most:
+            if self.weight <= most and executor.packages:
                 return [_Piece(self, _Whole(self._source, self._wish), self.weight, self._count)]
             self._source = _listed(self._source, self._wish)
         tasks = _tasks(self._source, self._wish)
         weights = [weight_of(task.file) for task in tasks]
         # Of a package without a log, what there is to say of it is left.
-        cut = shares(weights, processes) or [[]]
+        cut = shares(weights, executor.processes if executor.packages else 1) or [[]]
         self._left = len(cut)
-        return [
-            _Piece(self, _Some(tuple(tasks[at] for at in share)), sum(weights[at] for at in share), len(share), share)
-            for share in map(tuple, cut)
-        ]
+        pieces = []
+        for share in cut:
+            some = tuple(tasks[at] for at in share)
+            work = some[0] if some and not executor.packages else some
+            pieces.append(_Piece(self, work, sum(weights[at] for at in share), len(share), tuple(share)))
+        return pieces
 
     def take(self, share: Sequence[int], found: _Done) -> Judged | None:
         """What came of the slot, once all of its pieces have come back.
@@ -145,7 +144,7 @@ def run(slots: Sequence[Slot], settings: Settings) -> Iterator[tuple[Slot, Judge
     pieces: list[_Piece] = []
     for slot in slots:
         try:
-            pieces += slot.pieces(most, executor.processes)
+            pieces += slot.pieces(most, executor)
         except OSError as error:
             yield slot, error
     pieces = [pieces[at] for at in balanced([piece.weight for piece in pieces], executor.processes)]
@@ -164,10 +163,12 @@ def run(slots: Sequence[Slot], settings: Settings) -> Iterator[tuple[Slot, Judge
                 yield slot, judged
 
 
-def _do(work: _Whole | _Some) -> _Done:
+def _do(work: _Work) -> _Done:
     """Do it, in any process; None where the one that asked has to do it again to see what is in the way."""
-    if isinstance(work, _Some):
-        return list(map(judge_safely, work.tasks))
+    if isinstance(work, LogTask):
+        return [judge_safely(work)]
+    if isinstance(work, tuple):
+        return list(map(judge_safely, work))
     try:
         return _judge_whole(work)
     except Exception:

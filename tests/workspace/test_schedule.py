@@ -11,7 +11,9 @@ import msgspec
 import pytest
 
 from mlsub.findings import Verdict
-from mlsub.workspace import Settings, check_each, check_paths, check_with_logs, schedule
+from mlsub.judge.log import LogTask
+from mlsub.workspace import Settings, check_each, check_paths, check_with_logs, logs, schedule
+from mlsub.workspace.logs import in_order, read_logs
 from tests.corpus import CORPUS
 from tests.effort import LONG
 from tests.make_tree import make_tree
@@ -23,6 +25,8 @@ SOME = ("v0.7/SIAT", "v1.1/NVIDIA", "v2.0/MosaicML", "v3.1/Google", "v5.1/MiTAC"
 class Shuffled:
     """Does everything at once, and gives the results in a random order."""
 
+    packages = True
+
     def __init__(self, processes: int) -> None:
         self.processes = processes
 
@@ -30,6 +34,16 @@ class Shuffled:
         done = [(index, work(task)) for index, task in enumerate(tasks)]
         random.Random(len(tasks)).shuffle(done)
         yield from done
+
+
+class Remote(Shuffled):
+    """Reads logs and nothing else."""
+
+    packages = False
+
+    def run(self, work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+        assert all(isinstance(task, LogTask) for task in tasks)
+        yield from super().run(work, tasks)
 
 
 class Failing(Shuffled):
@@ -71,7 +85,7 @@ def test_one_process_two_and_any_order_give_the_same_bytes(monkeypatch: pytest.M
     assert encoded(check_paths(paths, Settings(jobs=2))) == alone
     shuffled(monkeypatch)
     assert encoded(check_paths(paths, Settings())) == alone
-    shuffled(monkeypatch, cut=True)
+    shuffled(monkeypatch, Remote)
     assert encoded(check_paths(paths, Settings())) == alone
 
 
@@ -84,6 +98,9 @@ def test_what_was_read_of_the_logs_is_the_same_too(tmp_path: Path, monkeypatch: 
     for cut in (False, True):
         shuffled(monkeypatch, cut=cut)
         assert check_with_logs([tree], Settings()) == alone
+    monkeypatch.setattr(logs, "executor_for", lambda *_: Remote(3))
+    tasks = [LogTask(str(tree / "v1.0" / log.path), log.path, "training", "1.0") for log in alone[0].logs]
+    assert in_order(read_logs(tasks, Settings())) == list(alone[0].logs)
 
 
 def test_reports_come_in_order_as_soon_as_they_can(tmp_path: Path) -> None:

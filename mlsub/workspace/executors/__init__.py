@@ -23,7 +23,7 @@ def executor_of(words: str | None, jobs: int | None) -> Executor:
     Raises:
         MlsubError: there is no such executor, both arguments contradict each other, or it cannot be used here.
     """
-    if words is not None and words.startswith("dask://"):
+    if words is not None and words.startswith(("dask://", "dask+tls://")):
         if jobs is not None:
             raise MlsubError(f"--jobs {jobs} contradicts --executor {words[:80]}. Leave one out.")
         return _dask(words)
