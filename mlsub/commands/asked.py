@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from functools import wraps
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from mlsub.convergence.deadline import Which
     from mlsub.io.yamlfile import FileProblemsError
     from mlsub.judge.log import NewFold
-    from mlsub.present.terminal import Progress
+    from mlsub.present.terminal import Progress, ProgressBar
     from mlsub.submission.report import Report
     from mlsub.workspace.places import Settings
 
@@ -79,24 +80,42 @@ class Asked(NamedTuple):
         return Settings(self.round, self.usage, self.jobs, progress, overlay, options, folds, self.executor)
 
     def check(self) -> list[Report]:
-        """Check the paths, with progress on a terminal; waivers and ignores by path of the settings are applied.
+        """Check the paths, as :meth:`checking` does; waivers and ignores by path of the settings are applied."""
+        with self.checking() as (_, reports):
+            found = list(reports)
+        return weighed(found, self.paths)
 
-        A file of rules or points that cannot be used is a report.
+    @contextmanager
+    def checking(self) -> Iterator[tuple[int, Iterator[Report]]]:
+        """Check the paths, with progress on a terminal.
+
+        Yields:
+            How many reports there are, and these, each as soon as it is ready and those before it are. A file of rules
+            or points that cannot be used is a report.
         """
         from mlsub.io.yamlfile import FileProblemsError
         from mlsub.present.terminal import progress_bar
-        from mlsub.workspace import check_paths
+        from mlsub.workspace import check_each
 
         try:
             overlay = self.overlay
+            problems = _problems_of(self.rcp) if self.rcp is not None else []
         except FileProblemsError as error:
-            return _broken(error)
-        problems = _problems_of(self.rcp) if self.rcp is not None else []
+            problems = _broken(error)
         if problems:
-            return problems
-        with progress_bar() as progress:
-            reports = check_paths(self.paths, self._settings(progress, overlay))
-        return weighed(reports, self.paths)
+            yield len(problems), iter(problems)
+            return
+        with progress_bar() as bar:
+            count, reports = check_each(self.paths, self._settings(bar, overlay))
+            with closing(reports):
+                yield count, reports if bar is None else _behind(bar, reports)
+
+
+def _behind(bar: ProgressBar, reports: Iterator[Report]) -> Iterator[Report]:
+    """Reports to be printed where the bar is."""
+    for report in reports:
+        bar.hide()
+        yield report
 
 
 def asks(
