@@ -48,7 +48,7 @@ REVIEWS = (
 #: The same of v5.0, which tests convergence by pruned points.
 HULL = "mlsub.convergence.entry._hull"
 #: Rules of the user's own run beside the official ones, event by event.
-HOUSE = ("add", "finish")
+HOUSE = ("handler", "finish")
 OVERLAY = 'title: ours\ncommon:\n  "1.0":\n    both:\n      seed: {occurs: at_least_one, above: 0}\n'
 
 
