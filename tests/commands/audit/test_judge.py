@@ -11,7 +11,7 @@ import pytest
 from mlsub.commands.audit.run import audit
 from mlsub.commands.audit.verdict import Audit, Judged
 from mlsub.io.errors import MlsubError
-from mlsub.io.yamlfile import FileProblemsError
+from mlsub.io.problems import FileProblemsError
 from tests.make_tree import Tree, make_tree, spoil
 
 #: ACME trains in (11 + 12 + 13) / 3 = 12 minutes; BETA in Open, too.
