@@ -11,6 +11,7 @@ from typing import ClassVar
 import msgspec
 
 from mlsub.commands.db.records import Records
+from mlsub.commands.site.chartdata import SHARED
 from mlsub.commands.site.model import counted
 from mlsub.commands.site.pages import Page, all_results, of_result, of_round, overview
 from mlsub.commands.site.performance import performance
@@ -156,11 +157,12 @@ def _write(site: Path, renderer: Renderer, pages: Iterator[Page], output: Path) 
         site.mkdir()
         shutil.copytree(STATIC, site / "static", copy_function=shutil.copyfile)
         (site / MARKER).write_text("A site made by mlsub; it may be replaced as a whole.\n", "utf-8")
-        for folder in ("results", "rounds"):
+        for folder in ("results", "rounds", SHARED):
             (site / folder).mkdir()
         count = 0
         for page in pages:
-            (site / page.path).write_bytes(renderer.render(page))
+            for path, content in renderer.files(page).items():
+                (site / path).write_bytes(content)
             count += 1
     except OSError as error:
         raise MlsubError(f"{output} cannot be written: {error.strerror or error}") from error

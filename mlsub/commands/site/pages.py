@@ -134,9 +134,10 @@ def of_result(result: Result, parent: RoundResults, reference: str | None = None
     """
     entry = result.entry
     benchmark = benchmark_held(result.report, entry, result.round)
+    curves = section_of_curves(result.logs, benchmark, result.round)
     sections = (
-        section_of_curves(result.logs, benchmark, result.round),
-        section_of_runs(result.logs),
+        curves,
+        section_of_runs(result.logs, next(iter(curves.data), None)),
         section_of_convergence(result.report, entry, result.round, reference),
         section_of_hyperparameters(result.logs),
         section_of_system(result.report, result.description, result.round),

@@ -5,14 +5,13 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import msgspec
-
+from mlsub.commands.site.chartdata import SHARED, chart_json, shared_series
+from mlsub.commands.site.markup import table_markup
 from mlsub.commands.site.pages import Page
 from mlsub.io.errors import MlsubError, needs_extra
 from mlsub.io.version import VERSION
-from mlsub.present.chart import Chart
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -25,7 +24,6 @@ POLICY = (
     "default-src 'none'; script-src 'self' file:; style-src 'self' file:; img-src 'self' data: file:; "
     "base-uri 'none'; form-action 'none'"
 )
-_UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
 def check_jinja() -> None:
@@ -45,20 +43,20 @@ class Renderer:
         self._navigation = tuple(navigation)
         self._template = _environment().get_template("page.html")
 
-    def render(self, page: Page) -> bytes:
-        """One page in UTF-8."""
+    def files(self, page: Page) -> dict[str, bytes]:
+        """A page in UTF-8, and the files that it shares with others, by their path in the site."""
+        root = "../" * page.path.count("/")
+        series = [one.series[: one.shared] for part in page.sections for one in part.charts if one.shared]
+        shared = {f"{SHARED}/{name}.js": script for name, script in map(shared_series, series)}
         text = self._template.render(
-            page=page,
-            root="../" * page.path.count("/"),
-            navigation=self._navigation,
-            policy=POLICY,
-            version=VERSION,
+            page=page, root=root, navigation=self._navigation, policy=POLICY, version=VERSION, shared=shared
         )
-        return text.encode("utf-8", "backslashreplace")
+        return {page.path: text.encode("utf-8", "backslashreplace"), **shared}
 
 
 def _environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
 
     environment = Environment(
         loader=FileSystemLoader(_HERE / "templates"),
@@ -67,15 +65,6 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["json"] = _json
+    environment.filters["json"] = lambda chart: Markup(chart_json(chart))  # noqa: S704  (safe in a script)
+    environment.globals["table"] = lambda table, root: Markup(table_markup(table, root))  # noqa: S704  (escaped there)
     return environment
-
-
-def _json(chart: Chart) -> Any:
-    """A chart as JSON that no parser of HTML takes for the end of the script it stands in."""
-    from markupsafe import Markup
-
-    text = msgspec.json.encode(chart).decode("utf-8")
-    for unsafe, escaped in _UNSAFE.items():
-        text = text.replace(unsafe, escaped)
-    return Markup(text)  # noqa: S704  (the characters that mean something to HTML are escaped above)
