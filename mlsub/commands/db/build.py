@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import msgspec
 
 from mlsub.commands.db.batch import Batch, insert
-from mlsub.commands.db.discover import Found, Package, discover
+from mlsub.commands.db.discover import Discovered, Package, discover
 from mlsub.commands.db.fingerprint import Fingerprint, fingerprint, options_of
 from mlsub.commands.db.query import check_ready, message_of
 from mlsub.commands.db.rows import add_package, record_rows
@@ -24,8 +24,8 @@ from mlsub.io.output_folder import recover_folder, staging_beside
 from mlsub.io.version import VERSION
 from mlsub.io.written import check_free, digest, record, replace_folder, set_aside_foreign, somebodys
 from mlsub.present.envelope import Answer
-from mlsub.present.terminal import Progress, part_of
-from mlsub.workspace import Settings, check_with_logs
+from mlsub.present.terminal import Progress
+from mlsub.workspace import Settings, check_apart
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -98,7 +98,7 @@ def build(ask: Ask) -> Built:
     """
     places = [ask.output, *([ask.parquet] if ask.parquet else [])]
     check_ready(*places)
-    found = discover(ask.folders, ask.settings) if ask.folders else Found((), ())
+    found = discover(ask.folders, ask.settings) if ask.folders else Discovered((), ())
     records = record_rows(ask.records)
     _check_places(ask, found.packages)
     old = not ask.fresh and ask.output.exists() and is_ours(ask.output)
@@ -114,7 +114,7 @@ def build(ask: Ask) -> Built:
     return built
 
 
-def _rebuilt(ask: Ask, found: Found, records: Rows, options: Mapping[str, Any], plan: Plan, *, old: bool) -> Built:
+def _rebuilt(ask: Ask, found: Discovered, records: Rows, options: Mapping[str, Any], plan: Plan, *, old: bool) -> Built:
     """Do what is planned on a copy of what is there, or on an empty database, and put it in place."""
     with staging_beside(ask.output) as staging:
         part = staging / "results.duckdb"
@@ -253,7 +253,7 @@ def _planned(ask: Ask, packages: Sequence[Package], records: Rows, options: Mapp
 def _fill(
     part: Path,
     ask: Ask,
-    found: Found,
+    found: Discovered,
     records: Rows,
     options: Mapping[str, Any],
     plan: Plan,
@@ -283,16 +283,11 @@ def _fill(
 
 
 def _read(connection: DuckDBPyConnection, ask: Ask, plan: Plan, options: Mapping[str, Any]) -> None:
-    """Read submissions one after the other, so that one alone is in memory, and what waits to be inserted."""
+    """Read submissions, and add the rows of each as soon as it is judged."""
     batch = Batch(connection)
-    for number, (package, print_) in enumerate(plan.read):
-        of = msgspec.structs.replace(
-            ask.settings,
-            round=package.round.name,
-            usage=package.round.usage,
-            progress=part_of(ask.progress, number, len(plan.read)),
-        )
-        [checked] = check_with_logs([package.path], of)
+    settings = msgspec.structs.replace(ask.settings, progress=ask.progress)
+    for at, checked in check_apart([package.found for package, _ in plan.read], settings):
+        package, print_ = plan.read[at]
         add_package(batch, package, checked, print_, options)
     batch.flush()
 
@@ -304,7 +299,7 @@ def _replace(connection: DuckDBPyConnection, rows: Rows) -> None:
     insert(connection, rows)
 
 
-def _built(database: Path, ask: Ask, found: Found, plan: Plan, *, written: bool = False) -> Built:
+def _built(database: Path, ask: Ask, found: Discovered, plan: Plan, *, written: bool = False) -> Built:
     """What came of a plan, and how many rows there are now."""
     import duckdb
 
