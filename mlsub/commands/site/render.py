@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from mlsub.io.errors import MlsubError, needs_extra
 from mlsub.io.version import VERSION
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
+    from jinja2 import Environment, Template
 
 _HERE = Path(__file__).parent
 STATIC = _HERE / "static"
@@ -36,22 +36,33 @@ def check_jinja() -> None:
         raise MlsubError(needs_extra("the pages are made with Jinja2.", "report"))
 
 
-class Renderer:
-    """Makes the HTML of pages; ``navigation`` are the pages that each page leads to, as title and path."""
+def write_page(site: Path, navigation: tuple[tuple[str, str], ...], page: Page) -> None:
+    """Write a page in UTF-8, and the files that it shares with others, unless these are there.
 
-    def __init__(self, navigation: Sequence[tuple[str, str]]) -> None:
-        self._navigation = tuple(navigation)
-        self._template = _environment().get_template("page.html")
+    Args:
+        site: the folder.
+        navigation: the pages that each page leads to, as title and path.
+        page: what is written.
 
-    def files(self, page: Page) -> dict[str, bytes]:
-        """A page in UTF-8, and the files that it shares with others, by their path in the site."""
-        root = "../" * page.path.count("/")
-        series = [one.series[: one.shared] for part in page.sections for one in part.charts if one.shared]
-        shared = {f"{SHARED}/{name}.js": script for name, script in map(shared_series, series)}
-        text = self._template.render(
-            page=page, root=root, navigation=self._navigation, policy=POLICY, version=VERSION, shared=shared
-        )
-        return {page.path: text.encode("utf-8", "backslashreplace"), **shared}
+    Raises:
+        OSError: it cannot be written.
+    """
+    root = "../" * page.path.count("/")
+    series = [one.series[: one.shared] for part in page.sections for one in part.charts if one.shared]
+    shared = {f"{SHARED}/{name}.js": script for name, script in map(shared_series, series)}
+    text = _template().render(
+        page=page, root=root, navigation=navigation, policy=POLICY, version=VERSION, shared=shared
+    )
+    (site / page.path).write_bytes(text.encode("utf-8", "backslashreplace"))
+    for path, script in shared.items():
+        # Where two processes write one at a time, both write the same.
+        if not (site / path).exists():
+            (site / path).write_bytes(script)
+
+
+@cache
+def _template() -> Template:
+    return _environment().get_template("page.html")
 
 
 def _environment() -> Environment:

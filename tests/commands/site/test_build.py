@@ -174,6 +174,32 @@ def test_two_builds_are_the_same_to_the_byte(tmp_path: Path) -> None:
     assert contents[0] == contents[1]
 
 
+def test_two_processes_write_what_one_does(tmp_path: Path) -> None:
+    found = checked(*two_rounds(tmp_path))
+    seen: list[tuple[int, int]] = []
+    for jobs in (1, 2):
+        build_site(found, tmp_path / str(jobs), Wanted(), lambda *count: seen.append(count), jobs)
+    one, two = ({file: (tmp_path / name / file).read_bytes() for file in files(tmp_path / name)} for name in "12")
+    assert one == two
+    assert seen[2] == seen[5] == (9, 9)
+
+
+def test_a_page_that_another_process_cannot_write_ends_the_build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, write = checked(*two_rounds(tmp_path)), Path.write_bytes
+
+    def full(self: Path, content: bytes) -> int:
+        if self.parent.name == "results":
+            raise OSError(28, "No space left on device")
+        return write(self, content)
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(MlsubError, match="site cannot be written: No space left on device"):
+        build_site(found, tmp_path / "site", Wanted(), jobs=2)
+    assert not (tmp_path / "site").exists()
+
+
 def test_a_build_that_fails_leaves_the_old_site(site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = snapshot(site)
 
