@@ -98,7 +98,7 @@ def _chart(reference: Reference, rcp: RcpResult, size: float) -> Drawn:
     return Drawn(
         key="rcp",
         title=f"Points of convergence, {unit}",
-        about=" ".join(_words(rcp)),
+        about=_words(rcp)[0],
         x=Axis("Global batch size", log=log),
         y=Axis(f"{unit[:1].upper()}{unit[1:]} to converge"),
         series=tuple(one for one in series if one.points),

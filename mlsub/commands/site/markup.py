@@ -15,7 +15,7 @@ _LONG = 48
 
 
 def table_markup(table: Table, root: str) -> str:
-    """A table as HTML, without the end tags that HTML does without.
+    """A table as HTML, without what HTML does without: end tags, and ``scope`` where its headers are plain to see.
 
     Args:
         table: what is shown.
@@ -23,11 +23,11 @@ def table_markup(table: Table, root: str) -> str:
     """
     caption = _safe(table.caption)
     numeric = [head.numeric for head in table.heads]
-    heads = "".join(f"<th scope=col>{_safe(head.title)}" for head in table.heads)
+    heads = "".join(f"<th>{_safe(head.title)}" for head in table.heads)
     name = f' id="table-{_safe(table.key)}"' if table.key else ""
     lists = " data-lists" if table.lists else ""
     body = "".join(
-        f"<tr{_about(row)}><th scope=row{_attributes(row.cells[0], numeric=False)}>{_content(row.cells[0], root)}"
+        f"<tr{_about(row)}><th{_attributes(row.cells[0], numeric=False)}>{_content(row.cells[0], root)}"
         f"{_cells(row.cells[1:], numeric[1:], root)}"
         for row in table.rows
     )
@@ -73,10 +73,10 @@ def _says(text: str, value: float) -> bool:
 
 
 def _content(cell: Cell, root: str) -> str:
-    text = _safe(cell.text)
+    text = escape(cell.text, quote=False) if _SPECIAL.search(cell.text) else cell.text
     if cell.href:
         return f'<a href="{root}{_safe(cell.href)}">{text}</a>'
-    return f'<span class="badge {cell.badge}">{text}</span>' if cell.badge else text
+    return f"<span class={cell.badge}>{text}</span>" if cell.badge else text
 
 
 def _safe(text: str) -> str:
