@@ -1,7 +1,8 @@
 """What is measured: commands, the trees they work on, what each is compared with, and its targets. The table is CASES.
 
 In words, ``{tree}`` is the tree, ``{copy}`` a copy of it that may be written into, ``{out}`` a place for what nobody
-keeps, ``{records}`` how many records to write, ``{bench}`` this folder.
+keeps, ``{records}`` how many records to write, ``{scheduler}`` that of a Dask cluster of two workers, and ``{bench}``
+this folder.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ COMMANDS = {
     "--version": "-m mlsub --version",
     "check": "-m mlsub check {tree}",
     "check --jobs 1": "-m mlsub check {tree} --jobs 1",
+    "check --executor dask": "-m mlsub check {tree} --executor {scheduler}",
     "score": "-m mlsub score {tree}",
     "inspect": "-m mlsub inspect {tree}",
     "db build": "-m mlsub db build {tree} -o {out}.duckdb",
@@ -46,9 +48,10 @@ COMMANDS = {
     **{f"recorder, {kind}": f"{{bench}}/recorder.py {kind} {{records}} {{out}}" for kind in ("event", "block", "eval")},
 }
 #: Words of what they are compared with.
-FLOOR = "floor"
+FLOOR, LOCAL = "floor", "--executor local:2"
 OTHERS = {
     FLOOR: "{bench}/floor.py {tree}",
+    LOCAL: f"-m mlsub check {{tree}} {LOCAL} --no-cache",
     "floor, writing": "{bench}/floor.py --write {records} {out}",
     "package checker": "{bench}/official.py package_checker {copy}",
     "result summarizer": "{bench}/official.py result_summarizer {copy}",
@@ -105,6 +108,7 @@ CASES = (
     Case("score", "round", "cold", _SUMMARIZER),
     Case("check", "everything", "cold", _CHECKER, _FAST),
     Case("check --jobs 1", "everything", "off"),
+    Case("check --executor dask", "everything", "off", (FLOOR, LOCAL), (Target("of_local", 0.85, least=True),)),
     Case("check", "everything", "warm", targets=_WARM),
     Case("score", "everything", "cold", _SUMMARIZER),
     Case("score", "everything", "warm", targets=_WARM),
@@ -115,5 +119,5 @@ CASES = (
     Case("site", "everything", "cold"),
     Case("site", "everything", "warm"),
     *_grows(),
-    *(Case(name, "nothing", "off", ("floor, writing", "official logger")) for name in COMMANDS if "recorder" in name),
+    *(Case(name, "nothing", "cold", ("floor, writing", "official logger")) for name in COMMANDS if "recorder" in name),
 )

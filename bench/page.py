@@ -25,6 +25,7 @@ TARGETS = {
     "us_a_record": ("CPU a record", " µs", 2),
     "us_a_log": ("time a log", " µs", 0),
     "floor_cpu": ("CPU, as a multiple of the floor's", "", 2),
+    "of_local": ("speed, as a share of local:2", "", 2),
     "busy": ("cores busy, as a share of all", "", 2),
     "together_mb": ("memory of all processes", " MB", 0),
 }

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from bench.cases import FLOOR
+from bench.cases import FLOOR, LOCAL
 from bench.measure import CORES, Cost, Memory, median, ratio
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -58,6 +58,11 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     def floor_cpu(self) -> float:
         """CPU as a multiple of that of the floor script."""
         return self.beside[FLOOR].cpu_ratio
+
+    @property
+    def of_local(self) -> float:
+        """Speed as a share of that of two processes of this machine."""
+        return 1 / self.beside[LOCAL].wall_ratio
 
 
 def line_of(

@@ -15,18 +15,20 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from contextlib import nullcontext
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.cases import CASES, COMMANDS, OFFICIAL, OTHERS, RECORDS, TREES, Case, Tree
+from bench.cluster import cluster
 from bench.measure import Command, cost, in_turn, memory
 from bench.results import REPOSITORY, Line, Where, append, here, line_of, usual_history
 
 BENCH = REPOSITORY / "bench"
 KEPT = REPOSITORY / "build" / "bench"
 PUBLISHED = REPOSITORY.parent / "shared" / "corpus"
-NO_CACHE = " --no-cache"
+_NO_CACHE = {True: " --no-cache", False: ""}
 _ENVIRONMENT = {"PATH": os.environ["PATH"], "PYTHONPATH": str(REPOSITORY), "PYTHONDONTWRITEBYTECODE": ""}
 
 
@@ -71,26 +73,25 @@ def measured(case: Case, scratch: Path, options: argparse.Namespace, when: Where
     """The figures of a case; ``scratch`` is an empty folder."""
     tree, below = place(TREES[case.tree], options.published, scratch)
     against = [name for name in case.against if not (options.no_official and name in OFFICIAL)]
-    words = [COMMANDS[case.command] + NO_CACHE * (case.cache == "off" and "{tree}" in COMMANDS[case.command])]
-    words += [OTHERS[name] for name in against]
-    copy = scratch / "copy" / below
+    words = [COMMANDS[case.command] + _NO_CACHE[case.cache == "off"], *(OTHERS[name] for name in against)]
+    home, out, copy = scratch / "home", scratch / "out", scratch / "copy" / below
+    home.mkdir()
     if any("{copy}" in line for line in words):
         shutil.copytree(tree, copy, copy_function=shutil.copyfile)
-    home, out = scratch / "home", scratch / "out"
-    home.mkdir()
     environment = {**_ENVIRONMENT, "HOME": str(home), "XDG_CACHE_HOME": str(home / "cache")}
-    written = (out, out.with_suffix(".duckdb"))
-    made_anew = () if case.cache == "warm" else (home / "cache", *written)
-    values = {"tree": tree, "copy": copy, "out": out, "bench": BENCH, "records": RECORDS}
-    ours, *others = (
-        Command((sys.executable, *line.format_map(values).split()), scratch, environment, made_anew) for line in words
-    )
-    if case.cache == "warm":
-        cost(ours)
-    used = memory(ours)
-    costs, *theirs = in_turn([ours, *others], options.pairs)
-    if worst := max(one.status for one in costs) > 1:
-        raise SystemExit(f"{case.name}: {' '.join(ours.words)} ended with {worst}")
+    made_anew = () if case.cache == "warm" else (home / "cache", out, out.with_suffix(".duckdb"))
+    with cluster(scratch, environment) if "{scheduler}" in words[0] else nullcontext() as scheduler:
+        values = {"tree": tree, "copy": copy, "out": out, "bench": BENCH, "records": RECORDS, "scheduler": scheduler}
+        ours, *others = (
+            Command((sys.executable, *line.format_map(values).split()), scratch, environment, made_anew)
+            for line in words
+        )
+        if case.cache == "warm":
+            cost(ours)
+        used = memory(ours)
+        costs, *theirs = in_turn([ours, *others], options.pairs)
+    if failed := [one.status for one in costs if one.status not in (0, 1)]:
+        raise SystemExit(f"{case.name}: {' '.join(ours.words)} ended with {failed[0]}")
     size = (0, RECORDS) if "{records}" in words[0] else _size(tree)
     return line_of(case.name, size, costs, dict(zip(against, theirs, strict=True)), used, when)
 

@@ -13,7 +13,7 @@ import pytest
 
 import mlsub
 from bench import floor, page, tree
-from bench.cases import CASES, COMMANDS, FLOOR, OTHERS, RECORDS, SIZES, TREES
+from bench.cases import CASES, COMMANDS, FLOOR, LOCAL, OTHERS, RECORDS, SIZES, TREES
 from bench.history import by_case, shown
 from bench.measure import Command, Cost, Memory, cost, in_turn, memory
 from bench.official import organisations
@@ -35,10 +35,8 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def line(case: str, logs: int = 10, wall: float = 0.5) -> Line:
-    costs = [Cost(wall, 2 * wall, 0)] * 5
-    return line_of(
-        case, (logs, 50 * logs), costs, {FLOOR: [Cost(0.1, 0.1, 0)] * 5}, Memory(40_000_000, 60_000_000), HERE
-    )
+    others = {name: [Cost(0.1, 0.1, 0)] * 5 for name in (FLOOR, LOCAL)}
+    return line_of(case, (logs, 50 * logs), [Cost(wall, 2 * wall, 0)] * 5, others, Memory(40_000_000, 60_000_000), HERE)
 
 
 def test_the_table_of_cases_holds_together() -> None:
@@ -47,7 +45,7 @@ def test_the_table_of_cases_holds_together() -> None:
         assert case.command in COMMANDS and case.tree in TREES, case
         assert case.against and set(case.against) <= set(OTHERS), case
         assert all(target.figure in page.TARGETS for target in case.targets), case
-    values = dict.fromkeys(("tree", "copy", "out", "bench", "records"), "x")
+    values = dict.fromkeys(("tree", "copy", "out", "bench", "records", "scheduler"), "x")
     assert all("{" not in words.format_map(values) for words in (*COMMANDS.values(), *OTHERS.values()))
     assert {case.command for case in CASES} == set(COMMANDS)
 
@@ -56,7 +54,7 @@ def test_every_target_is_a_figure_of_a_line() -> None:
     some = line("check, everything", logs=100, wall=0.25)
     assert (some.us_a_log, some.us_a_record, some.floor_cpu) == (2500, 100, 5)
     assert all(isinstance(getattr(some, name), float) for name in page.TARGETS)
-    [busy] = [target for case in CASES for target in case.targets if target.least]
+    [busy] = [target for case in CASES for target in case.targets if target.figure == "busy"]
     assert (busy.met(0.9), busy.met(0.8)) == (True, False)
 
 
@@ -172,7 +170,7 @@ def test_a_history_can_be_read_back(tmp_path: Path) -> None:
     append(file, [first])
     append(file, [other, second])
     assert read(file) == [first, other, second]
-    assert first.beside == {FLOOR: Beside(0.1, 0.1, 5, 10)}
+    assert first.beside[FLOOR] == Beside(0.1, 0.1, 5, 10)
     cases = by_case(read(file), [])
     assert cases == {"check, round": [first, second], "a case that is gone": [other]}
     assert by_case(read(file), ["gone"]) == {"a case that is gone": [other]}
