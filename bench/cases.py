@@ -21,18 +21,18 @@ RECORDS = 50_000
 class Tree(NamedTuple):
     """A folder below the published packages; where they are absent, one below a generated tree of so many logs."""
 
-    title: str
     published: str | None
     logs: int
     generated: str = ""
 
 
+NOTHING = "nothing"
 TREES = {
-    "nothing": Tree("an empty folder", None, 0),
-    "package": Tree("one package of 50 logs", "v1.0/Graphcore", 50, "v6.0/Organisation1"),
-    "round": Tree("one round", "v1.0", 2_000, "v5.1"),
-    "everything": Tree("every package there is", "", 2_000),
-    **{f"{logs} logs": Tree(f"a generated tree of {logs:,} logs", None, logs) for logs in SIZES},
+    NOTHING: Tree(None, 0),
+    "package": Tree("v1.0/Graphcore", 50, "v6.0/Organisation1"),
+    "round": Tree("v1.0", 2_000, "v5.1"),
+    "everything": Tree("", 2_000),
+    **{f"{logs:,} logs": Tree(None, logs) for logs in SIZES},
 }
 
 #: Words of the commands of mlsub, after ``python``.
@@ -84,14 +84,15 @@ class Case(NamedTuple):
     @property
     def name(self) -> str:
         """What names it in tables and in the history."""
-        return ", ".join((self.command, self.tree, *(("warm",) if self.cache == "warm" else ())))
+        tree = () if self.tree == NOTHING else (self.tree,)
+        return ", ".join((self.command, *tree, *(("warm",) if self.cache == "warm" else ())))
 
 
 def _grows() -> Iterator[Case]:
     together, a_log = Target("together_mb", 150), Target("us_a_log", 60)
     for logs in SIZES:
-        yield Case("check", f"{logs} logs", "cold", targets=(together,) if logs == SIZES[-1] else ())
-        yield Case("check", f"{logs} logs", "warm", targets=(a_log,) if logs == SIZES[-1] else ())
+        yield Case("check", f"{logs:,} logs", "cold", targets=(together,) if logs == SIZES[-1] else ())
+        yield Case("check", f"{logs:,} logs", "warm", targets=(a_log,) if logs == SIZES[-1] else ())
 
 
 _CHECKER, _SUMMARIZER = (FLOOR, "package checker"), (FLOOR, "result summarizer")
@@ -99,7 +100,7 @@ _WARM = (Target("wall_s", 0.3),)
 _FAST = (Target("us_a_record", 2.6), Target("floor_cpu", 2.2), Target("busy", 0.85, least=True))
 
 CASES = (
-    Case("--version", "nothing", targets=(Target("wall_s", 0.05),)),
+    Case("--version", NOTHING, targets=(Target("wall_s", 0.05),)),
     Case("check", "package", "cold", _CHECKER, (Target("wall_s", 0.14),)),
     Case("check", "package", "warm"),
     Case("score", "package", "cold", _SUMMARIZER),
@@ -119,5 +120,5 @@ CASES = (
     Case("site", "everything", "cold"),
     Case("site", "everything", "warm"),
     *_grows(),
-    *(Case(name, "nothing", "cold", ("floor, writing", "official logger")) for name in COMMANDS if "recorder" in name),
+    *(Case(name, NOTHING, "cold", ("floor, writing", "official logger")) for name in COMMANDS if "recorder" in name),
 )

@@ -68,13 +68,18 @@ def draw(panels: Sequence[Panel], title: str, about: str) -> bytes:
 
 
 def _dress(axes: Any, panel: Panel) -> None:
+    from matplotlib.ticker import NullLocator
+
     axes.patch.set_alpha(0)
     for curve, (colour, marker, line) in zip(panel.curves, LOOKS, strict=False):
         x, y = zip(*curve.points, strict=True)
         axes.plot(x, y, color=colour, marker=marker, linestyle=line, linewidth=1.8, markersize=5, label=curve.name)
-    for axis in panel.log:
-        axes.set(**{f"{axis}scale": "log"})
-        getattr(axes, f"{axis}axis").set_major_formatter(lambda value, _: f"{value:,.10g}")
+    for name in panel.log:
+        axes.set(**{f"{name}scale": "log"})
+        axis = getattr(axes, f"{name}axis")
+        axis.set(major_formatter=lambda value, _: f"{value:,.10g}", minor_locator=NullLocator())
+    if "y" not in panel.log:
+        axes.set_ylim(bottom=0)
     axes.set(title=panel.title, xlabel=panel.x, ylabel=panel.y)
     axes.tick_params(axis="x", rotation=0 if "x" in panel.log else 30)
     axes.grid(visible=True, color=GRID, linewidth=0.6)
