@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import statistics
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -61,25 +63,39 @@ class Memory(NamedTuple):
 def cost(command: Command) -> Cost:
     """Run a command."""
     start = time.perf_counter()
-    process = command.start()
-    _, status, used = os.wait4(process.pid, 0)
-    wall = time.perf_counter() - start
-    process.returncode = os.waitstatus_to_exitcode(status)
+    with _running(command) as process:
+        _, status, used = os.wait4(process.pid, 0)
+        wall = time.perf_counter() - start
+        process.returncode = os.waitstatus_to_exitcode(status)
     return Cost(wall, used.ru_utime + used.ru_stime, process.returncode)
 
 
 def memory(command: Command) -> Memory:
     """Run a command, and look at the memory of its processes every :data:`LOOK_S`."""
-    process = command.start()
     together = 0
-    while True:
-        done, status, used = os.wait4(process.pid, os.WNOHANG)
-        if done:
-            process.returncode = os.waitstatus_to_exitcode(status)
-            largest = used.ru_maxrss << 10
-            return Memory(largest, max(together, largest))
-        together = max(together, sum(_proportional(pid) for pid in _group(process.pid)))
-        time.sleep(LOOK_S)
+    with _running(command) as process:
+        while True:
+            done, status, used = os.wait4(process.pid, os.WNOHANG)
+            if done:
+                break
+            together = max(together, sum(_proportional(pid) for pid in _group(process.pid)))
+            time.sleep(LOOK_S)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    largest = used.ru_maxrss << 10
+    return Memory(largest, max(together, largest))
+
+
+@contextmanager
+def _running(command: Command) -> Iterator[subprocess.Popen[bytes]]:
+    """The process of a command; where an exception such as Ctrl-C leaves this, its group ends."""
+    process = command.start()
+    try:
+        yield process
+    except BaseException:
+        if process.returncode is None:
+            os.killpg(process.pid, signal.SIGTERM)
+            process.wait()
+        raise
 
 
 def _group(leader: int) -> list[int]:

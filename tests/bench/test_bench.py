@@ -135,7 +135,10 @@ def test_costs_are_those_of_all_processes(tmp_path: Path) -> None:
     assert cost(command(tmp_path, "import sys; sys.exit(2)")).status == 2
 
 
-@pytest.mark.skipif(not Path("/proc/self/smaps_rollup").is_file(), reason="needs /proc")
+needs_proc = pytest.mark.skipif(not Path("/proc/self/smaps_rollup").is_file(), reason="needs /proc")
+
+
+@needs_proc
 def test_memory_is_that_of_the_largest_process_and_of_all_together(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -234,3 +237,29 @@ def test_the_recorder_is_timed_with_as_many_records_as_the_official_logger(kind:
     assert 60 <= written <= 80
     assert RECORDS % 2 == 0
     assert msgspec.json.decode(file.read_bytes().splitlines()[0].partition(floor.TOKEN)[2])["time_ms"] > 0
+
+
+@needs_proc
+def test_a_command_ends_with_the_benchmark_that_started_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started = []
+
+    def interrupt(seconds: float) -> None:
+        started.extend(int(file.name) for file in tmp_path.glob("[0-9]*"))
+        if len(started) == 2:
+            raise KeyboardInterrupt
+        started.clear()
+
+    code = "import os, pathlib, time; os.fork(); pathlib.Path(str(os.getpid())).touch(); time.sleep(600)"
+    monkeypatch.setattr("bench.measure.time.sleep", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        memory(command(tmp_path, code))
+    monkeypatch.undo()
+    while any(runs(pid) for pid in started):
+        time.sleep(0.01)
+
+
+def runs(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
