@@ -30,10 +30,13 @@ class Command(NamedTuple):
     environment: Mapping[str, str]
     remove: tuple[Path, ...] = ()
 
-    def start(self) -> subprocess.Popen[bytes]:
-        """The process, the first of a group of its own."""
+    def clear(self) -> None:
+        """Remove what it is to make anew."""
         for path in self.remove:
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """The process, the first of a group of its own."""
         nowhere = subprocess.DEVNULL
         return subprocess.Popen(
             self.words, cwd=self.folder, env=self.environment, stdout=nowhere, stderr=nowhere, process_group=0
@@ -62,6 +65,7 @@ class Memory(NamedTuple):
 
 def cost(command: Command) -> Cost:
     """Run a command."""
+    command.clear()
     start = time.perf_counter()
     with _running(command) as process:
         _, status, used = os.wait4(process.pid, 0)
@@ -72,6 +76,7 @@ def cost(command: Command) -> Cost:
 
 def memory(command: Command) -> Memory:
     """Run a command, and look at the memory of its processes every :data:`LOOK_S`."""
+    command.clear()
     together = 0
     with _running(command) as process:
         while True:
