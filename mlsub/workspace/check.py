@@ -20,9 +20,7 @@ from mlsub.rules.catalogue import finding
 from mlsub.rules.isolate import reviewed
 from mlsub.submission.locate import Place, Target
 from mlsub.submission.report import Report
-from mlsub.workspace.places import Settings, find
-
-_AS_FOUND = Settings()
+from mlsub.workspace.places import AS_FOUND, Settings, find
 
 
 class Checked(msgspec.Struct, frozen=True):
@@ -64,7 +62,7 @@ def check_with_logs(paths: Sequence[str | os.PathLike[str]], settings: Settings)
     return [*(_run_safely(job, settings) for job in jobs.values()), *failed]
 
 
-def not_checked(root: str, findings: Sequence[Finding], settings: Settings = _AS_FOUND) -> Report:
+def not_checked(root: str, findings: Sequence[Finding], settings: Settings = AS_FOUND) -> Report:
     """A report that says why nothing could be checked."""
     asked = normalise_round(settings.round) if settings.round else None
     return Report(

@@ -22,6 +22,7 @@ from mlsub.rounds import Round, get_round, known_rounds, normalise_round, usages
 from mlsub.rules.catalogue import finding
 from mlsub.submission.locate import Place, Target, infer_round, is_folder, is_organisation, locate, names_round
 from mlsub.submission.remedies import of_names
+from mlsub.workspace.memory import Memory
 
 #: Folders of one that are looked into for organisations that lie deeper.
 _MOST_LOOKED_AT = 20
@@ -31,7 +32,8 @@ class Settings(msgspec.Struct, frozen=True):
     """What the caller asked for: a round and usage (None to infer them), and how many processes may read.
 
     ``overlay`` is a file of the caller's own rules, checked before; ``convergence`` what the convergence test is to do.
-    ``folds`` are what to find out of each log besides, see :class:`mlsub.judge.log.LogTask`.
+    ``folds`` are what to find out of each log besides, see :class:`mlsub.judge.log.LogTask`. ``memory`` is asked for
+    what was read before, and keeps what is read; None for none.
     """
 
     round: str | None = None
@@ -41,6 +43,11 @@ class Settings(msgspec.Struct, frozen=True):
     overlay: str | None = None
     convergence: Options = USUAL
     folds: tuple[NewFold, ...] = ()
+    memory: Memory | None = None
+
+
+#: Nothing asked for.
+AS_FOUND = Settings()
 
 
 class Found(msgspec.Struct, frozen=True):

@@ -1,13 +1,15 @@
 """What was found out before, for as long as nothing that it rests on has changed.
 
-Whoever has something to remember asks for a :class:`Slot`: it takes the state of the files before they are read, and
+Whoever has something to remember asks for a :class:`Drawer`: it takes the state of the files before they are read, and
 keeps what came of them only if the state is the same afterwards, and old enough for any later change to show.
 """
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -25,6 +27,21 @@ T = TypeVar("T")
 #: Bytes of all records together, unless the settings say otherwise.
 LIMIT = 500 << 20
 _ENCODER = msgspec.msgpack.Encoder()
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where a memory lies and how large it may become (bytes), fit for another process."""
+
+    folder: str
+    limit: int = LIMIT
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """What became of what was asked for, by kind, and files whose content was another than their state said."""
+
+    hits: dict[str, int] = {}
+    misses: dict[str, int] = {}
+    deceived: tuple[str, ...] = ()
 
 
 class Memory:
@@ -45,7 +62,7 @@ class Memory:
         self.deceived: list[str] = []
         self._kept = False
 
-    def slot(self, kind: str, words: tuple[str, ...], look: Callable[[], State | None]) -> Slot:
+    def drawer(self, kind: str, words: tuple[str, ...], look: Callable[[], State | None]) -> Drawer:
         """The place of one thing to remember.
 
         Args:
@@ -53,7 +70,7 @@ class Memory:
             words: what it is of and for whom: a path, and every setting that has a part in it.
             look: takes the state of all that is read for it, see :func:`mlsub.workspace.memory.states.tree_state`.
         """
-        return Slot(self, kind, named(*words), look)
+        return Drawer(self, kind, named(*words), look)
 
     def read(self, kind: str, name: str, state: bytes) -> bytes | None:
         """What is kept under a name, of this state and by this code."""
@@ -72,6 +89,23 @@ class Memory:
         self.store.drop(kind, name)
         self.deceived.append(file)
 
+    @property
+    def place(self) -> Place:
+        """Where it lies."""
+        return Place(str(self.store.folder), self.limit)
+
+    @property
+    def seen(self) -> Seen:
+        """What became of what was asked for so far."""
+        return Seen(dict(self.hits), dict(self.misses), tuple(self.deceived))
+
+    def note(self, seen: Seen, *, kept: bool = True) -> None:
+        """Take over what another process has seen."""
+        self.hits.update(seen.hits)
+        self.misses.update(seen.misses)
+        self.deceived += seen.deceived
+        self._kept = self._kept or kept
+
     def close(self) -> None:
         """What was kept stays; what was longest of no use goes where it is too much."""
         if self._kept:
@@ -80,13 +114,13 @@ class Memory:
 
 
 class _Record(msgspec.Struct, frozen=True, array_like=True):
-    """What a slot holds: the value, and one file that it rests on with the digest of its content."""
+    """What a drawer holds: the value, and one file that it rests on with the digest of its content."""
 
     witness: Witness | None
     value: msgspec.Raw
 
 
-class Slot:
+class Drawer:
     """One thing to remember, by the state that its files have now."""
 
     def __init__(self, memory: Memory, kind: str, name: str, look: Callable[[], State | None]) -> None:
@@ -118,7 +152,8 @@ class Slot:
             if seen is not None and is_asked(state) and witness(seen.file) != seen and self._look() == self._before:
                 memory.doubt(self._kind, self._name, seen.file)
                 return None
-            return cast(T, decoder(kind).decode(record.value))
+            with collector_paused():
+                return cast(T, decoder(kind).decode(record.value))
         except (msgspec.MsgspecError, ValueError, RecursionError):
             memory.store.drop(self._kind, self._name)
             return None
@@ -149,6 +184,18 @@ def exact(value: Any) -> bytes | None:
         return text if _ENCODER.encode(back) == text else None
     except (msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError):
         return None
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Spare the collector what is made meanwhile: all of it stays, and looking through it takes twice as long."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def named(*words: str) -> str:

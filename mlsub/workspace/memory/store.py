@@ -71,7 +71,7 @@ class Store:
                 found = os.fstat(descriptor)
                 if not _ours(found) or not stat.S_ISREG(found.st_mode) or not _HEAD <= found.st_size <= MAX_RECORD:
                     return None
-                content = stream.read(MAX_RECORD + 1)
+                content = stream.read(found.st_size)
         except OSError:
             return None
         start = len(_MAGIC)
@@ -140,6 +140,19 @@ class Store:
             left -= one.bytes
             removed += 1
         return removed
+
+    def clear(self) -> None:
+        """Remove every record, and the folders that are empty then; what else lies there stays."""
+        for one in self.kept():
+            with suppress(OSError):
+                one.path.unlink(missing_ok=True)
+        tag = self.folder / _TAG
+        with suppress(OSError):
+            if tag.read_bytes() == _TAG_TEXT:
+                tag.unlink()
+        for place in (*(self.folder / kind for kind in KINDS), self.folder):
+            with suppress(OSError):
+                place.rmdir()
 
     def _ready(self, folder: Path) -> bool:
         """Whether records can be put into a folder, which is made if need be: it is the user's and nobody else's."""

@@ -28,6 +28,11 @@ def is_asked(state: bytes) -> bool:
     return (state[0] + int(time.time() // _DAY_S)) % ONE_IN == 0
 
 
+def is_witness(state: bytes) -> bool:
+    """Whether the digest of a file of this state is kept, where there are many files."""
+    return state[1] % ONE_IN == 0
+
+
 def witness(file: str) -> Witness | None:
     """A file as a witness; None where it cannot be one."""
     try:
@@ -39,6 +44,6 @@ def witness(file: str) -> Witness | None:
             found = os.fstat(descriptor)
             if not stat.S_ISREG(found.st_mode) or found.st_size > _MAX_BYTES:
                 return None
-            return Witness(file, blake2b(stream.read(_MAX_BYTES + 1), digest_size=16).digest())
+            return Witness(file, blake2b(stream.read(found.st_size), digest_size=16).digest())
     except OSError:
         return None

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.findings import Verdict
-from mlsub.workspace.memory import Memory, Slot, code, tree_state
+from mlsub.workspace.memory import Drawer, Memory, code, tree_state
 from mlsub.workspace.memory.memory import exact
 from mlsub.workspace.memory.store import MAX_RECORD, Store
 
@@ -39,25 +39,25 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path / "tree"
 
 
-def slot(memory: Memory, tree: Path, *words: str) -> Slot:
-    return memory.slot("packages", (str(tree), *words), partial(tree_state, tree))
+def drawer(memory: Memory, tree: Path, *words: str) -> Drawer:
+    return memory.drawer("packages", (str(tree), *words), partial(tree_state, tree))
 
 
 def kept(memory: Memory, tree: Path, thing: Thing = THING) -> Path:
     """Keep a thing, and give the file that it lies in."""
-    slot(memory, tree).keep(thing)
+    drawer(memory, tree).keep(thing)
     (record,) = memory.store.kept()
     return record.path
 
 
 def test_it_comes_back_as_it_was(memory: Memory, folder: Path, tree: Path) -> None:
-    assert slot(memory, tree).recall(Thing) is None
+    assert drawer(memory, tree).recall(Thing) is None
     kept(memory, tree)
-    found = slot(Memory(folder), tree).recall(Thing)
+    found = drawer(Memory(folder), tree).recall(Thing)
     assert repr(found) == repr(THING)
     assert found is not None
     assert found.verdict is Verdict.REJECTED
-    assert slot(memory, tree, "other settings").recall(Thing) is None
+    assert drawer(memory, tree, "other settings").recall(Thing) is None
 
 
 def test_only_its_owner_can_read_it(memory: Memory, folder: Path, tree: Path) -> None:
@@ -67,34 +67,34 @@ def test_only_its_owner_can_read_it(memory: Memory, folder: Path, tree: Path) ->
 
 
 def test_a_change_while_it_was_made_keeps_nothing(memory: Memory, tree: Path) -> None:
-    open_slot = slot(memory, tree)
+    open_drawer = drawer(memory, tree)
     (tree / "log.txt").write_text("A LOG\n")
-    open_slot.keep(THING)
+    open_drawer.keep(THING)
     assert not list(memory.store.kept())
 
 
 def test_what_is_too_young_is_not_kept(memory: Memory, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
-    slot(memory, tree).keep(THING)
+    drawer(memory, tree).keep(THING)
     assert not list(memory.store.kept())
 
 
 def test_a_change_afterwards_is_a_miss_and_replaces_the_record(memory: Memory, tree: Path) -> None:
     record = kept(memory, tree)
     (tree / "log.txt").write_text("A LOG\n")
-    assert slot(memory, tree).recall(Thing) is None
+    assert drawer(memory, tree).recall(Thing) is None
     assert kept(memory, tree, Thing(2)) == record
-    assert slot(memory, tree).recall(Thing) == Thing(2)
+    assert drawer(memory, tree).recall(Thing) == Thing(2)
     assert (memory.hits["packages"], memory.misses["packages"]) == (1, 1)
 
 
 def test_other_code_is_a_miss(memory: Memory, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept(memory, tree)
     monkeypatch.setattr("mlsub.workspace.memory.memory.code_digest", lambda: b"other code")
-    assert slot(memory, tree).recall(Thing) is None
+    assert drawer(memory, tree).recall(Thing) is None
     monkeypatch.setattr("mlsub.workspace.memory.memory.code_digest", lambda: None)
-    slot(memory, tree).keep(THING)
-    assert slot(memory, tree).recall(Thing) is None
+    drawer(memory, tree).keep(THING)
+    assert drawer(memory, tree).recall(Thing) is None
 
 
 def test_every_file_of_the_program_counts(tmp_path: Path) -> None:
@@ -120,18 +120,18 @@ def test_a_damaged_record_is_dropped(memory: Memory, tree: Path, seed: int) -> N
     else:
         content[draw.randrange(len(content))] ^= 1 << draw.randrange(8)
     record.write_bytes(content)
-    assert slot(memory, tree).recall(Thing) is None
+    assert drawer(memory, tree).recall(Thing) is None
     kept(memory, tree)
-    assert slot(memory, tree).recall(Thing) is not None
+    assert drawer(memory, tree).recall(Thing) is not None
 
 
 def test_a_whole_record_in_the_place_of_another_is_not_believed(memory: Memory, tree: Path) -> None:
     record = kept(memory, tree)
-    slot(memory, tree, "other").keep(Thing(2))
+    drawer(memory, tree, "other").keep(Thing(2))
     (other,) = (one.path for one in memory.store.kept() if one.path != record)
     other.write_bytes(record.read_bytes())
-    assert slot(memory, tree, "other").recall(Thing) is None
-    assert slot(memory, tree).recall(Thing) is not None
+    assert drawer(memory, tree, "other").recall(Thing) is None
+    assert drawer(memory, tree).recall(Thing) is not None
 
 
 def test_a_record_of_another_type_is_dropped(memory: Memory, tree: Path) -> None:
@@ -139,29 +139,29 @@ def test_a_record_of_another_type_is_dropped(memory: Memory, tree: Path) -> None
         value: int
 
     kept(memory, tree)
-    assert slot(memory, tree).recall(Other) is None
+    assert drawer(memory, tree).recall(Other) is None
     assert not list(memory.store.kept())
 
 
 def test_what_others_can_write_to_is_not_believed(memory: Memory, tree: Path) -> None:
     record = kept(memory, tree)
     record.chmod(0o666)
-    assert slot(memory, tree).recall(Thing) is None
+    assert drawer(memory, tree).recall(Thing) is None
     record.chmod(0o600)
-    assert slot(memory, tree).recall(Thing) is not None
+    assert drawer(memory, tree).recall(Thing) is not None
     target = record.with_name("0" * 32)
     record.rename(target)
     record.symlink_to(target)
-    assert slot(memory, tree).recall(Thing) is None
+    assert drawer(memory, tree).recall(Thing) is None
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
 def test_records_of_others_are_not_believed(memory: Memory, folder: Path, tree: Path) -> None:
     record = kept(memory, tree)
     os.chown(record, 12345, 12345)
-    assert slot(memory, tree).recall(Thing) is None
+    assert drawer(memory, tree).recall(Thing) is None
     os.chown(record.parent, 12345, 12345)
-    slot(memory, tree, "more").keep(THING)
+    drawer(memory, tree, "more").keep(THING)
     assert not memory.store.writable
 
 
@@ -169,12 +169,12 @@ def test_an_odd_file_costs_nothing(memory: Memory, tree: Path) -> None:
     record = kept(memory, tree)
     record.unlink()
     os.mkfifo(record)
-    assert slot(memory, tree).recall(Thing) is None
+    assert drawer(memory, tree).recall(Thing) is None
     record.unlink()
     with record.open("wb") as stream:
         stream.truncate(MAX_RECORD + 1)
     record.chmod(0o600)
-    assert slot(memory, tree).recall(Thing) is None
+    assert drawer(memory, tree).recall(Thing) is None
 
 
 @pytest.mark.parametrize(
@@ -210,22 +210,22 @@ def test_any_value_of_a_log_comes_back_exactly(value: object) -> None:
 @pytest.mark.usefixtures("every_one_asked")
 def test_content_that_its_state_does_not_show_is_found_out(memory: Memory, tree: Path) -> None:
     state = tree_state(tree)
-    memory.slot("packages", ("a",), lambda: state).keep(THING)
-    slot(memory, tree).keep(THING)
-    assert memory.slot("packages", ("a",), lambda: state).recall(Thing) is not None
+    memory.drawer("packages", ("a",), lambda: state).keep(THING)
+    drawer(memory, tree).keep(THING)
+    assert memory.drawer("packages", ("a",), lambda: state).recall(Thing) is not None
     (tree / "log.txt").write_text("another log\n")
-    assert memory.slot("packages", ("a",), lambda: state).recall(Thing) is None
+    assert memory.drawer("packages", ("a",), lambda: state).recall(Thing) is None
     assert memory.deceived == [str(tree / "log.txt")]
     # Nothing is believed any more, not even what nobody has found out.
-    assert slot(memory, tree).recall(Thing) is None
+    assert drawer(memory, tree).recall(Thing) is None
 
 
 def test_a_folder_that_cannot_be_written_to_is_no_trouble(tmp_path: Path, tree: Path) -> None:
     (tmp_path / "file").write_text("")
     for place in (tmp_path / "file" / "cache", Path("/dev/null/mlsub"), Path("/proc/mlsub")):
         memory = Memory(place)
-        slot(memory, tree).keep(THING)
-        assert slot(memory, tree).recall(Thing) is None
+        drawer(memory, tree).keep(THING)
+        assert drawer(memory, tree).recall(Thing) is None
         assert not memory.store.writable
         memory.close()
 
@@ -235,7 +235,7 @@ def test_a_full_disk_is_no_trouble(memory: Memory, tree: Path, monkeypatch: pyte
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("mlsub.workspace.memory.store.put_in_place", full)
-    slot(memory, tree).keep(THING)
+    drawer(memory, tree).keep(THING)
     assert not list(memory.store.kept())
     assert not memory.store.writable
 
