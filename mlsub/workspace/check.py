@@ -93,18 +93,25 @@ class _Round:
         self._root = _common_root(self._places)
         self._failed: OSError | None = None
         self._judged: dict[Slot, Judged] = {}
-        round_ = found[0].round
+        round_, memory = found[0].round, settings.memory
         wish = Wish(
-            self._root, round_.usage, round_.name, round_.overlay, settings.convergence, settings.folds, keep=keep
+            self._root,
+            round_.usage,
+            round_.name,
+            round_.overlay,
+            settings.convergence,
+            settings.folds,
+            keep=keep,
+            memory=memory.place if memory is not None else None,
         )
         try:
             sources = [one for place in self._places if place.target is not Target.LOG for one in outlines(place)]
         except OSError as error:
             self._failed, sources = error, []
         self._singles = tuple(wish.task(place.path) for place in self._places if place.target is Target.LOG)
-        self.slots = [Slot(source, wish) for source in sources]
+        self.slots = [Slot(source, wish, memory) for source in sources]
         if self._singles:
-            self.slots.append(Slot(self._singles, wish))
+            self.slots.append(Slot(self._singles, wish, memory))
         self._left = len(self.slots)
 
     @property

@@ -22,6 +22,8 @@ from mlsub.review.runs.model import Entry
 from mlsub.rounds import Round, get_round
 from mlsub.workspace import Found, Settings, find, in_one_line
 from mlsub.workspace.logs import map_logs
+from mlsub.workspace.memory.logs import Form, packed
+from mlsub.workspace.memory.memory import decoder
 
 
 class Gathered(NamedTuple):
@@ -71,7 +73,7 @@ def gather(
     tasks = list(dict.fromkeys(task for part in (*parts, *parts_beside) for task in part.package.tasks))
     traces = {task: msgspec.structs.replace(known[task.file], path=task.path) for task in tasks if task.file in known}
     tasks = [task for task in tasks if task not in traces]
-    traces.update((tasks[index], trace) for index, trace in map_logs(_safe_trace, tasks, settings))
+    traces.update((tasks[index], trace) for index, trace in map_logs(_safe_trace, tasks, settings, _TRACES))
     return Gathered(
         [entry for part in parts for entry in _entries(part, traces)],
         [entry for part in parts_beside for entry in _entries(part, traces)],
@@ -109,6 +111,14 @@ def _safe_trace(task: LogTask) -> Trace:
         return read_trace(task)
     except Exception as error:
         return Trace(path=task.path, run=RunFold().finish(), unreadable=f"{type(error).__name__}: {error}"[:200])
+
+
+def _unpacked(content: bytes | memoryview, task: LogTask) -> Trace:
+    trace: Trace = decoder(Trace).decode(content)
+    return trace if trace.path == task.path else msgspec.structs.replace(trace, path=task.path)
+
+
+_TRACES = Form("trace", lambda trace, _: packed(trace) if trace.unreadable is None else None, _unpacked)
 
 
 def _entries(part: _Part, traces: dict[LogTask, Trace]) -> list[Entry]:

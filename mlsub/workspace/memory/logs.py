@@ -18,14 +18,16 @@ from mlsub.log.report import LogReport
 from mlsub.workspace.memory.memory import Memory, collector_paused, decoder, named
 from mlsub.workspace.memory.states import State, file_state
 from mlsub.workspace.memory.store import MAX_RECORD
-from mlsub.workspace.memory.witness import is_asked, is_witness, witness
+from mlsub.workspace.memory.witness import content_of, is_asked, is_witness, witness
 
 T = TypeVar("T")
 
 _ENCODER = msgspec.msgpack.Encoder()
 _FAILURES = (msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError)
 #: What a log breaks only here and now: another time it may be read, or judged.
-_PASSING = frozenset(("log.unreadable", "rule.crashed"))
+PASSING = frozenset(("log.unreadable", "rule.crashed"))
+#: Behind the name of a log that is unpacked.
+_PACKED = b"\0gz"
 
 
 class Form(NamedTuple, Generic[T]):
@@ -61,6 +63,7 @@ class Shelves(Generic[T]):
 
     def __init__(self, memory: Memory, tasks: Sequence[LogTask], form: Form[T]) -> None:
         self._memory, self._tasks, self._form = memory, tasks, form
+        self._places = _places(tasks)
         self._shelf_of: dict[int, str] = {}
         self._before: dict[int, State] = {}
         #: How many logs of a shelf are still to come, and what has come.
@@ -71,7 +74,7 @@ class Shelves(Generic[T]):
         """What is remembered, with the index of its task; the rest is to be read."""
         shelves: dict[tuple[object, ...], list[int]] = {}
         for index, task in enumerate(self._tasks):
-            key = (os.path.dirname(task.file), task.usage, task.round, task.overlay, task.folds)  # noqa: PTH120
+            key = (self._places[index][0], task.usage, task.round, task.overlay, task.folds)
             shelves.setdefault(key, []).append(index)
         for indices in shelves.values():
             with collector_paused():
@@ -81,11 +84,12 @@ class Shelves(Generic[T]):
             yield from found
 
     def _of_shelf(self, indices: Sequence[int]) -> Iterator[tuple[int, T]]:
-        words = _words(self._tasks[indices[0]])
+        task = self._tasks[indices[0]]
+        words = _words(task)
         if words is None:
             return
-        name = named(self._form.name, *words)
-        shelf = self._read(self._tasks[indices[0]], name)
+        name = named(self._form.name, self._places[indices[0]][0], *words)
+        shelf = self._read(task, name)
         for index in indices:
             before = file_state(self._tasks[index].file)
             found = self._found(index, before, shelf, name) if before is not None else None
@@ -97,7 +101,7 @@ class Shelves(Generic[T]):
 
     def _found(self, index: int, before: State, shelf: _Shelf, name: str) -> T | None:
         task = self._tasks[index]
-        known = shelf.get(_name(task))
+        known = shelf.get(self._places[index][1])
         if known is None or known.state != before.digest or self._memory.deceived:
             return None
         if known.content and is_asked(known.state):
@@ -116,24 +120,30 @@ class Shelves(Generic[T]):
         if before is None or name is None:
             return
         task = self._tasks[index]
-        packed = self._form.pack(value, task) if self._memory.store.writable else None
-        if packed is not None:
+        content = self._form.pack(value, task) if self._memory.store.writable else None
+        if content is not None:
             seen = witness(task.file) if is_witness(before.digest) else None
             if file_state(task.file) == before:
-                log = _Log(before.digest, seen.digest if seen else b"", msgspec.Raw(packed))
-                self._fresh.setdefault(name, {})[_name(task)] = log
+                log = _Log(before.digest, seen.digest if seen else b"", msgspec.Raw(content))
+                self._fresh.setdefault(name, {})[self._places[index][1]] = log
         self._awaited[name] -= 1
         if not self._awaited[name]:
-            self._put(name, task)
+            self._put(name, index)
+
+    def __enter__(self) -> Shelves[T]:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Write what has come of shelves that are not complete."""
         for index, name in self._shelf_of.items():
             if name in self._fresh:
-                self._put(name, self._tasks[index])
+                self._put(name, index)
 
     def _read(self, task: LogTask, name: str) -> _Shelf:
-        payload = self._memory.read("logs", name, _rules(task.overlay) or b"")
+        payload = self._memory.read("logs", name, content_of(task.overlay) or b"")
         if payload is None:
             return {}
         try:
@@ -143,45 +153,47 @@ class Shelves(Generic[T]):
             self._memory.store.drop("logs", name)
             return {}
 
-    def _put(self, name: str, task: LogTask) -> None:
+    def _put(self, name: str, index: int) -> None:
         """Write a shelf: what is new, and what others have put there meanwhile, as far as there is room."""
+        task, folder = self._tasks[index], os.fsencode(self._places[index][0])
         shelf = self._fresh.pop(name, None)
         if not shelf:
             return
         room = MAX_RECORD - (1 << 10) - sum(map(_size, shelf.items()))
-        folder = os.fsencode(os.path.dirname(task.file))  # noqa: PTH120
         for log, known in self._read(task, name).items():
             size = _size((log, known))
-            if log not in shelf and size <= room and os.path.lexists(os.path.join(folder, log)):  # noqa: PTH118
+            is_there = os.path.lexists(os.path.join(folder, log.removesuffix(_PACKED)))  # noqa: PTH118
+            if log not in shelf and size <= room and is_there:
                 shelf[log] = known
                 room -= size
-        self._memory.write("logs", name, _rules(task.overlay) or b"", _ENCODER.encode(shelf))
+        self._memory.write("logs", name, content_of(task.overlay) or b"", _ENCODER.encode(shelf))
 
 
 def _size(item: tuple[bytes, _Log]) -> int:
     return len(item[0]) + len(memoryview(item[1].packed)) + 64
 
 
-def _name(task: LogTask) -> bytes:
-    return os.fsencode(os.path.basename(task.file))  # noqa: PTH119
+def _places(tasks: Sequence[LogTask]) -> list[tuple[str, bytes]]:
+    """The real folder of each log, and its name there: many ways may lead to one log, such as links to it."""
+    folders: dict[str, str] = {}
+    found = []
+    for task in tasks:
+        folder, name = os.path.split(task.file)
+        if os.path.islink(task.file):  # noqa: PTH114
+            place, name = os.path.split(os.path.realpath(task.file))
+        elif (place := folders.get(folder, "")) == "":
+            place = folders[folder] = os.path.realpath(folder)
+        # Whether a log is unpacked depends on the name that is asked for.
+        found.append((place, os.fsencode(name) + (_PACKED if task.file.endswith(".gz") else b"")))
+    return found
 
 
 def _words(task: LogTask) -> tuple[str, ...] | None:
-    """What a shelf is for: a folder, a round, and what is to be found out; None where that cannot be remembered."""
+    """What a shelf is for beside its folder: a round, and what is to be found out; None for what has no name."""
     facts = [_fact_of(fold) for fold in task.folds]
-    if None in facts or _rules(task.overlay) is None:
+    if None in facts or content_of(task.overlay) is None:
         return None
-    folder = os.path.abspath(os.path.dirname(task.file))  # noqa: PTH100, PTH120
-    return folder, task.usage, task.round, task.overlay or "", *map(repr, facts)
-
-
-@cache
-def _rules(overlay: str | None) -> bytes | None:
-    """The content of the user's own rules as a digest; None where they cannot be read."""
-    if overlay is None:
-        return b"no rules of the user's own"
-    seen = witness(overlay)
-    return seen.digest if seen is not None else None
+    return task.usage, task.round, task.overlay or "", *map(repr, facts)
 
 
 @cache
@@ -192,22 +204,27 @@ def _fact_of(fold: NewFold) -> type[msgspec.Struct] | None:
     return kind if isinstance(kind, type) and issubclass(kind, msgspec.Struct) else None
 
 
-def _pack(report: LogReport, task: LogTask) -> bytes | None:
-    if any(finding.rule in _PASSING for finding in report.findings):
-        return None
-    facts = [report.fact(kind) if (kind := _fact_of(fold)) is not None else None for fold in task.folds]
+def packed(value: object) -> bytes | None:
+    """A value as MessagePack; None where it cannot be written so."""
     try:
-        bare = msgspec.structs.replace(report, facts=()) if report.facts else report
-        return _ENCODER.encode((bare, facts) if facts else bare)
+        return _ENCODER.encode(value)
     except _FAILURES:
         return None
 
 
-def _unpack(packed: bytes | memoryview, task: LogTask) -> LogReport:
+def _pack(report: LogReport, task: LogTask) -> bytes | None:
+    if any(finding.rule in PASSING for finding in report.findings):
+        return None
+    facts = [report.fact(kind) if (kind := _fact_of(fold)) is not None else None for fold in task.folds]
+    bare = msgspec.structs.replace(report, facts=()) if report.facts else report
+    return packed((bare, facts) if facts else bare)
+
+
+def _unpack(content: bytes | memoryview, task: LogTask) -> LogReport:
     if not task.folds:
-        report: LogReport = decoder(LogReport).decode(packed)
+        report: LogReport = decoder(LogReport).decode(content)
     else:
-        raw, raws = decoder(tuple[msgspec.Raw, tuple[msgspec.Raw, ...]]).decode(packed)
+        raw, raws = decoder(tuple[msgspec.Raw, tuple[msgspec.Raw, ...]]).decode(content)
         report = decoder(LogReport).decode(raw)
         facts = (_fact(raw, fold) for fold, raw in zip(task.folds, raws, strict=True))
         report = msgspec.structs.replace(report, facts=tuple(fact for fact in facts if fact is not None))

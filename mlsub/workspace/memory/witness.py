@@ -33,6 +33,14 @@ def is_witness(state: bytes) -> bool:
     return state[1] % ONE_IN == 0
 
 
+def content_of(file: str | None) -> bytes | None:
+    """The digest of a file's content, of nothing where there is none; None where it cannot be read."""
+    if file is None:
+        return b""
+    seen = witness(file)
+    return seen.digest if seen is not None else None
+
+
 def witness(file: str) -> Witness | None:
     """A file as a witness; None where it cannot be one."""
     try:
