@@ -142,9 +142,9 @@ def asks(
         reads: with --cache and --no-cache; the other options of the cache every such command has.
     """
     options: list[Callable[[F], F]] = []
-    names = {"cache", "cache_dir", "cache_size"}
+    # --rules of another command than these is something else.
+    names = [name for name in Asked._fields if rules or name != "rules"]
     if rounds:
-        names |= {"round", "usage"}
         options += [
             setting("--round", metavar="ROUND", help="Set the round, such as 1.0; otherwise taken from the folders."),
             setting(
@@ -152,16 +152,12 @@ def asks(
             ),
         ]
     if paths is not None:
-        names.add("paths")
         options.insert(0, click.argument("paths", metavar=paths, nargs=-1, required=required, type=click.Path()))
     if rules:
-        names.add("rules")
         options.append(setting("--rules", metavar="FILE", help="Add rules of your own; see docs/overlay.md."))
     if jobs:
-        names.add("jobs")
         options.append(setting("--jobs", type=click.IntRange(1), metavar="N", help="Read logs with N processes."))
     if convergence:
-        names |= {"rcp", "points", "train_samples"}
         options += _convergence_options()
     options += _cache_options(reads=reads)
 

@@ -48,13 +48,15 @@ class Wish(msgspec.Struct, frozen=True):
 class Judged(msgspec.Struct, frozen=True):
     """What a package, or the single logs of a round, add to a report.
 
-    ``prints`` are fingerprints of the logs; ``crashed`` says why there are none. ``logs`` are there if wanted.
+    ``prints`` are fingerprints of the logs; ``crashed`` says why there are none. ``logs`` are there if wanted. ``seen``
+    is what became of the logs that were asked of the memory.
     """
 
     parts: tuple[Part, ...]
     prints: tuple[Print, ...]
     crashed: tuple[Finding, ...]
     logs: tuple[LogReport, ...]
+    seen: Seen | None = None
 
 
 class _Whole(msgspec.Struct, frozen=True):
@@ -66,7 +68,7 @@ class _Whole(msgspec.Struct, frozen=True):
 
 #: A package, some logs of one that is too much for one process, or one log.
 _Work = _Whole | tuple[LogTask, ...] | LogTask
-_Done = tuple[Judged, Seen | None] | list[LogReport] | None
+_Done = Judged | list[LogReport] | None
 
 
 class _Piece(msgspec.Struct, frozen=True):
@@ -138,11 +140,10 @@ class Slot:
             OSError: the files cannot be read any more.
         """
         self._left -= 1
-        if isinstance(found, tuple):
-            judged, seen = found
-            if seen is not None and self._memory is not None:
-                self._memory.note(seen)
-            return self._kept(judged)
+        if isinstance(found, Judged):
+            if found.seen is not None and self._memory is not None:
+                self._memory.note(found.seen)
+            return self._kept(found)
         for at, log in zip(share, found or (), strict=True):
             self._logs[at] = log
             if self._shelves is not None:
@@ -156,14 +157,14 @@ class Slot:
     def _kept(self, judged: Judged) -> Judged:
         """What came of it, which is remembered without the logs."""
         if self._drawer is not None and lasts(judged.crashed) and all(lasts(part.findings) for part in judged.parts):
-            self._drawer.keep(msgspec.structs.replace(judged, logs=()))
+            self._drawer.keep(msgspec.structs.replace(judged, logs=(), seen=None))
         return judged
 
     def _judge(self) -> Judged:
         logs = [self._logs.pop(at) for at in range(len(self._logs))]
         match self._source:
             case Outline():
-                return _judge_whole(_Whole(self._source, self._wish))[0]
+                return _judge_whole(_Whole(self._source, self._wish))
             case Package():
                 return _judge_package(self._source, logs, self._wish)
             case tasks:
@@ -218,11 +219,11 @@ def _do(work: _Work) -> _Done:
         return None
 
 
-def _judge_whole(work: _Whole) -> tuple[Judged, Seen | None]:
+def _judge_whole(work: _Whole) -> Judged:
     package, place = _listed(work.outline, work.wish), work.wish.memory
     memory = Memory(Path(place.folder), place.limit) if place is not None else None
     judged = _judge_package(package, judge_all(_tasks(package, work.wish), memory), work.wish)
-    return judged, memory.seen if memory is not None else None
+    return msgspec.structs.replace(judged, seen=memory.seen) if memory is not None else judged
 
 
 def _listed(outline: Outline, wish: Wish) -> Package:

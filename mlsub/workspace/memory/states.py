@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import stat
 import time
+from collections.abc import Iterable
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -48,6 +49,19 @@ def file_state(path: str | os.PathLike[str]) -> State | None:
         return None
     digest = blake2b(repr(_facts(found)).encode(), digest_size=SIZE).digest()
     return State(digest, _changed(found), os.fspath(path))
+
+
+def together(states: Iterable[State | None]) -> State | None:
+    """The state of several files and trees; None where one has none, or there are none."""
+    found = []
+    for state in states:
+        if state is None:
+            return None
+        found.append(state)
+    if not found:
+        return None
+    digest = blake2b(b"".join(state.digest for state in found), digest_size=SIZE).digest()
+    return State(digest, max(state.changed_ns for state in found), found[digest[0] % len(found)].file)
 
 
 def tree_state(folder: str | os.PathLike[str]) -> State | None:
