@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from functools import wraps
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from mlsub.commands.settings import setting, weighed
 from mlsub.io.errors import MlsubError
@@ -16,12 +18,14 @@ if TYPE_CHECKING:
     from mlsub.convergence.deadline import Which
     from mlsub.io.yamlfile import FileProblemsError
     from mlsub.judge.log import NewFold
-    from mlsub.present.terminal import Progress
+    from mlsub.present.terminal import Progress, ProgressBar
     from mlsub.submission.report import Report
     from mlsub.workspace.memory import Memory
     from mlsub.workspace.places import Settings
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+_CLOSE = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSource.DEFAULT_MAP)
 
 
 class Asked(NamedTuple):
@@ -36,6 +40,7 @@ class Asked(NamedTuple):
         rcp: the user's own file of reference points.
         points: which reference points of the round count: all, or those released by its deadline.
         train_samples: whether the convergence of BERT is counted by ``train_samples``.
+        executor: where logs are read, None for processes of this machine.
         cache: whether what logs showed is remembered, and believed as long as they have not changed.
         cache_dir: where; None for the usual place.
         cache_size: how many MB of it; None for the usual number.
@@ -49,6 +54,7 @@ class Asked(NamedTuple):
     rcp: str | None = None
     points: Which = "final"
     train_samples: bool = False
+    executor: str | None = None
     cache: bool = False
     cache_dir: str | None = None
     cache_size: int | None = None
@@ -97,27 +103,47 @@ class Asked(NamedTuple):
 
         options = Options(self.rcp, self.train_samples, self.points)
         memory = self.memory()
-        return Settings(self.round, self.usage, self.jobs, progress, overlay, options, folds, memory=memory)
+        return Settings(
+            self.round, self.usage, self.jobs, progress, overlay, options, folds, self.executor, memory=memory
+        )
 
     def check(self) -> list[Report]:
-        """Check the paths, with progress on a terminal; waivers and ignores by path of the settings are applied.
+        """Check the paths, as :meth:`checking` does; waivers and ignores by path of the settings are applied."""
+        with self.checking() as (_, reports):
+            found = list(reports)
+        return weighed(found, self.paths)
 
-        A file of rules or points that cannot be used is a report.
+    @contextmanager
+    def checking(self) -> Iterator[tuple[int, Iterator[Report]]]:
+        """Check the paths, with progress on a terminal.
+
+        Yields:
+            How many reports there are, and these, each as soon as it is ready and those before it are. A file of rules
+            or points that cannot be used is a report.
         """
         from mlsub.io.yamlfile import FileProblemsError
         from mlsub.present.terminal import progress_bar
-        from mlsub.workspace import check_paths
+        from mlsub.workspace import check_each
 
         try:
             overlay = self.overlay
+            problems = _problems_of(self.rcp) if self.rcp is not None else []
         except FileProblemsError as error:
-            return _broken(error)
-        problems = _problems_of(self.rcp) if self.rcp is not None else []
+            problems = _broken(error)
         if problems:
-            return problems
-        with progress_bar() as progress:
-            reports = check_paths(self.paths, self._settings(progress, overlay))
-        return weighed(reports, self.paths)
+            yield len(problems), iter(problems)
+            return
+        with progress_bar() as bar:
+            count, reports = check_each(self.paths, self._settings(bar, overlay))
+            with closing(reports):
+                yield count, reports if bar is None else _behind(bar, reports)
+
+
+def _behind(bar: ProgressBar, reports: Iterator[Report]) -> Iterator[Report]:
+    """Reports to be printed where the bar is."""
+    for report in reports:
+        bar.hide()
+        yield report
 
 
 def asks(
@@ -135,7 +161,7 @@ def asks(
     Args:
         paths: what the argument is called; None for a command that declares its own.
         rounds: with --round and --usage.
-        jobs: with --jobs.
+        jobs: with --jobs and --executor.
         rules: with --rules.
         convergence: with --rcp, --rcp-points and --rcp-bert-train-samples.
         required: the command does nothing without a path; else it calls :func:`named` where it needs one.
@@ -156,7 +182,15 @@ def asks(
     if rules:
         options.append(setting("--rules", metavar="FILE", help="Add rules of your own; see docs/overlay.md."))
     if jobs:
-        options.append(setting("--jobs", type=click.IntRange(1), metavar="N", help="Read logs with N processes."))
+        options += [
+            setting("--jobs", type=click.IntRange(1), metavar="N", help="Read logs with N processes."),
+            setting(
+                "--executor",
+                metavar="WHERE",
+                shell_complete=_executors,
+                help="Read logs with local:N, N processes, or on a Dask cluster, dask://HOST:PORT.",
+            ),
+        ]
     if convergence:
         options += _convergence_options()
     options += _cache_options(reads=reads)
@@ -165,13 +199,28 @@ def asks(
         @wraps(function)
         def called(**words: Any) -> None:
             asked = Asked(**{name: words.pop(name) for name in names if name in words})
-            function(asked=asked, **words)
+            function(asked=_either(asked), **words)
 
         for option in reversed(options):
             called = option(called)
         return called
 
     return decorate
+
+
+def _either(asked: Asked) -> Asked:
+    """With one of jobs and executor where both are set: the one that was set closer to the command wins."""
+    if asked.jobs is None or asked.executor is None:
+        return asked
+    ctx = click.get_current_context()
+    jobs, executor = (_CLOSE.index(ctx.get_parameter_source(name)) for name in ("jobs", "executor"))
+    if jobs == executor:
+        return asked
+    return asked._replace(executor=None) if jobs < executor else asked._replace(jobs=None)
+
+
+def _executors(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    return [words for words in ("local:", "dask://") if words.startswith(incomplete)]
 
 
 def named(paths: Sequence[str]) -> None:

@@ -55,6 +55,7 @@ class WrittenSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     jobs: Annotated[Annotated[int, msgspec.Meta(ge=1, le=4096)] | None, _said("Read logs with so many processes.")] = (
         None
     )
+    executor: Annotated[_Text | None, _said("Where to read logs: local:N, or dask://HOST:PORT.")] = None
     cache: Annotated[bool | None, _said("Reuse the results of unchanged logs.")] = None
     cache_dir: Annotated[_File | None, _said("The folder that holds them.")] = None
     cache_size: Annotated[

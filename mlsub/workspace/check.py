@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -39,25 +40,36 @@ def check_path(
 
 def check_paths(paths: Sequence[str | os.PathLike[str]], settings: Settings) -> list[Report]:
     """Check paths: one report for all paths of a round, in the order in which the rounds first appear."""
-    return list(check_each(paths, settings))
+    _, reports = check_each(paths, settings)
+    return list(reports)
 
 
-def check_each(paths: Sequence[str | os.PathLike[str]], settings: Settings) -> Iterator[Report]:
-    """The same one after the other: each is given as soon as it is ready and those before it are."""
-    return (checked.report for checked in _check(paths, settings, keep=False))
+def check_each(
+    paths: Sequence[str | os.PathLike[str]], settings: Settings
+) -> tuple[int, Generator[Report, None, None]]:
+    """The same one after the other: how many reports there are, and each as soon as it and those before are ready."""
+    count, found = _check(paths, settings, keep=False)
+    return count, (checked.report for checked in found)
 
 
 def check_with_logs(paths: Sequence[str | os.PathLike[str]], settings: Settings) -> list[Checked]:
     """The same with what was read of the logs."""
-    return list(_check(paths, settings, keep=True))
+    _, found = _check(paths, settings, keep=True)
+    return list(found)
 
 
-def _check(paths: Sequence[str | os.PathLike[str]], settings: Settings, *, keep: bool) -> Iterator[Checked]:
+def _check(paths: Sequence[str | os.PathLike[str]], settings: Settings, *, keep: bool) -> tuple[int, Iterator[Checked]]:
     places, problems = find(paths, settings)
     by_round: dict[tuple[str, str], list[Found]] = {}
     for found in places:
         by_round.setdefault((found.round.usage, found.round.name), []).append(found)
     rounds = deque(_Round(same, settings, keep=keep) for same in by_round.values())
+    failed = (Checked(not_checked(str(one.place.root), [one.finding], settings)) for one in problems)
+    return len(rounds) + len(problems), chain(_ready(rounds, settings), failed)
+
+
+def _ready(rounds: deque[_Round], settings: Settings) -> Iterator[Checked]:
+    """Each round as soon as it and those before it are ready."""
     owners = {slot: one for one in rounds for slot in sorted(one.slots, key=lambda slot: -slot.weight)}
     while rounds and rounds[0].ready:
         yield rounds.popleft().checked()
@@ -65,7 +77,6 @@ def _check(paths: Sequence[str | os.PathLike[str]], settings: Settings, *, keep:
         owners.pop(slot).take(slot, judged)
         while rounds and rounds[0].ready:
             yield rounds.popleft().checked()
-    yield from (Checked(not_checked(str(one.place.root), [one.finding], settings)) for one in problems)
 
 
 def not_checked(root: str, findings: Sequence[Finding], settings: Settings = AS_FOUND) -> Report:
