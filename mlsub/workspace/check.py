@@ -20,10 +20,8 @@ from mlsub.rules.catalogue import finding
 from mlsub.rules.isolate import reviewed
 from mlsub.submission.locate import Place, Target
 from mlsub.submission.report import Report
-from mlsub.workspace.places import Found, Settings, find
+from mlsub.workspace.places import AS_FOUND, Found, Settings, find
 from mlsub.workspace.schedule import Judged, Slot, Wish, run
-
-_AS_FOUND = Settings()
 
 
 class Checked(msgspec.Struct, frozen=True):
@@ -94,7 +92,7 @@ def _ready(rounds: deque[_Round], settings: Settings) -> Iterator[Checked]:
             yield rounds.popleft().checked()
 
 
-def not_checked(root: str, findings: Sequence[Finding], settings: Settings = _AS_FOUND) -> Report:
+def not_checked(root: str, findings: Sequence[Finding], settings: Settings = AS_FOUND) -> Report:
     """A report that says why nothing could be checked."""
     asked = normalise_round(settings.round) if settings.round else None
     return Report(
@@ -119,18 +117,25 @@ class _Round:
         self._root = _common_root(self._places)
         self._failed: OSError | None = None
         self._judged: dict[Slot, Judged] = {}
-        round_ = found[0].round
+        round_, memory = found[0].round, settings.memory
         wish = Wish(
-            self._root, round_.usage, round_.name, round_.overlay, settings.convergence, settings.folds, keep=keep
+            self._root,
+            round_.usage,
+            round_.name,
+            round_.overlay,
+            settings.convergence,
+            settings.folds,
+            keep=keep,
+            memory=memory.place if memory is not None else None,
         )
         try:
             sources = [one for place in self._places if place.target is not Target.LOG for one in outlines(place)]
         except OSError as error:
             self._failed, sources = error, []
         self._singles = tuple(wish.task(place.path) for place in self._places if place.target is Target.LOG)
-        self.slots = [Slot(source, wish) for source in sources]
+        self.slots = [Slot(source, wish, memory) for source in sources]
         if self._singles:
-            self.slots.append(Slot(self._singles, wish))
+            self.slots.append(Slot(self._singles, wish, memory))
         self._left = len(self.slots)
 
     @property

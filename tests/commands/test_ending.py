@@ -33,6 +33,7 @@ pytestmark = pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full
 #: A call of every command that prints an answer; what they name is made by :func:`place`.
 CALLS = {
     "audit": "claims.yaml --results .",
+    "cache": "--cache-dir {new}",
     "check": "v1.0/ACME",
     "compare": "v1.0/ACME/results/rack1/resnet v1.0/ACME/results/rack2/resnet",
     "db build": "v1.0 -o {new}.duckdb",
