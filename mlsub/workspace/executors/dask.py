@@ -1,0 +1,219 @@
+"""A Dask cluster that exists, whose workers see the same files."""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import os
+import re
+import socket
+import sys
+import threading
+import time
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+
+from mlsub.io.errors import MlsubError, needs_extra, reason_of
+from mlsub.io.show import plain
+from mlsub.workspace.executors.base import Found, Task
+from mlsub.workspace.executors.batches import Work
+from mlsub.workspace.executors.local import LocalExecutor
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+    from mlsub.workspace.executors.cluster import Cluster
+
+Answer = TypeVar("Answer")
+_ADDRESS = re.compile(r"dask(\+tls)?://([\w.-]{1,253}|\[[0-9a-fA-F:.]{2,45}\]):([0-9]{1,5})", re.ASCII)
+#: How often to look after the workers, in seconds.
+_EVERY = 1.0
+_SILENT = ("distributed", "tornado", "asyncio")
+
+
+class Patience(msgspec.Struct, frozen=True):
+    """How long to wait, in seconds: for the scheduler, for a first worker, for one to come back after the last went."""
+
+    scheduler: float = 5.0
+    worker: float = 60.0
+    gone: float = 10.0
+
+
+def dask_executor(words: str) -> DaskExecutor:
+    """The executor ``dask://HOST:PORT``, or ``dask+tls://HOST:PORT`` with the certificates of Dask's configuration.
+
+    Raises:
+        MlsubError: the words name none, or the extra ``dask`` is not installed.
+    """
+    match = _ADDRESS.fullmatch(words)
+    if match is None or not 0 < int(match[3]) < 1 << 16:
+        raise MlsubError(f"There is no executor {words[:80]}. Use dask://HOST:PORT, such as dask://10.0.0.1:8786.")
+    if importlib.util.find_spec("distributed") is None:
+        raise MlsubError(needs_extra("The executor dask:// needs the package distributed.", "dask"))
+    return DaskExecutor(f"{'tls' if match[1] else 'tcp'}://{match[2]}:{match[3]}")
+
+
+class DaskExecutor:
+    """The workers of a cluster.
+
+    A worker whose answers could differ is refused: at the start with an error that names it, and one that joins later
+    gets no work. What the cluster does not read in the end, because its workers died or see another file, is read on
+    this machine.
+
+    Args:
+        address: of the scheduler, as Dask writes it.
+        patience: how long to wait.
+    """
+
+    def __init__(self, address: str, patience: Patience | None = None) -> None:
+        self.address = address
+        self.patience = patience if patience is not None else Patience()
+
+    def run(self, work: Callable[[Task], Found], tasks: Sequence[Task]) -> Iterator[tuple[int, Found]]:
+        """See :class:`mlsub.workspace.executors.base.Executor`.
+
+        Raises:
+            MlsubError: no scheduler answers, no worker joins it, or a worker cannot be used.
+        """
+        if not tasks:
+            return
+        left = dict.fromkeys(range(len(tasks)))
+        problems: dict[str, None] = {}
+        for index, found in self._there(Work(work, tasks), problems):
+            del left[index]
+            yield index, found
+        here = list(left)
+        if problems:
+            _note(f"{len(here)} of {len(tasks)} logs are read on this machine: {'; '.join(problems)}.")
+        for at, found in LocalExecutor(os.cpu_count() or 1).run(work, [tasks[index] for index in here]):
+            yield here[at], found
+
+    def _there(self, work: Work, problems: dict[str, None]) -> Iterator[tuple[int, Any]]:
+        """The results of the cluster; why it leaves the others goes to ``problems``."""
+        from mlsub.workspace.executors.cluster import Cluster
+
+        with _connected(self.address, self.patience) as client:
+            cluster = Cluster(client, work)
+            cluster.admit(self.patience.worker)
+            yield from _results(cluster, work, self.patience, problems)
+
+
+def _results(
+    cluster: Cluster, work: Work, patience: Patience, problems: dict[str, None]
+) -> Iterator[tuple[int, Any]]:
+    """The results of batches as they complete, until the cluster is gone."""
+    threads = cluster.threads()
+    waiting = deque(work.cut(threads))
+    begun: dict[Future, tuple[int, ...]] = {}
+    again: set[tuple[int, ...]] = set()
+    done: SimpleQueue[Future] = SimpleQueue()
+    asked = alive = time.monotonic()
+    while waiting or begun:
+        # No more at a time than keeps all busy: what is done and not yet asked for is memory.
+        while waiting and len(begun) < 3 * max(threads, 1):
+            indexes = waiting.popleft()
+            future = cluster.submit(work.packed(indexes))
+            begun[future] = indexes
+            future.add_done_callback(done.put)
+        with suppress(Empty):
+            future = done.get(timeout=_EVERY)
+            indexes = begun.pop(future)
+            answer = cluster.answer(future)
+            # Before it is asked for another one: a result is kept by its worker as long as it is known here.
+            del future
+            yield from ((index, one[0]) for index, one in zip(indexes, answer.results, strict=False) if one)
+            if answer.again and indexes not in again:
+                again.add(indexes)
+                waiting.appendleft(indexes)
+            elif answer.problem:
+                problems[answer.problem] = None
+        now = time.monotonic()
+        if now - asked >= _EVERY:
+            asked, threads = now, cluster.threads()
+            alive = now if threads else alive
+        if not cluster.connected:
+            problems["the connection to the scheduler was lost"] = None
+            return
+        if now - alive > patience.gone:
+            problems["no worker of the cluster is left"] = None
+            return
+
+
+@contextmanager
+def _connected(address: str, patience: Patience) -> Iterator[Client]:
+    """A client of the scheduler, without a word of Dask's on standard error.
+
+    Raises:
+        MlsubError: no scheduler answers.
+    """
+    with warnings.catch_warnings():
+        # Versions that matter are compared by mlsub; what Dask warns of besides works.
+        warnings.simplefilter("ignore")
+        from distributed import Client
+
+        class Mortal(Client):
+            """Closed by us, or not at all: the end of the process would wait for one that never was connected."""
+
+            def __del__(self) -> None: ...
+
+        def connect() -> Client:
+            # Dask would try again and again where nobody listens.
+            host, _, port = address.partition("://")[2].rpartition(":")
+            socket.create_connection((host.strip("[]"), int(port)), patience.scheduler).close()
+            return Mortal(address, timeout=patience.scheduler, set_as_default=False, name="mlsub")
+
+        with _silence():
+            client = _within(patience.scheduler, connect)
+            if isinstance(client, str):
+                raise MlsubError(f"No Dask scheduler answers at {address}: {client}.")
+            try:
+                yield client
+            finally:
+                with suppress(Exception):
+                    client.close(timeout=patience.scheduler)
+
+
+def _within(limit_s: float, call: Callable[[], Answer]) -> Answer | str:
+    """What a call answers, or why it does not in time: what answers at an address need not be a scheduler."""
+    answers: SimpleQueue[Answer | str] = SimpleQueue()
+
+    def calling() -> None:
+        try:
+            answers.put(call())
+        except OSError as error:
+            answers.put(reason_of(error))
+        except Exception as error:
+            answers.put(f"another program listens there, or a Dask too different from this one ({type(error).__name__})")
+
+    threading.Thread(target=calling, daemon=True).start()
+    try:
+        return answers.get(timeout=limit_s)
+    except Empty:
+        return f"no answer within {limit_s:g} s"
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Keep what Dask and the packages below it log from standard error."""
+    names = [name for name in logging.root.manager.loggerDict if name.split(".")[0] in _SILENT]
+    loggers = [logging.getLogger(name) for name in dict.fromkeys((*_SILENT, *names))]
+    before = [(logger, logger.handlers, logger.propagate) for logger in loggers]
+    for logger in loggers:
+        logger.handlers, logger.propagate = [logging.NullHandler()], False
+    try:
+        yield
+    finally:
+        for logger, handlers, propagate in before:
+            logger.handlers, logger.propagate = handlers, propagate
+
+
+def _note(text: str) -> None:
+    with suppress(OSError, ValueError, AttributeError):
+        sys.stderr.write(plain(f"mlsub: {text}") + "\n")
+        sys.stderr.flush()
