@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mlsub.convergence.deadline import Which
     from mlsub.io.yamlfile import FileProblemsError
     from mlsub.judge.log import NewFold
-    from mlsub.judge.pool import Progress
+    from mlsub.present.terminal import Progress
     from mlsub.submission.report import Report
     from mlsub.workspace.places import Settings
 

@@ -372,12 +372,12 @@ def test_ctrl_c_while_logs_are_read_is_status_130_without_a_word(jobs: str, whol
     tree = make_tree(tmp_path)
     script = (
         "import sys, time\n"
-        "import mlsub.judge.pool\n"
+        "import mlsub.workspace.logs\n"
         "from mlsub.cli import main\n"
         "def slow(task):\n"
         "    open(task.file + '.read', 'w').close()\n"
         "    time.sleep(600)\n"
-        "mlsub.judge.pool.judge_log = slow\n"
+        "mlsub.workspace.logs.judge_log = slow\n"
         "main(sys.argv[1:])\n"
     )
     with subprocess.Popen(

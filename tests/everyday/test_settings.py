@@ -247,15 +247,15 @@ def test_ignores_by_path() -> None:
 
 
 def test_reference_points_and_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
-    from mlsub.workspace import check as module
+    from mlsub.workspace import schedule as module
 
     tree = make_tree(Path(), "v4.0", benchmarks=("bert",))
     assert check(tree.folder).report["entries"][0]["rcp"]["reference_points"] == "final"
     settings('rcp-points = "deadline"\nrcp-bert-train-samples = true\njobs = 1\n')
     asked: list[int | None] = []
-    judge = module.judge_logs
+    choose = module.executor_for
     monkeypatch.setattr(
-        module, "judge_logs", lambda tasks, jobs, progress: asked.append(jobs) or judge(tasks, 1, progress)
+        module, "executor_for", lambda settings, weight: asked.append(settings.jobs) or choose(settings, weight)
     )
     rcp = check(tree.folder).report["entries"][0]["rcp"]
     assert (rcp["reference_points"], rcp["counted"], asked) == ("deadline", "train_samples", [1])

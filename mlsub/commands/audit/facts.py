@@ -27,9 +27,9 @@ from mlsub.commands.audit.verdict import Rcp, ResultFacts
 from mlsub.commands.audit.wording import fixed
 from mlsub.convergence.entry import Options
 from mlsub.io.errors import MlsubError
-from mlsub.judge.pool import Progress
 from mlsub.log.report import LogReport
 from mlsub.log.run import Run
+from mlsub.present.terminal import Progress
 from mlsub.review.runs.stretch import stretch_of_lengths
 from mlsub.rules.load import benchmark
 from mlsub.submission.report import EntryResult

@@ -15,7 +15,7 @@ from mlsub.commands.audit.places import round_folders
 from mlsub.commands.audit.read import read_claims
 from mlsub.commands.audit.verdict import Audit, Judged
 from mlsub.io.yamlfile import FileProblemsError, Problem
-from mlsub.judge.pool import Progress
+from mlsub.present.terminal import Progress
 from mlsub.workspace import Checked
 
 

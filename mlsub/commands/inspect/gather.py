@@ -14,7 +14,6 @@ from mlsub.convergence.algorithm import manner_of
 from mlsub.io.errors import MlsubError
 from mlsub.judge.log import LogTask
 from mlsub.judge.package import Package, list_packages
-from mlsub.judge.pool import map_logs
 from mlsub.log.events import LogReader, Tally, read_log
 from mlsub.log.reading import ReadingFold
 from mlsub.log.run import RunFold
@@ -22,6 +21,7 @@ from mlsub.log.trace import Trace, TraceFold, trace_of
 from mlsub.review.runs.model import Entry
 from mlsub.rounds import Round, get_round
 from mlsub.workspace import Found, Settings, find, in_one_line
+from mlsub.workspace.logs import map_logs
 
 
 class Gathered(NamedTuple):
@@ -71,7 +71,7 @@ def gather(
     tasks = list(dict.fromkeys(task for part in (*parts, *parts_beside) for task in part.package.tasks))
     traces = {task: msgspec.structs.replace(known[task.file], path=task.path) for task in tasks if task.file in known}
     tasks = [task for task in tasks if task not in traces]
-    traces.update(zip(tasks, map_logs(_safe_trace, tasks, settings.jobs, settings.progress), strict=True))
+    traces.update((tasks[index], trace) for index, trace in map_logs(_safe_trace, tasks, settings))
     return Gathered(
         [entry for part in parts for entry in _entries(part, traces)],
         [entry for part in parts_beside for entry in _entries(part, traces)],

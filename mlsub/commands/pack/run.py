@@ -21,7 +21,7 @@ from mlsub.io.assemble import Way, assemble
 from mlsub.io.errors import MlsubError
 from mlsub.io.output_folder import staging_beside
 from mlsub.io.written import adopt, replace_folder
-from mlsub.judge.pool import Progress
+from mlsub.present.terminal import Progress
 from mlsub.submission.layout.audit import audit_layout
 from mlsub.submission.layout.model import Item, ItemKind, Listing, Place
 from mlsub.submission.layout.walk import begins_as_template, may_be_template

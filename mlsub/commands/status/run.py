@@ -21,7 +21,7 @@ from mlsub.commands.verify.run import verify_tree
 from mlsub.convergence.chance import USUAL
 from mlsub.findings import Kind, Verdict
 from mlsub.io.errors import MlsubError
-from mlsub.judge.pool import Progress
+from mlsub.present.terminal import Progress
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark
 from mlsub.submission.locate import Place, Target, folders, is_folder, locate, manifest_near, names_round

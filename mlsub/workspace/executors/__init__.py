@@ -23,7 +23,7 @@ def executor_of(words: str | None, jobs: int | None) -> Executor:
     Raises:
         MlsubError: there is no such executor, both arguments contradict each other, or it cannot be used here.
     """
-    if words is not None and words.startswith("dask://"):
+    if words is not None and words.startswith(("dask://", "dask+tls://")):
         if jobs is not None:
             raise MlsubError(f"--jobs {jobs} contradicts --executor {words[:80]}. Leave one out.")
         return _dask(words)
@@ -34,7 +34,12 @@ def executor_of(words: str | None, jobs: int | None) -> Executor:
         jobs = count
     from mlsub.workspace.executors.local import LocalExecutor
 
-    return LocalExecutor(jobs if jobs is not None else os.cpu_count() or 1)
+    return LocalExecutor(jobs if jobs is not None else _cores())
+
+
+def _cores() -> int:
+    """Those that this process may use: fewer than there are in many a job of a cluster."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def processes_of(words: str) -> int:

@@ -12,6 +12,16 @@ Found = TypeVar("Found")
 class Executor(Protocol):
     """Runs one function on many tasks, in any order and anywhere."""
 
+    @property
+    def processes(self) -> int:
+        """How many tasks run at a time; the work is cut into pieces accordingly."""
+        ...
+
+    @property
+    def packages(self) -> bool:
+        """Whether a task may be a package to list, read and judge; else each is a :class:`mlsub.judge.log.LogTask`."""
+        ...
+
     def run(self, work: Callable[[Task], Found], tasks: Sequence[Task]) -> Iterator[tuple[int, Found]]:
         """The results as they complete, each once and with the index of its task, in any order.
 

@@ -21,6 +21,8 @@ class LocalExecutor:
         processes: how many; with one, or one task, the work is done here.
     """
 
+    packages = True
+
     def __init__(self, processes: int) -> None:
         self.processes = processes
 
