@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from mlsub.judge.log import LogTask
-from mlsub.workspace.executors.on_worker import Batch, Look, look
+from mlsub.workspace.executors.on_worker import Batch, look
 
 #: Batches for each thread of a cluster: enough that all end at about the same time.
 _SHARES = 16
@@ -25,34 +25,37 @@ class Work:
     def __init__(self, function: Callable[[Any], Any], tasks: Sequence[Any]) -> None:
         self._function = function
         self.tasks = tasks
-        self.files = [task.file if isinstance(task, LogTask) else None for task in tasks]
-        self._looks = [look(file) if file is not None else None for file in self.files]
+        self._looks = [look(task.file) if isinstance(task, LogTask) else None for task in tasks]
 
     def packed(self, indexes: Sequence[int]) -> bytes:
         """A pickled batch of tasks."""
         tasks = tuple(self.tasks[index] for index in indexes)
-        files, looks = (tuple(every[index] for index in indexes) for every in (self.files, self._looks))
-        overlays = {path: self._overlays[path] for path in map(_overlay, tasks) if path in self._overlays}
-        return pickle.dumps(Batch(self._function, tasks, files, looks, overlays), pickle.HIGHEST_PROTOCOL)
+        looks = tuple(self._looks[index] for index in indexes)
+        overlays = {task.overlay: self._overlays[task.overlay] for task in tasks if task.overlay is not None}
+        return pickle.dumps(Batch(self._function, tasks, looks, overlays), pickle.HIGHEST_PROTOCOL)
+
+    def size(self, indexes: Iterable[int]) -> int:
+        """The bytes of the logs of tasks."""
+        return sum(seen.size for index in indexes if (seen := self._looks[index]) is not None)
 
     def cut(self, threads: int) -> Iterator[tuple[int, ...]]:
         """The indexes of each batch, in the order of the tasks.
 
-        A file that this machine cannot open, or that is not a regular one, is in none: no other machine shall decide
-        what it is.
+        A task that reads no log, and a log that this machine cannot open or that is not a regular file, is in none: no
+        other machine shall decide what it is.
         """
-        sizes = [seen.size if seen is not None else 0 for seen in self._looks]
-        most = min(max(sum(sizes) // (_SHARES * max(threads, 1)), _LEAST_BYTES), _MOST_BYTES)
+        total = self.size(range(len(self.tasks)))
+        most = min(max(total // (_SHARES * max(threads, 1)), _LEAST_BYTES), _MOST_BYTES)
         begun: list[int] = []
         held = 0
-        for index, size in enumerate(sizes):
-            if self.files[index] is not None and self._looks[index] is None:
+        for index, seen in enumerate(self._looks):
+            if seen is None:
                 continue
-            if begun and (held + size > most or len(begun) == _MOST_LOGS):
+            if begun and (held + seen.size > most or len(begun) == _MOST_LOGS):
                 yield tuple(begun)
                 begun, held = [], 0
             begun.append(index)
-            held += size
+            held += seen.size
         if begun:
             yield tuple(begun)
 
@@ -68,11 +71,7 @@ class Work:
         return [(file, one.size, one.changed, one.head) for file, one in seen if one is not None]
 
     @cached_property
-    def _overlays(self) -> dict[str | None, bytes]:
+    def _overlays(self) -> dict[str, bytes]:
         """The rule files of the user, which go with the tasks: they need not lie where the workers see them."""
-        named = {overlay for task in self.tasks if (overlay := _overlay(task)) is not None}
-        return {overlay: Path(overlay).read_bytes() for overlay in named}
-
-
-def _overlay(task: Any) -> str | None:
-    return task.overlay if isinstance(task, LogTask) else None
+        named = {task.overlay for task, seen in zip(self.tasks, self._looks, strict=True) if seen is not None}
+        return {overlay: Path(overlay).read_bytes() for overlay in named if overlay is not None}

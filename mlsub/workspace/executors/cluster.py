@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import pickle
 import pydoc
+import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import msgspec
 
 from mlsub.io.errors import MlsubError
+from mlsub.io.show import plain
 from mlsub.workspace.executors import on_worker
 from mlsub.workspace.executors.batches import Work
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 #: Workers that an error names.
 _MOST_NAMED = 10
 #: How long fetching the results of a batch that is done may take, in seconds.
-_FETCH_S = 60.0
+FETCH_S = 10.0
 _NEEDED = (
     "The scheduler and all workers need the mlsub, Python and msgspec of this machine, and the workers the same files "
     "under the same paths. Nothing was checked."
@@ -110,30 +112,29 @@ class Cluster:
 
     def answer(self, future: Future) -> Answer:
         """What came of a batch that has ended."""
-        if future.status != "finished":
-            return self._failure(future)
+        if future.status not in ("finished", "error"):
+            return Answer(problem="results were lost", again=True)
         try:
-            address, found, packed = future.result(timeout=_FETCH_S)
-        except (Exception, asyncio.CancelledError) as error:
-            return Answer(problem=f"results could not be fetched ({type(error).__name__})", again=True)
+            address, found, packed = future.result(timeout=FETCH_S)
+        except TimeoutError:
+            # Its worker has gone with them, and no other one has come.
+            return Answer(problem="results were lost", again=True)
+        except Exception as error:
+            if type(error).__name__ == "KilledWorker":
+                return Answer(problem="workers died over them")
+            self._leave_out()
+            return Answer(problem=f"a worker failed ({_in_words(error)})", again=True)
         if found:
-            self._leave_out(address, found)
-            return Answer(problem=f"worker {address} {', '.join(found)}", again=True)
+            note(f"Worker {address} {', '.join(found)}, and gets no work.")
+            self._leave_out()
+            return Answer(problem="workers differ from this machine", again=True)
         results = tuple(pickle.loads(packed))  # noqa: S301  (from a worker, whom the caller trusts)
         return Answer(results, None if all(results) else f"worker {address} does not see them as this machine does")
 
-    def _failure(self, future: Future) -> Answer:
-        if future.status != "error":
-            return Answer(problem="the connection to the scheduler was lost")
-        error = future.exception()
-        if type(error).__name__ == "KilledWorker":
-            return Answer(problem="workers died while reading them")
-        self._leave_out(None, [])
-        return Answer(problem=f"a worker failed ({type(error).__name__})", again=True)
-
-    def _leave_out(self, address: str | None, found: list[str]) -> None:
-        """Give work only to workers that do not differ, now that one does."""
-        self._usable = [each for each, differences in self._differences().items() if not differences]
+    def _leave_out(self) -> None:
+        """Give work only to workers that do not differ, now that one does, or cannot even be asked."""
+        with suppress(OSError):
+            self._usable = [address for address, found in self._differences().items() if not found]
 
     def _differences(self) -> dict[str, list[str]]:
         """How each worker differs from this machine; those that have gone meanwhile are left out."""
@@ -148,10 +149,19 @@ class Cluster:
         }
 
 
+def note(text: str) -> None:
+    """A line on standard error, as far as that can be written."""
+    with suppress(OSError, ValueError, AttributeError):
+        sys.stderr.write(plain(f"mlsub: {text}") + "\n")
+        sys.stderr.flush()
+
+
 def _lacking(error: Exception, version: Any) -> str:
     """What a process lacks that could not even be asked."""
     if isinstance(version, str):
         return f"has mlsub {version} instead of {on_worker.identity()['mlsub']}"
-    if isinstance(error, ModuleNotFoundError):
-        return "has no mlsub"
-    return f"cannot be asked ({type(error).__name__}: {str(error)[:100]})"
+    return "has no mlsub" if "No module named 'mlsub'" in str(error) else f"cannot be asked ({_in_words(error)})"
+
+
+def _in_words(error: BaseException) -> str:
+    return f"{type(error).__name__}: {str(error)[:100]}"

@@ -7,11 +7,10 @@ import logging
 import os
 import re
 import socket
-import sys
 import threading
 import time
 import warnings
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from queue import Empty, SimpleQueue
@@ -20,20 +19,22 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from mlsub.io.errors import MlsubError, needs_extra, reason_of
-from mlsub.io.show import plain
 from mlsub.workspace.executors.base import Found, Task
 from mlsub.workspace.executors.batches import Work
+from mlsub.workspace.executors.cluster import Cluster, note
 from mlsub.workspace.executors.local import LocalExecutor
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-    from mlsub.workspace.executors.cluster import Cluster
-
 Answer = TypeVar("Answer")
 _ADDRESS = re.compile(r"dask(\+tls)?://([\w.-]{1,253}|\[[0-9a-fA-F:.]{2,45}\]):([0-9]{1,5})", re.ASCII)
 #: How often to look after the workers, in seconds.
 _EVERY = 1.0
+#: How often a batch is sent; Dask itself sends it again when a worker dies over it.
+_TRIES = 3
+#: Below this many bytes, starting processes costs more than it saves where they cannot be forked.
+_PROCESSES_PAY = 64 << 20
 _SILENT = ("distributed", "tornado", "asyncio")
 
 
@@ -71,6 +72,10 @@ class DaskExecutor:
         patience: how long to wait.
     """
 
+    packages = False
+    #: The number of workers is not known before, and changes: as for a cluster of some size.
+    processes = 64
+
     def __init__(self, address: str, patience: Patience | None = None) -> None:
         self.address = address
         self.patience = patience if patience is not None else Patience()
@@ -85,51 +90,50 @@ class DaskExecutor:
             return
         left = dict.fromkeys(range(len(tasks)))
         problems: dict[str, None] = {}
-        for index, found in self._there(Work(work, tasks), problems):
+        batches = Work(work, tasks)
+        for index, found in self._there(batches, problems):
             del left[index]
             yield index, found
         here = list(left)
-        if problems:
-            _note(f"{len(here)} of {len(tasks)} logs are read on this machine: {'; '.join(problems)}.")
-        for at, found in LocalExecutor(os.cpu_count() or 1).run(work, [tasks[index] for index in here]):
+        if here and problems:
+            note(f"{len(here)} of {len(tasks)} logs are read on this machine: {'; '.join(problems)}.")
+        processes = (os.cpu_count() or 1) if batches.size(here) > _PROCESSES_PAY else 1
+        for at, found in LocalExecutor(processes).run(work, [tasks[index] for index in here]):
             yield here[at], found
 
     def _there(self, work: Work, problems: dict[str, None]) -> Iterator[tuple[int, Any]]:
         """The results of the cluster; why it leaves the others goes to ``problems``."""
-        from mlsub.workspace.executors.cluster import Cluster
-
         with _connected(self.address, self.patience) as client:
             cluster = Cluster(client, work)
             cluster.admit(self.patience.worker)
             yield from _results(cluster, work, self.patience, problems)
 
 
-def _results(
-    cluster: Cluster, work: Work, patience: Patience, problems: dict[str, None]
-) -> Iterator[tuple[int, Any]]:
+def _results(cluster: Cluster, work: Work, patience: Patience, problems: dict[str, None]) -> Iterator[tuple[int, Any]]:
     """The results of batches as they complete, until the cluster is gone."""
     threads = cluster.threads()
     waiting = deque(work.cut(threads))
     begun: dict[Future, tuple[int, ...]] = {}
-    again: set[tuple[int, ...]] = set()
+    tries: Counter[tuple[int, ...]] = Counter()
     done: SimpleQueue[Future] = SimpleQueue()
     asked = alive = time.monotonic()
     while waiting or begun:
         # No more at a time than keeps all busy: what is done and not yet asked for is memory.
-        while waiting and len(begun) < 3 * max(threads, 1):
+        while waiting and len(begun) < 3 * threads:
             indexes = waiting.popleft()
             future = cluster.submit(work.packed(indexes))
             begun[future] = indexes
             future.add_done_callback(done.put)
-        with suppress(Empty):
-            future = done.get(timeout=_EVERY)
+        if (future := _next(done)) is not None:
             indexes = begun.pop(future)
             answer = cluster.answer(future)
-            # Before it is asked for another one: a result is kept by its worker as long as it is known here.
+            # A result is kept by its worker as long as it is known here.
             del future
             yield from ((index, one[0]) for index, one in zip(indexes, answer.results, strict=False) if one)
-            if answer.again and indexes not in again:
-                again.add(indexes)
+            tries[indexes] += 1
+            if answer.again:
+                threads = cluster.threads()
+            if answer.again and tries[indexes] < _TRIES:
                 waiting.appendleft(indexes)
             elif answer.problem:
                 problems[answer.problem] = None
@@ -143,6 +147,13 @@ def _results(
         if now - alive > patience.gone:
             problems["no worker of the cluster is left"] = None
             return
+
+
+def _next(done: SimpleQueue[Future]) -> Future | None:
+    try:
+        return done.get(timeout=_EVERY)
+    except Empty:
+        return None
 
 
 @contextmanager
@@ -189,7 +200,9 @@ def _within(limit_s: float, call: Callable[[], Answer]) -> Answer | str:
         except OSError as error:
             answers.put(reason_of(error))
         except Exception as error:
-            answers.put(f"another program listens there, or a Dask too different from this one ({type(error).__name__})")
+            answers.put(
+                f"another program listens there, or a Dask too different from this one ({type(error).__name__})"
+            )
 
     threading.Thread(target=calling, daemon=True).start()
     try:
@@ -211,9 +224,3 @@ def _silence() -> Iterator[None]:
     finally:
         for logger, handlers, propagate in before:
             logger.handlers, logger.propagate = handlers, propagate
-
-
-def _note(text: str) -> None:
-    with suppress(OSError, ValueError, AttributeError):
-        sys.stderr.write(plain(f"mlsub: {text}") + "\n")
-        sys.stderr.flush()
