@@ -7,6 +7,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from mlsub.commands.settings import setting, weighed
 from mlsub.io.errors import MlsubError
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+_CLOSE = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSource.DEFAULT_MAP)
+
 
 class Asked(NamedTuple):
     """What a command is asked to read, and how to judge it.
@@ -34,6 +37,7 @@ class Asked(NamedTuple):
         rcp: the user's own file of reference points.
         points: which reference points of the round count: all, or those released by its deadline.
         train_samples: whether the convergence of BERT is counted by ``train_samples``.
+        executor: where logs are read, None for processes of this machine.
     """
 
     paths: tuple[str, ...] = ()
@@ -44,6 +48,7 @@ class Asked(NamedTuple):
     rcp: str | None = None
     points: Which = "final"
     train_samples: bool = False
+    executor: str | None = None
 
     @property
     def overlay(self) -> str | None:
@@ -71,7 +76,7 @@ class Asked(NamedTuple):
         from mlsub.workspace.places import Settings
 
         options = Options(self.rcp, self.train_samples, self.points)
-        return Settings(self.round, self.usage, self.jobs, progress, overlay, options, folds)
+        return Settings(self.round, self.usage, self.jobs, progress, overlay, options, folds, self.executor)
 
     def check(self) -> list[Report]:
         """Check the paths, with progress on a terminal; waivers and ignores by path of the settings are applied.
@@ -106,7 +111,7 @@ def asks(
 
     Args:
         paths: what the argument is called; None for a command that declares its own.
-        jobs: with --jobs.
+        jobs: with --jobs and --executor.
         rules: with --rules.
         convergence: with --rcp, --rcp-points and --rcp-bert-train-samples.
         required: the command does nothing without a path; else it calls :func:`named` where it needs one.
@@ -120,7 +125,15 @@ def asks(
     if rules:
         options.append(setting("--rules", metavar="FILE", help="Add rules of your own; see docs/overlay.md."))
     if jobs:
-        options.append(setting("--jobs", type=click.IntRange(1), metavar="N", help="Read logs with N processes."))
+        options += [
+            setting("--jobs", type=click.IntRange(1), metavar="N", help="Read logs with N processes."),
+            setting(
+                "--executor",
+                metavar="WHERE",
+                shell_complete=_executors,
+                help="Read logs with local:N, N processes, or on a Dask cluster, dask://HOST:PORT.",
+            ),
+        ]
     if convergence:
         options += _convergence_options()
 
@@ -128,13 +141,28 @@ def asks(
         @wraps(function)
         def called(**words: Any) -> None:
             asked = Asked(**{name: words.pop(name) for name in Asked._fields if name in words})
-            function(asked=asked, **words)
+            function(asked=_either(asked), **words)
 
         for option in reversed(options):
             called = option(called)
         return called
 
     return decorate
+
+
+def _either(asked: Asked) -> Asked:
+    """With one of jobs and executor where both are set: the one that was set closer to the command wins."""
+    if asked.jobs is None or asked.executor is None:
+        return asked
+    ctx = click.get_current_context()
+    jobs, executor = (_CLOSE.index(ctx.get_parameter_source(name)) for name in ("jobs", "executor"))
+    if jobs == executor:
+        return asked
+    return asked._replace(executor=None) if jobs < executor else asked._replace(jobs=None)
+
+
+def _executors(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    return [words for words in ("local:", "dask://") if words.startswith(incomplete)]
 
 
 def named(paths: Sequence[str]) -> None:

@@ -55,6 +55,7 @@ class WrittenSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     jobs: Annotated[Annotated[int, msgspec.Meta(ge=1, le=4096)] | None, _said("Read logs with so many processes.")] = (
         None
     )
+    executor: Annotated[_Text | None, _said("Where to read logs: local:N, or dask://HOST:PORT.")] = None
     rcp: Annotated[_File | None, _said("A file of reference points, for the benchmark that it names.")] = None
     rcp_points: Annotated[
         Literal["final", "deadline"] | None, _said("All reference points of the round, or those of its deadline.")
