@@ -36,6 +36,18 @@ class Servers:
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
 
+    @contextmanager
+    def cluster(self, *kinds: str) -> Iterator[tuple[Server, ...]]:
+        """A scheduler, and workers of these kinds; they end with this."""
+        scheduler = self.start("scheduler")
+        started = [scheduler]
+        try:
+            started += [self.start(kind, scheduler) for kind in kinds]
+            yield tuple(started)
+        finally:
+            for server in started:
+                server.kill()
+
     def start(self, kind: str, scheduler: Server | None = None) -> Server:
         """Start one; it is there when this returns."""
         assert self._process.stdin is not None and self._process.stdout is not None
@@ -107,7 +119,9 @@ def _main() -> None:
     import distributed  # noqa: F401  (once for all)
 
     import mlsub.workspace.schedule  # noqa: F401
+    from mlsub.rules.load import rules_for
 
+    rules_for("training", "1.0", "closed", "unet3d")
     started = []
     for line in sys.stdin:
         kind, _, scheduler = line.strip().partition(" ")

@@ -22,7 +22,7 @@ from mlsub.workspace.executors import executor_of, on_worker
 from mlsub.workspace.executors.batches import Work
 from mlsub.workspace.executors.cluster import Cluster
 from mlsub.workspace.executors.dask import DaskExecutor, Patience
-from mlsub.workspace.logs import judge_safely
+from mlsub.workspace.logs import in_order, judge_safely
 from tests.corpus import CORPUS
 from tests.effort import LONG
 from tests.make_tree import make_tree
@@ -31,7 +31,7 @@ from tests.workspace.dask_servers import Server, Servers, servers
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("distributed") is None, reason="the extra dask is not installed"
 )
-SOME = ("v0.7/SIAT", "v2.0/MosaicML", "v5.1/MiTAC")
+SOME = ("v0.7/SIAT", "v5.1/MiTAC")
 PATIENCE = Patience(scheduler=60, worker=60, gone=0.5)
 
 
@@ -42,12 +42,10 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
 
 
 @pytest.fixture(scope="module")
-def cluster(start: Servers) -> Server:
-    """A scheduler with two workers, which nobody may kill."""
-    scheduler = start.start("scheduler")
-    for _ in range(2):
-        start.start("worker", scheduler)
-    return scheduler
+def cluster(start: Servers) -> Iterator[Server]:
+    """The scheduler of two workers, which nobody may kill."""
+    with start.cluster("worker", "worker") as (scheduler, *_):
+        yield scheduler
 
 
 @pytest.fixture(scope="module")
@@ -65,9 +63,8 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mlsub.workspace.executors.cluster.FETCH_S", 2.0)
 
 
-def run(cluster: Server, tasks: list[LogTask], work: Callable[[LogTask], Any] = judge_safely) -> list[Any]:
-    found = dict(DaskExecutor(cluster.address, PATIENCE).run(work, tasks))
-    return [found[index] for index in range(len(tasks))]
+def run(scheduler: Server, tasks: list[LogTask], work: Callable[[LogTask], Any] = judge_safely) -> list[Any]:
+    return in_order(DaskExecutor(scheduler.address, PATIENCE).run(work, tasks))
 
 
 def here(tasks: list[LogTask]) -> list[LogReport]:
@@ -107,10 +104,8 @@ def test_a_cluster_answers_what_one_process_answers(
 def test_a_batch_whose_worker_dies_is_read_by_another_one(
     start: Servers, tasks: list[LogTask], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    scheduler = start.start("scheduler")
-    for _ in range(2):
-        start.start("worker", scheduler)
-    assert run(scheduler, tasks, dying(tmp_path, 1)) == here(tasks)
+    with start.cluster("worker", "worker") as (scheduler, *_):
+        assert run(scheduler, tasks, dying(tmp_path, 1)) == here(tasks)
     assert (tmp_path / str(os.getpid())).read_text() == "x"
     assert capfd.readouterr() == ("", "")
 
@@ -118,10 +113,8 @@ def test_a_batch_whose_worker_dies_is_read_by_another_one(
 def test_a_batch_over_which_workers_die_is_read_here(
     start: Servers, tasks: list[LogTask], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    scheduler = start.start("scheduler")
-    for _ in range(3):
-        start.start("worker", scheduler)
-    assert run(scheduler, tasks, dying(tmp_path, 2)) == here(tasks)
+    with start.cluster("worker", "worker", "worker") as (scheduler, *_):
+        assert run(scheduler, tasks, dying(tmp_path, 2)) == here(tasks)
     assert (tmp_path / str(os.getpid())).read_text() == "xx"
     [line] = capfd.readouterr().err.splitlines()
     assert line.startswith("mlsub: ") and line.endswith(" logs are read on this machine: workers died over them.")
@@ -131,12 +124,11 @@ def test_a_batch_over_which_workers_die_is_read_here(
 def test_what_a_cluster_leaves_when_it_goes_is_read_here(
     start: Servers, tasks: list[LogTask], killed: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    scheduler = start.start("scheduler")
-    worker = start.start("worker", scheduler)
-    found = DaskExecutor(scheduler.address, PATIENCE).run(judge_safely, tasks)
-    first = next(found)
-    (worker if killed == "worker" else scheduler).kill()
-    assert [one for _, one in sorted([first, *found])] == here(tasks)
+    with start.cluster("worker") as (scheduler, worker):
+        found = DaskExecutor(scheduler.address, PATIENCE).run(judge_safely, tasks)
+        first = next(found)
+        (worker if killed == "worker" else scheduler).kill()
+        assert in_order([first, *found]) == here(tasks)
     [line] = capfd.readouterr().err.splitlines()
     assert "logs are read on this machine: " in line
     assert ("no worker of the cluster is left" in line) == (killed == "worker")
@@ -149,17 +141,15 @@ def test_what_a_cluster_leaves_when_it_goes_is_read_here(
 def test_a_worker_that_differs_is_refused_by_name(
     start: Servers, tasks: list[LogTask], kind: str, problem: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    scheduler = start.start("scheduler")
-    start.start("worker", scheduler)
-    other = start.start(kind, scheduler)
-    with pytest.raises(MlsubError) as refused:
-        run(scheduler, tasks)
-    first, needed = refused.value.lines
-    assert first.startswith(f"Worker {other.address} {problem}")
-    assert needed.endswith("Nothing was checked.")
-    # It joins when the others have been asked: it gets no work, or its work is done again.
-    monkeypatch.setattr(Cluster, "admit", lambda self, wait_s: None)
-    assert run(scheduler, tasks) == here(tasks)
+    with start.cluster("worker", kind) as (scheduler, _, other):
+        with pytest.raises(MlsubError) as refused:
+            run(scheduler, tasks)
+        first, needed = refused.value.lines
+        assert first.startswith(f"Worker {other.address} {problem}")
+        assert needed.endswith("Nothing was checked.")
+        # It joins when the others have been asked: it gets no work, or its work is done again.
+        monkeypatch.setattr(Cluster, "admit", lambda self, wait_s: None)
+        assert run(scheduler, tasks) == here(tasks)
 
 
 def test_rules_of_ones_own_go_along_and_may_change(cluster: Server, tasks: list[LogTask], tmp_path: Path) -> None:
@@ -255,9 +245,9 @@ def _drained(taken: socket.socket) -> bool:
 
 
 def test_a_scheduler_without_workers(start: Servers) -> None:
-    scheduler = start.start("scheduler")
-    expected = f"No worker joined the scheduler at {scheduler.address} within 0.1 s."
-    assert failure(scheduler.address, Patience(scheduler=60, worker=0.1)) == expected
+    with start.cluster() as (scheduler,):
+        expected = f"No worker joined the scheduler at {scheduler.address} within 0.1 s."
+        assert failure(scheduler.address, Patience(scheduler=60, worker=0.1)) == expected
 
 
 def test_nothing_to_do_needs_no_cluster() -> None:
