@@ -58,6 +58,7 @@ class Cluster:
         self._probes = work.probes()
         #: Workers that may get work; None for all, as long as none that joined later differs.
         self._usable: list[str] | None = None
+        self._demand: Future | None = None
 
     def admit(self, wait_s: float) -> None:
         """Wait for a worker, and look whether all of them may answer.
@@ -81,15 +82,13 @@ class Cluster:
     def _wait(self, wait_s: float) -> None:
         if self.threads():
             return
-        # A cluster that grows with its work starts a worker for this.
-        demand = self._client.submit(on_worker.code_digest, pure=False)
+        # A cluster that grows with its work starts a worker for this, and keeps it while the result is wanted.
+        self._demand = self._client.submit(on_worker.code_digest, pure=False)
         try:
             self._client.wait_for_workers(1, timeout=wait_s)
         except TimeoutError as error:
             where = self._client.scheduler.address
             raise MlsubError(f"No worker joined the scheduler at {where} within {wait_s:g} s.") from error
-        finally:
-            demand.release()
 
     @property
     def connected(self) -> bool:

@@ -200,9 +200,7 @@ def _within(limit_s: float, call: Callable[[], Answer]) -> Answer | str:
         except OSError as error:
             answers.put(reason_of(error))
         except Exception as error:
-            answers.put(
-                f"another program listens there, or a Dask too different from this one ({type(error).__name__})"
-            )
+            answers.put(f"this version of Dask cannot talk to what listens there ({type(error).__name__})")
 
     threading.Thread(target=calling, daemon=True).start()
     try:
