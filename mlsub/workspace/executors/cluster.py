@@ -13,6 +13,7 @@ import msgspec
 
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import plain
+from mlsub.io.version import VERSION
 from mlsub.workspace.executors import on_worker
 from mlsub.workspace.executors.batches import Work
 
@@ -157,8 +158,8 @@ def note(text: str) -> None:
 
 def _lacking(error: Exception, version: Any) -> str:
     """What a process lacks that could not even be asked."""
-    if isinstance(version, str):
-        return f"has mlsub {version} instead of {on_worker.identity()['mlsub']}"
+    if isinstance(version, str) and version != VERSION:
+        return f"has mlsub {version} instead of {VERSION}"
     return "has no mlsub" if "No module named 'mlsub'" in str(error) else f"cannot be asked ({_in_words(error)})"
 
 

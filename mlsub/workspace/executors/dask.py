@@ -105,8 +105,14 @@ class DaskExecutor:
         """The results of the cluster; why it leaves the others goes to ``problems``."""
         with _connected(self.address, self.patience) as client:
             cluster = Cluster(client, work)
-            cluster.admit(self.patience.worker)
-            yield from _results(cluster, work, self.patience, problems)
+            try:
+                cluster.admit(self.patience.worker)
+            except OSError as error:
+                raise MlsubError(f"The scheduler at {self.address} went away: {reason_of(error)}") from error
+            try:
+                yield from _results(cluster, work, self.patience, problems)
+            except Exception as error:  # Whatever becomes of the cluster, the logs can be read here.
+                problems[f"the cluster failed ({type(error).__name__}: {str(error)[:100]})"] = None
 
 
 def _results(cluster: Cluster, work: Work, patience: Patience, problems: dict[str, None]) -> Iterator[tuple[int, Any]]:
@@ -179,15 +185,18 @@ def _connected(address: str, patience: Patience) -> Iterator[Client]:
             socket.create_connection((host.strip("[]"), int(port)), patience.scheduler).close()
             return Mortal(address, timeout=patience.scheduler, set_as_default=False, name="mlsub")
 
-        with _silence():
-            client = _within(patience.scheduler, connect)
-            if isinstance(client, str):
-                raise MlsubError(f"No Dask scheduler answers at {address}: {client}.")
-            try:
-                yield client
-            finally:
-                with suppress(Exception):
-                    client.close(timeout=patience.scheduler)
+        loggers = _silenced()
+        client = _within(patience.scheduler, connect)
+    try:
+        if isinstance(client, str):
+            raise MlsubError(f"No Dask scheduler answers at {address}: {client}.")
+        yield client
+    finally:
+        if not isinstance(client, str):
+            with suppress(Exception):
+                client.close(timeout=patience.scheduler)
+        for logger, handlers, propagate in loggers:
+            logger.handlers, logger.propagate = handlers, propagate
 
 
 def _within(limit_s: float, call: Callable[[], Answer]) -> Answer | str:
@@ -209,16 +218,11 @@ def _within(limit_s: float, call: Callable[[], Answer]) -> Answer | str:
         return f"no answer within {limit_s:g} s"
 
 
-@contextmanager
-def _silence() -> Iterator[None]:
-    """Keep what Dask and the packages below it log from standard error."""
+def _silenced() -> list[tuple[logging.Logger, list[logging.Handler], bool]]:
+    """Keep what Dask and the packages below it log from standard error; gives what was there."""
     names = [name for name in logging.root.manager.loggerDict if name.split(".")[0] in _SILENT]
     loggers = [logging.getLogger(name) for name in dict.fromkeys((*_SILENT, *names))]
     before = [(logger, logger.handlers, logger.propagate) for logger in loggers]
     for logger in loggers:
         logger.handlers, logger.propagate = [logging.NullHandler()], False
-    try:
-        yield
-    finally:
-        for logger, handlers, propagate in before:
-            logger.handlers, logger.propagate = handlers, propagate
+    return before
