@@ -43,7 +43,7 @@ CASES = [
     (["redact", "--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "numpy"}),
     (["fix", "--truncate", "--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "numpy"}),
     (["check", "TREE", "--format", "json"], {"rich", "jsonschema", "mlperf_logging", "numpy", "scipy", "matplotlib"}),
-    (["check", "TREE"], {"rich", "jsonschema", "numpy", "statistics", "mlsub.score.energy.score", "mlsub.io.output"}),
+    (["check", "TREE"], {"rich", "jsonschema", "numpy", "statistics", "mlsub.score.energy.score", "secrets", "gzip"}),
     (["db", "--help"], {"msgspec", "yaml", "rich", "duckdb", "pyarrow", "numpy"}),
     (["db", "query", "--help"], {"msgspec", "yaml", "rich", "duckdb", "pyarrow", "numpy"}),
     (["db", "tables"], {"duckdb", "pyarrow", "jsonschema", "numpy"}),

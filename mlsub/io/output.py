@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import errno
-import filecmp
 import os
-import secrets
-import shutil
 from itertools import count
 from pathlib import Path
 
@@ -52,14 +49,16 @@ def write_file(file: Path, content: bytes, *, force: bool) -> Path | None:
     """
     check_output(file, force=force)
     kept = None
-    part = file.with_name(f".mlsub-{secrets.token_hex(8)}.part")
+    part = file.with_name(f".mlsub-{os.urandom(8).hex()}.part")
     try:
         with part.open("xb") as stream:
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
-        if force and _is_there(file) and not filecmp.cmp(part, file, shallow=False):
-            kept = set_aside(file)
+        if force and _is_there(file):
+            from filecmp import cmp
+
+            kept = None if cmp(part, file, shallow=False) else set_aside(file)
         put_in_place(part, file, force=force)
     except OSError as error:
         raise cannot_write(file, error) from error
@@ -81,7 +80,9 @@ def set_aside(file: Path) -> Path:
     except OSError as error:
         if error.errno not in _NO_LINKS:
             raise
-        shutil.copy2(file, aside, follow_symlinks=False)
+        from shutil import copy2
+
+        copy2(file, aside, follow_symlinks=False)
     return aside
 
 

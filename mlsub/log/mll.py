@@ -13,8 +13,9 @@ from typing import Any
 from mlsub.io.show import readable
 from mlsub.log.event import Defect, Event
 
-_RECORD = re.compile(r" ([\d.]+) ([A-Za-z0-9_]+) ?:\s+(.+)")
-_KEY = re.compile(r" ([A-Za-z0-9_]{1,100}) ?:\s")
+#: Compiled when the first log of v0.6 is read.
+_RECORD = r" ([\d.]+) ([A-Za-z0-9_]+) ?:\s+(.+)"
+_KEY = r" ([A-Za-z0-9_]{1,100}) ?:\s"
 
 
 def decode_mll(line: int, text: bytes) -> Event | Defect:
@@ -24,9 +25,9 @@ def decode_mll(line: int, text: bytes) -> Event | Defect:
     ``value`` is passed over by the official checker: its event has no key.
     """
     string = text.decode("latin-1").rstrip()
-    match = _RECORD.fullmatch(string)
+    match = re.fullmatch(_RECORD, string)
     if match is None:
-        key_of = _KEY.search(string)
+        key_of = re.search(_KEY, string)
         return Defect("log.record-format", line, readable(string[:80]), key_of[1] if key_of else None)
     seconds, key, fields = match.groups()
     try:

@@ -9,7 +9,6 @@ same official line.
 from __future__ import annotations
 
 import codecs
-import gzip
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -82,8 +81,11 @@ def open_log(path: Path) -> BinaryIO:
     try:
         if not path.is_file():
             raise MlsubError(_why_no_file(path))
-        # Unbuffered, for who reads takes large pieces.
-        return cast("BinaryIO", gzip.open(path) if path.suffix == ".gz" else path.open("rb", buffering=0))
+        if path.suffix == ".gz":
+            import gzip
+
+            return cast("BinaryIO", gzip.open(path))
+        return path.open("rb", buffering=0)  # Unbuffered, for who reads takes large pieces.
     except OSError as error:
         raise MlsubError(error.strerror or str(error)) from error
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 import stat
 import time
 from collections.abc import Iterator
@@ -90,7 +89,7 @@ class Store:
         if not self.writable or len(payload) > MAX_RECORD - _HEAD:
             return
         folder = self.folder / kind
-        part = folder / f".mlsub-{secrets.token_hex(8)}.part"
+        part = folder / f".mlsub-{os.urandom(8).hex()}.part"
         try:
             if not self._ready(folder):
                 self.writable = False
