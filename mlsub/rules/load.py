@@ -103,7 +103,6 @@ def benchmark(usage: str, round_name: str, name: str, overlay: str | None = None
         return Benchmark(name, title, content["runs"], content.get("forgiven", 1))
 
 
-@lru_cache(maxsize=256)
 def rules_for(
     usage: str,
     round_name: str,
@@ -121,6 +120,14 @@ def rules_for(
     Raises:
         FileProblemsError: a rule file is broken.
     """
+    # Kept by all of it, however it is asked for.
+    return _rules_for(usage, round_name, division, benchmark_name, overlay, house)
+
+
+@lru_cache(maxsize=256)
+def _rules_for(
+    usage: str, round_name: str, division: str | None, benchmark_name: str | None, overlay: str | None, house: bool
+) -> RuleSet:
     round_ = get_round(usage, round_name, overlay)
     file, common_of = ("common", (usage, round_name)) if house else (round_.common_file, round_.common)
     known = benchmark_name if benchmark_name in round_.benchmarks else None
