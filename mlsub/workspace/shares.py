@@ -12,8 +12,8 @@ from mlsub.workspace.places import Settings
 
 #: What a log costs whatever its size, in bytes that take as long to read.
 _WEIGHT_OF_A_LOG = 16 << 10
-#: Below this weight starting processes costs more than it saves.
-PAYS_FROM = 8 << 20
+#: Below this weight starting processes, each of which loads the rules, costs more than it saves (measured: 7 to 12 MB).
+PAYS_FROM = 16 << 20
 #: The weight above which a package is not left to one process, however much there is besides.
 _MOST_AT_ONCE = 128 << 20
 #: A share is such a part of what is left for each process, so that the last ones are small and all end together.
