@@ -26,13 +26,18 @@ class Tree(NamedTuple):
     generated: str = ""
 
 
+def of_size(logs: int) -> str:
+    """The name of a generated tree."""
+    return "1 log" if logs == 1 else f"{logs:,} logs"
+
+
 NOTHING = "nothing"
 TREES = {
     NOTHING: Tree(None, 0),
     "package": Tree("v1.0/Graphcore", 50, "v6.0/Organisation1"),
     "round": Tree("v1.0", 2_000, "v5.1"),
     "everything": Tree("", 2_000),
-    **{f"{logs:,} logs": Tree(None, logs) for logs in SIZES},
+    **{of_size(logs): Tree(None, logs) for logs in SIZES},
 }
 
 #: Words of the commands of mlsub, after ``python``.
@@ -91,8 +96,8 @@ class Case(NamedTuple):
 def _grows() -> Iterator[Case]:
     together, a_log = Target("together_mb", 150), Target("us_a_log", 60)
     for logs in SIZES:
-        yield Case("check", f"{logs:,} logs", "cold", targets=(together,) if logs == SIZES[-1] else ())
-        yield Case("check", f"{logs:,} logs", "warm", targets=(a_log,) if logs == SIZES[-1] else ())
+        yield Case("check", of_size(logs), "cold", targets=(together,) if logs == SIZES[-1] else ())
+        yield Case("check", of_size(logs), "warm", targets=(a_log,) if logs == SIZES[-1] else ())
 
 
 _CHECKER, _SUMMARIZER = (FLOOR, "package checker"), (FLOOR, "result summarizer")

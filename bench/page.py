@@ -12,7 +12,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench.cases import CASES, FLOOR, OFFICIAL, SIZES
+from bench.cases import CASES, FLOOR, OFFICIAL, SIZES, of_size
 from bench.picture import Curve, Panel, write
 from bench.results import REPOSITORY, Line, read
 
@@ -60,7 +60,7 @@ def figures(lines: dict[str, Line]) -> str:
 
 def alternative(lines: dict[str, Line]) -> str:
     """The picture in words."""
-    cold, warm = ([lines[f"check, {logs:,} logs{state}"] for logs in SIZES] for state in ("", ", warm"))
+    cold, warm = ([lines[f"check, {of_size(logs)}{state}"] for logs in SIZES] for state in ("", ", warm"))
     return (
         f"Two charts over the number of logs, from {cold[0].logs:,} to {cold[-1].logs:,}. Time of mlsub check: "
         f"cold from {cold[0].wall_s:.2f} s to {cold[-1].wall_s:.1f} s, warm from {warm[0].wall_s:.2f} s to "
@@ -71,7 +71,7 @@ def alternative(lines: dict[str, Line]) -> str:
 
 
 def _panels(lines: dict[str, Line]) -> tuple[Panel, Panel]:
-    cold, warm = ([lines[f"check, {logs:,} logs{state}"] for logs in SIZES] for state in ("", ", warm"))
+    cold, warm = ([lines[f"check, {of_size(logs)}{state}"] for logs in SIZES] for state in ("", ", warm"))
     times = [
         Curve(name, [(line.logs, line.wall_s) for line in some]) for name, some in (("cold", cold), ("warm", warm))
     ]
@@ -122,12 +122,12 @@ def _targets(lines: dict[str, Line]) -> Iterator[tuple[str, ...]]:
             value = getattr(lines[case.name], target.figure)
             words, unit, digits = TARGETS[target.figure]
             limit = f"at {'least' if target.least else 'most'} {target.bound:g}{unit}"
-            yield case.name, words, limit, f"{value:.{digits}f}{unit}", "yes" if target.met(value) else "**no**"
+            yield case.name, words, limit, f"{value:,.{digits}f}{unit}", "yes" if target.met(value) else "**no**"
 
 
 def _grown(lines: dict[str, Line]) -> Iterator[tuple[str, ...]]:
     for logs in SIZES:
-        cold, warm = lines[f"check, {logs:,} logs"], lines[f"check, {logs:,} logs, warm"]
+        cold, warm = lines[f"check, {of_size(logs)}"], lines[f"check, {of_size(logs)}, warm"]
         times = (text for line in (cold, warm) for text in (f"{line.wall_s:.3f} s", f"{line.us_a_log:,.0f}"))
         yield f"{logs:,}", f"{cold.records:,}", *times, *(f"{line.together_mb:.0f} MB" for line in (cold, warm))
 

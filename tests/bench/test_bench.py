@@ -13,7 +13,7 @@ import pytest
 
 import mlsub
 from bench import floor, page, tree
-from bench.cases import CASES, COMMANDS, FLOOR, LOCAL, OTHERS, RECORDS, SIZES, TREES
+from bench.cases import CASES, COMMANDS, FLOOR, LOCAL, OTHERS, RECORDS, SIZES, TREES, of_size
 from bench.history import by_case, shown
 from bench.measure import Command, Cost, Memory, cost, in_turn, memory
 from bench.official import organisations
@@ -187,7 +187,7 @@ def test_the_history_lies_in_the_data_folder_of_the_user(monkeypatch: pytest.Mon
 
 
 def lines_of_all() -> dict[str, Line]:
-    sizes = {f"check, {logs:,} logs{state}": logs for logs in SIZES for state in ("", ", warm")}
+    sizes = {f"check, {of_size(logs)}{state}": logs for logs in SIZES for state in ("", ", warm")}
     return {case.name: line(case.name, sizes.get(case.name, 10)) for case in CASES if case.against[0] == FLOOR}
 
 
@@ -223,9 +223,9 @@ def test_trees_are_published_ones_where_these_are(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr("bench.run.KEPT", tmp_path / "kept")
     assert place(TREES["package"], tmp_path, tmp_path) == (tmp_path / "v1.0/Graphcore", "v1.0/Graphcore")
     assert place(TREES["nothing"], tmp_path, tmp_path) == (tmp_path / "empty", "")
-    made, below = place(TREES["1 logs"], tmp_path, tmp_path)
+    made, below = place(TREES["1 log"], tmp_path, tmp_path)
     assert (floor.read(str(made))[0], below) == (1, "")
-    assert place(TREES["1 logs"], tmp_path, tmp_path) == (made, below)
+    assert place(TREES["1 log"], tmp_path, tmp_path) == (made, below)
 
 
 @pytest.mark.parametrize("kind", ["official", "event", "block", "eval"])
