@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +17,7 @@ from mlsub.workspace.executors import executor_of
 from mlsub.workspace.executors.local import LocalExecutor
 from mlsub.workspace.places import Settings
 from mlsub.workspace.shares import PAYS_FROM, balanced, executor_for
+from tests.effort import HUNG
 
 PARENT = os.getpid()
 
@@ -119,3 +124,36 @@ def test_the_weight_of_a_tree_is_that_of_its_logs(tmp_path: Path) -> None:
     for below in (tmp_path, tmp_path / "results" / "rack1", entry):
         assert shares.weight_below(below) == (3 * one, 3)
     assert shares.weight_below(tmp_path / "nowhere") == (0, 0)
+
+
+_ENDLESS = """
+import os, signal, sys, time
+from mlsub.workspace.executors.local import LocalExecutor
+from tests.workspace.test_executors import _named
+for _, who in LocalExecutor(2).run(_named, range(1000)):
+    print(who, flush=True)
+"""
+
+
+def _named(number: int) -> int:
+    time.sleep(0.05)
+    return os.getpid()
+
+
+def _runs(process: int) -> bool:
+    stat = Path(f"/proc/{process}/stat")
+    return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are counted in /proc")
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_workers_end_when_the_process_that_they_work_for_is_killed(how: signal.Signals) -> None:
+    with subprocess.Popen([sys.executable, "-c", _ENDLESS], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        workers = {int(process.stdout.readline()) for _ in range(8)}
+        process.send_signal(how)
+    assert process.pid not in workers
+    until = time.monotonic() + HUNG
+    while any(map(_runs, workers)) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert [worker for worker in workers if _runs(worker)] == []

@@ -75,7 +75,7 @@ def _processes(workers: int) -> Iterator[ProcessPoolExecutor]:
     # Forking is cheap, and safe as long as nothing else runs in this process.
     method = "fork" if threading.active_count() == 1 and hasattr(os, "fork") else "spawn"
     others = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(workers, multiprocessing.get_context(method), _end_silently)
+    pool = ProcessPoolExecutor(workers, multiprocessing.get_context(method), _begin)
     try:
         yield pool
     except BaseException:
@@ -99,8 +99,25 @@ def _interrupts_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _end_silently() -> None:
-    """Let Ctrl-C end a worker as the system does: the traceback of Python would be one for each worker."""
+def _begin() -> None:
+    """Let Ctrl-C end a worker as the system does, and the end of the process it works for end it as well.
+
+    The traceback of Python would be one for each worker; and whoever waits for work of a process that was killed waits
+    for ever.
+    """
+    import threading
+
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT,))
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    import multiprocessing
+    from multiprocessing.connection import wait
+
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
