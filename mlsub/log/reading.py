@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
 import msgspec
 
-from mlsub.log.event import Defect, Event
+from mlsub.log.event import Batch, Defect, Event
 
 #: What is larger than any count of epochs or samples is cut to it; the largest reference counts 1.6e9.
 BEYOND = 1e15
@@ -118,12 +118,13 @@ class ReadingFold:
         self._by_samples: _Counter | None = _Counter(manner, _COUNTED["either"][0], samples=True)
         self._counters = [*self._usual, self._by_samples]
 
-    def take(self, lines: Sequence[int], texts: Sequence[bytes], decoded: Sequence[Event | Defect]) -> None:
-        """Take the next records that the official reader sees: their lines and texts, and what was decoded of them."""
-        places = _keys_that_are_names(texts, decoded, self._searched(decoded))
+    def take(self, batch: Batch) -> None:
+        """Take the next records that the official reader sees."""
+        places = _keys_that_are_names(batch, self._searched(batch))
         if places is None:
-            self._search(lines, texts, decoded)
+            self._search(batch)
             return
+        lines, texts, decoded = batch.lines, batch.texts, batch.decoded
         for place in places:
             event = decoded[place]
             names = _ALONE[event.key]
@@ -134,7 +135,7 @@ class ReadingFold:
             else:
                 self._take(_Record(lines[place], texts[place], names, event))
 
-    def _searched(self, decoded: Sequence[Event | Defect]) -> Iterator[bytes]:
+    def _searched(self, batch: Batch) -> Iterator[bytes]:
         """The names that matter also where they are not a key, by now and from now on."""
         yield _SIZE
         yield _ACCURACY
@@ -142,14 +143,14 @@ class ReadingFold:
             yield _NAME
         if self._by_samples is not None:
             yield _SAMPLES
-        if self._manner.stop == "text" or Defect in set(map(type, decoded)):
+        if self._manner.stop == "text" or batch.defects:
             # The official reader ends at a record that mentions it and cannot be decoded.
             yield _STOP
         if self._manner.evaluations != "accuracy" or self._manner.by_name:
             yield _ERROR
 
-    def _search(self, lines: Sequence[int], texts: Sequence[bytes], decoded: Sequence[Event | Defect]) -> None:
-        for line, text, event in zip(lines, texts, decoded, strict=True):
+    def _search(self, batch: Batch) -> None:
+        for line, text, event in zip(batch.lines, batch.texts, batch.decoded, strict=True):
             names = frozenset([name for name in _NAMES if name in text])
             if names:
                 self._take(_Record(line, text, names, event))
@@ -168,22 +169,20 @@ class ReadingFold:
         return Reading(usual, usual if self._by_samples is None else self._by_samples.count())
 
 
-def _keys_that_are_names(
-    texts: Sequence[bytes], decoded: Sequence[Event | Defect], searched: Iterable[bytes]
-) -> list[int] | None:
+def _keys_that_are_names(batch: Batch, searched: Iterable[bytes]) -> list[int] | None:
     """The places of the records whose key is a name, where no text mentions a name besides; None where one may.
 
     A key is in the text as it is, but for escapes. So where the texts together mention a name no more often than it is
     a key, no other record does, and these do but once.
     """
-    text = b"\n".join(texts)
+    text = batch.joined
     if b"\\" in text:
         return None
     try:
-        places = [place for place, event in enumerate(decoded) if event.key in _ALONE]
+        places = [place for place, event in enumerate(batch.decoded) if event.key in _ALONE]
     except TypeError:  # A key that is a list or an object.
         return None
-    keys = [decoded[place].key for place in places]
+    keys = [batch.decoded[place].key for place in places]
     return None if any(text.count(name) != keys.count(name.decode()) for name in searched) else places
 
 
