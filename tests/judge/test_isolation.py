@@ -32,13 +32,14 @@ REVIEWS = (
     "mlsub.judge.entry.audit_scaling",
     "mlsub.judge.entry.read_scaling",
     "mlsub.judge.entry.minutes_of",
-    "mlsub.judge.entry.judge_power",
-    "mlsub.judge.entry.energy_result",
+    "mlsub.score.energy.judge.judge_power",
+    "mlsub.score.energy.score.energy_result",
     "mlsub.judge.package.audit_organisation_seeds",
     "mlsub.judge.package.facts_of",
     "mlsub.systems.description.audit",
     "mlsub.systems.description.audit_status",
-    "mlsub.workspace.check.audit_same_runs",
+    "mlsub.workspace.check.audit_same_prints",
+    "mlsub.workspace.schedule.prints_of",
     "mlsub.score.energy.judge.audit_run",
     "mlsub.score.energy.judge.audit_copies",
     "mlsub.score.energy.judge._ownerless",
@@ -47,7 +48,7 @@ REVIEWS = (
 #: The same of v5.0, which tests convergence by pruned points.
 HULL = "mlsub.convergence.entry._hull"
 #: Rules of the user's own run beside the official ones, event by event.
-HOUSE = ("add", "finish")
+HOUSE = ("handler", "finish")
 OVERLAY = 'title: ours\ncommon:\n  "1.0":\n    both:\n      seed: {occurs: at_least_one, above: 0}\n'
 
 
