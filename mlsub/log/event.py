@@ -25,12 +25,13 @@ class Event(msgspec.Struct, kw_only=True, gc=False, forbid_unknown_fields=True, 
     into events, so ``line`` goes by a name that no log uses.
     """
 
+    # In the order of the official logger: each field is then found where it is looked for first.
+    namespace: Any = None
     time_ms: float
+    event_type: Any = None
     key: Any
     value: Any
     metadata: Any
-    event_type: Any = None
-    namespace: Any = None
     line: int = 0
 
 

@@ -95,16 +95,16 @@ class Tally:
         self.worst_step = max(self.worst_step, by_ms)
 
 
-class _Handlers(dict[str, tuple[Handler, ...]]):
+class _Handlers(dict[str, list[Handler]]):
     """The handlers of each key; the folds are asked for them when it first appears."""
 
     def __init__(self, folds: Sequence[Fold]) -> None:
         super().__init__()
-        self._folds = folds
+        self._asks = [fold.handler for fold in folds]
 
-    def __missing__(self, key: Any) -> tuple[Handler, ...]:
+    def __missing__(self, key: Any) -> list[Handler]:
         name = key if isinstance(key, str) else None
-        asked = tuple(handler for fold in self._folds if (handler := fold.handler(name)) is not None)
+        asked = [handler for ask in self._asks if (handler := ask(name)) is not None]
         if name is not None and len(self) < _MAX_KEYS and len(name) <= _MAX_KEY:
             self[name] = asked
         return asked
@@ -183,7 +183,7 @@ class LogReader:
     def _dispatch(self, lines: Sequence[int], events: Sequence[Any]) -> None:
         """Put their lines into events, and give each to those who ask for its key."""
         handlers, tally = self._handlers, self.tally
-        last = tally.last
+        last, latest = tally.last, tally.latest
         if events and not tally.events:
             tally.first = events[0].time_ms
         for line, event in zip(lines, events, strict=True):
@@ -195,8 +195,8 @@ class LogReader:
             for handle in asked:
                 handle(event)
             time_ms = event.time_ms
-            if time_ms > tally.latest:
-                tally.latest = time_ms
+            if time_ms > latest:
+                latest = tally.latest = time_ms
             elif time_ms < last:
                 tally.step_back(line, last - time_ms)
             last = time_ms
@@ -212,7 +212,7 @@ class LogReader:
             self._defects.hidden(self.decode(line, text))
 
 
-def read_log(file: Path, into: Fed) -> None:
+def read_log(file: Path | str, into: Fed) -> None:
     """Feed a file, from its first byte to its end.
 
     Raises:

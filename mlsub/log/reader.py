@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import os
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from stat import S_ISREG
 from typing import BinaryIO, cast
 
 from mlsub.io.errors import MlsubError
@@ -72,7 +74,7 @@ class Records:
                 self.odd[place] = (self.odd.get(place, (False, False))[0], True)
 
 
-def open_log(path: Path) -> BinaryIO:
+def open_log(path: Path | str) -> BinaryIO:
     """Open a log for reading, unpacking ``.gz``.
 
     Raises:
@@ -80,12 +82,21 @@ def open_log(path: Path) -> BinaryIO:
             ends), or a symbolic link that leads nowhere.
     """
     try:
-        if not path.is_file():
-            raise MlsubError(_why_no_file(path))
-        # Unbuffered, for who reads takes large pieces.
-        return cast("BinaryIO", gzip.open(path) if path.suffix == ".gz" else path.open("rb", buffering=0))
+        # Without a Path, and unbuffered: there may be thousands of logs, and who reads takes large pieces.
+        if not _is_regular(path):
+            raise MlsubError(_why_no_file(Path(path)))
+        if str(path).endswith(".gz"):
+            return cast("BinaryIO", gzip.open(path))
+        return open(path, "rb", buffering=0)  # noqa: PTH123
     except OSError as error:
         raise MlsubError(error.strerror or str(error)) from error
+
+
+def _is_regular(path: Path | str) -> bool:
+    try:
+        return S_ISREG(os.stat(path).st_mode)  # noqa: PTH116
+    except (OSError, ValueError):
+        return False
 
 
 def _why_no_file(path: Path) -> str:
