@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from pathlib import Path
 
 import msgspec
 
@@ -53,14 +52,14 @@ class LogTask(msgspec.Struct, frozen=True):
 
 def judge_log(task: LogTask) -> LogReport:
     """Read a log and judge it by the rules of its round, division and benchmark. Bad input never raises."""
-    round_, file = get_round(task.usage, task.round, task.overlay), Path(task.file)
+    round_ = get_round(task.usage, task.round, task.overlay)
 
     def again(fold: Fold) -> None:
-        read_log(file, LogReader([fold], log_format=round_.log_format))
+        read_log(task.file, LogReader([fold], log_format=round_.log_format))
 
     judge = LogJudge(task, round_, again=again)
     try:
-        read_log(file, judge)
+        read_log(task.file, judge)
         return judge.report()
     except MlsubError as error:
         return judge.unreadable(error)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -25,12 +25,13 @@ class Event(msgspec.Struct, kw_only=True, gc=False, forbid_unknown_fields=True, 
     into events, so ``line`` goes by a name that no log uses.
     """
 
+    # In the order of the official logger: each field is then found where it is looked for first.
+    namespace: Any = None
     time_ms: float
+    event_type: Any = None
     key: Any
     value: Any
     metadata: Any
-    event_type: Any = None
-    namespace: Any = None
     line: int = 0
 
 
@@ -70,23 +71,43 @@ def decode(line: int, text: bytes) -> Event | Defect:
     return event
 
 
-def decode_all(lines: Sequence[int], texts: Sequence[bytes]) -> list[Event | Defect]:
-    """Decode the texts behind many tokens: what :func:`decode` gives for each, without a call of Python for each.
+class Batch(NamedTuple):
+    """Records in file order: their lines, their texts, those in one with line feeds between, and what each is.
 
-    The events have no line yet.
+    ``defects`` are the places of those that are not events. The events have no lines yet.
     """
-    if not all(map(bytes.isascii, texts)):
-        return list(map(decode, lines, texts))
-    found: list[Event | Defect] = []
+
+    lines: Sequence[int]
+    texts: Sequence[bytes]
+    joined: bytes
+    decoded: list[Event | Defect]
+    defects: Sequence[int]
+
+
+def batch_of(lines: Sequence[int], texts: Sequence[bytes], decoded: list[Event | Defect]) -> Batch:
+    """Records that were decoded one by one."""
+    defects = [place for place, one in enumerate(decoded) if isinstance(one, Defect)]
+    return Batch(lines, texts, b"\n".join(texts), decoded, defects)
+
+
+def decode_all(lines: Sequence[int], texts: Sequence[bytes]) -> Batch:
+    """Decode the texts behind many tokens: what :func:`decode` gives for each, without a call of Python for each."""
+    joined = b"\n".join(texts)
+    if not joined.isascii():
+        return batch_of(lines, texts, list(map(decode, lines, texts)))
+    decoded: list[Event | Defect] = []
+    defects: list[int] = []
     rest = iter(texts)
     while True:
         try:
             # What was decoded before a text that cannot be is kept, and that text is taken from the rest.
-            found.extend(map(_decode, rest))
-            return found
+            decoded.extend(map(_decode, rest))
+            return Batch(lines, texts, joined, decoded, defects)
         except (msgspec.MsgspecError, RecursionError):
-            place = len(found)
-            found.append(_decode_slowly(lines[place], texts[place]))
+            place = len(decoded)
+            decoded.append(_decode_slowly(lines[place], texts[place]))
+            if isinstance(decoded[place], Defect):
+                defects.append(place)
 
 
 def _decode_slowly(line: int, raw: bytes) -> Event | Defect:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, cast
 
-from mlsub.log.event import Defect, Event, decode, decode_all
+from mlsub.log.event import Batch, Defect, Event, decode, decode_all
 from mlsub.log.mll import decode_all_mll, decode_mll
 from mlsub.log.reader import TOKEN, TOKEN_MLL, RecordCutter, Records, chunks, open_log, read_records
 
@@ -17,7 +17,7 @@ class Format(NamedTuple):
 
     token: bytes
     decode: Callable[[int, bytes], Event | Defect]
-    decode_all: Callable[[Sequence[int], Sequence[bytes]], list[Event | Defect]]
+    decode_all: Callable[[Sequence[int], Sequence[bytes]], Batch]
 
 
 #: The formats of rounds, see :class:`mlsub.rounds.Round`.
@@ -31,8 +31,8 @@ BATCH = 1024
 _MAX_KEYS, _MAX_KEY = 1_000, 200
 
 Handler = Callable[[Event], None]
-#: Takes lines, texts and what was decoded of some records.
-TextHandler = Callable[[Sequence[int], Sequence[bytes], Sequence[Event | Defect]], None]
+#: Takes records with their texts.
+TextHandler = Callable[[Batch], None]
 
 
 class Fold(Protocol):
@@ -95,16 +95,16 @@ class Tally:
         self.worst_step = max(self.worst_step, by_ms)
 
 
-class _Handlers(dict[str, tuple[Handler, ...]]):
+class _Handlers(dict[str, list[Handler]]):
     """The handlers of each key; the folds are asked for them when it first appears."""
 
     def __init__(self, folds: Sequence[Fold]) -> None:
         super().__init__()
-        self._folds = folds
+        self._asks = [fold.handler for fold in folds]
 
-    def __missing__(self, key: Any) -> tuple[Handler, ...]:
+    def __missing__(self, key: Any) -> list[Handler]:
         name = key if isinstance(key, str) else None
-        asked = tuple(handler for fold in self._folds if (handler := fold.handler(name)) is not None)
+        asked = [handler for ask in self._asks if (handler := ask(name)) is not None]
         if name is not None and len(self) < _MAX_KEYS and len(name) <= _MAX_KEY:
             self[name] = asked
         return asked
@@ -165,24 +165,28 @@ class LogReader:
         """Take records that the official parser sees."""
         for first in range(start, stop, BATCH):
             last = min(first + BATCH, stop)
-            lines, texts = records.lines[first:last], records.texts[first:last]
-            decoded = self._decode_all(lines, texts)
+            batch = self._decode_all(records.lines[first:last], records.texts[first:last])
             if self._texts is not None:
-                self._texts(lines, texts, decoded)
-            self.take(lines, decoded)
+                self._texts(batch)
+            self.take(batch)
 
-    def take(self, lines: Sequence[int], decoded: Sequence[Event | Defect]) -> None:
-        """Take the next records, for whoever has decoded them already; their lines are put in here."""
+    def take(self, batch: Batch) -> None:
+        """Take the next records, for whoever has decoded them already."""
+        start = 0
+        for place in batch.defects:
+            self._dispatch(batch.lines[start:place], batch.decoded[start:place])
+            if self._defects is not None:
+                self._defects.add(cast("Defect", batch.decoded[place]))
+            start = place + 1
+        self._dispatch(batch.lines[start:], batch.decoded[start:])
+
+    def _dispatch(self, lines: Sequence[int], events: Sequence[Any]) -> None:
+        """Put their lines into events, and give each to those who ask for its key."""
         handlers, tally = self._handlers, self.tally
-        events, last = tally.events, tally.last
-        if not events:
-            tally.first = next((event.time_ms for event in decoded if isinstance(event, Event)), 0.0)
-        for line, event in zip(lines, decoded, strict=True):
-            if isinstance(event, Defect):
-                tally.events = events
-                if self._defects is not None:
-                    self._defects.add(event)
-                continue
+        last, latest = tally.last, tally.latest
+        if events and not tally.events:
+            tally.first = events[0].time_ms
+        for line, event in zip(lines, events, strict=True):
             event.line = line
             try:
                 asked = handlers[event.key]
@@ -191,13 +195,13 @@ class LogReader:
             for handle in asked:
                 handle(event)
             time_ms = event.time_ms
-            if time_ms > tally.latest:
-                tally.latest = time_ms
+            if time_ms > latest:
+                latest = tally.latest = time_ms
             elif time_ms < last:
                 tally.step_back(line, last - time_ms)
             last = time_ms
-            events += 1
-        tally.events, tally.last = events, last
+        tally.last = last
+        tally.events += len(events)
 
     def _unseen(self, line: int, text: bytes, hidden: bool, too_long: bool) -> None:
         if self._defects is None:
@@ -208,7 +212,7 @@ class LogReader:
             self._defects.hidden(self.decode(line, text))
 
 
-def read_log(file: Path, into: Fed) -> None:
+def read_log(file: Path | str, into: Fed) -> None:
     """Feed a file, from its first byte to its end.
 
     Raises:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mlsub.io.show import readable
-from mlsub.log.event import Defect, Event
+from mlsub.log.event import Batch, Defect, Event, batch_of
 
 #: Compiled when the first log of v0.6 is read.
 _RECORD = r" ([\d.]+) ([A-Za-z0-9_]+) ?:\s+(.+)"
@@ -46,6 +46,6 @@ def decode_mll(line: int, text: bytes) -> Event | Defect:
     return Event(line=line, time_ms=time_ms, key=key, value=content["value"], metadata=metadata)
 
 
-def decode_all_mll(lines: Sequence[int], texts: Sequence[bytes]) -> list[Event | Defect]:
+def decode_all_mll(lines: Sequence[int], texts: Sequence[bytes]) -> Batch:
     """Decode the texts behind many tokens."""
-    return list(map(decode_mll, lines, texts))
+    return batch_of(lines, texts, list(map(decode_mll, lines, texts)))

@@ -9,9 +9,11 @@ same official line.
 from __future__ import annotations
 
 import codecs
+import os
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from stat import S_ISREG
 from typing import BinaryIO, cast
 
 from mlsub.io.errors import MlsubError
@@ -71,7 +73,7 @@ class Records:
                 self.odd[place] = (self.odd.get(place, (False, False))[0], True)
 
 
-def open_log(path: Path) -> BinaryIO:
+def open_log(path: Path | str) -> BinaryIO:
     """Open a log for reading, unpacking ``.gz``.
 
     Raises:
@@ -79,15 +81,23 @@ def open_log(path: Path) -> BinaryIO:
             ends), or a symbolic link that leads nowhere.
     """
     try:
-        if not path.is_file():
-            raise MlsubError(_why_no_file(path))
-        if path.suffix == ".gz":
+        # Without a Path, and unbuffered: there may be thousands of logs, and who reads takes large pieces.
+        if not _is_regular(path):
+            raise MlsubError(_why_no_file(Path(path)))
+        if str(path).endswith(".gz"):
             import gzip
 
             return cast("BinaryIO", gzip.open(path))
-        return path.open("rb", buffering=0)  # Unbuffered, for who reads takes large pieces.
+        return open(path, "rb", buffering=0)  # noqa: PTH123
     except OSError as error:
         raise MlsubError(error.strerror or str(error)) from error
+
+
+def _is_regular(path: Path | str) -> bool:
+    try:
+        return S_ISREG(os.stat(path).st_mode)  # noqa: PTH116
+    except (OSError, ValueError):
+        return False
 
 
 def _why_no_file(path: Path) -> str:

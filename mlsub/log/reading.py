@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any, Literal
 
 import msgspec
 
-from mlsub.log.event import Defect, Event
+from mlsub.log.event import Batch, Defect, Event
 
 #: What is larger than any count of epochs or samples is cut to it; the largest reference counts 1.6e9.
 BEYOND = 1e15
@@ -118,38 +118,30 @@ class ReadingFold:
         self._by_samples: _Counter | None = _Counter(manner, _COUNTED["either"][0], samples=True)
         self._counters = [*self._usual, self._by_samples]
 
-    def take(self, lines: Sequence[int], texts: Sequence[bytes], decoded: Sequence[Event | Defect]) -> None:
-        """Take the next records that the official reader sees: their lines and texts, and what was decoded of them."""
-        places = _keys_that_are_names(texts, decoded, self._searched(decoded))
+    def take(self, batch: Batch) -> None:
+        """Take the next records that the official reader sees."""
+        places = _keys_that_are_names(batch, _searched(self._manner, self._by_samples is not None, bool(batch.defects)))
         if places is None:
-            self._search(lines, texts, decoded)
+            self._search(batch)
             return
+        lines, texts, decoded = batch.lines, batch.texts, batch.decoded
         for place in places:
             event = decoded[place]
-            names = _ALONE[event.key]
             if event.key in _EVALUATIONS and isinstance(event, Event):
-                self._error_seen = self._error_seen or _ERROR in names
-                for counter in self._counters:
-                    counter.evaluate(lines[place], names, event)
+                self._evaluate(event, lines[place])
             else:
-                self._take(_Record(lines[place], texts[place], names, event))
+                self._take(_Record(lines[place], texts[place], _ALONE[event.key], event))
 
-    def _searched(self, decoded: Sequence[Event | Defect]) -> Iterator[bytes]:
-        """The names that matter also where they are not a key, by now and from now on."""
-        yield _SIZE
-        yield _ACCURACY
-        if self._manner.by_name:
-            yield _NAME
-        if self._by_samples is not None:
-            yield _SAMPLES
-        if self._manner.stop == "text" or Defect in set(map(type, decoded)):
-            # The official reader ends at a record that mentions it and cannot be decoded.
-            yield _STOP
-        if self._manner.evaluations != "accuracy" or self._manner.by_name:
-            yield _ERROR
+    def _evaluate(self, event: Event, line: int) -> None:
+        """Take a record that mentions nothing but an evaluation."""
+        names = _ALONE[event.key]
+        self._error_seen = self._error_seen or event.key == "eval_error"
+        for counter in self._counters:
+            if counter.unit != "" and not names.isdisjoint(counter.evaluations):
+                counter.evaluate(line, names, event)
 
-    def _search(self, lines: Sequence[int], texts: Sequence[bytes], decoded: Sequence[Event | Defect]) -> None:
-        for line, text, event in zip(lines, texts, decoded, strict=True):
+    def _search(self, batch: Batch) -> None:
+        for line, text, event in zip(batch.lines, batch.texts, batch.decoded, strict=True):
             names = frozenset([name for name in _NAMES if name in text])
             if names:
                 self._take(_Record(line, text, names, event))
@@ -168,23 +160,44 @@ class ReadingFold:
         return Reading(usual, usual if self._by_samples is None else self._by_samples.count())
 
 
-def _keys_that_are_names(
-    texts: Sequence[bytes], decoded: Sequence[Event | Defect], searched: Iterable[bytes]
-) -> list[int] | None:
+@lru_cache(maxsize=128)
+def _searched(manner: Manner, by_samples: bool, defects: bool) -> tuple[bytes, ...]:
+    """The names that matter also where they are not a key.
+
+    Args:
+        manner: how they are read.
+        by_samples: whether ``train_samples`` may count.
+        defects: whether there are records that cannot be decoded, at which the official reader ends.
+    """
+    matter = {
+        _SIZE: True,
+        _ACCURACY: True,
+        _NAME: manner.by_name,
+        _SAMPLES: by_samples,
+        _STOP: defects or manner.stop == "text",
+        _ERROR: manner.by_name or manner.evaluations != "accuracy",
+    }
+    return tuple(name for name, matters in matter.items() if matters)
+
+
+def _keys_that_are_names(batch: Batch, searched: tuple[bytes, ...]) -> list[int] | None:
     """The places of the records whose key is a name, where no text mentions a name besides; None where one may.
 
     A key is in the text as it is, but for escapes. So where the texts together mention a name no more often than it is
     a key, no other record does, and these do but once.
     """
-    text = b"\n".join(texts)
+    text = batch.joined
     if b"\\" in text:
         return None
     try:
-        places = [place for place, event in enumerate(decoded) if event.key in _ALONE]
+        places = [place for place, event in enumerate(batch.decoded) if event.key in _ALONE]
     except TypeError:  # A key that is a list or an object.
         return None
-    keys = [decoded[place].key for place in places]
-    return None if any(text.count(name) != keys.count(name.decode()) for name in searched) else places
+    keys = [batch.decoded[place].key for place in places]
+    for name in searched:
+        if text.count(name) != keys.count(name.decode()):
+            return None
+    return places
 
 
 class _Record:
@@ -213,10 +226,10 @@ class _Counter:
 
     def __init__(self, manner: Manner, evaluations: frozenset[bytes], *, samples: bool = False) -> None:
         self._manner = manner
-        self._evaluations = evaluations
+        self.evaluations = evaluations
         self._samples = samples
         #: What of an evaluation's metadata counts; None where it is put together of several, "" where nothing does.
-        self._unit: str | None = "" if samples else "epoch_num"
+        self.unit: str | None = "" if samples else "epoch_num"
         self._sizes: tuple[Any, ...] = ()
         self._size_line = 0
         self._names: tuple[Any, ...] = ()
@@ -256,26 +269,23 @@ class _Counter:
             self._ended = True
 
     def evaluate(self, line: int, names: frozenset[bytes], event: Event) -> None:
-        """Take a record that mentions nothing but an evaluation: what :meth:`take` does, by the shortest way."""
-        unit = self._unit
-        if self._ended or unit == "" or names.isdisjoint(self._evaluations):
-            return
-        if unit is not None and isinstance(event.metadata, dict):
-            place = event.metadata.get(unit)
+        """Take a record that mentions nothing but its evaluations: what :meth:`take` does, by the shortest way."""
+        if self.unit is not None and not self._ended and isinstance(event.metadata, dict):
+            place = event.metadata.get(self.unit)
             if type(place) is float or type(place) is int:
-                self._point = _stop_at(line, round(place, 3) if unit == "epoch_num" else place)
+                self._point = _stop_at(line, round(place, 3) if self.unit == "epoch_num" else place)
                 return
         self.take(_Record(line, b"", names, event))
 
     def _read(self, record: _Record) -> None:
-        names, unit = record.names, self._unit
+        names, unit = record.names, self.unit
         if _SIZE in names:
             self._sizes, self._size_line = (_kept(record.part("value")),), record.line
         if self._manner.by_name and _NAME in names:
             self._names = (_kept(record.part("value")),)
             self._samples = self._samples and self._names == ("bert",)
-            self._unit = unit = self._counted()
-        evaluated = not names.isdisjoint(self._evaluations)
+            self.unit = unit = self._counted()
+        evaluated = not names.isdisjoint(self.evaluations)
         if evaluated and unit is None:
             self._measure(record)
         elif evaluated and unit == "samples_count":
@@ -312,7 +322,7 @@ class _Counter:
     def _stop(self, record: _Record) -> None:
         """The end of the run, by its own word; from v3.0 the last one counts, before each."""
         if record.part("metadata")["status"] == "success":
-            if self._unit is None:
+            if self.unit is None:
                 # The checker has the measures in its code, whatever the rules of the round say.
                 passing = [
                     step for step, score in self._steps.items() if score["FID"] <= 90.0 and score["CLIP"] >= 0.15

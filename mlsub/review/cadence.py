@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from operator import attrgetter
 from typing import NamedTuple
 
 import msgspec
@@ -80,11 +81,11 @@ def audit_cadence(run: Run, path: str, usage: str, round_: str) -> Iterator[Find
 def _places(run: Run, rule: Cadence) -> dict[float, int]:
     """The places of a run's evaluations with their lines; none where the log cannot mean what the rules count."""
     lines: dict[float, int] = {}
-    for evaluation in run.evaluations:
-        place = number(getattr(evaluation, rule.count))
-        if place is None:
+    logged = attrgetter(rule.count, "line")
+    for place, line in map(logged, run.evaluations):
+        if number(place) is None:
             return {}
-        lines.setdefault(float(place), evaluation.line)
+        lines.setdefault(float(place), line)
     # A number below one batch counts epochs, whatever the rules count.
     counted = max(lines, default=0) >= _batch(run, rule)
     return lines if counted and (len(lines) > 1 or len(run.evaluations) == 1) else {}
@@ -103,10 +104,12 @@ def _leaves(places: list[float], every: float, starts: list[float], slack: float
         # Exactly counted starts come first: what is said of a run that fits none should be said of its own.
         for rounded in {0.0, rule.rounded}:
             near = next((place for place in places if abs(place - start) <= slack + rounded), None)
-            if near is not None:
-                misses.append((rounded, _walk(places, every, near, start if rounded else near, slack, rule.at_least)))
-    if any(miss is None for _, miss in misses):
-        return None
+            if near is None:
+                continue
+            miss = _walk(places, every, near, start if rounded else near, slack, rule.at_least)
+            if miss is None:
+                return None
+            misses.append((rounded, miss))
     if misses:
         return min(misses, key=lambda pair: pair[0])[1]
     if rule.at_least and places[0] <= max(starts):

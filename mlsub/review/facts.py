@@ -73,9 +73,13 @@ def amount(value: float | int | str, run: Run) -> float | None:
     """A number of the data, or what its formula gives for a run; None where the run lacks what the formula needs."""
     if not isinstance(value, str):
         return float(value)
-    size = batch_size(run)
+    return _computed(value, batch_size(run))
+
+
+@lru_cache(maxsize=256, typed=True)
+def _computed(formula: str, size: float | int | None) -> float | None:
     try:
-        result = float(parse(value[1:]).compute({"global_batch_size": size} if size is not None else {}))
+        result = float(parse(formula[1:]).compute({"global_batch_size": size} if size is not None else {}))
     except (UnknownValueError, ArithmeticError, ValueError, TypeError):
         return None
     return result if math.isfinite(result) and result > 0 else None

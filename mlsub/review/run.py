@@ -149,11 +149,11 @@ def _backwards(run: Run, path: str) -> Iterator[Finding]:
     furthest: dict[str, float] = {}
     steps: list[tuple[Evaluation, str, float, float]] = []
     for evaluation in run.evaluations:
-        name, place = "samples_count", number(evaluation.samples_count)
-        if place is None:
+        name, place = "samples_count", evaluation.samples_count
+        if place is None or (place := number(place)) is None:
             name, place = "epoch_num", number(evaluation.epoch_num)
-        if place is None:
-            continue
+            if place is None:
+                continue
         before = furthest.get(name, place)
         if place < before:
             steps.append((evaluation, name, before, place))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mlperf_logging.compliance_checker.mlp_parser import ruleset_100 as official
 
 from mlsub.io.show import readable
-from mlsub.log.event import Defect, Event, decode, decode_all
+from mlsub.log.event import Defect, Event, batch_of, decode, decode_all
 from mlsub.log.reader import TOKEN, read_records
 
 FEW = settings(derandomize=True, deadline=None, max_examples=400)
@@ -123,10 +123,11 @@ def our_reading(data: bytes) -> list[str]:
 def test_decoding_many_records_at_once_gives_what_decoding_each_does(texts: list[bytes]) -> None:
     lines = range(1, len(texts) + 1)
     found = decode_all(lines, texts)
-    for line, event in zip(lines, found, strict=True):
+    for line, event in zip(lines, found.decoded, strict=True):
         if isinstance(event, Event):
             event.line = line
-    assert repr(found) == repr(list(map(decode, lines, texts)))
+    each = list(map(decode, lines, texts))
+    assert repr(found) == repr(batch_of(lines, texts, each))
 
 
 @pytest.fixture(scope="module")

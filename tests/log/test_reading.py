@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from mlsub.convergence.algorithm import manner_of
 from mlsub.log import reading as reading_module
-from mlsub.log.event import Event, decode, decode_all
+from mlsub.log.event import Event, batch_of, decode, decode_all
 from mlsub.log.reading import MAX_STEPS, MAX_STOPS, Count, ReadingFold, Stop
 from tests.convergence.odd_logs import Record, record
 
@@ -25,7 +25,7 @@ def reading(made: list[Record | str], of: tuple[str, str] = NEW, *, samples: boo
     for line, one in enumerate(made, 1):
         text = (one if isinstance(one, str) else json.dumps(one)).encode()
         event = decode(line, text)
-        fold.take([line], [text], [event])
+        fold.take(batch_of([line], [text], [event]))
     found = fold.finish()
     return found.by_samples if samples else found.usual
 
@@ -198,10 +198,12 @@ def test_a_reading_is_bounded_and_says_so() -> None:
     assert len(stops.stops) == MAX_STOPS and stops.beyond == f"{MAX_STOPS} records of run_stop"
     assert reading([evaluated(5), *[stopped()] * (MAX_STOPS + 1)]).beyond is None
     fold = ReadingFold(manner_of("training", "5.0"))
-    fold.take([1], [b"submission_benchmark"], [Event(time_ms=0, key="", value="stable_diffusion", metadata={})])
+    fold.take(
+        batch_of([1], [b"submission_benchmark"], [Event(time_ms=0, key="", value="stable_diffusion", metadata={})])
+    )
     for step in range(MAX_STEPS + 2):
         metadata = {"samples_count": step, "metric": "FID"}
-        fold.take([2], [b"eval_accuracy"], [Event(time_ms=0, key="", value=1.0, metadata=metadata)])
+        fold.take(batch_of([2], [b"eval_accuracy"], [Event(time_ms=0, key="", value=1.0, metadata=metadata)]))
     assert fold.finish().usual.beyond == f"{MAX_STEPS} evaluated steps"
 
 
@@ -250,15 +252,11 @@ def texts(draw: st.DrawFn) -> bytes:
 def test_looking_for_names_in_keys_first_reads_what_looking_in_each_text_does(
     texts: list[bytes], of: tuple[str, str]
 ) -> None:
-    lines = range(1, len(texts) + 1)
-    decoded = decode_all(lines, texts)
-    for line, event in zip(lines, decoded, strict=True):
-        if isinstance(event, Event):
-            event.line = line
+    batch = decode_all(range(1, len(texts) + 1), texts)
     fold, plain, single = (ReadingFold(manner_of(*of)) for _ in range(3))
-    fold.take(lines, texts, decoded)
+    fold.take(batch)
     with patch.object(reading_module, "_keys_that_are_names", lambda *_: None):
-        plain.take(lines, texts, decoded)
-        for line, text, event in zip(lines, texts, decoded, strict=True):
-            single.take([line], [text], [event])
+        plain.take(batch)
+        for line, text in zip(batch.lines, texts, strict=True):
+            single.take(decode_all([line], [text]))
     assert repr(fold.finish()) == repr(plain.finish()) == repr(single.finish())
