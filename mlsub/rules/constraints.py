@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
@@ -85,7 +85,12 @@ def _with(test: Callable[[Any, Any], Any]) -> Callable[[Any], Test]:
 
 
 def _all_of(fields: dict[str, Any]) -> Test:
-    tests = [constraint.test() for constraint in constraints_of(fields)]
+    return all_hold(constraints_of(fields))
+
+
+def all_hold(constraints: Iterable[Constraint]) -> Test:
+    """A test of several constraints, in their order."""
+    tests = [constraint.test() for constraint in constraints]
     return tests[0] if len(tests) == 1 else lambda value, values: all(test(value, values) for test in tests)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
+from functools import partial
 from typing import Any, ClassVar
 
 import msgspec
@@ -133,7 +134,7 @@ class Attempts:
         self.last_line: int | None = None
 
     @property
-    def fail(self) -> bool:
+    def failing(self) -> bool:
         """Whether none reached the target, or one cannot be compared with it."""
         return not self.reached or self.incomparable is not None
 
@@ -182,6 +183,10 @@ class KeyOutcome:
         for test in self.compiled.tests if count == 1 else self.compiled.later_tests:
             test(event, self)
 
+    def passed(self, event: Event) -> None:
+        """Note a first record that has passed all tests."""
+        self.count, self.first, self.first_line = 1, event.value, event.line
+
     def without_end(self) -> KeyOutcome:
         """This one as long as it is open how many records there must be."""
         other = copy(self)
@@ -226,8 +231,26 @@ class KeyOutcome:
 
 Test = Callable[[Event, KeyOutcome], None]
 
+#: Notes that a record fails, and may give what it noted.
+Noting = Callable[[Event, KeyOutcome], object]
 #: Gives what takes the records of a key: :meth:`KeyOutcome.see`, or the same in less time.
 Begin = Callable[[KeyOutcome], Handler]
+
+
+class EntryTest(msgspec.Struct, frozen=True):
+    """That metadata has an entry, which is most of what rules ask of keys with many records."""
+
+    entry: str
+    fail: Noting
+
+    def __call__(self, event: Event, out: KeyOutcome) -> None:
+        """Test a record."""
+        try:
+            there = self.entry in event.metadata
+        except TypeError:
+            there = False
+        if not there:
+            self.fail(event, out)
 
 
 def begin_with(tests: tuple[Test, ...]) -> Begin | None:
@@ -235,17 +258,34 @@ def begin_with(tests: tuple[Test, ...]) -> Begin | None:
     if len(tests) not in (1, 2):
         return None
     first, second = tests[0], tests[-1] if len(tests) == 2 else None
+    if isinstance(first, EntryTest):
+        return partial(_see_entry, first.entry, first.fail, second)
+    return partial(_see_both, first, second)
 
-    def begin(out: KeyOutcome) -> Handler:
-        def see(event: Event) -> None:
-            out.count += 1
-            first(event, out)
-            if second is not None:
-                second(event, out)
 
-        return see
+def _see_both(first: Test, second: Test | None, out: KeyOutcome) -> Handler:
+    def see(event: Event) -> None:
+        out.count += 1
+        first(event, out)
+        if second is not None:
+            second(event, out)
 
-    return begin
+    return see
+
+
+def _see_entry(entry: str, fail: Noting, second: Test | None, out: KeyOutcome) -> Handler:
+    def see(event: Event) -> None:
+        out.count += 1
+        try:
+            there = entry in event.metadata
+        except TypeError:
+            there = False
+        if not there:
+            fail(event, out)
+        if second is not None:
+            second(event, out)
+
+    return see
 
 
 class About(msgspec.Struct, frozen=True):

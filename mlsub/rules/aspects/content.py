@@ -11,7 +11,7 @@ import msgspec
 from mlsub.io.show import show
 from mlsub.log.event import Event
 from mlsub.rounds import rounds_with
-from mlsub.rules.aspects.base import Aspect, Expectation, Failure, KeyOutcome, Part, Test
+from mlsub.rules.aspects.base import Aspect, EntryTest, Expectation, Failure, KeyOutcome, Part, Test
 from mlsub.rules.constraints import Constraint
 from mlsub.rules.formula import Values
 from mlsub.rules.model import Entry, KeyRule
@@ -172,7 +172,7 @@ def _all_hold(checks: tuple[_Check, ...]) -> Test | None:
     """A test of all that is asked of the metadata of a record."""
     holding = [(check.holds, check) for check in checks]
     if len(checks) == 1 and checks[0].entry is not None:
-        return _has(checks[0].entry, checks[0])
+        return EntryTest(checks[0].entry, checks[0].fail)
 
     def test(event: Event, out: KeyOutcome) -> None:
         metadata, stated = event.metadata, out.log.stated
@@ -185,20 +185,6 @@ def _all_hold(checks: tuple[_Check, ...]) -> Test | None:
             check.fail(event, out)
 
     return test if checks else None
-
-
-def _has(name: str, check: _Check) -> Test:
-    """A test that metadata has an entry, as most rules ask of keys with many records."""
-
-    def test(event: Event, out: KeyOutcome) -> None:
-        try:
-            if name in event.metadata:
-                return
-        except TypeError:
-            pass
-        check.fail(event, out)
-
-    return test
 
 
 def _presence(entry: Entry) -> Callable[[Any, Values], bool]:
