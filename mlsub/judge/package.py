@@ -26,6 +26,7 @@ from mlsub.submission.locate import (
     SCALING_FOLDERS,
     Place,
     Target,
+    below,
     folders,
     is_folder,
     is_organisation,
@@ -62,24 +63,48 @@ class Part(msgspec.Struct, frozen=True):
     findings: tuple[Finding, ...]
 
 
-def list_packages(place: Place, root: Path, round_: Round) -> list[Package]:
-    """The packages in a place. ``root`` is the folder the report's paths are relative to."""
+class Outline(msgspec.Struct, frozen=True):
+    """A package that is not listed yet: its folder, or the place that is asked for by itself.
+
+    ``deep`` is True for an organisation that lies in another folder of one.
+    """
+
+    path: Path
+    place: Place | None = None
+    deep: bool = False
+
+
+def outlines(place: Place) -> list[Outline]:
+    """The packages in a place, of which nothing is read but which they are."""
     if place.target is Target.ORGANISATIONS:
         if deep := too_deep(place.path):
-            return [_too_deep(child, root, round_) for child in deep]
+            return [Outline(child, deep=True) for child in deep]
         children = [child for child in sorted(place.path.iterdir()) if not child.name.startswith(".")]
         return [
-            package
+            outline
             for child in children
             if is_folder(child) or child.is_symlink()
-            for package in (
-                [_too_deep(inner, root, round_) for inner in too_deep(child)] or [_organisation(child, root, round_)]
-            )
+            for outline in ([Outline(inner, deep=True) for inner in too_deep(child)] or [Outline(child)])
         ]
+    if place.organisation is None and place.target not in (Target.LOG, Target.BENCHMARK):
+        return []
+    return [Outline(place.path, place)]
+
+
+def list_packages(place: Place, root: Path, round_: Round) -> list[Package]:
+    """The packages in a place. ``root`` is the folder the report's paths are relative to."""
+    return [list_package(outline, root, round_) for outline in outlines(place)]
+
+
+def list_package(outline: Outline, root: Path, round_: Round) -> Package:
+    """The files of a package. ``root`` is the folder the report's paths are relative to."""
+    place = outline.place
+    if place is None:
+        return (_too_deep if outline.deep else _organisation)(outline.path, root, round_)
     if place.target is Target.LOG:
-        return [_lone_log(place, root, round_)]
+        return _lone_log(place, root, round_)
     if place.organisation is None:
-        return [_lone_benchmark(place.path, root, round_)] if place.target is Target.BENCHMARK else []
+        return _lone_benchmark(place.path, root, round_)
     prefix = _prefix(place.organisation, root)
     reader = TreeReader(place.organisation, prefix, round_)
     if place.target is Target.ORGANISATION:
@@ -90,7 +115,7 @@ def list_packages(place: Place, root: Path, round_: Round) -> list[Package]:
         files = reader.scaling(place.path)
     else:
         files = reader.benchmark(place.path)
-    return [_package(files, prefix, round_)]
+    return _package(files, prefix, round_)
 
 
 def _organisation(folder: Path, root: Path, round_: Round) -> Package:
@@ -139,7 +164,7 @@ def _one_up(folder: Path) -> str:
 
 
 def _prefix(folder: Path, root: Path) -> str:
-    relative = folder.relative_to(root).as_posix()
+    relative = below(root, folder)
     return "" if relative == "." else relative + "/"
 
 
@@ -192,7 +217,7 @@ def _package(files: OrganisationFiles, prefix: str, round_: Round, *, in_tree: b
 
 
 def _path(files: OrganisationFiles, prefix: str, path: Path) -> str:
-    relative = path.relative_to(files.folder).as_posix()
+    relative = below(files.folder, path)
     return prefix + relative if relative != "." else prefix.rstrip("/") or "."
 
 
@@ -332,9 +357,9 @@ def with_layout(files: OrganisationFiles, prefix: str, round_: Round) -> Organis
     )
     known = {finding.path for finding in files.findings}
     judged = {
-        _relative(files, file) for file in (*files.descriptions, *(log for e in files.entries for log in e.results))
+        below(files.folder, file) for file in (*files.descriptions, *(log for e in files.entries for log in e.results))
     }
-    beside = {f"{_relative(files, e.folder)}/{name}" for e in files.entries for name in e.strays}
+    beside = {f"{below(files.folder, e.folder)}/{name}" for e in files.entries for name in e.strays}
     explained = files.explained | beside
     review = reviewed(
         "layout", ".", lambda: audit_layout(list_tree(files.folder), places, round_.usage, judged, explained)
@@ -343,10 +368,6 @@ def with_layout(files: OrganisationFiles, prefix: str, round_: Round) -> Organis
     # A link of results/ that leads nowhere, or a folder there that is closed, is an official finding already.
     fresh = [finding for finding in found if finding.path not in known]
     return msgspec.structs.replace(files, findings=(*files.findings, *fresh))
-
-
-def _relative(files: OrganisationFiles, file: Path) -> str:
-    return file.relative_to(files.folder).as_posix()
 
 
 def _placed(finding: Finding, prefix: str) -> Finding:

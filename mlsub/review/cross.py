@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from hashlib import blake2b
 from typing import Any
+
+import msgspec
 
 from mlsub.divisions import CLOSED, division_of
 from mlsub.findings import Finding
@@ -18,17 +21,22 @@ from mlsub.systems.values import is_unsaid
 SHARED = 2
 #: Every pair of entries is compared, so hostile logs with thousands of seeds must not count with all of them.
 SEEDS_OF_A_LOG = 16
+#: The path of a log and a digest of its times.
+Print = tuple[str, bytes]
 
 
 def audit_entry(entry: Entry) -> Iterator[Finding]:
     """Disagreements of an entry's logs with the folders and the description around them."""
     if not entry.in_tree:
         return
+    answers: dict[tuple[str, str], tuple[str, ...] | None] = {}  # The logs of an entry say much the same.
     for log in (log for log in entry.logs if log.run.timeline.events):
         for key, contradicted in _CHECKS.items():
             value = log.run.identity.get(key)
             said = readable(value[:200]) if isinstance(value, str) else ""
-            odd = contradicted(entry, said) if said else None
+            if said and (key, said) not in answers:
+                answers[key, said] = contradicted(entry, said)
+            odd = answers.get((key, said))
             if odd is not None:
                 rule, expected, *message = odd
                 line = log.run.lines.get(key)
@@ -40,15 +48,31 @@ def audit_same_runs(logs: Iterable[LogReport], known: Container[str] = ()) -> It
 
     ``known`` are paths of copies that have a finding already.
     """
-    first: dict[Any, LogReport] = {}
-    for log in logs:
-        if not log.run.timeline.events:
-            continue
-        original = first.setdefault(times_of(log), log)
-        if original is not log and log.path not in known:
-            yield finding(
-                "entry.same-log-twice", log.path, actual=f"number and times of all records as in {original.path}"
-            )
+    return audit_same_prints(prints_of(logs), known)
+
+
+def audit_same_prints(prints: Iterable[Print], known: Container[str] = ()) -> Iterator[Finding]:
+    """The same by the fingerprints of the logs, see :func:`prints_of`."""
+    first: dict[bytes, str] = {}
+    for path, digest in prints:
+        original = first.setdefault(digest, path)
+        if original != path and path not in known:
+            yield finding("entry.same-log-twice", path, actual=f"number and times of all records as in {original}")
+
+
+def prints_of(logs: Iterable[LogReport]) -> tuple[Print, ...]:
+    """The path of each log that has records, and a digest of what no two runs have in common."""
+    return tuple((log.path, _digest(log)) for log in logs if log.run.timeline.events)
+
+
+def _digest(log: LogReport) -> bytes:
+    timeline, times, values = times_of(log)
+    # A time is the same whether it was written with a fraction of 0 or without.
+    numbers = [
+        int(time) if isinstance(time, float) and time.is_integer() else time
+        for time in (*msgspec.structs.astuple(timeline), *times)
+    ]
+    return blake2b(repr((numbers, values)).encode(), digest_size=16).digest()
 
 
 def times_of(log: LogReport) -> tuple[Any, ...]:

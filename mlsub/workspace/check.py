@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Generator, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 import msgspec
 
 from mlsub.findings import Finding, Verdict
 from mlsub.judge.entry import COPIED
-from mlsub.judge.log import LogTask
-from mlsub.judge.package import Package, judge_package, list_packages, single_log
-from mlsub.judge.pool import judge_logs
+from mlsub.judge.package import outlines
 from mlsub.log.report import LogReport
-from mlsub.review.cross import audit_same_runs
-from mlsub.rounds import Round, normalise_round
+from mlsub.review.cross import audit_same_prints
+from mlsub.rounds import normalise_round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.isolate import reviewed
 from mlsub.submission.locate import Place, Target
 from mlsub.submission.report import Report
-from mlsub.workspace.places import Settings, find
-
-_AS_FOUND = Settings()
+from mlsub.workspace.places import AS_FOUND, Found, Settings, find
+from mlsub.workspace.schedule import Judged, Slot, Wish, run
 
 
 class Checked(msgspec.Struct, frozen=True):
@@ -30,14 +29,6 @@ class Checked(msgspec.Struct, frozen=True):
 
     report: Report
     logs: tuple[LogReport, ...] = ()
-
-
-class _Job(msgspec.Struct, frozen=True):
-    """Places of one round, to be reported together."""
-
-    round: Round
-    places: tuple[Place, ...]
-    inferred_from: str | None
 
 
 def check_path(
@@ -49,22 +40,59 @@ def check_path(
 
 def check_paths(paths: Sequence[str | os.PathLike[str]], settings: Settings) -> list[Report]:
     """Check paths: one report for all paths of a round, in the order in which the rounds first appear."""
-    return [checked.report for checked in check_with_logs(paths, settings)]
+    _, reports = check_each(paths, settings)
+    return list(reports)
+
+
+def check_each(
+    paths: Sequence[str | os.PathLike[str]], settings: Settings
+) -> tuple[int, Generator[Report, None, None]]:
+    """The same one after the other: how many reports there are, and each as soon as it and those before are ready."""
+    count, found = _check(paths, settings, keep=False)
+    return count, (checked.report for checked in found)
 
 
 def check_with_logs(paths: Sequence[str | os.PathLike[str]], settings: Settings) -> list[Checked]:
     """The same with what was read of the logs."""
-    jobs: dict[tuple[str, str], _Job] = {}
+    _, found = _check(paths, settings, keep=True)
+    return list(found)
+
+
+def check_apart(places: Sequence[Found], settings: Settings) -> Iterator[tuple[int, Checked]]:
+    """A report on each place by itself, with what was read of its logs: its index and it, as soon as it is ready."""
+    waiting = {at: _Round([found], settings, keep=True) for at, found in enumerate(places)}
+    owners = {slot: at for at, one in waiting.items() for slot in one.slots}
+    for at in [at for at, one in waiting.items() if one.ready]:
+        yield at, waiting.pop(at).checked()
+    for slot, judged in run(sorted(owners, key=lambda slot: -slot.weight), settings):
+        at = owners.pop(slot)
+        waiting[at].take(slot, judged)
+        if waiting[at].ready:
+            yield at, waiting.pop(at).checked()
+
+
+def _check(paths: Sequence[str | os.PathLike[str]], settings: Settings, *, keep: bool) -> tuple[int, Iterator[Checked]]:
     places, problems = find(paths, settings)
+    by_round: dict[tuple[str, str], list[Found]] = {}
     for found in places:
-        key = (found.round.usage, found.round.name)
-        known = jobs.get(key, _Job(found.round, (), found.inferred_from))
-        jobs[key] = msgspec.structs.replace(known, places=(*known.places, found.place))
-    failed = [Checked(not_checked(str(one.place.root), [one.finding], settings)) for one in problems]
-    return [*(_run_safely(job, settings) for job in jobs.values()), *failed]
+        by_round.setdefault((found.round.usage, found.round.name), []).append(found)
+    rounds = deque(_Round(same, settings, keep=keep) for same in by_round.values())
+    failed = (Checked(not_checked(str(one.place.root), [one.finding], settings)) for one in problems)
+    return len(rounds) + len(problems), chain(_ready(rounds, settings), failed)
 
 
-def not_checked(root: str, findings: Sequence[Finding], settings: Settings = _AS_FOUND) -> Report:
+def _ready(rounds: deque[_Round], settings: Settings) -> Iterator[Checked]:
+    """Each round as soon as it and those before it are ready."""
+    owners = {slot: one for one in rounds for slot in sorted(one.slots, key=lambda slot: -slot.weight)}
+    while rounds and rounds[0].ready:
+        yield rounds.popleft().checked()
+    for slot, judged in run(list(owners), settings):
+        owners.pop(slot).take(slot, judged)
+        while rounds and rounds[0].ready:
+            yield rounds.popleft().checked()
+
+
+def not_checked(root: str, findings: Sequence[Finding], settings: Settings = AS_FOUND) -> Report:
     """A report that says why nothing could be checked."""
     asked = normalise_round(settings.round) if settings.round else None
     return Report(
@@ -76,56 +104,88 @@ def not_checked(root: str, findings: Sequence[Finding], settings: Settings = _AS
     )
 
 
-def _run_safely(job: _Job, settings: Settings) -> Checked:
-    """Check a job; a tree that goes away or shuts while it is read is an answer too."""
-    try:
-        return _run(job, settings)
-    except OSError as error:
-        problem = finding("tree.unreadable", ".", f"Reading failed: {error.strerror or error}", actual=error.filename)
-        return Checked(not_checked(str(_common_root(job.places)), [problem], settings))
+class _Round:
+    """Places of one round, to be reported together: ``slots`` are what there is to read.
 
+    A tree that goes away or shuts while it is read is an answer too.
+    """
 
-def _run(job: _Job, settings: Settings) -> Checked:
-    """Check all places of one round and merge what comes out."""
-    root = _common_root(job.places)
-    packages: list[Package] = []
-    singles: list[Path] = []
-    for place in job.places:
-        if place.target is Target.LOG:
-            singles.append(place.path)
+    def __init__(self, found: Sequence[Found], settings: Settings, *, keep: bool) -> None:
+        self._found = found
+        self._settings = settings
+        self._places = [one.place for one in found]
+        self._root = _common_root(self._places)
+        self._failed: OSError | None = None
+        self._judged: dict[Slot, Judged] = {}
+        round_, memory = found[0].round, settings.memory
+        wish = Wish(
+            self._root,
+            round_.usage,
+            round_.name,
+            round_.overlay,
+            settings.convergence,
+            settings.folds,
+            keep=keep,
+            memory=memory.place if memory is not None else None,
+        )
+        try:
+            sources = [one for place in self._places if place.target is not Target.LOG for one in outlines(place)]
+        except OSError as error:
+            self._failed, sources = error, []
+        self._singles = tuple(wish.task(place.path) for place in self._places if place.target is Target.LOG)
+        self.slots = [Slot(source, wish, memory) for source in sources]
+        if self._singles:
+            self.slots.append(Slot(self._singles, wish, memory))
+        self._left = len(self.slots)
+
+    @property
+    def ready(self) -> bool:
+        """Whether nothing is left to be read."""
+        return self._left == 0
+
+    def take(self, slot: Slot, judged: Judged | OSError) -> None:
+        """Take what came of a slot."""
+        self._left -= 1
+        if isinstance(judged, OSError):
+            self._failed = self._failed or judged
         else:
-            packages.extend(list_packages(place, root, job.round))
-    tasks = [task for package in packages for task in package.tasks]
-    known = {task.file for task in tasks}
-    singles = [path for path in singles if str(path) not in known]
-    tasks += [
-        LogTask(str(path), path.relative_to(root).as_posix(), job.round.usage, job.round.name, job.round.overlay)
-        for path in singles
-    ]
-    if settings.folds:
-        tasks = [msgspec.structs.replace(task, folds=settings.folds) for task in tasks]
-    reports = judge_logs(tasks, settings.jobs, settings.progress)
-    by_path = {report.path: report for report in reports}
-    parts = [judge_package(package, by_path, job.round, settings.convergence) for package in packages]
-    parts += [single_log(path, by_path[path.relative_to(root).as_posix()]) for path in singles]
-    findings = [f for part in parts for f in part.findings]
-    copies = {f.path for f in findings if f.message == COPIED}
-    findings += reviewed("entry.same-log-twice", ".", lambda: audit_same_runs(reports, copies))
-    official = _official([part.official for part in parts])
-    if official is Verdict.NOT_CHECKED and not any(f.rejects for f in findings):
-        findings.append(_nothing_there(job.places))
-    report = Report(
-        usage=job.round.usage,
-        round=job.round.name,
-        root=str(root),
-        official=official,
-        logs=tuple(log for part in parts for log in part.logs),
-        entries=tuple(entry for part in parts for entry in part.entries),
-        systems=tuple(dict.fromkeys(system for part in parts for system in part.systems)),
-        findings=tuple(dict.fromkeys(findings)),
-        round_from=job.inferred_from,
-    )
-    return Checked(report, tuple(reports))
+            self._judged[slot] = judged
+
+    def checked(self) -> Checked:
+        """The report on all of it."""
+        if self._failed is not None:
+            reason = f"Reading failed: {self._failed.strerror or self._failed}"
+            problem = finding("tree.unreadable", ".", reason, actual=self._failed.filename)
+            return Checked(not_checked(str(self._root), [problem], self._settings))
+        judged = [self._judged[slot] for slot in self.slots]
+        parts = [part for one in judged for part in one.parts]
+        logs = tuple(log for one in judged for log in one.logs)
+        if self._singles and len(judged) > 1:
+            # Those that lie in a package which was asked for too are judged there.
+            parts = parts[: len(judged) - 1]
+            inside = {log.path for part in parts for log in part.logs}
+            parts += [part for part in judged[-1].parts if part.logs[0].path not in inside]
+            logs = tuple({log.path: log for log in logs}.values())
+        findings = [f for part in parts for f in part.findings]
+        copies = {f.path for f in findings if f.message == COPIED}
+        prints = [print_ for one in judged for print_ in one.prints]
+        findings += [f for one in judged for f in one.crashed]
+        findings += reviewed("entry.same-log-twice", ".", lambda: audit_same_prints(prints, copies))
+        official = _official([part.official for part in parts])
+        if official is Verdict.NOT_CHECKED and not any(f.rejects for f in findings):
+            findings.append(_nothing_there(self._places))
+        report = Report(
+            usage=self._found[0].round.usage,
+            round=self._found[0].round.name,
+            root=str(self._root),
+            official=official,
+            logs=tuple(log for part in parts for log in part.logs),
+            entries=tuple(entry for part in parts for entry in part.entries),
+            systems=tuple(dict.fromkeys(system for part in parts for system in part.systems)),
+            findings=tuple(dict.fromkeys(findings)),
+            round_from=self._found[0].inferred_from,
+        )
+        return Checked(report, logs)
 
 
 def _official(verdicts: Sequence[Verdict]) -> Verdict:

@@ -7,7 +7,7 @@ folder of rounds. Its round is the one asked for, else the one that a folder abo
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from shlex import quote
@@ -17,21 +17,25 @@ import msgspec
 from mlsub.convergence.entry import USUAL, Options
 from mlsub.findings import Finding
 from mlsub.judge.log import NewFold
-from mlsub.judge.pool import Progress
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round, usages
 from mlsub.rules.catalogue import finding
 from mlsub.submission.locate import Place, Target, infer_round, is_folder, is_organisation, locate, names_round
 from mlsub.submission.remedies import of_names
+from mlsub.workspace.memory import Memory
 
 #: Folders of one that are looked into for organisations that lie deeper.
 _MOST_LOOKED_AT = 20
+#: Called with the number of logs done and the number of all.
+Progress = Callable[[int, int], None]
 
 
 class Settings(msgspec.Struct, frozen=True):
     """What the caller asked for: a round and usage (None to infer them), and how many processes may read.
 
     ``overlay`` is a file of the caller's own rules, checked before; ``convergence`` what the convergence test is to do.
-    ``folds`` are what to find out of each log besides, see :class:`mlsub.judge.log.LogTask`.
+    ``folds`` are what to find out of each log besides, see :class:`mlsub.judge.log.LogTask`. ``executor`` names where
+    logs are read, see :func:`mlsub.workspace.executors.executor_of`. ``memory`` is asked for what was read before, and
+    keeps what is read; None for none.
     """
 
     round: str | None = None
@@ -41,6 +45,12 @@ class Settings(msgspec.Struct, frozen=True):
     overlay: str | None = None
     convergence: Options = USUAL
     folds: tuple[NewFold, ...] = ()
+    executor: str | None = None
+    memory: Memory | None = None
+
+
+#: Nothing asked for.
+AS_FOUND = Settings()
 
 
 class Found(msgspec.Struct, frozen=True):

@@ -14,9 +14,9 @@ from mlsub.commands.watch.source import FileSource, Look, Source
 from mlsub.commands.watch.words import number, text
 from mlsub.findings import Finding, Kind, Severity
 from mlsub.judge.log import LogTask
-from mlsub.judge.pool import crashed, judge_logs
 from mlsub.log.report import LogReport
 from mlsub.rounds import Round
+from mlsub.workspace.logs import crashed, judge_safely
 
 #: A file last written so many seconds ago, by its own time, will hardly grow.
 OLD_S = 60.0
@@ -201,7 +201,7 @@ class WatchedRun:
 
     def _judged(self) -> LogReport:
         if isinstance(self.source, FileSource):
-            return judge_logs([self.task], 1)[0]
+            return judge_safely(self.task)
         problem = self._sofar.broken
         if problem is None:
             try:

@@ -1,0 +1,189 @@
+"""Answers do not depend on where, in which order and in which pieces logs are read."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from mlsub.findings import Verdict
+from mlsub.judge.log import LogTask
+from mlsub.workspace import Settings, check_each, check_paths, check_with_logs, logs, schedule
+from mlsub.workspace.logs import in_order, read_logs
+from tests.corpus import CORPUS
+from tests.effort import LONG
+from tests.make_tree import make_tree
+
+#: Small packages, of several rounds; some have copies of logs, some are rejected.
+SOME = ("v0.7/SIAT", "v1.1/NVIDIA", "v2.0/MosaicML", "v3.1/Google", "v5.1/MiTAC", "hpc-v3.0/TACC")
+
+
+class Shuffled:
+    """Does everything at once, and gives the results in a random order."""
+
+    packages = True
+
+    def __init__(self, processes: int) -> None:
+        self.processes = processes
+
+    def run(self, work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+        done = [(index, work(task)) for index, task in enumerate(tasks)]
+        random.Random(len(tasks)).shuffle(done)
+        yield from done
+
+
+class Remote(Shuffled):
+    """Reads logs and nothing else."""
+
+    packages = False
+
+    def run(self, work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+        assert all(isinstance(task, LogTask) for task in tasks)
+        yield from super().run(work, tasks)
+
+
+class Failing(Shuffled):
+    """Workers that fail at whole packages, over and over."""
+
+    def run(self, work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+        for index, found in super().run(work, tasks):
+            yield index, found if isinstance(found, list) else None
+
+
+def shuffled(monkeypatch: pytest.MonkeyPatch, kind: type[Shuffled] = Shuffled, *, cut: bool = False) -> None:
+    monkeypatch.setattr(schedule, "executor_for", lambda *_: kind(3))
+    if cut:
+        monkeypatch.setattr(schedule, "most_in_one", lambda *_: 0)
+
+
+def published() -> list[Path]:
+    if LONG:
+        return [CORPUS]
+    found = [CORPUS / name for name in SOME if (CORPUS / name).is_dir()]
+    return found or pytest.skip("no published packages here")
+
+
+def rounds(tmp_path: Path) -> Path:
+    """Two rounds; of one, two organisations."""
+    for name, benchmarks in (("v1.0", ("resnet", "bert")), ("v1.1", ("resnet",))):
+        make_tree(tmp_path, name, benchmarks=benchmarks)
+    make_tree(tmp_path, "v1.0", org="OTHER")
+    return tmp_path
+
+
+def encoded(found: object) -> bytes:
+    return msgspec.json.encode(found)
+
+
+def test_one_process_two_and_any_order_give_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    paths = published()
+    alone = encoded(check_paths(paths, Settings(jobs=1)))
+    assert encoded(check_paths(paths, Settings(jobs=2))) == alone
+    shuffled(monkeypatch)
+    assert encoded(check_paths(paths, Settings())) == alone
+    shuffled(monkeypatch, Remote)
+    assert encoded(check_paths(paths, Settings())) == alone
+
+
+def test_what_was_read_of_the_logs_is_the_same_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = rounds(tmp_path)
+    alone = check_with_logs([tree], Settings(jobs=1))
+    assert [len(one.logs) for one in alone] == [len(one.report.logs) for one in alone]
+    assert [log.path for one in alone for log in one.logs] == [log.path for one in alone for log in one.report.logs]
+    assert check_with_logs([tree], Settings(jobs=2)) == alone
+    for cut in (False, True):
+        shuffled(monkeypatch, cut=cut)
+        assert check_with_logs([tree], Settings()) == alone
+    monkeypatch.setattr(logs, "executor_for", lambda *_: Remote(3))
+    tasks = [LogTask(str(tree / "v1.0" / log.path), log.path, "training", "1.0") for log in alone[0].logs]
+    assert in_order(read_logs(tasks, Settings())) == list(alone[0].logs)
+
+
+def test_reports_come_in_order_as_soon_as_they_can(tmp_path: Path) -> None:
+    tree = rounds(tmp_path)
+    seen: list[tuple[int, int]] = []
+    count, reports = check_each([tree], Settings(jobs=1, progress=lambda done, total: seen.append((done, total))))
+    assert (count, seen) == (2, [])
+    first = next(reports)
+    assert (first.round, seen[-1]) == ("1.0", (20, 25)), "the second round has not been read"
+    assert [report.round for report in reports] == ["1.1"]
+    assert seen[-1] == (25, 25)
+
+
+def test_a_package_that_fails_elsewhere_is_judged_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = rounds(tmp_path)
+    alone = check_paths([tree], Settings(jobs=1))
+    shuffled(monkeypatch, Failing)
+    assert check_paths([tree], Settings()) == alone
+
+
+def test_a_defect_of_ours_is_raised_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("inside")
+
+    monkeypatch.setattr(schedule, "judge_package", broken)
+    for jobs in (1, 2):
+        with pytest.raises(ZeroDivisionError):
+            check_paths([make_tree(tmp_path / str(jobs)).folder], Settings(jobs=jobs))
+
+
+@pytest.mark.parametrize("at", ["outlines", "listing", "judging"])
+@pytest.mark.parametrize("cut", [True, False])
+def test_a_round_that_goes_away_does_not_keep_others_from_being_checked(
+    at: str, cut: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from mlsub.workspace import check
+
+    tree = rounds(tmp_path)
+    [good, _] = check_paths([tree], Settings())
+    module, name = {
+        "outlines": (check, "outlines"),
+        "listing": (schedule, "list_package"),
+        "judging": (schedule, "judge_package"),
+    }[at]
+    real = getattr(module, name)
+
+    def gone(*words: Any) -> Any:
+        if "v1.1" in str(words):
+            raise PermissionError(13, "Permission denied", "v1.1/ACME")
+        return real(*words)
+
+    monkeypatch.setattr(module, name, gone)
+    shuffled(monkeypatch, cut=cut)
+    first, second = check_paths([tree], Settings())
+    assert first == good
+    assert second.official is Verdict.NOT_CHECKED
+    assert [(f.rule, f.actual) for f in second.findings] == [("tree.unreadable", "v1.1/ACME")]
+
+
+def test_a_log_beside_its_package_is_reported_once(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    log, other = tree.log(), tmp_path / "v1.0" / "result_9.txt"
+    other.write_bytes(log.read_bytes())
+    for jobs in (1, 2):
+        [checked] = check_with_logs([tree.folder, log, other], Settings("1.0", jobs=jobs))
+        paths = [one.path for one in checked.report.logs]
+        assert len(paths) == len(set(paths)) == len(checked.logs) == 6
+        assert paths[-1] == "result_9.txt"
+        assert [f.path for f in checked.report.findings if f.rule == "entry.same-log-twice"] == ["result_9.txt"]
+
+
+def test_little_is_kept_of_logs_nobody_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    real = schedule._do
+
+    def weighed(work: Any) -> Any:
+        found = real(work)
+        sizes.append(len(found.logs))
+        return found
+
+    monkeypatch.setattr(schedule, "_do", weighed)
+    monkeypatch.setattr(schedule, "most_in_one", lambda *_: 1 << 40)
+    tree = rounds(tmp_path)
+    check_paths([tree], Settings(jobs=1))
+    check_with_logs([tree], Settings(jobs=1))
+    assert (sizes[:3], sorted(sizes[3:])) == ([0, 0, 0], [5, 5, 15])
