@@ -9,7 +9,7 @@ import msgspec
 from mlsub.rules.aspects import compile_key
 from mlsub.rules.aspects.base import CompiledKey
 from mlsub.rules.constraints import Test
-from mlsub.rules.load import explained, rules_for
+from mlsub.rules.load import common_rules, explained, rules_for
 from mlsub.rules.model import Gathers
 from mlsub.rules.notes import Note, notes_of
 from mlsub.rules.once import simple_keys
@@ -58,7 +58,11 @@ def plan_for(
     files = () if house else ("common", "common_hpc", *([benchmark] if benchmark else []))
     with explained(overlay, *files):
         rules = rules_for(usage, round_name, division, benchmark, overlay, house=house)
-        keys = tuple(compile_key(rule, place) for place, rule in enumerate(rules.rules))
+        shared = _common(usage, round_name, division, overlay, house=house)
+        keys = tuple(
+            shared[place] if place < len(shared) and shared[place].rule is rule else compile_key(rule, place)
+            for place, rule in enumerate(rules.rules)
+        )
         chosen = [((variant.key, variant.value), rule) for variant in rules.variants for rule in variant.rules]
         variants = tuple(compile_key(rule, place, where) for place, (where, rule) in enumerate(chosen, len(keys)))
     every = keys + variants
@@ -80,3 +84,12 @@ def plan_for(
         targets=tuple(compiled for compiled in every if compiled.rule.reaches),
         gathering=tuple((compiled, compiled.rule.gathers) for compiled in every if compiled.rule.gathers),
     )
+
+
+@lru_cache(maxsize=256)
+def _common(
+    usage: str, round_name: str, division: str | None, overlay: str | None, *, house: bool
+) -> tuple[CompiledKey, ...]:
+    """The compiled rules that bind the logs of all benchmarks; they come first, in this order."""
+    rules = common_rules(usage, round_name, division, overlay, house=house).rules
+    return tuple(compile_key(rule, place) for place, rule in enumerate(rules))

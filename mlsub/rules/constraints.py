@@ -39,6 +39,8 @@ class Constraint(msgspec.Struct, frozen=True):
 
     def formulas(self) -> tuple[Formula, ...]:
         """Every formula the constraint holds, at any depth."""
+        if isinstance(self.operand, (int, float)):
+            return ()
         return tuple(parse(text) for _, _, text in formulas_in({self.operator: self.operand}))
 
     def names(self) -> tuple[str, ...]:

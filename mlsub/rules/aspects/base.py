@@ -362,9 +362,10 @@ class Aspect:
 class CompiledKey(msgspec.Struct, frozen=True):
     """One key's rule as tests: of its first record, and of those after it.
 
-    ``place`` is that in the rule set. ``begin`` is there where logs may have many records of the key. ``where`` is
-    (key, value) of a rule that binds only logs that state this value. ``once`` means that there must be exactly one
-    record, ``weighed`` that all records together can break the rule by their number or by the tensors that they name.
+    ``place`` is that in the rule set. ``begin`` is there where logs may have many records of the key. ``named`` are the
+    keys whose values it asks for, ``looked_back_on`` further ones that it looks at. ``where`` is (key, value) of a rule
+    that binds only logs that state this value. ``once`` means that there must be exactly one record, ``weighed`` that
+    all records together can break the rule by their number or by the tensors that they name.
     """
 
     rule: KeyRule
@@ -373,6 +374,8 @@ class CompiledKey(msgspec.Struct, frozen=True):
     later_tests: tuple[Test, ...]
     place: int
     begin: Begin | None
+    named: tuple[str, ...]
+    looked_back_on: tuple[str, ...]
     where: tuple[str, str] | None
     once: bool
     weighed: bool
