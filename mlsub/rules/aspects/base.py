@@ -238,15 +238,16 @@ Begin = Callable[[KeyOutcome], Handler]
 
 
 class EntryTest(msgspec.Struct, frozen=True):
-    """That metadata has an entry, which is most of what rules ask of keys with many records."""
+    """That metadata has one of two entries, which is most of what rules ask of keys with many records."""
 
     entry: str
+    other: str
     fail: Noting
 
     def __call__(self, event: Event, out: KeyOutcome) -> None:
         """Test a record."""
         try:
-            there = self.entry in event.metadata
+            there = self.entry in event.metadata or self.other in event.metadata
         except TypeError:
             there = False
         if not there:
@@ -259,7 +260,7 @@ def begin_with(tests: tuple[Test, ...]) -> Begin | None:
         return None
     first, second = tests[0], tests[-1] if len(tests) == 2 else None
     if isinstance(first, EntryTest):
-        return partial(_see_entry, first.entry, first.fail, second)
+        return partial(_see_entry, first, second)
     return partial(_see_both, first, second)
 
 
@@ -273,11 +274,14 @@ def _see_both(first: Test, second: Test | None, out: KeyOutcome) -> Handler:
     return see
 
 
-def _see_entry(entry: str, fail: Noting, second: Test | None, out: KeyOutcome) -> Handler:
+def _see_entry(first: EntryTest, second: Test | None, out: KeyOutcome) -> Handler:
+    """The same without a call for the first test."""
+    entry, other, fail = first.entry, first.other, first.fail
+
     def see(event: Event) -> None:
         out.count += 1
         try:
-            there = entry in event.metadata
+            there = entry in event.metadata or other in event.metadata
         except TypeError:
             there = False
         if not there:
