@@ -152,7 +152,9 @@ class NamedRules:
         """What takes the events of a key."""
         if self.rules is not None:
             return self.rules.handler(key)
-        return None if key is None else self._hold
+        if key is None:
+            return None
+        return self._hold_name if key in _NAMES and key not in self._named else self._hold
 
     def name(self, key: str) -> str | None:
         """What the log says of itself first under ``submission_division`` or ``submission_benchmark``."""
@@ -191,17 +193,20 @@ class NamedRules:
         if held is None:
             for rules in self._candidates.values():
                 rules.add((event,))
-        else:
-            if not held:
-                self._held_from = fed
-            held.append(event)
-        if event.key in _NAMES and event.key not in self._named:
-            self._named[event.key] = event
+            return
+        if not held:
+            self._held_from = fed
+        held.append(event)
+        if len(held) > MAX_HELD or fed - self._held_from > MAX_HELD_BYTES:
+            self._try_all(held)
+
+    def _hold_name(self, event: Event) -> None:
+        """Keep an event that may say what the log is."""
+        self._named.setdefault(event.key, event)
+        if self.rules is None:
+            self._hold(event)
             if len(self._named) == len(_NAMES):
                 self._settle()
-                return
-        if held is not None and (len(held) > MAX_HELD or fed - self._held_from > MAX_HELD_BYTES):
-            self._try_all(held)
 
     def _settle(self) -> None:
         """Start judging: the log has said all that it says of itself."""

@@ -8,18 +8,21 @@ import msgspec
 
 from mlsub.rules.aspects import compile_key
 from mlsub.rules.aspects.base import CompiledKey
-from mlsub.rules.load import explained, rules_for
+from mlsub.rules.constraints import Test
+from mlsub.rules.load import common_rules, explained, rules_for
 from mlsub.rules.model import Gathers
 from mlsub.rules.notes import Note, notes_of
+from mlsub.rules.once import simple_keys
 
 
 class Plan(msgspec.Struct, frozen=True):
     """A compiled rule set.
 
     ``keys`` bind every log, ``every`` has those of variants after them. ``watched`` has the rules of each key that any
-    rule looks at, ``notes`` what is kept of the records of a key for the rules of others, and ``alone`` the rules of
-    keys with one rule and no note. ``due`` are the rules that a log without the key can break, ``required`` the keys
-    that every log needs, ``targets`` the rules with a quality target, ``gathering`` those of virtual keys.
+    rule looks at, ``notes`` what is kept of the records of a key for the rules of others, ``alone`` the rules of keys
+    with one rule and no note, and ``simple`` those of them that need no outcome, each with the test of its value.
+    ``due`` has the rules of keys that a log may have to have, ``required`` the keys that every log needs, ``targets``
+    the rules with a quality target, ``gathering`` those of virtual keys.
     """
 
     keys: tuple[CompiledKey, ...]
@@ -28,7 +31,8 @@ class Plan(msgspec.Struct, frozen=True):
     watched: dict[str, tuple[CompiledKey, ...]]
     notes: dict[str, tuple[Note, ...]]
     alone: dict[str, CompiledKey]
-    due: tuple[CompiledKey, ...]
+    simple: dict[str, tuple[CompiledKey, Test | None]]
+    due: dict[str, tuple[CompiledKey, ...]]
     required: frozenset[str]
     targets: tuple[CompiledKey, ...]
     gathering: tuple[tuple[CompiledKey, Gathers], ...]
@@ -54,7 +58,11 @@ def plan_for(
     files = () if house else ("common", "common_hpc", *([benchmark] if benchmark else []))
     with explained(overlay, *files):
         rules = rules_for(usage, round_name, division, benchmark, overlay, house=house)
-        keys = tuple(compile_key(rule, place) for place, rule in enumerate(rules.rules))
+        shared = _common(usage, round_name, division, overlay, house=house)
+        keys = tuple(
+            shared[place] if place < len(shared) and shared[place].rule is rule else compile_key(rule, place)
+            for place, rule in enumerate(rules.rules)
+        )
         chosen = [((variant.key, variant.value), rule) for variant in rules.variants for rule in variant.rules]
         variants = tuple(compile_key(rule, place, where) for place, (where, rule) in enumerate(chosen, len(keys)))
     every = keys + variants
@@ -62,15 +70,26 @@ def plan_for(
     watched: dict[str, tuple[CompiledKey, ...]] = dict.fromkeys(notes, ())
     for compiled in every:
         watched[compiled.rule.key] = (*watched.get(compiled.rule.key, ()), compiled)
+    alone = {key: of[0] for key, of in watched.items() if len(of) == 1 and key not in notes}
     return Plan(
         keys=keys,
         every=every,
         alternatives=rules.alternatives,
         watched=watched,
         notes=notes,
-        alone={key: of[0] for key, of in watched.items() if len(of) == 1 and key not in notes},
-        due=tuple(compiled for compiled in every if compiled.rule.occurs.is_required),
+        alone=alone,
+        simple=simple_keys(alone.values()),
+        due={key: of for key, of in watched.items() if any(compiled.rule.occurs.is_required for compiled in of)},
         required=frozenset(compiled.rule.key for compiled in keys if compiled.rule.occurs.least),
         targets=tuple(compiled for compiled in every if compiled.rule.reaches),
         gathering=tuple((compiled, compiled.rule.gathers) for compiled in every if compiled.rule.gathers),
     )
+
+
+@lru_cache(maxsize=256)
+def _common(
+    usage: str, round_name: str, division: str | None, overlay: str | None, *, house: bool
+) -> tuple[CompiledKey, ...]:
+    """The compiled rules that bind the logs of all benchmarks; they come first, in this order."""
+    rules = common_rules(usage, round_name, division, overlay, house=house).rules
+    return tuple(compile_key(rule, place) for place, rule in enumerate(rules))

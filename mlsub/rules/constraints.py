@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
@@ -39,6 +39,8 @@ class Constraint(msgspec.Struct, frozen=True):
 
     def formulas(self) -> tuple[Formula, ...]:
         """Every formula the constraint holds, at any depth."""
+        if isinstance(self.operand, (int, float)):
+            return ()
         return tuple(parse(text) for _, _, text in formulas_in({self.operator: self.operand}))
 
     def names(self) -> tuple[str, ...]:
@@ -85,7 +87,12 @@ def _with(test: Callable[[Any, Any], Any]) -> Callable[[Any], Test]:
 
 
 def _all_of(fields: dict[str, Any]) -> Test:
-    tests = [constraint.test() for constraint in constraints_of(fields)]
+    return all_hold(constraints_of(fields))
+
+
+def all_hold(constraints: Iterable[Constraint]) -> Test:
+    """A test of several constraints, in their order."""
+    tests = [constraint.test() for constraint in constraints]
     return tests[0] if len(tests) == 1 else lambda value, values: all(test(value, values) for test in tests)
 
 

@@ -16,6 +16,7 @@ from mlsub.log.events import Handler
 from mlsub.rules.aspects.base import CompiledKey, KeyOutcome, LogSoFar
 from mlsub.rules.aspects.content import metadata_expected
 from mlsub.rules.compiled import Plan
+from mlsub.rules.once import Singles
 from mlsub.rules.values import Gatherer
 
 
@@ -41,6 +42,7 @@ class Judge:
         self._plan = plan
         self._log = LogSoFar()
         self._outs: dict[int, KeyOutcome] = {}
+        self._singles = Singles(plan.simple, self._outs, self._log)
         self._handlers: dict[str, Handler] = {}
         self._gatherers = {compiled.place: Gatherer(gathers) for compiled, gathers in plan.gathering}
 
@@ -51,6 +53,8 @@ class Judge:
         """
         if key is None:
             return None
+        if key in self._plan.simple:
+            return self._singles.see
         handler = self._handlers.get(key)
         if handler is None:
             # Of a virtual key too: a log may really hold it, and the official checker then judges that as well.
@@ -87,9 +91,10 @@ class Judge:
     def finish(self) -> Outcome:
         """How each rule that applies has fared so far; more events may follow."""
         plan, outs = self._plan, self._outs
-        asked = {compiled.place: compiled for compiled in plan.due if compiled.place not in outs}
+        absent = plan.due.keys() - self._seen()
+        asked = {compiled.place: compiled for key in absent for compiled in plan.due[key]}
         for place, out in outs.items():
-            if out.failures or out.repeats or out.compiled.weighed or (out.attempts and out.attempts.fail):
+            if out.failures or out.repeats or out.compiled.weighed or (out.attempts and out.attempts.failing):
                 asked[place] = out.compiled
         asked.update((compiled.place, compiled) for compiled, _ in plan.gathering)
         keys = tuple(self._outcome(asked[place]) for place in sorted(asked) if self._binds(asked[place]))
@@ -110,12 +115,15 @@ class Judge:
         return self._outcome_of(tuple(keys), ())
 
     def _outcome_of(self, keys: tuple[KeyOutcome, ...], alternatives: tuple[tuple[str, ...], ...]) -> Outcome:
-        plan, seen = self._plan, self._handlers.keys()
+        plan, seen = self._plan, self._seen()
         applying, required = plan.keys, plan.required
         if self._log.chosen and plan.every is not plan.keys:
             applying = tuple(filter(self._binds, plan.every))
             required = frozenset(compiled.rule.key for compiled in applying if compiled.rule.occurs.least)
         return Outcome(keys, applying, required, tuple(filter(seen.isdisjoint, alternatives)), seen)
+
+    def _seen(self) -> Set[str]:
+        return self._handlers.keys() | self._singles.first.keys()
 
     def _binds(self, compiled: CompiledKey) -> bool:
         """Whether a rule binds this log, by what it has said so far."""

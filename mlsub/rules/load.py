@@ -129,32 +129,51 @@ def _rules_for(
     usage: str, round_name: str, division: str | None, benchmark_name: str | None, overlay: str | None, house: bool
 ) -> RuleSet:
     round_ = get_round(usage, round_name, overlay)
-    file, common_of = ("common", (usage, round_name)) if house else (round_.common_file, round_.common)
+    file = "common" if house else round_.common_file
     known = benchmark_name if benchmark_name in round_.benchmarks else None
     with explained(overlay, *() if house else (file, *([benchmark_name] if benchmark_name else []))):
         return _rule_set(
             round_,
             division,
             benchmark_name,
-            _in_force(file, *common_of, overlay, house=house),
+            common_rules(usage, round_name, division, overlay, house=house),
             _in_force(known, usage, round_name, overlay, house=house) if known is not None else {},
             str(overlay_content(overlay)["title"]) if house else round_.checker,
         )
+
+
+class Common(msgspec.Struct, frozen=True):
+    """The rules that bind the logs of all benchmarks; of ``alternatives`` at least one key must appear."""
+
+    rules: tuple[KeyRule, ...]
+    alternatives: tuple[tuple[str, ...], ...]
+
+
+@lru_cache(maxsize=256)
+def common_rules(
+    usage: str, round_name: str, division: str | None, overlay: str | None = None, *, house: bool = False
+) -> Common:
+    """What :func:`rules_for` has for every benchmark."""
+    round_ = get_round(usage, round_name, overlay)
+    file, common_of = ("common", (usage, round_name)) if house else (round_.common_file, round_.common)
+    content = _in_force(file, *common_of, overlay, house=house)
+    rules: dict[str, KeyRule] = {}
+    for family in rule_families(division):
+        rules.update(_section(content.get(family), family, "common", round_))
+    return Common(tuple(rules.values()), tuple(tuple(group) for group in content.get("at_least_one_of", ())))
 
 
 def _rule_set(
     round_: Round,
     division: str | None,
     benchmark_name: str | None,
-    common: dict[str, Any],
+    common: Common,
     content: dict[str, Any],
     checker: str,
 ) -> RuleSet:
     families = rule_families(division)
-    rules: dict[str, KeyRule] = {}
+    rules = {rule.key: rule for rule in common.rules}
     variants: list[Variant] = []
-    for family in families:
-        rules.update(_section(common.get(family), family, "common", round_))
     for family in families:
         section = dict(content.get(family) or {})
         for key, choices in (section.pop("variants", None) or {}).items():
@@ -172,7 +191,7 @@ def _rule_set(
         benchmark=benchmark_name if benchmark_name in round_.benchmarks else None,
         rules=tuple(rules.values()),
         variants=tuple(variants),
-        alternatives=tuple(tuple(group) for group in common.get("at_least_one_of", ())),
+        alternatives=common.alternatives,
         checker=checker,
     )
 

@@ -14,13 +14,12 @@ Note = Callable[[LogSoFar, str, Event], None]
 
 def notes_of(keys: Sequence[CompiledKey]) -> dict[str, tuple[Note, ...]]:
     """What the rules of a log ask of the records of each key, beside the rule of the key itself."""
-    aspects = [aspect for compiled in keys for aspect in compiled.aspects]
-    named = {name for aspect in aspects for name in aspect.named()}
+    named = {name for compiled in keys for name in compiled.named}
     starts = {compiled.rule.within.of for compiled in keys if compiled.rule.within and not compiled.where}
     choices = _choices(keys)
     sequenced = {"run_start"} if any(compiled.rule.nested for compiled in keys) else set()
     gathered = {compiled.rule.gathers.key for compiled in keys if compiled.rule.gathers}
-    looked_back_on = {name for aspect in aspects for name in aspect.looked_back_on()}
+    looked_back_on = {name for compiled in keys for name in compiled.looked_back_on}
 
     def of(key: str) -> Iterator[Note]:
         yield _seen

@@ -33,6 +33,8 @@ def compile_key(rule: KeyRule, place: int = 0, where: tuple[str, str] | None = N
         tests=first,
         later_tests=later,
         place=place,
+        named=tuple(name for aspect in aspects for name in aspect.named()),
+        looked_back_on=tuple(name for aspect in aspects for name in aspect.looked_back_on()),
         begin=begin_with(later) if first == later else None,
         where=where,
         once=occurs.exactly_one,

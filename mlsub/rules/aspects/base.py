@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
+from functools import partial
 from typing import Any, ClassVar
 
 import msgspec
@@ -133,7 +134,7 @@ class Attempts:
         self.last_line: int | None = None
 
     @property
-    def fail(self) -> bool:
+    def failing(self) -> bool:
         """Whether none reached the target, or one cannot be compared with it."""
         return not self.reached or self.incomparable is not None
 
@@ -182,6 +183,10 @@ class KeyOutcome:
         for test in self.compiled.tests if count == 1 else self.compiled.later_tests:
             test(event, self)
 
+    def passed(self, event: Event) -> None:
+        """Note a first record that has passed all tests."""
+        self.count, self.first, self.first_line = 1, event.value, event.line
+
     def without_end(self) -> KeyOutcome:
         """This one as long as it is open how many records there must be."""
         other = copy(self)
@@ -226,8 +231,27 @@ class KeyOutcome:
 
 Test = Callable[[Event, KeyOutcome], None]
 
+#: Notes that a record fails, and may give what it noted.
+Noting = Callable[[Event, KeyOutcome], object]
 #: Gives what takes the records of a key: :meth:`KeyOutcome.see`, or the same in less time.
 Begin = Callable[[KeyOutcome], Handler]
+
+
+class EntryTest(msgspec.Struct, frozen=True):
+    """That metadata has one of two entries, which is most of what rules ask of keys with many records."""
+
+    entry: str
+    other: str
+    fail: Noting
+
+    def __call__(self, event: Event, out: KeyOutcome) -> None:
+        """Test a record."""
+        try:
+            there = self.entry in event.metadata or self.other in event.metadata
+        except TypeError:
+            there = False
+        if not there:
+            self.fail(event, out)
 
 
 def begin_with(tests: tuple[Test, ...]) -> Begin | None:
@@ -235,17 +259,37 @@ def begin_with(tests: tuple[Test, ...]) -> Begin | None:
     if len(tests) not in (1, 2):
         return None
     first, second = tests[0], tests[-1] if len(tests) == 2 else None
+    if isinstance(first, EntryTest):
+        return partial(_see_entry, first, second)
+    return partial(_see_both, first, second)
 
-    def begin(out: KeyOutcome) -> Handler:
-        def see(event: Event) -> None:
-            out.count += 1
-            first(event, out)
-            if second is not None:
-                second(event, out)
 
-        return see
+def _see_both(first: Test, second: Test | None, out: KeyOutcome) -> Handler:
+    def see(event: Event) -> None:
+        out.count += 1
+        first(event, out)
+        if second is not None:
+            second(event, out)
 
-    return begin
+    return see
+
+
+def _see_entry(first: EntryTest, second: Test | None, out: KeyOutcome) -> Handler:
+    """The same without a call for the first test."""
+    entry, other, fail = first.entry, first.other, first.fail
+
+    def see(event: Event) -> None:
+        out.count += 1
+        try:
+            there = entry in event.metadata or other in event.metadata
+        except TypeError:
+            there = False
+        if not there:
+            fail(event, out)
+        if second is not None:
+            second(event, out)
+
+    return see
 
 
 class About(msgspec.Struct, frozen=True):
@@ -322,9 +366,10 @@ class Aspect:
 class CompiledKey(msgspec.Struct, frozen=True):
     """One key's rule as tests: of its first record, and of those after it.
 
-    ``place`` is that in the rule set. ``begin`` is there where logs may have many records of the key. ``where`` is
-    (key, value) of a rule that binds only logs that state this value. ``once`` means that there must be exactly one
-    record, ``weighed`` that all records together can break the rule by their number or by the tensors that they name.
+    ``place`` is that in the rule set. ``begin`` is there where logs may have many records of the key. ``named`` are the
+    keys whose values it asks for, ``looked_back_on`` further ones that it looks at. ``where`` is (key, value) of a rule
+    that binds only logs that state this value. ``once`` means that there must be exactly one record, ``weighed`` that
+    all records together can break the rule by their number or by the tensors that they name.
     """
 
     rule: KeyRule
@@ -333,6 +378,8 @@ class CompiledKey(msgspec.Struct, frozen=True):
     later_tests: tuple[Test, ...]
     place: int
     begin: Begin | None
+    named: tuple[str, ...]
+    looked_back_on: tuple[str, ...]
     where: tuple[str, str] | None
     once: bool
     weighed: bool

@@ -11,7 +11,7 @@ import msgspec
 from mlsub.io.show import show
 from mlsub.log.event import Event
 from mlsub.rounds import rounds_with
-from mlsub.rules.aspects.base import Aspect, Expectation, Failure, KeyOutcome, Part, Test
+from mlsub.rules.aspects.base import Aspect, EntryTest, Expectation, Failure, KeyOutcome, Part, Test
 from mlsub.rules.constraints import Constraint
 from mlsub.rules.formula import Values
 from mlsub.rules.model import Entry, KeyRule
@@ -29,8 +29,8 @@ def metadata_expected(rule: KeyRule, words: str, lead: str = "") -> Expectation:
 class _Check(msgspec.Struct, frozen=True):
     """One test of a record's value or metadata.
 
-    ``found`` is what it looks at, ``words_in`` what is expected with the values of one log. ``entry`` is the name of an
-    entry of the metadata where the test is only whether it is there.
+    ``found`` is what it looks at, ``words_in`` what is expected with the values of one log. ``names`` are entries of
+    the metadata where the test is only whether one of them is there.
     """
 
     expected: Expectation
@@ -38,7 +38,7 @@ class _Check(msgspec.Struct, frozen=True):
     found: Callable[[Event], Any]
     words_in: Callable[[Values], str] | None = None
     needs: tuple[str, ...] = ()
-    entry: str | None = None
+    names: tuple[str, ...] = ()
 
     def fail(self, event: Event, out: KeyOutcome) -> Failure:
         """Note that a record fails."""
@@ -139,9 +139,9 @@ class Metadata(Aspect):
             if not entry.optional:
                 where = f" where it has {entry.when}" if entry.when else ""
                 words = f"metadata with {' or '.join(entry.names)}{where}{suffix}"
-                only = entry.names[0] if len(entry.names) == 1 and not entry.when else None
                 expected, holds = metadata_expected(self.rule, words), _presence(entry)
-                yield _Check(expected, holds, lambda event: event.metadata, entry=only)
+                names = () if entry.when else entry.names
+                yield _Check(expected, holds, lambda event: event.metadata, names=names)
             for constraint in entry.constraints:
                 yield self._check(entry.names[0], constraint, suffix)
 
@@ -171,8 +171,8 @@ class Metadata(Aspect):
 def _all_hold(checks: tuple[_Check, ...]) -> Test | None:
     """A test of all that is asked of the metadata of a record."""
     holding = [(check.holds, check) for check in checks]
-    if len(checks) == 1 and checks[0].entry is not None:
-        return _has(checks[0].entry, checks[0])
+    if len(checks) == 1 and len(checks[0].names) in (1, 2):
+        return EntryTest(checks[0].names[0], checks[0].names[-1], checks[0].fail)
 
     def test(event: Event, out: KeyOutcome) -> None:
         metadata, stated = event.metadata, out.log.stated
@@ -187,27 +187,10 @@ def _all_hold(checks: tuple[_Check, ...]) -> Test | None:
     return test if checks else None
 
 
-def _has(name: str, check: _Check) -> Test:
-    """A test that metadata has an entry, as most rules ask of keys with many records."""
-
-    def test(event: Event, out: KeyOutcome) -> None:
-        try:
-            if name in event.metadata:
-                return
-        except TypeError:
-            pass
-        check.fail(event, out)
-
-    return test
-
-
 def _presence(entry: Entry) -> Callable[[Any, Values], bool]:
     """Whether one of the names is there; metadata of a type without entries raises, and so always fails."""
     (name, *others), when = entry.names, entry.when
     if when is not None:
         there = _presence(msgspec.structs.replace(entry, when=None))
         return lambda metadata, values: when not in metadata or there(metadata, values)
-    if len(others) == 1:
-        [other] = others
-        return lambda metadata, _: name in metadata or other in metadata
     return lambda metadata, _: name in metadata or any(other in metadata for other in others)

@@ -1,0 +1,147 @@
+"""The rules of one log: what takes its records, what they cost, and what comes of keys that must appear once."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import pytest
+
+import mlsub.rules.aspects.base
+import mlsub.rules.aspects.count
+from mlsub.divisions import CLOSED
+from mlsub.judge.rules import LogRules
+from mlsub.log.event import Event
+from mlsub.rounds import get_round
+from mlsub.rules.compiled import plan_for
+from tests.differential.generate import Combination
+from tests.differential.log import generated
+
+ROUND = "4.0"
+RESNET = Combination(ROUND, "resnet", "closed", "sgd")
+_NOTHING: frozenset[str] = frozenset()
+
+
+def rules() -> LogRules:
+    return LogRules(get_round("training", ROUND), CLOSED, "resnet")
+
+
+def events() -> list[Event]:
+    """The records of a compliant log."""
+    records = [(number, line.record) for number, line in enumerate(generated(RESNET), 1) if line.record]
+    return [
+        Event(line=number, **{name: record[name] for name in ("time_ms", "key", "value", "metadata")})
+        for number, record in records
+    ]
+
+
+def found(of: LogRules) -> list[tuple[str, str | None, int | None]]:
+    return [(one.rule, one.actual, one.line) for one in of.findings("log", _NOTHING, cut_off=False)]
+
+
+def calls_of(work: Callable[[], None]) -> int:
+    """How many functions of ours a piece of work calls."""
+    counted = 0
+
+    def count(frame: FrameType, event: str, _: Any) -> None:
+        nonlocal counted
+        counted += event == "call" and frame.f_globals["__name__"].startswith("mlsub.")
+
+    sys.setprofile(count)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return counted
+
+
+def test_nobody_asks_for_a_key_without_a_rule() -> None:
+    assert rules().handler("my_own_key") is None
+    assert rules().handler(None) is None
+
+
+def test_a_further_record_of_a_key_with_one_demand_costs_one_call() -> None:
+    of, start = rules(), Event(line=1, time_ms=1.0, key="eval_start", value=None, metadata={"epoch_num": 1})
+    handle = of.handler("eval_start")
+    assert handle is not None
+
+    def more() -> None:
+        for _ in range(100):
+            handle(start)
+
+    handle(start)
+    assert calls_of(more) == 100
+
+
+def test_a_log_without_a_defect_makes_no_text_of_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(value: object) -> str:
+        raise AssertionError(value)
+
+    log = events()
+    of = rules()
+    monkeypatch.setattr(mlsub.rules.aspects.base, "show", refuse)
+    monkeypatch.setattr(mlsub.rules.aspects.count, "show", refuse)
+    of.add(log)
+    assert found(of) == []
+
+
+def test_a_handler_that_is_asked_for_again_goes_on_counting() -> None:
+    log = events()
+    at_once, by_key = rules(), rules()
+    log.append(Event(line=900, time_ms=1.0, key="seed", value=1, metadata={}))
+    log.append(Event(line=901, time_ms=1.0, key="eval_start", value=None, metadata={}))
+    at_once.add(log)
+    for event in log:
+        handle = by_key.handler(event.key)
+        if handle is not None:
+            handle(event)
+            list(by_key.certain("log", _NOTHING))
+    assert found(by_key) == found(at_once)
+    assert [rule for rule, *_ in found(at_once)] == ["key.eval_start.metadata"]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([64], []),
+        ([64, 64.0], [("key.global_batch_size.repeated", "2 times (lines 900, 901)", 901)]),
+        ([1, True, 1.0], [("key.global_batch_size.repeated", "3 times (lines 900, 901, 902)", 901)]),
+        ([64, 32], [("key.global_batch_size.count", "2 times: 64, 32 (lines 900, 901)", 901)]),
+        ([0], [("key.global_batch_size.value", "0", 900)]),
+        (["x"], [("key.global_batch_size.value", '"x"', 900)]),
+        (
+            [0, 64],
+            [
+                ("key.global_batch_size.count", "2 times: 0, 64 (lines 900, 901)", 901),
+                ("key.global_batch_size.value", "0", 900),
+            ],
+        ),
+        (
+            [64, None, 0],
+            [
+                ("key.global_batch_size.count", "3 times: 64, null, 0 (lines 900, 901, 902)", 901),
+                ("key.global_batch_size.value", "null, and 1 more", 901),
+            ],
+        ),
+        ([], [("key.global_batch_size.count", "0 times", None)]),
+    ],
+    ids=str,
+)
+def test_the_records_of_a_key_that_must_appear_once(values: list[Any], expected: list[Any]) -> None:
+    of = rules()
+    of.add(event for event in events() if event.key != "global_batch_size")
+    of.add(
+        Event(line=line, time_ms=1.0, key="global_batch_size", value=value, metadata={})
+        for line, value in enumerate(values, 900)
+    )
+    here = [one for one in found(of) if one[0].startswith("key.global_batch_size.")]
+    assert here == expected
+    assert of.in_trouble("global_batch_size") is (len(values) > 1 or values in ([0], ["x"]))
+
+
+def test_plans_of_a_round_share_the_rules_of_all_benchmarks() -> None:
+    resnet, bert = (plan_for("training", ROUND, "closed", name) for name in ("resnet", "bert"))
+    shared = [one for one, other in zip(resnet.keys, bert.keys, strict=False) if one is other]
+    assert len(shared) > 10
