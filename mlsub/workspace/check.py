@@ -58,6 +58,19 @@ def check_with_logs(paths: Sequence[str | os.PathLike[str]], settings: Settings)
     return list(found)
 
 
+def check_apart(places: Sequence[Found], settings: Settings) -> Iterator[tuple[int, Checked]]:
+    """A report on each place by itself, with what was read of its logs: its index and it, as soon as it is ready."""
+    waiting = {at: _Round([found], settings, keep=True) for at, found in enumerate(places)}
+    owners = {slot: at for at, one in waiting.items() for slot in one.slots}
+    for at in [at for at, one in waiting.items() if one.ready]:
+        yield at, waiting.pop(at).checked()
+    for slot, judged in run(sorted(owners, key=lambda slot: -slot.weight), settings):
+        at = owners.pop(slot)
+        waiting[at].take(slot, judged)
+        if waiting[at].ready:
+            yield at, waiting.pop(at).checked()
+
+
 def _check(paths: Sequence[str | os.PathLike[str]], settings: Settings, *, keep: bool) -> tuple[int, Iterator[Checked]]:
     places, problems = find(paths, settings)
     by_round: dict[tuple[str, str], list[Found]] = {}
