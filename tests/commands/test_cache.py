@@ -44,12 +44,20 @@ CALLS = {
     "status": "status v1.0/ACME",
     "watch": "watch v1.0/ACME/results/rack1/resnet --format jsonl --until stop",
     "fix": "fix v1.0/ACME",
+    "pack": "pack manifest.yaml -o new/ACME",
+    "status of a manifest": "status manifest.yaml",
+    "db build": "db build v1.0 -o new.duckdb --force --format json",
     "seal": "seal v1.0/ACME --dry-run --no-encryption",
 }
 CLAIMS = """claims_version: 1
 source: {title: t, publisher: ACME}
 results: {a: {round: v1.0, submitter: ACME, system: rack1, benchmark: resnet}}
 claims: [{id: one, expr: minutes(a), stated: {value: 12, unit: minutes}}]
+"""
+MANIFEST = """organisation: ACME
+round: "1.0"
+systems: {rack1: v1.0/ACME/systems/rack1.json}
+entries: [{system: rack1, benchmark: resnet, runs: v1.0/ACME/results/rack1/resnet}]
 """
 
 
@@ -58,6 +66,7 @@ def make_place(folder: Path) -> Tree:
     tree = make_tree(folder)
     shutil.copytree(tree.folder, tree.folder.with_name("Other"))
     (folder / "claims.yaml").write_text(CLAIMS)
+    (folder / "manifest.yaml").write_text(MANIFEST)
     return tree
 
 
