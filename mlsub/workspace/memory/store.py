@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 import stat
 import time
 from collections.abc import Iterator
@@ -17,8 +16,6 @@ from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
-
-from mlsub.io.output import put_in_place
 
 #: What every record begins with; the number counts versions of the layout.
 _MAGIC = b"mlsub-1\n"
@@ -90,7 +87,7 @@ class Store:
         if not self.writable or len(payload) > MAX_RECORD - _HEAD:
             return
         folder = self.folder / kind
-        part = folder / f".mlsub-{secrets.token_hex(8)}.part"
+        part = folder / f".mlsub-{os.urandom(8).hex()}.part"
         try:
             if not self._ready(folder):
                 self.writable = False
@@ -99,7 +96,7 @@ class Store:
                 # Not brought to the disk: what a crash of the machine leaves is found out by its sum.
                 with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:  # noqa: PTH123
                     stream.write(b"".join((_MAGIC, state, _sum(name, state, payload), payload)))
-                put_in_place(part, folder / name, force=True)
+                part.replace(folder / name)
             except OSError:
                 part.unlink(missing_ok=True)
                 raise
