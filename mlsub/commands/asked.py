@@ -295,6 +295,10 @@ def _closed(memory: Memory, ctx: click.Context) -> None:
         more = f" and {len(memory.deceived) - 1} more" if len(memory.deceived) > 1 else ""
         words = f"warning: {file}{more} changed, but not its size, inode or times. Run again with --no-cache."
         click.echo(plain(f"mlsub {ctx.command.name}: {words}"), err=True)
+    if memory.used and ctx.params.get("detail") == "full":
+        asked = {kind: memory.hits[kind] + memory.misses[kind] for kind in ("packages", "logs")}
+        reused = ", ".join(f"{memory.hits[kind]} of {all_} {kind}" for kind, all_ in asked.items() if all_)
+        click.echo(f"mlsub {ctx.command.name}: cache: reused {reused}", err=True)
 
 
 def overlay_of(rules: str | None) -> str | None:

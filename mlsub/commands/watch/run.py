@@ -16,7 +16,8 @@ from mlsub.findings import Finding, Kind, Severity
 from mlsub.judge.log import LogTask
 from mlsub.log.report import LogReport
 from mlsub.rounds import Round
-from mlsub.workspace.logs import crashed, judge_safely
+from mlsub.workspace.logs import crashed, judge_all
+from mlsub.workspace.memory import Memory
 
 #: A file last written so many seconds ago, by its own time, will hardly grow.
 OLD_S = 60.0
@@ -60,10 +61,11 @@ class WatchedRun:
     """Follows one log; :meth:`look` gives what is new, :meth:`end` the verdict, which is in ``ended`` then.
 
     The bytes of a pipe are judged as they come; a file is judged anew at its end, so that the verdict is that of
-    ``mlsub check`` on the bytes that are then in it.
+    ``mlsub check`` on the bytes that are then in it, unless it is remembered of these.
     """
 
-    def __init__(self, source: Source, task: LogTask, round_: Round) -> None:
+    def __init__(self, source: Source, task: LogTask, round_: Round, memory: Memory | None = None) -> None:
+        self._memory = memory
         self.source = source
         self.task = task
         self.round = round_
@@ -201,7 +203,7 @@ class WatchedRun:
 
     def _judged(self) -> LogReport:
         if isinstance(self.source, FileSource):
-            return judge_safely(self.task)
+            return judge_all([self.task], self._memory)[0]
         problem = self._sofar.broken
         if problem is None:
             try:

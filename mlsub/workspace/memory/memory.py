@@ -106,11 +106,15 @@ class Memory:
         self.deceived += seen.deceived
         self._kept = self._kept or kept
 
+    @property
+    def used(self) -> bool:
+        """Whether anything was recalled or kept."""
+        return self._kept or bool(self.hits.total())
+
     def close(self) -> None:
         """What was kept stays; what was longest of no use goes where it is too much."""
         if self._kept:
             self.store.shrink(self.limit)
-            self._kept = False
 
 
 class _Record(msgspec.Struct, frozen=True, array_like=True):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
+import struct
 import time
 from collections.abc import Iterable
 from hashlib import blake2b
@@ -18,9 +19,12 @@ from typing import NamedTuple
 SETTLED_NS = 2_000_000_000
 #: A tree with more names is not remembered; the largest published package has 2,300.
 MAX_NAMES = 200_000
-#: Bytes of a state.
-SIZE = 16
+#: Bytes of the state of a tree.
+_SIZE = 16
 _LOTS = 1 << 32
+#: Times before 1970 and after 2262 fit as well.
+_WORD = (1 << 64) - 1
+_pack = struct.Struct("=IQQQQQI").pack
 
 
 class State(NamedTuple):
@@ -47,8 +51,7 @@ def file_state(path: str | os.PathLike[str]) -> State | None:
         return None
     if not stat.S_ISREG(found.st_mode):
         return None
-    digest = blake2b(repr(_facts(found)).encode(), digest_size=SIZE).digest()
-    return State(digest, _changed(found), os.fspath(path))
+    return State(_facts(found), _changed(found), os.fspath(path))
 
 
 def together(states: Iterable[State | None]) -> State | None:
@@ -60,7 +63,7 @@ def together(states: Iterable[State | None]) -> State | None:
         found.append(state)
     if not found:
         return None
-    digest = blake2b(b"".join(state.digest for state in found), digest_size=SIZE).digest()
+    digest = blake2b(b"".join(state.digest for state in found), digest_size=_SIZE).digest()
     return State(digest, max(state.changed_ns for state in found), found[digest[0] % len(found)].file)
 
 
@@ -69,11 +72,12 @@ def tree_state(folder: str | os.PathLike[str]) -> State | None:
 
     Links count with where they lead and with what is there: a file, all of a folder, or nothing.
     """
-    digest = blake2b(digest_size=SIZE)
+    digest = blake2b(digest_size=_SIZE)
     changed = names = 0
     chosen: tuple[int, str] | None = None
     waiting, seen = [os.fspath(folder)], set()
     try:
+        digest.update(_facts(os.lstat(folder)))
         while waiting:
             place = waiting.pop()
             own = os.stat(place)  # noqa: PTH116
@@ -81,7 +85,7 @@ def tree_state(folder: str | os.PathLike[str]) -> State | None:
                 continue
             seen.add((own.st_dev, own.st_ino))
             found = _names(place)
-            digest.update(repr((_facts(own), found.rows)).encode())
+            digest.update(b"".join((_facts(own), len(found.rows).to_bytes(8, "big"), *found.rows)))
             waiting += found.folders
             changed = max(changed, _changed(own), found.changed_ns)
             names += len(found.rows)
@@ -99,14 +103,14 @@ class _Names(NamedTuple):
     The file is the first by a number made of its inode, which is as good as drawn by lot.
     """
 
-    rows: list[tuple[object, ...]]
+    rows: list[bytes]
     folders: list[str]
     changed_ns: int
     chosen: tuple[int, str] | None
 
 
 def _names(place: str) -> _Names:
-    rows: list[tuple[object, ...]] = []
+    rows: list[bytes] = []
     folders: list[str] = []
     latest, least, chosen = 0, _LOTS, None
     with os.scandir(place) as entries:
@@ -114,15 +118,15 @@ def _names(place: str) -> _Names:
             found = entry.stat(follow_symlinks=False)
             latest = max(latest, found.st_mtime_ns, found.st_ctime_ns)
             mode = found.st_mode
+            row = entry.name.encode("utf-8", "surrogateescape") + b"\0" + _facts(found)
             if stat.S_ISLNK(mode):
                 target = _followed(entry.path)
-                rows.append((entry.name, _facts(found), os.readlink(entry.path), _facts(target) if target else None))  # noqa: PTH115
-                if target is None:
-                    continue
-                latest = max(latest, _changed(target))
-                mode = target.st_mode
-            else:
-                rows.append((entry.name, _facts(found)))
+                row += os.fsencode(os.readlink(entry.path)) + b"\0"  # noqa: PTH115
+                mode = 0
+                if target is not None:
+                    row += _facts(target)
+                    latest, mode = max(latest, _changed(target)), target.st_mode
+            rows.append(row)
             if stat.S_ISDIR(mode):
                 folders.append(entry.path)
             elif stat.S_ISREG(mode) and (lot := found.st_ino * 2654435761 % _LOTS) < least:
@@ -140,14 +144,14 @@ def _followed(path: str) -> os.stat_result | None:
         return None
 
 
-def _facts(found: os.stat_result) -> tuple[int, ...]:
-    return (
+def _facts(found: os.stat_result) -> bytes:
+    return _pack(
         found.st_mode,
         found.st_dev,
         found.st_ino,
         found.st_size,
-        found.st_mtime_ns,
-        found.st_ctime_ns,
+        found.st_mtime_ns & _WORD,
+        found.st_ctime_ns & _WORD,
         found.st_uid,
     )
 

@@ -17,8 +17,6 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
-from mlsub.io.output import put_in_place
-
 #: What every record begins with; the number counts versions of the layout.
 _MAGIC = b"mlsub-1\n"
 _STATE, _SUM = 16, 16
@@ -98,7 +96,7 @@ class Store:
                 # Not brought to the disk: what a crash of the machine leaves is found out by its sum.
                 with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:  # noqa: PTH123
                     stream.write(b"".join((_MAGIC, state, _sum(name, state, payload), payload)))
-                put_in_place(part, folder / name, force=True)
+                part.replace(folder / name)
             except OSError:
                 part.unlink(missing_ok=True)
                 raise

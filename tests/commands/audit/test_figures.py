@@ -242,7 +242,7 @@ def test_nothing_else_in_the_corpus_was_edited() -> None:
     seen = 0
     for one in round_folders([str(shared.CORPUS)]):
         if one.usage == "training":
-            facts = gather(list(_results(one)), [one], 1)
+            facts = gather(list(_results(one)), [one], Settings(jobs=1))
             seen += len(facts)
             edits = {name: of.shown.edit_factor for name, of in facts.items()}
             found.update({name: fixed(edit) for name, edit in edits.items() if edit})

@@ -18,7 +18,7 @@ from mlsub.log.report import LogReport
 from mlsub.log.trace import Traced, TraceFold
 from mlsub.workspace import Settings
 from mlsub.workspace.logs import in_order, judge_safely, read_logs
-from mlsub.workspace.memory import Memory, logs
+from mlsub.workspace.memory import Memory, file_state, logs
 from mlsub.workspace.memory.logs import REPORTS, Shelves, placed
 from tests.make_tree import Tree, make_tree
 
@@ -273,7 +273,7 @@ def test_content_that_its_state_does_not_show_is_found_out(
 ) -> None:
     monkeypatch.setattr("mlsub.workspace.memory.witness.ONE_IN", 1)
     tasks = tasks_of(tree)
-    states = {task.file: logs.file_state(task.file) for task in tasks}
+    states = {task.file: file_state(task.file) for task in tasks}
     monkeypatch.setattr(logs, "file_state", lambda file: states[file])
     read(memory, tasks)
     assert read(memory, tasks)[1] == []

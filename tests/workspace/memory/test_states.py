@@ -135,3 +135,13 @@ def test_what_changed_just_now_is_not_settled(tree: Path) -> None:
         assert not state.settled
         assert state._replace(changed_ns=state.changed_ns - states.SETTLED_NS).settled
         assert not state._replace(changed_ns=state.changed_ns + 10**18).settled
+
+
+@pytest.mark.parametrize("year", [-400, -1, 0, 300, 470])
+def test_odd_times_are_times(tree: Path, year: int) -> None:
+    file = tree / "results" / "b.txt"
+    os.utime(file, (0, year * 31_556_952))
+    state = file_state(file)
+    assert state is not None
+    assert not state.settled
+    assert tree_state(tree) is not None
