@@ -47,6 +47,7 @@ _STAGES = {
     "Help": {
         "schema": "Print the JSON Schema of an answer or a document.",
         "explain": "Explain a rule: reason, source, example and fix.",
+        "cache": "Show or clear the kept results of logs.",
         "completion": "Print the script that completes commands in a shell.",
     },
 }

@@ -42,6 +42,11 @@ class Target(NamedTuple):
         return (*self.also, self)
 
     @property
+    def only_text(self) -> bool:
+        """Whether it is text on standard output, which can be written in pieces, and nothing else."""
+        return self.format == "text" and self.file is None and not self.also
+
+    @property
     def for_ci(self) -> bool:
         """Whether any of it is in a format of CI."""
         return any(one.format in CI_FORMATS for one in self.each)

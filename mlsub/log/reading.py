@@ -68,7 +68,7 @@ class Stop(msgspec.Struct, frozen=True):
 
     kind: Literal["point", "failed", "none", "unordered", "unusable"]
     line: int
-    value: float = 0.0
+    value: int | float = 0.0
     listed: bool = False
 
 

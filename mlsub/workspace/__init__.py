@@ -9,9 +9,10 @@ from mlsub.workspace.check import (
     check_with_logs,
     not_checked,
 )
-from mlsub.workspace.places import Found, Problem, Settings, find, in_one_line, known_round, organisations
+from mlsub.workspace.places import AS_FOUND, Found, Problem, Settings, find, in_one_line, known_round, organisations
 
 __all__ = [
+    "AS_FOUND",
     "Checked",
     "Found",
     "Problem",

@@ -15,6 +15,9 @@ from mlsub.commands.watch.notify import VARIABLES
 from mlsub.config.find import find_settings
 from mlsub.config.model import formats, names
 from mlsub.present import CI_FORMATS, FORMATS
+from mlsub.workspace import Settings
+from mlsub.workspace.executors.base import Executor
+from mlsub.workspace.executors.local import LocalExecutor
 from tests.commands.runner import Outcome, answer_schema, check, run
 from tests.commands.tree import leaves
 from tests.make_tree import Tree, make_tree, spoil
@@ -49,11 +52,15 @@ PRECEDENCE = {
     "ignore": Source(None, ('["seed"]', ["seed"]), ("run.", ["run."]), (("--ignore", "key"), ["key"])),
     "strict": Source(False, ("true", True), ("false", False), (("--strict",), True)),
     "jobs": Source(None, ("3", 3), ("4", 4), (("--jobs", "5"), 5)),
+    "executor": Source(None, ('"local:3"', "local:3"), ("local:4", "local:4"), (("--executor", "local:5"), "local:5")),
     "rcp": Source(None, ('"a.json"', "a.json"), ("b.json", "b.json"), (("--rcp", "c.json"), "c.json")),
     "rcp-points": Source(
         "final", ('"deadline"', "deadline"), ("final", "final"), (("--rcp-points", "deadline"), "deadline")
     ),
     "rcp-bert-train-samples": Source(False, ("true", True), ("0", False), (("--no-rcp-bert-train-samples",), False)),
+    "cache": Source(True, ("false", False), ("true", True), (("--no-cache",), False)),
+    "cache-dir": Source(None, ('"a"', "a"), ("b", "b"), (("--cache-dir", "c"), "c")),
+    "cache-size": Source(None, ("3", 3), ("4", 4), (("--cache-size", "5"), 5)),
     "baseline": Source(None, ('"a"', "a"), ("b", "b"), (("--baseline", "c"), "c")),
 }
 #: Options of the same name as a setting that ask for something else.
@@ -263,6 +270,51 @@ def test_reference_points_and_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
     outcome = check(tree.folder)
     assert outcome.rules() == {"check.broken-reference"}
     assert "own.json" in json.dumps(outcome.document)
+
+
+@pytest.mark.parametrize(
+    ("file", "environment", "words", "expected"),
+    [
+        ("jobs = 3\nexecutor = 'local:3'\n", {}, (), (3, "local:3")),
+        ("jobs = 3\n", {"MLSUB_EXECUTOR": "local:4"}, (), (None, "local:4")),
+        ("jobs = 3\n", {"MLSUB_EXECUTOR": "local:4"}, ("--jobs", "5"), (5, None)),
+        ("executor = 'local:3'\n", {"MLSUB_JOBS": "4"}, (), (4, None)),
+        ("executor = 'local:3'\n", {}, ("--jobs", "5"), (5, None)),
+        ("jobs = 3\n", {}, ("--executor", "local:5"), (None, "local:5")),
+    ],
+)
+def test_the_closer_one_of_jobs_and_executor_counts(
+    file: str,
+    environment: dict[str, str],
+    words: tuple[str, ...],
+    expected: tuple[int | None, str | None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from mlsub.workspace import schedule
+
+    tree = make_tree(Path())
+    settings(file)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    asked: list[tuple[int | None, str | None]] = []
+
+    def noted(settings: Settings, weight: int) -> Executor:
+        asked.append((settings.jobs, settings.executor))
+        return LocalExecutor(1)
+
+    monkeypatch.setattr(schedule, "executor_for", noted)
+    assert check(tree.folder, *words).status == 0
+    assert asked == [expected]
+
+
+def test_jobs_and_executor_must_not_contradict() -> None:
+    tree = make_tree(Path())
+    assert check(tree.folder, "--jobs", "2", "--executor", "local:2").status == 0
+    for command in ("check", "score", "inspect"):
+        outcome = run(command, tree.folder, "--jobs", "2", "--executor", "local:3")
+        assert (outcome.status, outcome.stdout) == (2, "")
+        assert outcome.stderr.endswith("--jobs 2 contradicts --executor local:3. Leave one out.\n")
+    assert "There is no executor cloud:3" in run("check", tree.folder, "--executor", "cloud:3").stderr
 
 
 # Which file it is.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -61,13 +62,19 @@ def command(
     from mlsub.present.results import of_reports
     from mlsub.submission.report import choose
 
+    own = current()
+    if target.only_text and detail != "quiet" and baseline is None and not write_baseline and not own.weighs:
+        from mlsub.commands.check.stream import write_each
+
+        check_settings()
+        check_rule_names((*choice.select, *choice.ignore))
+        sys.exit(write_each(asked, target, View.of(choice, detail, strict=strict), own.summary))
     with target.or_refused():
         check_baseline(baseline, write=write_baseline)
         reports = _unknown_rules((*choice.select, *choice.ignore), for_machines=target.for_machines)
         if not reports:
             reports = with_baseline(asked.check(), baseline, asked.paths, write=write_baseline)
     chosen = tuple(choose(report, choice) for report in reports)
-    own = current()
 
     def document(*, page: bool) -> Document:
         view = View.of(choice, detail, strict=strict, page=page)

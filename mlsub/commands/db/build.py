@@ -240,7 +240,7 @@ def _planned(ask: Ask, packages: Sequence[Package], records: Rows, options: Mapp
         key = (package.round_key, package.organisation)
         with _named(f"{package.folder} cannot be read"):
             part = package.path.relative_to(package.folder).as_posix()
-            print_ = fingerprint(package.folder, VERSION, *key, part, json.dumps(options))
+            print_ = fingerprint(package.folder, VERSION, *key, part, json.dumps(options), memory=ask.settings.memory)
         if known.prints.get(key) == print_.digest:
             kept.append(key)
         else:

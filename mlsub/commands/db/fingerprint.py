@@ -6,14 +6,17 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from mlsub.convergence.entry import USUAL, Options
+from mlsub.workspace.memory import Memory, tree_state
 
 _BLOCK = 1 << 20
+_UNREADABLE = "unreadable: "
 
 
 class FileMark(msgspec.Struct, frozen=True):
@@ -36,18 +39,39 @@ class Fingerprint(msgspec.Struct, frozen=True):
         return sum(mark.bytes for mark in self.files.values())
 
 
-def fingerprint(folder: Path, *also: str) -> Fingerprint:
+class _Files(msgspec.Struct, frozen=True):
+    """Files by path relative to a folder, in the form in which they are remembered."""
+
+    files: dict[str, FileMark]
+
+
+def fingerprint(folder: Path, *also: str, memory: Memory | None = None) -> Fingerprint:
     """The fingerprint of a folder; links are followed, a circle of them once.
 
     Args:
         folder: an organisation's folder.
         also: what else the rows depend on: version, round, name.
+        memory: knows what files held whose state is still the same, so that they need not be read.
     """
-    files = dict(sorted(_marks(folder)))
+    files = _files(folder, memory)
     digest = hashlib.sha256()
     for part in (*also, *(f"{path}\0{mark.mode} {mark.sha256}" for path, mark in files.items())):
         digest.update(part.encode("utf-8", "surrogateescape") + b"\n")
     return Fingerprint(digest.hexdigest(), files)
+
+
+def _files(folder: Path, memory: Memory | None) -> dict[str, FileMark]:
+    """The files of a folder, sorted."""
+    if memory is None:
+        return dict(sorted(_marks(folder)))
+    drawer = memory.drawer("fingerprints", (str(folder.absolute()),), partial(tree_state, folder))
+    found = drawer.recall(_Files)
+    if found is None:
+        found = _Files(dict(sorted(_marks(folder))))
+        # What cannot be read now may be another time, and nothing about it changes then.
+        if not any(mark.sha256.startswith(_UNREADABLE) for mark in found.files.values()):
+            drawer.keep(found)
+    return found.files
 
 
 def options_of(options: Options) -> dict[str, Any]:
@@ -94,5 +118,5 @@ def _mark(path: Path) -> FileMark:
                 digest.update(block)
                 size += len(block)
     except (OSError, ValueError) as error:
-        return FileMark(f"unreadable: {getattr(error, 'strerror', None) or 'odd name'}", 0, mode)
+        return FileMark(f"{_UNREADABLE}{getattr(error, 'strerror', None) or 'odd name'}", 0, mode)
     return FileMark(digest.hexdigest(), size, mode)

@@ -53,7 +53,6 @@ def _merge(asked: Asked, output: Path, *, write: bool, force: bool, even_rejecte
     from mlsub.commands.merge.sources import check_place, read_sources, round_of
     from mlsub.commands.merge.write import write_merge
     from mlsub.io.written import check_free
-    from mlsub.workspace import Settings
 
     sources = read_sources(asked.paths)
     rules = round_of(sources, asked.round, asked.usage)
@@ -63,6 +62,6 @@ def _merge(asked: Asked, output: Path, *, write: bool, force: bool, even_rejecte
     if plan.findings or not write:
         return plan
     with progress_bar() as progress:
-        settings = Settings(rules.name, rules.usage, asked.jobs, progress)
+        settings = msgspec.structs.replace(asked.settings(progress), round=rules.name, usage=rules.usage)
         report, written = write_merge(pieces, output.absolute(), settings, rejected_too=even_rejected)
     return msgspec.structs.replace(plan, report=report, written=written)

@@ -138,7 +138,7 @@ def _audit(files: Sequence[ClaimsFile], asked: Asked, checked: Sequence[Checked]
     usual = asked.rules is None and asked.rcp is None and asked.points == "final"
     known = checked if usual else ()
     with progress_bar() as progress:
-        read = [read_world(file, asked.paths, jobs=asked.jobs, progress=progress, checked=known) for file in files]
+        read = [read_world(file, asked.paths, settings=asked.settings(progress), checked=known) for file in files]
     return list(map(audit_of, read))
 
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.db.fingerprint import fingerprint
+from mlsub.workspace.memory import Memory, states, witness
 
 _NAMES = st.sampled_from(["a", "b", "c/d", "c/e", "f/g/h"])
 _TREES = st.dictionaries(_NAMES, st.binary(max_size=4), max_size=5)
@@ -66,3 +67,37 @@ def test_the_target_of_a_link_counts(tmp_path: Path) -> None:
     before = fingerprint(tmp_path / "tree").digest
     outside.write_text("two")
     assert fingerprint(tmp_path / "tree").digest != before
+
+
+@pytest.fixture
+def remembering(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
+    """A memory, for which files need not be old, and which asks no file whether its state tells the truth."""
+    monkeypatch.setattr(states, "SETTLED_NS", -(10**18))
+    monkeypatch.setattr(witness, "ONE_IN", 1 << 60)
+    return Memory(tmp_path / "cache")
+
+
+def test_what_has_not_changed_is_not_read_again(
+    tmp_path: Path, remembering: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = lay(tmp_path / "tree", {"a": b"1", "c/d": b"2"})
+    first = fingerprint(folder, "x", memory=remembering)
+    assert first == fingerprint(folder, "x")
+    opened: list[str] = []
+    read = Path.open
+    monkeypatch.setattr(
+        Path, "open", lambda self, *how, **more: (opened.append(self.name), read(self, *how, **more))[1]
+    )
+    assert fingerprint(folder, "x", memory=remembering) == first
+    assert not {"a", "d"} & set(opened)
+    (folder / "c" / "d").write_bytes(b"3")
+    changed = fingerprint(folder, "x", memory=remembering)
+    assert {"a", "d"} <= set(opened)
+    assert changed == fingerprint(folder, "x") != first
+
+
+def test_what_cannot_be_read_is_looked_at_again(tmp_path: Path, remembering: Memory) -> None:
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "link").symlink_to("nowhere")
+    fingerprint(tmp_path / "tree", memory=remembering)
+    assert list(remembering.store.kept()) == []
