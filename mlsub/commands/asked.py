@@ -16,7 +16,7 @@ from mlsub.io.errors import MlsubError
 
 if TYPE_CHECKING:
     from mlsub.convergence.deadline import Which
-    from mlsub.io.yamlfile import FileProblemsError
+    from mlsub.io.problems import FileProblemsError
     from mlsub.judge.log import NewFold
     from mlsub.present.terminal import Progress, ProgressBar
     from mlsub.submission.report import Report
@@ -121,7 +121,7 @@ class Asked(NamedTuple):
             How many reports there are, and these, each as soon as it is ready and those before it are. A file of rules
             or points that cannot be used is a report.
         """
-        from mlsub.io.yamlfile import FileProblemsError
+        from mlsub.io.problems import FileProblemsError
         from mlsub.present.terminal import progress_bar
         from mlsub.workspace import check_each
 

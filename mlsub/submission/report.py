@@ -249,10 +249,10 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
             return "ignore"
         if self.only is not None and finding.kind is not self.only:
             return "only"
-        return "severity" if _RANK.index(finding.severity) > _RANK.index(self.severity) else None
+        return "severity" if _RANK[finding.severity] > _RANK[self.severity] else None
 
 
-_RANK = list(Severity)
+_RANK = {severity: rank for rank, severity in enumerate(Severity)}
 
 
 def choose(report: Report, choice: Choice) -> Report:

@@ -22,13 +22,15 @@ MAKE_CALLS = {
     "test-long": "MLSUB_TESTS=long",
     "lint": "mypy",
     "bench": "bench/run.py",
+    "bench-history": "bench/history.py",
+    "bench-page": "bench/run.py --page",
     "parity": "bench/parity.py",
     "docs": "mkdocs build --strict",
 }
 #: Pages whose commands follow one from another: run in order, in a place of their own.
 IN_ORDER = {"docs/package.md"}
 #: Pages with a test of their own.
-APART = {"docs/db.md", "docs/first-check.md", "docs/records.md", "docs/seal.md"}
+APART = {"docs/cluster.md", "docs/db.md", "docs/first-check.md", "docs/records.md", "docs/seal.md"}
 #: What says that a command needs published results.
 PUBLISHED = ("training_results_", "graphcore-v", "--results .")
 

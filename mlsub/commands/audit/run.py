@@ -14,7 +14,7 @@ from mlsub.commands.audit.model import Claim, ClaimsFile
 from mlsub.commands.audit.places import round_folders
 from mlsub.commands.audit.read import read_claims
 from mlsub.commands.audit.verdict import Audit, Judged
-from mlsub.io.yamlfile import FileProblemsError, Problem
+from mlsub.io.problems import FileProblemsError, Problem
 from mlsub.workspace import AS_FOUND, Checked, Settings
 
 

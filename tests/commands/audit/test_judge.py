@@ -11,7 +11,7 @@ import pytest
 from mlsub.commands.audit.run import audit
 from mlsub.commands.audit.verdict import Audit, Judged
 from mlsub.io.errors import MlsubError
-from mlsub.io.yamlfile import FileProblemsError
+from mlsub.io.problems import FileProblemsError
 from mlsub.workspace import Settings
 from tests.make_tree import Tree, make_tree, spoil
 

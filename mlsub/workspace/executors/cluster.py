@@ -1,0 +1,167 @@
+"""The workers of a Dask cluster: which of them may answer, and what they answer."""
+
+from __future__ import annotations
+
+import pickle
+import pydoc
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import msgspec
+
+from mlsub.io.errors import MlsubError
+from mlsub.io.show import plain
+from mlsub.io.version import VERSION
+from mlsub.workspace.executors import on_worker
+from mlsub.workspace.executors.batches import Work
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+#: Workers that an error names.
+_MOST_NAMED = 10
+#: How long fetching the results of a batch that is done may take, in seconds.
+FETCH_S = 10.0
+_NEEDED = (
+    "The scheduler and all workers need the mlsub, Python and msgspec of this machine, and the workers the same files "
+    "under the same paths. Nothing was checked."
+)
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What came of a batch.
+
+    Attributes:
+        results: of each task in a tuple, which is empty where the worker left the task.
+        problem: why there is none, or not one for each task.
+        again: whether another worker may do better.
+    """
+
+    results: tuple[tuple[Any, ...], ...] = ()
+    problem: str | None = None
+    again: bool = False
+
+
+class Cluster:
+    """The workers of one client.
+
+    Args:
+        client: connected to the scheduler.
+        work: what they are to do.
+    """
+
+    def __init__(self, client: Client, work: Work) -> None:
+        self._client = client
+        self._work = work
+        self._identity = on_worker.identity()
+        self._probes = work.probes()
+        #: Workers that may get work; None for all, as long as none that joined later differs.
+        self._usable: list[str] | None = None
+        self._demand: Future | None = None
+
+    def admit(self, wait_s: float) -> None:
+        """Wait for a worker, and look whether all of them may answer.
+
+        Raises:
+            MlsubError: there is none in time, or one may not.
+        """
+        self._wait(wait_s)
+        strange = {f"Worker {address}": found for address, found in self._differences().items() if found}
+        try:
+            found = self._client.run_on_scheduler(on_worker.differences, self._identity, [])
+        except Exception as error:
+            found = [_lacking(error, self._client.run_on_scheduler(pydoc.locate, "mlsub.__version__"))]
+        if found:
+            strange["The scheduler"] = found
+        if strange:
+            lines = [f"{who} {', '.join(found)}." for who, found in strange.items()]
+            more = [f"So it is with {len(lines) - _MOST_NAMED} more."] if len(lines) > _MOST_NAMED else []
+            raise MlsubError(*lines[:_MOST_NAMED], *more, _NEEDED)
+
+    def _wait(self, wait_s: float) -> None:
+        if self.threads():
+            return
+        # A cluster that grows with its work starts a worker for this, and keeps it while the result is wanted.
+        self._demand = self._client.submit(on_worker.code_digest, pure=False)
+        try:
+            self._client.wait_for_workers(1, timeout=wait_s)
+        except TimeoutError as error:
+            where = self._client.scheduler.address
+            raise MlsubError(f"No worker joined the scheduler at {where} within {wait_s:g} s.") from error
+
+    @property
+    def connected(self) -> bool:
+        """Whether the scheduler is there."""
+        return str(self._client.status) == "running"
+
+    def threads(self) -> int:
+        """The threads of all workers that may get work."""
+        try:
+            threads = self._client.nthreads() if self.connected else {}
+        except OSError:
+            return 0
+        return sum(count for address, count in threads.items() if self._usable is None or address in self._usable)
+
+    def submit(self, packed: bytes) -> Future:
+        """Begin a batch."""
+        return self._client.submit(
+            on_worker.run_batch, self._identity, packed, key=f"mlsub-{uuid4().hex}", workers=self._usable, pure=False
+        )
+
+    def answer(self, future: Future) -> Answer:
+        """What came of a batch that has ended."""
+        if future.status not in ("finished", "error"):
+            return Answer(problem="results were lost", again=True)
+        try:
+            address, found, packed = future.result(timeout=FETCH_S)
+        except TimeoutError:
+            # Its worker has gone with them, and no other one has come.
+            return Answer(problem="results were lost", again=True)
+        except Exception as error:
+            if type(error).__name__ == "KilledWorker":
+                return Answer(problem="workers died over them")
+            self._leave_out()
+            return Answer(problem=f"a worker failed ({_in_words(error)})", again=True)
+        if found:
+            note(f"Worker {address} {', '.join(found)}, and gets no work.")
+            self._leave_out()
+            return Answer(problem="workers differ from this machine", again=True)
+        results = tuple(pickle.loads(packed))  # noqa: S301  (from a worker, whom the caller trusts)
+        return Answer(results, None if all(results) else f"worker {address} does not see them as this machine does")
+
+    def _leave_out(self) -> None:
+        """Give work only to workers that do not differ, now that one does, or cannot even be asked."""
+        with suppress(OSError):
+            self._usable = [address for address, found in self._differences().items() if not found]
+
+    def _differences(self) -> dict[str, list[str]]:
+        """How each worker differs from this machine; those that have gone meanwhile are left out."""
+        client, about = self._client, (self._identity, self._probes)
+        answers = client.run(on_worker.differences, *about, on_error="return")
+        failed = [address for address, answer in answers.items() if isinstance(answer, Exception)]
+        versions = client.run(pydoc.locate, "mlsub.__version__", workers=failed, on_error="return") if failed else {}
+        return {
+            address: [_lacking(answer, versions.get(address))] if isinstance(answer, Exception) else answer
+            for address, answer in answers.items()
+            if not isinstance(answer, OSError)
+        }
+
+
+def note(text: str) -> None:
+    """A line on standard error, as far as that can be written."""
+    with suppress(OSError, ValueError, AttributeError):
+        sys.stderr.write(plain(f"mlsub: {text}") + "\n")
+        sys.stderr.flush()
+
+
+def _lacking(error: Exception, version: Any) -> str:
+    """What a process lacks that could not even be asked."""
+    if isinstance(version, str) and version != VERSION:
+        return f"has mlsub {version} instead of {VERSION}"
+    return "has no mlsub" if "No module named 'mlsub'" in str(error) else f"cannot be asked ({_in_words(error)})"
+
+
+def _in_words(error: BaseException) -> str:
+    return f"{type(error).__name__}: {str(error)[:100]}"
