@@ -25,8 +25,9 @@ from mlsub.present.document import Document, Span, Text, document
 from mlsub.present.envelope import Answer
 from mlsub.present.terminal import Progress
 from mlsub.rounds import get_round
-from mlsub.workspace import Checked
+from mlsub.workspace import AS_FOUND, Checked, Settings
 from mlsub.workspace.executors import executor_of
+from mlsub.workspace.executors.base import Executor
 
 #: By this file a folder is known as a site, which may be replaced.
 MARKER = ".mlsub-site"
@@ -116,7 +117,7 @@ def build_site(
     output: Path,
     wanted: Wanted,
     progress: Progress | None = None,
-    jobs: int | None = None,
+    settings: Settings = AS_FOUND,
 ) -> Built:
     """Write the site of some reports.
 
@@ -125,7 +126,7 @@ def build_site(
         output: the folder; see :func:`check_place`.
         wanted: what it is to show.
         progress: called with how many pages are written.
-        jobs: how many processes write pages; None for as many as pay.
+        settings: how many processes of this machine write pages, unless as many as pay.
 
     Raises:
         MlsubError: it cannot be written. Then what was there before is there.
@@ -150,7 +151,7 @@ def build_site(
             raise _unwritable(output, error.strerror or str(error)) from error
         tasks = list(_tasks(site, navigation, rounds, wanted.reference))
         done, count = len(pages), len(pages) + len(results)
-        for at, problem in executor_of(None, jobs if jobs or len(results) >= _PAYS_FROM else 1).run(_write, tasks):
+        for at, problem in _executor(settings, len(results)).run(_write, tasks):
             if problem is not None:
                 raise _unwritable(output, problem)
             done += len(tasks[at].results)
@@ -159,6 +160,13 @@ def build_site(
         replace_folder(site, final)
     runs = sum(result.entry.runs for result in results)
     return Built(index=str(output / "index.html"), rounds=len(rounds), results=len(results), runs=runs, pages=count)
+
+
+def _executor(settings: Settings, results: int) -> Executor:
+    """What writes pages: processes of this machine, wherever the logs are read."""
+    words = settings.executor if settings.executor and settings.executor.startswith("local:") else None
+    few = words is None and settings.jobs is None and results < _PAYS_FROM
+    return executor_of(words, 1 if few else settings.jobs)
 
 
 def _lay_out(site: Path) -> None:
