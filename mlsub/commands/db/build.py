@@ -14,7 +14,7 @@ import msgspec
 
 from mlsub.commands.db.batch import Batch, insert
 from mlsub.commands.db.discover import Discovered, Package, discover
-from mlsub.commands.db.fingerprint import Fingerprint, fingerprint, options_of
+from mlsub.commands.db.fingerprint import Fingerprint, files_below, fingerprint, options_of
 from mlsub.commands.db.query import check_ready, message_of
 from mlsub.commands.db.rows import add_package, record_rows
 from mlsub.commands.db.schema import ABOUT, FORMAT, Rows, create, remove, stored
@@ -251,11 +251,13 @@ def _check_parquet(folder: Path) -> None:
 def _planned(ask: Ask, packages: Sequence[Package], records: Rows, options: Mapping[str, Any], known: Known) -> Plan:
     """Which submissions are to be read: those of which any file is another, or a setting."""
     read, kept = [], []
-    for package in packages:
+    found = files_below([package.folder for package in packages], ask.settings)
+    for package, files in zip(packages, found, strict=True):
         key = (package.round_key, package.organisation)
-        with _named(f"{package.folder} cannot be read"):
-            part = package.path.relative_to(package.folder).as_posix()
-            print_ = fingerprint(package.folder, VERSION, *key, part, json.dumps(options), memory=ask.settings.memory)
+        if isinstance(files, OSError):
+            raise MlsubError(f"{package.folder} cannot be read: {files.strerror or files}") from files
+        part = package.path.relative_to(package.folder).as_posix()
+        print_ = fingerprint(files, VERSION, *key, part, json.dumps(options))
         if known.prints.get(key) == print_.digest:
             kept.append(key)
         else:

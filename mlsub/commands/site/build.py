@@ -26,13 +26,12 @@ from mlsub.present.envelope import Answer
 from mlsub.present.terminal import Progress
 from mlsub.rounds import get_round
 from mlsub.workspace import AS_FOUND, Checked, Settings
-from mlsub.workspace.executors import executor_of
-from mlsub.workspace.executors.base import Executor
+from mlsub.workspace.shares import executor_here
 
 #: By this file a folder is known as a site, which may be replaced.
 MARKER = ".mlsub-site"
-#: Below so many results starting processes costs more than it saves.
-_PAYS_FROM = 24
+#: What the page of a result costs, in bytes of a log that take as long to read.
+_WEIGHT = 384 << 10
 #: Results whose pages are one task; more would be much to send.
 _AT_ONCE = 8
 
@@ -151,7 +150,7 @@ def build_site(
             raise _unwritable(output, error.strerror or str(error)) from error
         tasks = list(_tasks(site, navigation, rounds, wanted.reference))
         done, count = len(pages), len(pages) + len(results)
-        for at, problem in _executor(settings, len(results)).run(_write, tasks):
+        for at, problem in executor_here(settings, len(results) * _WEIGHT).run(_write, tasks):
             if problem is not None:
                 raise _unwritable(output, problem)
             done += len(tasks[at].results)
@@ -160,13 +159,6 @@ def build_site(
         replace_folder(site, final)
     runs = sum(result.entry.runs for result in results)
     return Built(index=str(output / "index.html"), rounds=len(rounds), results=len(results), runs=runs, pages=count)
-
-
-def _executor(settings: Settings, results: int) -> Executor:
-    """What writes pages: processes of this machine, wherever the logs are read."""
-    words = settings.executor if settings.executor and settings.executor.startswith("local:") else None
-    few = words is None and settings.jobs is None and results < _PAYS_FROM
-    return executor_of(words, 1 if few else settings.jobs)
 
 
 def _lay_out(site: Path) -> None:

@@ -10,11 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.db.fingerprint import fingerprint
+from mlsub.commands.db.fingerprint import Files, Fingerprint, files_below
+from mlsub.commands.db.fingerprint import fingerprint as fingerprint_of
+from mlsub.workspace import Settings
 from mlsub.workspace.memory import Memory, states, witness
 
 _NAMES = st.sampled_from(["a", "b", "c/d", "c/e", "f/g/h"])
 _TREES = st.dictionaries(_NAMES, st.binary(max_size=4), max_size=5)
+
+
+def fingerprint(folder: Path, *also: str, memory: Memory | None = None) -> Fingerprint:
+    (files,) = files_below([folder], Settings(memory=memory))
+    assert isinstance(files, Files)
+    return fingerprint_of(files, *also)
 
 
 def lay(folder: Path, tree: dict[str, bytes]) -> Path:
@@ -101,3 +109,11 @@ def test_what_cannot_be_read_is_looked_at_again(tmp_path: Path, remembering: Mem
     (tmp_path / "tree" / "link").symlink_to("nowhere")
     fingerprint(tmp_path / "tree", memory=remembering)
     assert list(remembering.store.kept()) == []
+
+
+def test_folders_are_read_by_several_processes_and_stay_in_order(tmp_path: Path) -> None:
+    folders = [lay(tmp_path / name, {name: name.encode()}) for name in "abc"]
+    found = files_below([*folders, tmp_path / "nowhere"], Settings(jobs=2))
+    assert found[:3] == files_below(folders, Settings(jobs=1))
+    assert [list(files.marks) for files in found[:3] if isinstance(files, Files)] == [["a"], ["b"], ["c"]]
+    assert found[3] == Files({})
