@@ -285,17 +285,19 @@ def _fill(
         # One thread: reading logs forks, and nothing may run beside it then.
         closing(duckdb.connect(part, config={"threads": 1})) as connection,
     ):
+        # An error throws the copy away: what was committed before it needs not be undone.
         with _whole(connection):
             if fresh:
                 create(connection, VERSION)
-            for key in (*plan.gone, *((one.round_key, one.organisation) for one, _ in plan.read)):
-                if not fresh:
+            else:
+                for key in (*plan.gone, *((one.round_key, one.organisation) for one, _ in plan.read)):
                     remove(connection, *key)
-            _read(connection, ask, plan, options)
-            if plan.records:
-                _replace(connection, records)
-            if plan.read or plan.gone:
-                _replace(connection, _round_rows(found.packages))
+        # Each insertion by itself: what is not committed stays in memory.
+        _read(connection, ask, plan, options)
+        if plan.records:
+            _replace(connection, records)
+        if plan.read or plan.gone:
+            _replace(connection, _round_rows(found.packages))
         # All of it in the one file that takes the name.
         connection.execute("CHECKPOINT")
         return _counts(connection)
@@ -329,7 +331,7 @@ def _round_rows(packages: Sequence[Package]) -> Rows:
 
 @contextmanager
 def _whole(connection: DuckDBPyConnection) -> Iterator[None]:
-    """What is done inside is done whole; an error throws the copy away, so nothing needs to be undone."""
+    """What is done inside is written at once."""
     connection.begin()
     yield
     connection.commit()
