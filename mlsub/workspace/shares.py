@@ -6,6 +6,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
+
 from mlsub.workspace.executors import executor_of
 from mlsub.workspace.executors.base import Executor
 from mlsub.workspace.places import Settings
@@ -31,6 +33,12 @@ def executor_for(settings: Settings, weight: int) -> Executor:
     if settings.executor is None and settings.jobs is None and weight < PAYS_FROM:
         return executor_of(None, 1)
     return executor_of(settings.executor, settings.jobs)
+
+
+def executor_here(settings: Settings, weight: int) -> Executor:
+    """The same for work that is done on this machine, wherever logs are read."""
+    words = settings.executor if settings.executor and settings.executor.startswith("local:") else None
+    return executor_for(msgspec.structs.replace(settings, executor=words), weight)
 
 
 def weight_of(file: str | os.PathLike[str]) -> int:

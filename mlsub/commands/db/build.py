@@ -14,7 +14,7 @@ import msgspec
 
 from mlsub.commands.db.batch import Batch, insert
 from mlsub.commands.db.discover import Discovered, Package, discover
-from mlsub.commands.db.fingerprint import Fingerprint, fingerprint, options_of
+from mlsub.commands.db.fingerprint import Fingerprint, files_below, fingerprint, options_of
 from mlsub.commands.db.query import check_ready, message_of
 from mlsub.commands.db.rows import add_package, record_rows
 from mlsub.commands.db.schema import ABOUT, FORMAT, Rows, create, remove, stored
@@ -49,10 +49,11 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Known(NamedTuple):
-    """What a database was made of: fingerprints by round and organisation, files of records with their sums."""
+    """What is in a database: fingerprints by round and organisation, files of records with sums, rows by table."""
 
     prints: dict[tuple[str, str], str]
     records: list[tuple[str, str]]
+    rows: dict[str, int]
 
 
 class Plan(NamedTuple):
@@ -101,32 +102,47 @@ def build(ask: Ask) -> Built:
     found = discover(ask.folders, ask.settings) if ask.folders else Discovered((), ())
     records = record_rows(ask.records)
     _check_places(ask, found.packages)
-    old = not ask.fresh and ask.output.exists() and is_ours(ask.output)
+    known = None if ask.fresh or not ask.output.exists() else _known(ask.output)
     with _named(f"{ask.settings.convergence.reference} cannot be read"):
         options = options_of(ask.settings.convergence)
-    plan = _planned(ask, found.packages, records, options, _known(ask.output) if old else Known({}, []))
-    if old and not plan.anything:
-        built = _built(ask.output, ask, found, plan)
-    else:
-        built = _rebuilt(ask, found, records, options, plan, old=old)
+    plan = _planned(ask, found.packages, records, options, known or Known({}, [], {}))
+    built = Built(
+        output=str(ask.output),
+        read=tuple(f"{package.round_key}/{package.organisation}" for package, _ in plan.read),
+        kept=tuple(map("/".join, plan.kept)),
+        gone=tuple(map("/".join, plan.gone)),
+        passed_over=found.passed_over,
+        rows=known.rows if known is not None else {},
+        written=known is None or plan.anything,
+    )
+    if built.written:
+        rows, aside = _write(ask, found, records, options, plan, known)
+        built = msgspec.structs.replace(built, rows=rows, aside=aside)
     if ask.parquet is not None:
         export(ask.output, ask.parquet)
     return built
 
 
-def _rebuilt(ask: Ask, found: Discovered, records: Rows, options: Mapping[str, Any], plan: Plan, *, old: bool) -> Built:
-    """Do what is planned on a copy of what is there, or on an empty database, and put it in place."""
+def _write(
+    ask: Ask, found: Discovered, records: Rows, options: Mapping[str, Any], plan: Plan, known: Known | None
+) -> tuple[dict[str, int], str | None]:
+    """Do what is planned on a copy of what is there, or on an empty database, and put it in place.
+
+    Returns:
+        Rows by table, and the name under which a file is kept that this program had not written.
+    """
     with staging_beside(ask.output) as staging:
         part = staging / "results.duckdb"
-        if old:
+        if known is not None:
             with _named(f"{ask.output} cannot be copied"):
                 shutil.copyfile(ask.output, part)
-        _fill(part, ask, found, records, options, plan, fresh=not old)
-        built = _built(part, ask, found, plan, written=True)
+            if _known(part) != known:
+                raise MlsubError(f"{ask.output} was written by somebody else meanwhile. Run the command again.")
+        rows = _fill(part, ask, found, records, options, plan, fresh=known is None)
         with _named(f"{ask.output} cannot be written"):
             with part.open("rb") as stream:
                 os.fsync(stream.fileno())
-            return msgspec.structs.replace(built, aside=_put(part, ask.output, fresh=not old))
+            return rows, _put(part, ask.output, fresh=known is None)
 
 
 @contextmanager
@@ -154,8 +170,8 @@ def _put(part: Path, output: Path, *, fresh: bool) -> str | None:
     return aside[0].name if aside else None
 
 
-def is_ours(file: Path) -> bool:
-    """Whether a file is a database that this version can bring up to date.
+def _known(file: Path) -> Known | None:
+    """What a database was made of; None for one that this version cannot bring up to date.
 
     Raises:
         MlsubError: it is not a database of this program at all.
@@ -164,12 +180,24 @@ def is_ours(file: Path) -> bool:
 
     try:
         with closing(duckdb.connect(file, read_only=True, config={"threads": 1})) as connection:
-            row = connection.execute(f"SELECT format, mlsub FROM {ABOUT}").fetchone()  # noqa: S608  (our own name)
+            about = connection.execute(f"SELECT format, mlsub FROM {ABOUT}").fetchone()  # noqa: S608  (our own name)
+            if about != (FORMAT, VERSION):
+                return None
+            there = connection.execute("SELECT round, organisation, fingerprint FROM submissions").fetchall()
+            files = connection.execute("SELECT file, sha256 FROM record_files").fetchall()
+            prints = {(round_, organisation): digest for round_, organisation, digest in there}
+            return Known(prints, sorted(files), _counts(connection))
     except duckdb.Error as error:
         raise MlsubError(
             f"{file} is not a database of mlsub db, or is in use. Name another file, or add --force to replace it."
         ) from error
-    return row == (FORMAT, VERSION)
+
+
+def _counts(connection: DuckDBPyConnection) -> dict[str, int]:
+    """How many rows each table has."""
+    counts = ", ".join(f"(SELECT count(*) FROM {table.name})" for table in stored())  # noqa: S608  (our own names)
+    [row] = connection.execute(f"SELECT {counts}").fetchall()
+    return dict(zip((table.name for table in stored()), row, strict=True))
 
 
 def export(database: Path, folder: Path) -> None:
@@ -220,27 +248,16 @@ def _check_parquet(folder: Path) -> None:
     check_free(folder)
 
 
-def _known(database: Path) -> Known:
-    """What a database was made of."""
-    import duckdb
-
-    with (
-        _named(f"{database} cannot be read", " Add --force to build it anew."),
-        closing(duckdb.connect(database, read_only=True, config={"threads": 1})) as connection,
-    ):
-        there = connection.execute("SELECT round, organisation, fingerprint FROM submissions").fetchall()
-        files = connection.execute("SELECT file, sha256 FROM record_files").fetchall()
-    return Known({(round_, organisation): digest for round_, organisation, digest in there}, sorted(files))
-
-
 def _planned(ask: Ask, packages: Sequence[Package], records: Rows, options: Mapping[str, Any], known: Known) -> Plan:
     """Which submissions are to be read: those of which any file is another, or a setting."""
     read, kept = [], []
-    for package in packages:
+    found = files_below([package.folder for package in packages], ask.settings)
+    for package, files in zip(packages, found, strict=True):
         key = (package.round_key, package.organisation)
-        with _named(f"{package.folder} cannot be read"):
-            part = package.path.relative_to(package.folder).as_posix()
-            print_ = fingerprint(package.folder, VERSION, *key, part, json.dumps(options))
+        if isinstance(files, OSError):
+            raise MlsubError(f"{package.folder} cannot be read: {files.strerror or files}") from files
+        part = package.path.relative_to(package.folder).as_posix()
+        print_ = fingerprint(files, VERSION, *key, part, json.dumps(options))
         if known.prints.get(key) == print_.digest:
             kept.append(key)
         else:
@@ -259,7 +276,8 @@ def _fill(
     plan: Plan,
     *,
     fresh: bool,
-) -> None:
+) -> dict[str, int]:
+    """Fill a file; how many rows its tables have then."""
     import duckdb
 
     with (
@@ -267,19 +285,22 @@ def _fill(
         # One thread: reading logs forks, and nothing may run beside it then.
         closing(duckdb.connect(part, config={"threads": 1})) as connection,
     ):
+        # An error throws the copy away: what was committed before it needs not be undone.
         with _whole(connection):
             if fresh:
                 create(connection, VERSION)
-            for key in (*plan.gone, *((one.round_key, one.organisation) for one, _ in plan.read)):
-                if not fresh:
+            else:
+                for key in (*plan.gone, *((one.round_key, one.organisation) for one, _ in plan.read)):
                     remove(connection, *key)
-            _read(connection, ask, plan, options)
-            if plan.records:
-                _replace(connection, records)
-            if plan.read or plan.gone:
-                _replace(connection, _round_rows(found.packages))
+        # Each insertion by itself: what is not committed stays in memory.
+        _read(connection, ask, plan, options)
+        if plan.records:
+            _replace(connection, records)
+        if plan.read or plan.gone:
+            _replace(connection, _round_rows(found.packages))
         # All of it in the one file that takes the name.
         connection.execute("CHECKPOINT")
+        return _counts(connection)
 
 
 def _read(connection: DuckDBPyConnection, ask: Ask, plan: Plan, options: Mapping[str, Any]) -> None:
@@ -299,29 +320,6 @@ def _replace(connection: DuckDBPyConnection, rows: Rows) -> None:
     insert(connection, rows)
 
 
-def _built(database: Path, ask: Ask, found: Discovered, plan: Plan, *, written: bool = False) -> Built:
-    """What came of a plan, and how many rows there are now."""
-    import duckdb
-
-    with (
-        _named(f"{ask.output} cannot be read"),
-        closing(duckdb.connect(database, read_only=True, config={"threads": 1})) as connection,
-    ):
-        rows = {
-            table.name: connection.table(table.name).count("*").fetchall()[0][0]  # One row, one cell.
-            for table in stored()
-        }
-    return Built(
-        output=str(ask.output),
-        read=tuple(f"{package.round_key}/{package.organisation}" for package, _ in plan.read),
-        kept=tuple(map("/".join, plan.kept)),
-        gone=tuple(map("/".join, plan.gone)),
-        passed_over=found.passed_over,
-        rows=rows,
-        written=written,
-    )
-
-
 def _round_rows(packages: Sequence[Package]) -> Rows:
     rounds = {package.round_key: package.round for package in packages}
     rows = [
@@ -333,7 +331,7 @@ def _round_rows(packages: Sequence[Package]) -> Rows:
 
 @contextmanager
 def _whole(connection: DuckDBPyConnection) -> Iterator[None]:
-    """What is done inside is done whole; an error throws the copy away, so nothing needs to be undone."""
+    """What is done inside is written at once."""
     connection.begin()
     yield
     connection.commit()

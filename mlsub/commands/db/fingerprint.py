@@ -5,15 +5,20 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from mlsub.convergence.entry import USUAL, Options
+from mlsub.workspace import Settings
+from mlsub.workspace.memory import tree_state
+from mlsub.workspace.shares import executor_here, weight_below
 
 _BLOCK = 1 << 20
+_UNREADABLE = "unreadable: "
 
 
 class FileMark(msgspec.Struct, frozen=True):
@@ -36,18 +41,62 @@ class Fingerprint(msgspec.Struct, frozen=True):
         return sum(mark.bytes for mark in self.files.values())
 
 
-def fingerprint(folder: Path, *also: str) -> Fingerprint:
-    """The fingerprint of a folder; links are followed, a circle of them once.
+class Files(msgspec.Struct, frozen=True):
+    """The files and folders below a folder, by their path relative to it, sorted."""
+
+    marks: dict[str, FileMark]
+
+
+def fingerprint(files: Files, *also: str) -> Fingerprint:
+    """The fingerprint of some files.
 
     Args:
-        folder: an organisation's folder.
+        files: those of an organisation's folder.
         also: what else the rows depend on: version, round, name.
     """
-    files = dict(sorted(_marks(folder)))
     digest = hashlib.sha256()
-    for part in (*also, *(f"{path}\0{mark.mode} {mark.sha256}" for path, mark in files.items())):
+    for part in (*also, *(f"{path}\0{mark.mode} {mark.sha256}" for path, mark in files.marks.items())):
         digest.update(part.encode("utf-8", "surrogateescape") + b"\n")
-    return Fingerprint(digest.hexdigest(), files)
+    return Fingerprint(digest.hexdigest(), files.marks)
+
+
+def files_below(folders: Sequence[Path], settings: Settings) -> list[Files | OSError]:
+    """The files of each folder, or why they cannot be looked at; links are followed, a circle of them once.
+
+    Args:
+        folders: organisations' folders.
+        settings: how many processes read; their memory knows what files held whose state is still the same, so that
+            these are not read.
+    """
+    memory = settings.memory
+    drawers = (
+        [memory.drawer("fingerprints", (str(one.absolute()),), partial(tree_state, one)) for one in folders]
+        if memory
+        else []
+    )
+    known: dict[int, Files | OSError] = {
+        at: found for at, drawer in enumerate(drawers) if (found := drawer.recall(Files)) is not None
+    }
+    unknown = [at for at in range(len(folders)) if at not in known]
+    weight = sum(weight_below(folders[at])[0] for at in unknown)
+    for place, read in executor_here(settings, weight).run(_files, [folders[at] for at in unknown]):
+        at = unknown[place]
+        known[at] = read
+        # What cannot be read now may be another time, and nothing about it changes then.
+        if drawers and isinstance(read, Files) and not any(map(_unreadable, read.marks.values())):
+            drawers[at].keep(read)
+    return [known[at] for at in range(len(folders))]
+
+
+def _files(folder: Path) -> Files | OSError:
+    try:
+        return Files(dict(sorted(_marks(folder))))
+    except OSError as error:
+        return error
+
+
+def _unreadable(mark: FileMark) -> bool:
+    return mark.sha256.startswith(_UNREADABLE)
 
 
 def options_of(options: Options) -> dict[str, Any]:
@@ -94,5 +143,5 @@ def _mark(path: Path) -> FileMark:
                 digest.update(block)
                 size += len(block)
     except (OSError, ValueError) as error:
-        return FileMark(f"unreadable: {getattr(error, 'strerror', None) or 'odd name'}", 0, mode)
+        return FileMark(f"{_UNREADABLE}{getattr(error, 'strerror', None) or 'odd name'}", 0, mode)
     return FileMark(digest.hexdigest(), size, mode)

@@ -25,13 +25,13 @@ from mlsub.present.document import Document, Span, Text, document
 from mlsub.present.envelope import Answer
 from mlsub.present.terminal import Progress
 from mlsub.rounds import get_round
-from mlsub.workspace import Checked
-from mlsub.workspace.executors import executor_of
+from mlsub.workspace import AS_FOUND, Checked, Settings
+from mlsub.workspace.shares import executor_here
 
 #: By this file a folder is known as a site, which may be replaced.
 MARKER = ".mlsub-site"
-#: Below so many results starting processes costs more than it saves.
-_PAYS_FROM = 24
+#: What the page of a result costs, in bytes of a log that take as long to read.
+_WEIGHT = 384 << 10
 #: Results whose pages are one task; more would be much to send.
 _AT_ONCE = 8
 
@@ -116,7 +116,7 @@ def build_site(
     output: Path,
     wanted: Wanted,
     progress: Progress | None = None,
-    jobs: int | None = None,
+    settings: Settings = AS_FOUND,
 ) -> Built:
     """Write the site of some reports.
 
@@ -125,7 +125,7 @@ def build_site(
         output: the folder; see :func:`check_place`.
         wanted: what it is to show.
         progress: called with how many pages are written.
-        jobs: how many processes write pages; None for as many as pay.
+        settings: how many processes of this machine write pages, unless as many as pay.
 
     Raises:
         MlsubError: it cannot be written. Then what was there before is there.
@@ -150,7 +150,7 @@ def build_site(
             raise _unwritable(output, error.strerror or str(error)) from error
         tasks = list(_tasks(site, navigation, rounds, wanted.reference))
         done, count = len(pages), len(pages) + len(results)
-        for at, problem in executor_of(None, jobs if jobs or len(results) >= _PAYS_FROM else 1).run(_write, tasks):
+        for at, problem in executor_here(settings, len(results) * _WEIGHT).run(_write, tasks):
             if problem is not None:
                 raise _unwritable(output, problem)
             done += len(tasks[at].results)

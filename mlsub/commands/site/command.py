@@ -86,7 +86,7 @@ def command(
         checked = with_forensics(checked, settings.overlay)
     wanted = replaced(wanted, overlay=settings.overlay, more=_pages(audits))
     with progress_bar("writing pages") as progress:
-        built = build_site(checked, Path(output), wanted, progress, asked.jobs)
+        built = build_site(checked, Path(output), wanted, progress, settings)
     Target("site", format_).write(built, lambda: document_of(built))
     if any(found.exit_status() for found in audits) and all(one.report.exit_status() < 2 for one in checked):
         sys.exit(1)

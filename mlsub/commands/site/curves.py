@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -78,7 +79,12 @@ def section_of_curves(logs: Sequence[LogReport], benchmark: str, round_: Round) 
 
 def name_of(log: LogReport) -> str:
     """How pages call a run: its file's name without the ending."""
-    return text_of(log.path.rpartition("/")[2].removesuffix(".gz").removesuffix(".txt"), 60)
+    return _name(log.path)
+
+
+@lru_cache(maxsize=4096)
+def _name(path: str) -> str:
+    return text_of(path.rpartition("/")[2].removesuffix(".gz").removesuffix(".txt"), 60)
 
 
 def _target(logs: Sequence[LogReport], benchmark: str, round_: Round) -> Target | None:

@@ -32,9 +32,8 @@ def table_markup(table: Table, root: str) -> str:
         for row in table.rows
     )
     return (
-        f'<div class=table role=region tabindex=0 aria-label="{caption}">\n'
-        f"<table{name}{_columns(numeric)}{lists} data-sortable>\n<caption>{caption}</caption>\n"
-        f"<thead><tr>{heads}<tbody>{body}</table>\n</div>"
+        f"<div class=table tabindex=0>\n<table{name}{_columns(numeric)}{lists} data-sortable>\n"
+        f"<caption>{caption}</caption>\n<thead><tr>{heads}<tbody>{body}</table>\n</div>"
     )
 
 

@@ -14,7 +14,6 @@ from mlsub.commands.site.model import (
     Table,
     cell_of,
     minutes_of,
-    number_of,
     table_of,
     text_of,
 )
@@ -40,10 +39,8 @@ def section_of_runs(logs: Sequence[LogReport], evaluations: Table | None = None)
     timed = tuple((0.0, span[1], float(place)) for place, _, span in spans if span[1] is not None)
     found = [_evaluations(log) for log in shown]
     marks = tuple((minutes, float(place)) for place, seen in enumerate(found) for minutes in seen)
-    # All of it, unless some evaluation has no number or no time.
     in_table = evaluations is not None and all(
-        " ".join(map(number_of, seen)) == row.cells[MINUTES].text
-        for seen, row in zip(found, evaluations.rows, strict=False)
+        _as_listed(seen, row.cells[MINUTES].text) for seen, row in zip(found, evaluations.rows, strict=False)
     )
     series = (
         Series(name="initialisation", style="spans", points=init, colour=7),
@@ -82,6 +79,11 @@ def _evaluations(log: LogReport) -> list[float]:
     start = number(log.run.timeline.run_start)
     times = [number(evaluation.time_ms) for evaluation in log.run.evaluations[:MAX_POINTS]]
     return [] if start is None else [(time - start) / 60_000 for time in times if time is not None]
+
+
+def _as_listed(seen: Sequence[float], listed: str) -> bool:
+    """Whether the evaluations that have a time are those that a list has, which are the ones with a value."""
+    return len(seen) == len(listed.split()) and "–" not in listed
 
 
 def _when(time_ms: float | None) -> Cell:

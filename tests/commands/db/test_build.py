@@ -81,6 +81,20 @@ def test_the_same_files_are_not_read_again_and_the_file_stays(place: Place) -> N
     assert (place.database.stat().st_ino, place.database.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
+def test_a_database_that_another_process_has_put_there_meanwhile_is_not_replaced(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place.build()
+    other = place.folder / "other.duckdb"
+    place.build(place.acme.folder, output=other)
+    spoil(place.acme, 0)
+    copy = shutil.copyfile
+    monkeypatch.setattr("mlsub.commands.db.build.shutil.copyfile", lambda _, to: copy(other, to))
+    with pytest.raises(MlsubError, match="was written by somebody else meanwhile"):
+        place.build()
+    assert place.select("SELECT count(*) FROM submissions") == [(2,)]
+
+
 CHANGES: dict[str, Callable[[Tree], object]] = {
     "a byte of a log": lambda tree: spoil(tree, 0),
     "a log less": lambda tree: tree.log(4).unlink(),

@@ -10,10 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.db.fingerprint import fingerprint
+from mlsub.commands.db.fingerprint import Files, Fingerprint, files_below
+from mlsub.commands.db.fingerprint import fingerprint as fingerprint_of
+from mlsub.workspace import Settings
+from mlsub.workspace.memory import Memory, states, witness
 
 _NAMES = st.sampled_from(["a", "b", "c/d", "c/e", "f/g/h"])
 _TREES = st.dictionaries(_NAMES, st.binary(max_size=4), max_size=5)
+
+
+def fingerprint(folder: Path, *also: str, memory: Memory | None = None) -> Fingerprint:
+    (files,) = files_below([folder], Settings(memory=memory))
+    assert isinstance(files, Files)
+    return fingerprint_of(files, *also)
 
 
 def lay(folder: Path, tree: dict[str, bytes]) -> Path:
@@ -66,3 +75,45 @@ def test_the_target_of_a_link_counts(tmp_path: Path) -> None:
     before = fingerprint(tmp_path / "tree").digest
     outside.write_text("two")
     assert fingerprint(tmp_path / "tree").digest != before
+
+
+@pytest.fixture
+def remembering(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
+    """A memory, for which files need not be old, and which asks no file whether its state tells the truth."""
+    monkeypatch.setattr(states, "SETTLED_NS", -(10**18))
+    monkeypatch.setattr(witness, "ONE_IN", 1 << 60)
+    return Memory(tmp_path / "cache")
+
+
+def test_what_has_not_changed_is_not_read_again(
+    tmp_path: Path, remembering: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = lay(tmp_path / "tree", {"a": b"1", "c/d": b"2"})
+    first = fingerprint(folder, "x", memory=remembering)
+    assert first == fingerprint(folder, "x")
+    opened: list[str] = []
+    read = Path.open
+    monkeypatch.setattr(
+        Path, "open", lambda self, *how, **more: (opened.append(self.name), read(self, *how, **more))[1]
+    )
+    assert fingerprint(folder, "x", memory=remembering) == first
+    assert not {"a", "d"} & set(opened)
+    (folder / "c" / "d").write_bytes(b"3")
+    changed = fingerprint(folder, "x", memory=remembering)
+    assert {"a", "d"} <= set(opened)
+    assert changed == fingerprint(folder, "x") != first
+
+
+def test_what_cannot_be_read_is_looked_at_again(tmp_path: Path, remembering: Memory) -> None:
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "link").symlink_to("nowhere")
+    fingerprint(tmp_path / "tree", memory=remembering)
+    assert list(remembering.store.kept()) == []
+
+
+def test_folders_are_read_by_several_processes_and_stay_in_order(tmp_path: Path) -> None:
+    folders = [lay(tmp_path / name, {name: name.encode()}) for name in "abc"]
+    found = files_below([*folders, tmp_path / "nowhere"], Settings(jobs=2))
+    assert found[:3] == files_below(folders, Settings(jobs=1))
+    assert [list(files.marks) for files in found[:3] if isinstance(files, Files)] == [["a"], ["b"], ["c"]]
+    assert found[3] == Files({})

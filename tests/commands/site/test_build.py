@@ -14,6 +14,7 @@ from mlsub.commands.db.records import Configuration, Document, MlperfIds, Record
 from mlsub.commands.site.build import Wanted, build_site, check_place
 from mlsub.commands.site.render import POLICY, STATIC
 from mlsub.io.errors import MlsubError
+from mlsub.workspace import Settings
 from tests.commands.site.sites import Html, checked, two_rounds
 from tests.commands.test_hostile import HOSTILE
 from tests.differential.shared import ABSENT, CORPUS, present
@@ -178,7 +179,7 @@ def test_two_processes_write_what_one_does(tmp_path: Path) -> None:
     found = checked(*two_rounds(tmp_path))
     seen: list[tuple[int, int]] = []
     for jobs in (1, 2):
-        build_site(found, tmp_path / str(jobs), Wanted(), lambda *count: seen.append(count), jobs)
+        build_site(found, tmp_path / str(jobs), Wanted(), lambda *count: seen.append(count), Settings(jobs=jobs))
     one, two = ({file: (tmp_path / name / file).read_bytes() for file in files(tmp_path / name)} for name in "12")
     assert one == two
     assert seen[2] == seen[5] == (9, 9)
@@ -196,7 +197,7 @@ def test_a_page_that_another_process_cannot_write_ends_the_build(
 
     monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(MlsubError, match="site cannot be written: No space left on device"):
-        build_site(found, tmp_path / "site", Wanted(), jobs=2)
+        build_site(found, tmp_path / "site", Wanted(), settings=Settings(executor="local:2"))
     assert not (tmp_path / "site").exists()
 
 

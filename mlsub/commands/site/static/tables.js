@@ -87,6 +87,11 @@
     apply();
   };
 
+  // What scrolls by keys is called as its table.
+  for (const region of document.querySelectorAll("div.table")) {
+    region.setAttribute("role", "region");
+    region.setAttribute("aria-label", region.querySelector("caption").textContent);
+  }
   document.querySelectorAll("table[data-lists]").forEach(spread);
   document.querySelectorAll("table[data-sortable]").forEach(makeSortable);
   document.querySelectorAll("[data-filters]").forEach(makeFilters);
