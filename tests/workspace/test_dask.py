@@ -58,7 +58,7 @@ def tasks(tmp_path_factory: pytest.TempPathFactory) -> list[LogTask]:
 
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mlsub.workspace.executors.batches._LEAST_BYTES", 1 << 10)
+    monkeypatch.setattr("mlsub.workspace.executors.batches._LEAST_BYTES", 1 << 14)
     monkeypatch.setattr("mlsub.workspace.executors.dask._EVERY", 0.1)
     monkeypatch.setattr("mlsub.workspace.executors.cluster.FETCH_S", 2.0)
 
@@ -139,7 +139,12 @@ def test_what_a_cluster_leaves_when_it_goes_is_read_here(
     [("old", "has mlsub 0.1.0 instead of "), ("bare", "has no mlsub"), ("blind", "cannot read ")],
 )
 def test_a_worker_that_differs_is_refused_by_name(
-    start: Servers, tasks: list[LogTask], kind: str, problem: str, monkeypatch: pytest.MonkeyPatch
+    start: Servers,
+    tasks: list[LogTask],
+    kind: str,
+    problem: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     with start.cluster("worker", kind) as (scheduler, _, other):
         with pytest.raises(MlsubError) as refused:
@@ -150,6 +155,13 @@ def test_a_worker_that_differs_is_refused_by_name(
         # It joins when the others have been asked: it gets no work, or its work is done again.
         monkeypatch.setattr(Cluster, "admit", lambda self, wait_s: None)
         assert run(scheduler, tasks) == here(tasks)
+    capfd.readouterr()
+    with start.cluster(kind) as (scheduler, other):
+        assert run(scheduler, tasks) == here(tasks)
+        left_out, rest = capfd.readouterr().err.splitlines()
+        assert left_out.startswith(f"mlsub: Worker {other.address} {problem}")
+        assert left_out.endswith(", and gets no work.")
+        assert rest.startswith("mlsub: 40 of 40 logs are read on this machine: ")
 
 
 def test_rules_of_ones_own_go_along_and_may_change(cluster: Server, tasks: list[LogTask], tmp_path: Path) -> None:

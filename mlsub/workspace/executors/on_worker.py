@@ -142,7 +142,7 @@ def _unlike(files: Iterable[tuple[str, int, int, str]]) -> Iterator[str]:
 def run_batch(expected: dict[str, str], packed: bytes) -> tuple[str, list[str], bytes]:
     """Run a batch, unless this process differs from the caller.
 
-    Arguments and result are plain or packed, so that the scheduler does not look into them.
+    Arguments and result are plain or packed, so that every version can read them.
 
     Args:
         expected: the identity of the caller.
