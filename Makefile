@@ -11,8 +11,10 @@ RELEASE := $(VENV)/.release
 DIST   := dist
 CLEAN  := build/wheel
 SEED   ?= 0
+BENCH  ?=
+HISTORY ?=
 
-.PHONY: help install demo test test-fast test-long expected test-adapters test-browser lint format docs man dist bench parity parity-long clean
+.PHONY: help install demo test test-fast test-long expected test-adapters test-browser lint format docs man dist bench bench-history bench-page parity parity-long clean
 
 help:
 	@echo "make demo         train, check, score, pack, seal and verify a rehearsal submission"
@@ -26,7 +28,9 @@ help:
 	@echo "make docs         build the documentation as a site that needs no network, in build/docs"
 	@echo "make man          write the manual pages, in man"
 	@echo "make dist         build sdist and wheel in $(DIST), check them, and test the wheel in an environment of its own"
-	@echo "make bench        time mlsub against the official tool"
+	@echo "make bench        time mlsub beside a floor script and the official tools"
+	@echo "make bench-history  the same, added to a history outside of the repository (HISTORY=FILE)"
+	@echo "make bench-page   the same, written into docs/performance.md with its picture"
 	@echo "make parity       agreement with the recorded official verdicts, as a table"
 	@echo "make parity-long  a long, seeded search for logs on which mlsub and the official checker differ"
 
@@ -119,8 +123,17 @@ dist: $(RELEASE) man
 	$(CLEAN)/bin/python -m pip install --quiet --disable-pip-version-check $(DIST)/*.whl
 	cd $(CLEAN) && bin/python $(CURDIR)/tests/smoke.py
 
+# A quiet machine, half an hour. BENCH may hold options: `make bench BENCH='--only "check, package" --pairs 9'`.
 bench: $(STAMP)
-	$(BIN)/python bench/run.py
+	$(BIN)/python bench/run.py $(BENCH)
+
+# A line a case at the end of HISTORY, by default in the data folder of the user.
+bench-history: $(STAMP)
+	$(BIN)/python bench/run.py --history $(HISTORY) $(BENCH)
+	$(BIN)/python bench/history.py $(HISTORY)
+
+bench-page: $(STAMP)
+	$(BIN)/python bench/run.py --page --history $(HISTORY) $(BENCH)
 
 parity: $(STAMP)
 	$(BIN)/python bench/parity.py

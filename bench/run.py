@@ -1,77 +1,140 @@
-"""Time mlsub against the official tool on the same tree: whole processes, in turn, one ratio a pair.
+"""Time mlsub beside a floor script and the official tools: the table of cases is bench/cases.py.
 
-Absolute times say little on a shared machine, so each round runs both commands back to back and the median of the
-ratios is what counts. The official tool writes into the tree it checks, so it gets a copy.
+    python bench/run.py [--only TEXT ...] [--pairs N] [--history [FILE]] [--page]
 
-    python bench/run.py [--tree PATH] [--pairs N]
+Trees are the published packages beside the repository, and generated ones, which are kept below build/bench. Commands
+that are compared run in turn, as whole processes; what counts is the median of the ratios.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
+import os
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
+from contextlib import nullcontext
 from pathlib import Path
 
-import recorder_cost
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-REPOSITORY = Path(__file__).resolve().parents[1]
-DEFAULT_TREE = REPOSITORY.parent / "shared" / "corpus" / "v1.0" / "Graphcore"
+from bench.cases import CASES, COMMANDS, OFFICIAL, OTHERS, RECORDS, TREES, Case, Tree
+from bench.cluster import cluster
+from bench.measure import Command, cost, in_turn, memory
+from bench.results import REPOSITORY, Line, Where, append, here, line_of, usual_history
 
-
-def seconds(command: list[str], folder: Path) -> float:
-    """Wall time of a whole process in seconds."""
-    start = time.perf_counter()
-    subprocess.run(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
-    return time.perf_counter() - start
-
-
-def pairs(ours: list[str], theirs: list[str], folder: Path, count: int) -> list[tuple[float, float]]:
-    """Wall times of both commands, run in turn, after one run of each that does not count."""
-    seconds(ours, folder)
-    seconds(theirs, folder)
-    return [(seconds(ours, folder), seconds(theirs, folder)) for _ in range(count)]
-
-
-def report(title: str, times: list[tuple[float, float]]) -> None:
-    """Print medians and the median ratio."""
-    ours = statistics.median(a for a, _ in times)
-    theirs = statistics.median(b for _, b in times)
-    ratios = sorted(a / b for a, b in times)
-    print(
-        f"{title}: {ours:.3f} s against {theirs:.3f} s, "
-        f"ratio {statistics.median(ratios):.3f} ({ratios[0]:.3f} to {ratios[-1]:.3f}, {len(ratios)} pairs)"
-    )
+BENCH = REPOSITORY / "bench"
+KEPT = REPOSITORY / "build" / "bench"
+PUBLISHED = REPOSITORY.parent / "shared" / "corpus"
+_NO_CACHE = {True: " --no-cache", False: ""}
+_ENVIRONMENT = {"PATH": os.environ["PATH"], "PYTHONPATH": str(REPOSITORY), "PYTHONDONTWRITEBYTECODE": ""}
 
 
 def main() -> int:
-    """Run the benchmark."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tree", type=Path, default=DEFAULT_TREE, help="an organisation's tree of a known round")
-    parser.add_argument("--round", default="1.0", help="its round")
-    parser.add_argument("--pairs", type=int, default=7)
-    options = parser.parse_args()
-    if not options.tree.is_dir():
-        print(f"bench: {options.tree} is not there; name a published tree with --tree", file=sys.stderr)
-        return 2
-    python = sys.executable
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        copy = folder / "official"
-        shutil.copytree(options.tree, copy, copy_function=shutil.copyfile)
-        check = [python, "-m", "mlsub", "check", "--round", options.round, "--usage", "training"]
-        official = [python, "-m", "mlperf_logging.package_checker", str(copy), "training", f"{options.round}.0"]
-        title = f"check {options.tree.parent.name}/{options.tree.name}, against the official package checker"
-        report(title, pairs([*check, str(options.tree)], official, folder, options.pairs))
-    start = [seconds([python, "-m", "mlsub", "--version"], REPOSITORY) for _ in range(options.pairs)]
-    print(f"mlsub --version: {statistics.median(start):.3f} s ({min(start):.3f} to {max(start):.3f})")
-    with tempfile.TemporaryDirectory() as name:
-        recorder_cost.report(Path(name), options.pairs)
+    """Run the cases, print a line each, and keep them where that is asked for."""
+    options = _options()
+    cases = [case for case in CASES if not options.only or any(text in case.name for text in options.only)]
+    when = here()
+    print(f"{when.commit}, {when.machine}, {options.pairs} pairs")
+    lines = []
+    for case in cases:
+        with tempfile.TemporaryDirectory(prefix="mlsub-bench-") as scratch:
+            line = measured(case, Path(scratch), options, when)
+        print(shown(line), flush=True)
+        lines.append(line)
+        if options.history:
+            append(options.history, [line])
+    if options.page:
+        from bench.page import renew
+
+        renew(lines)
     return 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", action="append", default=[], metavar="TEXT", help="cases with TEXT in their name")
+    parser.add_argument("--pairs", type=int, default=5, help="how often each command counts (default 5)")
+    parser.add_argument("--published", type=Path, default=PUBLISHED, help="a folder of rounds with published packages")
+    parser.add_argument("--no-official", action="store_true", help="leave the official tools out, which take longest")
+    parser.add_argument(
+        "--history", type=Path, nargs="?", const=usual_history(), metavar="FILE", help="add a line a case to a history"
+    )
+    parser.add_argument("--page", action="store_true", help="renew the figures and the picture of docs/performance.md")
+    options = parser.parse_args()
+    if options.page and options.only:
+        parser.error("--page needs every case")
+    return options
+
+
+def measured(case: Case, scratch: Path, options: argparse.Namespace, when: Where) -> Line:
+    """The figures of a case; ``scratch`` is an empty folder."""
+    tree, below = place(TREES[case.tree], options.published, scratch)
+    against = [name for name in case.against if not (options.no_official and name in OFFICIAL)]
+    words = [COMMANDS[case.command] + _NO_CACHE[case.cache == "off"], *(OTHERS[name] for name in against)]
+    home, out, copy = scratch / "home", scratch / "out", scratch / "copy" / below
+    home.mkdir()
+    if any("{copy}" in line for line in words):
+        shutil.copytree(tree, copy, copy_function=shutil.copyfile)
+    environment = {**_ENVIRONMENT, "HOME": str(home), "XDG_CACHE_HOME": str(home / "cache")}
+    made_anew = () if case.cache == "warm" else (home / "cache", out, out.with_suffix(".duckdb"))
+    with cluster(scratch, environment) if "{scheduler}" in words[0] else nullcontext() as scheduler:
+        values = {"tree": tree, "copy": copy, "out": out, "bench": BENCH, "records": RECORDS, "scheduler": scheduler}
+        ours, *others = (
+            Command((sys.executable, *line.format_map(values).split()), scratch, environment, made_anew)
+            for line in words
+        )
+        if case.cache == "warm":
+            cost(ours)
+        used = memory(ours)
+        costs, *theirs = in_turn([ours, *others], options.pairs)
+    if failed := [one.status for one in costs if one.status not in (0, 1)]:
+        raise SystemExit(f"{case.name}: {' '.join(ours.words)} ended with {failed[0]}")
+    size = (0, RECORDS) if "{records}" in words[0] else _size(tree)
+    return line_of(case.name, size, costs, dict(zip(against, theirs, strict=True)), used, when)
+
+
+def _size(tree: Path) -> tuple[int, int]:
+    """Logs and records of a tree. Counted in another process: the memory of this one counts in those it starts."""
+    done = subprocess.run([sys.executable, str(BENCH / "floor.py"), str(tree)], check=True, capture_output=True)
+    logs, _, records, _ = done.stdout.split()
+    return int(logs), int(records)
+
+
+def place(tree: Tree, published: Path, scratch: Path) -> tuple[Path, str]:
+    """Where a tree lies, made where it is a generated one, and its path below the folder of rounds."""
+    if tree.published is not None and published.is_dir():
+        return published / tree.published, tree.published
+    if tree.logs == 0:
+        (scratch / "empty").mkdir()
+        return scratch / "empty", ""
+    return _generated(tree.logs) / tree.generated, tree.generated
+
+
+def _generated(logs: int) -> Path:
+    """A generated tree, kept for the next time: another one when what makes it has changed."""
+    makers = (BENCH / "tree.py", REPOSITORY / "tests" / "differential" / "generate.py")
+    digest = hashlib.sha256(b"".join(maker.read_bytes() for maker in makers)).hexdigest()[:8]
+    folder = KEPT / f"{logs}-logs-{digest}"
+    if not folder.is_dir():
+        KEPT.mkdir(parents=True, exist_ok=True)
+        words = [sys.executable, str(BENCH / "tree.py"), str(logs), str(folder)]
+        subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+    return folder
+
+
+def shown(line: Line) -> str:
+    """A line to read."""
+    beside = "; ".join(
+        f"{name} {other.wall_s:.3f} s, ratio {other.cpu_ratio:.2f} CPU, {other.wall_ratio:.3f} wall"
+        for name, other in line.beside.items()
+    )
+    of_cores = f"{line.busy:.0%} of all cores"
+    memory_ = f"{line.largest_mb:.0f} MB, together {line.together_mb:.0f} MB"
+    a_record = f", {line.us_a_record:.2f} us a record" if line.records else ""
+    return f"{line.case}: {line.wall_s:.3f} s, CPU {line.cpu_s:.3f} s{a_record}, {of_cores}, {memory_}; {beside}"
 
 
 if __name__ == "__main__":

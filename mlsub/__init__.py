@@ -27,6 +27,8 @@ def check(
 ) -> Report:
     """Check a log, a benchmark folder, an organisation's tree or a folder of organisations.
 
+    Everything is read: the cache of the command line is neither used nor written.
+
     Args:
         path: what to check; it is read, never written.
         round: ``"1.0"``, ``"1.0.0"`` or ``"v1.0"``; inferred from the folders above the organisation if omitted.

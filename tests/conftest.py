@@ -19,6 +19,9 @@ from tests.once import once
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+# Tests share no cache, and leave the user's alone: there can be no folder there. Those of the cache name one.
+os.environ["XDG_CACHE_HOME"] = os.devnull
+
 # How long an example takes says how busy the machine is, and nothing about the program.
 settings.register_profile("mlsub", deadline=None, max_examples=10 if FAST else effort(40, 400))
 settings.load_profile("mlsub")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,10 @@ from tests.commands.tree import every
 from tests.make_tree import make_tree
 
 CASES = [
-    (["--version"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "sklearn", "numpy"}),
+    (
+        ["--version"],
+        {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "sklearn", "numpy", "mlsub.commands.settings"},
+    ),
     (["--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "sklearn", "numpy"}),
     (["check", "--help"], {"rich", "jsonschema", "mlperf_logging", "sklearn", "numpy"}),
     (
@@ -39,6 +43,7 @@ CASES = [
     (["redact", "--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "numpy"}),
     (["fix", "--truncate", "--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "numpy"}),
     (["check", "TREE", "--format", "json"], {"rich", "jsonschema", "mlperf_logging", "numpy", "scipy", "matplotlib"}),
+    (["check", "TREE"], {"rich", "jsonschema", "numpy", "statistics", "mlsub.score.energy.score", "mlsub.io.output"}),
     (["db", "--help"], {"msgspec", "yaml", "rich", "duckdb", "pyarrow", "numpy"}),
     (["db", "query", "--help"], {"msgspec", "yaml", "rich", "duckdb", "pyarrow", "numpy"}),
     (["db", "tables"], {"duckdb", "pyarrow", "jsonschema", "numpy"}),
@@ -81,6 +86,15 @@ def test_commands_do_not_import_what_they_do_not_need(arguments: list[str], unwa
     done = subprocess.run([sys.executable, "-c", PROBE, *arguments], capture_output=True, text=True, check=True)
     modules = set(json.loads(done.stdout.rpartition("MODULES ")[2]))
     assert modules & unwanted == set()
+
+
+def test_data_that_ship_are_read_as_yaml_once(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(tmp_path / "bytecode"), "PYTHONDONTWRITEBYTECODE": ""}
+    call = [sys.executable, "-c", PROBE, "check", str(make_tree(tmp_path).folder)]
+    runs = [subprocess.run(call, capture_output=True, text=True, check=True, env=environment) for _ in range(2)]
+    first, second = (run.stdout.rpartition("MODULES ") for run in runs)
+    assert first[0] == second[0]
+    assert ("yaml" in json.loads(first[2]), "yaml" in json.loads(second[2])) == (True, False)
 
 
 @pytest.mark.parametrize("start", [["-m", "mlsub"], ["-c", "from mlsub.cli import main; main()"]])

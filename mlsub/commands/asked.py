@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from functools import wraps
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -14,10 +16,11 @@ from mlsub.io.errors import MlsubError
 
 if TYPE_CHECKING:
     from mlsub.convergence.deadline import Which
-    from mlsub.io.yamlfile import FileProblemsError
+    from mlsub.io.problems import FileProblemsError
     from mlsub.judge.log import NewFold
-    from mlsub.present.terminal import Progress
+    from mlsub.present.terminal import Progress, ProgressBar
     from mlsub.submission.report import Report
+    from mlsub.workspace.memory import Memory
     from mlsub.workspace.places import Settings
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -38,6 +41,9 @@ class Asked(NamedTuple):
         points: which reference points of the round count: all, or those released by its deadline.
         train_samples: whether the convergence of BERT is counted by ``train_samples``.
         executor: where logs are read, None for processes of this machine.
+        cache: whether what logs showed is remembered, and believed as long as they have not changed.
+        cache_dir: where; None for the usual place.
+        cache_size: how many MB of it; None for the usual number.
     """
 
     paths: tuple[str, ...] = ()
@@ -49,6 +55,9 @@ class Asked(NamedTuple):
     points: Which = "final"
     train_samples: bool = False
     executor: str | None = None
+    cache: bool = False
+    cache_dir: str | None = None
+    cache_size: int | None = None
 
     @property
     def overlay(self) -> str | None:
@@ -71,55 +80,103 @@ class Asked(NamedTuple):
                 raise MlsubError(*(f"{finding.path}: {finding.message}" for finding in found))
         return self._settings(progress, self.overlay, folds)
 
+    def memory(self) -> Memory | None:
+        """The memory of the user; None where it is not asked for. What it has to say is said when the command ends.
+
+        Raises:
+            MlsubError: its folder cannot be one.
+        """
+        if not self.cache:
+            return None
+        from mlsub.workspace.memory import memory_of
+
+        ctx = click.get_current_context(silent=True)
+        limit = None if self.cache_size is None else self.cache_size << 20
+        memory = memory_of(self.cache_dir, limit, _paths(ctx) if ctx is not None else self.paths)
+        if memory is not None and ctx is not None:
+            ctx.call_on_close(lambda: _closed(memory, ctx))
+        return memory
+
     def _settings(self, progress: Progress | None, overlay: str | None, folds: tuple[NewFold, ...] = ()) -> Settings:
         from mlsub.convergence.entry import Options
         from mlsub.workspace.places import Settings
 
         options = Options(self.rcp, self.train_samples, self.points)
-        return Settings(self.round, self.usage, self.jobs, progress, overlay, options, folds, self.executor)
+        memory = self.memory()
+        return Settings(
+            self.round, self.usage, self.jobs, progress, overlay, options, folds, self.executor, memory=memory
+        )
 
     def check(self) -> list[Report]:
-        """Check the paths, with progress on a terminal; waivers and ignores by path of the settings are applied.
+        """Check the paths, as :meth:`checking` does; waivers and ignores by path of the settings are applied."""
+        with self.checking() as (_, reports):
+            found = list(reports)
+        return weighed(found, self.paths)
 
-        A file of rules or points that cannot be used is a report.
+    @contextmanager
+    def checking(self) -> Iterator[tuple[int, Iterator[Report]]]:
+        """Check the paths, with progress on a terminal.
+
+        Yields:
+            How many reports there are, and these, each as soon as it is ready and those before it are. A file of rules
+            or points that cannot be used is a report.
         """
-        from mlsub.io.yamlfile import FileProblemsError
+        from mlsub.io.problems import FileProblemsError
         from mlsub.present.terminal import progress_bar
-        from mlsub.workspace import check_paths
+        from mlsub.workspace import check_each
 
         try:
             overlay = self.overlay
+            problems = _problems_of(self.rcp) if self.rcp is not None else []
         except FileProblemsError as error:
-            return _broken(error)
-        problems = _problems_of(self.rcp) if self.rcp is not None else []
+            problems = _broken(error)
         if problems:
-            return problems
-        with progress_bar() as progress:
-            reports = check_paths(self.paths, self._settings(progress, overlay))
-        return weighed(reports, self.paths)
+            yield len(problems), iter(problems)
+            return
+        with progress_bar() as bar:
+            count, reports = check_each(self.paths, self._settings(bar, overlay))
+            with closing(reports):
+                yield count, reports if bar is None else _behind(bar, reports)
+
+
+def _behind(bar: ProgressBar, reports: Iterator[Report]) -> Iterator[Report]:
+    """Reports to be printed where the bar is."""
+    for report in reports:
+        bar.hide()
+        yield report
 
 
 def asks(
     paths: str | None = "PATH...",
     *,
+    rounds: bool = True,
     jobs: bool = True,
     rules: bool = False,
     convergence: bool = False,
     required: bool = True,
+    reads: bool = True,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """PATH..., --round and --usage, and what else is asked for; the function gets them as one ``asked``.
 
     Args:
         paths: what the argument is called; None for a command that declares its own.
+        rounds: with --round and --usage.
         jobs: with --jobs and --executor.
         rules: with --rules.
         convergence: with --rcp, --rcp-points and --rcp-bert-train-samples.
         required: the command does nothing without a path; else it calls :func:`named` where it needs one.
+        reads: with --cache and --no-cache; the other options of the cache every such command has.
     """
-    options: list[Callable[[F], F]] = [
-        setting("--round", metavar="ROUND", help="Set the round, such as 1.0; otherwise taken from the folders."),
-        setting("--usage", metavar="USAGE", help="Set training, hpc or rehearsal; otherwise taken from the folders."),
-    ]
+    options: list[Callable[[F], F]] = []
+    # --rules of another command than these is something else.
+    names = [name for name in Asked._fields if rules or name != "rules"]
+    if rounds:
+        options += [
+            setting("--round", metavar="ROUND", help="Set the round, such as 1.0; otherwise taken from the folders."),
+            setting(
+                "--usage", metavar="USAGE", help="Set training, hpc or rehearsal; otherwise taken from the folders."
+            ),
+        ]
     if paths is not None:
         options.insert(0, click.argument("paths", metavar=paths, nargs=-1, required=required, type=click.Path()))
     if rules:
@@ -136,11 +193,12 @@ def asks(
         ]
     if convergence:
         options += _convergence_options()
+    options += _cache_options(reads=reads)
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
         @wraps(function)
         def called(**words: Any) -> None:
-            asked = Asked(**{name: words.pop(name) for name in Asked._fields if name in words})
+            asked = Asked(**{name: words.pop(name) for name in names if name in words})
             function(asked=_either(asked), **words)
 
         for option in reversed(options):
@@ -204,6 +262,39 @@ def _convergence_options() -> tuple[Callable[[F], F], ...]:
             help="Count the convergence of BERT by train_samples instead of epoch_num.",
         ),
     )
+
+
+def _cache_options(*, reads: bool) -> tuple[Callable[[F], F], ...]:
+    switch = setting("--cache/--no-cache", default=True, help="Reuse what unchanged logs showed; see docs/cache.md.")
+    return (
+        *((switch,) if reads else ()),
+        setting("--cache-dir", metavar="DIR", help="Keep what logs showed in DIR."),
+        setting(
+            "--cache-size",
+            type=click.IntRange(1, 1 << 20),
+            metavar="MB",
+            hidden=reads,
+            help="Set how much is kept; what was longest of no use goes first.",
+        ),
+    )
+
+
+def _paths(ctx: click.Context) -> list[str]:
+    """What the command reads."""
+    given = [ctx.params.get(param.name or "") for param in ctx.command.params if isinstance(param, click.Argument)]
+    words = [word for value in given for word in (value if isinstance(value, tuple) else (value,))]
+    return [str(word) for word in words if isinstance(word, (str, os.PathLike))]
+
+
+def _closed(memory: Memory, ctx: click.Context) -> None:
+    """Let a memory end with the command, and say what its user has to know."""
+    from mlsub.io.show import plain
+
+    memory.close()
+    for file in memory.deceived[:1]:
+        more = f" and {len(memory.deceived) - 1} more" if len(memory.deceived) > 1 else ""
+        words = f"warning: {file}{more} changed, but not its size, inode or times. Run again with --no-cache."
+        click.echo(plain(f"mlsub {ctx.command.name}: {words}"), err=True)
 
 
 def overlay_of(rules: str | None) -> str | None:

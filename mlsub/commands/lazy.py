@@ -12,9 +12,6 @@ from typing import Any
 
 import click
 
-from mlsub.commands.known import known_names
-from mlsub.commands.settings import Setting, config_options
-
 
 def _colour(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
     """Remember the choice where click does: a command within a group may say otherwise than the group."""
@@ -38,9 +35,12 @@ class _Common(click.Command):
 
     def __init__(self, *args: Any, **extra: Any) -> None:
         super().__init__(*args, **extra)
-        for param in self.params:
-            if param.type is click.STRING and (known := known_names(param)) is not None:
-                param.type = known
+        texts = [param for param in self.params if param.type is click.STRING]
+        if texts:
+            from mlsub.commands.known import known_names
+
+            for param in texts:
+                param.type = known_names(param) or click.STRING
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """The parameters, --color and --help last."""
@@ -56,7 +56,9 @@ class Command(_Common):
         super().__init__(*args, **extra)
         self.example = example
         self.shows_settings = shows_settings
-        if any(isinstance(param, Setting) for param in self.params):
+        if any(getattr(param, "setting", None) for param in self.params):
+            from mlsub.commands.settings import config_options
+
             self.params += config_options()
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -42,6 +42,11 @@ class Target(NamedTuple):
         return (*self.also, self)
 
     @property
+    def only_text(self) -> bool:
+        """Whether it is text on standard output, which can be written in pieces, and nothing else."""
+        return self.format == "text" and self.file is None and not self.also
+
+    @property
     def for_ci(self) -> bool:
         """Whether any of it is in a format of CI."""
         return any(one.format in CI_FORMATS for one in self.each)
@@ -200,10 +205,10 @@ def output_options(
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
         @wraps(function)
         def called(format_: str | None, output: Path | None, force: bool, **others: Any) -> None:
-            from mlsub.io.output import check_output
-
             output = None if output is not None and str(output) == "-" else output
             if output is not None:
+                from mlsub.io.output import check_output
+
                 check_output(output, force=force)
                 format_ = format_ or (format_of_file(output) if format_of_file else None)
             function(target=Target(command, format_ or formats[0], output, force), **others)

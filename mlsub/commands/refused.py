@@ -6,7 +6,7 @@ import click
 
 from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError
-from mlsub.io.yamlfile import FileProblemsError
+from mlsub.io.problems import FileProblemsError
 from mlsub.present.results import Outcome, Results, part
 from mlsub.rules.catalogue import finding
 

@@ -42,6 +42,11 @@ class Given(NamedTuple):
     inside: Path | None = None
     summary: str = ""
 
+    @property
+    def weighs(self) -> bool:
+        """Whether there are waivers or ignores by path, which are about all reports together."""
+        return self.loaded is not None and bool(self.loaded.written.waivers or self.loaded.written.per_path_ignores)
+
 
 class Setting(click.Option):
     """An option with a setting of the same name."""
@@ -153,14 +158,14 @@ def on_command_line(*names: str) -> bool:
 
 def weighed(reports: list[Report], paths: Sequence[str]) -> list[Report]:
     """Reports with the waivers and the ignores by path of the settings applied, if there are any."""
-    loaded = current().loaded
-    if loaded is None or not (loaded.written.waivers or loaded.written.per_path_ignores):
+    own = current()
+    if own.loaded is None or not own.weighs:
         return reports
     from datetime import UTC, datetime
 
     from mlsub.config.weigh import weigh
 
-    return weigh(reports, loaded, paths, datetime.now(UTC).date())
+    return weigh(reports, own.loaded, paths, datetime.now(UTC).date())
 
 
 def weighed_findings(findings: Sequence[Finding], root: str | Path) -> tuple[Finding, ...]:

@@ -100,8 +100,6 @@ def targets(command: str, given: Sequence[str | Path], *, force: bool, usual: st
         click.UsageError: several formats are left, or a file has a format that its ending denies.
         MlsubError: a file cannot be written.
     """
-    from mlsub.io.output import check_output
-
     left = [at for at, one in enumerate(given) if isinstance(one, str)]
     also: list[Target] = []
     on_screen: list[str] = []
@@ -125,6 +123,8 @@ def targets(command: str, given: Sequence[str | Path], *, force: bool, usual: st
             continue
         if any(one.file == file for one in also):
             raise click.UsageError(f"-o {file} is given twice.")
+        from mlsub.io.output import check_output
+
         check_output(file, force=force)
         also.append(Target(command, format_, file, force))
     on_screen += [str(given[at]) for at in left]

@@ -52,8 +52,8 @@ def _is_settings(file: Path, *, ours: bool = True) -> bool:
     """
     if file.name != PYPROJECT:
         return True
+    from mlsub.io.problems import FileProblemsError
     from mlsub.io.tomlfile import MAX_BYTES, read_toml
-    from mlsub.io.yamlfile import FileProblemsError
 
     try:
         with file.open("rb") as stream:

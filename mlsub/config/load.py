@@ -14,8 +14,8 @@ from mlsub.config.find import PYPROJECT
 from mlsub.config.model import FILES, FORM, TABLE, WrittenSettings, WrittenWaiver
 from mlsub.config.paths import from_here
 from mlsub.io.documents import tree_of
+from mlsub.io.problems import FileProblemsError, Problem
 from mlsub.io.tomlfile import Place, TomlFile, line_of, read_toml
-from mlsub.io.yamlfile import FileProblemsError, Problem
 from mlsub.rules.explain import suggestion
 
 _NOTHING: Mapping[Place, int] = MappingProxyType({})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -53,12 +53,18 @@ def reference_file(usage: str, ruleset: str, benchmark: str) -> Path | None:
     if usage == "rehearsal":
         file = REHEARSAL / f"rcps_{benchmark}.json"
         return file if file.is_file() else None
-    found = importlib.util.find_spec("mlperf_logging")
-    for folder in found.submodule_search_locations or () if found else ():
-        file = Path(folder) / "rcp_checker" / f"{usage}_{ruleset}" / f"rcps_{benchmark}.json"
+    for folder in _installed():
+        file = folder / "rcp_checker" / f"{usage}_{ruleset}" / f"rcps_{benchmark}.json"
         if file.is_file():
             return file
     return None
+
+
+@cache
+def _installed() -> tuple[Path, ...]:
+    """The folders of the installed mlperf-logging, which is looked for without being imported."""
+    found = importlib.util.find_spec("mlperf_logging")
+    return tuple(map(Path, found.submodule_search_locations or ())) if found else ()
 
 
 @lru_cache(maxsize=64)

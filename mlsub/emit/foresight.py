@@ -75,7 +75,7 @@ class Foresight:
 
     def add(self, event: Event) -> list[Finding]:
         """Take the next record; the findings that it makes certain."""
-        self._rules.add(event)
+        self._rules.add((event,))
         self._seeds += event.key == "seed"
         if event.key not in self._known and len(self._unknown) < _MOST_UNKNOWN:
             self._unknown.setdefault(event.key, Given(event.key, event.value, event.line))

@@ -16,8 +16,9 @@ from typing import Any, Generic, TypeVar
 import msgspec
 import yaml
 
+from mlsub.io.problems import FileProblemsError, Problem
 from mlsub.io.schemas import flaws_of
-from mlsub.io.yamlfile import FileProblemsError, Problem, content_of, read, twice
+from mlsub.io.yamlfile import content_of, read, twice
 
 T = TypeVar("T", bound=msgspec.Struct)
 #: So many problems of one file are reported.

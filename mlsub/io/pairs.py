@@ -11,7 +11,8 @@ import msgspec
 import yaml
 
 from mlsub.io.documents import open_tree
-from mlsub.io.yamlfile import FileProblemsError, Problem, content_of, text_of
+from mlsub.io.problems import FileProblemsError, Problem
+from mlsub.io.yamlfile import content_of, text_of
 
 _SPACE = " \t\r\n"
 _KINDS = {list: "a list", str: "text", bool: "true or false", type(None): "null"}

@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 from itertools import islice
 from typing import Any
 
-from mlsub.io.yamlfile import meant
+from mlsub.io.problems import meant
 
 #: An error of jsonschema; its types say that each part of it may be missing.
 Error = Any

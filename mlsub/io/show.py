@@ -7,11 +7,14 @@ import json
 from collections.abc import Sequence
 from typing import IO, Any
 
+#: Made once: :func:`json.dumps` makes an encoder for each call.
+_json = json.JSONEncoder(ensure_ascii=False).encode
+
 
 def show(value: Any, limit: int = 80) -> str:
     """A value as it stands in the log, shortened."""
     try:
-        text = json.dumps(value, ensure_ascii=False)
+        text = _json(value)
     except (TypeError, ValueError, RecursionError):
         text = f"a value nested too deeply to show ({type(value).__name__})"
     text = readable(text)

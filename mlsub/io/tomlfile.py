@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import msgspec
 
 from mlsub.io.errors import reason_of
-from mlsub.io.yamlfile import MAX_DEPTH, FileProblemsError, Problem
+from mlsub.io.problems import MAX_DEPTH, FileProblemsError, Problem
 
 #: Such a file is a few kilobytes; the bound keeps a hostile one from being read at all.
 MAX_BYTES = 256 << 10

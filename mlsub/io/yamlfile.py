@@ -3,46 +3,14 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import yaml
 
-from mlsub.io.errors import MlsubError, reason_of
-
-#: Such a file is some kilobytes; the bound keeps a hostile one from being read at all.
-MAX_BYTES = 4 << 20
-MAX_DEPTH = 100
-#: Characters of a message.
-_LONGEST = 600
-
-
-class Problem(msgspec.Struct, frozen=True):
-    """One thing wrong with a file, at a 1-based line."""
-
-    path: str
-    line: int
-    message: str
-
-    def __str__(self) -> str:
-        return f"{self.path}:{self.line}: {self.message}"
-
-
-class FileProblemsError(MlsubError):
-    """A file that cannot be used; ``problems`` says why, at least one."""
-
-    def __init__(self, problems: tuple[Problem, ...]) -> None:
-        self.problems = tuple(msgspec.structs.replace(one, message=_cut(one.message)) for one in problems)
-        super().__init__(*self.problems)
-
-
-def _cut(message: str) -> str:
-    """A message without the middle of what it quotes: both ends say what is wrong."""
-    return message if len(message) <= _LONGEST else f"{message[: _LONGEST // 2]} … {message[-_LONGEST // 2 :]}"
-
+from mlsub.io.errors import reason_of
+from mlsub.io.problems import MAX_BYTES, MAX_DEPTH, FileProblemsError, Problem
 
 Flaws = Iterator[tuple[yaml.Node, str]]
 
@@ -231,14 +199,6 @@ def twice(node: yaml.Node) -> Flaws:
     elif isinstance(node, yaml.SequenceNode):
         for item in node.value:
             yield from twice(item)
-
-
-def meant(text: str, known: Iterable[str]) -> str:
-    """A did-you-mean, or what there is."""
-    names = tuple(known)
-    longer = [name for name in names if len(text) > 2 and name.startswith(text)]
-    close = longer if len(longer) == 1 else get_close_matches(text, names, n=1)
-    return f". Did you mean {close[0]}?" if close else f"; there are {', '.join(names)}"
 
 
 def content_of(node: yaml.Node, *, as_written: bool = False) -> Any:

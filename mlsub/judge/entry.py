@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -20,8 +20,7 @@ from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.isolate import isolated, reviewed
 from mlsub.rules.load import Benchmark
-from mlsub.score.energy.judge import judge_power
-from mlsub.score.energy.score import Power, energy_result
+from mlsub.score.energy import FOLDER as POWER
 from mlsub.score.olympic import olympic_mean, weak_minutes
 from mlsub.score.scaled import FILE, ScalingFile, audit_scaling, read_scaling, score_of
 from mlsub.submission.locate import is_folder
@@ -30,8 +29,11 @@ from mlsub.submission.params import NO_FLAGS, Flags
 from mlsub.submission.remedies import of_run_count
 from mlsub.submission.report import EnergyResult, RcpResult, ScoreResult
 
+if TYPE_CHECKING:
+    from mlsub.score.energy.score import Power
+
 #: What rightly lies beside results: a scaling factor, power measurements, flags of the package checker.
-KNOWN_COMPANIONS = frozenset(("scaling.json", "power", "package_checker_params"))
+KNOWN_COMPANIONS = frozenset((FILE, POWER, "package_checker_params"))
 
 _CRASH = "official.crash"
 #: What a shared seed says where all of the log is that of another run.
@@ -117,6 +119,10 @@ def _scaling_place(entry: Entry, rcp: RcpResult, round_: Round) -> Iterator[Find
 
 def _power(entry: Entry, round_: Round) -> tuple[Power | None, tuple[Finding, ...]]:
     """The power measurements, which no official tool looks at before the round that checks them."""
+    if POWER not in entry.files.strays:
+        return None, ()
+    from mlsub.score.energy.judge import judge_power
+
     if round_.power_checked:
         return judge_power(entry, round_), ()
     return isolated("power", entry.path, lambda: judge_power(entry, round_), None)
@@ -160,6 +166,8 @@ def _energy(
 ) -> tuple[EnergyResult | None, tuple[Finding, ...]]:
     if power is None:
         return None, ()
+    from mlsub.score.energy.score import energy_result
+
     counted = [log.minutes if log.compliant else None for log in entry.logs]
     return isolated(
         "the energy", entry.path, lambda: energy_result(power, counted, needs.forgiven, score.scaling), None

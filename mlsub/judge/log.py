@@ -15,7 +15,7 @@ from mlsub.io.show import readable
 from mlsub.judge.rules import NAME_WIDTH, Again, NamedRules
 from mlsub.log.event import Defect, Event
 from mlsub.log.events import FactFold, Fold, Handler, LogReader, Tally, read_log
-from mlsub.log.reader import RawRecord, RecordCutter, foreign_encoding
+from mlsub.log.reader import RecordCutter, Records, foreign_encoding
 from mlsub.log.reading import Crash, ReadingFold
 from mlsub.log.report import LogReport
 from mlsub.log.run import Run, RunFold
@@ -92,7 +92,7 @@ class LogJudge:
             [self.run, *folds, *self._besides, self.rules],
             log_format=round_.log_format,
             tally=tally,
-            texts=reading.add,
+            texts=reading.take,
             defects=self.defects,
         )
         self.rules.on_named = self.reader.ask_again
@@ -163,7 +163,7 @@ class LogJudge:
     def _report(self, findings: tuple[Finding, ...], *, compliant: bool, undecodable: bool) -> LogReport:
         """The report with what the run itself shows."""
         task, run = self._task, self.run.finish()
-        review = reviewed("runs", task.path, lambda: audit_run(run, task.path, task.usage, task.round))
+        review = reviewed("runs", task.path, audit_run, run, task.path, task.usage, task.round)
         return LogReport(
             path=task.path,
             compliant=compliant,
@@ -203,7 +203,7 @@ class _WideLog:
     def close(self) -> None:
         self._take(self._cutter.close())
 
-    def _take(self, records: list[RawRecord]) -> None:
+    def _take(self, records: Records) -> None:
         for line, text, _, too_long in records:
             if too_long:
                 self.defects.too_long(line, hidden=True)

@@ -26,6 +26,7 @@ from mlsub.submission.locate import (
     SCALING_FOLDERS,
     Place,
     Target,
+    below,
     folders,
     is_folder,
     is_organisation,
@@ -163,7 +164,7 @@ def _one_up(folder: Path) -> str:
 
 
 def _prefix(folder: Path, root: Path) -> str:
-    relative = folder.relative_to(root).as_posix()
+    relative = below(root, folder)
     return "" if relative == "." else relative + "/"
 
 
@@ -216,7 +217,7 @@ def _package(files: OrganisationFiles, prefix: str, round_: Round, *, in_tree: b
 
 
 def _path(files: OrganisationFiles, prefix: str, path: Path) -> str:
-    relative = path.relative_to(files.folder).as_posix()
+    relative = below(files.folder, path)
     return prefix + relative if relative != "." else prefix.rstrip("/") or "."
 
 
@@ -356,9 +357,9 @@ def with_layout(files: OrganisationFiles, prefix: str, round_: Round) -> Organis
     )
     known = {finding.path for finding in files.findings}
     judged = {
-        _relative(files, file) for file in (*files.descriptions, *(log for e in files.entries for log in e.results))
+        below(files.folder, file) for file in (*files.descriptions, *(log for e in files.entries for log in e.results))
     }
-    beside = {f"{_relative(files, e.folder)}/{name}" for e in files.entries for name in e.strays}
+    beside = {f"{below(files.folder, e.folder)}/{name}" for e in files.entries for name in e.strays}
     explained = files.explained | beside
     review = reviewed(
         "layout", ".", lambda: audit_layout(list_tree(files.folder), places, round_.usage, judged, explained)
@@ -367,10 +368,6 @@ def with_layout(files: OrganisationFiles, prefix: str, round_: Round) -> Organis
     # A link of results/ that leads nowhere, or a folder there that is closed, is an official finding already.
     fresh = [finding for finding in found if finding.path not in known]
     return msgspec.structs.replace(files, findings=(*files.findings, *fresh))
-
-
-def _relative(files: OrganisationFiles, file: Path) -> str:
-    return file.relative_to(files.folder).as_posix()
 
 
 def _placed(finding: Finding, prefix: str) -> Finding:

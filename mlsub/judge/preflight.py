@@ -134,10 +134,10 @@ class _Trial:
         """
         rules = LogRules(*self._of)
         for key, value in self._stated.items():
-            rules.add(Event(time_ms=0.0, key=key, value=value, metadata={}))
+            rules.add((Event(time_ms=0.0, key=key, value=value, metadata={}),))
         for place, (key, one) in enumerate(named.items()):
             if key not in self._stated:
-                rules.add(Event(time_ms=0.0, key=key, value=one.value, metadata={}, line=place))
+                rules.add((Event(time_ms=0.0, key=key, value=one.value, metadata={}, line=place),))
 
         def passing(rule: KeyRule, flaw: Flaw) -> bool:
             comes = rule.key not in named and not _is_hyperparameter(rule.key)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from mlsub.divisions import DIVISIONS, Division, division_of
@@ -39,28 +39,42 @@ class LogRules:
         self._house: Judge | None = None
         self._broken: Exception | None = None
         self._round = round_
-        self.add = self._official.add
+        #: Gives what takes the events of a key; None where no rule looks at them.
+        self.handler: Callable[[str | None], Handler | None] = self._official.handler
         if round_.overlay:
             try:
                 self._house = Judge(plan_for(*choice, round_.overlay, house=True))
-                self.add = self._add_to_both
+                self.handler = self._handler_of_both
             except Exception as error:
                 self._broken = error
 
-    def handler(self, key: str | None) -> Handler | None:
-        """What takes the events of a key; None where no rule looks at them."""
-        if key is None:
-            return None
-        wanted = self._official.wants(key) or (self._house is not None and self._house.wants(key))
-        return self.add if wanted else None
+    def add(self, events: Iterable[Event]) -> None:
+        """Take the next events, for whoever does not sort them by key."""
+        handler = self.handler
+        for event in events:
+            handle = handler(event.key) if isinstance(event.key, str) else None
+            if handle is not None:
+                handle(event)
 
-    def _add_to_both(self, event: Event) -> None:
-        self._official.add(event)
-        if self._house is not None:
-            try:
-                self._house.add(event)
-            except Exception as error:
-                self._house, self._broken = None, error
+    def _handler_of_both(self, key: str | None) -> Handler | None:
+        official = self._official.handler(key)
+        try:
+            house = self._house.handler(key) if self._house is not None else None
+        except Exception as error:
+            self._house, self._broken, house = None, error, None
+        if house is None:
+            return official
+
+        def handle(event: Event) -> None:
+            if official is not None:
+                official(event)
+            if self._house is not None:
+                try:
+                    house(event)
+                except Exception as error:
+                    self._house, self._broken = None, error
+
+        return handle
 
     def in_trouble(self, key: str) -> bool:
         """Whether a record of this key may have broken a rule; :meth:`findings` says whether it did."""
@@ -72,8 +86,8 @@ class LogRules:
 
     def crash(self) -> Crash | None:
         """The first record whose quality measure the official checker cannot compare with the target."""
-        broken = [out.incomparable for out in self._official.finish().keys if out.incomparable is not None]
-        for line, shown in sorted(broken)[:1]:
+        attempts = [out.attempts for out in self._official.finish().keys if out.attempts is not None]
+        for line, shown in sorted(found.incomparable for found in attempts if found.incomparable is not None)[:1]:
             return Crash(line, f"{shown} cannot be compared with the quality target")
         return None
 
@@ -176,7 +190,7 @@ class NamedRules:
         held, fed = self._held, self._tally.fed
         if held is None:
             for rules in self._candidates.values():
-                rules.add(event)
+                rules.add((event,))
         else:
             if not held:
                 self._held_from = fed
@@ -193,8 +207,7 @@ class NamedRules:
         """Start judging: the log has said all that it says of itself."""
         if self._held is not None:
             self.rules = self._new()
-            for event in self._held:
-                self.rules.add(event)
+            self.rules.add(self._held)
         elif self._candidates:
             division = division_of(self.name("submission_division"))
             benchmark = self.name("submission_benchmark")
@@ -215,9 +228,8 @@ class NamedRules:
             for division in (None, *DIVISIONS)
             for name in (None, *self._round.benchmarks)
         }
-        for event in held:
-            for rules in self._candidates.values():
-                rules.add(event)
+        for rules in self._candidates.values():
+            rules.add(held)
 
     def _new(self) -> LogRules:
         division = division_of(self.name("submission_division"))

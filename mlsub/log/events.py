@@ -5,23 +5,34 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from mlsub.log.event import Defect, Event, decode
-from mlsub.log.mll import decode_mll
-from mlsub.log.reader import TOKEN, TOKEN_MLL, RawRecord, RecordCutter, chunks, open_log, read_records
+from mlsub.log.event import Defect, Event, decode, decode_all
+from mlsub.log.mll import decode_all_mll, decode_mll
+from mlsub.log.reader import TOKEN, TOKEN_MLL, RecordCutter, Records, chunks, open_log, read_records
 
-#: Token and decoder of the formats of rounds, see :class:`mlsub.rounds.Round`.
-FORMATS: dict[str, tuple[bytes, Callable[[int, bytes], Event | Defect]]] = {
-    "mllog": (TOKEN, decode),
-    "mll": (TOKEN_MLL, decode_mll),
+
+class Format(NamedTuple):
+    """What a record begins with, and how one is decoded, and many at once."""
+
+    token: bytes
+    decode: Callable[[int, bytes], Event | Defect]
+    decode_all: Callable[[Sequence[int], Sequence[bytes]], list[Event | Defect]]
+
+
+#: The formats of rounds, see :class:`mlsub.rounds.Round`.
+FORMATS = {
+    "mllog": Format(TOKEN, decode, decode_all),
+    "mll": Format(TOKEN_MLL, decode_mll, decode_all_mll),
 }
+#: Records that are decoded at once: enough that what is done once for all of them costs each next to nothing.
+BATCH = 1024
 #: Keys whose handlers are remembered, and how long they may be; published logs have some hundred short ones.
 _MAX_KEYS, _MAX_KEY = 1_000, 200
 
 Handler = Callable[[Event], None]
-#: Takes line and text of a record, and its event where it could be decoded.
-TextHandler = Callable[[int, bytes, Event | None], None]
+#: Takes lines, texts and what was decoded of some records.
+TextHandler = Callable[[Sequence[int], Sequence[bytes], Sequence[Event | Defect]], None]
 
 
 class Fold(Protocol):
@@ -62,10 +73,11 @@ class Fed(Protocol):
 
 
 class Tally:
-    """What a reader counts: bytes taken, and of the events before the current one their number and times (ms).
+    """What a reader counts: bytes taken, the number of events, and their times (ms).
 
-    ``latest`` is the largest time, ``last`` that of the last event; the clock ran backwards ``steps`` times, first at
-    ``step_line``, by ``worst_step`` ms at most.
+    ``latest`` is the largest time, for a handler that of the events before its own, ``first`` and ``last`` those of the
+    first and the last event; the clock ran backwards ``steps`` times, first at ``step_line``, by ``worst_step`` ms at
+    most.
     """
 
     __slots__ = ("events", "fed", "first", "last", "latest", "step_line", "steps", "worst_step")
@@ -120,7 +132,7 @@ class LogReader:
         texts: TextHandler | None = None,
         defects: DefectFold | None = None,
     ) -> None:
-        self.token, self.decode = FORMATS[log_format]
+        self.token, self.decode, self._decode_all = FORMATS[log_format]
         self.tally = tally or Tally()
         self._cutter = RecordCutter(self.token)
         self._handlers = _Handlers(folds)
@@ -140,22 +152,38 @@ class LogReader:
         """Ask the folds for their handlers anew, as what one of them asks for has changed."""
         self._handlers.clear()
 
-    def push(self, records: list[RawRecord]) -> None:
+    def push(self, records: Records) -> None:
         """Take the next records, for whoever has cut them already."""
-        decode, handlers, tally, take = self.decode, self._handlers, self.tally, self._texts
-        for line, text, hidden, too_long in records:
-            if hidden or too_long:
-                self._unseen(line, text, hidden, too_long)
-                continue
-            event = decode(line, text)
+        start = 0
+        for place in sorted(records.odd):
+            self._seen(records, start, place)
+            self._unseen(records.lines[place], records.texts[place], *records.odd[place])
+            start = place + 1
+        self._seen(records, start, len(records.lines))
+
+    def _seen(self, records: Records, start: int, stop: int) -> None:
+        """Take records that the official parser sees."""
+        for first in range(start, stop, BATCH):
+            last = min(first + BATCH, stop)
+            lines, texts = records.lines[first:last], records.texts[first:last]
+            decoded = self._decode_all(lines, texts)
+            if self._texts is not None:
+                self._texts(lines, texts, decoded)
+            self.take(lines, decoded)
+
+    def take(self, lines: Sequence[int], decoded: Sequence[Event | Defect]) -> None:
+        """Take the next records, for whoever has decoded them already; their lines are put in here."""
+        handlers, tally = self._handlers, self.tally
+        events, last = tally.events, tally.last
+        if not events:
+            tally.first = next((event.time_ms for event in decoded if isinstance(event, Event)), 0.0)
+        for line, event in zip(lines, decoded, strict=True):
             if isinstance(event, Defect):
-                if take is not None:
-                    take(line, text, None)
+                tally.events = events
                 if self._defects is not None:
                     self._defects.add(event)
                 continue
-            if take is not None:
-                take(line, text, event)
+            event.line = line
             try:
                 asked = handlers[event.key]
             except TypeError:  # A key that is a list or an object.
@@ -165,12 +193,11 @@ class LogReader:
             time_ms = event.time_ms
             if time_ms > tally.latest:
                 tally.latest = time_ms
-            elif time_ms < tally.last:
-                tally.step_back(line, tally.last - time_ms)
-            if not tally.events:
-                tally.first = time_ms
-            tally.events += 1
-            tally.last = time_ms
+            elif time_ms < last:
+                tally.step_back(line, last - time_ms)
+            last = time_ms
+            events += 1
+        tally.events, tally.last = events, last
 
     def _unseen(self, line: int, text: bytes, hidden: bool, too_long: bool) -> None:
         if self._defects is None:
@@ -199,7 +226,7 @@ def read_events(file: Path, log_format: str = "mllog") -> Iterator[Event]:
     Raises:
         MlsubError: the log cannot be read, or not to its end.
     """
-    token, decoder = FORMATS[log_format]
+    token, decoder, _ = FORMATS[log_format]
     with open_log(file) as stream:
         for batch in read_records(stream, None, token):
             for line, text, hidden, too_long in batch:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from mlsub.io.show import readable
@@ -42,3 +43,8 @@ def decode_mll(line: int, text: bytes) -> Event | Defect:
         return Event(line=line, time_ms=time_ms, key=None, value=content, metadata=None)
     metadata: Any = content.get("metadata")
     return Event(line=line, time_ms=time_ms, key=key, value=content["value"], metadata=metadata)
+
+
+def decode_all_mll(lines: Sequence[int], texts: Sequence[bytes]) -> list[Event | Defect]:
+    """Decode the texts behind many tokens."""
+    return list(map(decode_mll, lines, texts))

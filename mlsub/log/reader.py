@@ -34,9 +34,42 @@ _UTF16_UTF32 = (
 )
 
 
-#: The text after one token, up to the next token or the end of the official line, as (line, text, hidden, too long). A
-#: plain tuple, for there is one for each record of every log.
+#: The text after one token, up to the next token or the end of the official line, as (line, text, hidden, too long).
 RawRecord = tuple[int, bytes, bool, bool]
+
+
+class Records:
+    """Records in file order: their ``lines`` and ``texts``, and of the ``odd`` ones by place whether hidden, too long.
+
+    Columns, for there is a record for each event of every log, and hardly ever an odd one; iterating gives each record.
+    """
+
+    __slots__ = ("lines", "odd", "texts")
+
+    def __init__(self) -> None:
+        self.lines: list[int] = []
+        self.texts: list[bytes] = []
+        self.odd: dict[int, tuple[bool, bool]] = {}
+
+    def __iter__(self) -> Iterator[RawRecord]:
+        for place, (line, text) in enumerate(zip(self.lines, self.texts, strict=True)):
+            yield line, text, *self.odd.get(place, (False, False))
+
+    def add(self, line: int, text: bytes, hidden: bool, too_long: bool = False) -> None:
+        """Add a record, of which no more than its head is kept where it is too long."""
+        if len(text) > MAX_RECORD:
+            text, too_long = text[:_HEAD], True
+        if hidden or too_long:
+            self.odd[len(self.lines)] = (hidden, too_long)
+        self.lines.append(line)
+        self.texts.append(text)
+
+    def bound(self, first: int) -> None:
+        """Keep no more than the heads of those that are too long, from a place on."""
+        for place in range(first, len(self.texts)):
+            if len(self.texts[place]) > MAX_RECORD:
+                self.texts[place] = self.texts[place][:_HEAD]
+                self.odd[place] = (self.odd.get(place, (False, False))[0], True)
 
 
 def open_log(path: Path) -> BinaryIO:
@@ -49,7 +82,8 @@ def open_log(path: Path) -> BinaryIO:
     try:
         if not path.is_file():
             raise MlsubError(_why_no_file(path))
-        return cast("BinaryIO", gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
+        # Unbuffered, for who reads takes large pieces.
+        return cast("BinaryIO", gzip.open(path) if path.suffix == ".gz" else path.open("rb", buffering=0))
     except OSError as error:
         raise MlsubError(error.strerror or str(error)) from error
 
@@ -80,7 +114,7 @@ def chunks(stream: BinaryIO) -> Iterator[bytes]:
         raise MlsubError(f"reading failed on the way: {error}") from error
 
 
-def read_records(stream: BinaryIO, encoding: str | None = None, token: bytes = TOKEN) -> Iterator[list[RawRecord]]:
+def read_records(stream: BinaryIO, encoding: str | None = None, token: bytes = TOKEN) -> Iterator[Records]:
     """Yield the records of a log in file order, those of about one chunk at a time.
 
     Args:
@@ -114,17 +148,17 @@ class RecordCutter:
         self._rest = b""
         self._since = bytearray()
         self._line = 1
-        self._overlong: RawRecord | None = None
+        self._overlong: tuple[int, bytes] | None = None
 
-    def feed(self, piece: bytes) -> list[RawRecord]:
+    def feed(self, piece: bytes) -> Records:
         """The records that the next bytes complete."""
         if self._decoder is not None:
             piece = self._decoder.decode(piece).encode("utf-8", "replace")
         return self._take(piece)
 
-    def close(self) -> list[RawRecord]:
+    def close(self) -> Records:
         """The records that the end of the log completes."""
-        found = []
+        found = Records()
         if self._decoder is not None:
             found = self._take(self._decoder.decode(b"", final=True).encode("utf-8", "replace"))
         rest, self._rest = self._rest + self._since, b""
@@ -132,8 +166,8 @@ class RecordCutter:
         self._lines(rest, found)
         return found
 
-    def _take(self, piece: bytes) -> list[RawRecord]:
-        found: list[RawRecord] = []
+    def _take(self, piece: bytes) -> Records:
+        found = Records()
         ended = b"\n" in piece or b"\r" in piece or self._rest.endswith(b"\r")
         if not ended and len(self._since) + len(piece) < CHUNK:
             # Small pieces of a very long line are put together first: each look goes through all of it.
@@ -151,7 +185,7 @@ class RecordCutter:
         self._shorten(found)
         return found
 
-    def _shorten(self, found: list[RawRecord]) -> None:
+    def _shorten(self, found: Records) -> None:
         """Let go of what an unfinished line has said for good: free text, and records another one follows."""
         rest, token = self._rest, self._token
         width = len(token)
@@ -163,47 +197,41 @@ class RecordCutter:
             self._rest = b"\r" if rest.endswith(b"\r") else rest[-(width - 1) :]
             return
         self._release_overlong(True, found)
-        found += [_bounded(self._line, text, True) for text in rest[:last].split(token)[1:]]
+        for text in rest[:last].split(token)[1:]:
+            found.add(self._line, text, True)
         # What looks like text may be the beginning of the next token.
         if len(rest) - last - 2 * width <= MAX_RECORD:
             self._rest = rest[last:]
         else:
-            self._overlong = (self._line, rest[last + width : last + width + _HEAD], False, True)
+            self._overlong = (self._line, rest[last + width : last + width + _HEAD])
             self._rest = rest[-(width - 1) :]
 
-    def _release_overlong(self, hidden: bool, found: list[RawRecord]) -> None:
+    def _release_overlong(self, hidden: bool, found: Records) -> None:
         if self._overlong is not None:
-            line, text, _, too_long = self._overlong
-            found.append((line, text, hidden, too_long))
+            found.add(*self._overlong, hidden, too_long=True)
             self._overlong = None
 
-    def _lines(self, block: bytes, found: list[RawRecord]) -> None:
+    def _lines(self, block: bytes, found: Records) -> None:
         """Records of a block that ends where an official line ends, or the log does."""
         free, *parts = block.split(self._token)
         self._release_overlong(bool(parts) and b"\n" not in free and b"\r" not in free, found)
         line = self._line + free.count(b"\n")
-        add, before = found.append, len(found)
-        bare_returns = b"\r" in block
+        first, bare_returns, carriage = len(found.texts), b"\r" in block, b""
+        add_line, add_text = found.lines.append, found.texts.append
         for part in parts:
-            size = len(part)
-            feed = stop = part.find(b"\n")
-            if feed < 0:
-                stop = size
+            text, feed, rest = part.partition(b"\n")
             if bare_returns:
-                carriage = part.find(b"\r", 0, stop)
-                if carriage >= 0:
-                    stop = carriage
-            add((line, part[:stop], stop == size, False))
-            if feed >= 0:
-                line += 1 if feed == size - 1 else part.count(b"\n", feed)
+                text, carriage, _ = text.partition(b"\r")
+            add_line(line)
+            add_text(text)
+            if feed:
+                # Counting is slower: it looks at each byte.
+                line += len(rest.split(b"\n")) if rest else 1
+            elif not carriage:
+                found.odd[len(found.texts) - 1] = (True, False)
         self._line = line
-        if parts and found[-1][2]:
+        if parts:
             # Not another record ends the last one, but the log.
-            found[-1] = (*found[-1][:2], False, False)
+            found.odd.pop(len(found.texts) - 1, None)
         if len(block) > MAX_RECORD:
-            found[before:] = [_bounded(line, text, hidden) for line, text, hidden, _ in found[before:]]
-
-
-def _bounded(line: int, text: bytes, hidden: bool) -> RawRecord:
-    too_long = len(text) > MAX_RECORD
-    return line, text[:_HEAD] if too_long else text, hidden, too_long
+            found.bound(first)

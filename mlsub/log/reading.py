@@ -11,24 +11,32 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 import msgspec
 
-from mlsub.log.event import Event
+from mlsub.log.event import Defect, Event
 
 #: What is larger than any count of epochs or samples is cut to it; the largest reference counts 1.6e9.
 BEYOND = 1e15
 #: Bounds that keep a reading small on hostile input; a log has one ``run_stop`` and tens of evaluated steps.
 MAX_STOPS = 1_000
 MAX_STEPS = 100_000
-_MAX_SHAPES, _MAX_SHAPE, _MAX_TEXT = 1024, 1024, 200
+_MAX_TEXT = 200
 
 _SIZE, _NAME, _SAMPLES, _STOP = b"global_batch_size", b"submission_benchmark", b"train_samples", b"run_stop"
 _ERROR, _ACCURACY = b"eval_error", b"eval_accuracy"
 _NAMES = (_SIZE, _NAME, _SAMPLES, _STOP, _ERROR, _ACCURACY)
-#: Digits and signs do not distinguish names, so records that differ in nothing else have one shape.
-_NOT_IN_SHAPES = b"0123456789.-"
+_EVALUATIONS = ("eval_accuracy", "eval_error")
+#: What the counters of a manner take for an evaluation; of two the last one counts if the log has its kind.
+_COUNTED = {
+    "accuracy": (frozenset((_ACCURACY,)),),
+    "error_first": (frozenset((_ACCURACY,)), frozenset((_ERROR,))),
+    "either": (frozenset((_ERROR, _ACCURACY)),),
+}
+#: What a record mentions whose key is a name, and that mentions nothing besides.
+_ALONE: dict[Any, frozenset[bytes]] = {name.decode(): frozenset([name]) for name in _NAMES}
 _STRIPPED = b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0"
 _FAILURES = (KeyError, TypeError, ValueError, OverflowError, RecursionError)
 
@@ -68,7 +76,7 @@ class Stop(msgspec.Struct, frozen=True):
 
     kind: Literal["point", "failed", "none", "unordered", "unusable"]
     line: int
-    value: float = 0.0
+    value: int | float = 0.0
     listed: bool = False
 
 
@@ -99,37 +107,60 @@ class Reading(msgspec.Struct, frozen=True):
 class ReadingFold:
     """Collects the records of a log in file order; :meth:`finish` gives the reading.
 
-    A record that mentions none of the names costs a look-up of its shape.
+    Where nothing but keys mentions a name, records of other keys cost next to nothing.
     """
 
     def __init__(self, manner: Manner) -> None:
+        self._manner = manner
         self._error_seen = False
-        keys = {"accuracy": ((_ACCURACY,),), "error_first": ((_ACCURACY,), (_ERROR,)), "either": ((_ERROR, _ACCURACY),)}
-        self._usual = [_Counter(manner, names) for names in keys[manner.evaluations]]
+        self._usual = [_Counter(manner, names) for names in _COUNTED[manner.evaluations]]
         #: None once it can read nothing else than the usual one: the log is of another benchmark than BERT.
-        self._by_samples: _Counter | None = _Counter(manner, keys["either"][0], samples=True)
+        self._by_samples: _Counter | None = _Counter(manner, _COUNTED["either"][0], samples=True)
+        self._counters = [*self._usual, self._by_samples]
 
-    def add(self, line: int, text: bytes, event: Event | None) -> None:
-        """Take the next record that the official reader sees: its text, and its event where it could be decoded."""
-        shape = text.translate(None, _NOT_IN_SHAPES) if len(text) < _MAX_SHAPE else None
-        if shape in _plain_shapes:
+    def take(self, lines: Sequence[int], texts: Sequence[bytes], decoded: Sequence[Event | Defect]) -> None:
+        """Take the next records that the official reader sees: their lines and texts, and what was decoded of them."""
+        places = _keys_that_are_names(texts, decoded, self._searched(decoded))
+        if places is None:
+            self._search(lines, texts, decoded)
             return
-        names = _in_text(text)
-        if names:
-            self._take(_Record(line, text, names, event))
-        elif shape is not None and not _in_text(shape):
-            if len(_plain_shapes) >= _MAX_SHAPES:
-                _plain_shapes.clear()
-            _plain_shapes.add(shape)
+        for place in places:
+            event = decoded[place]
+            names = _ALONE[event.key]
+            if event.key in _EVALUATIONS and isinstance(event, Event):
+                self._error_seen = self._error_seen or _ERROR in names
+                for counter in self._counters:
+                    counter.evaluate(lines[place], names, event)
+            else:
+                self._take(_Record(lines[place], texts[place], names, event))
+
+    def _searched(self, decoded: Sequence[Event | Defect]) -> Iterator[bytes]:
+        """The names that matter also where they are not a key, by now and from now on."""
+        yield _SIZE
+        yield _ACCURACY
+        if self._manner.by_name:
+            yield _NAME
+        if self._by_samples is not None:
+            yield _SAMPLES
+        if self._manner.stop == "text" or Defect in set(map(type, decoded)):
+            # The official reader ends at a record that mentions it and cannot be decoded.
+            yield _STOP
+        if self._manner.evaluations != "accuracy" or self._manner.by_name:
+            yield _ERROR
+
+    def _search(self, lines: Sequence[int], texts: Sequence[bytes], decoded: Sequence[Event | Defect]) -> None:
+        for line, text, event in zip(lines, texts, decoded, strict=True):
+            names = frozenset([name for name in _NAMES if name in text])
+            if names:
+                self._take(_Record(line, text, names, event))
 
     def _take(self, record: _Record) -> None:
         self._error_seen = self._error_seen or _ERROR in record.names
-        for counter in self._usual:
+        for counter in self._counters:
             counter.take(record)
-        if self._by_samples is not None:
-            self._by_samples.take(record)
-            if self._by_samples.is_like(self._usual[0]):
-                self._by_samples = None
+        if self._by_samples is not None and self._by_samples.is_like(self._usual[0]):
+            self._by_samples = None
+            self._counters.pop()
 
     def finish(self) -> Reading:
         """The reading so far; more records may follow."""
@@ -137,12 +168,23 @@ class ReadingFold:
         return Reading(usual, usual if self._by_samples is None else self._by_samples.count())
 
 
-def _in_text(text: bytes) -> frozenset[bytes]:
-    return frozenset([name for name in _NAMES if name in text])
+def _keys_that_are_names(
+    texts: Sequence[bytes], decoded: Sequence[Event | Defect], searched: Iterable[bytes]
+) -> list[int] | None:
+    """The places of the records whose key is a name, where no text mentions a name besides; None where one may.
 
-
-#: Shapes that mention no name, of any log: no record of such a shape does.
-_plain_shapes: set[bytes | None] = set()
+    A key is in the text as it is, but for escapes. So where the texts together mention a name no more often than it is
+    a key, no other record does, and these do but once.
+    """
+    text = b"\n".join(texts)
+    if b"\\" in text:
+        return None
+    try:
+        places = [place for place, event in enumerate(decoded) if event.key in _ALONE]
+    except TypeError:  # A key that is a list or an object.
+        return None
+    keys = [decoded[place].key for place in places]
+    return None if any(text.count(name) != keys.count(name.decode()) for name in searched) else places
 
 
 class _Record:
@@ -150,11 +192,11 @@ class _Record:
 
     __slots__ = ("_event", "_fields", "_text", "line", "names")
 
-    def __init__(self, line: int, text: bytes, names: frozenset[bytes], event: Event | None) -> None:
+    def __init__(self, line: int, text: bytes, names: frozenset[bytes], event: Event | Defect) -> None:
         self.line = line
         self.names = names
         self._text = text
-        self._event = event
+        self._event = event if isinstance(event, Event) else None
         self._fields: Any = None
 
     def part(self, name: Literal["key", "value", "metadata"]) -> Any:
@@ -169,10 +211,12 @@ class _Record:
 class _Counter:
     """The official reader's variables, for one way of counting."""
 
-    def __init__(self, manner: Manner, evaluations: tuple[bytes, ...], *, samples: bool = False) -> None:
+    def __init__(self, manner: Manner, evaluations: frozenset[bytes], *, samples: bool = False) -> None:
         self._manner = manner
         self._evaluations = evaluations
         self._samples = samples
+        #: What of an evaluation's metadata counts; None where it is put together of several, "" where nothing does.
+        self._unit: str | None = "" if samples else "epoch_num"
         self._sizes: tuple[Any, ...] = ()
         self._size_line = 0
         self._names: tuple[Any, ...] = ()
@@ -180,7 +224,7 @@ class _Counter:
         self._stops: list[Stop] = []
         self._steps: dict[Any, dict[Any, Any]] = {}
         self._crash: Crash | None = None
-        #: From v3.0 a success without an evaluation ends the official reader as well.
+        #: Whether the official reader has ended: from v3.0 also at a success without an evaluation.
         self._ended = False
         self._beyond: str | None = None
 
@@ -203,36 +247,55 @@ class _Counter:
 
     def take(self, record: _Record) -> None:
         """Take a record, and note where the official reader ends at it."""
-        if self._ended or self._crash is not None:
+        if self._ended:
             return
         try:
             self._read(record)
         except _FAILURES as error:
             self._crash = Crash(record.line, f"{type(error).__name__}: {error}"[:_MAX_TEXT])
+            self._ended = True
+
+    def evaluate(self, line: int, names: frozenset[bytes], event: Event) -> None:
+        """Take a record that mentions nothing but an evaluation: what :meth:`take` does, by the shortest way."""
+        unit = self._unit
+        if self._ended or unit == "" or names.isdisjoint(self._evaluations):
+            return
+        if unit is not None and isinstance(event.metadata, dict):
+            place = event.metadata.get(unit)
+            if type(place) is float or type(place) is int:
+                self._point = _stop_at(line, round(place, 3) if unit == "epoch_num" else place)
+                return
+        self.take(_Record(line, b"", names, event))
 
     def _read(self, record: _Record) -> None:
-        names, by_name = record.names, self._manner.by_name
+        names, unit = record.names, self._unit
         if _SIZE in names:
             self._sizes, self._size_line = (_kept(record.part("value")),), record.line
-        if by_name and _NAME in names:
+        if self._manner.by_name and _NAME in names:
             self._names = (_kept(record.part("value")),)
             self._samples = self._samples and self._names == ("bert",)
+            self._unit = unit = self._counted()
         evaluated = not names.isdisjoint(self._evaluations)
-        if by_name and evaluated and self._names == ("stable_diffusion",):
+        if evaluated and unit is None:
             self._measure(record)
-        elif self._is_in_samples() and evaluated:
+        elif evaluated and unit == "samples_count":
             self._point = _stop_at(record.line, record.part("metadata")["samples_count"])
             record.part("value")
         elif self._samples and _SAMPLES in names:
             self._point = _stop_at(record.line, record.part("value"))
-        elif not self._samples and evaluated:
+        elif evaluated and unit == "epoch_num":
             self._point = _stop_at(record.line, round(record.part("metadata")["epoch_num"], 3))
         if _STOP in names and (self._manner.stop == "text" or record.part("key") == "run_stop"):
             self._stop(record)
 
-    def _is_in_samples(self) -> bool:
+    def _counted(self) -> str | None:
+        """What counts of an evaluation in a log of this name, where rounds go by names."""
+        if self._names == ("stable_diffusion",):
+            return None
         # Looked up in a set, as there, so that a list for a name ends the reader.
-        return bool(self._names and self._manner.in_samples) and self._names[0] in self._manner.in_samples
+        if self._manner.in_samples and self._names[0] in self._manner.in_samples:
+            return "samples_count"
+        return "" if self._samples else "epoch_num"
 
     def _measure(self, record: _Record) -> None:
         """One of Stable Diffusion's measures, which are logged one by one."""
@@ -249,7 +312,7 @@ class _Counter:
     def _stop(self, record: _Record) -> None:
         """The end of the run, by its own word; from v3.0 the last one counts, before each."""
         if record.part("metadata")["status"] == "success":
-            if self._manner.by_name and self._names == ("stable_diffusion",):
+            if self._unit is None:
                 # The checker has the measures in its code, whatever the rules of the round say.
                 passing = [
                     step for step, score in self._steps.items() if score["FID"] <= 90.0 and score["CLIP"] >= 0.15
@@ -278,6 +341,8 @@ def _kept(value: Any) -> Any:
 
 def _stop_at(line: int, value: Any) -> Stop:
     """The point that a value stands for. The official checker computes with true as 1, and leaves lists to numpy."""
+    if (type(value) is float or type(value) is int) and -BEYOND < value < BEYOND:
+        return Stop("point", line, value)
     listed = isinstance(value, list) and len(value) == 1
     number = value[0] if listed else value
     if not isinstance(number, (int, float)):

@@ -127,9 +127,10 @@ class Run(msgspec.Struct, frozen=True):
         return bool(self.status == "success")
 
 
+_START, _END, _POINT = "INTERVAL_START", "INTERVAL_END", "POINT_IN_TIME"
 _EXPECTED_TYPE = {
-    **{f"{name}_start": "INTERVAL_START" for name in ("init", "run", "block", "epoch", "eval", "staging")},
-    **{f"{name}_stop": "INTERVAL_END" for name in ("init", "run", "block", "epoch", "eval", "staging")},
+    **{f"{name}_start": _START for name in ("init", "run", "block", "epoch", "eval", "staging")},
+    **{f"{name}_stop": _END for name in ("init", "run", "block", "epoch", "eval", "staging")},
     **dict.fromkeys(
         (
             "eval_accuracy",
@@ -141,7 +142,7 @@ _EXPECTED_TYPE = {
             "eval_samples",
             "weights_initialization",
         ),
-        "POINT_IN_TIME",
+        _POINT,
     ),
 }
 
@@ -223,31 +224,30 @@ class RunFold:
             "init_stop": self._time,
             "eval_accuracy": self._evaluation,
             "eval_error": self._evaluation,
-            "eval_start": self._lengths.start,
-            "eval_stop": self._lengths.stop,
+            "eval_start": self._eval_start,
+            "eval_stop": self._eval_stop,
             "seed": self._seed,
             "block_start": self._block_start,
-            "epoch_start": self._count,
+            "epoch_start": self._epoch_start,
         }
 
     def handler(self, key: str | None) -> Handler | None:
         """What takes the events of a key: each where its type is known, of the others the first is kept."""
         if key is None:
             return None
-        expected = _EXPECTED_TYPE.get(key)
-        return self._state if expected is None else self._typed(key, expected)
+        if key not in _EXPECTED_TYPE:
+            return self._state
+        return self._handlers.get(key) or (self._type if key in _NOT_KEPT else self._typed_state)
 
-    def _typed(self, key: str, expected: str) -> Handler:
-        handler = self._handlers.get(key) or (None if key in _NOT_KEPT else self._state)
+    def _type(self, event: Event) -> None:
+        """Note an event type that contradicts the key; each key that has one comes here."""
+        found, expected = event.event_type, _EXPECTED_TYPE[event.key]
+        if found != expected and found is not None:
+            self.event_types.setdefault(event.key, (show(found).strip('"'), event.line))
 
-        def take(event: Event) -> None:
-            found = event.event_type
-            if found != expected and found is not None:
-                self.event_types.setdefault(key, (show(found).strip('"'), event.line))
-            if handler is not None:
-                handler(event)
-
-        return take
+    def _typed_state(self, event: Event) -> None:
+        self._type(event)
+        self._state(event)
 
     def _state(self, event: Event) -> None:
         """An event whose key is a fact of the run, which the first states."""
@@ -291,6 +291,7 @@ class RunFold:
         )
 
     def _run_edge(self, event: Event) -> None:
+        self._type(event)
         self.timed.edge(event)
         self.lines.setdefault(event.key, event.line)
         if event.key == "run_stop":
@@ -301,34 +302,52 @@ class RunFold:
             self.last_block = self._block
 
     def _time(self, event: Event) -> None:
+        self._type(event)
         self.times.setdefault(event.key, event.time_ms)
         self.lines.setdefault(event.key, event.line)
 
     def _block_start(self, event: Event) -> None:
+        if event.event_type != _START:
+            self._type(event)
         self.counts["block_start"] += 1
         self._block = event
 
-    def _count(self, event: Event) -> None:
-        self.counts[event.key] += 1
+    def _epoch_start(self, event: Event) -> None:
+        if event.event_type != _START:
+            self._type(event)
+        self.counts["epoch_start"] += 1
+
+    def _eval_start(self, event: Event) -> None:
+        if event.event_type != _START:
+            self._type(event)
+        self._lengths.start(event)
+
+    def _eval_stop(self, event: Event) -> None:
+        if event.event_type != _END:
+            self._type(event)
+        self._lengths.stop(event)
 
     def _evaluation(self, event: Event) -> None:
+        if event.event_type != _POINT:
+            self._type(event)
         if len(self.evaluations) < MAX_EVALUATIONS:
-            metadata = event.metadata
-            metric = _get(metadata, "metric")
+            of = event.metadata.get if isinstance(event.metadata, dict) else _nothing
+            metric = of("metric")
             self.evaluations.append(
                 Evaluation(
                     event.line,
                     event.time_ms,
                     event.value,
-                    _get(metadata, "epoch_num"),
-                    _get(metadata, "samples_count"),
-                    _get(metadata, "step_num"),
+                    of("epoch_num"),
+                    of("samples_count"),
+                    of("step_num"),
                     metric[:MAX_METRIC] if isinstance(metric, str) else None,
                 )
             )
 
     def _seed(self, event: Event) -> None:
         """Keep a seed, or a digest that shows whether it was logged before."""
+        self._type(event)
         seed = _read_seed(event)
         # The first that cannot be used decides of the log, so it is kept wherever it stands.
         first_unusable = seed.error is not None and not self._seed_unusable
@@ -373,3 +392,7 @@ def _seed_part(part: Any) -> str:
 
 def _get(metadata: Any, name: str) -> Any:
     return metadata.get(name) if isinstance(metadata, dict) else None
+
+
+def _nothing(_name: str) -> None:
+    return None

@@ -145,6 +145,13 @@ def partly_checked(reports: Sequence[Report]) -> str | None:
     return f"Not everything could be checked. {'; '.join(map(_in_short, reports))}"
 
 
+def outcome(report: Report) -> Report:
+    """What :func:`partly_checked` wants of a report."""
+    if report.official is Verdict.NOT_CHECKED:
+        return report
+    return Report(usage=report.usage, round=report.round, root=report.root, official=report.official)
+
+
 def _in_short(report: Report) -> str:
     """What was asked for, and the verdict."""
     asked = next((finding.path for finding in report.findings if finding.rejects), report.root)

@@ -43,7 +43,16 @@ def parts_of(*kinds: type, open_: bool = False) -> dict[str, Any]:
         part["description"] = " ".join(part.get("description", "").split()).replace("``", "")
         if "properties" in part:
             part.update(required=list(part["properties"]), additionalProperties=open_)
+        _join_numbers(part)
     return parts
+
+
+def _join_numbers(part: Any) -> None:
+    """Where a number may be an integer or a float, say number: Python keeps the two apart, and JSON does not."""
+    for below in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
+        _join_numbers(below)
+    if isinstance(part, dict) and {"type": "number"} in (choices := part.get("anyOf", [])):
+        choices[:] = [one for one in choices if one != {"type": "integer"}]
 
 
 def schema_of(command: str, kind: type[Answer]) -> dict[str, Any]:

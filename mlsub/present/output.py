@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from importlib import import_module
 from typing import IO, Any
 
@@ -31,5 +30,9 @@ def _look(stream: IO[str] | None) -> dict[str, Any]:
     """The colours of a stream, and the width of a terminal; a file that is named has neither."""
     if stream is None:
         return {}
-    width = {"width": shutil.get_terminal_size().columns} if stream.isatty() else {}
-    return {**width, "colour": colours(stream)}
+    look: dict[str, Any] = {"colour": colours(stream)}
+    if stream.isatty():
+        from shutil import get_terminal_size
+
+        look["width"] = get_terminal_size().columns
+    return look

@@ -66,15 +66,19 @@ def console(stream: IO[str] | None = None) -> Console:
 _PATIENCE, _EVERY = 1.0, 0.1
 
 
-class _Bar:
-    """A bar that appears once the work takes longer than a moment; what ends sooner never loads rich."""
+class ProgressBar:
+    """A bar that appears once the work takes longer than a moment; what ends sooner never loads rich.
+
+    It is a :data:`Progress`.
+    """
 
     def __init__(self, what: str) -> None:
         self._what = what
         self._next = monotonic() + _PATIENCE
         self._bar: tuple[Bar, TaskID] | None = None
 
-    def advance(self, done: int, total: int) -> None:
+    def __call__(self, done: int, total: int) -> None:
+        """Show how far the work is, unless that was just done."""
         now = monotonic()
         if now < self._next and (self._bar is None or done < total):
             return
@@ -82,13 +86,15 @@ class _Bar:
         self._next = now + _EVERY
         bar.update(task, completed=done, total=total, refresh=True)
 
-    def close(self) -> None:
+    def hide(self) -> None:
+        """Make room for something else; if the work goes on, the bar comes back."""
         if self._bar is not None:
             self._bar[0].stop()
+            self._bar = None
 
 
 @contextmanager
-def progress_bar(what: str = "reading logs") -> Iterator[Progress | None]:
+def progress_bar(what: str = "reading logs") -> Iterator[ProgressBar | None]:
     """Show on a terminal, on standard error, how much of a work is done that takes more than a second.
 
     Args:
@@ -100,11 +106,11 @@ def progress_bar(what: str = "reading logs") -> Iterator[Progress | None]:
     if not _is_shown():
         yield None
         return
-    bar = _Bar(what)
+    bar = ProgressBar(what)
     try:
-        yield bar.advance
+        yield bar
     finally:
-        bar.close()
+        bar.hide()
 
 
 def part_of(progress: Progress | None, done: int, total: int) -> Progress | None:

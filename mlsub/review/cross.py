@@ -29,11 +29,14 @@ def audit_entry(entry: Entry) -> Iterator[Finding]:
     """Disagreements of an entry's logs with the folders and the description around them."""
     if not entry.in_tree:
         return
+    answers: dict[tuple[str, str], tuple[str, ...] | None] = {}  # The logs of an entry say much the same.
     for log in (log for log in entry.logs if log.run.timeline.events):
         for key, contradicted in _CHECKS.items():
             value = log.run.identity.get(key)
             said = readable(value[:200]) if isinstance(value, str) else ""
-            odd = contradicted(entry, said) if said else None
+            if said and (key, said) not in answers:
+                answers[key, said] = contradicted(entry, said)
+            odd = answers.get((key, said))
             if odd is not None:
                 rule, expected, *message = odd
                 line = log.run.lines.get(key)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Protocol, TypeVar
 
 from mlsub.divisions import CLOSED
@@ -44,6 +45,7 @@ def fact_of(run: Run, usage: str, round_: str, table: Mapping[str, Mapping[str, 
     return valid[-1] if valid else None
 
 
+@lru_cache(maxsize=256)
 def _order(round_: str) -> tuple[int, int] | None:
     match = _ROUND.match(round_)
     return (int(match[1]), int(match[2])) if match else None
@@ -56,7 +58,7 @@ def is_closed(run: Run) -> bool:
 
 def number(value: Any) -> float | int | None:
     """A logged count; None for anything else."""
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < MAX_COUNT:
+    if (type(value) is float or type(value) is int) and abs(value) < MAX_COUNT:
         return value
     return None
 

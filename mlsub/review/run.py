@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from difflib import get_close_matches
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -19,13 +20,26 @@ from mlsub.rules.catalogue import finding
 from mlsub.rules.isolate import reviewed
 
 _STATUSES = ("success", "aborted")
-_COUNTS = ("samples_count", "epoch_num")
 #: Many implementations open a block as they stop; training takes longer than that.
 IDLE_MS = 1_000
 #: And a share of the run: what is logged in one go may carry times that are a little off.
 IDLE_SHARE = 0.005
 #: A model that trains for so long between two evaluations is not evaluated in a few milliseconds; a toy may be.
 BETWEEN_MS = 1_000
+
+
+#: The audits of one run by the rule that a defect in them is reported under.
+_AUDITS: dict[str, Callable[[Run, str, str, str], Iterator[Finding]]] = {
+    "run.interval-negative": lambda run, path, *_: _interval(run, path),
+    "run.clock-backwards": lambda run, path, *_: _clock(run, path),
+    "run.status-unknown": lambda run, path, *_: _status(run, path),
+    "run.event-type": lambda run, path, *_: _event_types(run, path),
+    "run.eval-missing": lambda run, path, *_: audit_ending(run, path),
+    "run.eval-length": lambda *of: audit_lengths(*of),
+    "run.progress-backwards": lambda *of: audit_progress(*of),
+    "run.eval-cadence": lambda *of: audit_cadence(*of),
+    "run.train-samples": lambda *of: audit_dataset(*of),
+}
 
 
 def audit_run(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]:
@@ -37,19 +51,8 @@ def audit_run(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]
         usage: ``training`` or ``hpc``; the written rules are kept by usage and round.
         round_: the round whose rules apply, like ``1.0``.
     """
-    review: dict[str, Callable[[], Iterator[Finding]]] = {
-        "run.interval-negative": lambda: _interval(run, path),
-        "run.clock-backwards": lambda: _clock(run, path),
-        "run.status-unknown": lambda: _status(run, path),
-        "run.event-type": lambda: _event_types(run, path),
-        "run.eval-missing": lambda: audit_ending(run, path),
-        "run.eval-length": lambda: audit_lengths(run, path, usage, round_),
-        "run.progress-backwards": lambda: audit_progress(run, path, usage, round_),
-        "run.eval-cadence": lambda: audit_cadence(run, path, usage, round_),
-        "run.train-samples": lambda: audit_dataset(run, path, usage, round_),
-    }
-    for rule, work in review.items():
-        yield from reviewed(rule, path, work)
+    for rule, audit in _AUDITS.items():
+        yield from reviewed(rule, path, audit, run, path, usage, round_)
 
 
 def _event_types(run: Run, path: str) -> Iterator[Finding]:
@@ -112,9 +115,14 @@ class Order(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     any_order: str
 
 
+@cache
+def _orders() -> dict[str, dict[str, list[Order]]]:
+    return shipped(__file__, "order.yaml", dict[str, dict[str, list[Order]]])
+
+
 def _afterwards(run: Run, usage: str, round_: str) -> bool:
     """Whether the benchmark may be evaluated after the run."""
-    return fact_of(run, usage, round_, shipped(__file__, "order.yaml", dict[str, dict[str, list[Order]]])) is not None
+    return fact_of(run, usage, round_, _orders()) is not None
 
 
 def audit_lengths(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]:
@@ -141,15 +149,15 @@ def _backwards(run: Run, path: str) -> Iterator[Finding]:
     furthest: dict[str, float] = {}
     steps: list[tuple[Evaluation, str, float, float]] = []
     for evaluation in run.evaluations:
-        for name in _COUNTS:
-            place = number(getattr(evaluation, name))
-            if place is None:
-                continue
-            before = furthest.get(name, place)
-            if place < before:
-                steps.append((evaluation, name, before, place))
-            furthest[name] = place
-            break
+        name, place = "samples_count", number(evaluation.samples_count)
+        if place is None:
+            name, place = "epoch_num", number(evaluation.epoch_num)
+        if place is None:
+            continue
+        before = furthest.get(name, place)
+        if place < before:
+            steps.append((evaluation, name, before, place))
+        furthest[name] = place
     if steps:
         evaluation, name, before, place = steps[0]
         more = f" ({len(steps)} such steps)" if len(steps) > 1 else ""
@@ -168,6 +176,8 @@ def _progress_steps(run: Run, path: str) -> Iterator[Finding]:
     if size is None:
         return
     for evaluation in run.evaluations:
+        if evaluation.step_num is None:
+            continue
         samples, steps = number(evaluation.samples_count), number(evaluation.step_num)
         # The last batch of an epoch may be smaller than the others, or padded.
         if samples is not None and steps is not None and abs(samples - steps * size) > size + samples / 100:

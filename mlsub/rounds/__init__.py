@@ -13,7 +13,6 @@ import msgspec
 
 from mlsub.io.data import shipped
 from mlsub.io.errors import MlsubError
-from mlsub.io.yamlfile import read_content
 
 #: So many names are listed in full beside what was probably meant.
 _FEW = 16
@@ -80,7 +79,11 @@ def usages() -> tuple[str, ...]:
 @lru_cache(maxsize=8)
 def overlay_content(overlay: str | None) -> dict[str, Any]:
     """What an overlay file holds (see docs/overlay.md), checked before by :mod:`mlsub.rules.overlay`."""
-    return read_content(Path(overlay), kind="rule files", top="a title and rounds") if overlay else {}
+    if not overlay:
+        return {}
+    from mlsub.io.yamlfile import read_content
+
+    return read_content(Path(overlay), kind="rule files", top="a title and rounds")
 
 
 def overlay_rounds(usage: str, overlay: str | None) -> dict[str, Any]:

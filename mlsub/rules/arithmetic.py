@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from mlsub.io.yamlfile import meant
+from mlsub.io.problems import meant
 
 _OPERANDS = ("number", "name", "text")
 _NO_OPERATION = ("(", ")", ",", "=")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import msgspec
 
@@ -36,8 +36,18 @@ class RuleInfo(msgspec.Struct, frozen=True):
 @lru_cache(maxsize=1)
 def catalogue() -> dict[str, RuleInfo]:
     """Every rule of the catalogue by its id."""
-    content = shipped(__file__, "catalogue.yaml", dict[str, dict[str, str]])
-    return {name: msgspec.convert({"id": name, **fields}, RuleInfo) for name, fields in content.items()}
+    return {name: _info(name) for name in _content()}
+
+
+@cache
+def _content() -> dict[str, dict[str, str]]:
+    return shipped(__file__, "catalogue.yaml", dict[str, dict[str, str]])
+
+
+@cache
+def _info(rule: str) -> RuleInfo:
+    """One rule: a check needs a few of the hundreds."""
+    return msgspec.convert({"id": rule, **_content()[rule]}, RuleInfo)
 
 
 def finding(
@@ -57,7 +67,7 @@ def finding(
     Raises:
         KeyError: the catalogue has no such rule.
     """
-    info = catalogue()[rule]
+    info = _info(rule)
     return Finding(
         rule=rule,
         severity=info.severity,

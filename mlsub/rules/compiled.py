@@ -9,21 +9,29 @@ import msgspec
 from mlsub.rules.aspects import compile_key
 from mlsub.rules.aspects.base import CompiledKey
 from mlsub.rules.load import explained, rules_for
+from mlsub.rules.model import Gathers
+from mlsub.rules.notes import Note, notes_of
 
 
 class Plan(msgspec.Struct, frozen=True):
     """A compiled rule set.
 
-    ``named`` are the keys whose values its formulas ask for, ``looked_back_on`` all keys that other keys' rules need,
-    ``starts`` those after which time is measured.
+    ``keys`` bind every log, ``every`` has those of variants after them. ``watched`` has the rules of each key that any
+    rule looks at, ``notes`` what is kept of the records of a key for the rules of others, and ``alone`` the rules of
+    keys with one rule and no note. ``due`` are the rules that a log without the key can break, ``required`` the keys
+    that every log needs, ``targets`` the rules with a quality target, ``gathering`` those of virtual keys.
     """
 
     keys: tuple[CompiledKey, ...]
-    variants: tuple[tuple[str, str, tuple[CompiledKey, ...]], ...]
+    every: tuple[CompiledKey, ...]
     alternatives: tuple[tuple[str, ...], ...]
-    named: frozenset[str]
-    looked_back_on: frozenset[str]
-    starts: frozenset[str]
+    watched: dict[str, tuple[CompiledKey, ...]]
+    notes: dict[str, tuple[Note, ...]]
+    alone: dict[str, CompiledKey]
+    due: tuple[CompiledKey, ...]
+    required: frozenset[str]
+    targets: tuple[CompiledKey, ...]
+    gathering: tuple[tuple[CompiledKey, Gathers], ...]
 
 
 @lru_cache(maxsize=512)
@@ -46,17 +54,23 @@ def plan_for(
     files = () if house else ("common", "common_hpc", *([benchmark] if benchmark else []))
     with explained(overlay, *files):
         rules = rules_for(usage, round_name, division, benchmark, overlay, house=house)
-        keys = tuple(compile_key(rule) for rule in rules.rules)
-        variants = tuple((v.key, v.value, tuple(compile_key(rule) for rule in v.rules)) for v in rules.variants)
-    every = (*keys, *(key for *_, chosen in variants for key in chosen))
-    aspects = [aspect for key in every for aspect in key.aspects]
-    named = frozenset(name for aspect in aspects for name in aspect.named())
-    looked_back_on = frozenset(name for aspect in aspects for name in aspect.looked_back_on())
+        keys = tuple(compile_key(rule, place) for place, rule in enumerate(rules.rules))
+        chosen = [((variant.key, variant.value), rule) for variant in rules.variants for rule in variant.rules]
+        variants = tuple(compile_key(rule, place, where) for place, (where, rule) in enumerate(chosen, len(keys)))
+    every = keys + variants
+    notes = notes_of(every)
+    watched: dict[str, tuple[CompiledKey, ...]] = dict.fromkeys(notes, ())
+    for compiled in every:
+        watched[compiled.rule.key] = (*watched.get(compiled.rule.key, ()), compiled)
     return Plan(
         keys=keys,
-        variants=variants,
+        every=every,
         alternatives=rules.alternatives,
-        named=named,
-        looked_back_on=named | looked_back_on | {variant.key for variant in rules.variants},
-        starts=frozenset(key.rule.within.of for key in keys if key.rule.within),
+        watched=watched,
+        notes=notes,
+        alone={key: of[0] for key, of in watched.items() if len(of) == 1 and key not in notes},
+        due=tuple(compiled for compiled in every if compiled.rule.occurs.is_required),
+        required=frozenset(compiled.rule.key for compiled in keys if compiled.rule.occurs.least),
+        targets=tuple(compiled for compiled in every if compiled.rule.reaches),
+        gathering=tuple((compiled, compiled.rule.gathers) for compiled in every if compiled.rule.gathers),
     )

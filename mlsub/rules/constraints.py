@@ -79,14 +79,14 @@ def _with(test: Callable[[Any, Any], Any]) -> Callable[[Any], Test]:
         if is_formula(operand):
             compute = parse(operand[1:]).compute
             return lambda value, values: bool(test(value, compute(values)))
-        return lambda value, _: bool(test(value, operand))
+        return lambda value, _: test(value, operand)
 
     return make
 
 
 def _all_of(fields: dict[str, Any]) -> Test:
     tests = [constraint.test() for constraint in constraints_of(fields)]
-    return lambda value, values: all(test(value, values) for test in tests)
+    return tests[0] if len(tests) == 1 else lambda value, values: all(test(value, values) for test in tests)
 
 
 def _all_words(fields: dict[str, Any], values: Values | None) -> str:

@@ -1,28 +1,37 @@
 """Check the events of one log against a rule set, in one pass and with bounded memory.
 
-A rule set is compiled once into tests; each log gets fresh counters. What comes out is not yet findings but
-:class:`Outcome`, the bare facts of what failed; :mod:`mlsub.rules.phrases` makes findings of them.
+A rule set is compiled once into tests; each log gets counters of the keys that appear in it. What comes out is not yet
+findings but :class:`Outcome`, the bare facts of what failed; :mod:`mlsub.rules.phrases` makes findings of them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Set
+from functools import partial
+
 import msgspec
-from msgspec.structs import replace
 
 from mlsub.log.event import Event
-from mlsub.rules.aspects.base import KeyOutcome, LogSoFar
+from mlsub.log.events import Handler
+from mlsub.rules.aspects.base import CompiledKey, KeyOutcome, LogSoFar
 from mlsub.rules.aspects.content import metadata_expected
-from mlsub.rules.aspects.course import NO_START
 from mlsub.rules.compiled import Plan
 from mlsub.rules.values import Gatherer
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What a rule set saw in one log: the outcome of each rule that applied, and the keys that appeared."""
+    """What a rule set saw in one log.
+
+    ``keys`` are the outcomes of the rules that apply, without those that have nothing to report, in the order of the
+    rule set; ``applying`` are all rules that apply, ``required`` the keys that a log needs by them, and ``seen`` the
+    keys that appeared and that a rule looks at.
+    """
 
     keys: tuple[KeyOutcome, ...]
+    applying: tuple[CompiledKey, ...]
+    required: frozenset[str]
     missing_groups: tuple[tuple[str, ...], ...]
-    seen: frozenset[str]
+    seen: Set[str]
 
 
 class Judge:
@@ -31,73 +40,64 @@ class Judge:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._log = LogSoFar()
-        self._keys = [KeyOutcome(compiled) for compiled in plan.keys]
-        self._variants = [(key, value, [KeyOutcome(c) for c in keys]) for key, value, keys in plan.variants]
-        where = [out.rule.occurs.once_where for out in self._keys if out.rule.occurs.once_where]
-        self._choices = frozenset([*((key, value) for key, value, _ in plan.variants), *where])
-        self._choice_keys = frozenset(key for key, _ in self._choices)
-        self._chosen: set[tuple[str, str]] = set()
-        self._by_key: dict[str, list[KeyOutcome]] = {}
-        self._gatherers: list[tuple[KeyOutcome, Gatherer]] = []
-        for out in (*self._keys, *(out for _, _, outs in self._variants for out in outs)):
+        self._outs: dict[int, KeyOutcome] = {}
+        self._handlers: dict[str, Handler] = {}
+        self._gatherers = {compiled.place: Gatherer(gathers) for compiled, gathers in plan.gathering}
+
+    def handler(self, key: str | None) -> Handler | None:
+        """What takes the events of a key; None where no rule looks at them.
+
+        It is asked for when the key first appears, and goes on counting where it is asked for again.
+        """
+        if key is None:
+            return None
+        handler = self._handlers.get(key)
+        if handler is None:
             # Of a virtual key too: a log may really hold it, and the official checker then judges that as well.
-            self._by_key.setdefault(out.rule.key, []).append(out)
-            if out.rule.gathers is not None:
-                self._gatherers.append((out, Gatherer(out.rule.gathers)))
-        gathered = [gatherer.gathers.key for _, gatherer in self._gatherers]
-        self._watched = frozenset((*self._by_key, *plan.looked_back_on, *gathered))
-        self._looked_at_closely = frozenset((*plan.starts, *self._choice_keys, *plan.named, *gathered, "run_start"))
+            compiled = self._plan.alone.get(key)
+            if compiled is not None:
+                handler = self._handlers[key] = self._begin(compiled)
+            elif key in self._plan.watched:
+                handler = self._handlers[key] = partial(_each, tuple(self._all_of(key)))
+        return handler
 
-    def wants(self, key: str) -> bool:
-        """Whether a rule looks at the events of a key."""
-        return key in self._watched
+    def _begin(self, compiled: CompiledKey) -> Handler:
+        out = self._outs[compiled.place] = KeyOutcome(compiled, self._log)
+        return out.see if compiled.begin is None else compiled.begin(out)
 
-    def add(self, event: Event) -> None:
-        """Take the next event."""
-        key = event.key
-        if not isinstance(key, str) or key not in self._watched:
-            return
-        log = self._log
-        for out in self._by_key.get(key, ()):
-            out.see(event, log)
-        log.seen.add(key)
-        if key in self._looked_at_closely:
-            self._look_back_on(event)
-
-    def _look_back_on(self, event: Event) -> None:
-        """Keep what other rules will ask of this record."""
-        key, log = event.key, self._log
-        if key in self._plan.starts:
-            log.starts[key] = min(log.starts.get(key, NO_START), event.time_ms)
-        elif key in self._choice_keys and isinstance(event.value, str) and (key, event.value) in self._choices:
-            self._chosen.add((key, event.value))
-        if key in self._plan.named:
-            log.stated.state(key, event.value)
-        for _, gatherer in self._gatherers:
+    def _all_of(self, key: str) -> Iterator[Handler]:
+        """The tests of the records of a key, and then what other rules will ask of them."""
+        yield from map(self._begin, self._plan.watched[key])
+        for note in self._plan.notes.get(key, ()):
+            yield partial(note, self._log, key)
+        for gatherer in self._gatherers.values():
             if gatherer.gathers.key == key:
-                gatherer.see(event)
-        if key == "run_start":
-            log.sequence.see(event, "true")
+                yield gatherer.see
 
     def in_trouble(self, key: str) -> bool:
         """Whether a record of this key broke a demand, or was one too many; variants not chosen count here too."""
-        return any(out.failures or (out.rule.occurs.exactly_one and out.count > 1) for out in self._by_key.get(key, ()))
+        outs = [self._outs.get(compiled.place) for compiled in self._plan.watched.get(key, ())]
+        return any(out is not None and out.in_trouble for out in outs)
 
     def reached(self) -> bool:
         """Whether every quality target has been reached so far; False without any."""
-        targets = [out for out in self.finish().keys if out.rule.reaches]
-        return bool(targets) and all(out.reached for out in targets)
+        targets = [compiled for compiled in self._plan.targets if self._binds(compiled)]
+        return bool(targets) and all(self._outcome(compiled).reached for compiled in targets)
 
     def finish(self) -> Outcome:
         """How each rule that applies has fared so far; more events may follow."""
-        gathered = {id(out): self._gathered(out, gatherer) for out, gatherer in self._gatherers}
-        for out in self._keys:
+        plan, outs = self._plan, self._outs
+        asked = {compiled.place: compiled for compiled in plan.due if compiled.place not in outs}
+        for place, out in outs.items():
+            if out.failures or out.repeats or out.compiled.weighed or (out.attempts and out.attempts.fail):
+                asked[place] = out.compiled
+        asked.update((compiled.place, compiled) for compiled, _ in plan.gathering)
+        keys = tuple(self._outcome(asked[place]) for place in sorted(asked) if self._binds(asked[place]))
+        for out in keys:
             where = out.rule.occurs.once_where
-            if where is not None:
-                out.wanted = 1 if where in self._chosen else 0
-        seen = frozenset(self._log.seen)
-        missing = tuple(group for group in self._plan.alternatives if not any(key in seen for key in group))
-        return Outcome(tuple(gathered.get(id(out), out) for out in self._applying()), missing, seen)
+            if where is not None and out.compiled.where is None:
+                out.wanted = 1 if where in self._log.chosen else 0
+        return self._outcome_of(keys, plan.alternatives)
 
     def certain(self) -> Outcome:
         """The outcome without the end of the log.
@@ -105,21 +105,38 @@ class Judge:
         Measures that belong together are not yet put together, and how often a key must appear where another one has
         some value is open until that other one has been logged.
         """
-        outs = [out if out.wanted is None else replace(out, wanted=None) for out in self._applying()]
-        return Outcome(tuple(outs), (), frozenset(self._log.seen))
+        outs = sorted(self._outs.values(), key=lambda out: out.compiled.place)
+        keys = (out if out.wanted is None else out.without_end() for out in outs if self._binds(out.compiled))
+        return self._outcome_of(tuple(keys), ())
 
-    def _applying(self) -> list[KeyOutcome]:
-        """The outcomes of all rules that apply, those of the variants that the log has chosen included."""
-        chosen = [outs for key, value, outs in self._variants if (key, value) in self._chosen]
-        return [*self._keys, *(out for outs in chosen for out in outs)]
+    def _outcome_of(self, keys: tuple[KeyOutcome, ...], alternatives: tuple[tuple[str, ...], ...]) -> Outcome:
+        plan, seen = self._plan, self._handlers.keys()
+        applying, required = plan.keys, plan.required
+        if self._log.chosen and plan.every is not plan.keys:
+            applying = tuple(filter(self._binds, plan.every))
+            required = frozenset(compiled.rule.key for compiled in applying if compiled.rule.occurs.least)
+        return Outcome(keys, applying, required, tuple(filter(seen.isdisjoint, alternatives)), seen)
 
-    def _gathered(self, out: KeyOutcome, gatherer: Gatherer) -> KeyOutcome:
-        """The outcome of a virtual key with the records gathered so far, which may still gain parts."""
+    def _binds(self, compiled: CompiledKey) -> bool:
+        """Whether a rule binds this log, by what it has said so far."""
+        return compiled.where is None or compiled.where in self._log.chosen
+
+    def _outcome(self, compiled: CompiledKey) -> KeyOutcome:
+        """The outcome of a rule; of a virtual key with the records gathered so far, which may still gain parts."""
+        out = self._outs.get(compiled.place) or KeyOutcome(compiled, self._log)
+        gatherer = self._gatherers.get(compiled.place)
+        if gatherer is None:
+            return out
         so_far = out.copy()
         for event in gatherer.events(out.rule.key):
-            so_far.see(event, self._log)
+            so_far.see(event)
         if gatherer.broken is not None:
             line, metadata = gatherer.broken
             expected = metadata_expected(out.rule, f"metadata with {gatherer.gathers.by}")
             so_far.fail(expected, line, metadata)
         return so_far
+
+
+def _each(handlers: tuple[Handler, ...], event: Event) -> None:
+    for handler in handlers:
+        handler(event)

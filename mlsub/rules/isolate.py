@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from mlsub.findings import Finding
 from mlsub.rules.catalogue import finding
@@ -27,11 +27,14 @@ def isolated(rule: str, path: str, work: Callable[[], Result], instead: Result) 
         return instead, (review_crashed(rule, path, error),)
 
 
-def reviewed(rule: str, path: str, work: Callable[[], Iterable[Finding]]) -> tuple[Finding, ...]:
+def reviewed(rule: str, path: str, work: Callable[..., Iterable[Finding]], *of: Any) -> tuple[Finding, ...]:
     """The findings of a review rule; of one that raises, those before that, and the finding that says so."""
     found: list[Finding] = []
-    _, crashed = isolated(rule, path, lambda: found.extend(work()), None)
-    return (*found, *crashed)
+    try:
+        found.extend(work(*of))
+    except Exception as error:
+        found.append(review_crashed(rule, path, error))
+    return tuple(found)
 
 
 def review_crashed(rule: str, path: str, error: Exception) -> Finding:

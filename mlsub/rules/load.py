@@ -13,11 +13,10 @@ import msgspec
 from mlsub.divisions import CLOSED, OPEN, rule_families
 from mlsub.findings import Blocks
 from mlsub.io.data import load_yaml
-from mlsub.io.yamlfile import FileProblemsError
+from mlsub.io.problems import FileProblemsError
 from mlsub.rounds import Round, get_round, known_rounds, overlay_content, overlay_rounds, usages
 from mlsub.rules.model import KeyRule, RuleSet, Variant
 from mlsub.rules.parse import parse_rule
-from mlsub.rules.problems import rule_file_problems
 
 FOLDER = Path(__file__).parent
 _FAMILY_BLOCKS = {"both": Blocks.BOTH, CLOSED.name: Blocks.CLOSED, OPEN.name: Blocks.BOTH}
@@ -187,6 +186,8 @@ def explained(overlay: str | None, *names: str) -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError, KeyError, AttributeError) as error:
+        from mlsub.rules.problems import rule_file_problems
+
         files = [path for path in map(_shipped(FOLDER).get, names) if path is not None]
         # Files of common rules hold for several usages.
         rounds = {name for usage in usages() for name in known_rounds(usage, overlay)}

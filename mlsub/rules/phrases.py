@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from mlsub.findings import Blocks, Finding, Kind, Severity
-from mlsub.rules.aspects.base import Case, Flaw, KeyOutcome
+from mlsub.rules.aspects.base import Case, CompiledKey, Flaw, KeyOutcome
 from mlsub.rules.aspects.count import AnyOf
 from mlsub.rules.aspects.course import Nesting
 from mlsub.rules.engine import Outcome
@@ -41,21 +41,19 @@ def findings_of(
         kind: whose rules these are: official, or the user's own.
         passing: what to leave out, of the rule and what is wrong by it.
     """
-    required = {out.rule.key for out in outcome.keys if out.rule.occurs.least}
-    missed = frozenset((required | spoiled) - outcome.seen)
+    missed = (outcome.required | spoiled).difference(outcome.seen)
     excuses = excused(outcome.keys, missed)
     found = [
         (out.rule, flaw)
         for out, faulty in zip(outcome.keys, excuses, strict=True)
         for flaw in out.flaws(Case(missed, faulty, spoiled, cut_off))
     ]
-    nested = {"run_start", *(out.rule.key for out in outcome.keys if out.rule.nested)}
     groups = [
         (KeyRule(key=group[0], blocks=Blocks.BOTH, origin="common.yaml"), AnyOf.flaw(group))
         for group in (() if cut_off else outcome.missing_groups)
         if not spoiled.intersection(group)
     ]
-    for rule, flaw in (*_without_what_follows(found, nested, kind), *groups):
+    for rule, flaw in (*_without_what_follows(found, outcome.applying, kind), *groups):
         if passing is None or not passing(rule, flaw):
             yield _finding(rule, flaw, path, checker, kind)
 
@@ -80,7 +78,7 @@ def excused(keys: Sequence[KeyOutcome], missed: frozenset[str]) -> list[frozense
 def _is_faulty(out: KeyOutcome) -> bool:
     """Whether a key has no one value that the rules allow, whatever other keys say."""
     wrong = any(not failure.needs for failure in out.failed("value"))
-    return wrong or (out.rule.occurs.exactly_one and out.count > 1 and not out.same)
+    return wrong or (out.repeats is not None and not out.repeats.same)
 
 
 def _needs(out: KeyOutcome) -> set[str]:
@@ -90,13 +88,16 @@ def _needs(out: KeyOutcome) -> set[str]:
 Found = tuple[KeyRule, Flaw]
 
 
-def _without_what_follows(found: list[Found], nested: set[str], kind: Kind) -> Iterator[Found]:
+def _without_what_follows(found: list[Found], applying: Sequence[CompiledKey], kind: Kind) -> Iterator[Found]:
     """Flaws without the breaks of a sequence that follow from another one, or from a record it lacks."""
     breaks = [one for one in found if one[1].aspect == Nesting.name]
     others = [one for one in found if one[1].aspect != Nesting.name]
     yield from others
+    if not breaks:
+        return
+    nested = {"run_start", *(compiled.rule.key for compiled in applying if compiled.rule.nested)}
     rejected = {rule.key for rule, flaw in others if kind is Kind.OFFICIAL and not _only_warns(rule, flaw)}
-    if breaks and not nested & rejected:
+    if not nested & rejected:
         yield min(breaks, key=lambda one: one[1].line or 0)
 
 

@@ -15,7 +15,8 @@ from typing import Any
 from mlsub.divisions import DIVISIONS
 from mlsub.findings import Blocks
 from mlsub.io.documents import Tree, open_tree
-from mlsub.io.yamlfile import FileProblemsError, Problem, content_of, meant
+from mlsub.io.problems import FileProblemsError, Problem, meant
+from mlsub.io.yamlfile import content_of
 from mlsub.rules.aspects import compile_key
 from mlsub.rules.formula import formulas_in, parse
 from mlsub.rules.parse import parse_rule

@@ -184,6 +184,17 @@ def folders(path: Path) -> list[Path]:
         return []
 
 
+def below(folder: Path, path: Path) -> str:
+    """A path as seen from a folder that it lies in, with ``/`` between names; ``.`` for the folder itself.
+
+    Raises:
+        ValueError: it does not lie there.
+    """
+    # A tree has thousands of them, and path objects take ten times as long.
+    whole, start = str(path), f"{folder}/"
+    return whole[len(start) :] if whole.startswith(start) else path.relative_to(folder).as_posix()
+
+
 def is_folder(path: Path) -> bool:
     """Whether a path is a folder, or a link to one; not where that cannot be found out."""
     try:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from mlsub.io.yamlfile import MAX_BYTES
+from mlsub.io.problems import MAX_BYTES
 from mlsub.rounds import known_rounds, normalise_round
 
 #: The name that a manifest has unless its author chose another.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from mlsub.findings import Finding
 from mlsub.io.show import readable
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
+from mlsub.submission.locate import below
 
 FILE = "package_checker_params"
 #: Real files hold one short line.
@@ -56,33 +58,30 @@ class FlagFiles:
 
     def __init__(self, top: Path, path: str, round_: Round, *, in_tree: bool) -> None:
         self._top, self._path, self._round, self._in_tree = top, path, round_, in_tree
-        self._read: dict[Path, Flags] = {}
+        self._read: dict[tuple[str, ...], Flags] = {}
 
     def of(self, folder: Path) -> Flags:
         """Those that hold for a benchmark's folder: its own, then those of the folders above it."""
-        flags = NO_FLAGS
-        for place in reversed([folder, *folder.parents]):
-            if place.is_relative_to(self._top):
-                flags = self._flags_in(place).over(flags)
+        flags, relative = NO_FLAGS, below(self._top, folder)
+        names = () if relative == "." else tuple(relative.split("/"))
+        for depth in range(len(names) + 1):
+            flags = self._flags_in(names[:depth]).over(flags)
         return flags
 
     def findings(self) -> list[Finding]:
         """What is wrong with the files that were read."""
         return [finding for flags in self._read.values() for finding in flags.findings]
 
-    def _flags_in(self, folder: Path) -> Flags:
-        if folder not in self._read:
-            relative = folder.relative_to(self._top).as_posix()
-            path = (
-                self._path if relative == "." else relative if self._path in ("", ".") else f"{self._path}/{relative}"
-            )
-            depth = len(folder.relative_to(self._top).parts)
-            if self._in_tree and depth == 1:
-                self._read[folder] = _in_results(folder, path, self._round)
+    def _flags_in(self, names: tuple[str, ...]) -> Flags:
+        """Those in a folder, by the names of the folders from the top to it."""
+        if names not in self._read:
+            path = "/".join((*(() if names and self._path in ("", ".") else (self._path,)), *names))
+            folder = self._top.joinpath(*names)
+            if self._in_tree and len(names) == 1:
+                self._read[names] = _in_results(folder, path, self._round)
             else:
-                root = self._in_tree and depth == 0
-                self._read[folder] = read_flags(folder, path, self._round, root=root)
-        return self._read[folder]
+                self._read[names] = read_flags(folder, path, self._round, root=self._in_tree and not names)
+        return self._read[names]
 
 
 def read_flags(folder: Path, path: str, round_: Round, *, root: bool) -> Flags:
@@ -124,7 +123,7 @@ def _in_results(folder: Path, path: str, round_: Round) -> Flags:
 
 
 def _read(file: Path) -> bytes:
-    if file.exists() and not file.is_file():
+    if not stat.S_ISREG(file.stat().st_mode):
         raise OSError("it is not a regular file")
     with file.open("rb") as stream:
         return stream.read(MAX_BYTES + 1)

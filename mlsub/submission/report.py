@@ -81,14 +81,14 @@ class RcpResult(msgspec.Struct, frozen=True, kw_only=True):
     how: Annotated[str | None, Says("What it was compared with, or why there was no test.", enum=_HOW)] = None
     counted: Annotated[str | None, Says(enum=["epoch_num", "samples_count", "step_num", "train_samples", None])] = None
     unit: Annotated[str | None, Says(enum=["epochs", "samples", "steps", "tokens", None])] = None
-    batch_size: float | None = None
+    batch_size: int | float | None = None
     mean: Annotated[float | None, Says("Olympic mean of the points.")] = None
     reference_mean: float | None = None
     reference_stdev: float | None = None
     reference_runs: Annotated[int | None, Says("0 where the reference is interpolated.", minimum=0)] = None
     minimum: float | None = None
     scaling: Annotated[float, Says(minimum=1)] = 1.0
-    points: tuple[float | None, ...] = ()
+    points: tuple[int | float | None, ...] = ()
     bypass: RelativePath | None = None
     also: RcpResult | None = None
     reference_points: Annotated[str | None, Says(enum=["final", "deadline", "own", None])] = None
@@ -249,10 +249,10 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
             return "ignore"
         if self.only is not None and finding.kind is not self.only:
             return "only"
-        return "severity" if _RANK.index(finding.severity) > _RANK.index(self.severity) else None
+        return "severity" if _RANK[finding.severity] > _RANK[self.severity] else None
 
 
-_RANK = list(Severity)
+_RANK = {severity: rank for rank, severity in enumerate(Severity)}
 
 
 def choose(report: Report, choice: Choice) -> Report:

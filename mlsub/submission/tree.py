@@ -11,7 +11,7 @@ from shlex import quote
 from mlsub.findings import Finding
 from mlsub.rounds import Round, every_benchmark, wrong_round
 from mlsub.rules.catalogue import FIX, finding
-from mlsub.submission.locate import SCALING_FOLDERS, folders, is_folder, is_organisation
+from mlsub.submission.locate import SCALING_FOLDERS, below, folders, is_folder, is_organisation
 from mlsub.submission.model import EntryFiles, OrganisationFiles
 from mlsub.submission.params import read_flags
 from mlsub.submission.patterns import RESULT_PATTERN, finds_others
@@ -36,6 +36,7 @@ class TreeReader:
         self.round = round_
         self.findings: list[Finding] = []
         self.explained: set[str] = set()
+        self._listed: dict[Path, list[Path]] = {}
 
     def organisation(self) -> OrganisationFiles:
         """The whole tree."""
@@ -91,7 +92,7 @@ class TreeReader:
         """A folder under results/, hidden or not: the official checker takes each for a system."""
         below = self._scaling if self.round.scaling_folders else self._benchmark
         known = len(self.findings)
-        if logs := logs_in(folder):
+        if logs := sum(fnmatchcase(child.name, RESULT_PATTERN) for child in self._children(folder, quiet=True)):
             self._add_without_system(folder, logs)
         entries = [entry for child in self._folders(folder) for entry in below(child)]
         if not entries and not any(found.rejects for found in self.findings[known:]):
@@ -165,7 +166,7 @@ class TreeReader:
     def _benchmark(self, folder: Path, scaling_type: str | None = None) -> list[EntryFiles]:
         if folder.name not in self.round.benchmarks:
             # The official checker skips what is not a benchmark; what is hidden is not meant to be one.
-            if not any(part.startswith(".") for part in folder.relative_to(self.folder).parts):
+            if not any(part.startswith(".") for part in self._relative(folder).split("/")):
                 self._add_unknown_benchmark(folder)
             return []
         children = self._children(folder)
@@ -273,7 +274,9 @@ class TreeReader:
     def _children(self, folder: Path, *, quiet: bool = False) -> list[Path]:
         """What a folder contains, sorted by name as the official checker sorts it."""
         try:
-            return sorted(folder.iterdir())
+            if folder not in self._listed:
+                self._listed[folder] = sorted(folder.iterdir(), key=lambda child: child.name)
+            return self._listed[folder]
         except OSError as error:
             if not quiet:
                 reason = error.strerror or str(error)
@@ -281,7 +284,7 @@ class TreeReader:
             return []
 
     def _relative(self, path: Path) -> str:
-        return path.relative_to(self.folder).as_posix()
+        return below(self.folder, path)
 
     def _add(self, rule: str, path: str, message: str | None = None, **more: str | None) -> None:
         self.findings.append(finding(rule, self.prefix + path, message, **more))  # type: ignore[arg-type]

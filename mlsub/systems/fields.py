@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Literal
 
 import msgspec
@@ -47,6 +47,7 @@ class Fields(msgspec.Struct, frozen=True, dict=True):
         return tuple(name for name, field in self.fields.items() if field.may_be_empty)
 
 
+@cache
 def fields() -> Fields:
     """The table of fields."""
     return shipped(__file__, "fields.yaml", Fields)

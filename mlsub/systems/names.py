@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from difflib import get_close_matches
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import msgspec
 
@@ -58,6 +58,7 @@ class Registry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return (self.processors, self.accelerators, self.interconnects, self.frameworks)
 
 
+@cache
 def registry() -> Registry:
     """The registry."""
     return shipped(__file__, "names.yaml", Registry)
@@ -111,7 +112,11 @@ def spellings(field: str, text: str) -> Iterator[Spelling]:
 
 def slips(text: str) -> list[tuple[str, str]]:
     """The known typing errors in a text, each with what was meant."""
-    return [(slip, meant) for slip, meant in registry().slips.items() if _word(slip, re.NOFLAG).search(text[:2000])]
+    return [
+        (slip, meant)
+        for slip, meant in registry().slips.items()
+        if slip in text and _word(slip, re.NOFLAG).search(text[:2000])
+    ]
 
 
 def _whole(kind: Kind, field: str, text: str) -> Iterator[Spelling]:
@@ -128,8 +133,12 @@ def _whole(kind: Kind, field: str, text: str) -> Iterator[Spelling]:
 
 
 def _within(kind: Kind, field: str, text: str) -> Iterator[Spelling]:
+    # Where case is that of ASCII letters, most names are ruled out without a pattern.
+    lower = text.lower() if text.isascii() else None
     for name, info in kind.names.items():
         for known in (name, *info.also) if kind.case else info.also:
+            if lower is not None and known.lower() not in lower:
+                continue
             match = _word(known, re.IGNORECASE).search(text)
             if match is not None and match[0] != name:
                 yield Spelling(field, match[0], name)

@@ -7,6 +7,7 @@ Python takes it for the digits of every script.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any
 
 from mlsub.systems.fields import Field, fields
@@ -57,6 +58,7 @@ def one_of(words: tuple[str, ...]) -> str:
     return r"^[ \t\r\n]*(" + "|".join(insensitive(word) for word in words) + r")[ \t\r\n]*$"
 
 
+@lru_cache(maxsize=64)
 def pattern_of(field: Field) -> str | None:
     """What the text of a field must match to mean something; None where anything does."""
     if field.kind == "count":

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -19,10 +20,8 @@ from mlsub.rules.catalogue import finding
 from mlsub.rules.isolate import reviewed
 from mlsub.submission.locate import Place, Target
 from mlsub.submission.report import Report
-from mlsub.workspace.places import Found, Settings, find
+from mlsub.workspace.places import AS_FOUND, Found, Settings, find
 from mlsub.workspace.schedule import Judged, Slot, Wish, run
-
-_AS_FOUND = Settings()
 
 
 class Checked(msgspec.Struct, frozen=True):
@@ -41,25 +40,49 @@ def check_path(
 
 def check_paths(paths: Sequence[str | os.PathLike[str]], settings: Settings) -> list[Report]:
     """Check paths: one report for all paths of a round, in the order in which the rounds first appear."""
-    return list(check_each(paths, settings))
+    _, reports = check_each(paths, settings)
+    return list(reports)
 
 
-def check_each(paths: Sequence[str | os.PathLike[str]], settings: Settings) -> Iterator[Report]:
-    """The same one after the other: each is given as soon as it is ready and those before it are."""
-    return (checked.report for checked in _check(paths, settings, keep=False))
+def check_each(
+    paths: Sequence[str | os.PathLike[str]], settings: Settings
+) -> tuple[int, Generator[Report, None, None]]:
+    """The same one after the other: how many reports there are, and each as soon as it and those before are ready."""
+    count, found = _check(paths, settings, keep=False)
+    return count, (checked.report for checked in found)
 
 
 def check_with_logs(paths: Sequence[str | os.PathLike[str]], settings: Settings) -> list[Checked]:
     """The same with what was read of the logs."""
-    return list(_check(paths, settings, keep=True))
+    _, found = _check(paths, settings, keep=True)
+    return list(found)
 
 
-def _check(paths: Sequence[str | os.PathLike[str]], settings: Settings, *, keep: bool) -> Iterator[Checked]:
+def check_apart(places: Sequence[Found], settings: Settings) -> Iterator[tuple[int, Checked]]:
+    """A report on each place by itself, with what was read of its logs: its index and it, as soon as it is ready."""
+    waiting = {at: _Round([found], settings, keep=True) for at, found in enumerate(places)}
+    owners = {slot: at for at, one in waiting.items() for slot in one.slots}
+    for at in [at for at, one in waiting.items() if one.ready]:
+        yield at, waiting.pop(at).checked()
+    for slot, judged in run(sorted(owners, key=lambda slot: -slot.weight), settings):
+        at = owners.pop(slot)
+        waiting[at].take(slot, judged)
+        if waiting[at].ready:
+            yield at, waiting.pop(at).checked()
+
+
+def _check(paths: Sequence[str | os.PathLike[str]], settings: Settings, *, keep: bool) -> tuple[int, Iterator[Checked]]:
     places, problems = find(paths, settings)
     by_round: dict[tuple[str, str], list[Found]] = {}
     for found in places:
         by_round.setdefault((found.round.usage, found.round.name), []).append(found)
     rounds = deque(_Round(same, settings, keep=keep) for same in by_round.values())
+    failed = (Checked(not_checked(str(one.place.root), [one.finding], settings)) for one in problems)
+    return len(rounds) + len(problems), chain(_ready(rounds, settings), failed)
+
+
+def _ready(rounds: deque[_Round], settings: Settings) -> Iterator[Checked]:
+    """Each round as soon as it and those before it are ready."""
     owners = {slot: one for one in rounds for slot in sorted(one.slots, key=lambda slot: -slot.weight)}
     while rounds and rounds[0].ready:
         yield rounds.popleft().checked()
@@ -67,10 +90,9 @@ def _check(paths: Sequence[str | os.PathLike[str]], settings: Settings, *, keep:
         owners.pop(slot).take(slot, judged)
         while rounds and rounds[0].ready:
             yield rounds.popleft().checked()
-    yield from (Checked(not_checked(str(one.place.root), [one.finding], settings)) for one in problems)
 
 
-def not_checked(root: str, findings: Sequence[Finding], settings: Settings = _AS_FOUND) -> Report:
+def not_checked(root: str, findings: Sequence[Finding], settings: Settings = AS_FOUND) -> Report:
     """A report that says why nothing could be checked."""
     asked = normalise_round(settings.round) if settings.round else None
     return Report(
@@ -95,18 +117,25 @@ class _Round:
         self._root = _common_root(self._places)
         self._failed: OSError | None = None
         self._judged: dict[Slot, Judged] = {}
-        round_ = found[0].round
+        round_, memory = found[0].round, settings.memory
         wish = Wish(
-            self._root, round_.usage, round_.name, round_.overlay, settings.convergence, settings.folds, keep=keep
+            self._root,
+            round_.usage,
+            round_.name,
+            round_.overlay,
+            settings.convergence,
+            settings.folds,
+            keep=keep,
+            memory=memory.place if memory is not None else None,
         )
         try:
             sources = [one for place in self._places if place.target is not Target.LOG for one in outlines(place)]
         except OSError as error:
             self._failed, sources = error, []
         self._singles = tuple(wish.task(place.path) for place in self._places if place.target is Target.LOG)
-        self.slots = [Slot(source, wish) for source in sources]
+        self.slots = [Slot(source, wish, memory) for source in sources]
         if self._singles:
-            self.slots.append(Slot(self._singles, wish))
+            self.slots.append(Slot(self._singles, wish, memory))
         self._left = len(self.slots)
 
     @property

@@ -11,6 +11,8 @@ from mlsub.log.report import LogReport
 from mlsub.log.run import RunFold
 from mlsub.rules.catalogue import finding
 from mlsub.workspace.executors.base import Executor
+from mlsub.workspace.memory import Memory
+from mlsub.workspace.memory.logs import REPORTS, Form, Shelves
 from mlsub.workspace.places import Settings
 from mlsub.workspace.shares import executor_for, shares, weight_of
 
@@ -19,26 +21,58 @@ Found = TypeVar("Found")
 
 def read_logs(tasks: Sequence[LogTask], settings: Settings) -> Iterator[tuple[int, LogReport]]:
     """The report of each log with the index of its task, as it comes; arguments as in :func:`map_logs`."""
-    return map_logs(judge_safely, tasks, settings)
+    return map_logs(judge_safely, tasks, settings, REPORTS)
 
 
 def map_logs(
-    work: Callable[[LogTask], Found], tasks: Sequence[LogTask], settings: Settings
+    work: Callable[[LogTask], Found], tasks: Sequence[LogTask], settings: Settings, form: Form[Found]
 ) -> Iterator[tuple[int, Found]]:
-    """What a function finds out about each log with the index of its task, as it comes.
+    """What a function finds out about each log with the index of its task, as it comes: first what is remembered.
 
     Args:
         work: a function of a module that never raises, and whose results can be sent between processes.
         tasks: the logs.
         settings: in how many processes, and who is called with the number of logs done and the number of all.
+        form: how results are remembered.
     """
-    weights = [weight_of(task.file) for task in tasks]
-    executor = executor_for(settings, sum(weights))
-    found = executor.run(work, tasks) if not executor.packages else _in_shares(work, tasks, weights, executor)
-    for done, pair in enumerate(found, 1):
+    for done, pair in enumerate(_remembered(work, tasks, settings, form), 1):
         if settings.progress is not None:
             settings.progress(done, len(tasks))
         yield pair
+
+
+def _remembered(
+    work: Callable[[LogTask], Found], tasks: Sequence[LogTask], settings: Settings, form: Form[Found]
+) -> Iterator[tuple[int, Found]]:
+    if settings.memory is None:
+        yield from _read(work, tasks, settings)
+        return
+    left = dict.fromkeys(range(len(tasks)))
+    with Shelves(settings.memory, tasks, form) as shelves:
+        for index, found in shelves.recall():
+            del left[index]
+            yield index, found
+        missing = list(left)
+        for number, found in _read(work, [tasks[index] for index in missing], settings):
+            shelves.keep(missing[number], found)
+            yield missing[number], found
+
+
+def judge_all(tasks: Sequence[LogTask], memory: Memory | None) -> list[LogReport]:
+    """The reports of logs that are read one after the other."""
+    if memory is None:
+        return list(map(judge_safely, tasks))
+    return in_order(read_logs(tasks, Settings(jobs=1, memory=memory)))
+
+
+def _read(
+    work: Callable[[LogTask], Found], tasks: Sequence[LogTask], settings: Settings
+) -> Iterator[tuple[int, Found]]:
+    if not tasks:
+        return
+    weights = [weight_of(task.file) for task in tasks]
+    executor = executor_for(settings, sum(weights))
+    yield from executor.run(work, tasks) if not executor.packages else _in_shares(work, tasks, weights, executor)
 
 
 def _in_shares(

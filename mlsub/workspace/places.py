@@ -21,6 +21,7 @@ from mlsub.rounds import Round, get_round, known_rounds, normalise_round, usages
 from mlsub.rules.catalogue import finding
 from mlsub.submission.locate import Place, Target, infer_round, is_folder, is_organisation, locate, names_round
 from mlsub.submission.remedies import of_names
+from mlsub.workspace.memory import Memory
 
 #: Folders of one that are looked into for organisations that lie deeper.
 _MOST_LOOKED_AT = 20
@@ -33,7 +34,8 @@ class Settings(msgspec.Struct, frozen=True):
 
     ``overlay`` is a file of the caller's own rules, checked before; ``convergence`` what the convergence test is to do.
     ``folds`` are what to find out of each log besides, see :class:`mlsub.judge.log.LogTask`. ``executor`` names where
-    logs are read, see :func:`mlsub.workspace.executors.executor_of`.
+    logs are read, see :func:`mlsub.workspace.executors.executor_of`. ``memory`` is asked for what was read before, and
+    keeps what is read; None for none.
     """
 
     round: str | None = None
@@ -44,6 +46,11 @@ class Settings(msgspec.Struct, frozen=True):
     convergence: Options = USUAL
     folds: tuple[NewFold, ...] = ()
     executor: str | None = None
+    memory: Memory | None = None
+
+
+#: Nothing asked for.
+AS_FOUND = Settings()
 
 
 class Found(msgspec.Struct, frozen=True):

@@ -16,13 +16,19 @@ from mlsub.review.cross import Print, prints_of
 from mlsub.rounds import get_round
 from mlsub.rules.isolate import isolated
 from mlsub.workspace.executors.base import Executor
-from mlsub.workspace.logs import judge_safely
+from mlsub.workspace.logs import judge_all, judge_safely
+from mlsub.workspace.memory import Drawer, Memory, Place, Seen
+from mlsub.workspace.memory.logs import REPORTS, Shelves
+from mlsub.workspace.memory.packages import lasts, package_drawer
 from mlsub.workspace.places import Settings
 from mlsub.workspace.shares import balanced, executor_for, most_in_one, shares, weight_below, weight_of
 
 
 class Wish(msgspec.Struct, frozen=True):
-    """How the packages of a round are judged; ``keep`` says whether what was read of their logs is wanted too."""
+    """How the packages of a round are judged; ``keep`` says whether what was read of their logs is wanted too.
+
+    ``memory`` is where a process that reads logs finds what was read of them before.
+    """
 
     root: Path
     usage: str
@@ -31,6 +37,7 @@ class Wish(msgspec.Struct, frozen=True):
     convergence: Options
     folds: tuple[NewFold, ...]
     keep: bool
+    memory: Place | None = None
 
     def task(self, log: Path) -> LogTask:
         """A single log."""
@@ -41,13 +48,15 @@ class Wish(msgspec.Struct, frozen=True):
 class Judged(msgspec.Struct, frozen=True):
     """What a package, or the single logs of a round, add to a report.
 
-    ``prints`` are fingerprints of the logs; ``crashed`` says why there are none. ``logs`` are there if wanted.
+    ``prints`` are fingerprints of the logs; ``crashed`` says why there are none. ``logs`` are there if wanted. ``seen``
+    is what became of the logs that were asked of the memory.
     """
 
     parts: tuple[Part, ...]
     prints: tuple[Print, ...]
     crashed: tuple[Finding, ...]
     logs: tuple[LogReport, ...]
+    seen: Seen | None = None
 
 
 class _Whole(msgspec.Struct, frozen=True):
@@ -73,13 +82,25 @@ class _Piece(msgspec.Struct, frozen=True):
 
 
 class Slot:
-    """A package, or the single logs, of a round; see :func:`run`."""
+    """A package, or the single logs, of a round; see :func:`run`. ``known`` is what is remembered of it."""
 
-    def __init__(self, source: Outline | tuple[LogTask, ...], wish: Wish) -> None:
+    def __init__(self, source: Outline | tuple[LogTask, ...], wish: Wish, memory: Memory | None = None) -> None:
         self._source: Outline | Package | tuple[LogTask, ...] = source
         self._wish = wish
         self._logs: dict[int, LogReport] = {}
         self._left = 1
+        self._memory = memory
+        self._shelves: Shelves[LogReport] | None = None
+        self._drawer: Drawer | None = None
+        self.known: Judged | None = None
+        if isinstance(source, Outline):
+            rules = wish.usage, wish.round, wish.overlay
+            self._drawer = package_drawer(memory, source, wish.root, rules, wish.convergence)
+            if self._drawer is not None and not wish.keep:
+                self.known = self._drawer.recall(Judged)
+        self.weight = self._count = 0
+        if self.known is not None:
+            return
         if isinstance(source, Outline):
             self.weight, self._count = weight_below(source.path)
         else:
@@ -96,15 +117,20 @@ class Slot:
                 return [_Piece(self, _Whole(self._source, self._wish), self.weight, self._count)]
             self._source = _listed(self._source, self._wish)
         tasks = _tasks(self._source, self._wish)
-        weights = [weight_of(task.file) for task in tasks]
-        # Of a package without a log, what there is to say of it is left.
+        if self._memory is not None:
+            self._shelves = Shelves(self._memory, tasks, REPORTS)
+            self._logs.update(self._shelves.recall())
+        new = [at for at in range(len(tasks)) if at not in self._logs]
+        weights = [weight_of(tasks[at].file) for at in new]
+        # Of a package without a log to read, what there is to say of it is left.
         cut = shares(weights, executor.processes if executor.packages else 1) or [[]]
         self._left = len(cut)
         pieces = []
         for share in cut:
-            some = tuple(tasks[at] for at in share)
+            some = tuple(tasks[new[at]] for at in share)
             work = some[0] if some and not executor.packages else some
-            pieces.append(_Piece(self, work, sum(weights[at] for at in share), len(share), tuple(share)))
+            weight, which = sum(weights[at] for at in share), tuple(new[at] for at in share)
+            pieces.append(_Piece(self, work, weight, len(share), which))
         return pieces
 
     def take(self, share: Sequence[int], found: _Done) -> Judged | None:
@@ -115,10 +141,24 @@ class Slot:
         """
         self._left -= 1
         if isinstance(found, Judged):
-            return found
-        if found is not None:
-            self._logs.update(zip(share, found, strict=True))
-        return self._judge() if self._left == 0 else None
+            if found.seen is not None and self._memory is not None:
+                self._memory.note(found.seen)
+            return self._kept(found)
+        for at, log in zip(share, found or (), strict=True):
+            self._logs[at] = log
+            if self._shelves is not None:
+                self._shelves.keep(at, log)
+        if self._left:
+            return None
+        if self._shelves is not None:
+            self._shelves.close()
+        return self._kept(self._judge())
+
+    def _kept(self, judged: Judged) -> Judged:
+        """What came of it, which is remembered without the logs."""
+        if self._drawer is not None and lasts(judged.crashed) and all(lasts(part.findings) for part in judged.parts):
+            self._drawer.keep(msgspec.structs.replace(judged, logs=(), seen=None))
+        return judged
 
     def _judge(self) -> Judged:
         logs = [self._logs.pop(at) for at in range(len(self._logs))]
@@ -138,6 +178,10 @@ def run(slots: Sequence[Slot], settings: Settings) -> Iterator[tuple[Slot, Judge
     Raises:
         MlsubError: it cannot be done where the settings ask for it.
     """
+    for slot in slots:
+        if slot.known is not None:
+            yield slot, slot.known
+    slots = [slot for slot in slots if slot.known is None]
     weight = sum(slot.weight for slot in slots)
     executor = executor_for(settings, weight)
     most = most_in_one(weight, executor.processes)
@@ -176,8 +220,10 @@ def _do(work: _Work) -> _Done:
 
 
 def _judge_whole(work: _Whole) -> Judged:
-    package = _listed(work.outline, work.wish)
-    return _judge_package(package, list(map(judge_safely, _tasks(package, work.wish))), work.wish)
+    package, place = _listed(work.outline, work.wish), work.wish.memory
+    memory = Memory(Path(place.folder), place.limit) if place is not None else None
+    judged = _judge_package(package, judge_all(_tasks(package, work.wish), memory), work.wish)
+    return msgspec.structs.replace(judged, seen=memory.seen) if memory is not None else judged
 
 
 def _listed(outline: Outline, wish: Wish) -> Package:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from mlsub.workspace import Settings
 from tests.commands.runner import answer_schema, call, run
 from tests.conftest import ExpectedText
 from tests.make_tree import make_tree, snapshot
@@ -189,7 +190,7 @@ def test_a_narrow_terminal_keeps_figures_whole(place: Path) -> None:
     from mlsub.commands.audit.run import audit
     from mlsub.present.text import render
 
-    text = render(document_of(audit(place / "claims.yaml", [str(place)], jobs=1)), 60)
+    text = render(document_of(audit(place / "claims.yaml", [str(place)], settings=Settings(jobs=1))), 60)
     assert all(len(line) <= 60 for line in text.splitlines())
     assert "unscaled: 12.000000" in " ".join(text.split())
 

@@ -33,6 +33,7 @@ pytestmark = pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full
 #: A call of every command that prints an answer; what they name is made by :func:`place`.
 CALLS = {
     "audit": "claims.yaml --results .",
+    "cache": "--cache-dir {new}",
     "check": "v1.0/ACME",
     "compare": "v1.0/ACME/results/rack1/resnet v1.0/ACME/results/rack2/resnet",
     "db build": "v1.0 -o {new}.duckdb",
@@ -272,7 +273,7 @@ def test_ctrl_c_in_the_middle_of_the_work_is_status_130_and_leaves_nothing(
 
     monkeypatch.chdir(place)
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr("mlsub.present.terminal._Bar.advance", interrupted)
+    monkeypatch.setattr("mlsub.present.terminal.ProgressBar.__call__", interrupted)
     words = long_work(command, place, tmp_path)
     before = sorted(filter(Path.is_file, tmp_path.rglob("*")))
     with Path(os.devnull).open("w") as answer, _Terminal() as terminal:
@@ -351,7 +352,7 @@ def test_a_defect_of_mlsub_is_no_verdict(place: Path, monkeypatch: pytest.Monkey
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("inside")
 
-    monkeypatch.setattr(mlsub.commands.check.command.Asked, "check", broken)
+    monkeypatch.setattr(mlsub.commands.check.command.Asked, "checking", broken)
     with (tmp_path / "answer").open("w") as answer:
         status, told = ended(["check", str(place)], monkeypatch, answer)
     assert status == 2

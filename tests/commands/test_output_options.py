@@ -27,6 +27,7 @@ claims:
 CALLS = {
     "audit": (("claims.yaml", "--results", "."), "Claims of A post"),
     "check settings": (("--show-settings",), "Settings of mlsub check"),
+    "cache": (("--cache-dir", "cache"), "Cache of mlsub"),
     "compare": (("v1.0/ACME", "b/v1.0/ACME", "--trainings"), "Comparison of two trainings"),
     "compare packages": (("v1.0/ACME", "b/v1.0/ACME"), "Comparison of two packages"),
     "rules diff": (("1.0", "1.1"), "Changes from training 1.0 to 1.1"),

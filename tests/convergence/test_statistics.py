@@ -17,6 +17,7 @@ from mlsub.convergence.statistics import (
     incomplete_beta,
     least_accepted_mean,
     mean_of,
+    quantile_of,
     stdev_of,
     t_distribution,
     threshold_of,
@@ -129,3 +130,43 @@ def test_without_spread_only_the_mean_itself_is_accepted() -> None:
 def test_a_limit_worked_out_by_hand() -> None:
     # Mean 100, stdev 5, 18 runs against 8: t of 24 degrees at 5 % is -1.71088, times 5 * sqrt(1/18 + 1/8) = 2.12459.
     assert least_accepted_mean(100.0, 5.0, 18, 8) == pytest.approx(100 - 1.71088 * 2.12459, abs=1e-3)
+
+
+def by_bisection(mean: float, stdev: float, reference_runs: int, runs: int) -> float:
+    """The official search, which asks the distribution itself at every step."""
+    degrees, low, high = reference_runs + runs - 2, 0.0, mean
+    spread = stdev * math.sqrt(1 / reference_runs + 1 / runs)
+    middle = previous = mean / 2
+    while high - low > TOLERANCE:
+        above = t_distribution((middle - mean) / spread, degrees) > ALPHA
+        low, high = (low, middle) if above else (middle, high)
+        previous, middle = middle, (low + high) / 2
+        if middle == previous:
+            break
+    return middle
+
+
+@pytest.mark.parametrize("degrees", [*range(1, 80), 99, 100, 1000, 9999, 10_000])
+def test_the_quantile_is_that_of_scipy(degrees: int) -> None:
+    assert quantile_of(degrees) == pytest.approx(stats.t.ppf(ALPHA, degrees), rel=1e-10)
+
+
+@settings(derandomize=True, deadline=None)
+@given(whole, whole, st.floats(1e-3, 1e9), st.floats(1e-12, 1e3))
+def test_the_limit_is_that_of_the_official_search(runs: int, reference_runs: int, mean: float, relative: float) -> None:
+    expected = by_bisection(mean, mean * relative, reference_runs, runs)
+    assert least_accepted_mean(mean, mean * relative, reference_runs, runs) == expected
+
+
+@settings(derandomize=True, deadline=None)
+@given(
+    whole, whole, st.integers(1, 20), st.sampled_from([0, 1e-16, -1e-16, 1e-12, -1e-12, 9.99e-10, -1.01e-9]), st.data()
+)
+def test_the_limit_is_the_same_where_a_step_of_the_search_meets_the_quantile(
+    runs: int, reference_runs: int, depth: int, off: float, data: st.DataObject
+) -> None:
+    mean, below = 1e4, data.draw(st.integers(1, 2**depth - 1)) / 2**depth
+    spread = -mean * below / (quantile_of(reference_runs + runs - 2) * (1 + off))
+    stdev = spread / math.sqrt(1 / reference_runs + 1 / runs)
+    expected = by_bisection(mean, stdev, reference_runs, runs)
+    assert least_accepted_mean(mean, stdev, reference_runs, runs) == expected

@@ -119,9 +119,9 @@ def rules_of(combination: Combination) -> dict[str, KeyRule]:
     return found
 
 
-def compliant_log(combination: Combination) -> list[Record]:
+def compliant_log(combination: Combination, evaluations: int = EVALUATIONS) -> list[Record]:
     """The records of a run that reaches its target at the last of its evaluations."""
-    maker = _Maker(combination)
+    maker = _Maker(combination, evaluations)
     plan = list(maker.plan())
     records = [_record(place, *planned) for place, planned in enumerate(plan)]
     maker.date_the_result(records)
@@ -131,8 +131,9 @@ def compliant_log(combination: Combination) -> list[Record]:
 class _Maker:
     """Makes the records of one log."""
 
-    def __init__(self, combination: Combination) -> None:
+    def __init__(self, combination: Combination, evaluations: int) -> None:
         self.combination = combination
+        self.evaluations = evaluations
         self.rules = rules_of(combination)
         self.pair = next((rule for rule in self.rules.values() if rule.gathers), None)
         self.values: dict[str, Any] = {}
@@ -162,11 +163,11 @@ class _Maker:
                     yield self._plain(key, tensor)
         for key in ("init_stop", "run_start", *(key for key in TAIL[4:] if key in self.rules)):
             yield self._plain(key)
-        for number in range(1, EVALUATIONS + 1):
+        for number in range(1, self.evaluations + 1):
             yield from self._cycle(number)
         yield "run_stop", None, {"status": "success"}
         if "eval_result" in self.rules:
-            yield "eval_result", None, {"iteration": EVALUATIONS, "timestamp": 0.0}
+            yield "eval_result", None, {"iteration": self.evaluations, "timestamp": 0.0}
 
     def _plain(self, key: str, tensor: str | None = None) -> Planned:
         rule = self.rules[key]
@@ -189,7 +190,7 @@ class _Maker:
                 continue
             value: Any = {"iteration": number} if key == "save_model" else None
             if rule is not None and key in MEASURES:
-                measure = reaching if number == EVALUATIONS else missing_by_far
+                measure = reaching if number == self.evaluations else missing_by_far
                 value = measure(resolved_rule(rule, self.values).reaches)
                 if any(c.operator == "at_least" for c in rule.value) and value is not None:
                     value = min(1.0, max(0.0, value))
@@ -202,7 +203,7 @@ class _Maker:
         """The measures of one step, logged one by one."""
         pair = self.pair
         assert pair is not None and pair.gathers is not None
-        measures = reaching(pair.reaches) if number == EVALUATIONS else missing_by_far(pair.reaches)
+        measures = reaching(pair.reaches) if number == self.evaluations else missing_by_far(pair.reaches)
         for name, value in measures.items():
             yield "eval_accuracy", value, {pair.gathers.field: name, pair.gathers.by: 1000 * number}
 

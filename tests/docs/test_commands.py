@@ -22,6 +22,8 @@ MAKE_CALLS = {
     "test-long": "MLSUB_TESTS=long",
     "lint": "mypy",
     "bench": "bench/run.py",
+    "bench-history": "bench/history.py",
+    "bench-page": "bench/run.py --page",
     "parity": "bench/parity.py",
     "docs": "mkdocs build --strict",
 }

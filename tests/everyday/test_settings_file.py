@@ -16,8 +16,8 @@ from jsonschema import Draft202012Validator
 
 from mlsub.config.load import load
 from mlsub.config.model import WrittenSettings, config_schema
+from mlsub.io.problems import FileProblemsError
 from mlsub.io.tomlfile import MAX_BYTES, TomlFile, line_of, read_toml
-from mlsub.io.yamlfile import FileProblemsError
 from tests.commands.runner import REPOSITORY, run
 
 #: What a file says, and what is said of it.

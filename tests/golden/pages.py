@@ -15,19 +15,25 @@ _FIGURE = re.compile(r"[-+−]?\d[\d,]*(?:\.\d+)?(?: ?[%×x])?")
 
 
 class _Page(HTMLParser):
-    """The rows of a page's tables, cell by cell, and the data of its charts."""
+    """The rows of a page's tables, cell by cell, and the data of its charts. Cells end where something else begins."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
         self.tables: list[list[list[str]]] = []
+        #: The tables that charts are drawn from, by their names: a row a run, its cells lists of numbers.
+        self.lists: dict[str, list[list[str]]] = {}
         self.charts: list[Any] = []
         self._cell: list[str] | None = None
         self._data: list[str] | None = None
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in ("td", "th", "tr", "tbody"):
+            self._end_cell()
         if tag == "table":
             self.tables.append([])
+            if "data-lists" in dict(attrs):
+                self.lists[str(dict(attrs)["id"])] = self.tables[-1]
         elif tag == "tr" and self.tables:
             self.tables[-1].append([])
         elif tag in ("td", "th"):
@@ -36,9 +42,8 @@ class _Page(HTMLParser):
             self._data = []
 
     def handle_endtag(self, tag: str) -> None:
-        if tag in ("td", "th") and self._cell is not None:
-            self.tables[-1][-1].append(" ".join("".join(self._cell).split()))
-            self._cell = None
+        if tag == "table":
+            self._end_cell()
         elif tag == "script" and self._data is not None:
             self.charts.append(json.loads("".join(self._data)))
             self._data = None
@@ -48,18 +53,40 @@ class _Page(HTMLParser):
             if text is not None:
                 text.append(data)
 
+    def _end_cell(self) -> None:
+        if self._cell is not None:
+            self.tables[-1][-1].append(" ".join("".join(self._cell).split()))
+            self._cell = None
+
+
+def _spread(table: list[list[str]]) -> list[list[str]]:
+    """A table of lists with a row for each of their numbers, as a script makes it."""
+    rows = [table[0]]
+    for head, _, *lists in table[1:]:
+        columns = [cell.split(" ") for cell in lists]
+        rows += [
+            [head, str(number), *cells] for number, cells in enumerate(zip(*columns, strict=True), 1) if any(cells)
+        ]
+    return rows
+
 
 def _figure(cell: str) -> float:
     return float(re.sub(r"[, %×x]", "", cell).replace("−", "-"))
 
 
-def _points(chart: Any) -> list[Any]:
-    """The numbers of a chart, wherever they are."""
-    if isinstance(chart, bool | str) or chart is None:
-        return []
-    if isinstance(chart, int | float):
-        return [chart]
-    return [point for item in (chart.values() if isinstance(chart, dict) else chart) for point in _points(item)]
+def _points(chart: Any, page: _Page, folder: Path) -> list[float]:
+    """The numbers of a chart: on the page, in its table, and in the file that it shares with others."""
+    series = list(chart["series"])
+    if "shared" in chart:
+        script = (folder / "shared" / f"{chart['shared']}.js").read_text(encoding="utf-8")
+        series += json.loads(script[script.index(" = ") + 3 :].rstrip(";\n"))
+    found = [number for one in series for column in one["points"] for number in column]
+    if "table" in chart:
+        rows = page.lists[chart["table"]["id"]][1:]
+        columns = [chart["table"]["x"], *([] if "categories" in chart else [chart["table"]["y"]])]
+        texts = [text for row in rows for column in columns for text in row[column].split(" ")]
+        found += [_figure(text) for text in texts if text not in ("", "–")]
+    return [float(f"{number:.6g}") for number in found]
 
 
 def page_facts(folder: Path) -> Facts:
@@ -69,14 +96,20 @@ def page_facts(folder: Path) -> Facts:
         if file.is_dir() or file.name.startswith("."):
             continue
         name = file.relative_to(folder).as_posix()
+        if name.startswith("shared/"):
+            # Called by their content, which is among the numbers of charts.
+            facts["shared files"] = facts.get("shared files", 0) + 1
+            continue
         facts[f"file {name}"] = True
         if file.suffix != ".html":
             continue
         page = _Page(file.read_text(encoding="utf-8"))
-        for number, table in enumerate(page.tables, 1):
+        listed = page.lists.values()
+        for number, found in enumerate(page.tables, 1):
+            table = _spread(found) if any(found is one for one in listed) else found
             rows = [[row[0], *map(_figure, filter(_FIGURE.fullmatch, row[1:]))] for row in table[1:] if row]
             facts[f"table {number} of {name}"] = [len(table) - 1, shortened([row for row in rows if len(row) > 1])]
         for number, chart in enumerate(page.charts, 1):
-            points = _points(chart)
+            points = _points(chart, page, folder)
             facts[f"chart {number} of {name}"] = [len(points), digest(sorted(points))]
     return facts

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlsub.io.pairs import Pair, read_pairs
-from mlsub.io.yamlfile import FileProblemsError
+from mlsub.io.problems import FileProblemsError
 
 
 def read(file: Path) -> tuple[Pair, ...]:

@@ -11,7 +11,8 @@ from mlsub.commands.audit.read import read_claims
 from mlsub.commands.db.records import read_records
 from mlsub.commands.demo.model import read_manifest as read_rehearsal
 from mlsub.commands.pack.read import read_manifest
-from mlsub.io.yamlfile import FileProblemsError, content_of, read
+from mlsub.io.problems import FileProblemsError
+from mlsub.io.yamlfile import content_of, read
 from mlsub.rules.overlay import check_overlay
 from tests.commands.db.records.test_read import GOOD
 from tests.commands.runner import run

@@ -32,8 +32,8 @@ REVIEWS = (
     "mlsub.judge.entry.audit_scaling",
     "mlsub.judge.entry.read_scaling",
     "mlsub.judge.entry.minutes_of",
-    "mlsub.judge.entry.judge_power",
-    "mlsub.judge.entry.energy_result",
+    "mlsub.score.energy.judge.judge_power",
+    "mlsub.score.energy.score.energy_result",
     "mlsub.judge.package.audit_organisation_seeds",
     "mlsub.judge.package.facts_of",
     "mlsub.systems.description.audit",
@@ -48,7 +48,7 @@ REVIEWS = (
 #: The same of v5.0, which tests convergence by pruned points.
 HULL = "mlsub.convergence.entry._hull"
 #: Rules of the user's own run beside the official ones, event by event.
-HOUSE = ("add", "finish")
+HOUSE = ("handler", "finish")
 OVERLAY = 'title: ours\ncommon:\n  "1.0":\n    both:\n      seed: {occurs: at_least_one, above: 0}\n'
 
 

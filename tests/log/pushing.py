@@ -10,8 +10,5 @@ from mlsub.log.events import Fold, LogReader, Tally
 
 def push(events: Iterable[Event], *folds: Fold, tally: Tally | None = None) -> None:
     """Push events as the reader does: each to the folds that ask for its key."""
-    reader = LogReader(folds, tally=tally)
     made = list(events)
-    decoded = iter(made)
-    reader.decode = lambda *_: next(decoded)
-    reader.push([(event.line, b"", False, False) for event in made])
+    LogReader(folds, tally=tally).take([event.line for event in made], made)

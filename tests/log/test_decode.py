@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mlperf_logging.compliance_checker.mlp_parser import ruleset_100 as official
 
 from mlsub.io.show import readable
-from mlsub.log.event import Defect, Event, decode
+from mlsub.log.event import Defect, Event, decode, decode_all
 from mlsub.log.reader import TOKEN, read_records
 
 FEW = settings(derandomize=True, deadline=None, max_examples=400)
@@ -116,6 +116,17 @@ def our_reading(data: bytes) -> list[str]:
             usable = isinstance(event, Event)
             read.append(repr([event.key, event.value, event.metadata, event.time_ms]) if usable else "unusable")
     return read
+
+
+@FEW
+@given(texts=st.lists(st.one_of(objects(), st.sampled_from([*NOT_OBJECTS, *AROUND])), max_size=8))
+def test_decoding_many_records_at_once_gives_what_decoding_each_does(texts: list[bytes]) -> None:
+    lines = range(1, len(texts) + 1)
+    found = decode_all(lines, texts)
+    for line, event in zip(lines, found, strict=True):
+        if isinstance(event, Event):
+            event.line = line
+    assert repr(found) == repr(list(map(decode, lines, texts)))
 
 
 @pytest.fixture(scope="module")

@@ -131,7 +131,7 @@ def test_small_pieces_of_a_long_line_are_put_together_first() -> None:
     cutter, looks = RecordCutter(), []
     with patch.object(RecordCutter, "_shorten", lambda self, _: looks.append(len(self._rest))):
         for _ in range(3 * 1024):
-            assert cutter.feed(b"x" * 1024) == []
+            assert list(cutter.feed(b"x" * 1024)) == []
     assert len(looks) == 3
 
 

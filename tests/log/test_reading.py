@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from unittest.mock import patch
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from mlsub.convergence.algorithm import manner_of
-from mlsub.log.event import Event, decode
+from mlsub.log import reading as reading_module
+from mlsub.log.event import Event, decode, decode_all
 from mlsub.log.reading import MAX_STEPS, MAX_STOPS, Count, ReadingFold, Stop
 from tests.convergence.odd_logs import Record, record
 
@@ -21,7 +25,7 @@ def reading(made: list[Record | str], of: tuple[str, str] = NEW, *, samples: boo
     for line, one in enumerate(made, 1):
         text = (one if isinstance(one, str) else json.dumps(one)).encode()
         event = decode(line, text)
-        fold.add(line, text, event if isinstance(event, Event) else None)
+        fold.take([line], [text], [event])
     found = fold.finish()
     return found.by_samples if samples else found.usual
 
@@ -194,8 +198,67 @@ def test_a_reading_is_bounded_and_says_so() -> None:
     assert len(stops.stops) == MAX_STOPS and stops.beyond == f"{MAX_STOPS} records of run_stop"
     assert reading([evaluated(5), *[stopped()] * (MAX_STOPS + 1)]).beyond is None
     fold = ReadingFold(manner_of("training", "5.0"))
-    fold.add(1, b"submission_benchmark", Event(time_ms=0, key="", value="stable_diffusion", metadata={}))
+    fold.take([1], [b"submission_benchmark"], [Event(time_ms=0, key="", value="stable_diffusion", metadata={})])
     for step in range(MAX_STEPS + 2):
         metadata = {"samples_count": step, "metric": "FID"}
-        fold.add(2, b"eval_accuracy", Event(time_ms=0, key="", value=1.0, metadata=metadata))
+        fold.take([2], [b"eval_accuracy"], [Event(time_ms=0, key="", value=1.0, metadata=metadata)])
     assert fold.finish().usual.beyond == f"{MAX_STEPS} evaluated steps"
+
+
+NAMES = ("global_batch_size", "submission_benchmark", "train_samples", "run_stop", "eval_error", "eval_accuracy")
+#: Keys that are a name, contain one or none, and names that only the text or only what it means mentions.
+KEYS = st.sampled_from([*NAMES, *NAMES, "block_start", "eval_accuracy_2", None, 1, ["run_stop"], "\\run_stop", "é"])
+VALUES = st.sampled_from(
+    [None, 1, 2.5, True, float("nan"), 1e300, "bert", "stable_diffusion", "resnet", "llama2_70b_lora", [3], [], *NAMES]
+)
+METADATA = st.one_of(
+    st.dictionaries(
+        st.sampled_from(["epoch_num", "samples_count", "step_num", "metric", "status", *NAMES]),
+        st.one_of(VALUES, st.sampled_from(["success", "aborted", "FID", "CLIP", 0.1, 5, [1, 2]])),
+        max_size=4,
+    ),
+    st.sampled_from([{"status": "success"}, {"epoch_num": 3}, {"samples_count": 64, "metric": "FID"}, None, 7]),
+)
+
+
+@st.composite
+def texts(draw: st.DrawFn) -> bytes:
+    """A record as a log may have it: sound, with escapes, with fields twice, and in many ways broken."""
+    made = {**record("", draw(VALUES)), "key": draw(KEYS), "metadata": draw(METADATA)}
+    text = json.dumps(made, ensure_ascii=draw(st.booleans()))
+    change = draw(st.sampled_from(["none", "none", "none", "escape", "return", "twice", "behind", "cut", "free"]))
+    if change == "escape":
+        text = text.replace("eval", "\\u0065val").replace("_stop", "\\u005fstop")
+    elif change == "return":
+        text = text.replace("run_stop", "\\run_stop")
+    elif change == "twice":
+        text = '{"key": "run_stop", "metadata": {"run_stop": "eval_error"}, ' + text[1:]
+    elif change == "behind":
+        text += " train_samples"
+    elif change == "cut":
+        text = text[: draw(st.integers(0, len(text)))]
+    elif change == "free":
+        text = draw(st.sampled_from(["", "null", "3", "run_stop", "[]", '"eval_error"']))
+    return text.encode()
+
+
+@settings(derandomize=True, deadline=None, max_examples=200)
+@given(
+    texts=st.lists(texts(), max_size=12),
+    of=st.sampled_from([("training", name) for name in ("1.0", "1.1", "2.1", "3.0", "3.1", "4.0", "6.0")]),
+)
+def test_looking_for_names_in_keys_first_reads_what_looking_in_each_text_does(
+    texts: list[bytes], of: tuple[str, str]
+) -> None:
+    lines = range(1, len(texts) + 1)
+    decoded = decode_all(lines, texts)
+    for line, event in zip(lines, decoded, strict=True):
+        if isinstance(event, Event):
+            event.line = line
+    fold, plain, single = (ReadingFold(manner_of(*of)) for _ in range(3))
+    fold.take(lines, texts, decoded)
+    with patch.object(reading_module, "_keys_that_are_names", lambda *_: None):
+        plain.take(lines, texts, decoded)
+        for line, text, event in zip(lines, texts, decoded, strict=True):
+            single.take([line], [text], [event])
+    assert repr(fold.finish()) == repr(plain.finish()) == repr(single.finish())

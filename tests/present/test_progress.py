@@ -92,3 +92,22 @@ def test_nothing_is_loaded_for_it_before_it_shows() -> None:
         "assert 'rich' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_a_bar_that_is_hidden_comes_back_with_the_next_step(
+    seconds: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stderr = on_terminal(monkeypatch)
+    with progress_bar() as progress:
+        assert progress is not None
+        progress.hide()
+        seconds[0] = 1.5
+        progress(1, 4)
+        progress.hide()
+        assert stderr.getvalue().endswith("\x1b[2K")
+        # What is printed now goes where it should, not through the bar's console.
+        assert type(sys.stdout).__name__ != "FileProxy"
+        seconds[0] = 1.7
+        progress(3, 4)
+        assert "75%" in stderr.getvalue()
+    assert stderr.getvalue().endswith("\x1b[2K")

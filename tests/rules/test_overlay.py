@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.io.yamlfile import FileProblemsError
+from mlsub.io.problems import FileProblemsError
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark, rules_for
 from mlsub.rules.overlay import check_overlay

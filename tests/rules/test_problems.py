@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.io.yamlfile import MAX_BYTES, FileProblemsError
+from mlsub.io.problems import MAX_BYTES, FileProblemsError
 from mlsub.rounds import known_rounds, usages
 from mlsub.rules import load
 from mlsub.rules.compiled import plan_for

@@ -106,7 +106,8 @@ def test_what_was_read_of_the_logs_is_the_same_too(tmp_path: Path, monkeypatch: 
 def test_reports_come_in_order_as_soon_as_they_can(tmp_path: Path) -> None:
     tree = rounds(tmp_path)
     seen: list[tuple[int, int]] = []
-    reports = check_each([tree], Settings(jobs=1, progress=lambda done, total: seen.append((done, total))))
+    count, reports = check_each([tree], Settings(jobs=1, progress=lambda done, total: seen.append((done, total))))
+    assert (count, seen) == (2, [])
     first = next(reports)
     assert (first.round, seen[-1]) == ("1.0", (20, 25)), "the second round has not been read"
     assert [report.round for report in reports] == ["1.1"]

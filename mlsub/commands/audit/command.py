@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from mlsub.commands.asked import Asked, asks
 from mlsub.commands.ending import COULD_NOT
 from mlsub.commands.options import Target, tell
 from mlsub.commands.settings import setting
@@ -45,7 +46,7 @@ from mlsub.commands.targets import CheckCommand, check_output_options
 )
 @click.option("--footnote", is_flag=True, help="Show the footnote that the rules require for each claim.")
 @setting("--strict/--no-strict", help="Also count fragile, partly true and unverifiable claims, and findings.")
-@setting("--jobs", type=click.IntRange(1), metavar="N", help="Read logs with N processes.")
+@asks(None, rounds=False)
 def command(
     claims: Path,
     results: tuple[str, ...],
@@ -55,7 +56,7 @@ def command(
     documents: tuple[str, ...],
     footnote: bool,
     strict: bool,
-    jobs: int | None,
+    asked: Asked,
 ) -> None:
     """Check the claims of a file against the logs of published results.
 
@@ -78,8 +79,7 @@ def command(
             bases=dict.fromkeys(basis),
             documents=documents,
             rules=rules,
-            jobs=jobs,
-            progress=progress,
+            settings=asked.settings(progress),
         )
     target.write(
         found,

@@ -29,13 +29,12 @@ from mlsub.convergence.entry import Options
 from mlsub.io.errors import MlsubError
 from mlsub.log.report import LogReport
 from mlsub.log.run import Run
-from mlsub.present.terminal import Progress
 from mlsub.review.runs.stretch import stretch_of_lengths
 from mlsub.rules.load import benchmark
 from mlsub.submission.report import EntryResult
 from mlsub.systems.description import read_description
 from mlsub.systems.facts import count
-from mlsub.workspace import Checked, Settings, check_with_logs
+from mlsub.workspace import AS_FOUND, Checked, Settings, check_with_logs
 
 #: The bases in words, in the order in which they are shown.
 TITLES = {
@@ -79,8 +78,7 @@ def deciding(facts: Iterable[Facts], asked: Collection[str]) -> tuple[str, ...]:
 def gather(
     results: Sequence[Result],
     rounds: Sequence[RoundFolder],
-    jobs: int | None = None,
-    progress: Progress | None = None,
+    settings: Settings = AS_FOUND,
     checked: Sequence[Checked] = (),
 ) -> dict[str, Facts]:
     """What there is of each result, by its name; the logs of a round are read in one go.
@@ -88,8 +86,7 @@ def gather(
     Args:
         results: those that claims name.
         rounds: where results lie.
-        jobs: processes that read logs.
-        progress: receives how far the reading has come.
+        settings: how logs are read; round and usage are those of each result.
         checked: what has been read already by the rules and reference points that ship; BERT counted otherwise than
             :data:`OPTIONS` say is read again.
     """
@@ -106,8 +103,8 @@ def gather(
         else:
             missing.setdefault((result.usage, result.round), {})[result.name] = (result, folder)
     for (usage, name), wanted in missing.items():
-        settings = Settings(name, usage, jobs, progress, convergence=OPTIONS)
-        read = check_with_logs(sorted({folder for _, folder in wanted.values()}), settings)
+        of = msgspec.structs.replace(settings, round=name, usage=usage, overlay=None, convergence=OPTIONS, folds=())
+        read = check_with_logs(sorted({folder for _, folder in wanted.values()}), of)
         for result, folder in wanted.values():
             none = f"no result log in {folder.parent.name}/{folder.name}"
             found[result.name] = _facts(result, folder, read) or _missing(result, none)

@@ -20,7 +20,7 @@ from mlsub.commands.audit.expression import (
     functions,
 )
 from mlsub.commands.audit.units import BARE, RATIO, Unit, combined, same, unit_named
-from mlsub.io.yamlfile import meant
+from mlsub.io.problems import meant
 from mlsub.rounds import known_rounds, normalise_round
 from mlsub.rules.arithmetic import ExpressionError
 

@@ -10,7 +10,7 @@ import msgspec
 
 from mlsub.commands.audit.model import Result
 from mlsub.io.errors import MlsubError
-from mlsub.io.yamlfile import meant
+from mlsub.io.problems import meant
 from mlsub.submission.locate import is_folder
 from mlsub.workspace import Settings, find, in_one_line, organisations
 

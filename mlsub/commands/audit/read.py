@@ -26,7 +26,7 @@ from mlsub.commands.audit.written import (
     WrittenResult,
 )
 from mlsub.io.documents import Tree, read_document
-from mlsub.io.yamlfile import meant
+from mlsub.io.problems import meant
 from mlsub.rounds import known_rounds, normalise_round
 from mlsub.rules.arithmetic import ExpressionError
 

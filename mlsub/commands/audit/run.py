@@ -14,9 +14,8 @@ from mlsub.commands.audit.model import Claim, ClaimsFile
 from mlsub.commands.audit.places import round_folders
 from mlsub.commands.audit.read import read_claims
 from mlsub.commands.audit.verdict import Audit, Judged
-from mlsub.io.yamlfile import FileProblemsError, Problem
-from mlsub.present.terminal import Progress
-from mlsub.workspace import Checked
+from mlsub.io.problems import FileProblemsError, Problem
+from mlsub.workspace import AS_FOUND, Checked, Settings
 
 
 def audit(
@@ -26,8 +25,7 @@ def audit(
     bases: Collection[str] = (),
     documents: Sequence[str] = (),
     rules: str = AUTO,
-    jobs: int | None = None,
-    progress: Progress | None = None,
+    settings: Settings = AS_FOUND,
 ) -> Audit:
     """Check the claims of a file against results.
 
@@ -37,14 +35,13 @@ def audit(
         bases: those that decide in the place of the usual; a claim's own go before.
         documents: folders of the documents' texts, besides that of the file.
         rules: the text of the rules on quoting results, see messaging/tables.py.
-        jobs: processes that read logs.
-        progress: receives how far the reading has come.
+        settings: how logs are read; round and usage are those of each result.
 
     Raises:
         FileProblemsError: the file cannot be used, or an expression of it has no value.
         MlsubError: a folder holds no results.
     """
-    world = read_world(read_claims(file), folders, jobs=jobs, progress=progress)
+    world = read_world(read_claims(file), folders, settings=settings)
     return audit_of(world, bases=bases, documents=documents, rules=rules)
 
 
@@ -52,8 +49,7 @@ def read_world(
     claims: ClaimsFile,
     folders: Sequence[str],
     *,
-    jobs: int | None = None,
-    progress: Progress | None = None,
+    settings: Settings = AS_FOUND,
     checked: Sequence[Checked] = (),
 ) -> World:
     """The results that claims name, as their files have them.
@@ -61,8 +57,7 @@ def read_world(
     Args:
         claims: what was said.
         folders: where results lie, see places.py.
-        jobs: processes that read logs.
-        progress: receives how far the reading has come.
+        settings: how logs are read; round and usage are those of each result.
         checked: results that have been read already, see :func:`~mlsub.commands.audit.facts.gather`.
 
     Raises:
@@ -72,7 +67,7 @@ def read_world(
     expressions = [one.expr for claim in claims.claims for one in (*claim.judged, *claim.nearest)]
     used = {name for expression in expressions for name in claims.results_in(expression)}
     wanted = [result for result in claims.results.values() if result.name in used]
-    return World(claims, gather(wanted, rounds, jobs, progress, checked), rounds)
+    return World(claims, gather(wanted, rounds, settings, checked), rounds)
 
 
 def audit_of(world: World, *, bases: Collection[str] = (), documents: Sequence[str] = (), rules: str = AUTO) -> Audit:

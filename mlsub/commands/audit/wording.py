@@ -12,7 +12,7 @@ import msgspec
 
 from mlsub.commands.audit.model import Stated
 from mlsub.io.data import shipped
-from mlsub.io.yamlfile import meant
+from mlsub.io.problems import meant
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.(?P<digits>[0-9]+))?")
 #: A longer one is not a number of a claim.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -14,8 +15,11 @@ from mlsub.commands.settings import check_settings, current, setting
 from mlsub.commands.targets import CheckCommand, check_output_options
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mlsub.present.document import Document
     from mlsub.present.findings import Detail
+    from mlsub.present.results import Results
     from mlsub.submission.report import Choice, Report
 
 
@@ -58,16 +62,21 @@ def command(
     from mlsub.commands.check.document import document_of
     from mlsub.present.entries import Reports
     from mlsub.present.findings import View, hidden
-    from mlsub.present.results import of_reports
     from mlsub.submission.report import choose
 
+    own = current()
+    if target.only_text and detail != "quiet" and baseline is None and not write_baseline and not own.weighs:
+        from mlsub.commands.check.stream import write_each
+
+        check_settings()
+        check_rule_names((*choice.select, *choice.ignore))
+        sys.exit(write_each(asked, target, View.of(choice, detail, strict=strict), own.summary))
     with target.or_refused():
         check_baseline(baseline, write=write_baseline)
         reports = _unknown_rules((*choice.select, *choice.ignore), for_machines=target.for_machines)
         if not reports:
             reports = with_baseline(asked.check(), baseline, asked.paths, write=write_baseline)
     chosen = tuple(choose(report, choice) for report in reports)
-    own = current()
 
     def document(*, page: bool) -> Document:
         view = View.of(choice, detail, strict=strict, page=page)
@@ -77,7 +86,7 @@ def command(
         Reports(reports=chosen, settings=str(own.loaded.file) if own.loaded else None),
         lambda: document(page=False),
         page=lambda: document(page=True),
-        results=lambda: of_reports("check", chosen, strict=strict),
+        results=lambda: _results(chosen, strict=strict),
     )
     if own.summary and target.for_ci:
         tell(f"settings: {own.summary}", "check")
@@ -87,6 +96,13 @@ def command(
     if target.format != "text" or detail == "quiet":
         tell_unchecked(reports)
     exit_with(chosen, strict=strict)
+
+
+def _results(reports: Sequence[Report], *, strict: bool) -> Results:
+    """What CI reads."""
+    from mlsub.present.results import of_reports
+
+    return of_reports("check", reports, strict=strict)
 
 
 def _unknown_rules(prefixes: tuple[str, ...], *, for_machines: bool) -> list[Report]:

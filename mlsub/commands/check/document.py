@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from mlsub.findings import Verdict
 from mlsub.present.document import Block, Document, Items, Section, Span, Text, Words, said, spans
@@ -11,6 +11,7 @@ from mlsub.present.entries import (
     entries_table,
     logs_table,
     organisations_table,
+    outcome,
     partly_checked,
     round_line,
 )
@@ -32,16 +33,36 @@ def document_of(reports: Sequence[Report], view: View, *, verdict_last: bool, se
         settings: the file they are from, and what it sets.
     """
     alone = len(reports) == 1
-    partly = partly_checked(reports)
     if view.detail == "quiet":
         lines = [_verdict(report, view, alone=alone) for report in reports]
         named: list[Words] = [
             (Span(r.root, "path"), ": ", *spans(line.words)) for r, line in zip(reports, lines, strict=True)
         ]
         return Document("Official verdict", (lines[0] if alone else Items(tuple(named)),), bare=True)
-    sections = [_section(report, view, alone=alone, verdict_last=verdict_last) for report in reports]
-    first = [Text(f"settings: {settings}")] if settings else []
-    return Document("Official verdict", (*first, *sections, *([Text(partly)] if partly else [])), bare=True)
+    blocks = blocks_of(reports, view, alone=alone, verdict_last=verdict_last, settings=settings)
+    return Document("Official verdict", tuple(blocks), bare=True)
+
+
+def blocks_of(
+    reports: Iterable[Report], view: View, *, alone: bool, verdict_last: bool, settings: str = ""
+) -> Iterator[Block]:
+    """The blocks of the same document, each as soon as there is a report to make it of; no report is kept.
+
+    Args:
+        reports: the reports.
+        view: what is shown of them; not only the verdict.
+        alone: whether there is one report.
+        verdict_last: see :func:`document_of`.
+        settings: see there.
+    """
+    if settings:
+        yield Text(f"settings: {settings}")
+    outcomes: list[Report] = []
+    for report in reports:
+        yield _section(report, view, alone=alone, verdict_last=verdict_last)
+        outcomes.append(outcome(report))
+    if partly := partly_checked(outcomes):
+        yield Text(partly)
 
 
 def _section(report: Report, view: View, *, alone: bool, verdict_last: bool) -> Section:

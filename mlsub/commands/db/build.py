@@ -5,26 +5,27 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import msgspec
 
-from mlsub.commands.db.discover import Found, Package, discover
-from mlsub.commands.db.fingerprint import fingerprint, options_of
+from mlsub.commands.db.batch import Batch, insert
+from mlsub.commands.db.discover import Discovered, Package, discover
+from mlsub.commands.db.fingerprint import Fingerprint, fingerprint, options_of
 from mlsub.commands.db.query import check_ready, message_of
-from mlsub.commands.db.rows import record_rows, rows_of
-from mlsub.commands.db.schema import ABOUT, FORMAT, Rows, create, insert, remove, replace, stored
+from mlsub.commands.db.rows import add_package, record_rows
+from mlsub.commands.db.schema import ABOUT, FORMAT, Rows, create, remove, stored
 from mlsub.io.errors import MlsubError
 from mlsub.io.output import check_output, put_in_place
 from mlsub.io.output_folder import recover_folder, staging_beside
 from mlsub.io.version import VERSION
 from mlsub.io.written import check_free, digest, record, replace_folder, set_aside_foreign, somebodys
 from mlsub.present.envelope import Answer
-from mlsub.present.terminal import Progress, part_of
-from mlsub.workspace import Settings, check_with_logs
+from mlsub.present.terminal import Progress
+from mlsub.workspace import Settings, check_apart
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -45,6 +46,27 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True):
     fresh: bool = False
     settings: Settings = Settings()
     progress: Progress | None = None
+
+
+class Known(NamedTuple):
+    """What a database was made of: fingerprints by round and organisation, files of records with their sums."""
+
+    prints: dict[tuple[str, str], str]
+    records: list[tuple[str, str]]
+
+
+class Plan(NamedTuple):
+    """What is to be done: submissions to read, to keep and to remove, and whether records are other ones."""
+
+    read: list[tuple[Package, Fingerprint]]
+    kept: list[tuple[str, str]]
+    gone: list[tuple[str, str]]
+    records: bool
+
+    @property
+    def anything(self) -> bool:
+        """Whether there is anything to do."""
+        return bool(self.read or self.gone or self.records)
 
 
 class Built(Answer, frozen=True, kw_only=True):
@@ -76,24 +98,35 @@ def build(ask: Ask) -> Built:
     """
     places = [ask.output, *([ask.parquet] if ask.parquet else [])]
     check_ready(*places)
-    found = discover(ask.folders, ask.settings) if ask.folders else Found((), ())
+    found = discover(ask.folders, ask.settings) if ask.folders else Discovered((), ())
     records = record_rows(ask.records)
     _check_places(ask, found.packages)
-    with staging_beside(ask.output) as staging:
-        part = staging / "results.duckdb"
-        old = not ask.fresh and ask.output.exists() and is_ours(ask.output)
-        if old:
-            with _named(f"{ask.output} cannot be copied"):
-                shutil.copyfile(ask.output, part)
-        built = _fill(part, ask, found, records, fresh=not old)
-        if built.written:
-            with _named(f"{ask.output} cannot be written"):
-                with part.open("rb") as stream:
-                    os.fsync(stream.fileno())
-                built = msgspec.structs.replace(built, aside=_put(part, ask.output, fresh=not old))
+    old = not ask.fresh and ask.output.exists() and is_ours(ask.output)
+    with _named(f"{ask.settings.convergence.reference} cannot be read"):
+        options = options_of(ask.settings.convergence)
+    plan = _planned(ask, found.packages, records, options, _known(ask.output) if old else Known({}, []))
+    if old and not plan.anything:
+        built = _built(ask.output, ask, found, plan)
+    else:
+        built = _rebuilt(ask, found, records, options, plan, old=old)
     if ask.parquet is not None:
         export(ask.output, ask.parquet)
     return built
+
+
+def _rebuilt(ask: Ask, found: Discovered, records: Rows, options: Mapping[str, Any], plan: Plan, *, old: bool) -> Built:
+    """Do what is planned on a copy of what is there, or on an empty database, and put it in place."""
+    with staging_beside(ask.output) as staging:
+        part = staging / "results.duckdb"
+        if old:
+            with _named(f"{ask.output} cannot be copied"):
+                shutil.copyfile(ask.output, part)
+        _fill(part, ask, found, records, options, plan, fresh=not old)
+        built = _built(part, ask, found, plan, written=True)
+        with _named(f"{ask.output} cannot be written"):
+            with part.open("rb") as stream:
+                os.fsync(stream.fileno())
+            return msgspec.structs.replace(built, aside=_put(part, ask.output, fresh=not old))
 
 
 @contextmanager
@@ -187,7 +220,46 @@ def _check_parquet(folder: Path) -> None:
     check_free(folder)
 
 
-def _fill(part: Path, ask: Ask, found: Found, records: Rows, *, fresh: bool) -> Built:
+def _known(database: Path) -> Known:
+    """What a database was made of."""
+    import duckdb
+
+    with (
+        _named(f"{database} cannot be read", " Add --force to build it anew."),
+        closing(duckdb.connect(database, read_only=True, config={"threads": 1})) as connection,
+    ):
+        there = connection.execute("SELECT round, organisation, fingerprint FROM submissions").fetchall()
+        files = connection.execute("SELECT file, sha256 FROM record_files").fetchall()
+    return Known({(round_, organisation): digest for round_, organisation, digest in there}, sorted(files))
+
+
+def _planned(ask: Ask, packages: Sequence[Package], records: Rows, options: Mapping[str, Any], known: Known) -> Plan:
+    """Which submissions are to be read: those of which any file is another, or a setting."""
+    read, kept = [], []
+    for package in packages:
+        key = (package.round_key, package.organisation)
+        with _named(f"{package.folder} cannot be read"):
+            part = package.path.relative_to(package.folder).as_posix()
+            print_ = fingerprint(package.folder, VERSION, *key, part, json.dumps(options))
+        if known.prints.get(key) == print_.digest:
+            kept.append(key)
+        else:
+            read.append((package, print_))
+    gone = sorted(known.prints.keys() - set(kept) - {(one.round_key, one.organisation) for one, _ in read})
+    other = known.records != sorted((row["file"], row["sha256"]) for row in records["record_files"])
+    return Plan(read=read, kept=kept, gone=gone, records=other)
+
+
+def _fill(
+    part: Path,
+    ask: Ask,
+    found: Discovered,
+    records: Rows,
+    options: Mapping[str, Any],
+    plan: Plan,
+    *,
+    fresh: bool,
+) -> None:
     import duckdb
 
     with (
@@ -195,67 +267,59 @@ def _fill(part: Path, ask: Ask, found: Found, records: Rows, *, fresh: bool) -> 
         # One thread: reading logs forks, and nothing may run beside it then.
         closing(duckdb.connect(part, config={"threads": 1})) as connection,
     ):
-        if fresh:
-            create(connection, VERSION)
-        read, kept, gone = _update(connection, ask, found.packages)
-        other = _records_differ(connection, records)
-        if other:
-            with _whole(connection):
-                replace(connection, records)
-        if read or gone:
-            with _whole(connection):
-                replace(connection, _round_rows(found.packages))
+        with _whole(connection):
+            if fresh:
+                create(connection, VERSION)
+            for key in (*plan.gone, *((one.round_key, one.organisation) for one, _ in plan.read)):
+                if not fresh:
+                    remove(connection, *key)
+            _read(connection, ask, plan, options)
+            if plan.records:
+                _replace(connection, records)
+            if plan.read or plan.gone:
+                _replace(connection, _round_rows(found.packages))
+        # All of it in the one file that takes the name.
+        connection.execute("CHECKPOINT")
+
+
+def _read(connection: DuckDBPyConnection, ask: Ask, plan: Plan, options: Mapping[str, Any]) -> None:
+    """Read submissions, and add the rows of each as soon as it is judged."""
+    batch = Batch(connection)
+    settings = msgspec.structs.replace(ask.settings, progress=ask.progress)
+    for at, checked in check_apart([package.found for package, _ in plan.read], settings):
+        package, print_ = plan.read[at]
+        add_package(batch, package, checked, print_, options)
+    batch.flush()
+
+
+def _replace(connection: DuckDBPyConnection, rows: Rows) -> None:
+    """Give the tables of the rows these rows alone."""
+    for name in rows:
+        connection.execute(f"DELETE FROM {name}")  # noqa: S608  (our own name)
+    insert(connection, rows)
+
+
+def _built(database: Path, ask: Ask, found: Discovered, plan: Plan, *, written: bool = False) -> Built:
+    """What came of a plan, and how many rows there are now."""
+    import duckdb
+
+    with (
+        _named(f"{ask.output} cannot be read"),
+        closing(duckdb.connect(database, read_only=True, config={"threads": 1})) as connection,
+    ):
         rows = {
             table.name: connection.table(table.name).count("*").fetchall()[0][0]  # One row, one cell.
             for table in stored()
         }
-        # All of it in the one file that takes the name.
-        connection.execute("CHECKPOINT")
     return Built(
         output=str(ask.output),
-        read=tuple(read),
-        kept=tuple(kept),
-        gone=tuple(gone),
+        read=tuple(f"{package.round_key}/{package.organisation}" for package, _ in plan.read),
+        kept=tuple(map("/".join, plan.kept)),
+        gone=tuple(map("/".join, plan.gone)),
         passed_over=found.passed_over,
         rows=rows,
-        written=bool(fresh or read or gone or other),
+        written=written,
     )
-
-
-def _update(
-    connection: DuckDBPyConnection, ask: Ask, packages: Sequence[Package]
-) -> tuple[list[str], list[str], list[str]]:
-    """Bring submissions up to date, one after the other, so that one alone is in memory: read, kept, gone."""
-    there = connection.execute("SELECT round, organisation, fingerprint FROM submissions").fetchall()
-    known = {(round_, organisation): digest for round_, organisation, digest in there}
-    read, kept = [], []
-    with _named(f"{ask.settings.convergence.reference} cannot be read"):
-        options = options_of(ask.settings.convergence)
-    for number, package in enumerate(packages):
-        key = (package.round_key, package.organisation)
-        name = "/".join(key)
-        with _named(f"{package.folder} cannot be read"):
-            part = package.path.relative_to(package.folder).as_posix()
-            print_ = fingerprint(package.folder, VERSION, *key, part, json.dumps(options))
-        if known.pop(key, None) == print_.digest:
-            kept.append(name)
-            continue
-        of = msgspec.structs.replace(
-            ask.settings,
-            round=package.round.name,
-            usage=package.round.usage,
-            progress=part_of(ask.progress, number, len(packages)),
-        )
-        [checked] = check_with_logs([package.path], of)
-        with _whole(connection):
-            remove(connection, *key)
-            for rows in rows_of(package, checked, print_, options):
-                insert(connection, rows)
-        read.append(name)
-    for key in known:
-        with _whole(connection):
-            remove(connection, *key)
-    return read, kept, ["/".join(key) for key in sorted(known)]
 
 
 def _round_rows(packages: Sequence[Package]) -> Rows:
@@ -265,11 +329,6 @@ def _round_rows(packages: Sequence[Package]) -> Rows:
         for key, r in sorted(rounds.items())
     ]
     return {"rounds": rows}
-
-
-def _records_differ(connection: DuckDBPyConnection, records: Rows) -> bool:
-    there = connection.execute("SELECT file, sha256 FROM record_files").fetchall()
-    return sorted(there) != sorted((row["file"], row["sha256"]) for row in records["record_files"])
 
 
 @contextmanager

@@ -19,6 +19,8 @@ def text(value: object) -> str | None:
     """A text, cut where it is too long; None for anything else."""
     if not isinstance(value, str):
         return None
+    if value.isascii() and len(value) <= MAX_TEXT:
+        return value
     return value[:MAX_TEXT].encode("utf-8", "backslashreplace").decode("utf-8")
 
 
@@ -29,6 +31,8 @@ def integer(value: object) -> int | None:
 
 def number(value: object) -> float | None:
     """A finite number, or a text that is one; None for anything else."""
+    if type(value) is float:
+        return value if math.isfinite(value) else None
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
@@ -40,6 +44,8 @@ def number(value: object) -> float | None:
 
 def as_text(value: Any) -> str | None:
     """A value of a log as a text: a text as it was written, anything else as JSON."""
+    if (type(value) is float and math.isfinite(value)) or (type(value) is int and abs(value) < _MAX_INTEGER):
+        return repr(value)  # As JSON has it.
     return text(readable(value)) if isinstance(value, str) else as_json(value)
 
 

@@ -152,7 +152,7 @@ def tables(names: tuple[str, ...], format_: str) -> None:
     """
     from mlsub.commands.db import schema
     from mlsub.commands.db.document import tables_document
-    from mlsub.io.yamlfile import meant
+    from mlsub.io.problems import meant
 
     by_name = {table.name: table for table in schema.tables()}
     for name in names:

@@ -11,15 +11,24 @@ from mlsub.commands.db.cells import text
 from mlsub.io.errors import MlsubError
 from mlsub.rounds import Round
 from mlsub.submission.locate import Target
-from mlsub.workspace import Settings, find, in_one_line, organisations
+from mlsub.workspace import Found, Settings, find, in_one_line, organisations
 
 
 class Package(msgspec.Struct, frozen=True):
-    """An organisation's folder, its round, and the path that is read: the folder, or a part of it."""
+    """An organisation's folder, and what is read: the folder, or a part of it."""
 
     folder: Path
-    round: Round
-    path: Path
+    found: Found
+
+    @property
+    def round(self) -> Round:
+        """Its round."""
+        return self.found.round
+
+    @property
+    def path(self) -> Path:
+        """The path that is read."""
+        return self.found.place.path
 
     @property
     def round_key(self) -> str:
@@ -33,14 +42,14 @@ class Package(msgspec.Struct, frozen=True):
         return text(self.folder.name) or "."
 
 
-class Found(msgspec.Struct, frozen=True):
+class Discovered(msgspec.Struct, frozen=True):
     """The packages, sorted by round and name; ``passed_over`` says in words what was left out, and why."""
 
     packages: tuple[Package, ...]
     passed_over: tuple[str, ...]
 
 
-def discover(paths: Sequence[Path], settings: Settings) -> Found:
+def discover(paths: Sequence[Path], settings: Settings) -> Discovered:
     """Find the submissions.
 
     Args:
@@ -61,9 +70,9 @@ def discover(paths: Sequence[Path], settings: Settings) -> Found:
             passed.append(f"{one.place.path}: a log alone is not a result; name its folder")
             continue
         for place in organisations(one.place):
-            package = Package(place.organisation or place.path, one.round, place.path)
+            package = Package(place.organisation or place.path, Found(place, one.round, None))
             key = (package.round_key, package.organisation)
             other = packages.setdefault(key, package)
             if other.path != package.path:
                 raise MlsubError(f"{'/'.join(key)} is there twice: {other.path} and {package.path}. Name one.")
-    return Found(tuple(packages[key] for key in sorted(packages)), tuple(passed))
+    return Discovered(tuple(packages[key] for key in sorted(packages)), tuple(passed))

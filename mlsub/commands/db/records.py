@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Meta
 
 from mlsub.io.documents import Form, Tree, read_document
-from mlsub.io.yamlfile import meant
+from mlsub.io.problems import meant
 
 Name = Annotated[
     str,

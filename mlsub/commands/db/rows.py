@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from mlsub.commands.db.batch import Batch
 from mlsub.commands.db.cells import as_text, minutes, text
 from mlsub.commands.db.discover import Package
 from mlsub.commands.db.fingerprint import FileMark, Fingerprint
@@ -23,14 +24,19 @@ from mlsub.systems.facts import SystemFacts
 from mlsub.workspace import Checked
 
 _NO_FILE = FileMark("", 0, "")
+#: Columns of evaluations that are as the log has them.
+_AS_LOGGED = ("line", "value", "epoch_num", "samples_count", "step_num")
 #: The tables of records whose rows have a name, and its column.
 _NAMED = {"records": "record", "record_documents": "document", "record_systems": "system"}
 
 
-def rows_of(package: Package, checked: Checked, print_: Fingerprint, options: Mapping[str, Any]) -> Iterator[Rows]:
-    """The rows of a submission: its own first, then those of one entry after the other, so that few are in memory.
+def add_package(
+    batch: Batch, package: Package, checked: Checked, print_: Fingerprint, options: Mapping[str, Any]
+) -> None:
+    """Add the rows of a submission.
 
     Args:
+        batch: what takes them.
         package: where it is.
         checked: what came of checking its whole tree: paths are relative to the organisation's folder.
         print_: of its files.
@@ -60,19 +66,17 @@ def rows_of(package: Package, checked: Checked, print_: Fingerprint, options: Ma
         }
         for finding in report.findings
     ]
-    systems = [{**_system(package, system, print_.files), **of} for system in report.systems]
-    yield {"submissions": [submission], "systems": systems, "findings": findings}
+    batch.rows("submissions", [submission])
+    batch.rows("systems", [{**_system(package, system, print_.files), **of} for system in report.systems])
+    batch.rows("findings", findings)
     by_entry: dict[str, list[LogReport]] = {}
     for log in checked.logs:
         by_entry.setdefault(log.path.rpartition("/")[0], []).append(log)
     for entry in report.entries:
-        logs = by_entry.get(entry.path, [])
-        rows: Rows = {"entries": [{**_entry(entry, logs), **of, "entry": keys[entry.path]}]}
+        logs, key = by_entry.get(entry.path, []), keys[entry.path]
+        batch.rows("entries", [{**_entry(entry, logs), **of, "entry": key}])
         for log in logs:
-            ids = {"run": _run_key(keys, log.path), "entry": keys[entry.path]}
-            for table, found in _of_log(log, print_.files.get(log.path, _NO_FILE)).items():
-                rows.setdefault(table, []).extend({**row, **ids} for row in found)
-        yield rows
+            _add_log(batch, log, print_.files.get(log.path, _NO_FILE), key)
 
 
 def _fields(struct: msgspec.Struct | None, prefix: str = "") -> dict[str, Any]:
@@ -101,12 +105,15 @@ def _entry(entry: EntryResult, logs: Sequence[LogReport]) -> dict[str, Any]:
     }
 
 
-def _of_log(log: LogReport, mark: FileMark) -> Rows:
-    """The rows of a log, without the keys of its run and entry."""
+def _add_log(batch: Batch, log: LogReport, mark: FileMark, entry: str) -> None:
+    """Add the rows of a log of an entry."""
     run, times = log.run, log.run.timeline
+    key = f"{entry}/{text(log.name)}"
     result = {
         **_fields(mark),
         **_fields(times),
+        "run": key,
+        "entry": entry,
         "file": log.path,
         "compliant": log.compliant,
         "status": None if run.status is None else as_text(run.status),
@@ -115,21 +122,27 @@ def _of_log(log: LogReport, mark: FileMark) -> Rows:
         "init_minutes": minutes(times.init_start, times.init_stop),
         "seed": next((seed.value for seed in run.seeds), None),
     }
-    evaluations = [
-        {
-            **_fields(found),
-            "number": position,
-            "minutes": minutes(times.run_start, found.time_ms),
-            "text": as_text(found.value),
-            "metric": None if found.metric is None else as_text(found.metric),
-        }
-        for position, found in enumerate(run.evaluations)
-    ]
-    hyperparameters = [
-        {"key": as_text(key), "text": as_text(value), "number": value, "line": run.lines.get(key)}
-        for key, value in run.hyperparameters.items()
-    ]
-    return {"runs": [result], "evaluations": evaluations, "hyperparameters": hyperparameters}
+    batch.rows("runs", [result])
+    seen, stated = run.evaluations, run.hyperparameters
+    evaluations: dict[str, Sequence[Any]] = {
+        "run": [key] * len(seen),
+        "entry": [entry] * len(seen),
+        "number": range(len(seen)),
+        "minutes": [minutes(times.run_start, one.time_ms) for one in seen],
+        "text": [as_text(one.value) for one in seen],
+        "metric": [None if one.metric is None else as_text(one.metric) for one in seen],
+        **{name: [getattr(one, name) for one in seen] for name in _AS_LOGGED},
+    }
+    batch.columns("evaluations", len(seen), evaluations)
+    hyperparameters: dict[str, Sequence[Any]] = {
+        "run": [key] * len(stated),
+        "entry": [entry] * len(stated),
+        "key": list(map(as_text, stated)),
+        "text": list(map(as_text, stated.values())),
+        "number": list(stated.values()),
+        "line": list(map(run.lines.get, stated)),
+    }
+    batch.columns("hyperparameters", len(stated), hyperparameters)
 
 
 def _system(package: Package, system: SystemResult, files: Mapping[str, FileMark]) -> dict[str, Any]:

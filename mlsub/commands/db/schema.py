@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import msgspec
 
-from mlsub.commands.db.cells import as_json, integer, moment, number, text
 from mlsub.io.data import shipped
 from mlsub.present.envelope import Answer
 
@@ -19,17 +17,6 @@ if TYPE_CHECKING:
 FORMAT = 2
 #: Where a database says what it is.
 ABOUT = "mlsub_database"
-#: Rows handed over at once.
-_BATCH = 20_000
-#: What makes a cell of a value, by the type of its column; others are taken as they are.
-_CELLS: dict[str | None, Callable[[Any], Any]] = {
-    "VARCHAR": text,
-    "JSON": as_json,
-    "BIGINT": integer,
-    "DOUBLE": number,
-    "TIMESTAMP": moment,
-}
-
 #: Rows by table; a row has its values by column, and may have more.
 Rows = dict[str, list[dict[str, Any]]]
 
@@ -105,39 +92,6 @@ def create(connection: DuckDBPyConnection, mlsub: str) -> None:
             connection.execute(f"COMMENT ON COLUMN {place} IS {_text(column.meaning)}")
 
 
-def insert(connection: DuckDBPyConnection, rows: Rows) -> None:
-    """Add rows; columns that a row does not name stay NULL. Nothing from outside becomes part of a statement."""
-    for table in stored():
-        found = rows.get(table.name, [])
-        for start in range(0, len(found), _BATCH):
-            _append(connection, table, found[start : start + _BATCH])
-
-
-def _append(connection: DuckDBPyConnection, table: Table, rows: Sequence[dict[str, Any]]) -> None:
-    import pyarrow as pa
-
-    types = {
-        "VARCHAR": pa.string(),
-        "VARCHAR[]": pa.list_(pa.string()),
-        "JSON": pa.string(),
-        "BIGINT": pa.int64(),
-        "DOUBLE": pa.float64(),
-        "BOOLEAN": pa.bool_(),
-        "TIMESTAMP": pa.timestamp("us"),
-        "DATE": pa.date32(),
-    }
-    arrays = []
-    for column in table.columns:
-        values = [row.get(column.name) for row in rows]
-        cell = _CELLS.get(column.type)
-        if cell is not None:
-            values = [None if value is None else cell(value) for value in values]
-        arrays.append(pa.array(values, types[str(column.type)]))
-    connection.register("incoming", pa.Table.from_arrays(arrays, [column.name for column in table.columns]))
-    connection.execute(f"INSERT INTO {table.name} SELECT * FROM incoming")  # noqa: S608  (our own name)
-    connection.unregister("incoming")
-
-
 def remove(connection: DuckDBPyConnection, round_: str, organisation: str) -> None:
     """Take the rows of a submission out: those that hang on its entries, then those that name it."""
     names = {table.name: {column.name for column in table.columns} for table in stored()}
@@ -149,13 +103,6 @@ def remove(connection: DuckDBPyConnection, round_: str, organisation: str) -> No
         connection.execute(f"DELETE FROM {name} WHERE {those}", [round_, organisation])  # noqa: S608  (our own name)
     for name in own:
         connection.execute(f"DELETE FROM {name} WHERE {mine}", [round_, organisation])  # noqa: S608  (our own name)
-
-
-def replace(connection: DuckDBPyConnection, rows: Rows) -> None:
-    """Give the tables of the rows these rows alone."""
-    for name in rows:
-        connection.execute(f"DELETE FROM {name}")  # noqa: S608  (our own name)
-    insert(connection, rows)
 
 
 def _name(text: str) -> str:

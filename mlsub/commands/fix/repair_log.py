@@ -91,8 +91,7 @@ def _once(found: list[tuple[int, bool, Event]], round_: Round) -> set[str]:
     division, name = division_of(said.get("submission_division")), said.get("submission_benchmark")
     known = name if isinstance(name, str) and name in round_.benchmarks else None
     plan = plan_for(round_.usage, round_.name, division.name if division else None, known, round_.overlay)
-    variants = [key for variant in plan.variants for key in variant[2]]
-    rules = [compiled.rule for compiled in (*plan.keys, *variants)]
+    rules = [compiled.rule for compiled in plan.every]
     timely = {name for rule in rules for name in (*rule.after, *rule.not_after)}
     timely |= {rule.within.of for rule in rules if rule.within}
     return {

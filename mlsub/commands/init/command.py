@@ -101,7 +101,7 @@ def _write(draft: Draft, notes: Iterable[str], file: Path, *, force: bool) -> No
     from mlsub.commands.init.draft import manifest_text
     from mlsub.commands.options import write_output
     from mlsub.commands.pack.read import read_manifest
-    from mlsub.io.yamlfile import FileProblemsError
+    from mlsub.io.problems import FileProblemsError
 
     text = manifest_text(draft, notes)
     with tempfile.TemporaryDirectory(prefix="mlsub-init-") as folder:

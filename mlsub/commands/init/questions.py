@@ -9,7 +9,7 @@ import click
 
 from mlsub.commands.init.draft import Draft, path
 from mlsub.divisions import CLOSED, DIVISIONS
-from mlsub.io.yamlfile import meant
+from mlsub.io.problems import meant
 from mlsub.rounds import get_round, known_rounds, normalise_round, usages
 
 T = TypeVar("T")

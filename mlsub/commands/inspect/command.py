@@ -47,9 +47,9 @@ def command(
     Exit status: 0 nothing to ask, 1 findings, 2 something could not be inspected. With --rates 0 or 2.
     """
     from mlsub.commands.inspect.document import document_of, rates_document
-    from mlsub.commands.inspect.gather import gather
+    from mlsub.commands.inspect.gather import sides_of
     from mlsub.commands.inspect.results import results_of
-    from mlsub.commands.inspect.run import inspect, select
+    from mlsub.commands.inspect.run import inspection_of, select
     from mlsub.commands.inspect.run import rates as rates_of
 
     if rates and target.for_ci:
@@ -58,9 +58,10 @@ def command(
     with target.or_refused():
         check_rule_names((*choice.select, *choice.ignore))
         with progress_bar() as progress:
-            found = gather(asked.paths, asked.settings(progress), beside=against, skip=skipped.append)
-        inspection = inspect(found.entries, found.beside)
-        inspection = select(inspection.weighed(lambda findings: weighed_findings(findings, found.root)), choice)
+            settings = asked.settings(progress)
+            sides = sides_of(asked.paths, settings, beside=against, skip=skipped.append)
+            inspection = inspection_of(sides, settings)
+        inspection = select(inspection.weighed(lambda findings: weighed_findings(findings, sides.root)), choice)
         if not inspection.read:
             raise MlsubError(_nothing_read(inspection))
     for line in skipped:
@@ -73,7 +74,7 @@ def command(
         target.write(
             inspection,
             lambda: document_of(inspection, detail),
-            results=lambda: results_of(inspection, found.root, skipped),
+            results=lambda: results_of(inspection, sides.root, skipped),
         )
     sys.exit(2 if skipped else 1 if inspection.found and not rates else 0)
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import NamedTuple
 
 import msgspec
@@ -20,8 +19,14 @@ from mlsub.log.run import RunFold
 from mlsub.log.trace import Trace, TraceFold, trace_of
 from mlsub.review.runs.model import Entry
 from mlsub.rounds import Round, get_round
+from mlsub.submission.locate import Target
 from mlsub.workspace import Found, Settings, find, in_one_line
 from mlsub.workspace.logs import map_logs
+from mlsub.workspace.memory import Drawer, Memory, State, file_state, tree_state
+from mlsub.workspace.memory.logs import Form, packed
+from mlsub.workspace.memory.memory import decoder
+from mlsub.workspace.memory.states import together
+from mlsub.workspace.memory.witness import content_of
 
 
 class Gathered(NamedTuple):
@@ -39,39 +44,80 @@ class _Part(msgspec.Struct, frozen=True):
     round: Round
 
 
-def gather(
+class Sides(NamedTuple):
+    """Places to report on, those to compare them with, the folder that all have in common, and how both were named."""
+
+    found: tuple[Found, ...]
+    beside: tuple[Found, ...]
+    root: Path
+    names: tuple[Sequence[str], Sequence[str]]
+
+    def drawer(self, memory: Memory | None) -> Drawer | None:
+        """Where the inspection of these places is remembered."""
+        own = {one.round.overlay: content_of(one.round.overlay) for one in (*self.found, *self.beside)}
+        if memory is None or None in own.values():
+            return None
+        words = [
+            (one.place, one.round.usage, one.round.name, one.round.overlay, own[one.round.overlay], one in self.found)
+            for one in (*self.found, *self.beside)
+        ]
+        return memory.drawer("answers", ("inspect", *map(repr, words)), self._state)
+
+    def _state(self) -> State | None:
+        places = dict.fromkeys(one.place for one in (*self.found, *self.beside))
+        return together(
+            file_state(place.path) if place.target is Target.LOG else tree_state(place.organisation or place.path)
+            for place in places
+        )
+
+
+def sides_of(
     paths: Sequence[str],
     settings: Settings,
     beside: Sequence[str] = (),
-    known: Mapping[str, Trace] = MappingProxyType({}),
     skip: Callable[[str], None] | None = None,
-) -> Gathered:
-    """The entries below some paths, and those below some others, their logs read.
-
-    Paths of entries and logs are relative to the folder that all have in common.
+) -> Sides:
+    """What lies at some paths, and at some others.
 
     Args:
         paths: what :mod:`mlsub.workspace.places` takes for a path.
         settings: what the caller knows better than the folders; its round is that of ``paths``.
         beside: the others.
-        known: the logs that have been read already, by their files.
         skip: takes what is wrong with each place that cannot be looked at, where others can; without it, that is an
             error.
 
     Raises:
-        MlsubError: a path does not exist, has no known round, or no log is below it.
+        MlsubError: a path does not exist, or has no known round.
     """
     found = _found(paths, settings, skip)
     others = _found(beside, msgspec.structs.replace(settings, round=None), skip)
     root = Path(os.path.commonpath([one.place.root for one in (*found, *others)]))
-    parts, parts_beside = _parts(found, root), _parts(others, root)
-    for names, of in ((paths, parts), (beside, parts_beside)):
+    return Sides(tuple(found), tuple(others), root, (paths, beside))
+
+
+def gather(
+    paths: Sequence[str],
+    settings: Settings,
+    beside: Sequence[str] = (),
+    skip: Callable[[str], None] | None = None,
+) -> Gathered:
+    """The entries below some paths, and those below some others, their logs read; see :func:`sides_of`."""
+    return read_sides(sides_of(paths, settings, beside, skip), settings)
+
+
+def read_sides(sides: Sides, settings: Settings) -> Gathered:
+    """The entries of some places, their logs read; paths are relative to the folder that all have in common.
+
+    Raises:
+        MlsubError: no log is below a path.
+    """
+    root = sides.root
+    parts, parts_beside = _parts(sides.found, root), _parts(sides.beside, root)
+    for names, of in zip(sides.names, (parts, parts_beside), strict=True):
         if names and not any(part.package.tasks for part in of):
             raise MlsubError(f"There is no result log below {', '.join(names[:3])}. Name an organisation's tree.")
     tasks = list(dict.fromkeys(task for part in (*parts, *parts_beside) for task in part.package.tasks))
-    traces = {task: msgspec.structs.replace(known[task.file], path=task.path) for task in tasks if task.file in known}
-    tasks = [task for task in tasks if task not in traces]
-    traces.update((tasks[index], trace) for index, trace in map_logs(_safe_trace, tasks, settings))
+    traces = {tasks[index]: trace for index, trace in map_logs(_safe_trace, tasks, settings, _TRACES)}
     return Gathered(
         [entry for part in parts for entry in _entries(part, traces)],
         [entry for part in parts_beside for entry in _entries(part, traces)],
@@ -111,6 +157,14 @@ def _safe_trace(task: LogTask) -> Trace:
         return Trace(path=task.path, run=RunFold().finish(), unreadable=f"{type(error).__name__}: {error}"[:200])
 
 
+def _unpacked(content: bytes | memoryview, task: LogTask) -> Trace:
+    trace: Trace = decoder(Trace).decode(content)
+    return trace if trace.path == task.path else msgspec.structs.replace(trace, path=task.path)
+
+
+_TRACES = Form("trace", lambda trace, _: packed(trace) if trace.unreadable is None else None, _unpacked)
+
+
 def _entries(part: _Part, traces: dict[LogTask, Trace]) -> list[Entry]:
     by_folder: dict[Path, list[Trace]] = {}
     for task in part.package.tasks:
@@ -138,7 +192,7 @@ def read_trace(task: LogTask) -> Trace:
     round_ = get_round(task.usage, task.round, task.overlay)
     tally, reading, fold = Tally(), ReadingFold(manner_of(task.usage, task.round, task.overlay)), TraceFold()
     run = RunFold(tally, reading)
-    reader = LogReader([run, fold], log_format=round_.log_format, tally=tally, texts=reading.add)
+    reader = LogReader([run, fold], log_format=round_.log_format, tally=tally, texts=reading.take)
     try:
         read_log(Path(task.file), reader)
     except MlsubError as error:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
+from mlsub.commands.inspect.gather import Sides, read_sides
 from mlsub.commands.inspect.model import Frequency, Inspected, Inspection, Rates
 from mlsub.review.runs.changes import find_changes
 from mlsub.review.runs.copies import find_copies, find_shared_seeds
@@ -16,6 +17,7 @@ from mlsub.review.runs.statements import find_holes, find_jumps, find_order, fin
 from mlsub.review.runs.stretch import find_overlap, find_stretch
 from mlsub.rules.catalogue import catalogue
 from mlsub.submission.report import Choice
+from mlsub.workspace import Settings
 
 OF_ENTRY: tuple[Callable[[Entry], Iterator[Observation]], ...] = (
     find_stretch,
@@ -38,6 +40,24 @@ ACROSS: tuple[Callable[[Sequence[Entry]], Iterator[Observation]], ...] = (
     find_shared_seeds,
     find_changes,
 )
+
+
+def inspection_of(sides: Sides, settings: Settings) -> Inspection:
+    """The inspection of some places, the one that is remembered where no file of them has changed.
+
+    Raises:
+        MlsubError: no log is below a path.
+    """
+    drawer = sides.drawer(settings.memory)
+    if drawer is not None and (known := drawer.recall(Inspection)) is not None:
+        return known
+    found = read_sides(sides, settings)
+    inspection = inspect(found.entries, found.beside)
+    if drawer is not None and not any(
+        trace.unreadable for one in (*found.entries, *found.beside) for trace in one.traces
+    ):
+        drawer.keep(inspection)
+    return inspection
 
 
 def inspect(entries: Sequence[Entry], against: Sequence[Entry] = ()) -> Inspection:

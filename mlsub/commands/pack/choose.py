@@ -17,7 +17,7 @@ from mlsub.io.errors import MlsubError
 from mlsub.log.events import read_events
 from mlsub.rounds import Round
 from mlsub.rules.load import Benchmark, benchmark
-from mlsub.workspace.places import Settings
+from mlsub.workspace.places import AS_FOUND, Settings
 from mlsub.workspace.runs import find_runs, one_benchmark, read_runs
 
 _WILD = frozenset("*?[")
@@ -44,13 +44,13 @@ class Chosen(msgspec.Struct, frozen=True):
     findings: tuple[Finding, ...] = ()
 
 
-def choose_runs(manifest: Manifest, entry: Entry, jobs: int | None = None) -> Chosen:
+def choose_runs(manifest: Manifest, entry: Entry, settings: Settings = AS_FOUND) -> Chosen:
     """The runs of an entry.
 
     Args:
         manifest: gives the round.
         entry: names logs, folders and patterns.
-        jobs: processes that read logs, where a median window asks for all of them.
+        settings: how logs are read, where a median window asks for all of them.
     """
     found: dict[str, Path] = {}
     again: list[Path] = []
@@ -71,7 +71,7 @@ def choose_runs(manifest: Manifest, entry: Entry, jobs: int | None = None) -> Ch
         findings.append(manifest.finding("package.run-twice", f"{entry.name}: {run} is listed twice", entry.line))
     how = "as listed" if listed and all(listed) else "by the start of the runs"
     chosen = Chosen(entry, how, tuple(found.values()), tuple(beside), tuple(findings))
-    return chosen if findings or entry.choose == "all" else _median_window(chosen, manifest, jobs)
+    return chosen if findings or entry.choose == "all" else _median_window(chosen, manifest, settings)
 
 
 def _beside(folder: Path, runs: Sequence[Path]) -> Iterator[LeftOut]:
@@ -137,12 +137,12 @@ def run_started(log: Path, round_: Round) -> float | None:
     return None
 
 
-def _median_window(chosen: Chosen, manifest: Manifest, jobs: int | None) -> Chosen:
+def _median_window(chosen: Chosen, manifest: Manifest, settings: Settings) -> Chosen:
     """Of M > N runs the N that the rules let one submit."""
     entry, runs, round_ = chosen.entry, chosen.runs, manifest.round
     needs = benchmark(round_.usage, round_.name, entry.benchmark, round_.overlay)
     try:
-        by_path, selection = _select(runs, needs, round_, jobs)
+        by_path, selection = _select(runs, needs, round_, settings)
     except (MlsubError, OSError) as error:
         problems = error.lines if isinstance(error, MlsubError) else (str(error),)
         found = [manifest.finding("package.no-window", f"{entry.name}: {text}", entry.line) for text in problems]
@@ -161,14 +161,14 @@ def _median_window(chosen: Chosen, manifest: Manifest, jobs: int | None) -> Chos
 
 
 def _select(
-    runs: Sequence[Path], needs: Benchmark, round_: Round, jobs: int | None
+    runs: Sequence[Path], needs: Benchmark, round_: Round, settings: Settings
 ) -> tuple[dict[str, Path], Selection]:
     """The window, and the runs by their paths in it.
 
     Raises:
         MlsubError: there is none; each line says why.
     """
-    logs = read_runs(runs, round_, Settings(jobs=jobs))
+    logs = read_runs(runs, round_, msgspec.structs.replace(settings, overlay=None, folds=()))
     one_benchmark(logs, round_)
     if problems := [*no_experiment(logs), *no_window(len(logs), needs.runs, needs.forgiven)]:
         raise MlsubError(*problems)

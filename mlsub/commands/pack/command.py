@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mlsub.commands.asked import Asked, asks
 from mlsub.commands.lazy import Command
 from mlsub.commands.options import Target, format_option
 from mlsub.commands.settings import setting
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 @setting("--strict/--no-strict", help="Refuse to write a package with review findings.")
 @click.option("--allow", multiple=True, metavar="RULE", help="Write it although this rule rejects; needs --reason.")
 @click.option("--reason", multiple=True, metavar="TEXT", help="Say why: one for all, or one for each --allow.")
-@setting("--jobs", type=click.IntRange(1), metavar="N", help="Read logs with N processes.")
+@asks(None, rounds=False)
 @format_option
 def command(
     manifest: Path,
@@ -45,7 +46,7 @@ def command(
     strict: bool,
     allow: tuple[str, ...],
     reason: tuple[str, ...],
-    jobs: int | None,
+    asked: Asked,
     format_: str,
 ) -> None:
     """Assemble the submission that MANIFEST describes, check it, and put it in place.
@@ -74,8 +75,7 @@ def command(
             templates=scaffold,
             strict=strict,
             waivers=waivers,
-            jobs=jobs,
-            progress=progress,
+            settings=asked.settings(progress),
         )
         plan, packed = pack(wanted, output or wanted.usual_out, request)
     Target("pack", format_).write(packed, lambda: document_of(plan, packed, wanted=write))

@@ -17,6 +17,7 @@ from mlsub.submission.layout.expected import PlannedEntry
 from mlsub.submission.layout.model import parents
 from mlsub.systems.description import read_description
 from mlsub.systems.values import is_placeholder
+from mlsub.workspace import AS_FOUND, Settings
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -34,15 +35,15 @@ class Plan(msgspec.Struct, frozen=True):
         return not any(found.severity is Severity.ERROR for found in self.findings)
 
 
-def make_plan(manifest: Manifest, *, more: Iterable[PlanItem] = (), jobs: int | None = None) -> Plan:
+def make_plan(manifest: Manifest, *, more: Iterable[PlanItem] = (), settings: Settings = AS_FOUND) -> Plan:
     """Plan a submission.
 
     Args:
         manifest: what it says; the files it names are looked at here.
         more: what goes in besides.
-        jobs: processes that read logs, where a median window asks for all of them.
+        settings: how logs are read, where a median window asks for all of them.
     """
-    runs = tuple(choose_runs(manifest, entry, jobs) for entry in manifest.entries)
+    runs = tuple(choose_runs(manifest, entry, settings) for entry in manifest.entries)
     parts = Parts(manifest)
     for chosen in runs:
         _take_results(parts, chosen)

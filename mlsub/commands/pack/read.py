@@ -26,7 +26,7 @@ from mlsub.commands.pack.manifest import (
 )
 from mlsub.io.documents import Form, Tree, read_document
 from mlsub.io.errors import MlsubError
-from mlsub.io.yamlfile import meant
+from mlsub.io.problems import meant
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round
 from mlsub.rules.explain import suggestion
 from mlsub.systems.catalogue import find_system

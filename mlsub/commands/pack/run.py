@@ -21,7 +21,6 @@ from mlsub.io.assemble import Way, assemble
 from mlsub.io.errors import MlsubError
 from mlsub.io.output_folder import staging_beside
 from mlsub.io.written import adopt, replace_folder
-from mlsub.present.terminal import Progress
 from mlsub.submission.layout.audit import audit_layout
 from mlsub.submission.layout.model import Item, ItemKind, Listing, Place
 from mlsub.submission.layout.walk import begins_as_template, may_be_template
@@ -34,7 +33,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
     ``waivers`` are those beyond the manifest's; ``force`` lets files of OUT go that pack wrote and the manifest no
     longer names. ``templates`` are for files that the sources lack; ``strict`` refuses for review findings, too.
-    ``partly`` checks what there is of an unsound plan, which is never written.
+    ``partly`` checks what there is of an unsound plan, which is never written. ``settings`` say how logs are read.
     """
 
     today: date
@@ -45,8 +44,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     strict: bool = False
     partly: bool = False
     waivers: tuple[Waiver, ...] = ()
-    jobs: int | None = None
-    progress: Progress | None = None
+    settings: Settings = Settings()
 
 
 def pack(manifest: Manifest, out: Path, request: Request) -> tuple[Plan, Packing]:
@@ -66,7 +64,7 @@ def pack(manifest: Manifest, out: Path, request: Request) -> tuple[Plan, Packing
         if request.write:
             _scaffold(scaffolded, out)
         filled = [each.item for each in scaffolded if each.filled and not request.write]
-        plan = make_plan(manifest, more=filled, jobs=request.jobs)
+        plan = make_plan(manifest, more=filled, settings=request.settings)
         difference = compare(plan, out) if plan.sound else Difference()
     except OSError as error:
         raise MlsubError(f"{error.filename or out} cannot be read: {error.strerror or error}.") from error
@@ -191,5 +189,5 @@ def _items(plan: Plan) -> Iterator[Item]:
 
 def _check(tree: Path, plan: Plan, request: Request) -> Report:
     round_ = plan.manifest.round
-    settings = Settings(round_.name, round_.usage, request.jobs, request.progress)
+    settings = msgspec.structs.replace(request.settings, round=round_.name, usage=round_.usage)
     return check_paths([tree], settings)[0]

@@ -68,6 +68,8 @@ def _adapted(file: Path, repository: Path, written: Mapping[Path, str], sources:
         if place in written:
             return written[place]
         name = place.relative_to(repository).as_posix()
+        if place.parent == repository / "docs" / _ASSETS:
+            return f"{_ASSETS}/{place.name}"
         page = f"source/{name}.md"
         sources[page] = _source(name, place)
         return page

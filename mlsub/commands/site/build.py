@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import ClassVar
 
 import msgspec
+from msgspec.structs import replace
 
 from mlsub.commands.db.records import Records
+from mlsub.commands.site.chartdata import SHARED
 from mlsub.commands.site.model import counted
 from mlsub.commands.site.pages import Page, all_results, of_result, of_round, overview
 from mlsub.commands.site.performance import performance
-from mlsub.commands.site.render import STATIC, Renderer
-from mlsub.commands.site.results import Naming, rounds_of
+from mlsub.commands.site.render import STATIC, write_page
+from mlsub.commands.site.results import Naming, Result, RoundResults, rounds_of
 from mlsub.io.errors import MlsubError
 from mlsub.io.output_folder import staging_beside
 from mlsub.io.written import check_free, replace_folder
@@ -24,9 +26,14 @@ from mlsub.present.envelope import Answer
 from mlsub.present.terminal import Progress
 from mlsub.rounds import get_round
 from mlsub.workspace import Checked
+from mlsub.workspace.executors import executor_of
 
 #: By this file a folder is known as a site, which may be replaced.
 MARKER = ".mlsub-site"
+#: Below so many results starting processes costs more than it saves.
+_PAYS_FROM = 24
+#: Results whose pages are one task; more would be much to send.
+_AT_ONCE = 8
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,14 +101,31 @@ def _check_replaceable(output: Path, *, force: bool) -> None:
         raise MlsubError(f"{output} exists. Add --force to replace it.")
 
 
-def build_site(checked: Sequence[Checked], output: Path, wanted: Wanted, progress: Progress | None = None) -> Built:
+class _Task(msgspec.Struct, frozen=True):
+    """Results of one round and benchmark, whose pages one process writes: they have references in common."""
+
+    site: Path
+    navigation: tuple[tuple[str, str], ...]
+    parent: RoundResults
+    results: tuple[Result, ...]
+    reference: str | None
+
+
+def build_site(
+    checked: Sequence[Checked],
+    output: Path,
+    wanted: Wanted,
+    progress: Progress | None = None,
+    jobs: int | None = None,
+) -> Built:
     """Write the site of some reports.
 
     Args:
         checked: reports and the logs they rest on.
         output: the folder; see :func:`check_place`.
         wanted: what it is to show.
-        progress: called with each page that is written.
+        progress: called with how many pages are written.
+        jobs: how many processes write pages; None for as many as pay.
 
     Raises:
         MlsubError: it cannot be written. Then what was there before is there.
@@ -111,30 +135,73 @@ def build_site(checked: Sequence[Checked], output: Path, wanted: Wanted, progres
         checked, lambda report: get_round(str(report.usage), str(report.round), wanted.overlay), wanted.naming
     )
     results = [result for one in rounds for result in one.results]
-    first = (
-        overview(rounds, wanted.title),
-        all_results(rounds),
-        performance(rounds, wanted.records),
-        *wanted.more,
-    )
-    renderer = Renderer([("Overview", "index.html"), *((page.title, page.path) for page in first[1:])])
-
-    def pages() -> Iterator[Page]:
-        yield from first
-        for one in rounds:
-            yield of_round(one)
-            for result in one.results:
-                yield of_result(result, one, wanted.reference)
-
+    pages = (overview(rounds, wanted.title), all_results(rounds), performance(rounds, wanted.records), *wanted.more)
+    navigation = (("Overview", "index.html"), *((page.title, page.path) for page in pages[1:]))
+    pages += tuple(map(of_round, rounds))
     # Of "." the folder beside is not in it; links in the path keep the names people gave them.
     final = Path(os.path.abspath(output))  # noqa: PTH100
     with staging_beside(final) as staging:
         site = staging / "site"
-        known = len(first) + len(rounds) + len(results)
-        count = _write(site, renderer, _counted(pages(), known, progress), output)
+        try:
+            _lay_out(site)
+            for page in pages:
+                write_page(site, navigation, page)
+        except OSError as error:
+            raise _unwritable(output, error.strerror or str(error)) from error
+        tasks = list(_tasks(site, navigation, rounds, wanted.reference))
+        done, count = len(pages), len(pages) + len(results)
+        for at, problem in executor_of(None, jobs if jobs or len(results) >= _PAYS_FROM else 1).run(_write, tasks):
+            if problem is not None:
+                raise _unwritable(output, problem)
+            done += len(tasks[at].results)
+            if progress is not None:
+                progress(done, count)
         replace_folder(site, final)
     runs = sum(result.entry.runs for result in results)
     return Built(index=str(output / "index.html"), rounds=len(rounds), results=len(results), runs=runs, pages=count)
+
+
+def _lay_out(site: Path) -> None:
+    site.mkdir()
+    shutil.copytree(STATIC, site / "static", copy_function=shutil.copyfile)
+    (site / MARKER).write_text("A site made by mlsub; it may be replaced as a whole.\n", "utf-8")
+    for folder in ("results", "rounds", SHARED):
+        (site / folder).mkdir()
+
+
+def _tasks(
+    site: Path, navigation: tuple[tuple[str, str], ...], rounds: Sequence[RoundResults], reference: str | None
+) -> Iterator[_Task]:
+    for one in rounds:
+        parent = replace(one, report=replace(one.report, logs=(), entries=(), findings=()), results=(), rest=())
+        by_benchmark: dict[str, list[Result]] = {}
+        for result in one.results:
+            by_benchmark.setdefault(result.entry.benchmark, []).append(result)
+        for some in by_benchmark.values():
+            for start in range(0, len(some), _AT_ONCE):
+                chunk = tuple(map(_alone, some[start : start + _AT_ONCE]))
+                yield _Task(site, navigation, parent, chunk, reference)
+
+
+def _alone(result: Result) -> Result:
+    """A result with no more of its report than its page shows, fit to be sent to another process."""
+    report, path = result.report, result.entry.path
+    own = tuple(log for log in report.logs if (log.path.rpartition("/")[0] or ".") == path)
+    return replace(result, report=replace(report, logs=own, entries=(result.entry,), systems=(), findings=()))
+
+
+def _write(task: _Task) -> str | None:
+    """Write the pages of results; why they cannot be written, if they cannot."""
+    try:
+        for result in task.results:
+            write_page(task.site, task.navigation, of_result(result, task.parent, task.reference))
+    except OSError as error:
+        return error.strerror or str(error)
+    return None
+
+
+def _unwritable(output: Path, reason: str) -> MlsubError:
+    return MlsubError(f"{output} cannot be written: {reason}")
 
 
 def document_of(built: Built) -> Document:
@@ -142,26 +209,3 @@ def document_of(built: Built) -> Document:
     results = f"{counted(built.results, 'result')} of {counted(built.rounds, 'round')}, {counted(built.runs, 'run')}"
     title = f"A site of {results}, on {counted(built.pages, 'page')}"
     return document(title, Text(("Open ", Span(built.index, "path"))))
-
-
-def _counted(pages: Iterator[Page], known: int, progress: Progress | None) -> Iterator[Page]:
-    for number, page in enumerate(pages):
-        if progress is not None:
-            progress(number, known)
-        yield page
-
-
-def _write(site: Path, renderer: Renderer, pages: Iterator[Page], output: Path) -> int:
-    try:
-        site.mkdir()
-        shutil.copytree(STATIC, site / "static", copy_function=shutil.copyfile)
-        (site / MARKER).write_text("A site made by mlsub; it may be replaced as a whole.\n", "utf-8")
-        for folder in ("results", "rounds"):
-            (site / folder).mkdir()
-        count = 0
-        for page in pages:
-            (site / page.path).write_bytes(renderer.render(page))
-            count += 1
-    except OSError as error:
-        raise MlsubError(f"{output} cannot be written: {error.strerror or error}") from error
-    return count

@@ -86,7 +86,7 @@ def command(
         checked = with_forensics(checked, settings.overlay)
     wanted = replaced(wanted, overlay=settings.overlay, more=_pages(audits))
     with progress_bar("writing pages") as progress:
-        built = build_site(checked, Path(output), wanted, progress)
+        built = build_site(checked, Path(output), wanted, progress, asked.jobs)
     Target("site", format_).write(built, lambda: document_of(built))
     if any(found.exit_status() for found in audits) and all(one.report.exit_status() < 2 for one in checked):
         sys.exit(1)
@@ -138,7 +138,7 @@ def _audit(files: Sequence[ClaimsFile], asked: Asked, checked: Sequence[Checked]
     usual = asked.rules is None and asked.rcp is None and asked.points == "final"
     known = checked if usual else ()
     with progress_bar() as progress:
-        read = [read_world(file, asked.paths, jobs=asked.jobs, progress=progress, checked=known) for file in files]
+        read = [read_world(file, asked.paths, settings=asked.settings(progress), checked=known) for file in files]
     return list(map(audit_of, read))
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import lru_cache
 
 from mlsub.commands.rcp.picture.chart import VERDICTS, reference_series
-from mlsub.commands.site.model import Cell, Row, Section, Table, cell_of, heads, number_of, text_of
+from mlsub.commands.site.model import Cell, Drawn, Row, Section, Table, cell_of, heads, number_of, text_of
 from mlsub.commands.watch.reference import number
 from mlsub.convergence.curves import Reference, limit_lines, reference_of, spans_a_decade
 from mlsub.convergence.deadline import Which
 from mlsub.convergence.margin import benchmark_held, untested
 from mlsub.io.errors import MlsubError
-from mlsub.present.chart import Axis, Chart, Series
+from mlsub.present.chart import Axis, Series
 from mlsub.rounds import Round
 from mlsub.submission.report import EntryResult, RcpResult, Report
 
@@ -57,7 +57,8 @@ def _reference(round_: Round, name: str, own: str | None, which: Which) -> Refer
 
 @lru_cache(maxsize=64)
 def _series(reference: Reference, smallest: float, log: bool) -> tuple[Series, ...]:
-    return tuple(reference_series(reference, limit_lines(reference, smallest, log=log), log=log))
+    found = reference_series(reference, limit_lines(reference, smallest, log=log), log=log)
+    return tuple(one for one in found if one.points)
 
 
 def _sentence(text: str) -> str:
@@ -81,25 +82,27 @@ def _words(rcp: RcpResult) -> tuple[str, ...]:
     return tuple(words)
 
 
-def _chart(reference: Reference, rcp: RcpResult, size: float) -> Chart:
+def _chart(reference: Reference, rcp: RcpResult, size: float) -> Drawn:
     sizes = [size, *(point.batch_size for point in reference.kept)]
     log = spans_a_decade(sizes)
     runs = tuple((size, float(point)) for point in rcp.points if number(point) is not None and point is not None)
     colour = VERDICTS[rcp.verdict][0] if rcp.verdict in VERDICTS else 0
+    references = _series(reference, min(sizes), log)
     series = [
-        *_series(reference, min(sizes), log),
+        *references,
         Series(name="runs", style="marks", points=runs, colour=colour),
     ]
     if rcp.mean is not None and number(rcp.mean) is not None:
         series.append(Series(name="olympic mean", style="large", points=((size, rcp.mean),), colour=colour))
     unit = rcp.unit or reference.unit
-    return Chart(
+    return Drawn(
         key="rcp",
         title=f"Points of convergence, {unit}",
-        about=" ".join(_words(rcp)),
+        about=_words(rcp)[0],
         x=Axis("Global batch size", log=log),
         y=Axis(f"{unit[:1].upper()}{unit[1:]} to converge"),
         series=tuple(one for one in series if one.points),
+        shared=len(references),
     )
 
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import msgspec
 
-from mlsub.commands.site.model import Cell, Column, Section, Table, cell_of, counted, number_of, table_of, text_of
+from mlsub.commands.site.model import Cell, Drawn, Row, Section, Table, counted, heads, number_of, text_of
 from mlsub.commands.watch.reference import number
 from mlsub.convergence.algorithm import unit_of, unit_words
 from mlsub.convergence.target import Band, Measures, Target, target_of
 from mlsub.log.report import LogReport
-from mlsub.present.chart import Axis, Chart, Series
+from mlsub.present.chart import Axis, Series
 from mlsub.rounds import Round
 from mlsub.rules.values import Stated
 
@@ -23,6 +23,8 @@ _MAX_MEASURES = 4
 #: Colours of runs: those of the palette that mean nothing else.
 _COLOURS = (0, 1, 2, 3, 4, 6, 8, 9)
 _COUNTS = ("epoch_num", "samples_count", "step_num")
+#: The table that the charts are drawn from, and two of its columns; those of the measures follow.
+_TABLE, MINUTES, _PLACE = "evaluations", 2, 3
 _WORDS = {"epoch_num": "epochs", "samples_count": "samples", "step_num": "steps"}
 
 
@@ -63,7 +65,7 @@ def section_of_curves(logs: Sequence[LogReport], benchmark: str, round_: Round) 
     charts = [
         chart
         for at, measure in enumerate(measures[:_MAX_MEASURES])
-        for chart in _charts(curves, measure, at, _band(target, measure), unit)
+        for chart in _charts(curves, measures, at, _band(target, measure), unit)
     ]
     return Section(
         key="curves",
@@ -131,8 +133,9 @@ def _band(target: Target | None, measure: str | None) -> Band | None:
 
 
 def _charts(
-    curves: Sequence[Curve], measure: str | None, at: int, band: Band | None, unit: str | None
-) -> Iterator[Chart]:
+    curves: Sequence[Curve], measures: Sequence[str | None], at: int, band: Band | None, unit: str | None
+) -> Iterator[Drawn]:
+    measure = measures[at]
     quality = text_of(measure, 40) if measure else "quality"
     for key, by, title in (("place", unit, f"Progress ({unit})"), ("minutes", "minutes", "Minutes since run_start")):
         series = [
@@ -145,13 +148,17 @@ def _charts(
         line = _line(series, band)
         if line is not None:
             series.append(line)
-        yield Chart(
+        yield Drawn(
             key=f"curve-{at}-{key}",
             title=f"{quality.capitalize() if measure is None else quality} over {by}",
             about=_about(series, quality, by, line),
             x=Axis(title),
             y=Axis(quality),
             series=tuple(series),
+            listed="line",
+            table=_TABLE,
+            across=MINUTES if key == "minutes" else _PLACE,
+            up=(_PLACE if unit is None else _PLACE + 1) + at,
         )
 
 
@@ -184,18 +191,23 @@ def _about(series: Sequence[Series], quality: str, by: str, line: Series | None)
 
 
 def _table(curves: Sequence[Curve], measures: Sequence[str | None], unit: str | None) -> Table:
-    """Run, number and evaluation of each row."""
-    rows = [(curve.run, number, seen) for curve in curves for number, seen in enumerate(curve.seen, 1)]
-    columns: list[Column[tuple[str, int, Seen]]] = [
-        Column("run", lambda row: Cell(row[0])),
-        Column("evaluation", lambda row: cell_of(row[1]), True),
-        Column("minutes since run_start", lambda row: cell_of(row[2].minutes), True),
-        *([Column[tuple[str, int, Seen]](unit, lambda row: cell_of(row[2].place), True)] if unit else []),
-        *map(_measured, measures),
-    ]
-    return table_of("Evaluations of all runs", rows, columns)
-
-
-def _measured(measure: str | None) -> Column[tuple[str, int, Seen]]:
-    title = text_of(measure, 40) if measure else "quality"
-    return Column(title, lambda row: cell_of(row[2].values.get(measure)), True)
+    """A row for each run, with its evaluations as lists."""
+    named = (text_of(measure, 40) if measure else "quality" for measure in measures)
+    titles = ("run", "evaluation", "minutes since run_start", *((unit,) if unit else ()), *named)
+    rows = []
+    for curve in curves:
+        count = len(curve.seen)
+        lists = [
+            [seen.minutes for seen in curve.seen],
+            *([[seen.place for seen in curve.seen]] if unit else []),
+            *([seen.values.get(measure) for seen in curve.seen] for measure in measures),
+        ]
+        number_ = Cell(f"1 to {count}" if count > 1 else str(count))
+        rows.append(Row((Cell(curve.run), number_, *(Cell(" ".join(map(number_of, values))) for values in lists))))
+    return Table(
+        caption="Evaluations of all runs",
+        heads=heads(*titles, numbers=len(titles) - 1),
+        rows=tuple(rows),
+        lists=True,
+        key=_TABLE,
+    )

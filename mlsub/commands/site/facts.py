@@ -88,7 +88,10 @@ def _left_out(count: int, what: str) -> tuple[str, ...]:
 
 def _field(name: str) -> Cell:
     known = fields().fields.get(name)
-    return Cell(known.title, note=name) if known else Cell(text_of(name, 100))
+    if known is None:
+        return Cell(text_of(name, 100))
+    # What the title says in other words need not be said again.
+    return Cell(known.title, note=None if known.title.lower().replace(" ", "_") == name else name)
 
 
 def _value_of(value: Any) -> str:

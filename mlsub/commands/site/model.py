@@ -44,11 +44,32 @@ class Row(msgspec.Struct, frozen=True):
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True):
-    """A table; the first cell of each row is its head."""
+    """A table; the first cell of each row is its head.
+
+    ``lists``: each further cell is a list of numbers with blanks between them, the first ones of all of them belong
+    together, then the second ones; ``number_of`` of each. A chart that is drawn from the table names its ``key``.
+    """
 
     caption: str
     heads: tuple[Head, ...]
     rows: tuple[Row, ...]
+    lists: bool = False
+    key: str = ""
+
+
+class Drawn(Chart, frozen=True, kw_only=True):
+    """A chart on a page, whose data stand nowhere twice.
+
+    The first ``shared`` series are those of other pages as well. The points of the series in the style ``listed`` stand
+    in a table of lists that is called ``table``, those of a line in each of its rows: ``across`` and ``up`` are its
+    columns of x and y. A chart of categories, which are the heads of those rows, has all of them as one series.
+    """
+
+    shared: int = 0
+    listed: str = ""
+    table: str = ""
+    across: int = 0
+    up: int = 0
 
 
 class Column(msgspec.Struct, Generic[T], frozen=True):
@@ -81,7 +102,7 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
     key: str
     title: str
     words: tuple[str, ...] = ()
-    charts: tuple[Chart, ...] = ()
+    charts: tuple[Drawn, ...] = ()
     tables: tuple[Table, ...] = ()
     data: tuple[Table, ...] = ()
 

@@ -86,7 +86,7 @@ def all_results(rounds: Sequence[RoundResults]) -> Page:
     results = [result for one in rounds for result in one.results]
     known = [about(result) for result in results]
     filters = [("round", tuple(dict.fromkeys(one["round"] for one in known)))]
-    filters += [(name, tuple(sorted({one[name] for one in known}, key=str.casefold))) for name in FILTERS[1:]]
+    filters += [(name, tuple(sorted({one[name] for one in known}, key=_as_read))) for name in FILTERS[1:]]
     return Page(
         path="results.html",
         title="Results",
@@ -97,6 +97,11 @@ def all_results(rounds: Sequence[RoundResults]) -> Page:
         ),
         filters=tuple(filters),
     )
+
+
+def _as_read(name: str) -> tuple[str, str]:
+    """By letters whatever their case; names that differ in nothing else always in the same order."""
+    return name.casefold(), name
 
 
 def of_round(one: RoundResults) -> Page:
@@ -134,9 +139,10 @@ def of_result(result: Result, parent: RoundResults, reference: str | None = None
     """
     entry = result.entry
     benchmark = benchmark_held(result.report, entry, result.round)
+    curves = section_of_curves(result.logs, benchmark, result.round)
     sections = (
-        section_of_curves(result.logs, benchmark, result.round),
-        section_of_runs(result.logs),
+        curves,
+        section_of_runs(result.logs, next(iter(curves.data), None)),
         section_of_convergence(result.report, entry, result.round, reference),
         section_of_hyperparameters(result.logs),
         section_of_system(result.report, result.description, result.round),

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import msgspec
-
+from mlsub.commands.site.chartdata import SHARED, chart_json, shared_series
+from mlsub.commands.site.markup import table_markup
 from mlsub.commands.site.pages import Page
 from mlsub.io.errors import MlsubError, needs_extra
 from mlsub.io.version import VERSION
-from mlsub.present.chart import Chart
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
+    from jinja2 import Environment, Template
 
 _HERE = Path(__file__).parent
 STATIC = _HERE / "static"
@@ -25,7 +24,6 @@ POLICY = (
     "default-src 'none'; script-src 'self' file:; style-src 'self' file:; img-src 'self' data: file:; "
     "base-uri 'none'; form-action 'none'"
 )
-_UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
 def check_jinja() -> None:
@@ -38,27 +36,38 @@ def check_jinja() -> None:
         raise MlsubError(needs_extra("the pages are made with Jinja2.", "report"))
 
 
-class Renderer:
-    """Makes the HTML of pages; ``navigation`` are the pages that each page leads to, as title and path."""
+def write_page(site: Path, navigation: tuple[tuple[str, str], ...], page: Page) -> None:
+    """Write a page in UTF-8, and the files that it shares with others, unless these are there.
 
-    def __init__(self, navigation: Sequence[tuple[str, str]]) -> None:
-        self._navigation = tuple(navigation)
-        self._template = _environment().get_template("page.html")
+    Args:
+        site: the folder.
+        navigation: the pages that each page leads to, as title and path.
+        page: what is written.
 
-    def render(self, page: Page) -> bytes:
-        """One page in UTF-8."""
-        text = self._template.render(
-            page=page,
-            root="../" * page.path.count("/"),
-            navigation=self._navigation,
-            policy=POLICY,
-            version=VERSION,
-        )
-        return text.encode("utf-8", "backslashreplace")
+    Raises:
+        OSError: it cannot be written.
+    """
+    root = "../" * page.path.count("/")
+    series = [one.series[: one.shared] for part in page.sections for one in part.charts if one.shared]
+    shared = {f"{SHARED}/{name}.js": script for name, script in map(shared_series, series)}
+    text = _template().render(
+        page=page, root=root, navigation=navigation, policy=POLICY, version=VERSION, shared=shared
+    )
+    (site / page.path).write_bytes(text.encode("utf-8", "backslashreplace"))
+    for path, script in shared.items():
+        # Where two processes write one at a time, both write the same.
+        if not (site / path).exists():
+            (site / path).write_bytes(script)
+
+
+@cache
+def _template() -> Template:
+    return _environment().get_template("page.html")
 
 
 def _environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
 
     environment = Environment(
         loader=FileSystemLoader(_HERE / "templates"),
@@ -67,15 +76,6 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["json"] = _json
+    environment.filters["json"] = lambda chart: Markup(chart_json(chart))  # noqa: S704  (safe in a script)
+    environment.globals["table"] = lambda table, root: Markup(table_markup(table, root))  # noqa: S704  (escaped there)
     return environment
-
-
-def _json(chart: Chart) -> Any:
-    """A chart as JSON that no parser of HTML takes for the end of the script it stands in."""
-    from markupsafe import Markup
-
-    text = msgspec.json.encode(chart).decode("utf-8")
-    for unsafe, escaped in _UNSAFE.items():
-        text = text.replace(unsafe, escaped)
-    return Markup(text)  # noqa: S704  (the characters that mean something to HTML are escaped above)

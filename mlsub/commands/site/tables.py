@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from mlsub.commands.site.facts import count_cell
-from mlsub.commands.site.model import Cell, Column, Table, cell_of, minutes_of, table_of, text_of
+from mlsub.commands.site.model import Cell, Column, Drawn, Table, cell_of, minutes_of, table_of, text_of
 from mlsub.commands.site.results import Result, RoundResults, age_of
 from mlsub.divisions import CLOSED, DIVISIONS, OPEN, Division
 from mlsub.findings import Verdict
-from mlsub.present.chart import Axis, Chart, Series
+from mlsub.present.chart import Axis, Series
 from mlsub.submission.report import RcpResult, ScoreResult
 
 #: Results in one chart of a benchmark; the fastest are drawn, and how many are not is said.
@@ -233,7 +233,7 @@ def _timed(results: Iterable[Result]) -> list[Result]:
     return sorted(timed, key=lambda result: result.row.result_minutes or 0.0)
 
 
-def benchmark_chart(key: str, benchmark: str, division: str, results: Sequence[Result]) -> Chart | None:
+def benchmark_chart(key: str, benchmark: str, division: str, results: Sequence[Result]) -> Drawn | None:
     """Bars of the times of one benchmark in one division; None where there is nothing to compare."""
     timed = _timed(results)
     shown = timed[:MAX_BARS]
@@ -248,7 +248,7 @@ def benchmark_chart(key: str, benchmark: str, division: str, results: Sequence[R
         Series(name="not accepted", style="bars", points=bad, colour=5),
     )
     rest = f" The {MAX_BARS} fastest of {len(timed)} are drawn." if len(timed) > MAX_BARS else ""
-    return Chart(
+    return Drawn(
         key=key,
         title=f"{name}, {division.capitalize()}",
         about=f"Minutes to train {name} of {len(shown)} {division.capitalize()} results, "

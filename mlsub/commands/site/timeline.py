@@ -5,30 +5,52 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from mlsub.commands.site.curves import MAX_POINTS, name_of
-from mlsub.commands.site.model import Cell, Column, Section, cell_of, minutes_of, table_of, text_of
+from mlsub.commands.site.curves import MAX_POINTS, MINUTES, name_of
+from mlsub.commands.site.model import (
+    Cell,
+    Column,
+    Drawn,
+    Section,
+    Table,
+    cell_of,
+    minutes_of,
+    number_of,
+    table_of,
+    text_of,
+)
 from mlsub.commands.watch.reference import number
 from mlsub.log.report import LogReport
-from mlsub.present.chart import Axis, Chart, Series
+from mlsub.present.chart import Axis, Series
 
 #: Runs in one chart; the largest entries have forty.
 MAX_RUNS = 100
 _NOT_COMPLIANT = Cell("not compliant", badge="bad")
 
 
-def section_of_runs(logs: Sequence[LogReport]) -> Section:
-    """The runs of one entry side by side, each from its own run_start, and their times as a table."""
+def section_of_runs(logs: Sequence[LogReport], evaluations: Table | None = None) -> Section:
+    """The runs of one entry side by side, each from its own run_start, and their times as a table.
+
+    Args:
+        logs: the runs.
+        evaluations: the table of their evaluations on the same page, if there is one.
+    """
     shown = logs[:MAX_RUNS]
     spans = [(place, log, _span(log)) for place, log in enumerate(shown)]
     init = tuple((span[0], 0.0, float(place)) for place, _, span in spans if span[0] is not None)
     timed = tuple((0.0, span[1], float(place)) for place, _, span in spans if span[1] is not None)
-    marks = tuple((minutes, float(place)) for place, log, _ in spans for minutes in _evaluations(log))
+    found = [_evaluations(log) for log in shown]
+    marks = tuple((minutes, float(place)) for place, seen in enumerate(found) for minutes in seen)
+    # All of it, unless some evaluation has no number or no time.
+    in_table = evaluations is not None and all(
+        " ".join(map(number_of, seen)) == row.cells[MINUTES].text
+        for seen, row in zip(found, evaluations.rows, strict=False)
+    )
     series = (
         Series(name="initialisation", style="spans", points=init, colour=7),
         Series(name="timed, run_start to run_stop", style="spans", points=timed, colour=0),
         Series(name="evaluation", style="marks", points=marks, colour=1),
     )
-    chart = Chart(
+    chart = Drawn(
         key="timeline",
         title="Runs, each from its own run_start",
         about=f"{len(timed)} of {len(shown)} runs have a timed part; the table below has their times.",
@@ -36,6 +58,9 @@ def section_of_runs(logs: Sequence[LogReport]) -> Section:
         y=Axis("Run"),
         series=tuple(one for one in series if one.points),
         categories=tuple(name_of(log) for log in shown),
+        listed="marks" if in_table else "",
+        table=evaluations.key if evaluations is not None and in_table else "",
+        across=MINUTES,
     )
     more = (f"The first {MAX_RUNS} of {len(logs)} runs are drawn.",) if len(logs) > MAX_RUNS else ()
     charts = (chart,) if timed or init else ()
@@ -67,8 +92,8 @@ def _when(time_ms: float | None) -> Cell:
     try:
         shown = datetime.fromtimestamp(time / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
     except (OverflowError, ValueError, OSError):
-        shown = f"{time:g} ms"
-    return Cell(shown, time)
+        return Cell(f"{time:g} ms", time)
+    return Cell(shown)  # Which sorts by its text.
 
 
 def _initialisation(log: LogReport) -> Cell:

@@ -60,4 +60,4 @@ def _status(asked: Asked, path: Path, package: Path | None) -> Status:
         if file is None:
             return status_of_package(path, asked.settings(progress), today)
         manifest = read_manifest(file)
-        return status_of_manifest(manifest, package or manifest.usual_out, today, asked.jobs, progress)
+        return status_of_manifest(manifest, package or manifest.usual_out, today, asked.settings(progress))

@@ -21,14 +21,13 @@ from mlsub.commands.verify.run import verify_tree
 from mlsub.convergence.chance import USUAL
 from mlsub.findings import Kind, Verdict
 from mlsub.io.errors import MlsubError
-from mlsub.present.terminal import Progress
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark
 from mlsub.submission.locate import Place, Target, folders, is_folder, locate, manifest_near, names_round
 from mlsub.submission.manifest import MANIFEST
 from mlsub.submission.report import EntryResult, Report
 from mlsub.submission.unfilled import Unfilled, unfilled_in
-from mlsub.workspace import Settings, check_paths, in_one_line, organisations
+from mlsub.workspace import AS_FOUND, Settings, check_paths, in_one_line, organisations
 
 #: As mlsub seal names its files beside a package.
 _SEALED = (".tar.gz.age", ".tar.gz.enc", ".tar.gz")
@@ -66,22 +65,19 @@ def manifest_of(path: Path) -> Path | None:
     return None
 
 
-def status_of_manifest(
-    manifest: Manifest, out: Path, today: date, jobs: int | None = None, progress: Progress | None = None
-) -> Status:
+def status_of_manifest(manifest: Manifest, out: Path, today: date, settings: Settings = AS_FOUND) -> Status:
     """Where the submission of a manifest stands.
 
     Args:
         manifest: the submission.
         out: where its package is, or is going to be.
         today: for the deadline, and for waivers.
-        jobs: processes that read logs.
-        progress: shows how far the reading is.
+        settings: how logs are read.
 
     Raises:
         MlsubError: ``out`` is not a folder for a submission.
     """
-    plan, packed = pack(manifest, out, Request(today=today, partly=True, templates=True, jobs=jobs, progress=progress))
+    plan, packed = pack(manifest, out, Request(today=today, partly=True, templates=True, settings=settings))
     round_ = manifest.round
     entries = {
         f"results/{of.entry.name}": EntryStatus(

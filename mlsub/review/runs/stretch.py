@@ -97,7 +97,7 @@ def find_stretch(entry: Entry) -> Iterator[Observation]:
         actual,
         factor=stretch.factor,
         spread=stretch.spread,
-        gaps_ms=stretch.gaps_ms,
+        gaps_ms=list(stretch.gaps_ms),
         minutes=logged,
         minutes_undone=without,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mlsub.rules.aspects.base import Aspect, CompiledKey
+from mlsub.rules.aspects.base import Aspect, CompiledKey, begin_with
 from mlsub.rules.aspects.content import Metadata, Value
 from mlsub.rules.aspects.count import AnyOf, Count, Repeated
 from mlsub.rules.aspects.course import Nesting, Order, Time
@@ -20,14 +20,21 @@ def aspects_of(rule: KeyRule) -> tuple[Aspect, ...]:
     return tuple(aspect(rule) for aspect in ASPECTS.values() if aspect.is_demanded(rule))
 
 
-def compile_key(rule: KeyRule) -> CompiledKey:
-    """Compile the rule of one key."""
-    aspects = aspects_of(rule)
-    tests = [(aspect.of_all, test) for aspect in aspects if (test := aspect.test()) is not None]
-    only_first = rule.key.startswith("submission_")
+def compile_key(rule: KeyRule, place: int = 0, where: tuple[str, str] | None = None) -> CompiledKey:
+    """Compile the rule of one key; with ``where``, one that binds only logs in which that key has that value."""
+    aspects, occurs = aspects_of(rule), rule.occurs
+    of_all = not rule.key.startswith("submission_")
+    tests = [(aspect.of_all or of_all, *aspect.tests()) for aspect in aspects]
+    first = tuple(test for _, test, _ in tests if test is not None)
+    later = tuple(test for of_all, _, test in tests if test is not None and of_all)
     return CompiledKey(
         rule=rule,
         aspects=aspects,
-        tests=tuple(test for _, test in tests),
-        later_tests=tuple(test for of_all, test in tests if of_all or not only_first),
+        tests=first,
+        later_tests=later,
+        place=place,
+        begin=begin_with(later) if first == later else None,
+        where=where,
+        once=occurs.exactly_one,
+        weighed=bool(occurs.once_where or occurs.at_least > 1 or rule.tensors or rule.gathers),
     )

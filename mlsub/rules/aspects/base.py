@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from copy import copy
 from typing import Any, ClassVar
 
 import msgspec
@@ -10,6 +11,7 @@ import msgspec
 from mlsub.io.data import shipped
 from mlsub.io.show import show
 from mlsub.log.event import Event
+from mlsub.log.events import Handler
 from mlsub.rules.model import KeyRule
 from mlsub.rules.nesting import EpochSequence
 from mlsub.rules.values import Stated
@@ -80,56 +82,121 @@ class Case(msgspec.Struct, frozen=True):
 
 
 class LogSoFar:
-    """What the rules of one log look back on: keys seen, values stated, first starts, the sequence of epochs."""
+    """What the rules of one log look back on.
 
-    __slots__ = ("seen", "sequence", "starts", "stated")
+    Keys seen, (key, value) that choose which rules apply, values stated, first starts (ms), the sequence of epochs.
+    """
+
+    __slots__ = ("_sequence", "chosen", "seen", "starts", "stated")
 
     def __init__(self) -> None:
         self.seen: set[str] = set()
+        self.chosen: set[tuple[str, str]] = set()
         self.stated = Stated()
         self.starts: dict[str, float] = {}
-        self.sequence = EpochSequence()
+        self._sequence: EpochSequence | None = None
+
+    @property
+    def sequence(self) -> EpochSequence:
+        """The sequence of epochs; most rounds ask for none."""
+        if self._sequence is None:
+            self._sequence = EpochSequence()
+        return self._sequence
 
 
-class KeyOutcome(msgspec.Struct):
-    """What one key's rule has seen in one log.
+class Repeats:
+    """Several records of a key that must appear once: whether all values are equal.
 
-    ``values`` shows distinct values where a key that must appear once appeared more often, and ``wanted`` is the number
-    of records that a rule with ``once_where`` asks of this log, None as long as that is open. ``incomparable`` is the
-    line and the value of the first evaluation that cannot be compared with the quality target.
+    ``lines`` are those of the first records, and ``values`` shows their distinct values.
     """
 
-    compiled: CompiledKey
-    count: int = 0
-    wanted: int | None = None
-    first: Any = None
-    same: bool = True
-    lines: list[int] = []
-    values: list[str] = []
-    failures: dict[Expectation, Failure] = {}
-    reached: bool = False
-    incomparable: tuple[int, str] | None = None
-    best: Any = None
-    last_line: int | None = None
-    tensors: list[Any] = []
+    __slots__ = ("lines", "same", "values")
+
+    def __init__(self) -> None:
+        self.same = True
+        self.lines: list[int] = []
+        self.values: list[str] = []
+
+
+class Attempts:
+    """The evaluations of a key with a quality target, the last on ``last_line``.
+
+    ``incomparable`` is the line and the value of the first one that cannot be compared with the target.
+    """
+
+    __slots__ = ("best", "incomparable", "last_line", "reached")
+
+    def __init__(self) -> None:
+        self.reached = False
+        self.best: Any = None
+        self.incomparable: tuple[int, str] | None = None
+        self.last_line: int | None = None
+
+    @property
+    def fail(self) -> bool:
+        """Whether none reached the target, or one cannot be compared with it."""
+        return not self.reached or self.incomparable is not None
+
+
+class KeyOutcome:
+    """What one key's rule has seen in one log.
+
+    ``first`` is the value of the first record, on ``first_line``, of a key that must appear once. ``wanted`` is the
+    number of records that a rule with ``once_where`` asks of this log, None as long as that is open.
+    """
+
+    __slots__ = (
+        *("attempts", "compiled", "count", "failures", "first", "first_line", "log", "repeats", "tensors", "wanted"),
+    )
+    first: Any
+    first_line: int
+
+    def __init__(self, compiled: CompiledKey, log: LogSoFar) -> None:
+        self.compiled = compiled
+        self.log = log
+        self.count = 0
+        self.failures: dict[Expectation, Failure] = {}
+        self.repeats: Repeats | None = None
+        self.attempts: Attempts | None = None
+        self.tensors: list[Any] | None = None
+        self.wanted: int | None = None
 
     @property
     def rule(self) -> KeyRule:
         """The rule of the key."""
         return self.compiled.rule
 
+    @property
+    def in_trouble(self) -> bool:
+        """Whether a record broke a demand, or was one too many."""
+        return bool(self.failures) or self.repeats is not None
+
+    @property
+    def reached(self) -> bool:
+        """Whether an evaluation reached the quality target."""
+        return self.attempts is not None and self.attempts.reached
+
+    def see(self, event: Event) -> None:
+        """Take the next record of the key."""
+        self.count = count = self.count + 1
+        for test in self.compiled.tests if count == 1 else self.compiled.later_tests:
+            test(event, self)
+
+    def without_end(self) -> KeyOutcome:
+        """This one as long as it is open how many records there must be."""
+        other = copy(self)
+        other.wanted = None
+        return other
+
     def copy(self) -> KeyOutcome:
         """One that goes on counting without changing this one."""
-        failures = {expected: msgspec.structs.replace(failure) for expected, failure in self.failures.items()}
-        lists = {"lines": [*self.lines], "values": [*self.values], "tensors": [*self.tensors]}
-        return msgspec.structs.replace(self, failures=failures, **lists)
-
-    def see(self, event: Event, log: LogSoFar) -> None:
-        """Take the next record of the key."""
-        self.count += 1
-        compiled = self.compiled
-        for test in compiled.tests if self.count == 1 else compiled.later_tests:
-            test(event, self, log)
+        other = copy(self)
+        other.failures = {expected: msgspec.structs.replace(failure) for expected, failure in self.failures.items()}
+        other.attempts, other.repeats = copy(self.attempts), copy(self.repeats)
+        other.tensors = copy(self.tensors)
+        if other.repeats is not None:
+            other.repeats.lines, other.repeats.values = [*other.repeats.lines], [*other.repeats.values]
+        return other
 
     def fail(self, expected: Expectation, line: int, found: Any, *, in_words: bool = False) -> Failure:
         """Note that an expectation did not hold on a record; ``found`` is a value, or already in words."""
@@ -157,7 +224,28 @@ class KeyOutcome(msgspec.Struct):
                 yield Flaw(of.aspect, failure.first_line, of.message, expected, actual, fix)
 
 
-Test = Callable[[Event, KeyOutcome, LogSoFar], None]
+Test = Callable[[Event, KeyOutcome], None]
+
+#: Gives what takes the records of a key: :meth:`KeyOutcome.see`, or the same in less time.
+Begin = Callable[[KeyOutcome], Handler]
+
+
+def begin_with(tests: tuple[Test, ...]) -> Begin | None:
+    """The same tests of each record of a key, without a loop over them; None where there are too many."""
+    if len(tests) not in (1, 2):
+        return None
+    first, second = tests[0], tests[-1] if len(tests) == 2 else None
+
+    def begin(out: KeyOutcome) -> Handler:
+        def see(event: Event) -> None:
+            out.count += 1
+            first(event, out)
+            if second is not None:
+                second(event, out)
+
+        return see
+
+    return begin
 
 
 class About(msgspec.Struct, frozen=True):
@@ -213,6 +301,11 @@ class Aspect:
         """The test of one record, compiled; None where only the whole log is looked at."""
         return None
 
+    def tests(self) -> tuple[Test | None, Test | None]:
+        """The tests of the first record, and of those after it."""
+        test = self.test()
+        return test, test
+
     def named(self) -> Iterable[str]:
         """The keys whose values it is computed from."""
         return ()
@@ -227,9 +320,19 @@ class Aspect:
 
 
 class CompiledKey(msgspec.Struct, frozen=True):
-    """One key's rule as tests: of its first record, and of those after it."""
+    """One key's rule as tests: of its first record, and of those after it.
+
+    ``place`` is that in the rule set. ``begin`` is there where logs may have many records of the key. ``where`` is
+    (key, value) of a rule that binds only logs that state this value. ``once`` means that there must be exactly one
+    record, ``weighed`` that all records together can break the rule by their number or by the tensors that they name.
+    """
 
     rule: KeyRule
     aspects: tuple[Aspect, ...]
     tests: tuple[Test, ...]
     later_tests: tuple[Test, ...]
+    place: int
+    begin: Begin | None
+    where: tuple[str, str] | None
+    once: bool
+    weighed: bool

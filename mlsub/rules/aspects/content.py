@@ -11,7 +11,7 @@ import msgspec
 from mlsub.io.show import show
 from mlsub.log.event import Event
 from mlsub.rounds import rounds_with
-from mlsub.rules.aspects.base import Aspect, Expectation, Failure, KeyOutcome, LogSoFar, Part, Test
+from mlsub.rules.aspects.base import Aspect, Expectation, Failure, KeyOutcome, Part, Test
 from mlsub.rules.constraints import Constraint
 from mlsub.rules.formula import Values
 from mlsub.rules.model import Entry, KeyRule
@@ -27,15 +27,20 @@ def metadata_expected(rule: KeyRule, words: str, lead: str = "") -> Expectation:
 
 
 class _Check(msgspec.Struct, frozen=True):
-    """One test of a record: ``found`` is what it looks at, ``words_in`` what is expected with the values of one log."""
+    """One test of a record's value or metadata.
+
+    ``found`` is what it looks at, ``words_in`` what is expected with the values of one log. ``entry`` is the name of an
+    entry of the metadata where the test is only whether it is there.
+    """
 
     expected: Expectation
-    holds: Callable[[Event, Values], bool]
+    holds: Callable[[Any, Values], bool]
     found: Callable[[Event], Any]
     words_in: Callable[[Values], str] | None = None
     needs: tuple[str, ...] = ()
+    entry: str | None = None
 
-    def fail(self, event: Event, out: KeyOutcome, log: LogSoFar) -> Failure:
+    def fail(self, event: Event, out: KeyOutcome) -> Failure:
         """Note that a record fails."""
         try:
             found = self.found(event)
@@ -43,7 +48,7 @@ class _Check(msgspec.Struct, frozen=True):
             found = event.metadata
         failure = out.fail(self.expected, event.line, found)
         if failure.count == 1 and self.words_in is not None:
-            failure.expected, failure.needs = self.words_in(log.stated), self.needs
+            failure.expected, failure.needs = self.words_in(out.log.stated), self.needs
         return failure
 
 
@@ -65,28 +70,29 @@ class Value(Aspect):
         return [name for constraint in self.rule.value for name in constraint.names()]
 
     def test(self) -> Test:
-        checks = [self._check(constraint) for constraint in self.rule.value]
+        checks = [(check.holds, check) for check in map(self._check, self.rule.value)]
 
-        def test(event: Event, out: KeyOutcome, log: LogSoFar) -> None:
-            for check in checks:
+        def test(event: Event, out: KeyOutcome) -> None:
+            value, stated = event.value, out.log.stated
+            for holds, check in checks:
                 try:
-                    if check.holds(event, log.stated):
+                    if holds(value, stated):
                         continue
                 except Exception:  # noqa: S110  (what Python cannot compare does not hold)
                     pass
-                failure = check.fail(event, out, log)
+                failure = check.fail(event, out)
                 if failure.count == 1:
-                    failure.fix = self._meant(event.value)
+                    failure.fix = self._meant(value)
                 return
 
         return test
 
     def _check(self, constraint: Constraint) -> _Check:
-        key, words, test = self.rule.title, constraint.words(), constraint.test()
+        key, words = self.rule.title, constraint.words()
         message, fix = f"{key} has a value that the rules do not allow", f"Run with {key} {words}, and log the value"
         return _Check(
             Expectation(self.name, words, message, f"{fix} that was used."),
-            lambda event, stated: test(event.value, stated),
+            constraint.test(),
             lambda event: event.value,
             constraint.words if constraint.formulas() else None,
             constraint.names(),
@@ -122,27 +128,20 @@ class Metadata(Aspect):
         entries = (*self.rule.metadata, *self.rule.first_metadata)
         return [name for entry in entries for constraint in entry.constraints for name in constraint.names()]
 
-    def test(self) -> Test | None:
-        checks = tuple(self._checks(self.rule.metadata, ""))
-        first = (*checks, *self._checks(self.rule.first_metadata, " on the first"))
-
-        def test(event: Event, out: KeyOutcome, log: LogSoFar) -> None:
-            for check in checks if out.count > 1 else first:
-                try:
-                    if check.holds(event, log.stated):
-                        continue
-                except Exception:  # noqa: S110  (what Python cannot compare does not hold)
-                    pass
-                check.fail(event, out, log)
-
-        return test if first else None
+    def tests(self) -> tuple[Test | None, Test | None]:
+        every = tuple(self._checks(self.rule.metadata, ""))
+        first = tuple(self._checks(self.rule.first_metadata, " on the first"))
+        later = _all_hold(every)
+        return _all_hold((*every, *first)) if first else later, later
 
     def _checks(self, entries: Iterable[Entry], suffix: str) -> Iterator[_Check]:
         for entry in entries:
             if not entry.optional:
                 where = f" where it has {entry.when}" if entry.when else ""
                 words = f"metadata with {' or '.join(entry.names)}{where}{suffix}"
-                yield _Check(metadata_expected(self.rule, words), _presence(entry), lambda event: event.metadata)
+                only = entry.names[0] if len(entry.names) == 1 and not entry.when else None
+                expected, holds = metadata_expected(self.rule, words), _presence(entry)
+                yield _Check(expected, holds, lambda event: event.metadata, entry=only)
             for constraint in entry.constraints:
                 yield self._check(entry.names[0], constraint, suffix)
 
@@ -152,8 +151,7 @@ class Metadata(Aspect):
         def words(stated: Values | None = None) -> str:
             return f"{name} {constraint.words(stated)}{suffix}"
 
-        def holds(event: Event, stated: Values) -> bool:
-            metadata = event.metadata
+        def holds(metadata: Any, stated: Values) -> bool:
             try:
                 if name not in metadata:
                     return True  # That it is missing is one defect, and reported as that.
@@ -170,17 +168,46 @@ class Metadata(Aspect):
         )
 
 
-def _presence(entry: Entry) -> Callable[[Event, Values], bool]:
-    names, when = entry.names, entry.when
-    if len(names) == 1 and when is None:
-        [only] = names
-        return lambda event, _: only in event.metadata
+def _all_hold(checks: tuple[_Check, ...]) -> Test | None:
+    """A test of all that is asked of the metadata of a record."""
+    holding = [(check.holds, check) for check in checks]
+    if len(checks) == 1 and checks[0].entry is not None:
+        return _has(checks[0].entry, checks[0])
 
-    def present(event: Event, _: Values) -> bool:
-        metadata = event.metadata
-        if when is not None and when not in metadata:
-            return True
-        # Every name is looked for, as in the official checker, so that metadata that is not an object always fails.
-        return sum(name in metadata for name in names) > 0
+    def test(event: Event, out: KeyOutcome) -> None:
+        metadata, stated = event.metadata, out.log.stated
+        for holds, check in holding:
+            try:
+                if holds(metadata, stated):
+                    continue
+            except Exception:  # noqa: S110  (what Python cannot compare does not hold)
+                pass
+            check.fail(event, out)
 
-    return present
+    return test if checks else None
+
+
+def _has(name: str, check: _Check) -> Test:
+    """A test that metadata has an entry, as most rules ask of keys with many records."""
+
+    def test(event: Event, out: KeyOutcome) -> None:
+        try:
+            if name in event.metadata:
+                return
+        except TypeError:
+            pass
+        check.fail(event, out)
+
+    return test
+
+
+def _presence(entry: Entry) -> Callable[[Any, Values], bool]:
+    """Whether one of the names is there; metadata of a type without entries raises, and so always fails."""
+    (name, *others), when = entry.names, entry.when
+    if when is not None:
+        there = _presence(msgspec.structs.replace(entry, when=None))
+        return lambda metadata, values: when not in metadata or there(metadata, values)
+    if len(others) == 1:
+        [other] = others
+        return lambda metadata, _: name in metadata or other in metadata
+    return lambda metadata, _: name in metadata or any(other in metadata for other in others)

@@ -7,7 +7,7 @@ from typing import Any
 
 from mlsub.io.show import show
 from mlsub.log.event import Event
-from mlsub.rules.aspects.base import Aspect, Case, Flaw, KeyOutcome, LogSoFar, Test
+from mlsub.rules.aspects.base import Aspect, Case, Flaw, KeyOutcome, Repeats, Test
 from mlsub.rules.catalogue import FIX
 from mlsub.rules.model import KeyRule
 
@@ -39,11 +39,12 @@ class Count(Aspect):
         elif gathers is not None and gathers.key in case.missed:
             return
         elif occurs.exactly_one and out.count > 1:
-            if not out.same:
+            repeats = out.repeats
+            if repeats is not None and not repeats.same:
                 message = f"{key} appears more than once, with different values"
-                found = f"{out.count} times: {', '.join(out.values)} (lines {', '.join(map(str, out.lines))})"
+                found = f"{out.count} times: {', '.join(repeats.values)} (lines {', '.join(map(str, repeats.lines))})"
                 fix = "Keep the record that belongs to this run; each file is one run."
-                yield Flaw(self.name, out.lines[1], message, "exactly once", found, fix)
+                yield Flaw(self.name, repeats.lines[1], message, "exactly once", found, fix)
         elif out.count < occurs.least and not case.cut_off and not (out.count == 0 and key in case.spoiled):
             yield self._wrong(out, "appears too few times" if out.count else "is missing")
 
@@ -71,17 +72,17 @@ class Repeated(Aspect):
     def words(self, division: str | None) -> Iterable[str]:
         return ["a repeat of the same value only warns"]
 
-    def test(self) -> Test:
-        return _remember
+    def tests(self) -> tuple[Test, Test]:
+        return _remember, _compare
 
     def flaws(self, out: KeyOutcome, case: Case) -> Iterator[Flaw]:
-        gathers = self.rule.gathers
-        if out.count > 1 and out.same and not (gathers is not None and gathers.key in case.missed):
-            places = ", ".join(map(str, out.lines)) + (", …" if out.count > len(out.lines) else "")
+        gathers, repeats = self.rule.gathers, out.repeats
+        if repeats is not None and repeats.same and not (gathers is not None and gathers.key in case.missed):
+            places = ", ".join(map(str, repeats.lines)) + (", …" if out.count > len(repeats.lines) else "")
             message = f"{self.rule.title} appears more than once, each time with the same value"
             found = f"{out.count} times (lines {places})"
             fix = f"Log it from one process only. {FIX} removes repeats on which nothing depends."
-            yield Flaw(self.name, out.lines[1], message, "exactly once", found, fix, warning=True)
+            yield Flaw(self.name, repeats.lines[1], message, "exactly once", found, fix, warning=True)
 
 
 class AnyOf(Aspect):
@@ -102,16 +103,26 @@ class AnyOf(Aspect):
         return Flaw(cls.name, None, f"Neither {' nor '.join(group)} appears", cls.words_of(group), "none", fix)
 
 
-def _remember(event: Event, out: KeyOutcome, _: LogSoFar) -> None:
-    if out.count == 1:
-        out.first = event.value
-    elif out.same and not _equal(event.value, out.first):
-        out.same = False
-    if len(out.lines) < _SHOWN_VALUES:
-        out.lines.append(event.line)
-        text = show(event.value)
-        if text not in out.values:
-            out.values.append(text)
+def _remember(event: Event, out: KeyOutcome) -> None:
+    out.first, out.first_line = event.value, event.line
+
+
+def _compare(event: Event, out: KeyOutcome) -> None:
+    repeats = out.repeats
+    if repeats is None:
+        out.repeats = repeats = Repeats()
+        _note(repeats, out.first_line, out.first)
+    if repeats.same and not _equal(event.value, out.first):
+        repeats.same = False
+    if len(repeats.lines) < _SHOWN_VALUES:
+        _note(repeats, event.line, event.value)
+
+
+def _note(repeats: Repeats, line: int, value: Any) -> None:
+    repeats.lines.append(line)
+    text = show(value)
+    if text not in repeats.values:
+        repeats.values.append(text)
 
 
 def _equal(value: Any, first: Any) -> bool:

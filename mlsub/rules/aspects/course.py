@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from mlsub.log.event import Event
-from mlsub.rules.aspects.base import Aspect, Expectation, KeyOutcome, LogSoFar, Test
+from mlsub.rules.aspects.base import Aspect, Expectation, KeyOutcome, Test
 from mlsub.rules.formula import Formula, Values, is_formula, parse
 from mlsub.rules.model import Within
 
@@ -29,13 +29,17 @@ class Order(Aspect):
     def test(self) -> Test:
         behind = [(key, self._expected("after", "before", key, behind=key)) for key in self.rule.after]
         ahead = [(key, self._expected("before", "after", key)) for key in self.rule.not_after]
+        needed, barring = frozenset(self.rule.after), frozenset(self.rule.not_after)
 
-        def test(event: Event, out: KeyOutcome, log: LogSoFar) -> None:
+        def test(event: Event, out: KeyOutcome) -> None:
+            seen = out.log.seen
+            if needed <= seen and barring.isdisjoint(seen):
+                return
             for key, expected in behind:
-                if key not in log.seen:
+                if key not in seen:
                     out.fail(expected, event.line, f"before the first {key}", in_words=True)
             for key, expected in ahead:
-                if key in log.seen:
+                if key in seen:
                     out.fail(expected, event.line, f"after {key}", in_words=True)
                     break  # Behind the one, behind the others: one defect.
 
@@ -63,8 +67,8 @@ class Nesting(Aspect):
         way, key = str(self.rule.nested), self.rule.title
         message = f"{key} does not fit the sequence of epochs, blocks and evaluations"
 
-        def test(event: Event, out: KeyOutcome, log: LogSoFar) -> None:
-            for words, found in log.sequence.see(event, way):
+        def test(event: Event, out: KeyOutcome) -> None:
+            for words, found in out.log.sequence.see(event, way):
                 expected = Expectation(self.name, words, message, f"Log {key} {words}.")
                 out.fail(expected, event.line, found, in_words=True)
 
@@ -104,7 +108,8 @@ class Time(Aspect):
     def test(self) -> Test:
         within, limit_of, needed = self._within, self.limit(), tuple(self.named())
 
-        def test(event: Event, out: KeyOutcome, log: LogSoFar) -> None:
+        def test(event: Event, out: KeyOutcome) -> None:
+            log = out.log
             took = event.time_ms - log.starts.get(within.of, NO_START)
             limit = limit_of(log.stated)
             if not took < limit * 60_000.0:

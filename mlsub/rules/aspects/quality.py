@@ -9,35 +9,26 @@ import msgspec
 
 from mlsub.io.show import show
 from mlsub.log.event import Event
-from mlsub.rules.aspects.base import Aspect, Case, Flaw, KeyOutcome, LogSoFar, Part, Test
+from mlsub.rules.aspects.base import Aspect, Attempts, Case, Flaw, KeyOutcome, Part, Test
 from mlsub.rules.aspects.content import metadata_expected
 from mlsub.rules.constraints import Constraint
 from mlsub.rules.constraints import Test as Holds
-from mlsub.rules.formula import Values
 from mlsub.rules.model import Reach
 
 
 class Goal(msgspec.Struct, frozen=True):
-    """A quality target, tested measure by measure in the order written, stopping at the first that misses."""
+    """A quality target; ``met`` says whether a value meets it, and raises where Python cannot compare the value."""
 
-    parts: tuple[tuple[str | None, tuple[Holds, ...]], ...]
-
-    def met(self, value: Any, stated: Values) -> bool:
-        """Whether an evaluation meets the target.
-
-        Raises:
-            Exception: Python cannot compare the value.
-        """
-        for field, tests in self.parts:
-            measure = value if field is None else value[field]
-            if not all(test(measure, stated) for test in tests):
-                return False
-        return True
+    met: Holds
 
 
 def goal_of(reaches: tuple[Reach, ...]) -> Goal:
-    """The target, compiled."""
-    return Goal(tuple((r.field, tuple(c.test() for c in r.constraints)) for r in reaches))
+    """The target, compiled; tested measure by measure in the order written, stopping at the first that misses."""
+    tests = [(reach.field, constraint.test()) for reach in reaches for constraint in reach.constraints]
+    if len(tests) == 1 and tests[0][0] is None:
+        return Goal(tests[0][1])
+
+    return Goal(lambda value, stated: all(test(value if of is None else value[of], stated) for of, test in tests))
 
 
 class Target(Aspect):
@@ -55,34 +46,42 @@ class Target(Aspect):
         return [name for constraint in self._constraints() for name in constraint.names()]
 
     def test(self) -> Test:
-        goal, lower = goal_of(self.rule.reaches), self._lower_is_better()
+        met, lower = goal_of(self.rule.reaches).met, self._lower_is_better()
 
-        def test(event: Event, out: KeyOutcome, log: LogSoFar) -> None:
-            out.last_line = event.line
+        def test(event: Event, out: KeyOutcome) -> None:
+            so_far = out.attempts
+            if so_far is None:
+                so_far = out.attempts = Attempts()
+            so_far.last_line = event.line
             try:
-                if goal.met(event.value, log.stated):
-                    out.reached = True
+                if met(event.value, out.log.stated):
+                    so_far.reached = True
             except Exception:
-                if out.incomparable is None:
-                    out.incomparable = (event.line, show(event.value))
+                if so_far.incomparable is None:
+                    so_far.incomparable = (event.line, show(event.value))
                 return
-            if not out.reached:
-                out.best = _better(out.best, event.value, lower)
+            if not so_far.reached:
+                _improve(so_far, event.value, lower)
 
         return test
 
     def flaws(self, out: KeyOutcome, case: Case) -> Iterator[Flaw]:
-        key, demand = self.rule.title, self.join.join(self.words(None))
-        if out.incomparable is not None:
+        key, so_far = self.rule.title, out.attempts
+        if so_far is None:
+            return
+        if so_far.incomparable is not None:
             if not out.failed("value") and not case.faulty.intersection(self.named()):
-                line, found = out.incomparable
+                line, found = so_far.incomparable
                 message = f"{key} has a value that cannot be compared with the quality target"
                 fix = f"Log {key} as a number (for several measures, an object of numbers)."
-                yield Flaw(self.name, line, message, demand, found, fix)
-        elif out.count and not out.reached and not case.cut_off:
-            found = f"{show(out.best)} at best, in {out.count} evaluation{'s' if out.count > 1 else ''}"
+                yield Flaw(self.name, line, message, self._demand(), found, fix)
+        elif not so_far.reached and not case.cut_off:
+            found = f"{show(so_far.best)} at best, in {out.count} evaluation{'s' if out.count > 1 else ''}"
             fix = "Such a run counts as not converged: the entry may hold a few of them, and each counts as slowest."
-            yield Flaw(self.name, out.last_line, f"No {key} reaches the quality target", demand, found, fix)
+            yield Flaw(self.name, so_far.last_line, f"No {key} reaches the quality target", self._demand(), found, fix)
+
+    def _demand(self) -> str:
+        return self.join.join(self.words(None))
 
     def _constraints(self) -> list[Constraint]:
         return [constraint for reach in self.rule.reaches for constraint in reach.constraints]
@@ -104,30 +103,33 @@ class Tensors(Aspect):
         return [Part(self.name, f"{len(wanted)} tensors of the reference model, each once", wanted)]
 
     def test(self) -> Test:
-        wanted, there = self.rule.tensors or (), metadata_expected(self.rule, "metadata with tensor")
+        most, there = len(self.rule.tensors or ()), metadata_expected(self.rule, "metadata with tensor")
         as_text = metadata_expected(self.rule, "metadata with tensor as text")
 
-        def test(event: Event, out: KeyOutcome, _: LogSoFar) -> None:
+        def test(event: Event, out: KeyOutcome) -> None:
             try:
                 tensor = event.metadata["tensor"]
             except Exception:
                 if there not in out.failures:
                     out.fail(there, event.line, event.metadata)
                 return
+            tensors = out.tensors
+            if tensors is None:
+                tensors = out.tensors = []
             if isinstance(tensor, (list, dict)):
                 # Such names cannot be compared with those of the reference, which no checker took for another list.
                 out.fail(as_text, event.line, event.metadata)
-            elif len(out.tensors) <= len(wanted):
+            elif len(tensors) <= most:
                 # One name more than wanted already decides; the rest of a hostile log is not kept.
-                out.tensors.append(tensor)
+                tensors.append(tensor)
 
         return test
 
     def flaws(self, out: KeyOutcome, case: Case) -> Iterator[Flaw]:
-        wanted = self.rule.tensors or ()
-        if not out.count or case.cut_off or out.failed("metadata") or _same_names(out.tensors, wanted):
+        wanted, tensors = self.rule.tensors or (), out.tensors or []
+        if not out.count or case.cut_off or out.failed("metadata") or _same_names(tensors, wanted):
             return
-        names = {name for name in out.tensors if isinstance(name, str)}
+        names = {name for name in tensors if isinstance(name, str)}
         lacking = [name for name in wanted if name not in names]
         extra = sorted(names.difference(wanted))
         parts = []
@@ -147,10 +149,10 @@ def _same_names(found: list[Any], wanted: tuple[str, ...]) -> bool:
         return False
 
 
-def _better(best: Any, value: Any, lower: bool) -> Any:
-    if best is None or isinstance(value, dict):
-        return value
+def _improve(so_far: Attempts, value: Any, lower: bool) -> None:
+    best = so_far.best
     try:
-        return min(best, value) if lower else max(best, value)
+        if best is None or isinstance(value, dict) or (value < best if lower else value > best):
+            so_far.best = value
     except TypeError:
-        return best
+        pass

@@ -11,6 +11,7 @@ from mlsub.io.show import several
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.isolate import isolated, reviewed
+from mlsub.score.energy import FOLDER
 from mlsub.score.energy.audit import audit_copies, audit_run
 from mlsub.score.energy.model import NoEnergyError, RunPower
 from mlsub.score.energy.read import list_names, read_run
@@ -18,7 +19,6 @@ from mlsub.score.energy.score import Power, run_joules
 from mlsub.score.energy.structure import crashes, faults, judge_structure
 from mlsub.submission.model import Entry
 
-FOLDER = "power"
 #: The joules of each run, and why there are none.
 _Energies = tuple[tuple[float | None, ...], list[Finding]]
 

@@ -7,7 +7,6 @@ from array import array
 from collections.abc import Sequence
 from hashlib import blake2b
 from itertools import pairwise
-from statistics import fmean, median
 
 import msgspec
 
@@ -102,6 +101,8 @@ def _odd(ordered: Sequence[Record]) -> str:
 def _pace(times: Sequence[float]) -> Pace | None:
     if len(times) < 2:
         return Pace(1, times[0], times[0]) if times else None
+    from statistics import fmean, median
+
     steps = [after - before for before, after in pairwise(times)]
     usual = [step for step in steps if step <= GAP_MS]
     return Pace(len(times), times[0], times[-1], median(steps), fmean(usual) if usual else 0.0, max(steps))

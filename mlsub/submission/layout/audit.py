@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
 
 from mlsub.findings import Finding
 from mlsub.rules.catalogue import finding
 from mlsub.submission.layout.code import audit_code
 from mlsub.submission.layout.links import audit_links
-from mlsub.submission.layout.model import ItemKind, Listing, Place, folder_paths, gathered, named, parents
+from mlsub.submission.layout.model import ItemKind, Listing, Place, gathered, named, parents
 from mlsub.submission.layout.strays import audit_strays, stray_paths
 
 #: The limit of the official repository check (``mlperf_logging.repo_checker``), in bytes.
@@ -78,10 +79,9 @@ def audit_top(
         and not name.startswith(".")
         and name not in (*strays, *explained)
     )
-    folders = folder_paths(listing.items)
     if "benchmarks" not in top:
         # That of a misspelled benchmarks folder is another finding.
-        odd = [name for name in odd if not (name in folders and name.startswith("bench"))]
+        odd = [name for name in odd if not (name in listing.folders and name.startswith("bench"))]
     if odd:
         yield finding("layout.top-level", odd[0] if len(odd) == 1 else ".", actual=named(odd) if len(odd) > 1 else None)
     yield from _unused_descriptions(listing, places, explained)
@@ -109,8 +109,9 @@ def _unused_descriptions(listing: Listing, places: Sequence[Place], explained: C
 
 def audit_names(listing: Listing, strays: Collection[str]) -> Iterator[Finding]:
     """Each name is judged once, by its worst trait; strays have a finding of their own and go anyway."""
-    there = {item.path for item in listing.items} | folder_paths(listing.items)
-    paths = sorted(path for path in there if path not in strays and not any(above in strays for above in parents(path)))
+    paths = sorted(listing.paths)
+    if strays:
+        paths = [path for path in paths if path not in strays and not any(above in strays for above in parents(path))]
     worst: dict[tuple[str, str | None], list[str]] = {}
     for path in paths:
         trait = _trait(path.rpartition("/")[2])
@@ -123,6 +124,7 @@ def audit_names(listing: Listing, strays: Collection[str]) -> Iterator[Finding]:
     yield from gathered("layout.name-collision", _colliding(paths))
 
 
+@lru_cache(maxsize=4096)
 def _trait(name: str) -> tuple[str, str] | None:
     """The rule a name breaks, and the words for it."""
     try:

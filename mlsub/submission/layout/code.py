@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from difflib import get_close_matches
 
 from mlsub.findings import Finding
 from mlsub.rules.catalogue import finding
-from mlsub.submission.layout.model import Item, ItemKind, Listing, Place, folder_paths, gathered, named
+from mlsub.submission.layout.model import Item, ItemKind, Listing, Place, gathered, named
 
 README = "README.md"
 SCRIPTS = ("setup.sh", "init_datasets.sh", "run_and_time.sh")
@@ -21,7 +21,7 @@ class Code:
     """The part of a listing below ``benchmarks/``, by benchmark."""
 
     def __init__(self, listing: Listing) -> None:
-        self.folders = folder_paths(listing.items)
+        self.folders = listing.folders
         self.benchmarks: dict[str, list[Item]] = {name: [] for name in _children("benchmarks", self.folders)}
         for item in listing.items:
             top, *below = item.path.split("/")
@@ -89,7 +89,7 @@ def _benchmark(benchmark: str, systems: list[str], code: Code) -> Iterator[Findi
     yield from _lacking_files(folder, own, items)
 
 
-def _own_folder(folder: str, system: str, folders: set[str]) -> str | None:
+def _own_folder(folder: str, system: str, folders: Collection[str]) -> str | None:
     """A system's folder: where the rules want it, or among the implementations, where many have it."""
     places = (f"{folder}/{system}", f"{folder}/implementations/{system}")
     return next((place for place in places if place in folders), None)
@@ -152,5 +152,5 @@ def _not_executable(code: Code, places: Sequence[Place]) -> list[str]:
     ]
 
 
-def _children(folder: str, folders: set[str]) -> list[str]:
+def _children(folder: str, folders: Collection[str]) -> list[str]:
     return sorted(path.rpartition("/")[2] for path in folders if path.rpartition("/")[0] == folder)

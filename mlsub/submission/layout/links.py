@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from mlsub.findings import Finding
-from mlsub.submission.layout.model import ItemKind, Listing, folder_paths, gathered
+from mlsub.submission.layout.model import ItemKind, Listing, gathered
 from mlsub.submission.layout.strays import is_stray_name
 
 _MAX_HOPS, _MAX_PARTS = 40, 200
@@ -33,14 +33,13 @@ def audit_links(listing: Listing, judged: Collection[str] = ()) -> Iterator[Find
 
 def _faults(listing: Listing) -> Iterator[tuple[str, str]]:
     links = {item.path: item.target for item in listing.items if item.kind is ItemKind.LINK and item.target is not None}
-    there = {item.path for item in listing.items} | folder_paths(listing.items)
     for path in links:
-        fault = _follow(path, links, there, listing)
+        fault = _follow(path, links, listing.paths, listing)
         if fault is not None:
             yield path, fault
 
 
-def _follow(path: str, links: dict[str, str], there: set[str], listing: Listing) -> str | None:
+def _follow(path: str, links: dict[str, str], there: Collection[str], listing: Listing) -> str | None:
     """What is wrong with where a link leads in the end; None where nothing is, or where it cannot be known."""
     done: list[str] = path.split("/")[:-1]
     todo = _parts(links[path])

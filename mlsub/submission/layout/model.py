@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
+from functools import cached_property
 
 import msgspec
 
@@ -49,7 +50,7 @@ class Item(msgspec.Struct, frozen=True):
         return self.path.rpartition("/")[0]
 
 
-class Listing(msgspec.Struct, frozen=True, kw_only=True):
+class Listing(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A tree's items, sorted by path.
 
     ``closed`` are folders that could not be read (``.`` is the whole tree); ``cut`` says that
@@ -62,23 +63,28 @@ class Listing(msgspec.Struct, frozen=True, kw_only=True):
     cut: str | None = None
     unfilled: tuple[str, ...] = ()
 
+    @cached_property
+    def folders(self) -> frozenset[str]:
+        """Every folder, whether it is listed itself or only part of another path."""
+        found = {item.path for item in self.items if item.kind is ItemKind.FOLDER}
+        for item in self.items:
+            parent = item.parent
+            while parent and parent not in found:
+                found.add(parent)
+                parent = parent.rpartition("/")[0]
+        return frozenset(found)
+
+    @cached_property
+    def paths(self) -> frozenset[str]:
+        """Every item and every folder."""
+        return self.folders.union(item.path for item in self.items)
+
 
 class Place(msgspec.Struct, frozen=True):
     """One system and benchmark with results."""
 
     system: str
     benchmark: str
-
-
-def folder_paths(items: tuple[Item, ...]) -> set[str]:
-    """Every folder of a listing, whether it is listed itself or only part of another path."""
-    folders = {item.path for item in items if item.kind is ItemKind.FOLDER}
-    for item in items:
-        parent = item.parent
-        while parent and parent not in folders:
-            folders.add(parent)
-            parent = parent.rpartition("/")[0]
-    return folders
 
 
 def parents(path: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 
 from mlsub.findings import Finding
 from mlsub.io.data import shipped
@@ -24,11 +24,15 @@ def is_stray_name(folder: str) -> bool:
 def stray_paths(listing: Listing) -> dict[str, list[str]]:
     """The strays by what they are; what lies in a stray folder is not named again."""
     strays: dict[str, dict[str, None]] = {}
+    above: dict[str, str | None] = {}
     for item in listing.items:
-        # The topmost stray folder stands for all in it, whether or not it is listed.
-        above = next((parent for parent in parents(item.path) if is_stray_name(parent.rpartition("/")[2])), None)
-        path = above or item.path
-        kind = _folder_kind(path.rpartition("/")[2]) if above else _kind(item)
+        folder = item.parent
+        if folder not in above:
+            # The topmost stray folder stands for all in it, whether or not it is listed.
+            outer = (parent for parent in parents(item.path) if is_stray_name(parent.rpartition("/")[2]))
+            above[folder] = next(outer, None)
+        path = above[folder] or item.path
+        kind = _folder_kind(path.rpartition("/")[2]) if above[folder] else _kind(item)
         if kind is not None:
             strays.setdefault(kind, {})[path] = None
     return {kind: list(paths) for kind, paths in strays.items()}
@@ -50,6 +54,7 @@ def _folder_kind(name: str) -> str | None:
     return _match("folders", name)
 
 
+@lru_cache(maxsize=4096)
 def _match(table: str, name: str) -> str | None:
     return next((kind for kind, pattern in _patterns(table).items() if pattern.fullmatch(name)), None)
 

@@ -23,6 +23,7 @@ from mlsub.commands.audit.verdict import Audit, ClaimVerdict
 from mlsub.commands.audit.wording import fixed, wordings
 from mlsub.commands.audit.words import rounded
 from mlsub.present.text import render
+from mlsub.workspace import Settings
 from tests.differential import shared
 
 pytestmark = pytest.mark.skipif(not shared.present(), reason=shared.ABSENT)
@@ -47,7 +48,7 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> World:
     }
     file = tmp_path_factory.mktemp("figures") / "claims.yaml"
     file.write_text(yaml.safe_dump(content))
-    return read_world(read_claims(file), [str(shared.CORPUS)], jobs=1)
+    return read_world(read_claims(file), [str(shared.CORPUS)], settings=Settings(jobs=1))
 
 
 @pytest.mark.parametrize("number", range(len(FIGURES)), ids=[expression for expression, _ in FIGURES])
@@ -88,7 +89,7 @@ def test_without_scaling_json_the_olympic_mean_is_published(evaluated: World) ->
 @lru_cache(maxsize=4)
 def graphcore(round_: str) -> Audit:
     file = REPOSITORY / "submissions" / f"graphcore-{round_}" / "claims.yaml"
-    return audit(file, [str(shared.CORPUS)], jobs=1)
+    return audit(file, [str(shared.CORPUS)], settings=Settings(jobs=1))
 
 
 #: Claim -> the verdict, what it holds for, and the figure it is shown with.
@@ -185,7 +186,7 @@ def test_what_else_changed_is_told() -> None:
 
 def test_the_worked_examples() -> None:
     file = shared.SHARED / "claims" / "claims.yaml"
-    found = {one.claim.id: one for one in audit(file, [str(shared.CORPUS)], jobs=1).claims}
+    found = {one.claim.id: one for one in audit(file, [str(shared.CORPUS)], settings=Settings(jobs=1)).claims}
     assert {name: (one.verdict.value, one.only_for) for name, one in found.items()} == {
         "ttt-bert-pod64": ("holds-only-for", "division open"),
         "ttt-resnet-pod64": ("holds", None),

@@ -11,7 +11,8 @@ import pytest
 from mlsub.commands.audit.run import audit
 from mlsub.commands.audit.verdict import Audit, Judged
 from mlsub.io.errors import MlsubError
-from mlsub.io.yamlfile import FileProblemsError
+from mlsub.io.problems import FileProblemsError
+from mlsub.workspace import Settings
 from tests.make_tree import Tree, make_tree, spoil
 
 #: ACME trains in (11 + 12 + 13) / 3 = 12 minutes; BETA in Open, too.
@@ -35,7 +36,7 @@ def tree(tmp_path: Path) -> Tree:
 def run(tree: Tree, *claims: str, head: str = HEAD, **options: object) -> Audit:
     file = tree.folder.parents[1] / "claims.yaml"
     file.write_text(head + "claims:\n" + "".join(f"  - {{id: c{n}, {claim}}}\n" for n, claim in enumerate(claims)))
-    return audit(file, [str(tree.folder.parents[1])], jobs=1, **options)  # type: ignore[arg-type]
+    return audit(file, [str(tree.folder.parents[1])], settings=Settings(jobs=1), **options)  # type: ignore[arg-type]
 
 
 def one(tree: Tree, claim: str, **options: object) -> Judged:
@@ -149,7 +150,7 @@ def test_a_result_may_be_named_by_its_path(tree: Tree) -> None:
     assert one(tree, "expr: minutes(acme), stated: {value: 12}", head=head).verdict == "holds"
     file = tree.folder.parents[1] / "claims.yaml"
     around = tree.folder.parents[1] / "v1.0" / ".."
-    assert audit(file, [str(around)], jobs=1).exit_status() == 0
+    assert audit(file, [str(around)], settings=Settings(jobs=1)).exit_status() == 0
 
 
 def test_a_folder_that_is_no_benchmark_of_the_round(tree: Tree) -> None:
@@ -179,7 +180,7 @@ def test_folders_of_rounds_a_round_and_an_organisation_will_do(below: str, tree:
     above = tree.folder.parents[1]
     file = above / "claims.yaml"
     file.write_text(HEAD + "claims:\n  - {id: one, expr: minutes(acme), stated: {value: 12}}\n")
-    assert audit(file, [str(above / below)], jobs=1).exit_status() == 0
+    assert audit(file, [str(above / below)], settings=Settings(jobs=1)).exit_status() == 0
 
 
 @pytest.mark.parametrize("name", ["nowhere", "claims.yaml", "a\0b"])
@@ -187,7 +188,7 @@ def test_a_folder_without_results(name: str, tree: Tree) -> None:
     above = tree.folder.parents[1]
     (above / "claims.yaml").write_text(HEAD + "claims:\n  - {id: one, unverifiable: no log}\n")
     with pytest.raises(MlsubError, match=r"There is no |No round was given"):
-        audit(above / "claims.yaml", [str(above / name)], jobs=1)
+        audit(above / "claims.yaml", [str(above / name)], settings=Settings(jobs=1))
 
 
 def test_break_even_is_exact_for_a_line_and_for_one_over_it(tree: Tree) -> None:

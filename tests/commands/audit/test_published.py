@@ -22,6 +22,7 @@ from mlsub.commands.audit.verdict import Audit
 from mlsub.commands.audit.wording import accepted, halfway, stated
 from mlsub.rules.load import benchmark
 from mlsub.score.olympic import olympic_mean
+from mlsub.workspace import Settings
 from tests.differential import shared
 from tests.make_tree import make_tree
 
@@ -73,7 +74,7 @@ def audited(round_: str, folder: Path) -> tuple[World, Audit]:
         )
     file = folder / f"{round_}.yaml"
     file.write_text(yaml.safe_dump(content))
-    world = read_world(read_claims(file), [str(shared.folder(round_))], jobs=1)
+    world = read_world(read_claims(file), [str(shared.folder(round_))], settings=Settings(jobs=1))
     return world, audit_of(world)
 
 
@@ -143,7 +144,7 @@ def test_a_gain_from_round_to_round_is_that_of_the_published_scores(tmp_path: Pa
         + "claims:\n  - id: gain\n    expr: reduction(r0, r1)\n"
         + f"    stated: {{value: '{gain}', unit: '%', reading: reduction}}\n"
     )
-    [judged] = audit(file, [str(shared.CORPUS)], jobs=1).claims
+    [judged] = audit(file, [str(shared.CORPUS)], settings=Settings(jobs=1)).claims
     assert judged.verdict == "holds"
     assert [one.basis for one in judged.readings[0].deciding] == ["published"]
 
@@ -190,7 +191,7 @@ def test_a_gain_of_published_scores_holds_and_the_unscaled_one_is_for_comparison
         "  - {id: time, text: It takes 27.3 minutes, expr: minutes(old), stated: {value: '27.3', unit: min}}\n"
         "  - {id: gain, expr: 'reduction(old, new)', stated: {value: 45, unit: '%', reading: reduction}}\n"
     )
-    found = {one.claim.id: one for one in audit(file, [str(tmp_path)], jobs=1).claims}
+    found = {one.claim.id: one for one in audit(file, [str(tmp_path)], settings=Settings(jobs=1)).claims}
     assert {name: one.verdict.value for name, one in found.items()} == {"time": "holds", "gain": "holds"}
     outcomes = {one.basis: one for one in found["gain"].readings[0].bases}
     assert [(name, round(float(one.value), 1), one.decides) for name, one in outcomes.items()][:2] == [

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from mlsub.commands.audit.expression import MAX_LENGTH, Expression
 from mlsub.commands.audit.read import read_claims
 from mlsub.commands.audit.written import claims_schema
-from mlsub.io.yamlfile import FileProblemsError
+from mlsub.io.problems import FileProblemsError
 from mlsub.rules.arithmetic import ExpressionError
 
 HEAD = """claims_version: 1

@@ -14,6 +14,7 @@ from mlsub.commands.audit.messaging.words import names
 from mlsub.commands.audit.run import audit
 from mlsub.commands.audit.verdict import Judged
 from mlsub.commands.audit.vocabulary import accelerators, accelerators_in, benchmarks_in, named, vocabulary
+from mlsub.workspace import Settings
 from tests.commands.runner import run
 from tests.differential import shared
 from tests.make_tree import make_tree
@@ -54,7 +55,7 @@ def judged(place: Path, text: str, expr: str = "minutes(nvidia)", **claim: objec
         "claims": [{"id": "one", "text": text, "expr": expr, "stated": {"value": 12, "unit": "min"}, **claim}],
     }
     (place / "claims.yaml").write_text(yaml.safe_dump(content))
-    [found] = audit(place / "claims.yaml", [str(place)], jobs=1).claims
+    [found] = audit(place / "claims.yaml", [str(place)], settings=Settings(jobs=1)).claims
     return found
 
 
@@ -172,7 +173,7 @@ def test_a_claim_without_results_or_with_one_that_is_not_there_is_left_alone(pla
 @pytest.mark.parametrize("file", ["submissions/graphcore-v1.0", "submissions/graphcore-v1.1", "../shared/claims"])
 def test_no_founding_claim_is_about_something_else(file: str) -> None:
     repository = Path(__file__).resolve().parents[3]
-    found = audit(repository / file / "claims.yaml", [str(shared.CORPUS)], jobs=1)
+    found = audit(repository / file / "claims.yaml", [str(shared.CORPUS)], settings=Settings(jobs=1))
     assert {one.claim.id: said(one) for one in found.claims if one.differences} == {}
 
 

@@ -13,7 +13,7 @@ from mlsub.commands.audit.expression import Expression, functions
 from mlsub.commands.audit.kinds import Typed, type_of
 from mlsub.commands.audit.read import read_claims
 from mlsub.commands.audit.units import Unit, quantities, unit_named
-from mlsub.io.yamlfile import FileProblemsError
+from mlsub.io.problems import FileProblemsError
 from mlsub.rules.arithmetic import ExpressionError
 
 HEAD = """claims_version: 1

@@ -17,7 +17,7 @@ from mlsub.commands.demo.train import train_run
 from mlsub.emit import DoomedRunError
 from mlsub.findings import Verdict
 from mlsub.io.errors import MlsubError
-from mlsub.io.yamlfile import FileProblemsError
+from mlsub.io.problems import FileProblemsError
 
 MANIFEST = Path(__file__).resolve().parents[3] / "submissions" / "rehearsal" / "training.yaml"
 

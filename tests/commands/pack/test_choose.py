@@ -9,6 +9,7 @@ import pytest
 
 from mlsub.commands.pack.choose import Chosen, choose_runs, run_started
 from mlsub.rounds import get_round
+from mlsub.workspace import Settings
 from tests.commands.pack.workplace import Workplace
 from tests.make_tree import Log, make_log
 
@@ -27,7 +28,7 @@ def workplace(tmp_path: Path) -> Workplace:
 def choose(workplace: Workplace, runs: str | list[str], **words: str) -> Chosen:
     workplace.entry(runs=runs, **words)
     manifest = workplace.manifest()
-    return choose_runs(manifest, manifest.entries[0], jobs=1)
+    return choose_runs(manifest, manifest.entries[0], settings=Settings(jobs=1))
 
 
 def names(chosen: Chosen) -> list[str]:

@@ -12,6 +12,7 @@ from mlsub.commands.pack.plan import Plan, make_plan
 from mlsub.commands.pack.read import read_manifest
 from mlsub.rounds import get_round
 from mlsub.submission.locate import infer_round, locate
+from mlsub.workspace import Settings
 from tests.corpus import CORPUS
 from tests.make_tree import make_tree
 
@@ -25,7 +26,7 @@ def plan_of(tree: Path, work: Path) -> tuple[Plan, str]:
     assert inferred is not None
     text = manifest_text(*draft_of(tree, get_round(inferred.usage, inferred.round), work))
     (work / "submission.yaml").write_text(text)
-    return make_plan(read_manifest(work / "submission.yaml", {}), jobs=1), text
+    return make_plan(read_manifest(work / "submission.yaml", {}), settings=Settings(jobs=1)), text
 
 
 @pytest.mark.skipif(not PUBLISHED, reason="published packages are not there")

@@ -21,10 +21,12 @@ from datetime import date
 from pathlib import Path
 from mlsub.commands.pack.read import read_manifest
 from mlsub.commands.pack.run import Request, pack
+from mlsub.workspace import Settings
 import mlsub.judge.package, mlsub.io.assemble, mlsub.rules.load
 
 def run(manifest, out):
-    pack(read_manifest(Path(manifest), {}), Path(out), Request(today=date(2026, 11, 21), write=True, jobs=1))
+    request = Request(today=date(2026, 11, 21), write=True, settings=Settings(jobs=1))
+    pack(read_manifest(Path(manifest), {}), Path(out), request)
 
 run(*sys.argv[1:])
 """

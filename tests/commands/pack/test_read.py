@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.pack.read import manifest_schema, read_manifest
-from mlsub.io.yamlfile import FileProblemsError
+from mlsub.io.problems import FileProblemsError
 
 GOOD = """\
 organisation: ACME

@@ -13,6 +13,7 @@ from mlsub.commands.pack.manifest import Manifest
 from mlsub.commands.pack.model import Packing
 from mlsub.commands.pack.read import read_manifest
 from mlsub.commands.pack.run import Request, pack
+from mlsub.workspace import Settings
 from tests.make_tree import ORG, RUNS, SYSTEM, make_description, make_log
 
 TODAY = date(2026, 11, 21)
@@ -75,7 +76,11 @@ class Workplace:
 
     def pack(self, *, today: date = TODAY, **request: Any) -> Packing:
         """Pack it, written unless told."""
-        return pack(self.manifest(), self.out, Request(**{"today": today, "write": True, "jobs": 1, **request}))[1]
+        return pack(
+            self.manifest(),
+            self.out,
+            Request(**{"today": today, "write": True, "settings": Settings(jobs=1), **request}),
+        )[1]
 
     def sources(self) -> dict[str, bytes]:
         """All files but the output."""

@@ -102,6 +102,15 @@ def test_filters_choose_rows_and_count_them(browser: Any, site: Path) -> None:
         opened.screenshot("filtered/results.html")
 
 
+def test_the_headers_of_tables_are_headers_of_their_columns_and_rows(browser: Any, site: Path) -> None:
+    with Opened(browser, site, RESULT) as opened:
+        opened.page.locator("summary").click()
+        nodes = opened.context.new_cdp_session(opened.page).send("Accessibility.getFullAXTree")["nodes"]
+        roles = [node["role"]["value"] for node in nodes if not node["ignored"]]
+        for role, selector in (("columnheader", "thead th"), ("rowheader", "tbody th"), ("image", "canvas")):
+            assert roles.count(role) == opened.page.locator(selector).count() > 0, role
+
+
 def test_light_and_dark_follow_the_system_and_the_button(browser: Any, site: Path) -> None:
     for scheme, first, second in (("light", LIGHT, DARK), ("dark", DARK, LIGHT)):
         with Opened(browser, site, RESULT, color_scheme=scheme) as opened:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.site.pages import of_result, of_round
+from mlsub.commands.site.pages import all_results, of_result, of_round
 from mlsub.commands.site.results import age_of, slug_of
 from mlsub.commands.site.tables import (
     bert_words,
@@ -22,6 +22,13 @@ from mlsub.commands.site.tables import (
 )
 from tests.commands.site.sites import one_round, rounds, two_rounds
 from tests.make_tree import RUNS, Tree, make_tree
+
+
+def test_names_that_differ_in_case_alone_are_filtered_by_in_one_order(tmp_path: Path) -> None:
+    for organisation in ("Krai", "acme", "krai", "KRAI"):
+        make_tree(tmp_path, org=organisation)
+    filters = dict(all_results(rounds(tmp_path / "v1.0")).filters)
+    assert filters["organisation"] == ("acme", "KRAI", "Krai", "krai")
 
 
 def test_results_have_pages_by_name(tmp_path: Path) -> None:

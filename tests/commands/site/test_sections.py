@@ -56,8 +56,11 @@ def test_a_curve_has_each_evaluation_of_each_run_and_the_target(tree: Tree) -> N
         "epochs",
         "quality",
     ]
-    assert len(table.rows) == 50
-    assert cells(table)[9] == ["result_0", "10", "0.833567", "40", "0.7595"]
+    assert len(table.rows) == 5
+    run, count, minutes, epochs, quality = cells(table)[0]
+    assert (run, count, epochs) == ("result_0", "1 to 10", "4 8 12 16 20 24 28 32 36 40")
+    assert (minutes.split(" ")[9], quality) == ("0.833567", "0.01 " * 9 + "0.7595")
+    assert (over_minutes.across, over_epochs.across, over_epochs.up) == (2, 3, 4)
 
 
 def test_curves_of_several_measures_have_a_chart_each(tmp_path: Path) -> None:
@@ -93,7 +96,7 @@ def test_an_entry_of_more_evaluations_than_anyone_reads_is_cut_and_says_so(
     monkeypatch.setattr("mlsub.commands.site.curves.MAX_ALL", 20)
     section = curves(tree)
     assert section.words[-1] == "The first 4 evaluations of each run are shown."
-    assert len(section.data[0].rows) == 20
+    assert [row.cells[1].text for row in section.data[0].rows] == ["1 to 4"] * 5
 
 
 def test_runs_without_any_evaluation_say_so(tree: Tree) -> None:

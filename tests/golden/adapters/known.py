@@ -99,6 +99,11 @@ def explained(answer: Answer) -> Facts:
     return {"rule": answer.stdout.split()[0], "kind": kind}
 
 
+def cache(answer: Answer) -> Facts:
+    """What is in the cache."""
+    return {"cache": values(answer.document, "bytes", "limit", "records", "unused_since", "removed")}
+
+
 def catalogue(answer: Answer) -> Facts:
     """The known systems and a digest of what is known of each."""
     facts: Facts = {}

@@ -83,7 +83,7 @@ def trace_of(made: list[Record], path: str = "rack1/bert/result_0.txt") -> Trace
     events = [Event(line=line, **record) for line, record in enumerate(made, 1)]
     push(events, run, fold, tally=tally)
     for event, record in zip(events, made, strict=True):
-        reading.add(event.line, json.dumps(record).encode(), event)
+        reading.take([event.line], [json.dumps(record).encode()], [event])
     return trace_of_run(path, run.finish(), fold.finish())
 
 

@@ -2,6 +2,7 @@
 // Draws the charts whose data stand in the page, in the colours of the theme; on paper always in the light ones.
 (() => {
   const charts = new Map();
+  const known = new Map();
   const number = (value) => value.toLocaleString("en", { maximumSignificantDigits: 6 });
 
   const colours = () => {
@@ -131,15 +132,48 @@
     };
   };
 
+  // Points come by column: all x, then all y.
+  const pointed = (series) => ({ ...series, points: series.points[0].map((_, at) => series.points.map((c) => c[at])) });
+
+  const numbersOf = (cell) => cell.textContent.split(" ").map((text) => parseFloat(text.replaceAll(",", "")));
+
+  // The series whose points are in a table of lists: its rows are lines, or the categories of marks.
+  const listed = ({ id, x, y, name, style, colours }, categories) => {
+    const rows = Array.from(document.getElementById(id).tBodies[0].rows);
+    const points = rows.map((row, at) => {
+      const ups = categories ? null : numbersOf(row.cells[y]);
+      const found = numbersOf(row.cells[x]).map((value, place) => [value, ups ? ups[place] : at]);
+      return found.filter((point) => point.every(Number.isFinite));
+    });
+    if (categories) return [{ name, style, colour: colours[0], points: points.slice(0, categories.length).flat() }];
+    points.forEach((line) => line.sort(([x1, y1], [x2, y2]) => x1 - x2 || y1 - y2));
+    const lines = points.map((line, at) => ({ name: rows[at].cells[0].textContent, style, points: line }));
+    const drawn = lines.filter((line) => line.points.length);
+    return drawn.map((line, at) => ({ ...line, colour: colours[at] }));
+  };
+
+  const read = (canvas) => {
+    const figure = canvas.closest("figure");
+    canvas.setAttribute("role", "img");
+    const words = ["figcaption", ".about"].map((name) => figure.querySelector(name).textContent);
+    canvas.setAttribute("aria-label", words.join(". "));
+    const data = JSON.parse(figure.querySelector("script").textContent);
+    const shared = data.shared ? window.mlsubShared[data.shared] : [];
+    const lists = data.table ? listed(data.table, data.categories) : [];
+    return { categories: [], ...data, series: [...lists, ...[...shared, ...data.series].map(pointed)] };
+  };
+
   const draw = (canvas) => {
-    const data = JSON.parse(document.getElementById(canvas.dataset.chart).textContent);
+    // Read once: a table that is sorted is read no more.
+    if (!known.has(canvas)) known.set(canvas, read(canvas));
+    const data = known.get(canvas);
     const rows = data.categories.length;
     if (rows) canvas.parentElement.style.height = `${110 + rows * 20}px`;
     charts.get(canvas)?.destroy();
     charts.set(canvas, new Chart(canvas, configure(data)));
   };
 
-  const drawAll = () => document.querySelectorAll("canvas[data-chart]").forEach(draw);
+  const drawAll = () => document.querySelectorAll("figure canvas").forEach(draw);
   Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
   document.addEventListener("mlsub-theme", drawAll);
   const paper = matchMedia("print");

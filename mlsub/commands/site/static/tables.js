@@ -2,10 +2,12 @@
 // Tables sort by the heads of their columns, and show the rows that the filters of the page let through.
 (() => {
   const cellOf = (row, column) => row.cells[column];
-  const valueOf = (cell) => {
+  const valueOf = (cell, numeric) => {
     if (cell.dataset.sort !== undefined) return Number(cell.dataset.sort);
     const text = cell.textContent.trim();
-    return text === "" || text === "–" || text === "-" ? null : text;
+    if (text === "" || text === "–" || text === "-") return null;
+    const number = numeric ? Number(text.replaceAll(",", "")) : NaN;
+    return Number.isNaN(number) ? text : number;
   };
 
   // Empty cells come last whichever way; numbers before text; text as people order it.
@@ -18,9 +20,25 @@
     return direction * collator.compare(one, other);
   };
 
+  // A table of lists gets a row for each of their numbers.
+  const spread = (table) => {
+    for (const row of Array.from(table.tBodies[0].rows)) {
+      const [, , ...lists] = Array.from(row.cells, (cell) => cell.textContent.split(" "));
+      const rows = lists[0].filter(Boolean).map((_, at) => {
+        const found = row.cloneNode();
+        found.append(row.cells[0].cloneNode(true));
+        for (const text of [at + 1, ...lists.map((list) => list[at])]) found.insertCell().textContent = text;
+        return found;
+      });
+      row.replaceWith(...rows);
+    }
+    table.removeAttribute("data-lists");
+  };
+
   const sort = (table, column, direction) => {
     const body = table.tBodies[0];
-    const rows = Array.from(body.rows, (row) => ({ row, value: valueOf(cellOf(row, column)) }));
+    const numeric = ["n", `n${column + 1}`].some((name) => column > 0 && table.classList.contains(name));
+    const rows = Array.from(body.rows, (row) => ({ row, value: valueOf(cellOf(row, column), numeric) }));
     rows.sort((a, b) => compare(a.value, b.value, direction));
     body.append(...rows.map(({ row }) => row));
     Array.from(table.tHead.rows[0].cells).forEach((head, place) => {
@@ -69,6 +87,7 @@
     apply();
   };
 
+  document.querySelectorAll("table[data-lists]").forEach(spread);
   document.querySelectorAll("table[data-sortable]").forEach(makeSortable);
   document.querySelectorAll("[data-filters]").forEach(makeFilters);
 })();

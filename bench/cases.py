@@ -1,0 +1,124 @@
+"""What is measured: commands, the trees they work on, what each is compared with, and its targets. The table is CASES.
+
+In words, ``{tree}`` is the tree, ``{copy}`` a copy of it that may be written into, ``{out}`` a place for what nobody
+keeps, ``{records}`` how many records to write, ``{scheduler}`` that of a Dask cluster of two workers, and ``{bench}``
+this folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+#: Warm: all results of logs are in the cache; cold: none is, and those found are kept there; off: there is no cache.
+Cache = Literal["warm", "cold", "off"]
+#: Logs of the generated trees that show how the cost grows.
+SIZES = (1, 10, 100, 1_000, 20_000)
+#: Records that are written to time the recorder.
+RECORDS = 50_000
+
+
+class Tree(NamedTuple):
+    """A folder below the published packages; where they are absent, one below a generated tree of so many logs."""
+
+    published: str | None
+    logs: int
+    generated: str = ""
+
+
+NOTHING = "nothing"
+TREES = {
+    NOTHING: Tree(None, 0),
+    "package": Tree("v1.0/Graphcore", 50, "v6.0/Organisation1"),
+    "round": Tree("v1.0", 2_000, "v5.1"),
+    "everything": Tree("", 2_000),
+    **{f"{logs:,} logs": Tree(None, logs) for logs in SIZES},
+}
+
+#: Words of the commands of mlsub, after ``python``.
+COMMANDS = {
+    "--version": "-m mlsub --version",
+    "check": "-m mlsub check {tree}",
+    "check --jobs 1": "-m mlsub check {tree} --jobs 1",
+    "check --executor dask": "-m mlsub check {tree} --executor {scheduler}",
+    "score": "-m mlsub score {tree}",
+    "inspect": "-m mlsub inspect {tree}",
+    "db build": "-m mlsub db build {tree} -o {out}.duckdb",
+    "site": "-m mlsub site {tree} -o {out} --force",
+    **{f"recorder, {kind}": f"{{bench}}/recorder.py {kind} {{records}} {{out}}" for kind in ("event", "block", "eval")},
+}
+#: Words of what they are compared with.
+FLOOR, LOCAL = "floor", "--executor local:2"
+OTHERS = {
+    FLOOR: "{bench}/floor.py {tree}",
+    LOCAL: f"-m mlsub check {{tree}} {LOCAL} --no-cache",
+    "floor, writing": "{bench}/floor.py --write {records} {out}",
+    "package checker": "{bench}/official.py package_checker {copy}",
+    "result summarizer": "{bench}/official.py result_summarizer {copy}",
+    "official logger": "{bench}/recorder.py official {records} {out}",
+}
+OFFICIAL = ("package checker", "result summarizer", "official logger")
+
+
+class Target(NamedTuple):
+    """A bound on a figure (a field or property of ``bench.results.Line``): at most, or with ``least`` at least."""
+
+    figure: str
+    bound: float
+    least: bool = False
+
+    def met(self, value: float) -> bool:
+        """Whether a figure keeps to it."""
+        return value >= self.bound if self.least else value <= self.bound
+
+
+class Case(NamedTuple):
+    """A command on a tree."""
+
+    command: str
+    tree: str
+    cache: Cache = "cold"
+    against: tuple[str, ...] = (FLOOR,)
+    targets: tuple[Target, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What names it in tables and in the history."""
+        tree = () if self.tree == NOTHING else (self.tree,)
+        return ", ".join((self.command, *tree, *(("warm",) if self.cache == "warm" else ())))
+
+
+def _grows() -> Iterator[Case]:
+    together, a_log = Target("together_mb", 150), Target("us_a_log", 60)
+    for logs in SIZES:
+        yield Case("check", f"{logs:,} logs", "cold", targets=(together,) if logs == SIZES[-1] else ())
+        yield Case("check", f"{logs:,} logs", "warm", targets=(a_log,) if logs == SIZES[-1] else ())
+
+
+_CHECKER, _SUMMARIZER = (FLOOR, "package checker"), (FLOOR, "result summarizer")
+_WARM = (Target("wall_s", 0.3),)
+_FAST = (Target("us_a_record", 2.6), Target("floor_cpu", 2.2), Target("busy", 0.85, least=True))
+
+CASES = (
+    Case("--version", NOTHING, targets=(Target("wall_s", 0.05),)),
+    Case("check", "package", "cold", _CHECKER, (Target("wall_s", 0.14),)),
+    Case("check", "package", "warm"),
+    Case("score", "package", "cold", _SUMMARIZER),
+    Case("check", "round", "cold", _CHECKER),
+    Case("check", "round", "warm"),
+    Case("score", "round", "cold", _SUMMARIZER),
+    Case("check", "everything", "cold", _CHECKER, _FAST),
+    Case("check --jobs 1", "everything", "off"),
+    Case("check --executor dask", "everything", "off", (FLOOR, LOCAL), (Target("of_local", 0.85, least=True),)),
+    Case("check", "everything", "warm", targets=_WARM),
+    Case("score", "everything", "cold", _SUMMARIZER),
+    Case("score", "everything", "warm", targets=_WARM),
+    Case("inspect", "everything", "cold"),
+    Case("inspect", "everything", "warm", targets=_WARM),
+    Case("db build", "everything", "cold"),
+    Case("db build", "everything", "warm", targets=_WARM),
+    Case("site", "everything", "cold"),
+    Case("site", "everything", "warm"),
+    *_grows(),
+    *(Case(name, NOTHING, "cold", ("floor, writing", "official logger")) for name in COMMANDS if "recorder" in name),
+)

@@ -1,0 +1,147 @@
+"""What a command costs, as a whole process with all that it starts: times of commands in turn, and their memory.
+
+Absolute times say little on a shared machine, so commands that are compared run one after the other, and what counts is
+the median of the ratios. Memory is sampled in a run of its own, whose times do not count.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import statistics
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+#: How long to wait between two looks at the memory of a group of processes, in seconds.
+LOOK_S = 0.02
+CORES = os.cpu_count() or 1
+
+
+class Command(NamedTuple):
+    """Words to run in a folder, and what has to go before: files or folders that it is to make anew."""
+
+    words: tuple[str, ...]
+    folder: Path
+    environment: Mapping[str, str]
+    remove: tuple[Path, ...] = ()
+
+    def clear(self) -> None:
+        """Remove what it is to make anew."""
+        for path in self.remove:
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """The process, the first of a group of its own."""
+        nowhere = subprocess.DEVNULL
+        return subprocess.Popen(
+            self.words, cwd=self.folder, env=self.environment, stdout=nowhere, stderr=nowhere, process_group=0
+        )
+
+
+class Cost(NamedTuple):
+    """Seconds of a run: ``cpu`` is user and system time of all its processes."""
+
+    wall: float
+    cpu: float
+    status: int
+
+    @property
+    def busy(self) -> float:
+        """The share of this machine's cores that it kept busy."""
+        return self.cpu / self.wall / CORES
+
+
+class Memory(NamedTuple):
+    """Bytes: of the largest process at its peak, and of all together, each shared page once (PSS, sampled)."""
+
+    largest: int
+    together: int
+
+
+def cost(command: Command) -> Cost:
+    """Run a command."""
+    command.clear()
+    start = time.perf_counter()
+    with _running(command) as process:
+        _, status, used = os.wait4(process.pid, 0)
+        wall = time.perf_counter() - start
+        process.returncode = os.waitstatus_to_exitcode(status)
+    return Cost(wall, used.ru_utime + used.ru_stime, process.returncode)
+
+
+def memory(command: Command) -> Memory:
+    """Run a command, and look at the memory of its processes every :data:`LOOK_S`."""
+    command.clear()
+    together = 0
+    with _running(command) as process:
+        while True:
+            done, status, used = os.wait4(process.pid, os.WNOHANG)
+            if done:
+                break
+            together = max(together, sum(_proportional(pid) for pid in _group(process.pid)))
+            time.sleep(LOOK_S)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    largest = used.ru_maxrss << 10
+    return Memory(largest, max(together, largest))
+
+
+@contextmanager
+def _running(command: Command) -> Iterator[subprocess.Popen[bytes]]:
+    """The process of a command; where an exception such as Ctrl-C leaves this, its group ends."""
+    process = command.start()
+    try:
+        yield process
+    except BaseException:
+        if process.returncode is None:
+            os.killpg(process.pid, signal.SIGTERM)
+            process.wait()
+        raise
+
+
+def _group(leader: int) -> list[int]:
+    """The processes of a group."""
+    found = []
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            try:
+                content = Path(entry.path, "stat").read_text()
+            except OSError:
+                continue
+            if content.rpartition(")")[2].split()[2] == str(leader):
+                found.append(int(entry.name))
+    return found
+
+
+def _proportional(pid: int) -> int:
+    """The proportional set size of a process, in bytes; 0 when it has ended."""
+    try:
+        content = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) << 10 for line in content.splitlines() if line.startswith("Pss:")), 0)
+
+
+def in_turn(commands: Sequence[Command], pairs: int) -> list[list[Cost]]:
+    """The costs of each command, run in turn so many times, after one run of each that does not count."""
+    costs: list[list[Cost]] = [[] for _ in commands]
+    for number in range(pairs + 1):
+        for place, command in enumerate(commands):
+            one = cost(command)
+            if number:
+                costs[place].append(one)
+    return costs
+
+
+def median(values: Sequence[float]) -> float:
+    """The median, of at least one."""
+    return statistics.median(values)
+
+
+def ratio(ours: Sequence[float], others: Sequence[float]) -> float:
+    """The median of the ratios, pair by pair."""
+    return median([one / other for one, other in zip(ours, others, strict=True)])

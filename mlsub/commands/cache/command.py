@@ -1,0 +1,26 @@
+"""``mlsub cache``: what is remembered of logs."""
+
+from __future__ import annotations
+
+import click
+
+from mlsub.commands.asked import Asked, asks
+from mlsub.commands.lazy import Command
+from mlsub.commands.options import Target, output_options
+
+
+@click.command("cache", cls=Command, example="mlsub cache clear")
+@click.argument("action", type=click.Choice(["show", "clear"]), default="show", metavar="[show|clear]")
+@asks(None, rounds=False, jobs=False, reads=False)
+@output_options("cache")
+def command(asked: Asked, action: str, target: Target) -> None:
+    """Show the cache, where mlsub keeps the results of logs, or clear it.
+
+    Nothing is lost with it but time: what is not there is read again. See docs/cache.md.
+
+    Exit status: 0; 2 there can be no cache, or part of it cannot be removed.
+    """
+    from mlsub.commands.cache.run import clear, document_of, show
+
+    found = (clear if action == "clear" else show)(asked._replace(cache=True).memory())
+    target.write(found, lambda: document_of(found))

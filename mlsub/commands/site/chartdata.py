@@ -1,0 +1,60 @@
+"""The data of charts as JSON: by column, with the digits that a chart and its tooltips show, and once."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any
+
+import msgspec
+
+from mlsub.commands.site.model import Drawn
+from mlsub.present.chart import Series
+
+#: Where series lie that several pages have.
+SHARED = "shared"
+#: Characters that could end the script which the data stand in.
+_UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+
+
+def chart_json(chart: Drawn) -> str:
+    """The data of a chart as JSON that no parser of HTML takes for the end of the script it stands in."""
+    own = chart.series[chart.shared :]
+    found: dict[str, Any] = {"x": chart.x, "y": chart.y}
+    if chart.categories:
+        found["categories"] = chart.categories
+    if chart.shared:
+        found["shared"] = shared_series(chart.series[: chart.shared])[0]
+    listed = [series for series in own if series.style == chart.listed]
+    if listed:
+        found["table"] = {"id": f"table-{chart.table}", "x": chart.across, "y": chart.up, "name": listed[0].name}
+        found["table"] |= {"style": chart.listed, "colours": [series.colour for series in listed]}
+    found["series"] = [_series(series) for series in own if series not in listed]
+    return _safe(found)
+
+
+@lru_cache(maxsize=64)
+def shared_series(series: tuple[Series, ...]) -> tuple[str, bytes]:
+    """Series that charts of several pages have: their name, and a script with them, since a file may load no data."""
+    text = _safe(list(map(_series, series)))
+    name = blake2b(text.encode(), digest_size=8).hexdigest()
+    return name, f'"use strict";\n(window.mlsubShared ??= {{}})["{name}"] = {text};\n'.encode()
+
+
+def _series(series: Series) -> dict[str, Any]:
+    columns = ",".join(f"[{','.join(map(_number, column))}]" for column in zip(*series.points, strict=True))
+    points = msgspec.Raw(f"[{columns}]".encode())
+    return {"name": series.name, "style": series.style, "colour": series.colour, "points": points}
+
+
+def _number(value: float) -> str:
+    """Six digits, as tooltips have them."""
+    text = f"{value:.6g}"
+    return text if text[-1].isdigit() else "null"
+
+
+def _safe(found: object) -> str:
+    text = msgspec.json.encode(found).decode("utf-8")
+    for unsafe, escaped in _UNSAFE.items():
+        text = text.replace(unsafe, escaped)
+    return text

@@ -1,0 +1,71 @@
+"""What is kept of the records of a key for the rules of other keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from mlsub.log.event import Event
+from mlsub.rules.aspects.base import CompiledKey, LogSoFar
+from mlsub.rules.aspects.course import NO_START
+
+#: Keeps something of a record of a key.
+Note = Callable[[LogSoFar, str, Event], None]
+
+
+def notes_of(keys: Sequence[CompiledKey]) -> dict[str, tuple[Note, ...]]:
+    """What the rules of a log ask of the records of each key, beside the rule of the key itself."""
+    aspects = [aspect for compiled in keys for aspect in compiled.aspects]
+    named = {name for aspect in aspects for name in aspect.named()}
+    starts = {compiled.rule.within.of for compiled in keys if compiled.rule.within and not compiled.where}
+    choices = _choices(keys)
+    sequenced = {"run_start"} if any(compiled.rule.nested for compiled in keys) else set()
+    gathered = {compiled.rule.gathers.key for compiled in keys if compiled.rule.gathers}
+    looked_back_on = {name for aspect in aspects for name in aspect.looked_back_on()}
+
+    def of(key: str) -> Iterator[Note]:
+        yield _seen
+        if key in starts:
+            yield _started
+        elif key in choices:
+            yield _chosen(choices[key])
+        if key in named:
+            yield _stated
+        if key in sequenced:
+            yield _begun
+
+    return {key: tuple(of(key)) for key in looked_back_on.union(named, choices, gathered)}
+
+
+def _choices(keys: Sequence[CompiledKey]) -> dict[str, frozenset[str]]:
+    """The values of keys that choose which rules apply, or how often a key must appear."""
+    choices: dict[str, frozenset[str]] = {}
+    for compiled in keys:
+        where = compiled.where or compiled.rule.occurs.once_where
+        if where is not None:
+            choices[where[0]] = choices.get(where[0], frozenset()) | {where[1]}
+    return choices
+
+
+def _seen(log: LogSoFar, key: str, _: Event) -> None:
+    log.seen.add(key)
+
+
+def _started(log: LogSoFar, key: str, event: Event) -> None:
+    if event.time_ms < log.starts.get(key, NO_START):
+        log.starts[key] = event.time_ms
+
+
+def _stated(log: LogSoFar, key: str, event: Event) -> None:
+    log.stated.state(key, event.value)
+
+
+def _begun(log: LogSoFar, _: str, event: Event) -> None:
+    log.sequence.see(event, "true")
+
+
+def _chosen(values: frozenset[str]) -> Note:
+    def note(log: LogSoFar, key: str, event: Event) -> None:
+        if isinstance(event.value, str) and event.value in values:
+            log.chosen.add((key, event.value))
+
+    return note

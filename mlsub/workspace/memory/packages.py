@@ -1,0 +1,49 @@
+"""Packages that were judged before: what a report says of them, as long as no file of their tree has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+
+from mlsub.convergence.entry import Options
+from mlsub.findings import Finding
+from mlsub.judge.package import Outline
+from mlsub.submission.locate import Target
+from mlsub.workspace.memory.memory import Drawer, Memory
+from mlsub.workspace.memory.states import tree_state
+from mlsub.workspace.memory.witness import content_of
+
+#: What is wrong only here and now: another time the file may be read, or judged.
+_PASSING = frozenset(("log.unreadable", "rule.crashed", "tree.unreadable"))
+
+
+def package_drawer(
+    memory: Memory | None, outline: Outline, root: Path, rules: tuple[str, str, str | None], options: Options
+) -> Drawer | None:
+    """Where a package is remembered; None where it is not, since what is said of it depends on more than its files.
+
+    Args:
+        memory: all that is remembered.
+        outline: the package.
+        root: the folder that paths of the report are relative to.
+        rules: usage, round and the file of the user's own rules.
+        options: of the convergence test.
+    """
+    folder, place = outline.path, outline.place
+    if memory is None or (place is not None and (place.target is not Target.ORGANISATION or place.path != folder)):
+        return None
+    if place is not None and folder.parent.name.lower() == folder.name.lower():
+        # Whether it is alone there is said of it too.
+        return None
+    usage, round_, overlay = rules
+    own = [content_of(file) for file in (overlay, options.reference)]
+    if None in own:
+        return None
+    words = (folder, root, usage, round_, overlay, options, place is None, outline.deep, *own)
+    return memory.drawer("packages", tuple(map(repr, words)), partial(tree_state, folder))
+
+
+def lasts(findings: Iterable[Finding]) -> bool:
+    """Whether findings are of the files alone, and would be the same another time."""
+    return all(finding.rule not in _PASSING for finding in findings)

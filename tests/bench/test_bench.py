@@ -1,0 +1,265 @@
+"""What make bench is made of: nothing here is timed."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import msgspec
+import pytest
+
+import mlsub
+from bench import floor, page, tree
+from bench.cases import CASES, COMMANDS, FLOOR, LOCAL, OTHERS, RECORDS, SIZES, TREES
+from bench.history import by_case, shown
+from bench.measure import Command, Cost, Memory, cost, in_turn, memory
+from bench.official import organisations
+from bench.picture import Curve, Panel, draw
+from bench.results import Beside, Line, Where, append, line_of, read, usual_history
+from bench.run import place
+from mlsub.findings import Verdict
+
+LOGS = 24
+HERE = Where("2026-01-02T03:04Z", "abc1234", "a machine")
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A generated tree."""
+    folder = tmp_path_factory.mktemp("bench") / "tree"
+    tree.write(folder, LOGS)
+    return folder
+
+
+def line(case: str, logs: int = 10, wall: float = 0.5) -> Line:
+    others = {name: [Cost(0.1, 0.1, 0)] * 5 for name in (FLOOR, LOCAL)}
+    return line_of(case, (logs, 50 * logs), [Cost(wall, 2 * wall, 0)] * 5, others, Memory(40_000_000, 60_000_000), HERE)
+
+
+def test_the_table_of_cases_holds_together() -> None:
+    assert len({case.name for case in CASES}) == len(CASES) >= 30
+    for case in CASES:
+        assert case.command in COMMANDS and case.tree in TREES, case
+        assert case.against and set(case.against) <= set(OTHERS), case
+        assert all(target.figure in page.TARGETS for target in case.targets), case
+    values = dict.fromkeys(("tree", "copy", "out", "bench", "records", "scheduler"), "x")
+    assert all("{" not in words.format_map(values) for words in (*COMMANDS.values(), *OTHERS.values()))
+    assert {case.command for case in CASES} == set(COMMANDS)
+
+
+def test_every_target_is_a_figure_of_a_line() -> None:
+    some = line("check, everything", logs=100, wall=0.25)
+    assert (some.us_a_log, some.us_a_record, some.floor_cpu) == (2500, 100, 5)
+    assert all(isinstance(getattr(some, name), float) for name in page.TARGETS)
+    [busy] = [target for case in CASES for target in case.targets if target.figure == "busy"]
+    assert (busy.met(0.9), busy.met(0.8)) == (True, False)
+
+
+def test_a_generated_tree_is_the_same_for_the_same_seed(small: Path, tmp_path: Path) -> None:
+    tree.write(tmp_path / "again", LOGS)
+    files = [file.relative_to(small) for file in sorted(small.rglob("*")) if file.is_file()]
+    assert [file.read_bytes() for file in map(small.joinpath, files)] == [
+        file.read_bytes() for file in map((tmp_path / "again").joinpath, files)
+    ]
+    tree.write(tmp_path / "other", LOGS, "another seed")
+    assert any(not (tmp_path / "other" / file).is_file() for file in files if file.name.startswith("result_"))
+
+
+def test_check_accepts_a_generated_tree_but_for_the_entry_that_it_ends_in(small: Path) -> None:
+    [round_] = small.iterdir()
+    report = mlsub.check(round_, jobs=1)
+    assert [log.official for log in report.logs] == ["compliant"] * LOGS
+    assert {finding.rule for finding in report.findings if finding.rejects} <= {"entry.run-count"}
+    assert [entry.official for entry in report.entries].count(Verdict.ACCEPTED) >= len(report.entries) - 1 >= 2
+
+
+def test_packages_are_of_several_rounds_organisations_systems_and_benchmarks() -> None:
+    import random
+
+    chance, some = random.Random("x"), []
+    for package in tree.packages(chance):
+        some.append(package)
+        if len(some) == 2 * len(tree.ROUNDS):
+            break
+    assert {package.round for package in some} == set(tree.ROUNDS)
+    assert {package.organisation for package in some} == {"Organisation1", "Organisation2"}
+    entries = [entry for package in some for entry in package.entries]
+    assert len({entry.system for entry in entries}) == 4
+    assert len({entry.combination.benchmark for entry in entries}) >= 15
+    assert {entry.combination.division for entry in entries} == {"open", "closed"}
+
+
+def test_the_floor_script_counts_logs_and_records(small: Path) -> None:
+    lines = sum(file.read_text().count("\n") for file in small.rglob("result_*.txt"))
+    assert floor.read(str(small)) == (LOGS, lines)
+
+
+def test_the_floor_script_reads_what_lies_where_results_lie(tmp_path: Path) -> None:
+    record = b'noise :::MLLOG {"time_ms": 1, "key": "k", "value": null, "metadata": {}}\n'
+    for place_ in (
+        "ACME/results/s/resnet",
+        "v1/ACME/results/s/strong/oc20",
+        "ACME/results/s/resnet/deeper",
+        "ACME/logs",
+    ):
+        (tmp_path / place_).mkdir(parents=True)
+        (tmp_path / place_ / "result_0.txt").write_bytes(record * 2 + b":::MLLOG {broken\n")
+    (tmp_path / "ACME/results/s/resnet/notes.txt").write_bytes(record)
+    assert floor.read(str(tmp_path)) == (2, 4)
+    floor.main(["--write", "3", str(tmp_path / "ACME/results/s/resnet/result_1.txt")])
+    assert floor.read(str(tmp_path)) == (3, 7)
+
+
+def test_the_official_tools_get_each_organisation_with_its_ruleset(tmp_path: Path) -> None:
+    for name in ("v1.0/A/results", "hpc-v3.0/B/results", "v1.0/not-one"):
+        (tmp_path / name).mkdir(parents=True)
+    found = [(tmp_path / "hpc-v3.0" / "B", "hpc", "3.0.0"), (tmp_path / "v1.0" / "A", "training", "1.0.0")]
+    assert list(organisations(tmp_path)) == found
+    assert list(organisations(tmp_path / "v1.0")) == found[1:]
+    assert list(organisations(tmp_path / "v1.0" / "A")) == found[1:]
+
+
+def command(tmp_path: Path, code: str, *remove: Path) -> Command:
+    return Command((sys.executable, "-c", code), tmp_path, {"PATH": ""}, remove)
+
+
+def test_costs_are_those_of_all_processes(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    one = command(tmp_path, "import pathlib, sys; pathlib.Path('kept').open('x'); sys.exit(1)", kept)
+    [costs] = in_turn([one], 2)
+    assert [c.status for c in costs] == [1, 1] and all(c.wall > 0 and c.cpu > 0 and c.busy > 0 for c in costs)
+    assert kept.is_file()
+    assert cost(command(tmp_path, "import sys; sys.exit(2)")).status == 2
+
+
+needs_proc = pytest.mark.skipif(not Path("/proc/self/smaps_rollup").is_file(), reason="needs /proc")
+
+
+@needs_proc
+def test_memory_is_that_of_the_largest_process_and_of_all_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two processes hold memory of their own, from before one look at them until after the next."""
+    held, looks = 50 << 20, []
+    code = (
+        "import os, pathlib, time\n"
+        "child = os.fork()\n"
+        f"held = b'x' * {held}\n"
+        "pathlib.Path(f'ready{bool(child)}').touch()\n"
+        "while not pathlib.Path('enough').exists():\n"
+        "    time.sleep(0.01)\n"
+        "child and os.wait()\n"
+    )
+    wait = time.sleep
+
+    def look(seconds: float) -> None:
+        if looks:
+            (tmp_path / "enough").touch()
+        if len(list(tmp_path.glob("ready*"))) == 2:
+            looks.append(seconds)
+        wait(seconds)
+
+    monkeypatch.setattr("bench.measure.time.sleep", look)
+    used = memory(command(tmp_path, code))
+    assert held < used.largest < 2 * held < used.together
+
+
+def test_a_history_can_be_read_back(tmp_path: Path) -> None:
+    file = tmp_path / "data" / "bench.jsonl"
+    first, second, other = line("check, round"), line("check, round", wall=0.25), line("a case that is gone")
+    append(file, [first])
+    append(file, [other, second])
+    assert read(file) == [first, other, second]
+    assert first.beside[FLOOR] == Beside(0.1, 0.1, 5, 10)
+    cases = by_case(read(file), [])
+    assert cases == {"check, round": [first, second], "a case that is gone": [other]}
+    assert by_case(read(file), ["gone"]) == {"a case that is gone": [other]}
+    _, one, two = shown("check, round", cases["check, round"])
+    assert "abc1234" in one and "10.00 x floor" in one and one.count("#") == 2 * two.count("#")
+
+
+def test_the_history_lies_in_the_data_folder_of_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert usual_history() == tmp_path / "mlsub" / "bench.jsonl"
+
+
+def lines_of_all() -> dict[str, Line]:
+    sizes = {f"check, {logs:,} logs{state}": logs for logs in SIZES for state in ("", ", warm")}
+    return {case.name: line(case.name, sizes.get(case.name, 10)) for case in CASES if case.against[0] == FLOOR}
+
+
+def test_the_page_has_every_figure_and_says_what_is_met(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    written = tmp_path / "performance.md"
+    text = page.PAGE.read_text("utf-8")
+    written.write_text(text, "utf-8")
+    monkeypatch.setattr(page, "PAGE", written)
+    monkeypatch.setattr(page, "PICTURE", tmp_path / "performance.svg")
+    lines = lines_of_all()
+    page.renew(lines.values())
+    made = written.read_text("utf-8")
+    outside = re.compile(r"<!-- figures -->.*<!-- end of figures -->", re.DOTALL)
+    assert outside.sub("", made) == outside.sub("", text)
+    assert all(f"| {name} |" in made for name in lines)
+    assert "| check, package | time | at most 0.14 s | 0.500 s | **no** |" in made
+    assert "| 20,000 | 1,000,000 |" in made
+    assert (tmp_path / "performance.svg").read_bytes().startswith(b"<?xml")
+    page.renew(lines.values())
+    assert written.read_text("utf-8") == made
+
+
+def test_pictures_are_the_same_for_the_same_figures() -> None:
+    pytest.importorskip("matplotlib")
+    panels = [Panel("Title", "x", "y", [Curve("curve", [(1, 2.0), (10, 20.0)])])]
+    made = draw(panels, "Title", "words for who does not see it")
+    assert made == draw(panels, "Title", "words for who does not see it")
+    assert b"words for who does not see it" in made
+
+
+def test_trees_are_published_ones_where_these_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bench.run.KEPT", tmp_path / "kept")
+    assert place(TREES["package"], tmp_path, tmp_path) == (tmp_path / "v1.0/Graphcore", "v1.0/Graphcore")
+    assert place(TREES["nothing"], tmp_path, tmp_path) == (tmp_path / "empty", "")
+    made, below = place(TREES["1 logs"], tmp_path, tmp_path)
+    assert (floor.read(str(made))[0], below) == (1, "")
+    assert place(TREES["1 logs"], tmp_path, tmp_path) == (made, below)
+
+
+@pytest.mark.parametrize("kind", ["official", "event", "block", "eval"])
+def test_the_recorder_is_timed_with_as_many_records_as_the_official_logger(kind: str, tmp_path: Path) -> None:
+    script = Path(__file__).parents[2] / "bench" / "recorder.py"
+    file = tmp_path / "result_0.txt"
+    subprocess.run([sys.executable, script, kind, "60", file], check=True, capture_output=True)
+    written = file.read_bytes().count(floor.TOKEN)
+    assert 60 <= written <= 80
+    assert RECORDS % 2 == 0
+    assert msgspec.json.decode(file.read_bytes().splitlines()[0].partition(floor.TOKEN)[2])["time_ms"] > 0
+
+
+@needs_proc
+def test_a_command_ends_with_the_benchmark_that_started_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started = []
+
+    def interrupt(seconds: float) -> None:
+        started.extend(int(file.name) for file in tmp_path.glob("[0-9]*"))
+        if len(started) == 2:
+            raise KeyboardInterrupt
+        started.clear()
+
+    code = "import os, pathlib, time; os.fork(); pathlib.Path(str(os.getpid())).touch(); time.sleep(600)"
+    monkeypatch.setattr("bench.measure.time.sleep", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        memory(command(tmp_path, code))
+    monkeypatch.undo()
+    while any(runs(pid) for pid in started):
+        time.sleep(0.01)
+
+
+def runs(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
