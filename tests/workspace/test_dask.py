@@ -22,7 +22,8 @@ from mlsub.workspace.executors import executor_of, on_worker
 from mlsub.workspace.executors.batches import Work
 from mlsub.workspace.executors.cluster import Cluster
 from mlsub.workspace.executors.dask import DaskExecutor, Patience
-from mlsub.workspace.logs import in_order, judge_safely
+from mlsub.workspace.logs import crashed, in_order, judge_safely
+from mlsub.workspace.memory import Memory, states
 from tests.corpus import CORPUS
 from tests.effort import LONG
 from tests.make_tree import make_tree
@@ -87,18 +88,38 @@ def dying(folder: Path, times: int) -> Callable[[LogTask], LogReport]:
 
 
 def test_a_cluster_answers_what_one_process_answers(
-    cluster: Server, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    cluster: Server, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if CORPUS.is_dir():
         paths = [CORPUS] if LONG else [CORPUS / name for name in SOME]
     else:
         paths = [make_tree(tmp_path, benchmarks=("resnet", "unet3d")).folder]
-    reports = [
-        msgspec.json.encode(check_paths(paths, Settings(executor=executor)))
-        for executor in ("local:1", "local:2", cluster.address.replace("tcp", "dask"))
-    ]
-    assert reports[0] == reports[1] == reports[2]
+    far = cluster.address.replace("tcp", "dask")
+    monkeypatch.setattr(states, "SETTLED_NS", -(10**18))
+
+    def answer(executor: str, cache: str | None = None) -> bytes:
+        memory = Memory(tmp_path / cache) if cache else None
+        return msgspec.json.encode(check_paths(paths, Settings(executor=executor, memory=memory)))
+
+    assert answer("local:1") == answer("local:2") == answer(far)
+    # What the cluster read is remembered here, and nothing is left to send.
+    assert answer(far, "there") == answer("dask://127.0.0.1:1", "there") == answer("local:1")
     assert capfd.readouterr() == ("", "")
+
+
+def test_what_a_worker_cannot_read_is_read_here(
+    cluster: Server, tasks: list[LogTask], capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert run(cluster, tasks, partial(_fails, os.getpid())) == here(tasks)
+    [line] = capfd.readouterr().err.splitlines()
+    assert line.startswith("mlsub: 1 of 40 logs are read on this machine: worker tcp://")
+    assert line.endswith(" cannot read them as this machine can.")
+
+
+def _fails(parent: int, task: LogTask) -> LogReport:
+    if task.path.endswith("result_7.txt") and os.getpid() != parent:
+        return crashed(task, "MemoryError")
+    return judge_safely(task)
 
 
 def test_a_batch_whose_worker_dies_is_read_by_another_one(

@@ -139,7 +139,7 @@ class Cluster:
         if all(results):
             return Answer(results)
         self._leave_out()
-        return Answer(results, f"worker {address} does not see them as this machine does")
+        return Answer(results, f"worker {address} cannot read them as this machine can")
 
     def _leave_out(self) -> None:
         """Ask all workers again, and give work only to those that do not differ, if one does.
