@@ -6,6 +6,7 @@ import importlib.util
 import os
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -24,8 +25,9 @@ from mlsub.workspace.executors.cluster import Cluster
 from mlsub.workspace.executors.dask import DaskExecutor, Patience
 from mlsub.workspace.logs import crashed, in_order, judge_safely
 from mlsub.workspace.memory import Memory, states
+from tests.commands.runner import run as run_mlsub
 from tests.corpus import CORPUS
-from tests.effort import LONG
+from tests.effort import HUNG, LONG
 from tests.make_tree import make_tree
 from tests.workspace.dask_servers import Server, Servers, servers
 
@@ -185,6 +187,28 @@ def test_a_worker_that_differs_is_refused_by_name(
         assert rest.startswith("mlsub: 40 of 40 logs are read on this machine: ")
 
 
+def test_ctrl_c_ends_the_command_and_what_it_has_begun(
+    cluster: Server, tasks: list[LogTask], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from distributed import Client
+
+    def interrupted(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("mlsub.workspace.executors.dask._next", interrupted)
+    tree = tasks[0].file.removesuffix(tasks[0].path)
+    done = run_mlsub("check", tree, "--executor", cluster.address.replace("tcp", "dask"), "--no-cache")
+    assert (done.status, done.stdout, done.stderr.strip()) == (130, "", "")
+    with Client(cluster.address, set_as_default=False) as client:
+        until = time.monotonic() + HUNG
+        while client.run_on_scheduler(_tasks_left):
+            assert time.monotonic() < until
+
+
+def _tasks_left(dask_scheduler: Any) -> int:
+    return len(dask_scheduler.tasks)
+
+
 def test_rules_of_ones_own_go_along_and_may_change(cluster: Server, tasks: list[LogTask], tmp_path: Path) -> None:
     overlay = tmp_path / "house.yaml"
     ruled = [msgspec.structs.replace(task, overlay=str(overlay)) for task in tasks[:3]]
@@ -248,7 +272,7 @@ def failure(address: str, patience: Patience) -> str:
     return str(refused.value)
 
 
-def test_where_no_scheduler_answers(capfd: pytest.CaptureFixture[str]) -> None:
+def test_where_no_scheduler_answers(tasks: list[LogTask], capfd: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         address = f"tcp://127.0.0.1:{port}"
@@ -263,8 +287,12 @@ def test_where_no_scheduler_answers(capfd: pytest.CaptureFixture[str]) -> None:
             pass
         threading.Thread(target=chat, daemon=True).start()
         assert "this version of Dask cannot talk to what listens there" in failure(address, PATIENCE)
-    assert failure(address, PATIENCE) == f"No Dask scheduler answers at {address}: Connection refused."
+    refused = f"No Dask scheduler answers at {address}: Connection refused."
+    assert failure(address, PATIENCE) == refused
     assert capfd.readouterr() == ("", "")
+    tree = tasks[0].file.removesuffix(tasks[0].path)
+    done = run_mlsub("check", tree, "--executor", f"dask://127.0.0.1:{port}", "--no-cache")
+    assert (done.status, done.stdout, done.stderr) == (2, "", f"mlsub check: {refused}\n")
 
 
 def _drained(taken: socket.socket) -> bool:
