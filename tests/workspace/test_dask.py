@@ -6,6 +6,7 @@ import importlib.util
 import os
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -22,9 +23,11 @@ from mlsub.workspace.executors import executor_of, on_worker
 from mlsub.workspace.executors.batches import Work
 from mlsub.workspace.executors.cluster import Cluster
 from mlsub.workspace.executors.dask import DaskExecutor, Patience
-from mlsub.workspace.logs import in_order, judge_safely
+from mlsub.workspace.logs import crashed, in_order, judge_safely
+from mlsub.workspace.memory import Memory, states
+from tests.commands.runner import run as run_mlsub
 from tests.corpus import CORPUS
-from tests.effort import LONG
+from tests.effort import HUNG, LONG
 from tests.make_tree import make_tree
 from tests.workspace.dask_servers import Server, Servers, servers
 
@@ -58,7 +61,7 @@ def tasks(tmp_path_factory: pytest.TempPathFactory) -> list[LogTask]:
 
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mlsub.workspace.executors.batches._LEAST_BYTES", 1 << 10)
+    monkeypatch.setattr("mlsub.workspace.executors.batches._LEAST_BYTES", 1 << 14)
     monkeypatch.setattr("mlsub.workspace.executors.dask._EVERY", 0.1)
     monkeypatch.setattr("mlsub.workspace.executors.cluster.FETCH_S", 2.0)
 
@@ -87,18 +90,38 @@ def dying(folder: Path, times: int) -> Callable[[LogTask], LogReport]:
 
 
 def test_a_cluster_answers_what_one_process_answers(
-    cluster: Server, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    cluster: Server, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if CORPUS.is_dir():
         paths = [CORPUS] if LONG else [CORPUS / name for name in SOME]
     else:
         paths = [make_tree(tmp_path, benchmarks=("resnet", "unet3d")).folder]
-    reports = [
-        msgspec.json.encode(check_paths(paths, Settings(executor=executor)))
-        for executor in ("local:1", "local:2", cluster.address.replace("tcp", "dask"))
-    ]
-    assert reports[0] == reports[1] == reports[2]
+    far = cluster.address.replace("tcp", "dask")
+    monkeypatch.setattr(states, "SETTLED_NS", -(10**18))
+
+    def answer(executor: str, cache: str | None = None) -> bytes:
+        memory = Memory(tmp_path / cache) if cache else None
+        return msgspec.json.encode(check_paths(paths, Settings(executor=executor, memory=memory)))
+
+    assert answer("local:1") == answer("local:2") == answer(far)
+    # What the cluster read is remembered here, and nothing is left to send.
+    assert answer(far, "there") == answer("dask://127.0.0.1:1", "there") == answer("local:1")
     assert capfd.readouterr() == ("", "")
+
+
+def test_what_a_worker_cannot_read_is_read_here(
+    cluster: Server, tasks: list[LogTask], capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert run(cluster, tasks, partial(_fails, os.getpid())) == here(tasks)
+    [line] = capfd.readouterr().err.splitlines()
+    assert line.startswith("mlsub: 1 of 40 logs are read on this machine: worker tcp://")
+    assert line.endswith(" cannot read them as this machine can.")
+
+
+def _fails(parent: int, task: LogTask) -> LogReport:
+    if task.path.endswith("result_7.txt") and os.getpid() != parent:
+        return crashed(task, "MemoryError")
+    return judge_safely(task)
 
 
 def test_a_batch_whose_worker_dies_is_read_by_another_one(
@@ -139,7 +162,12 @@ def test_what_a_cluster_leaves_when_it_goes_is_read_here(
     [("old", "has mlsub 0.1.0 instead of "), ("bare", "has no mlsub"), ("blind", "cannot read ")],
 )
 def test_a_worker_that_differs_is_refused_by_name(
-    start: Servers, tasks: list[LogTask], kind: str, problem: str, monkeypatch: pytest.MonkeyPatch
+    start: Servers,
+    tasks: list[LogTask],
+    kind: str,
+    problem: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     with start.cluster("worker", kind) as (scheduler, _, other):
         with pytest.raises(MlsubError) as refused:
@@ -150,6 +178,35 @@ def test_a_worker_that_differs_is_refused_by_name(
         # It joins when the others have been asked: it gets no work, or its work is done again.
         monkeypatch.setattr(Cluster, "admit", lambda self, wait_s: None)
         assert run(scheduler, tasks) == here(tasks)
+    capfd.readouterr()
+    with start.cluster(kind) as (scheduler, other):
+        assert run(scheduler, tasks) == here(tasks)
+        left_out, rest = capfd.readouterr().err.splitlines()
+        assert left_out.startswith(f"mlsub: Worker {other.address} {problem}")
+        assert left_out.endswith(", and gets no work.")
+        assert rest.startswith("mlsub: 40 of 40 logs are read on this machine: ")
+
+
+def test_ctrl_c_ends_the_command_and_what_it_has_begun(
+    cluster: Server, tasks: list[LogTask], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from distributed import Client
+
+    def interrupted(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("mlsub.workspace.executors.dask._next", interrupted)
+    tree = tasks[0].file.removesuffix(tasks[0].path)
+    done = run_mlsub("check", tree, "--executor", cluster.address.replace("tcp", "dask"), "--no-cache")
+    assert (done.status, done.stdout, done.stderr.strip()) == (130, "", "")
+    with Client(cluster.address, set_as_default=False) as client:
+        until = time.monotonic() + HUNG
+        while client.run_on_scheduler(_tasks_left):
+            assert time.monotonic() < until
+
+
+def _tasks_left(dask_scheduler: Any) -> int:
+    return len(dask_scheduler.tasks)
 
 
 def test_rules_of_ones_own_go_along_and_may_change(cluster: Server, tasks: list[LogTask], tmp_path: Path) -> None:
@@ -215,7 +272,7 @@ def failure(address: str, patience: Patience) -> str:
     return str(refused.value)
 
 
-def test_where_no_scheduler_answers(capfd: pytest.CaptureFixture[str]) -> None:
+def test_where_no_scheduler_answers(tasks: list[LogTask], capfd: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         address = f"tcp://127.0.0.1:{port}"
@@ -230,8 +287,12 @@ def test_where_no_scheduler_answers(capfd: pytest.CaptureFixture[str]) -> None:
             pass
         threading.Thread(target=chat, daemon=True).start()
         assert "this version of Dask cannot talk to what listens there" in failure(address, PATIENCE)
-    assert failure(address, PATIENCE) == f"No Dask scheduler answers at {address}: Connection refused."
+    refused = f"No Dask scheduler answers at {address}: Connection refused."
+    assert failure(address, PATIENCE) == refused
     assert capfd.readouterr() == ("", "")
+    tree = tasks[0].file.removesuffix(tasks[0].path)
+    done = run_mlsub("check", tree, "--executor", f"dask://127.0.0.1:{port}", "--no-cache")
+    assert (done.status, done.stdout, done.stderr) == (2, "", f"mlsub check: {refused}\n")
 
 
 def _drained(taken: socket.socket) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from importlib import import_module
 
 from mlsub.io.errors import MlsubError
 from mlsub.workspace.executors.base import Executor
@@ -26,7 +25,9 @@ def executor_of(words: str | None, jobs: int | None) -> Executor:
     if words is not None and words.startswith(("dask://", "dask+tls://")):
         if jobs is not None:
             raise MlsubError(f"--jobs {jobs} contradicts --executor {words[:80]}. Leave one out.")
-        return _dask(words)
+        from mlsub.workspace.executors.dask import dask_executor
+
+        return dask_executor(words)
     if words is not None:
         count = processes_of(words)
         if jobs is not None and jobs != count:
@@ -53,11 +54,3 @@ def processes_of(words: str) -> int:
     if not 1 <= count <= MAX_PROCESSES:
         raise MlsubError(f"There is no executor {words[:80]}. Use local:N, such as local:4, or dask://HOST:PORT.")
     return count
-
-
-def _dask(words: str) -> Executor:
-    try:
-        made: Executor = import_module("mlsub.workspace.executors.dask").dask_executor(words)
-    except ImportError as error:
-        raise MlsubError('The executor dask:// needs the package distributed: pip install "mlsub[dask]"') from error
-    return made

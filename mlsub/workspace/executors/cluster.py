@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import pydoc
 import sys
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -25,8 +26,8 @@ _MOST_NAMED = 10
 #: How long fetching the results of a batch that is done may take, in seconds.
 FETCH_S = 10.0
 _NEEDED = (
-    "The scheduler and all workers need the mlsub, Python and msgspec of this machine, and the workers the same files "
-    "under the same paths. Nothing was checked."
+    "All workers need the mlsub, Python and msgspec of this machine, and the same files under the same paths. Nothing "
+    "was checked."
 )
 
 
@@ -44,6 +45,16 @@ class Answer(msgspec.Struct, frozen=True):
     again: bool = False
 
 
+class _Call:
+    """What it calls is what comes out when it is unpickled."""
+
+    def __init__(self, *reduced: Any) -> None:
+        self._reduced = reduced
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self._reduced
+
+
 class Cluster:
     """The workers of one client.
 
@@ -59,6 +70,7 @@ class Cluster:
         self._probes = work.probes()
         #: Workers that may get work; None for all, as long as none that joined later differs.
         self._usable: list[str] | None = None
+        self._asked: set[str] = set()
         self._demand: Future | None = None
 
     def admit(self, wait_s: float) -> None:
@@ -68,15 +80,9 @@ class Cluster:
             MlsubError: there is none in time, or one may not.
         """
         self._wait(wait_s)
-        strange = {f"Worker {address}": found for address, found in self._differences().items() if found}
-        try:
-            found = self._client.run_on_scheduler(on_worker.differences, self._identity, [])
-        except Exception as error:
-            found = [_lacking(error, self._client.run_on_scheduler(pydoc.locate, "mlsub.__version__"))]
-        if found:
-            strange["The scheduler"] = found
+        strange = {address: found for address, found in self._differences().items() if found}
         if strange:
-            lines = [f"{who} {', '.join(found)}." for who, found in strange.items()]
+            lines = [f"Worker {address} {', '.join(found)}." for address, found in strange.items()]
             more = [f"So it is with {len(lines) - _MOST_NAMED} more."] if len(lines) > _MOST_NAMED else []
             raise MlsubError(*lines[:_MOST_NAMED], *more, _NEEDED)
 
@@ -84,7 +90,7 @@ class Cluster:
         if self.threads():
             return
         # A cluster that grows with its work starts a worker for this, and keeps it while the result is wanted.
-        self._demand = self._client.submit(on_worker.code_digest, pure=False)
+        self._demand = self._client.submit(time.sleep, 0, pure=False)
         try:
             self._client.wait_for_workers(1, timeout=wait_s)
         except TimeoutError as error:
@@ -100,15 +106,17 @@ class Cluster:
         """The threads of all workers that may get work."""
         try:
             threads = self._client.nthreads() if self.connected else {}
+            if self._usable is not None and not self._asked >= set(threads):
+                self._leave_out()
         except OSError:
             return 0
         return sum(count for address, count in threads.items() if self._usable is None or address in self._usable)
 
     def submit(self, packed: bytes) -> Future:
         """Begin a batch."""
-        return self._client.submit(
-            on_worker.run_batch, self._identity, packed, key=f"mlsub-{uuid4().hex}", workers=self._usable, pure=False
-        )
+        # Only the worker loads what is called: a scheduler needs no mlsub, and a worker without it survives.
+        call = pickle.dumps(_Call(on_worker.run_batch, (self._identity, packed)), pickle.HIGHEST_PROTOCOL)
+        return self._client.submit(pickle.loads, call, key=f"mlsub-{uuid4().hex}", workers=self._usable, pure=False)
 
     def answer(self, future: Future) -> Answer:
         """What came of a batch that has ended."""
@@ -125,16 +133,27 @@ class Cluster:
             self._leave_out()
             return Answer(problem=f"a worker failed ({_in_words(error)})", again=True)
         if found:
-            note(f"Worker {address} {', '.join(found)}, and gets no work.")
             self._leave_out()
             return Answer(problem="workers differ from this machine", again=True)
         results = tuple(pickle.loads(packed))  # noqa: S301  (from a worker, whom the caller trusts)
-        return Answer(results, None if all(results) else f"worker {address} does not see them as this machine does")
+        if all(results):
+            return Answer(results)
+        self._leave_out()
+        return Answer(results, f"worker {address} cannot read them as this machine can")
 
     def _leave_out(self) -> None:
-        """Give work only to workers that do not differ, now that one does, or cannot even be asked."""
-        with suppress(OSError):
-            self._usable = [address for address, found in self._differences().items() if not found]
+        """Ask all workers again, and give work only to those that do not differ, if one does.
+
+        Raises:
+            OSError: the scheduler is gone.
+        """
+        found = self._differences()
+        self._asked = set(found)
+        for address in [address for address in found if found[address]]:
+            if self._usable is None or address in self._usable:
+                note(f"Worker {address} {', '.join(found[address])}, and gets no work.")
+        if any(found.values()) or self._usable is not None:
+            self._usable = [address for address in found if not found[address]]
 
     def _differences(self) -> dict[str, list[str]]:
         """How each worker differs from this machine; those that have gone meanwhile are left out."""

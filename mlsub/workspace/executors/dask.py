@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import logging
-import os
 import re
 import socket
 import threading
@@ -19,10 +18,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from mlsub.io.errors import MlsubError, needs_extra, reason_of
+from mlsub.workspace.executors import executor_of
 from mlsub.workspace.executors.base import Found, Task
 from mlsub.workspace.executors.batches import Work
 from mlsub.workspace.executors.cluster import Cluster, note
-from mlsub.workspace.executors.local import LocalExecutor
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -97,8 +96,8 @@ class DaskExecutor:
         here = list(left)
         if here and problems:
             note(f"{len(here)} of {len(tasks)} logs are read on this machine: {'; '.join(problems)}.")
-        processes = (os.cpu_count() or 1) if batches.size(here) > _PROCESSES_PAY else 1
-        for at, found in LocalExecutor(processes).run(work, [tasks[index] for index in here]):
+        local = executor_of(None, None if batches.size(here) > _PROCESSES_PAY else 1)
+        for at, found in local.run(work, [tasks[index] for index in here]):
             yield here[at], found
 
     def _there(self, work: Work, problems: dict[str, None]) -> Iterator[tuple[int, Any]]:
