@@ -5,14 +5,17 @@ from __future__ import annotations
 import pickle
 import pydoc
 import sys
+import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
 import msgspec
 
-from mlsub.io.errors import MlsubError
+from mlsub.io.errors import MlsubError, reason_of
 from mlsub.io.show import plain
 from mlsub.io.version import VERSION
 from mlsub.workspace.executors import on_worker
@@ -21,10 +24,15 @@ from mlsub.workspace.executors.batches import Work
 if TYPE_CHECKING:
     from distributed import Client, Future
 
+T = TypeVar("T")
 #: Workers that an error names.
 _MOST_NAMED = 10
 #: How long fetching the results of a batch that is done may take, in seconds.
 FETCH_S = 10.0
+#: How long a scheduler may take to say which workers it has, in seconds.
+_ASK_S = 5.0
+#: How long workers may take to say how they differ, in seconds: they may look at files on a slow disk.
+_ANSWER_S = 60.0
 _NEEDED = (
     "All workers need the mlsub, Python and msgspec of this machine, and the same files under the same paths. Nothing "
     "was checked."
@@ -105,7 +113,9 @@ class Cluster:
     def threads(self) -> int:
         """The threads of all workers that may get work."""
         try:
-            threads = self._client.nthreads() if self.connected else {}
+            threads = within(_ASK_S, self._client.nthreads) if self.connected else {}
+            if isinstance(threads, str):
+                return 0
             if self._usable is not None and not self._asked >= set(threads):
                 self._leave_out()
         except OSError:
@@ -124,12 +134,14 @@ class Cluster:
             return Answer(problem="results were lost", again=True)
         try:
             address, found, packed = future.result(timeout=FETCH_S)
-        except TimeoutError:
-            # Its worker has gone with them, and no other one has come.
+        except OSError:
+            # Its worker has gone with them and no other one has come in time, or the scheduler has gone.
             return Answer(problem="results were lost", again=True)
         except Exception as error:
             if type(error).__name__ == "KilledWorker":
                 return Answer(problem="workers died over them")
+            if "Cancelled" in type(error).__name__:
+                return Answer(problem="the connection to the scheduler was lost")
             self._leave_out()
             return Answer(problem=f"a worker failed ({_in_words(error)})", again=True)
         if found:
@@ -156,9 +168,15 @@ class Cluster:
             self._usable = [address for address in found if not found[address]]
 
     def _differences(self) -> dict[str, list[str]]:
-        """How each worker differs from this machine; those that have gone meanwhile are left out."""
+        """How each worker differs from this machine; those that have gone meanwhile are left out.
+
+        Raises:
+            OSError: they do not answer.
+        """
         client, about = self._client, (self._identity, self._probes)
-        answers = client.run(on_worker.differences, *about, on_error="return")
+        answers = within(_ANSWER_S, lambda: client.run(on_worker.differences, *about, on_error="return"))
+        if isinstance(answers, str):
+            raise OSError(f"the workers do not answer ({answers})")
         failed = [address for address, answer in answers.items() if isinstance(answer, Exception)]
         versions = client.run(pydoc.locate, "mlsub.__version__", workers=failed, on_error="return") if failed else {}
         return {
@@ -166,6 +184,25 @@ class Cluster:
             for address, answer in answers.items()
             if not isinstance(answer, OSError)
         }
+
+
+def within(limit_s: float, call: Callable[[], T]) -> T | str:
+    """What a call answers, or why it does not in time: what answers at an address need not be a scheduler."""
+    answers: SimpleQueue[T | str] = SimpleQueue()
+
+    def calling() -> None:
+        try:
+            answers.put(call())
+        except OSError as error:
+            answers.put(reason_of(error))
+        except Exception as error:
+            answers.put(f"this version of Dask cannot talk to what listens there ({type(error).__name__})")
+
+    threading.Thread(target=calling, daemon=True).start()
+    try:
+        return answers.get(timeout=limit_s)
+    except Empty:
+        return f"no answer within {limit_s:g} s"
 
 
 def note(text: str) -> None:

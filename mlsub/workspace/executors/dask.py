@@ -6,14 +6,13 @@ import importlib.util
 import logging
 import re
 import socket
-import threading
 import time
 import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -21,15 +20,16 @@ from mlsub.io.errors import MlsubError, needs_extra, reason_of
 from mlsub.workspace.executors import executor_of
 from mlsub.workspace.executors.base import Found, Task
 from mlsub.workspace.executors.batches import Work
-from mlsub.workspace.executors.cluster import Cluster, note
+from mlsub.workspace.executors.cluster import Cluster, note, within
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-Answer = TypeVar("Answer")
 _ADDRESS = re.compile(r"dask(\+tls)?://([\w.-]{1,253}|\[[0-9a-fA-F:.]{2,45}\]):([0-9]{1,5})", re.ASCII)
 #: How often to look after the workers, in seconds.
 _EVERY = 1.0
+#: How long to wait until a client has taken its leave, in seconds.
+_CLOSE_S = 2.0
 #: How often a batch is sent; Dask itself sends it again when a worker dies over it.
 _TRIES = 3
 #: Below this many bytes, starting processes costs more than it saves where they cannot be forked.
@@ -107,7 +107,7 @@ class DaskExecutor:
             try:
                 cluster.admit(self.patience.worker)
             except OSError as error:
-                raise MlsubError(f"The scheduler at {self.address} went away: {reason_of(error)}") from error
+                raise MlsubError(f"The Dask cluster at {self.address} cannot be used: {reason_of(error)}.") from error
             try:
                 yield from _results(cluster, work, self.patience, problems)
             except Exception as error:  # Whatever becomes of the cluster, the logs can be read here.
@@ -185,7 +185,7 @@ def _connected(address: str, patience: Patience) -> Iterator[Client]:
             return Mortal(address, timeout=patience.scheduler, set_as_default=False, name="mlsub")
 
         loggers = _silenced()
-        client = _within(patience.scheduler, connect)
+        client = within(patience.scheduler, connect)
     try:
         if isinstance(client, str):
             raise MlsubError(f"No Dask scheduler answers at {address}: {client}.")
@@ -193,28 +193,9 @@ def _connected(address: str, patience: Patience) -> Iterator[Client]:
     finally:
         if not isinstance(client, str):
             with suppress(Exception):
-                client.close(timeout=patience.scheduler)
+                client.close(timeout=_CLOSE_S)
         for logger, handlers, propagate in loggers:
             logger.handlers, logger.propagate = handlers, propagate
-
-
-def _within(limit_s: float, call: Callable[[], Answer]) -> Answer | str:
-    """What a call answers, or why it does not in time: what answers at an address need not be a scheduler."""
-    answers: SimpleQueue[Answer | str] = SimpleQueue()
-
-    def calling() -> None:
-        try:
-            answers.put(call())
-        except OSError as error:
-            answers.put(reason_of(error))
-        except Exception as error:
-            answers.put(f"this version of Dask cannot talk to what listens there ({type(error).__name__})")
-
-    threading.Thread(target=calling, daemon=True).start()
-    try:
-        return answers.get(timeout=limit_s)
-    except Empty:
-        return f"no answer within {limit_s:g} s"
 
 
 def _silenced() -> list[tuple[logging.Logger, list[logging.Handler], bool]]:
