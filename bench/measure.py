@@ -77,16 +77,18 @@ def cost(command: Command) -> Cost:
 def memory(command: Command) -> Memory:
     """Run a command, and look at the memory of its processes every :data:`LOOK_S`."""
     command.clear()
-    together = 0
+    largest = together = 0
     with _running(command) as process:
         while True:
-            done, status, used = os.wait4(process.pid, os.WNOHANG)
+            done, status, _ = os.wait4(process.pid, os.WNOHANG)
             if done:
                 break
-            together = max(together, sum(_proportional(pid) for pid in _group(process.pid)))
+            group = _group(process.pid)
+            together = max(together, sum(map(_proportional, group)))
+            # Not what wait4 says: that counts what the process was before it became this command.
+            largest = max(largest, *map(_peak, group), 0)
             time.sleep(LOOK_S)
         process.returncode = os.waitstatus_to_exitcode(status)
-    largest = used.ru_maxrss << 10
     return Memory(largest, max(together, largest))
 
 
@@ -119,11 +121,20 @@ def _group(leader: int) -> list[int]:
 
 def _proportional(pid: int) -> int:
     """The proportional set size of a process, in bytes; 0 when it has ended."""
+    return _bytes(f"/proc/{pid}/smaps_rollup", "Pss:")
+
+
+def _peak(pid: int) -> int:
+    """The largest resident set that a process has had, in bytes; 0 when it has ended."""
+    return _bytes(f"/proc/{pid}/status", "VmHWM:")
+
+
+def _bytes(file: str, name: str) -> int:
     try:
-        content = Path(f"/proc/{pid}/smaps_rollup").read_text()
+        content = Path(file).read_text()
     except OSError:
         return 0
-    return next((int(line.split()[1]) << 10 for line in content.splitlines() if line.startswith("Pss:")), 0)
+    return next((int(line.split()[1]) << 10 for line in content.splitlines() if line.startswith(name)), 0)
 
 
 def in_turn(commands: Sequence[Command], pairs: int) -> list[list[Cost]]:

@@ -83,8 +83,8 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the logs that are read."""
     found: list[str] = []
 
-    def reading(file: Path, reader: Fed) -> None:
-        found.append(file.name)
+    def reading(file: Path | str, reader: Fed) -> None:
+        found.append(Path(file).name)
         read_log(file, reader)
 
     for module in ("mlsub.judge.log", "mlsub.commands.inspect.gather"):

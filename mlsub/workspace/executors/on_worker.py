@@ -119,7 +119,7 @@ def differences(expected: dict[str, str], files: Sequence[tuple[str, int, int, s
     """
     found = _strangeness(expected, loaded())
     if not found and loaded() != identity():
-        found = ["started before mlsub was installed anew; restart it"]
+        found = ["is older than the installation of mlsub; restart it"]
     return found or list(islice(_unlike(files), 1))
 
 

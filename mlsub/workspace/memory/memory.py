@@ -82,7 +82,7 @@ class Memory:
         key = sealed(state)
         if key is not None:
             self.store.write(kind, name, key, payload)
-            self._kept = True
+            self._kept = self._kept or self.store.writable
 
     def doubt(self, kind: str, name: str, file: str) -> None:
         """A file has changed, and its state has not: forget what rests on it, and believe nothing more."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
@@ -10,6 +11,7 @@ from mlsub.commands.inspect.gather import gather
 from mlsub.commands.inspect.run import inspect
 from mlsub.commands.site.forensics import with_forensics
 from mlsub.findings import Kind
+from mlsub.log.reader import open_log
 from mlsub.log.trace import TraceFold
 from mlsub.workspace import Settings, check_with_logs
 from tests.commands.runner import run
@@ -52,13 +54,13 @@ def test_each_log_is_read_once_for_the_verdict_and_forensics(tmp_path: Path, mon
     pytest.importorskip("jinja2", reason="needs Jinja2: pip install '.[report]'")
     tree = make_tree(tmp_path, "v1.0")
     tree.log(4).rename(tree.entry() / "result_9.txt")
-    real, read = Path.open, []
+    read = []
 
-    def opened(path: Path, *arguments: object, **options: object) -> object:
-        read.append(path.name)
-        return real(path, *arguments, **options)  # type: ignore[call-overload]
+    def opened(path: Path | str) -> BinaryIO:
+        read.append(Path(path).name)
+        return open_log(path)
 
-    monkeypatch.setattr(Path, "open", opened)
+    monkeypatch.setattr("mlsub.log.events.open_log", opened)
     assert run("site", tree.folder, "-o", tmp_path / "site", "--jobs", "1", "--inspect").status == 0
     logs = sorted(name for name in read if name.startswith("result_"))
     assert logs == [path.name for path in sorted(tree.entry().glob("result_*"))]
