@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Literal, TypeVar
 
 import msgspec
@@ -68,12 +68,7 @@ class Traits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def traits_of(benchmark: str) -> Traits:
     """The traits of a benchmark; the usual ones for an unknown one."""
-    return _traits().get(benchmark) or Traits()
-
-
-@cache
-def _traits() -> dict[str, Traits]:
-    return shipped(__file__, "benchmarks.yaml", dict[str, Traits])
+    return shipped(__file__, "benchmarks.yaml", dict[str, Traits]).get(benchmark) or Traits()
 
 
 def unit_of(benchmark: str) -> str:

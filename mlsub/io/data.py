@@ -8,7 +8,6 @@ for no other, so that an edited file counts at once.
 from __future__ import annotations
 
 import importlib.util
-import os
 import sys
 from collections.abc import Hashable
 from contextlib import suppress
@@ -17,6 +16,8 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import msgspec
+
+from mlsub.io.whole import replace_whole
 
 T = TypeVar("T")
 
@@ -61,13 +62,11 @@ def _beside(path: Path) -> Path | None:
 
 def _keep(file: Path, text: bytes, content: Any) -> None:
     """Put the content in place whole; where that cannot be, the next one to ask reads YAML again."""
-    part = file.with_name(f"{file.name}.{os.getpid()}")
     with suppress(OSError, OverflowError, TypeError):
         packed = msgspec.msgpack.encode(content)
         if repr(msgspec.msgpack.decode(packed)) == repr(content):  # Dates, say, come out as text.
             file.parent.mkdir(parents=True, exist_ok=True)
-            part.write_bytes(msgspec.msgpack.encode(_Kept(text, msgspec.Raw(packed))))
-            part.replace(file)
+            replace_whole(file, msgspec.msgpack.encode(_Kept(text, msgspec.Raw(packed))))
 
 
 @cache

@@ -8,6 +8,7 @@ from itertools import count
 from pathlib import Path
 
 from mlsub.io.errors import MlsubError, reason_of
+from mlsub.io.whole import part_of
 
 #: What a file system without hard links answers.
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES)
@@ -49,7 +50,7 @@ def write_file(file: Path, content: bytes, *, force: bool) -> Path | None:
     """
     check_output(file, force=force)
     kept = None
-    part = file.with_name(f".mlsub-{os.urandom(8).hex()}.part")
+    part = Path(part_of(file.parent))
     try:
         with part.open("xb") as stream:
             stream.write(content)

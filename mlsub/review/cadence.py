@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -42,16 +41,11 @@ class _Miss(NamedTuple):
     message: str
 
 
-@cache
-def _table() -> dict[str, dict[str, list[Cadence]]]:
-    return shipped(__file__, "cadence.yaml", dict[str, dict[str, list[Cadence]]])
-
-
 def audit_cadence(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]:
     """A Closed run that was not evaluated where the rules ask for it, or that stopped at another place."""
     if not is_closed(run) or len(run.evaluations) >= MAX_EVALUATIONS:
         return
-    rule = fact_of(run, usage, round_, _table())
+    rule = fact_of(run, usage, round_, shipped(__file__, "cadence.yaml", dict[str, dict[str, list[Cadence]]]))
     if rule is None or rule.silent is not None:
         return
     lines = _places(run, rule)

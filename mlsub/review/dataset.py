@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import cache
 from typing import Any
 
 import msgspec
@@ -36,14 +35,9 @@ class DataSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     counts_batches: str | None = None
 
 
-@cache
-def _table() -> dict[str, dict[str, list[DataSet]]]:
-    return shipped(__file__, "dataset.yaml", dict[str, dict[str, list[DataSet]]])
-
-
 def audit_dataset(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]:
     """Logged sizes that are not the data set's. Open may train on other data, but is evaluated on the same."""
-    data = fact_of(run, usage, round_, _table())
+    data = fact_of(run, usage, round_, shipped(__file__, "dataset.yaml", dict[str, dict[str, list[DataSet]]]))
     if data is None:
         return
     for key in _KEYS if is_closed(run) else _KEYS[1:]:

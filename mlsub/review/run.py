@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from difflib import get_close_matches
-from functools import cache
 from typing import Any
 
 import msgspec
@@ -115,14 +114,9 @@ class Order(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     any_order: str
 
 
-@cache
-def _orders() -> dict[str, dict[str, list[Order]]]:
-    return shipped(__file__, "order.yaml", dict[str, dict[str, list[Order]]])
-
-
 def _afterwards(run: Run, usage: str, round_: str) -> bool:
     """Whether the benchmark may be evaluated after the run."""
-    return fact_of(run, usage, round_, _orders()) is not None
+    return fact_of(run, usage, round_, shipped(__file__, "order.yaml", dict[str, dict[str, list[Order]]])) is not None
 
 
 def audit_lengths(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]:

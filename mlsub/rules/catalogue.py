@@ -39,7 +39,6 @@ def catalogue() -> dict[str, RuleInfo]:
     return {name: _info(name) for name in _content()}
 
 
-@cache
 def _content() -> dict[str, dict[str, str]]:
     return shipped(__file__, "catalogue.yaml", dict[str, dict[str, str]])
 

@@ -91,11 +91,11 @@ class TreeReader:
 
     def _system(self, folder: Path) -> list[EntryFiles]:
         """A folder under results/, hidden or not: the official checker takes each for a system."""
-        below = self._scaling if self.round.scaling_folders else self._benchmark
+        reader = self._scaling if self.round.scaling_folders else self._benchmark
         known = len(self.findings)
         if logs := sum(fnmatchcase(child.name, RESULT_PATTERN) for child in self._children(folder, quiet=True)):
             self._add_without_system(folder, logs)
-        entries = [entry for child in self._folders(folder) for entry in below(child)]
+        entries = [entry for child in self._folders(folder) for entry in reader(child)]
         if not entries and not any(found.rejects for found in self.findings[known:]):
             self._look_as_for_a_system(folder)
         return entries

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -60,15 +59,7 @@ def check_with_logs(paths: Sequence[str | os.PathLike[str]], settings: Settings)
 
 def check_apart(places: Sequence[Found], settings: Settings) -> Iterator[tuple[int, Checked]]:
     """A report on each place by itself, with what was read of its logs: its index and it, as soon as it is ready."""
-    waiting = {at: _Round([found], settings, keep=True) for at, found in enumerate(places)}
-    owners = {slot: at for at, one in waiting.items() for slot in one.slots}
-    for at in [at for at, one in waiting.items() if one.ready]:
-        yield at, waiting.pop(at).checked()
-    for slot, judged in run(sorted(owners, key=lambda slot: -slot.weight), settings):
-        at = owners.pop(slot)
-        waiting[at].take(slot, judged)
-        if waiting[at].ready:
-            yield at, waiting.pop(at).checked()
+    return _as_ready((_Round([found], settings, keep=True) for found in places), settings, in_turn=False)
 
 
 def _check(paths: Sequence[str | os.PathLike[str]], settings: Settings, *, keep: bool) -> tuple[int, Iterator[Checked]]:
@@ -76,20 +67,40 @@ def _check(paths: Sequence[str | os.PathLike[str]], settings: Settings, *, keep:
     by_round: dict[tuple[str, str], list[Found]] = {}
     for found in places:
         by_round.setdefault((found.round.usage, found.round.name), []).append(found)
-    rounds = deque(_Round(same, settings, keep=keep) for same in by_round.values())
+    rounds = (_Round(same, settings, keep=keep) for same in by_round.values())
     failed = (Checked(not_checked(str(one.place.root), [one.finding], settings)) for one in problems)
-    return len(rounds) + len(problems), chain(_ready(rounds, settings), failed)
+    return len(by_round) + len(problems), chain(_in_turn(_as_ready(rounds, settings, in_turn=True)), failed)
 
 
-def _ready(rounds: deque[_Round], settings: Settings) -> Iterator[Checked]:
-    """Each round as soon as it and those before it are ready."""
-    owners = {slot: one for one in rounds for slot in sorted(one.slots, key=lambda slot: -slot.weight)}
-    while rounds and rounds[0].ready:
-        yield rounds.popleft().checked()
-    for slot, judged in run(list(owners), settings):
-        owners.pop(slot).take(slot, judged)
-        while rounds and rounds[0].ready:
-            yield rounds.popleft().checked()
+def _as_ready(rounds: Iterable[_Round], settings: Settings, *, in_turn: bool) -> Iterator[tuple[int, Checked]]:
+    """The index of each round and the report on it, as soon as that is ready; nothing is kept of it.
+
+    Args:
+        rounds: what is read.
+        settings: where, and how it is judged.
+        in_turn: the first rounds are read first; else what weighs most of all.
+    """
+    left = dict(enumerate(rounds))
+    owners = {slot: at for at, one in left.items() for slot in one.slots}
+    for at in [at for at, one in left.items() if one.ready]:
+        yield at, left.pop(at).checked()
+    order = sorted(owners, key=lambda slot: (owners[slot] if in_turn else 0, -slot.weight))
+    for slot, judged in run(order, settings):
+        at = owners.pop(slot)
+        left[at].take(slot, judged)
+        if left[at].ready:
+            yield at, left.pop(at).checked()
+
+
+def _in_turn(found: Iterable[tuple[int, Checked]]) -> Iterator[Checked]:
+    """Each report as soon as it and those before it are ready."""
+    waiting: dict[int, Checked] = {}
+    due = 0
+    for at, checked in found:
+        waiting[at] = checked
+        while due in waiting:
+            yield waiting.pop(due)
+            due += 1
 
 
 def not_checked(root: str, findings: Sequence[Finding], settings: Settings = AS_FOUND) -> Report:

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
+from unittest.mock import patch
 
 _ROOT = Path(__file__).parents[2]
 
@@ -82,9 +83,9 @@ def _serve(kind: str, scheduler: str) -> None:
 
     if kind == "old":
         old = {**on_worker.identity(), "mlsub": "0.1.0"}
-        on_worker.loaded = lambda: old  # type: ignore[assignment]
+        patch.object(on_worker, "loaded", return_value=old).start()
     if kind == "blind":
-        on_worker.look = lambda file, head=False: None  # type: ignore[assignment]
+        patch.object(on_worker, "look", return_value=None).start()
     if kind == "bare":
         for name in [name for name in sys.modules if name.split(".")[0] in ("mlsub", "tests")]:
             del sys.modules[name]

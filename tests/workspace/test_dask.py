@@ -261,7 +261,7 @@ def test_a_worker_of_another_kind_runs_nothing() -> None:
 
 def test_an_installation_after_the_start_of_a_worker_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = on_worker.loaded()
-    monkeypatch.setattr(on_worker, "code_digest", lambda: "0" * 64)
+    monkeypatch.setattr(on_worker, "content_digest", lambda: "0" * 64)
     assert on_worker.differences(expected, []) == ["is older than the installation of mlsub; restart it"]
 
 

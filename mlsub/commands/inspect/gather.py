@@ -95,16 +95,6 @@ def sides_of(
     return Sides(tuple(found), tuple(others), root, (paths, beside))
 
 
-def gather(
-    paths: Sequence[str],
-    settings: Settings,
-    beside: Sequence[str] = (),
-    skip: Callable[[str], None] | None = None,
-) -> Gathered:
-    """The entries below some paths, and those below some others, their logs read; see :func:`sides_of`."""
-    return read_sides(sides_of(paths, settings, beside, skip), settings)
-
-
 def read_sides(sides: Sides, settings: Settings) -> Gathered:
     """The entries of some places, their logs read; paths are relative to the folder that all have in common.
 

@@ -12,7 +12,6 @@ import pickle
 import platform
 import stat
 import sys
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import islice
@@ -22,10 +21,11 @@ from typing import Any
 
 import msgspec
 
-import mlsub
 from mlsub.io.version import VERSION
+from mlsub.io.whole import replace_whole
 from mlsub.judge.log import LogTask
 from mlsub.log.report import LogReport
+from mlsub.workspace.memory.code import content_digest
 from mlsub.workspace.memory.logs import PASSING
 
 #: Bytes of a file that are compared where its content counts.
@@ -67,20 +67,7 @@ class Batch(msgspec.Struct, frozen=True):
 def identity() -> dict[str, str]:
     """What has to be the same for answers to be the same: names and versions, and the digest of the code."""
     python = ".".join(platform.python_version_tuple()[:2])
-    return {"mlsub": VERSION, "Python": python, "msgspec": msgspec.__version__, "code": code_digest()}
-
-
-def code_digest() -> str:
-    """SHA-256 of the files of the installed package, modules and data: what is the same on every machine."""
-    root = Path(mlsub.__file__).parent
-    digest = hashlib.sha256()
-    for folder, folders, names in os.walk(root):
-        folders[:] = sorted(name for name in folders if name != "__pycache__")
-        for name in sorted(names):
-            path = Path(folder, name)
-            digest.update(f"{path.relative_to(root).as_posix()}\0{path.stat().st_size}\0".encode())
-            digest.update(path.read_bytes())
-    return digest.hexdigest()
+    return {"mlsub": VERSION, "Python": python, "msgspec": msgspec.__version__, "code": content_digest()}
 
 
 @cache
@@ -183,9 +170,7 @@ def _with_overlay(task: LogTask, overlays: dict[str, bytes]) -> LogTask:
 @cache
 def _copied(content: bytes) -> str:
     path = Path(_scratch(), f"{hashlib.sha256(content).hexdigest()}.yaml")
-    part = path.with_suffix(f".{threading.get_ident()}")
-    part.write_bytes(content)
-    part.replace(path)
+    replace_whole(path, content)
     return str(path)
 
 

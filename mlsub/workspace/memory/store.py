@@ -17,6 +17,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
+from mlsub.io.whole import replace_whole
+
 #: What every record begins with; the number counts versions of the layout.
 _MAGIC = b"mlsub-1\n"
 _STATE, _SUM = 16, 16
@@ -87,19 +89,13 @@ class Store:
         if not self.writable or len(payload) > MAX_RECORD - _HEAD:
             return
         folder = self.folder / kind
-        part = folder / f".mlsub-{os.urandom(8).hex()}.part"
         try:
             if not self._ready(folder):
                 self.writable = False
                 return
-            try:
-                # Not brought to the disk: what a crash of the machine leaves is found out by its sum.
-                with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:  # noqa: PTH123
-                    stream.write(b"".join((_MAGIC, state, _sum(name, state, payload), payload)))
-                part.replace(folder / name)
-            except OSError:
-                part.unlink(missing_ok=True)
-                raise
+            # What a crash of the machine leaves of it is found out by its sum.
+            content = b"".join((_MAGIC, state, _sum(name, state, payload), payload))
+            replace_whole(folder / name, content, 0o600)
         except OSError:
             self.writable = False
 

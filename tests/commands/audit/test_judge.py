@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,14 +34,14 @@ def tree(tmp_path: Path) -> Tree:
     return make_tree(tmp_path)
 
 
-def run(tree: Tree, *claims: str, head: str = HEAD, **options: object) -> Audit:
+def run(tree: Tree, *claims: str, head: str = HEAD, **options: Any) -> Audit:
     file = tree.folder.parents[1] / "claims.yaml"
     file.write_text(head + "claims:\n" + "".join(f"  - {{id: c{n}, {claim}}}\n" for n, claim in enumerate(claims)))
-    return audit(file, [str(tree.folder.parents[1])], settings=Settings(jobs=1), **options)  # type: ignore[arg-type]
+    return audit(file, [str(tree.folder.parents[1])], settings=Settings(jobs=1), **options)
 
 
-def one(tree: Tree, claim: str, **options: object) -> Judged:
-    [judged] = run(tree, claim, **options).claims  # type: ignore[arg-type]
+def one(tree: Tree, claim: str, **options: Any) -> Judged:
+    [judged] = run(tree, claim, **options).claims
     return judged
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import mlsub.commands.inspect.gather
-from mlsub.commands.inspect.gather import gather
 from mlsub.io.errors import MlsubError
 from mlsub.judge.log import LogTask
 from mlsub.workspace import Settings
+from tests.gathering import gather
 from tests.review.runs.build import write_tree
 
 

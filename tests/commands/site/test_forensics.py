@@ -7,7 +7,6 @@ from typing import BinaryIO
 
 import pytest
 
-from mlsub.commands.inspect.gather import gather
 from mlsub.commands.inspect.run import inspect
 from mlsub.commands.site.forensics import with_forensics
 from mlsub.findings import Kind
@@ -16,6 +15,7 @@ from mlsub.log.trace import TraceFold
 from mlsub.workspace import Settings, check_with_logs
 from tests.commands.runner import run
 from tests.corpus import CORPUS
+from tests.gathering import gather
 from tests.make_tree import make_tree
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.inspect.gather import gather
 from mlsub.commands.inspect.model import Inspection
 from mlsub.commands.inspect.run import inspect
 from mlsub.review.runs import evaluations
@@ -22,6 +21,7 @@ from mlsub.review.runs.statements import ratio_of
 from mlsub.rules.catalogue import catalogue
 from mlsub.workspace import Settings
 from tests.corpus import CORPUS
+from tests.gathering import gather
 
 pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="published results are not there")
 
