@@ -5,6 +5,7 @@ Run as a program: a process without threads can fork, which is faster than start
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import signal
@@ -22,8 +23,10 @@ from mlsub.commands.verify.run import verify_sealed
 
 KEY = Passphrase(b"correct horse battery staple", work_factor=1)
 
-#: Mostly any moment; some surely early, one surely late, so that a busy machine still sees each outcome.
-FACTORS = (0.2, 1, 0.2, 1, 1, 1, 1, 5)
+#: Where every other blow falls, by the steps of the work: from 0, the first, over 1, where the archive gets its name, to 2,
+#: the end. So each outcome is seen however busy the machine is: a new archive, the old one, nothing, and any of them.
+#: The other blows fall at any moment, within and between steps.
+PLACES = ((2.0, 2.0), (0.0, 0.99), (0.0, 0.99), (0.0, 2.0))
 
 
 def main(folder: Path, times: int, seed: int) -> None:
@@ -34,6 +37,7 @@ def main(folder: Path, times: int, seed: int) -> None:
     for number in range(5):
         (tree / f"log{number}").write_bytes(os.urandom(20000))
     seconds = _usual(tree, out)
+    steps = _steps(tree, out)
     left: Counter[str] = Counter()
     for number in range(times):
         if number % 4 == 0:
@@ -41,7 +45,10 @@ def main(folder: Path, times: int, seed: int) -> None:
                 file.unlink()
         before = out.read_bytes() if out.exists() else None
         (tree / "number").write_text(str(number))
-        _killed(tree, out, draw.uniform(0, 1.3) * FACTORS[number % 8] * seconds)
+        if number % 2:
+            _killed(tree, out, draw.uniform(0, 1.3) * seconds)
+        else:
+            _killed_at(tree, out, _step(draw.uniform(*PLACES[number // 2 % 4]), *steps))
         left[_state(out, before, number)] += 1
         left["receipt"] += _beside_fits(out)
     seal_tree(tree, out, KEY, force=True)
@@ -56,13 +63,48 @@ def _usual(tree: Path, out: Path) -> float:
     return (time.monotonic() - start) / 5
 
 
+def _steps(tree: Path, out: Path) -> tuple[int, int]:
+    """How many audit events of Python come before the archive gets its name, and until the end."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        names: list[bool] = []
+        sys.addaudithook(lambda event, words: names.append(event in ("os.rename", "os.link") and _is(words[1], out)))
+        seal_tree(tree, out, KEY, force=True)
+        os.write(writer, f"{names.index(True)} {len(names)}".encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    first, last = map(int, os.read(reader, 100).split())
+    return first, last
+
+
+def _step(place: float, named: int, last: int) -> int:
+    return int(place * named if place < 1 else named + (place - 1) * (last - named))
+
+
+def _is(path: object, out: Path) -> bool:
+    return isinstance(path, (str, Path)) and Path(path) == out
+
+
 def _killed(tree: Path, out: Path, after: float) -> None:
+    """Seal in a child that is killed after some seconds."""
     child = os.fork()
     if child == 0:
         seal_tree(tree, out, KEY, force=True)
         os._exit(0)
     time.sleep(after)
     os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+
+
+def _killed_at(tree: Path, out: Path, step: int) -> None:
+    """Seal in a child that is killed as it begins a step, or when it is done."""
+    child = os.fork()
+    if child == 0:
+        count = itertools.count()
+        sys.addaudithook(lambda *_: os.kill(os.getpid(), signal.SIGKILL) if next(count) == step else None)
+        seal_tree(tree, out, KEY, force=True)
+        os.kill(os.getpid(), signal.SIGKILL)
     os.waitpid(child, 0)
 
 
