@@ -24,8 +24,8 @@ from mlsub.commands.verify.run import verify_sealed
 KEY = Passphrase(b"correct horse battery staple", work_factor=1)
 
 #: Where every other blow falls, by the steps of the work: from 0, the first, over 1, where the archive gets its name,
-#: to 2, the end. So each outcome is seen however busy the machine is: a new archive, the old one, nothing, and any of them.
-#: The other blows fall at any moment, within and between steps.
+#: to 2, the end. So each outcome is seen however busy the machine is: a new archive, the old one, nothing, and any of
+#: them. The other blows fall at any moment, within and between steps.
 PLACES = ((2.0, 2.0), (0.0, 0.99), (0.0, 0.99), (0.0, 2.0))
 
 
