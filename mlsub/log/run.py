@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from hashlib import blake2b
 from typing import Any
 
 import msgspec
 
+from mlsub.io.digest import blake2b
 from mlsub.io.show import show
 from mlsub.log.event import Event
 from mlsub.log.events import Handler, Tally

@@ -13,10 +13,10 @@ import stat
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
+from mlsub.io.digest import blake2b
 from mlsub.io.whole import replace_whole
 
 #: What every record begins with; the number counts versions of the layout.

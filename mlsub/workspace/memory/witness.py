@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import stat
 import time
-from hashlib import blake2b
 from zlib import crc32
 
 import msgspec
+
+from mlsub.io.digest import blake2b
 
 #: Of so many records one is compared; which, is another matter each day.
 ONE_IN = 16
