@@ -51,6 +51,7 @@ def test_the_table_of_cases_holds_together() -> None:
     assert {case.command for case in CASES} == set(COMMANDS)
 
 
+@pytest.mark.long
 def test_mlsub_is_measured_as_its_users_have_it(tmp_path: Path) -> None:
     folder = installed(tmp_path)
     probe = "import sys, mlsub, msgspec; print(mlsub.__file__, *(name for name in sys.modules if 'editable' in name))"
