@@ -90,9 +90,16 @@ def batch_of(lines: Sequence[int], texts: Sequence[bytes], decoded: list[Event |
     return Batch(lines, texts, b"\n".join(texts), decoded, defects)
 
 
-def decode_all(lines: Sequence[int], texts: Sequence[bytes]) -> Batch:
-    """Decode the texts behind many tokens: what :func:`decode` gives for each, without a call of Python for each."""
-    joined = b"\n".join(texts)
+def decode_all(lines: Sequence[int], texts: Sequence[bytes], joined: bytes | None = None) -> Batch:
+    """Decode the texts behind many tokens: what :func:`decode` gives for each, without a call of Python for each.
+
+    Args:
+        lines: where they stand.
+        texts: the texts; none has a line feed.
+        joined: the texts with line feeds between, for whoever has put them together already.
+    """
+    if joined is None:
+        joined = b"\n".join(texts)
     if not joined.isascii():
         return batch_of(lines, texts, list(map(decode, lines, texts)))
     decoded: list[Event | Defect] = []
