@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -38,6 +39,7 @@ _COUNTED = {
 #: What a record mentions whose key is a name, and that mentions nothing besides.
 _ALONE: dict[Any, frozenset[bytes]] = {name.decode(): frozenset([name]) for name in _NAMES}
 _STRIPPED = b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0"
+_NUMBERS = frozenset((int, float))
 _FAILURES = (KeyError, TypeError, ValueError, OverflowError, RecursionError)
 
 
@@ -124,21 +126,23 @@ class ReadingFold:
         if places is None:
             self._search(batch)
             return
-        lines, texts, decoded = batch.lines, batch.texts, batch.decoded
+        evaluated: list[int] = []
         for place in places:
-            event = decoded[place]
-            if event.key in _EVALUATIONS and isinstance(event, Event):
-                self._evaluate(event, lines[place])
-            else:
-                self._take(_Record(lines[place], texts[place], _ALONE[event.key], event))
+            if batch.decoded[place].key in _EVALUATIONS:
+                evaluated.append(place)
+                continue
+            self._evaluate(batch, evaluated)
+            evaluated = []
+            self._take(_alone(batch, place))
+        self._evaluate(batch, evaluated)
 
-    def _evaluate(self, event: Event, line: int) -> None:
-        """Take a record that mentions nothing but an evaluation."""
-        names = _ALONE[event.key]
-        self._error_seen = self._error_seen or event.key == "eval_error"
+    def _evaluate(self, batch: Batch, places: Sequence[int]) -> None:
+        """Take records in a row that mention nothing but an evaluation each."""
+        if not places:
+            return
+        self._error_seen = self._error_seen or any(batch.decoded[place].key == "eval_error" for place in places)
         for counter in self._counters:
-            if counter.unit != "" and not names.isdisjoint(counter.evaluations):
-                counter.evaluate(line, names, event)
+            counter.evaluate(batch, places)
 
     def _search(self, batch: Batch) -> None:
         for line, text, event in zip(batch.lines, batch.texts, batch.decoded, strict=True):
@@ -194,10 +198,19 @@ def _keys_that_are_names(batch: Batch, searched: tuple[bytes, ...]) -> list[int]
     except TypeError:  # A key that is a list or an object.
         return None
     keys = [batch.decoded[place].key for place in places]
-    for name in searched:
-        if text.count(name) != keys.count(name.decode()):
-            return None
-    return places
+    if all(_occurs(name, keys.count(name.decode()), text) for name in searched):
+        return places
+    return None
+
+
+def _occurs(name: bytes, times: int, text: bytes) -> bool:
+    """Whether a text has a name so many times; searching from the end takes two thirds of the time of counting."""
+    end = len(text)
+    for _ in range(times):
+        end = text.rfind(name, 0, end)
+        if end < 0:
+            return False
+    return text.rfind(name, 0, end) < 0
 
 
 class _Record:
@@ -219,6 +232,20 @@ class _Record:
         if self._fields is None:
             self._fields = json.loads(self._text.rstrip(_STRIPPED).decode("latin-1"))
         return self._fields[name]
+
+
+def _alone(batch: Batch, place: int) -> _Record:
+    """A record whose key is a name, and that mentions nothing besides."""
+    event = batch.decoded[place]
+    return _Record(batch.lines[place], batch.texts[place], _ALONE[event.key], event)
+
+
+def _are_numbers(decoded: Sequence[Any], places: Sequence[int], unit: str) -> bool:
+    """Whether the records have a number each for what of their metadata counts, so that no reader ends at them."""
+    try:
+        return {type(decoded[place].metadata[unit]) for place in places} <= _NUMBERS
+    except (AttributeError, KeyError, TypeError):
+        return False
 
 
 class _Counter:
@@ -268,14 +295,19 @@ class _Counter:
             self._crash = Crash(record.line, f"{type(error).__name__}: {error}"[:_MAX_TEXT])
             self._ended = True
 
-    def evaluate(self, line: int, names: frozenset[bytes], event: Event) -> None:
-        """Take a record that mentions nothing but its evaluations: what :meth:`take` does, by the shortest way."""
-        if self.unit is not None and not self._ended and isinstance(event.metadata, dict):
-            place = event.metadata.get(self.unit)
-            if type(place) is float or type(place) is int:
-                self._point = _stop_at(line, round(place, 3) if self.unit == "epoch_num" else place)
-                return
-        self.take(_Record(line, b"", names, event))
+    def evaluate(self, batch: Batch, places: Sequence[int]) -> None:
+        """Take records in a row that mention nothing but an evaluation each."""
+        unit = self.unit
+        if self._ended or unit == "":
+            return
+        decoded = batch.decoded
+        if len(self.evaluations) < len(_EVALUATIONS):
+            places = [place for place in places if _ALONE[decoded[place].key] <= self.evaluations]
+        if unit is not None and _are_numbers(decoded, places, unit):
+            # Each takes the place of the one before.
+            places = places[-1:]
+        for place in places:
+            self.take(_alone(batch, place))
 
     def _read(self, record: _Record) -> None:
         names, unit = record.names, self.unit
