@@ -119,7 +119,8 @@ class LogReader:
         folds: take the events.
         log_format: that of the round, ``mllog`` or ``mll``.
         tally: counts the events.
-        texts: takes every record that the official parser sees, usable or not.
+        texts: takes every record that the official parser sees, usable or not, before its event is pushed.
+        taken: takes them after that.
         defects: takes the records that are not events.
     """
 
@@ -130,6 +131,7 @@ class LogReader:
         log_format: str = "mllog",
         tally: Tally | None = None,
         texts: TextHandler | None = None,
+        taken: TextHandler | None = None,
         defects: DefectFold | None = None,
     ) -> None:
         self.token, self.decode, self._decode_all = FORMATS[log_format]
@@ -137,6 +139,7 @@ class LogReader:
         self._cutter = RecordCutter(self.token)
         self._handlers = _Handlers(folds)
         self._texts = texts
+        self._taken = taken
         self._defects = defects
 
     def feed(self, piece: bytes) -> None:
@@ -174,6 +177,8 @@ class LogReader:
         if self._texts is not None:
             self._texts(batch)
         self.take(batch)
+        if self._taken is not None:
+            self._taken(batch)
 
     def take(self, batch: Batch) -> None:
         """Take the next records, for whoever has decoded them already."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -37,7 +38,10 @@ _COUNTED = {
 }
 #: What a record mentions whose key is a name, and that mentions nothing besides.
 _ALONE: dict[Any, frozenset[bytes]] = {name.decode(): frozenset([name]) for name in _NAMES}
+#: The names, as keys.
+NAMED = frozenset(_ALONE)
 _STRIPPED = b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0"
+_NUMBERS = frozenset((int, float))
 _FAILURES = (KeyError, TypeError, ValueError, OverflowError, RecursionError)
 
 
@@ -107,7 +111,7 @@ class Reading(msgspec.Struct, frozen=True):
 class ReadingFold:
     """Collects the records of a log in file order; :meth:`finish` gives the reading.
 
-    Where nothing but keys mentions a name, records of other keys cost next to nothing.
+    Where nothing but keys mentions a name, records of other keys cost no more than a search of their text.
     """
 
     def __init__(self, manner: Manner) -> None:
@@ -118,27 +122,34 @@ class ReadingFold:
         self._by_samples: _Counter | None = _Counter(manner, _COUNTED["either"][0], samples=True)
         self._counters = [*self._usual, self._by_samples]
 
-    def take(self, batch: Batch) -> None:
-        """Take the next records that the official reader sees."""
-        places = _keys_that_are_names(batch, _searched(self._manner, self._by_samples is not None, bool(batch.defects)))
-        if places is None:
+    def take(self, batch: Batch, named: Sequence[Event]) -> None:
+        """Take the next records that the official reader sees.
+
+        Args:
+            batch: the records.
+            named: the events among them whose key is one of :data:`NAMED`, with their lines.
+        """
+        searched = _searched(self._manner, self._by_samples is not None, bool(batch.defects))
+        if not _mentions_only(batch.joined, named, searched):
             self._search(batch)
             return
-        lines, texts, decoded = batch.lines, batch.texts, batch.decoded
-        for place in places:
-            event = decoded[place]
-            if event.key in _EVALUATIONS and isinstance(event, Event):
-                self._evaluate(event, lines[place])
-            else:
-                self._take(_Record(lines[place], texts[place], _ALONE[event.key], event))
+        evaluated: list[Event] = []
+        for event in named:
+            if event.key in _EVALUATIONS:
+                evaluated.append(event)
+                continue
+            self._evaluate(evaluated)
+            evaluated = []
+            self._take(_alone(event))
+        self._evaluate(evaluated)
 
-    def _evaluate(self, event: Event, line: int) -> None:
-        """Take a record that mentions nothing but an evaluation."""
-        names = _ALONE[event.key]
-        self._error_seen = self._error_seen or event.key == "eval_error"
+    def _evaluate(self, events: Sequence[Event]) -> None:
+        """Take records in a row that mention nothing but an evaluation each."""
+        if not events:
+            return
+        self._error_seen = self._error_seen or any(event.key == "eval_error" for event in events)
         for counter in self._counters:
-            if counter.unit != "" and not names.isdisjoint(counter.evaluations):
-                counter.evaluate(line, names, event)
+            counter.evaluate(events)
 
     def _search(self, batch: Batch) -> None:
         for line, text, event in zip(batch.lines, batch.texts, batch.decoded, strict=True):
@@ -180,24 +191,25 @@ def _searched(manner: Manner, by_samples: bool, defects: bool) -> tuple[bytes, .
     return tuple(name for name, matters in matter.items() if matters)
 
 
-def _keys_that_are_names(batch: Batch, searched: tuple[bytes, ...]) -> list[int] | None:
-    """The places of the records whose key is a name, where no text mentions a name besides; None where one may.
+def _mentions_only(text: bytes, named: Sequence[Event], searched: tuple[bytes, ...]) -> bool:
+    """Whether a text has the names no more often than events have them for their keys.
 
-    A key is in the text as it is, but for escapes. So where the texts together mention a name no more often than it is
-    a key, no other record does, and these do but once.
+    A key is in the text as it is, but for escapes. So then no other record mentions a name, and these do but once.
     """
-    text = batch.joined
     if b"\\" in text:
-        return None
-    try:
-        places = [place for place, event in enumerate(batch.decoded) if event.key in _ALONE]
-    except TypeError:  # A key that is a list or an object.
-        return None
-    keys = [batch.decoded[place].key for place in places]
-    for name in searched:
-        if text.count(name) != keys.count(name.decode()):
-            return None
-    return places
+        return False
+    keys = [event.key for event in named]
+    return all(_occurs(name, keys.count(name.decode()), text) for name in searched)
+
+
+def _occurs(name: bytes, times: int, text: bytes) -> bool:
+    """Whether a text has a name so many times; searching from the end takes two thirds of the time of counting."""
+    end = len(text)
+    for _ in range(times):
+        end = text.rfind(name, 0, end)
+        if end < 0:
+            return False
+    return text.rfind(name, 0, end) < 0
 
 
 class _Record:
@@ -219,6 +231,19 @@ class _Record:
         if self._fields is None:
             self._fields = json.loads(self._text.rstrip(_STRIPPED).decode("latin-1"))
         return self._fields[name]
+
+
+def _alone(event: Event) -> _Record:
+    """A record whose key is a name, and that mentions nothing besides."""
+    return _Record(event.line, b"", _ALONE[event.key], event)
+
+
+def _are_numbers(events: Sequence[Event], unit: str) -> bool:
+    """Whether the events have a number each for what of their metadata counts, so that no reader ends at them."""
+    try:
+        return {type(event.metadata[unit]) for event in events} <= _NUMBERS
+    except (KeyError, TypeError):
+        return False
 
 
 class _Counter:
@@ -268,14 +293,18 @@ class _Counter:
             self._crash = Crash(record.line, f"{type(error).__name__}: {error}"[:_MAX_TEXT])
             self._ended = True
 
-    def evaluate(self, line: int, names: frozenset[bytes], event: Event) -> None:
-        """Take a record that mentions nothing but its evaluations: what :meth:`take` does, by the shortest way."""
-        if self.unit is not None and not self._ended and isinstance(event.metadata, dict):
-            place = event.metadata.get(self.unit)
-            if type(place) is float or type(place) is int:
-                self._point = _stop_at(line, round(place, 3) if self.unit == "epoch_num" else place)
-                return
-        self.take(_Record(line, b"", names, event))
+    def evaluate(self, events: Sequence[Event]) -> None:
+        """Take records in a row that mention nothing but an evaluation each."""
+        unit = self.unit
+        if self._ended or unit == "":
+            return
+        if len(self.evaluations) < len(_EVALUATIONS):
+            events = [event for event in events if _ALONE[event.key] <= self.evaluations]
+        if unit is not None and _are_numbers(events, unit):
+            # Each takes the place of the one before.
+            events = events[-1:]
+        for event in events:
+            self.take(_alone(event))
 
     def _read(self, record: _Record) -> None:
         names, unit = record.names, self.unit
