@@ -100,7 +100,13 @@ class _Handlers(dict[str, list[Handler]]):
 
     def __init__(self, folds: Sequence[Fold]) -> None:
         super().__init__()
-        self._asks = [fold.handler for fold in folds]
+        self._folds = folds
+        self.ask_again()
+
+    def ask_again(self) -> None:
+        """Ask the folds anew, as what one of them asks for has changed."""
+        self.clear()
+        self._asks = [fold.handler for fold in self._folds]
 
     def __missing__(self, key: Any) -> list[Handler]:
         name = key if isinstance(key, str) else None
@@ -153,7 +159,7 @@ class LogReader:
 
     def ask_again(self) -> None:
         """Ask the folds for their handlers anew, as what one of them asks for has changed."""
-        self._handlers.clear()
+        self._handlers.ask_again()
 
     def push(self, records: Records) -> None:
         """Take the next records, for whoever has cut them already."""

@@ -21,7 +21,7 @@ class Plan(msgspec.Struct, frozen=True):
     ``keys`` bind every log, ``every`` has those of variants after them. ``watched`` has the rules of each key that any
     rule looks at, ``notes`` what is kept of the records of a key for the rules of others, ``alone`` the rules of keys
     with one rule and no note, and ``simple`` those of them that need no outcome, each with the test of its value.
-    ``due`` has the rules of keys that a log may have to have, ``required`` the keys that every log needs, ``targets``
+    ``due`` has the keys that a log may have to have, ``required`` the keys that every log needs, ``targets``
     the rules with a quality target, ``gathering`` those of virtual keys.
     """
 
@@ -32,7 +32,7 @@ class Plan(msgspec.Struct, frozen=True):
     notes: dict[str, tuple[Note, ...]]
     alone: dict[str, CompiledKey]
     simple: dict[str, tuple[CompiledKey, Test | None]]
-    due: dict[str, tuple[CompiledKey, ...]]
+    due: frozenset[str]
     required: frozenset[str]
     targets: tuple[CompiledKey, ...]
     gathering: tuple[tuple[CompiledKey, Gathers], ...]
@@ -79,7 +79,7 @@ def plan_for(
         notes=notes,
         alone=alone,
         simple=simple_keys(alone.values()),
-        due={key: of for key, of in watched.items() if any(compiled.rule.occurs.is_required for compiled in of)},
+        due=frozenset(compiled.rule.key for compiled in every if compiled.rule.occurs.is_required),
         required=frozenset(compiled.rule.key for compiled in keys if compiled.rule.occurs.least),
         targets=tuple(compiled for compiled in every if compiled.rule.reaches),
         gathering=tuple((compiled, compiled.rule.gathers) for compiled in every if compiled.rule.gathers),

@@ -26,7 +26,7 @@ def simple_keys(keys: Iterable[CompiledKey]) -> dict[str, tuple[CompiledKey, Tes
 class Singles:
     """The first record of each such key; what is wrong or comes again goes to an outcome of the key."""
 
-    __slots__ = ("_keys", "_log", "_outs", "first")
+    __slots__ = ("_first", "_keys", "_log", "_outs")
 
     def __init__(
         self, keys: dict[str, tuple[CompiledKey, Test | None]], outs: dict[int, KeyOutcome], log: LogSoFar
@@ -34,13 +34,13 @@ class Singles:
         self._keys = keys
         self._outs = outs
         self._log = log
-        self.first: dict[str, Event] = {}
+        self._first: dict[str, Event] = {}
 
     def see(self, event: Event) -> None:
         """Take a record of one of the keys."""
         key = event.key
         compiled, holds = self._keys[key]
-        first = self.first.setdefault(key, event)
+        first = self._first.setdefault(key, event)
         if first is event:
             try:
                 if holds is None or holds(event.value, self._log.stated):

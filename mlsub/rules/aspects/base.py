@@ -229,7 +229,8 @@ class KeyOutcome:
                 yield Flaw(of.aspect, failure.first_line, of.message, expected, actual, fix)
 
 
-Test = Callable[[Event, KeyOutcome], None]
+#: Notes what is wrong with a record, and is true where no later one can be wrong.
+Test = Callable[[Event, KeyOutcome], object]
 
 #: Notes that a record fails, and may give what it noted.
 Noting = Callable[[Event, KeyOutcome], object]
@@ -266,10 +267,11 @@ def begin_with(tests: tuple[Test, ...]) -> Begin | None:
 
 def _see_both(first: Test, second: Test | None, out: KeyOutcome) -> Handler:
     def see(event: Event) -> None:
+        nonlocal second
         out.count += 1
         first(event, out)
-        if second is not None:
-            second(event, out)
+        if second is not None and second(event, out):
+            second = None
 
     return see
 
@@ -279,6 +281,7 @@ def _see_entry(first: EntryTest, second: Test | None, out: KeyOutcome) -> Handle
     entry, other, fail = first.entry, first.other, first.fail
 
     def see(event: Event) -> None:
+        nonlocal second
         out.count += 1
         try:
             there = entry in event.metadata or other in event.metadata
@@ -286,8 +289,8 @@ def _see_entry(first: EntryTest, second: Test | None, out: KeyOutcome) -> Handle
             there = False
         if not there:
             fail(event, out)
-        if second is not None:
-            second(event, out)
+        if second is not None and second(event, out):
+            second = None
 
     return see
 

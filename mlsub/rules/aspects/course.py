@@ -31,10 +31,10 @@ class Order(Aspect):
         ahead = [(key, self._expected("before", "after", key)) for key in self.rule.not_after]
         needed, barring = frozenset(self.rule.after), frozenset(self.rule.not_after)
 
-        def test(event: Event, out: KeyOutcome) -> None:
+        def test(event: Event, out: KeyOutcome) -> bool:
             seen = out.log.seen
             if needed <= seen and barring.isdisjoint(seen):
-                return
+                return not barring
             for key, expected in behind:
                 if key not in seen:
                     out.fail(expected, event.line, f"before the first {key}", in_words=True)
@@ -42,6 +42,7 @@ class Order(Aspect):
                 if key in seen:
                     out.fail(expected, event.line, f"after {key}", in_words=True)
                     break  # Behind the one, behind the others: one defect.
+            return False
 
         return test
 
