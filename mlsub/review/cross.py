@@ -32,18 +32,17 @@ def audit_entry(entry: Entry) -> Iterator[Finding]:
     """Disagreements of an entry's logs with the folders and the description around them."""
     if not entry.in_tree:
         return
-    answers: dict[tuple[str, str], tuple[str, ...] | None] = {}  # The logs of an entry say much the same.
+    answers: dict[tuple[str, ...], list[tuple[str, str, tuple[str, ...]]]] = {}  # Its logs say much the same.
     for log in (log for log in entry.logs if log.run.timeline.events):
-        for key, contradicted in _CHECKS.items():
-            value = log.run.identity.get(key)
-            said = readable(value[:200]) if isinstance(value, str) else ""
-            if said and (key, said) not in answers:
-                answers[key, said] = contradicted(entry, said)
-            odd = answers.get((key, said))
-            if odd is not None:
-                rule, expected, *message = odd
-                line = log.run.lines.get(key)
-                yield finding(rule, log.path, *message, line=line, expected=expected, actual=show(said))
+        values = map(log.run.identity.get, _CHECKS)
+        said = tuple([readable(value[:200]) if isinstance(value, str) else "" for value in values])
+        if said not in answers:
+            asked = zip(_CHECKS.items(), said, strict=True)
+            found = ((key, one, check(entry, one)) for (key, check), one in asked if one)
+            answers[said] = [(key, one, odd) for key, one, odd in found if odd is not None]
+        for key, one, (rule, expected, *message) in answers[said]:
+            line = log.run.lines.get(key)
+            yield finding(rule, log.path, *message, line=line, expected=expected, actual=show(one))
 
 
 def audit_same_runs(logs: Iterable[LogReport], known: Container[str] = ()) -> Iterator[Finding]:
