@@ -120,8 +120,9 @@ class Shelves(Generic[T]):
             return None
         if known.content and is_asked(known.state):
             seen = witness(task.file)
-            if (seen is None or seen.digest != known.content) and file_state(task.file) == before:
-                self._memory.doubt("logs", name, task.file)
+            if seen is None or seen.digest != known.content:
+                if file_state(task.file) == before:
+                    self._memory.doubt("logs", name, task.file)
                 return None
         try:
             return self._form.unpack(memoryview(known.packed), task)
@@ -199,17 +200,20 @@ def _places(tasks: Sequence[LogTask], files: Container[str]) -> list[tuple[str, 
         files: paths that are known not to be links.
     """
     real: dict[str, str] = {}
+    shelves: dict[str, tuple[str, str]] = {}
     found = []
     for task in tasks:
         file = task.file
         if file not in files and os.path.islink(file):  # noqa: PTH114
             file = os.path.realpath(file)
         folder, name = os.path.split(file)
-        place = _real(folder, real)
-        shelf = os.path.dirname(os.path.dirname(place))  # noqa: PTH120
+        if folder not in shelves:
+            place = _real(folder, real)
+            shelf = os.path.dirname(os.path.dirname(place))  # noqa: PTH120
+            shelves[folder] = shelf, place[len(shelf) :] + "/"
+        shelf, below = shelves[folder]
         # Whether a log is unpacked depends on the name that is asked for.
-        packed_as = _PACKED if task.file.endswith(".gz") else b""
-        found.append((shelf, os.fsencode(f"{place[len(shelf) :]}/{name}") + packed_as))
+        found.append((shelf, os.fsencode(below + name) + (_PACKED if task.file.endswith(".gz") else b"")))
     return found
 
 

@@ -24,7 +24,7 @@ MAX_NAMES = 200_000
 _SIZE = 16
 #: Times before 1970 and after 2262 fit as well.
 _WORD = (1 << 64) - 1
-_pack = struct.Struct("=IQQQQQI").pack
+_pack, _unpack = (_row := struct.Struct("=IQQQQQI")).pack, _row.unpack
 
 
 class State(NamedTuple):
@@ -43,6 +43,12 @@ class State(NamedTuple):
     def settled(self) -> bool:
         """Whether a change from now on would show: the last one lies long enough in the past."""
         return time.time_ns() - self.changed_ns > SETTLED_NS
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file that the state is of."""
+        size: int = _unpack(self.digest)[3]
+        return size
 
     def of(self, path: str) -> State | None:
         """The state of a file: as it was with that of its tree, and else as it is now."""
