@@ -16,7 +16,7 @@ MAX_SEED_DIGESTS = 1_000_000
 SEED_DIGEST_BYTES = 8
 
 
-class Seed(msgspec.Struct, frozen=True):
+class Seed(msgspec.Struct, frozen=True, array_like=True):
     """One logged seed and the source line that logged it; ``error`` says why the seed checker cannot use it."""
 
     line: int

@@ -16,12 +16,12 @@ from mlsub.review.cross import Print, prints_of
 from mlsub.rounds import get_round
 from mlsub.rules.isolate import isolated
 from mlsub.workspace.executors.base import Executor
-from mlsub.workspace.logs import judge_all, judge_safely
-from mlsub.workspace.memory import Drawer, Memory, Place, Seen
+from mlsub.workspace.logs import judge_safely
+from mlsub.workspace.memory import Drawer, Memory, Place, Seen, State
 from mlsub.workspace.memory.logs import REPORTS, Shelves
 from mlsub.workspace.memory.packages import lasts, package_drawer
 from mlsub.workspace.places import Settings
-from mlsub.workspace.shares import balanced, executor_for, most_in_one, shares, weight_below, weight_of
+from mlsub.workspace.shares import balanced, executor_for, most_in_one, shares, weight_below, weight_in, weight_of
 
 
 class Wish(msgspec.Struct, frozen=True):
@@ -60,10 +60,11 @@ class Judged(msgspec.Struct, frozen=True):
 
 
 class _Whole(msgspec.Struct, frozen=True):
-    """Work: list a package, read its logs and judge it, so that little comes back."""
+    """Work: list a package, read its logs, judge it and remember what came of it, so that little comes back."""
 
     outline: Outline
     wish: Wish
+    drawer: Drawer | None
 
 
 #: A package, some logs of one that is too much for one process, or one log.
@@ -102,7 +103,8 @@ class Slot:
         if self.known is not None:
             return
         if isinstance(source, Outline):
-            self.weight, self._count = weight_below(source.path)
+            tree = self._drawer.before if self._drawer is not None else None
+            self.weight, self._count = weight_in(tree) if tree is not None else weight_below(source.path)
         else:
             self.weight, self._count = sum(weight_of(task.file) for task in source), len(source)
 
@@ -114,7 +116,7 @@ class Slot:
         """
         if isinstance(self._source, Outline):
             if self.weight <= most and executor.packages:
-                return [_Piece(self, _Whole(self._source, self._wish), self.weight, self._count)]
+                return [_Piece(self, self._whole(self._source), self.weight, self._count)]
             self._source = _listed(self._source, self._wish)
         tasks = _tasks(self._source, self._wish)
         if self._memory is not None:
@@ -133,6 +135,12 @@ class Slot:
             pieces.append(_Piece(self, work, weight, len(share), which))
         return pieces
 
+    def _whole(self, outline: Outline) -> _Whole:
+        if self._memory is not None and self._memory.deceived:
+            # Nothing is believed any more, in other processes as well.
+            return _Whole(outline, msgspec.structs.replace(self._wish, memory=None), None)
+        return _Whole(outline, self._wish, self._drawer)
+
     def take(self, share: Sequence[int], found: _Done) -> Judged | None:
         """What came of the slot, once all of its pieces have come back.
 
@@ -143,7 +151,7 @@ class Slot:
         if isinstance(found, Judged):
             if found.seen is not None and self._memory is not None:
                 self._memory.note(found.seen)
-            return self._kept(found)
+            return found
         for at, log in zip(share, found or (), strict=True):
             self._logs[at] = log
             if self._shelves is not None:
@@ -152,21 +160,15 @@ class Slot:
             return None
         if self._shelves is not None:
             self._shelves.close()
-        return self._kept(self._judge())
-
-    def _kept(self, judged: Judged) -> Judged:
-        """What came of it, which is remembered without the logs."""
-        if self._drawer is not None and lasts(judged.crashed) and all(lasts(part.findings) for part in judged.parts):
-            self._drawer.keep(msgspec.structs.replace(judged, logs=(), seen=None))
-        return judged
-
-    def _judge(self) -> Judged:
         logs = [self._logs.pop(at) for at in range(len(self._logs))]
         match self._source:
             case Outline():
-                return _judge_whole(_Whole(self._source, self._wish))
+                return _judge_whole(self._whole(self._source))
             case Package():
-                return _judge_package(self._source, logs, self._wish)
+                judged = _judge_package(self._source, logs, self._wish)
+                if self._drawer is not None:
+                    _keep(judged, self._drawer, self._drawer.look())
+                return judged
             case tasks:
                 parts = tuple(single_log(Path(task.file), log) for task, log in zip(tasks, logs, strict=True))
                 return _summed(parts, logs, self._wish)
@@ -221,9 +223,28 @@ def _do(work: _Work) -> _Done:
 
 def _judge_whole(work: _Whole) -> Judged:
     package, place = _listed(work.outline, work.wish), work.wish.memory
-    memory = Memory(Path(place.folder), place.limit) if place is not None else None
-    judged = _judge_package(package, judge_all(_tasks(package, work.wish), memory), work.wish)
-    return msgspec.structs.replace(judged, seen=memory.seen) if memory is not None else judged
+    tasks = _tasks(package, work.wish)
+    if place is None:
+        return _judge_package(package, list(map(judge_safely, tasks)), work.wish)
+    memory = Memory(Path(place.folder), place.limit)
+    drawer = work.drawer.of(memory) if work.drawer is not None else None
+    with Shelves(memory, tasks, REPORTS, drawer.before if drawer is not None else None) as shelves:
+        logs = dict(shelves.recall())
+        for at in [at for at in range(len(tasks)) if at not in logs]:
+            logs[at] = judge_safely(tasks[at])
+            shelves.keep(at, logs[at])
+        judged = _judge_package(package, [logs[at] for at in range(len(tasks))], work.wish)
+        if drawer is not None:
+            after = drawer.look()
+            shelves.close(after)
+            _keep(judged, drawer, after)
+    return msgspec.structs.replace(judged, seen=memory.seen)
+
+
+def _keep(judged: Judged, drawer: Drawer, after: State | None) -> None:
+    """Remember what came of a package, without its logs."""
+    if lasts(judged.crashed) and all(lasts(part.findings) for part in judged.parts):
+        drawer.keep(msgspec.structs.replace(judged, logs=(), seen=None), after)
 
 
 def _listed(outline: Outline, wish: Wish) -> Package:

@@ -13,7 +13,7 @@ import stat
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from hashlib import blake2b
+from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
@@ -170,7 +170,10 @@ def _ours(found: os.stat_result) -> bool:
 
 def _sum(name: str, state: bytes, payload: bytes) -> bytes:
     """A sum over all of a record and its name, so that not even a whole one is believed in another place."""
-    return blake2b(payload, digest_size=_SUM, key=state + name.encode()).digest()
+    # Processors have instructions for it, which makes it twice as fast as BLAKE2.
+    found = sha256(state + name.encode())
+    found.update(payload)
+    return found.digest()[:_SUM]
 
 
 def _touch(path: str) -> None:
