@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator
 from datetime import timedelta
 
+from mlsub.canon.spelling import flat
 from mlsub.commands.audit.messaging.comparing import is_composite
 from mlsub.commands.audit.messaging.model import Case, Hit, Message
 from mlsub.commands.audit.messaging.tables import published
-from mlsub.commands.audit.messaging.words import enumerated, flat, mentions, quote
+from mlsub.commands.audit.messaging.words import enumerated, mentions, quote
 from mlsub.commands.audit.quoting import Unchecked
 from mlsub.findings import Severity
 

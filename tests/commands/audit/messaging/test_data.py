@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mlsub.canon.spelling import flat
 from mlsub.commands.audit.command import command
 from mlsub.commands.audit.messaging.tables import (
     AUTO,
@@ -21,7 +22,7 @@ from mlsub.commands.audit.messaging.tables import (
     published,
     text_for,
 )
-from mlsub.commands.audit.messaging.words import flat, names
+from mlsub.commands.audit.messaging.words import names
 from mlsub.rounds import get_round, known_rounds, usages
 from mlsub.rules.catalogue import catalogue
 
