@@ -11,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.canon.accelerators import accelerator, accelerators, families
+from mlsub.canon.benchmarks import benchmark_of
 from mlsub.canon.organisations import organisation, organisations
 from mlsub.io.data import load_yaml
+from mlsub.rounds import get_round, known_rounds, usages
 from tests.differential import shared
 
 HERE = Path(__file__).parent
@@ -63,3 +65,28 @@ def test_published_packages_name_accelerators_that_are_known() -> None:
         if accelerator(model, str(said.get("system_name")), file.stem) is None:
             unknown.add(model)
     assert unknown == {"N/A"}  # Systems that train on their processors.
+
+
+@pytest.mark.parametrize(
+    ("round_", "folder", "title"),
+    [
+        ("1.1", "ssd", "SSD"),
+        ("2.0", "ssd", "RetinaNet"),
+        ("5.0", "retinanet", "RetinaNet"),
+        ("4.0", "gnn", "R-GAT"),
+        ("5.0", "rgat", "R-GAT"),
+        ("0.7", "bert", "BERT"),
+        ("9.9", "ssd", "RetinaNet"),
+        ("1.0", "unheard", None),
+    ],
+)
+def test_benchmarks_over_the_rounds(round_: str, folder: str, title: str | None) -> None:
+    found = benchmark_of("training", round_, folder)
+    assert (found.title if found else None) == title
+
+
+def test_every_folder_of_every_round_holds_a_benchmark() -> None:
+    for usage in usages():
+        for name in known_rounds(usage):
+            for folder in get_round(usage, name).benchmarks:
+                assert benchmark_of(usage, name, folder) is not None, (usage, name, folder)

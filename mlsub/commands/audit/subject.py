@@ -12,13 +12,13 @@ from typing import Any
 import msgspec
 
 from mlsub.canon.accelerators import accelerators
+from mlsub.canon.benchmarks import same_benchmark
 from mlsub.canon.spelling import flat, spaced
 from mlsub.commands.audit.evaluate import World
 from mlsub.commands.audit.expression import Text
 from mlsub.commands.audit.facts import Facts, product
 from mlsub.commands.audit.messaging.bridge import calls, operand
 from mlsub.commands.audit.messaging.model import texts
-from mlsub.commands.audit.messaging.tables import same_benchmark
 from mlsub.commands.audit.messaging.words import mentions, squashed
 from mlsub.commands.audit.model import Claim
 from mlsub.commands.audit.verdict import Difference
