@@ -48,7 +48,7 @@ class Records:
     """Records in file order: their ``lines`` and ``texts``, and of the ``odd`` ones by place whether hidden, too long.
 
     Columns, for there is a record for each event of every log, and hardly ever an odd one; iterating gives each record.
-    ``joined`` is the texts with line feeds between, None where they have not been put together.
+    ``joined`` is the texts with line feeds between if each begins and ends as an object does, and else None.
     """
 
     __slots__ = ("joined", "lines", "odd", "texts")
@@ -153,8 +153,11 @@ def read_records(stream: BinaryIO, encoding: str | None = None, token: bytes = T
 
 @cache
 def _record(token: bytes) -> re.Pattern[bytes]:
-    """A record that ends its line; splitting by it is faster than a loop over records."""
-    return re.compile(re.escape(token) + b"(.*)\n")
+    """A record from its token to the end of its line, with its text if this begins and ends as an object does.
+
+    One pattern takes the whole line, so that each byte is looked at once; splitting by it is faster than a loop.
+    """
+    return re.compile(re.escape(token) + rb"(?:(\{.*\})\r?\n|.*)")
 
 
 def _holds(text: bytes, token: bytes) -> bool:
@@ -252,19 +255,18 @@ class RecordCutter:
 
     def _lines(self, block: bytes, found: Records) -> None:
         """Records of a block that ends where an official line ends, or the log does."""
-        plain = self._overlong is None and not found.texts and len(block) <= MAX_RECORD and block.endswith(b"\n")
-        if not (plain and self._plain_lines(block, found)):
+        plain = self._token is TOKEN and block.endswith(b"\n") and len(block) <= MAX_RECORD
+        if not (plain and self._overlong is None and not found.texts and self._plain_lines(block, found)):
             self._any_lines(block, found)
 
     def _plain_lines(self, block: bytes, found: Records) -> bool:
-        """Do so where every record has a line of its own; False where it may be otherwise."""
+        """Do so where each record is an object to the end of its line; False where that is not certain."""
         parts = _record(self._token).split(block)
         texts, free = parts[1::2], parts[::2]
-        joined, around = b"\n".join(texts), b"".join(free)
-        if b"\r" in joined:
-            # Line ends of the other kind, most of them.
-            texts = [text.removesuffix(b"\r") for text in texts]
-            joined = b"\n".join(texts)
+        try:
+            joined, around = b"\n".join(texts), b"".join(free)
+        except TypeError:  # None is among them: a text that is not an object.
+            return False
         if b"\r" in joined or _holds(joined, self._token):
             return False
         if b"\n" in around:
@@ -280,6 +282,7 @@ class RecordCutter:
 
     def _any_lines(self, block: bytes, found: Records) -> None:
         """Do so whatever the block has in it."""
+        found.joined = None
         free, *parts = block.split(self._token)
         self._release_overlong(bool(parts) and b"\n" not in free and b"\r" not in free, found)
         line = self._line + free.count(b"\n")
