@@ -10,7 +10,7 @@ import msgspec
 from mlsub.io.show import show
 from mlsub.log.event import Batch, Event
 from mlsub.log.events import Handler, Tally
-from mlsub.log.lengths import EvaluationLengths, LengthFold
+from mlsub.log.lengths import EvaluationLengths, LengthFold, TimedRegion
 from mlsub.log.reading import Reading, ReadingFold
 from mlsub.log.seeds import Seed, SeedFold
 
@@ -146,30 +146,6 @@ def expected_event_type(key: str) -> str | None:
     return _EXPECTED_TYPE.get(key)
 
 
-class TimedRegion:
-    """The interval the official score uses (ms): the last ``run_start`` and ``run_stop`` up to where both are known."""
-
-    __slots__ = ("start", "stop")
-
-    def __init__(self) -> None:
-        self.start: float | None = None
-        self.stop: float | None = None
-
-    @property
-    def runs(self) -> bool:
-        """Whether the clock has started and not stopped."""
-        return self.start is not None and self.stop is None
-
-    def edge(self, event: Event) -> None:
-        """Take a ``run_start`` or ``run_stop``."""
-        if self.start is not None and self.stop is not None:
-            return
-        if event.key == "run_start":
-            self.start = event.time_ms
-        else:
-            self.stop = event.time_ms
-
-
 class RunFold:
     """Collects the facts of one run; :meth:`finish` gives it.
 
@@ -192,7 +168,7 @@ class RunFold:
         self.counts = {"block_start": 0, "epoch_start": 0}
         self.event_types: dict[str, tuple[str, int]] = {}
         self.timed = TimedRegion()
-        self._lengths = LengthFold(lambda: self.timed.runs)
+        self._lengths = LengthFold(self.timed)
         self._latest: float | None = None
         self._block: Event | None = None
         self.last_block: Event | None = None

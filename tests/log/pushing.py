@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from mlsub.log.event import Batch, Event
 from mlsub.log.events import Fold, LogReader, Tally
-from mlsub.log.reading import NAMED, ReadingFold
+from mlsub.log.names import ALONE
+from mlsub.log.reading import ReadingFold
 
 
 def push(events: Iterable[Event], *folds: Fold, tally: Tally | None = None) -> None:
@@ -19,7 +20,7 @@ def take(reading: ReadingFold, batch: Batch) -> None:
     """Have records read as the fold of a run does."""
     named = []
     for line, event in zip(batch.lines, batch.decoded, strict=True):
-        if isinstance(event, Event) and isinstance(event.key, str) and event.key in NAMED:
+        if isinstance(event, Event) and isinstance(event.key, str) and event.key in ALONE:
             event.line = line
             named.append(event)
     reading.take(batch, named)

@@ -257,7 +257,7 @@ def test_looking_for_names_in_keys_first_reads_what_looking_in_each_text_does(
     batch = decode_all(range(1, len(texts) + 1), texts)
     fold, plain, single = (ReadingFold(manner_of(*of)) for _ in range(3))
     take(fold, batch)
-    with patch.object(reading_module, "_mentions_only", lambda *_: False):
+    with patch.object(reading_module, "mentions_only", lambda *_: False):
         take(plain, batch)
         for line, text in zip(batch.lines, texts, strict=True):
             take(single, decode_all([line], [text]))
