@@ -6,7 +6,7 @@ findings but :class:`Outcome`, the bare facts of what failed; :mod:`mlsub.rules.
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 
 import msgspec
 
@@ -15,7 +15,7 @@ from mlsub.log.events import Handler
 from mlsub.rules.aspects.base import CompiledKey, KeyOutcome, LogSoFar
 from mlsub.rules.aspects.content import metadata_expected
 from mlsub.rules.compiled import Plan
-from mlsub.rules.once import Singles
+from mlsub.rules.once import Outcomes, Singles, any_number
 from mlsub.rules.values import Gatherer
 
 
@@ -40,8 +40,8 @@ class Judge:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._log = LogSoFar()
-        self._outs: dict[int, KeyOutcome] = {}
-        self._singles = Singles(plan.simple, self._outs, self._log)
+        self._outs = Outcomes(self._log)
+        self._singles = Singles(plan.simple, self._outs)
         #: Of the keys that have appeared and that a rule looks at.
         self._handlers: dict[str, Handler] = {}
         self._gatherers = {compiled.place: Gatherer(gathers) for compiled, gathers in plan.gathering}
@@ -63,27 +63,22 @@ class Judge:
         elif key in plan.alone:
             handler = self._begin(plan.alone[key])
         elif key in plan.watched:
-            handler = self._all_of(key)
+            handler = _each([self._begin(compiled) for compiled in plan.watched[key]])
         else:
             return None
+        if key in plan.notes:
+            # First the tests, and then what other rules will ask of the records.
+            notes = [note(self._log, key) for note in plan.notes[key]]
+            gather = [gatherer.see for gatherer in self._gatherers.values() if gatherer.gathers.key == key]
+            handler = _each([handler, *notes, *gather])
         self._handlers[key] = handler
         return handler
 
     def _begin(self, compiled: CompiledKey) -> Handler:
-        out = self._outs[compiled.place] = KeyOutcome(compiled, self._log)
+        if compiled.passes is not None and not compiled.once:
+            return any_number(compiled, compiled.passes, self._outs)
+        out = self._outs.of(compiled)
         return out.see if compiled.begin is None else compiled.begin(out)
-
-    def _all_of(self, key: str) -> Handler:
-        """The tests of the records of a key, and then what other rules will ask of them."""
-        handlers = [*map(self._begin, self._plan.watched[key])]
-        handlers += [note(self._log, key) for note in self._plan.notes.get(key, ())]
-        handlers += [gatherer.see for gatherer in self._gatherers.values() if gatherer.gathers.key == key]
-
-        def see(event: Event) -> None:
-            for handle in handlers:
-                handle(event)
-
-        return see
 
     def in_trouble(self, key: str) -> bool:
         """Whether a record of this key broke a demand, or was one too many; variants not chosen count here too."""
@@ -147,3 +142,11 @@ class Judge:
             expected = metadata_expected(out.rule, f"metadata with {gatherer.gathers.by}")
             so_far.fail(expected, line, metadata)
         return so_far
+
+
+def _each(handlers: Sequence[Handler]) -> Handler:
+    def see(event: Event) -> None:
+        for handle in handlers:
+            handle(event)
+
+    return see
