@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -10,8 +11,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from mlsub.findings import Verdict
+from mlsub.findings import Finding, Verdict
 from mlsub.judge.log import LogTask
+from mlsub.rules.catalogue import finding
 from mlsub.workspace import Settings, check_each, check_paths, check_with_logs, logs, schedule
 from mlsub.workspace.executors.base import Tree
 from mlsub.workspace.logs import in_order, read_logs
@@ -189,3 +191,23 @@ def test_little_is_kept_of_logs_nobody_asked_for(tmp_path: Path, monkeypatch: py
     check_paths([tree], Settings(jobs=1))
     check_with_logs([tree], Settings(jobs=1))
     assert (sizes[:3], sorted(sizes[3:])) == ([0, 0, 0], [5, 5, 15])
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_what_comes_from_another_process_is_what_was_made_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keep: bool
+) -> None:
+    judge, made = schedule._judge_whole, []
+
+    def judged(work: Any) -> schedule.Judged:
+        made.append(judge(work))
+        return made[-1]
+
+    monkeypatch.setattr(schedule, "_judge_whole", judged)
+    (check_with_logs if keep else check_paths)([make_tree(tmp_path).folder], Settings("1.0", jobs=1))
+    assert all(bool(one.logs) == keep for one in made)
+    problems: list[Finding] = [finding("log.empty", "\udcff.txt", line=None), finding("log.empty", "a", actual="nan")]
+    made += [msgspec.structs.replace(one, crashed=(problem,)) for one in made for problem in problems]
+    again = pickle.loads(pickle.dumps(made))  # noqa: S301  (made here)
+    assert again == made
+    assert repr(again) == repr(made)
