@@ -39,7 +39,10 @@ CASES = [
     (["redact", "--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "numpy"}),
     (["fix", "--truncate", "--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "numpy"}),
     (["check", "TREE", "--format", "json"], {"rich", "jsonschema", "mlperf_logging", "numpy", "scipy", "matplotlib"}),
-    (["check", "TREE"], {"rich", "jsonschema", "numpy", "statistics", "mlsub.score.energy.score", "secrets", "gzip"}),
+    (
+        ["check", "TREE"],
+        {"rich", "jsonschema", "numpy", "statistics", "mlsub.score.energy.score", "secrets", "gzip", "hashlib"},
+    ),
     (["db", "--help"], {"msgspec", "yaml", "rich", "duckdb", "pyarrow", "numpy"}),
     (["db", "query", "--help"], {"msgspec", "yaml", "rich", "duckdb", "pyarrow", "numpy"}),
     (["db", "tables"], {"duckdb", "pyarrow", "jsonschema", "numpy"}),
@@ -51,7 +54,7 @@ CASES = [
     (["seal", "TREE", "--no-encryption", "--dry-run"], {"rich", "jsonschema", "cryptography", "pyrage", "numpy"}),
     (
         ["check", "LOG", "--round", "1.0"],
-        {"rich", "jsonschema", "mlperf_logging", "numpy", "scipy", "concurrent.futures.process"},
+        {"rich", "jsonschema", "mlperf_logging", "numpy", "scipy", "concurrent.futures.process", "hashlib"},
     ),
     (["explain", "seed.shared"], {"rich", "jsonschema", "mlperf_logging", "numpy"}),
     (["system", "show", "ipu-pod16"], {"rich", "jsonschema", "mlperf_logging", "numpy"}),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from hashlib import blake2b
 from typing import Any
 
 import msgspec
 
+from mlsub.io.digest import blake2b
 from mlsub.log.event import Event
 
 #: A bound that keeps a run small on hostile input; published logs stay far below it.
