@@ -91,6 +91,7 @@ class LogJudge:
             [self.run, *folds, *self._besides, self.rules],
             log_format=round_.log_format,
             tally=tally,
+            texts=self.rules.look_ahead,
             taken=self.run.take,
             defects=self.defects,
         )

@@ -10,7 +10,7 @@ from mlsub.log.event import Event
 NO_LENGTH_MS = 5
 
 
-class EvaluationLengths(msgspec.Struct, frozen=True):
+class EvaluationLengths(msgspec.Struct, frozen=True, array_like=True):
     """The evaluations of the timed region that start and stop: how many, and how many of them take hardly any time.
 
     ``line`` is that of the first such ``eval_start``, ``longest_ms`` the length of the longest of them.

@@ -57,14 +57,14 @@ class Manner(msgspec.Struct, frozen=True):
     step: str = "samples_count"
 
 
-class Crash(msgspec.Struct, frozen=True):
+class Crash(msgspec.Struct, frozen=True, array_like=True):
     """A record at which an official tool ends in a traceback, with its last line."""
 
     line: int
     error: str
 
 
-class Stop(msgspec.Struct, frozen=True):
+class Stop(msgspec.Struct, frozen=True, array_like=True):
     """What one ``run_stop`` says.
 
     ``point``: it says success, at ``value`` (``listed`` where the log has it in a list). ``failed``: it says something
@@ -78,7 +78,7 @@ class Stop(msgspec.Struct, frozen=True):
     listed: bool = False
 
 
-class Count(msgspec.Struct, frozen=True):
+class Count(msgspec.Struct, frozen=True, array_like=True):
     """What one way of counting reads of a log.
 
     ``sizes`` and ``names`` hold the last value mentioned, and are empty where there is none (to v2.1 the checker reads
@@ -95,7 +95,7 @@ class Count(msgspec.Struct, frozen=True):
     beyond: str | None = None
 
 
-class Reading(msgspec.Struct, frozen=True):
+class Reading(msgspec.Struct, frozen=True, array_like=True):
     """What the checker reads of a log, by the evaluations and, as BERT may ask for, by ``train_samples``."""
 
     usual: Count = Count()

@@ -22,7 +22,7 @@ MAX_HYPERPARAMETERS = 512
 MAX_METRIC = 64
 
 
-class Evaluation(msgspec.Struct, frozen=True):
+class Evaluation(msgspec.Struct, frozen=True, array_like=True):
     """One ``eval_accuracy``, or ``eval_error`` of HPC: when (ms), where (line) and its value.
 
     How far the training had come is in ``epoch_num``, ``samples_count`` or ``step_num``; ``metric`` names the measure
@@ -44,7 +44,7 @@ class Evaluation(msgspec.Struct, frozen=True):
         return Event(line=self.line, time_ms=self.time_ms, key=key, value=self.value, metadata=metadata)
 
 
-class Timeline(msgspec.Struct, frozen=True):
+class Timeline(msgspec.Struct, frozen=True, array_like=True):
     """When things happened, in ms since the Unix epoch; None where the log does not say."""
 
     first: float | None = None
@@ -58,7 +58,7 @@ class Timeline(msgspec.Struct, frozen=True):
     events: int = 0
 
 
-class ClockStep(msgspec.Struct, frozen=True):
+class ClockStep(msgspec.Struct, frozen=True, array_like=True):
     """How often the clock of a log runs backwards, where first, and by how many ms at worst."""
 
     count: int
@@ -66,7 +66,7 @@ class ClockStep(msgspec.Struct, frozen=True):
     worst_ms: float
 
 
-class Run(msgspec.Struct, frozen=True):
+class Run(msgspec.Struct, frozen=True, array_like=True):
     """The facts of one log, as the official parser sees it.
 
     ``identity`` holds the ``submission_*`` values, ``hyperparameters`` the first value of every other key that is

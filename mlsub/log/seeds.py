@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from hashlib import blake2b
 from typing import Any
 
 import msgspec
 
+from mlsub.io.digest import blake2b
 from mlsub.log.event import Event
 
 #: A bound that keeps a run small on hostile input; published logs stay far below it.
@@ -16,7 +16,7 @@ MAX_SEED_DIGESTS = 1_000_000
 SEED_DIGEST_BYTES = 8
 
 
-class Seed(msgspec.Struct, frozen=True):
+class Seed(msgspec.Struct, frozen=True, array_like=True):
     """One logged seed and the source line that logged it; ``error`` says why the seed checker cannot use it."""
 
     line: int

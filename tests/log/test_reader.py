@@ -60,6 +60,24 @@ def expected_records(data: bytes) -> list[RawRecord]:
     return found
 
 
+@pytest.mark.parametrize("before", [b"", b"G", b":::MLLOG" * 3, b"G" * 100], ids=["none", "one", "like it", "many"])
+@pytest.mark.parametrize("end", ENDS)
+def test_a_token_in_the_text_of_a_record_begins_another_one(before: bytes, end: bytes) -> None:
+    data = TOKEN + b'{"key": "' + before + TOKEN + b'"}' + end + TOKEN + RECORD + end
+    assert [(one.text.strip(), one.hidden) for one in records(io.BytesIO(data))] == [
+        (b'{"key": "' + before, True),
+        (b'"}', False),
+        (RECORD, False),
+    ]
+
+
+@FEW
+@given(data=STREAMS)
+def test_texts_that_are_joined_are_those_of_the_records(data: bytes) -> None:
+    for batch in read_records(io.BytesIO(data)):
+        assert batch.joined in (None, b"\n".join(batch.texts))
+
+
 class Chunks:
     """A stream that hands out given chunks, whatever size is asked for; a pipe or an archive does so too."""
 
