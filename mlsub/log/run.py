@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from types import MethodType
 from typing import Any
 
 import msgspec
@@ -174,33 +176,13 @@ class RunFold:
         self.last_block: Event | None = None
         #: What the reading asks for of the records under way.
         self._named: list[Event] = []
-        self._handlers: dict[str, Handler] = {
-            "submission_benchmark": self._named_state,
-            "global_batch_size": self._named_state,
-            "train_samples": self._named_state,
-            "eval_samples": self._typed_state,
-            "cache_clear": self._typed_state,
-            "weights_initialization": self._point,
-            "run_start": self._run_edge,
-            "run_stop": self._run_edge,
-            "init_start": self._time,
-            "init_stop": self._time,
-            "eval_accuracy": self._evaluation,
-            "eval_error": self._evaluation,
-            "eval_start": self._eval_start,
-            "eval_stop": self._eval_stop,
-            "seed": self._seed,
-            "block_start": self._block_start,
-            "block_stop": self._end,
-            "epoch_start": self._epoch_start,
-            "epoch_stop": self._end,
-            "staging_start": self._type,
-            "staging_stop": self._end,
-        }
 
     def handler(self, key: str | None) -> Handler | None:
         """What takes the events of a key: each where its type is known, of the others the first is kept."""
-        return None if key is None else self._handlers.get(key, self._state)
+        if key is None:
+            return None
+        take = _HANDLERS.get(key)
+        return self._state if take is None else MethodType(take, self)
 
     def take(self, batch: Batch) -> None:
         """Take records whose events have been taken, and have them read."""
@@ -331,6 +313,32 @@ class RunFold:
                     metric[:MAX_METRIC] if isinstance(metric, str) else None,
                 )
             )
+
+
+#: What takes the events of keys whose type is known; not bound to a fold, which would then hold on to itself.
+_HANDLERS: dict[str, Callable[[RunFold, Event], None]] = {
+    "submission_benchmark": RunFold._named_state,
+    "global_batch_size": RunFold._named_state,
+    "train_samples": RunFold._named_state,
+    "eval_samples": RunFold._typed_state,
+    "cache_clear": RunFold._typed_state,
+    "weights_initialization": RunFold._point,
+    "run_start": RunFold._run_edge,
+    "run_stop": RunFold._run_edge,
+    "init_start": RunFold._time,
+    "init_stop": RunFold._time,
+    "eval_accuracy": RunFold._evaluation,
+    "eval_error": RunFold._evaluation,
+    "eval_start": RunFold._eval_start,
+    "eval_stop": RunFold._eval_stop,
+    "seed": RunFold._seed,
+    "block_start": RunFold._block_start,
+    "block_stop": RunFold._end,
+    "epoch_start": RunFold._epoch_start,
+    "epoch_stop": RunFold._end,
+    "staging_start": RunFold._type,
+    "staging_stop": RunFold._end,
+}
 
 
 def _get(metadata: Any, name: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import permutations
 from typing import Any
 from unittest.mock import patch
 
@@ -289,3 +290,17 @@ def test_evaluations_in_a_row_read_as_one_by_one(of: tuple[str, str], name: str)
             found = at_once.finish()
             assert repr(found.usual) == repr(reading([*made], of))
             assert repr(found.by_samples) == repr(reading([*made], of, samples=True))
+
+
+@pytest.mark.parametrize("of", [OLD, ("training", "3.0"), NEW])
+@pytest.mark.parametrize("name", ["resnet", "bert", ["resnet"]])
+def test_whether_train_samples_may_count_depends_on_what_comes_before_the_name(of: tuple[str, str], name: Any) -> None:
+    records = [named(name), record("train_samples", 64), record("note", "train_samples"), evaluated(2), stopped()]
+    for made in permutations([record("global_batch_size", 8), *records]):
+        texts = [json.dumps(one).encode() for one in made]
+        at_once, single = ReadingFold(manner_of(*of)), ReadingFold(manner_of(*of))
+        take(at_once, decode_all(range(1, len(texts) + 1), texts))
+        with patch.object(reading_module, "mentions_only", lambda *_: False):
+            for line, text in enumerate(texts, 1):
+                take(single, decode_all([line], [text]))
+        assert repr(at_once.finish()) == repr(single.finish())
