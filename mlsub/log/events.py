@@ -100,7 +100,13 @@ class _Handlers(dict[str, list[Handler]]):
 
     def __init__(self, folds: Sequence[Fold]) -> None:
         super().__init__()
-        self._asks = [fold.handler for fold in folds]
+        self._folds = folds
+        self.ask_again()
+
+    def ask_again(self) -> None:
+        """Ask the folds anew, as what one of them asks for has changed."""
+        self.clear()
+        self._asks = [fold.handler for fold in self._folds]
 
     def __missing__(self, key: Any) -> list[Handler]:
         name = key if isinstance(key, str) else None
@@ -119,7 +125,8 @@ class LogReader:
         folds: take the events.
         log_format: that of the round, ``mllog`` or ``mll``.
         tally: counts the events.
-        texts: takes every record that the official parser sees, usable or not.
+        texts: takes every record that the official parser sees, usable or not, before its event is pushed.
+        taken: takes them after that.
         defects: takes the records that are not events.
     """
 
@@ -130,6 +137,7 @@ class LogReader:
         log_format: str = "mllog",
         tally: Tally | None = None,
         texts: TextHandler | None = None,
+        taken: TextHandler | None = None,
         defects: DefectFold | None = None,
     ) -> None:
         self.token, self.decode, self._decode_all = FORMATS[log_format]
@@ -137,6 +145,7 @@ class LogReader:
         self._cutter = RecordCutter(self.token)
         self._handlers = _Handlers(folds)
         self._texts = texts
+        self._taken = taken
         self._defects = defects
 
     def feed(self, piece: bytes) -> None:
@@ -150,7 +159,7 @@ class LogReader:
 
     def ask_again(self) -> None:
         """Ask the folds for their handlers anew, as what one of them asks for has changed."""
-        self._handlers.clear()
+        self._handlers.ask_again()
 
     def push(self, records: Records) -> None:
         """Take the next records, for whoever has cut them already."""
@@ -174,6 +183,8 @@ class LogReader:
         if self._texts is not None:
             self._texts(batch)
         self.take(batch)
+        if self._taken is not None:
+            self._taken(batch)
 
     def take(self, batch: Batch) -> None:
         """Take the next records, for whoever has decoded them already."""

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from mlsub.judge import rules
 from mlsub.judge.log import LogTask, judge_log
-from mlsub.log import events, reader
+from mlsub.log import events, reader, seeds
 from mlsub.log import run as run_module
 from mlsub.log.reader import TOKEN, foreign_encoding, read_records
 
@@ -289,7 +289,8 @@ def judging_peak(start: bytes, line: Callable[[int], bytes], size: int) -> int:
         for module, name, bound in (
             (rules, "MAX_HELD", 50),
             (reader, "CHUNK", 1 << 16),
-            *((run_module, f"MAX_{kind}", 50) for kind in ("EVALUATIONS", "SEEDS", "HYPERPARAMETERS")),
+            *((run_module, f"MAX_{kind}", 50) for kind in ("EVALUATIONS", "HYPERPARAMETERS")),
+            (seeds, "MAX_SEEDS", 50),
         ):
             stack.enter_context(patch.object(module, name, bound))
         stack.enter_context(patch.object(events, "open_log", lambda path: Endless(start, line, size)))
