@@ -25,8 +25,8 @@ FORMATS = {
     "mllog": Format(TOKEN, decode, decode_all),
     "mll": Format(TOKEN_MLL, decode_mll, decode_all_mll),
 }
-#: Records that are decoded at once: enough that what is done once for all of them costs each next to nothing.
-BATCH = 1024
+#: Records that are decoded at once at most: a chunk of a real log has some thousands.
+BATCH = 1 << 14
 #: Keys whose handlers are remembered, and how long they may be; published logs have some hundred short ones.
 _MAX_KEYS, _MAX_KEY = 1_000, 200
 

@@ -282,7 +282,6 @@ class RecordCutter:
 
     def _any_lines(self, block: bytes, found: Records) -> None:
         """Do so whatever the block has in it."""
-        found.joined = None
         free, *parts = block.split(self._token)
         self._release_overlong(bool(parts) and b"\n" not in free and b"\r" not in free, found)
         line = self._line + free.count(b"\n")

@@ -18,6 +18,7 @@ from mlsub.io.show import readable
 from mlsub.log.event import Defect, Event, batch_of, decode, decode_all
 from mlsub.log.events import LogReader
 from mlsub.log.reader import TOKEN, RecordCutter, read_records
+from tests.effort import effort
 from tests.log.test_events import Kept, KeptDefects
 
 FEW = settings(derandomize=True, deadline=None, max_examples=400)
@@ -158,7 +159,7 @@ def test_a_text_is_one_record_though_many_are_decoded_in_one_piece(texts: list[b
     assert found == list(map(decode, lines, texts))
 
 
-@FEW
+@settings(FEW, max_examples=effort(80, 2_000))
 @given(parts=st.lists(st.one_of(logs(), st.sampled_from([TOKEN + WHOLE + b"\n", TOKEN + WHOLE + b"\r\n"])), max_size=4))
 def test_the_short_way_reads_what_the_long_way_reads(parts: list[bytes]) -> None:
     def reading() -> str:

@@ -71,11 +71,22 @@ def test_a_token_in_the_text_of_a_record_begins_another_one(before: bytes, end: 
     ]
 
 
-@FEW
-@given(data=STREAMS)
-def test_texts_that_are_joined_are_those_of_the_records(data: bytes) -> None:
-    for batch in read_records(io.BytesIO(data)):
-        assert batch.joined in (None, b"\n".join(batch.texts))
+def test_a_carriage_return_ends_a_text_wherever_it_stands() -> None:
+    data = TOKEN + b'{"a":\r1}\n' + TOKEN + RECORD + b"\r\n"
+    assert [one.text for one in records(io.BytesIO(data))] == [b'{"a":', RECORD]
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+@pytest.mark.parametrize("around", [b"", b"0: ", b"text\n"])
+def test_texts_that_are_objects_come_joined(end: bytes, around: bytes) -> None:
+    found, _ = read_records(io.BytesIO((around + TOKEN + RECORD + end) * 2))
+    assert found.joined == RECORD + b"\n" + RECORD
+
+
+@pytest.mark.parametrize("text", [b" " + RECORD, RECORD + b" ", b"", b"1", RECORD + b"x", b"x" + RECORD])
+def test_texts_of_which_one_is_not_an_object_do_not_come_joined(text: bytes) -> None:
+    found, _ = read_records(io.BytesIO(TOKEN + RECORD + b"\n" + TOKEN + text + b"\n"))
+    assert (found.joined, found.texts) == (None, [RECORD, text])
 
 
 class Chunks:
