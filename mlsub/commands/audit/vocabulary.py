@@ -9,11 +9,12 @@ from typing import Any
 
 import msgspec
 
-from mlsub.canon import accelerators, organisations
-from mlsub.canon.spelling import Spellings, flat, spaced, spellings
 from mlsub.commands.audit.messaging.words import mentions, names
 from mlsub.io.data import shipped
+from mlsub.io.spelling import Spellings, flat, spaced, spellings
 from mlsub.rounds import known_rounds
+from mlsub.submission import organisations
+from mlsub.systems import chips
 
 _NUMBER = r"\d{1,3}(?:,\d{3})+|\d{1,9}"
 #: So many words at most stand between a number and what it counts.
@@ -61,14 +62,14 @@ def organisations_in(text: str) -> Iterator[Named]:
             what="organisation",
             written=text[match.start() : match.end()],
             values=values,
-            of_product=accelerators.spelled().pattern.match(rest) is not None,
+            of_product=chips.spelled().pattern.match(rest) is not None,
             of_host=_starts(rest, vocabulary()["host_parts"]),
         )
 
 
 def accelerators_in(text: str) -> Iterator[Named]:
     """Accelerators, and families of them, which mean every member."""
-    for match, values in accelerators.spelled().found(text):
+    for match, values in chips.spelled().found(text):
         yield Named(what="accelerator", written=text[match.start() : match.end()], values=values)
 
 
@@ -116,7 +117,7 @@ def counts_in(text: str) -> Iterator[Named]:
     for match in _POD.finditer(said):
         yield Named(what="pod", written=text[match.start() : match.end()], values=frozenset({match[1]}))
     words: Mapping[str, int] = vocabulary()["counts"]["words"]
-    taken = [found.span() for of in (accelerators.spelled(), _benchmarks(True)) for found in of.pattern.finditer(said)]
+    taken = [found.span() for of in (chips.spelled(), _benchmarks(True)) for found in of.pattern.finditer(said)]
     numbers = rf"(?<![\w.,$€£%/])({_NUMBER}|{'|'.join(sorted(words, key=len, reverse=True))})(?= |x )(?: ?[x×])?"
     for match in re.finditer(numbers, said):
         inside = any(start < match.end(1) and match.start(1) < end for start, end in taken)
@@ -146,7 +147,7 @@ def _counted(rest: str) -> tuple[str, int] | None:
         if (unit := _word_at(rest, at, units)) is not None:
             end = at + len(unit)
             return None if _starts(rest[end:].lstrip(), words["not_followed_by"]) else (units[unit], end)
-        if (found := accelerators.spelled().pattern.match(rest, at)) is not None:
+        if (found := chips.spelled().pattern.match(rest, at)) is not None:
             at = named_at = found.end()
         elif (found := _MEMORY.match(rest, at)) is not None:
             at = found.end()

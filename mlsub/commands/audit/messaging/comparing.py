@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 from itertools import combinations
 
-from mlsub.canon.benchmarks import Compatible, compatible, group_of, same_benchmark
-from mlsub.canon.spelling import flat
 from mlsub.commands.audit.messaging.model import Case, Hit, Message, Operand, noted_as
 from mlsub.commands.audit.messaging.words import enumerated, mentions
 from mlsub.commands.audit.quoting import Unchecked
 from mlsub.divisions import CLOSED, OPEN
 from mlsub.findings import Severity
+from mlsub.io.spelling import flat
+from mlsub.rounds.benchmarks import Compatible, compatible, group_of, same_benchmark
 
 #: What a sentence calls the differences that have another name here.
 _WORDS = {"verified": "review", "chips": "chip count"}

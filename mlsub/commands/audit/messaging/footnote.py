@@ -11,7 +11,6 @@ from functools import lru_cache
 
 import msgspec
 
-from mlsub.canon.spelling import flat
 from mlsub.commands.audit.messaging.model import Hit, Message, Operand
 from mlsub.commands.audit.messaging.words import (
     any_benchmark,
@@ -22,6 +21,7 @@ from mlsub.commands.audit.messaging.words import (
     quote,
 )
 from mlsub.commands.audit.quoting import Text
+from mlsub.io.spelling import flat
 
 #: The form that the guidelines give the ID of a result: major.minor-entry[.benchmark].
 ID = re.compile(r"\d+\.\d+-\d+(\.\w+)?")

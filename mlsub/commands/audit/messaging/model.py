@@ -8,11 +8,11 @@ from typing import Any
 
 import msgspec
 
-from mlsub.canon.spelling import flat
 from mlsub.commands.audit.messaging.words import mentions
 from mlsub.commands.audit.quoting import Text
 from mlsub.commands.audit.written import Says
 from mlsub.findings import Severity
+from mlsub.io.spelling import flat
 
 #: The names under which a claims file may note a thing.
 _ALSO = {

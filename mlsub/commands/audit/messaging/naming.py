@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mlsub.canon.spelling import flat
 from mlsub.commands.audit.messaging.model import Case, Hit, Message, Operand, noted_as
 from mlsub.commands.audit.messaging.words import (
     benchmark_words,
@@ -19,6 +18,7 @@ from mlsub.commands.audit.messaging.words import (
 )
 from mlsub.commands.audit.quoting import Unchecked
 from mlsub.divisions import OPEN
+from mlsub.io.spelling import flat
 
 
 def naming_hits(case: Case) -> Iterator[Hit | Unchecked]:

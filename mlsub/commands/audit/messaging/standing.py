@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 from datetime import timedelta
 
-from mlsub.canon.publication import published
-from mlsub.canon.spelling import flat
 from mlsub.commands.audit.messaging.comparing import is_composite
 from mlsub.commands.audit.messaging.model import Case, Hit, Message
 from mlsub.commands.audit.messaging.words import enumerated, mentions, quote
 from mlsub.commands.audit.quoting import Unchecked
 from mlsub.findings import Severity
+from mlsub.io.spelling import flat
+from mlsub.rounds.publication import published
 
 #: The words that both texts want in the footnote of an unreviewed result.
 NOT_VERIFIED = "Result not verified by MLCommons Association."

@@ -8,9 +8,9 @@ from functools import lru_cache
 
 import msgspec
 
-from mlsub.canon.spelling import flat
 from mlsub.io.data import shipped
 from mlsub.io.show import plain
+from mlsub.io.spelling import flat
 
 #: A quotation is no longer.
 _LONGEST = 60

@@ -10,9 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.canon.benchmarks import Compatible, compatible, group_of
-from mlsub.canon.publication import published
-from mlsub.canon.spelling import flat
 from mlsub.commands.audit.command import command
 from mlsub.commands.audit.messaging.tables import (
     AUTO,
@@ -21,7 +18,10 @@ from mlsub.commands.audit.messaging.tables import (
     text_for,
 )
 from mlsub.commands.audit.messaging.words import names
+from mlsub.io.spelling import flat
 from mlsub.rounds import get_round, known_rounds, usages
+from mlsub.rounds.benchmarks import Compatible, compatible, group_of
+from mlsub.rounds.publication import published
 from mlsub.rules.catalogue import catalogue
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from mlsub.canon.spelling import LONGEST, Spellings, flat, spellings
 from mlsub.io.data import shipped
+from mlsub.io.spelling import LONGEST, Spellings, flat, spellings
 
 
 @lru_cache(maxsize=1)

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.canon.accelerators import accelerator, accelerators, families
-from mlsub.canon.benchmarks import benchmark_of
-from mlsub.canon.organisations import organisation, organisations
 from mlsub.io.data import load_yaml
 from mlsub.rounds import get_round, known_rounds, usages
+from mlsub.rounds.benchmarks import benchmark_of
+from mlsub.submission.organisations import organisation, organisations
+from mlsub.systems.chips import chip_of, chips, families
 from tests.differential import shared
 
 HERE = Path(__file__).parent
-CHIPS = load_yaml(HERE / "accelerators.yaml")
+CHIPS = load_yaml(HERE / "chips.yaml")
 
 
 @pytest.mark.parametrize(("said", "meant"), load_yaml(HERE / "organisations.yaml").items())
@@ -33,24 +33,24 @@ def test_an_organisation_in_its_own_spelling_is_itself() -> None:
 @pytest.mark.parametrize(("said", "meant"), CHIPS.items())
 def test_accelerators(said: str, meant: list[Any] | None) -> None:
     model, _, besides = said.partition(" | ")
-    found = accelerator(model, besides)
+    found = chip_of(model, besides)
     shown = [found.name, found.vendor[0], found.family, found.memory_of(model)] if found else None
     assert shown == meant
 
 
 def test_an_accelerator_in_its_own_spelling_is_itself() -> None:
-    for name, one in accelerators().items():
+    for name, one in chips().items():
         for text in one.spelled:
-            found = accelerator(text)
+            found = chip_of(text)
             assert found is not None, text
             assert found.name == name
-    assert {member for family in families().values() for member in family.of} <= accelerators().keys()
+    assert {member for family in families().values() for member in family.of} <= chips().keys()
 
 
 @given(st.text(max_size=300))
 def test_no_name_is_too_odd(text: str) -> None:
     assert isinstance(organisation(text), str)
-    accelerator(text, text)
+    chip_of(text, text)
 
 
 @pytest.mark.skipif(not shared.present(), reason=shared.ABSENT)
@@ -62,7 +62,7 @@ def test_published_packages_name_accelerators_that_are_known() -> None:
         except ValueError:
             continue
         model = str(said.get("accelerator_model_name", ""))
-        if accelerator(model, str(said.get("system_name")), file.stem) is None:
+        if chip_of(model, str(said.get("system_name")), file.stem) is None:
             unknown.add(model)
     assert unknown == {"N/A"}  # Systems that train on their processors.
 

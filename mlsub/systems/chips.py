@@ -8,13 +8,13 @@ from functools import lru_cache
 
 import msgspec
 
-from mlsub.canon.spelling import LONGEST, Spellings, flat, spellings
 from mlsub.io.data import shipped
+from mlsub.io.spelling import LONGEST, Spellings, flat, spellings
 
 _MEMORY = re.compile(r"(?<![\d.])(\d{1,4}) ?gi?b?(?!\w)")
 
 
-class Accelerator(msgspec.Struct, frozen=True):
+class Chip(msgspec.Struct, frozen=True):
     """One accelerator: the maker (and whose product it was besides), its line, its generation, its memory in GB.
 
     ``memory_gb`` has the memory of each variant. ``spelled`` are its names in small letters.
@@ -48,17 +48,17 @@ class Family(msgspec.Struct, frozen=True):
 
 
 class _Table(msgspec.Struct, frozen=True):
-    accelerators: dict[str, Accelerator]
+    accelerators: dict[str, Chip]
     families: dict[str, Family]
 
 
 @lru_cache(maxsize=1)
 def _table() -> _Table:
-    return shipped(__file__, "accelerators.yaml", _Table)
+    return shipped(__file__, "chips.yaml", _Table)
 
 
 @lru_cache(maxsize=1)
-def accelerators() -> dict[str, Accelerator]:
+def chips() -> dict[str, Chip]:
     """Every accelerator by its name, those of a maker together and older ones first."""
     return {name: msgspec.structs.replace(one, name=name) for name, one in _table().accelerators.items()}
 
@@ -73,13 +73,13 @@ def spelled() -> Spellings:
     """The accelerators by their spellings; a family means each member, and itself."""
     return spellings(
         [
-            *((text, [name]) for name, one in accelerators().items() for text in one.spelled),
+            *((text, [name]) for name, one in chips().items() for text in one.spelled),
             *((text, [name, *family.of]) for name, family in families().items() for text in family.spelled),
         ]
     )
 
 
-def accelerator(model: str, *besides: str) -> Accelerator | None:
+def chip_of(model: str, *besides: str) -> Chip | None:
     """The accelerator that a system has.
 
     Args:
@@ -91,7 +91,7 @@ def accelerator(model: str, *besides: str) -> Accelerator | None:
         if len(found) <= 1:
             break
         found = (found & _meant(text)) or found
-    return accelerators()[next(iter(found))] if len(found) == 1 else None
+    return chips()[next(iter(found))] if len(found) == 1 else None
 
 
 @lru_cache(maxsize=1024)
@@ -105,4 +105,4 @@ def _meant(text: str) -> frozenset[str]:
 
 
 def _known(values: Iterable[str]) -> frozenset[str]:
-    return frozenset(values) & accelerators().keys()
+    return frozenset(values) & chips().keys()

@@ -1,1 +1,0 @@
-"""What things are called, in one spelling each: organisations, accelerators, benchmarks, and the days of rounds."""
