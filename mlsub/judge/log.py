@@ -12,7 +12,7 @@ from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import readable
 from mlsub.judge.rules import NAME_WIDTH, Again, NamedRules
-from mlsub.log.event import Batch, Defect, Event
+from mlsub.log.event import Defect, Event
 from mlsub.log.events import FactFold, Fold, Handler, LogReader, Tally, read_log
 from mlsub.log.reader import RecordCutter, Records, foreign_encoding
 from mlsub.log.reading import Crash, ReadingFold
@@ -91,7 +91,8 @@ class LogJudge:
             [self.run, *folds, *self._besides, self.rules],
             log_format=round_.log_format,
             tally=tally,
-            texts=partial(_look, reading, self.rules),
+            texts=self.rules.look_ahead,
+            taken=self.run.take,
             defects=self.defects,
         )
         self.rules.on_named = self.reader.ask_again
@@ -186,12 +187,6 @@ class LogJudge:
         if start is None or stop is None or not abs(stop - start) < float("inf"):
             return None
         return (stop - start) / 60_000.0
-
-
-def _look(reading: ReadingFold, rules: NamedRules, batch: Batch) -> None:
-    """Take the next records before their events are pushed."""
-    reading.take(batch)
-    rules.look_ahead(batch.decoded)
 
 
 class _WideLog:

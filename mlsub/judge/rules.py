@@ -8,7 +8,7 @@ from typing import Any
 from mlsub.divisions import DIVISIONS, Division, division_of
 from mlsub.findings import Finding, Kind
 from mlsub.io.show import readable, show
-from mlsub.log.event import Defect, Event
+from mlsub.log.event import Batch, Event
 from mlsub.log.events import Fold, Handler, Tally
 from mlsub.log.reading import Crash
 from mlsub.rounds import Round, overlay_content
@@ -150,12 +150,12 @@ class NamedRules:
         #: Gives what takes the events of a key; another one when the rules are known.
         self.handler: Callable[[str | None], Handler | None] = self._holder
 
-    def look_ahead(self, events: Iterable[Event | Defect]) -> None:
-        """Look at events before they are taken: where the log names itself in them, none of them has to be held."""
+    def look_ahead(self, batch: Batch) -> None:
+        """Look at records before their events are taken: where the log names itself in them, none has to be held."""
         if self.rules is not None:
             return
         named = self._named.copy()
-        for event in events:
+        for event in batch.decoded:
             if event.key in _NAMES and isinstance(event, Event):
                 named.setdefault(event.key, event)
                 if len(named) == len(_NAMES):
