@@ -95,7 +95,11 @@ class Tally:
         self.worst_step = max(self.worst_step, by_ms)
 
 
-class _Handlers(dict[str, list[Handler]]):
+#: The first two who ask for a key; where more do, the second gives it to the rest.
+_Pair = tuple[Handler | None, Handler | None]
+
+
+class _Handlers(dict[str, _Pair]):
     """The handlers of each key; the folds are asked for them when it first appears."""
 
     def __init__(self, folds: Sequence[Fold]) -> None:
@@ -108,12 +112,29 @@ class _Handlers(dict[str, list[Handler]]):
         self.clear()
         self._asks = [fold.handler for fold in self._folds]
 
-    def __missing__(self, key: Any) -> list[Handler]:
+    def __missing__(self, key: Any) -> _Pair:
         name = key if isinstance(key, str) else None
-        asked = [handler for ask in self._asks if (handler := ask(name)) is not None]
+        first = second = None
+        for ask in self._asks:
+            handler = ask(name)
+            if handler is None:
+                continue
+            if first is None:
+                first = handler
+            else:
+                second = handler if second is None else _both(second, handler)
+        asked = first, second
         if name is not None and len(self) < _MAX_KEYS and len(name) <= _MAX_KEY:
             self[name] = asked
         return asked
+
+
+def _both(first: Handler, second: Handler) -> Handler:
+    def handle(event: Event) -> None:
+        first(event)
+        second(event)
+
+    return handle
 
 
 class LogReader:
@@ -208,11 +229,13 @@ class LogReader:
         for line, event in zip(lines, events, strict=True):
             event.line = line
             try:
-                asked = handlers[event.key]
+                first, second = handlers[event.key]
             except TypeError:  # A key that is a list or an object.
-                asked = handlers.__missing__(None)
-            for handle in asked:
-                handle(event)
+                first, second = handlers.__missing__(None)
+            if first is not None:
+                first(event)
+            if second is not None:
+                second(event)
             time_ms = event.time_ms
             if time_ms > latest:
                 latest = tally.latest = time_ms

@@ -8,16 +8,24 @@ from types import FrameType
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 import mlsub.rules.aspects.base
 import mlsub.rules.aspects.count
 from mlsub.divisions import CLOSED
+from mlsub.judge.log import LogJudge, LogTask
 from mlsub.judge.rules import LogRules
 from mlsub.log.event import Event
+from mlsub.log.events import LogReader
 from mlsub.rounds import get_round
-from mlsub.rules.compiled import plan_for
+from mlsub.rules.aspects.base import CompiledKey
+from mlsub.rules.compiled import Plan, plan_for
+from mlsub.rules.engine import Judge
+from mlsub.rules.phrases import findings_of
 from tests.differential.generate import Combination
-from tests.differential.log import generated
+from tests.differential.log import content, generated, keys_of
+from tests.differential.mutate import mutants
+from tests.effort import effort
 
 ROUND = "4.0"
 RESNET = Combination(ROUND, "resnet", "closed", "sgd")
@@ -102,6 +110,26 @@ def test_a_handler_that_is_asked_for_again_goes_on_counting() -> None:
     assert [rule for rule, *_ in found(at_once)] == ["key.eval_start.metadata"]
 
 
+class Asked:
+    """A fold that notes what it is asked."""
+
+    def __init__(self) -> None:
+        self.keys: list[str | None] = []
+
+    def handler(self, key: str | None) -> None:
+        self.keys.append(key)
+
+
+def test_a_log_that_names_itself_soon_is_asked_for_each_key_once() -> None:
+    asked, lines = Asked(), generated(RESNET)
+    judge = LogJudge(LogTask("log", "log", "training", ROUND), get_round("training", ROUND), [asked])
+    judge.feed(content([*lines[5:], *lines[:5]]))
+    judge.close()
+    assert {"submission_division", "submission_benchmark"} <= set(keys_of(lines[:5]))
+    assert sorted(map(str, asked.keys)) == sorted(set(keys_of(lines)))
+    assert judge.report().benchmark == "resnet"
+
+
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
@@ -145,3 +173,40 @@ def test_plans_of_a_round_share_the_rules_of_all_benchmarks() -> None:
     resnet, bert = (plan_for("training", ROUND, "closed", name) for name in ("resnet", "bert"))
     shared = [one for one, other in zip(resnet.keys, bert.keys, strict=False) if one is other]
     assert len(shared) > 10
+
+
+@pytest.mark.parametrize("round_name", ["0.6", "1.0", ROUND])
+@pytest.mark.parametrize("benchmark", ["resnet", "ssd"])
+def test_what_goes_before_the_tests_changes_no_answer(round_name: str, benchmark: str) -> None:
+    of = Combination(round_name, benchmark, "closed", "sgd" if benchmark == "resnet" else None)
+    plan = plan_for("training", round_name, "closed", benchmark)
+    slow = _without_shortcuts(plan)
+    assert len(plan.simple) > 10 and not slow.simple
+    differ = 0
+    for one in mutants(generated(of), of, f"{round_name}-{benchmark}", effort(60, 2_000)):
+        fast, full = Judge(plan), Judge(slow)
+        reader = LogReader([fast, full], log_format=get_round("training", round_name).log_format)
+        reader.feed(one.content)
+        reader.close()
+        for step in (Judge.certain, Judge.finish):
+            answers = [list(findings_of(step(judge), "log", "", _NOTHING)) for judge in (fast, full)]
+            assert answers[0] == answers[1], one.description
+            differ += bool(answers[0])
+        assert [fast.in_trouble(key) for key in plan.watched] == [full.in_trouble(key) for key in plan.watched]
+    assert differ > 20
+
+
+def _without_shortcuts(plan: Plan) -> Plan:
+    """The same rules, with an outcome of each key that sees all records."""
+
+    def bare(keys: tuple[CompiledKey, ...]) -> tuple[CompiledKey, ...]:
+        return tuple(replace(compiled, passes=None, begin=None) for compiled in keys)
+
+    return replace(
+        plan,
+        keys=bare(plan.keys),
+        every=bare(plan.every),
+        watched={key: bare(of) for key, of in plan.watched.items()},
+        alone={key: bare((of,))[0] for key, of in plan.alone.items()},
+        simple={},
+    )

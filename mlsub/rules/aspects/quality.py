@@ -123,7 +123,7 @@ class Tensors(Aspect):
             tensors = out.tensors
             if tensors is None:
                 tensors = out.tensors = []
-            if isinstance(tensor, (list, dict)):
+            if type(tensor) is not str and isinstance(tensor, (list, dict)):
                 # Such names cannot be compared with those of the reference, which no checker took for another list.
                 out.fail(as_text, event.line, event.metadata)
             elif len(tensors) <= most:
