@@ -14,7 +14,8 @@ from mlsub.divisions import division_of
 from mlsub.findings import Finding
 from mlsub.io.show import several, show
 from mlsub.log.report import LogReport
-from mlsub.log.run import MAX_SEED_DIGESTS, MAX_SEEDS, SEED_DIGEST_BYTES, Run, Seed, seed_digest
+from mlsub.log.run import Run
+from mlsub.log.seeds import MAX_SEED_DIGESTS, MAX_SEEDS, SEED_DIGEST_BYTES, Seed, seed_digest
 from mlsub.review.cross import audit_entry, audit_seeds, digest_of
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding

@@ -18,7 +18,7 @@ MAX_INTERVALS = 100_000
 Span = tuple[float, float]
 
 
-class Intervals(msgspec.Struct, frozen=True):
+class Intervals(msgspec.Struct, frozen=True, array_like=True):
     """The closed intervals of a log in the order of its records, in ms since the Unix epoch.
 
     An interval that never stops ends at infinity. ``cut`` says that there were more than anyone logs.

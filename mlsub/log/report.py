@@ -20,7 +20,7 @@ DECIDING = NO_RUN | {"official.crash", "rcp.no-point"}
 Fact = TypeVar("Fact")
 
 
-class LogReport(msgspec.Struct, frozen=True, kw_only=True):
+class LogReport(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     """One log, read and judged.
 
     ``compliant`` is the official verdict; ``undecodable`` whether a record stops the official parser; ``minutes``

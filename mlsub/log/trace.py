@@ -41,7 +41,7 @@ _RATED = frozenset(("throughput", "tracked_stats"))
 _RATE_NAMES = ("throughput", "imgs_sec", "samples_per_second", "throughput_samples_per_sec")
 
 
-class Gap(msgspec.Struct, frozen=True):
+class Gap(msgspec.Struct, frozen=True, array_like=True):
     """The longest silence (ms) between two records of these keys in the timed region, and how many there are.
 
     ``idle`` says that no block, epoch or evaluation was under way; ``line`` is that of the record that ends it.
@@ -55,14 +55,14 @@ class Gap(msgspec.Struct, frozen=True):
     line: int
 
 
-class Lengths(msgspec.Struct, frozen=True):
+class Lengths(msgspec.Struct, frozen=True, array_like=True):
     """The lengths (ms) of the blocks, epochs or evaluations of a run, in file order, and the lines they start in."""
 
     lengths: tuple[float, ...] = ()
     lines: tuple[int, ...] = ()
 
 
-class Rate(msgspec.Struct, frozen=True):
+class Rate(msgspec.Struct, frozen=True, array_like=True):
     """A throughput a log states, in samples a second: when (ms), where, and the value."""
 
     time_ms: float
@@ -70,7 +70,7 @@ class Rate(msgspec.Struct, frozen=True):
     value: float
 
 
-class KeyMark(msgspec.Struct, frozen=True):
+class KeyMark(msgspec.Struct, frozen=True, array_like=True):
     """All records of one key in a log: how many, and fingerprints of their times and of their values."""
 
     count: int
@@ -78,7 +78,7 @@ class KeyMark(msgspec.Struct, frozen=True):
     values: str
 
 
-class Traced(msgspec.Struct, frozen=True, kw_only=True):
+class Traced(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     """What one log shows besides its run.
 
     ``last_ms`` is the time of the latest record of the timed region before ``run_stop``; ``stated_s`` the length of the
@@ -103,7 +103,7 @@ class Traced(msgspec.Struct, frozen=True, kw_only=True):
     keys: dict[str, KeyMark] = {}
 
 
-class Trace(Traced, frozen=True, kw_only=True):
+class Trace(Traced, frozen=True, kw_only=True, array_like=True):
     """One log read for forensics: its run, and what else it shows; ``unreadable`` says why it cannot be read."""
 
     path: str

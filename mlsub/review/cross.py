@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from hashlib import blake2b
 from typing import Any
 
 import msgspec
 
 from mlsub.divisions import CLOSED, division_of
 from mlsub.findings import Finding
+from mlsub.io.digest import blake2b
 from mlsub.io.show import readable, several, show
 from mlsub.log.report import LogReport
 from mlsub.review.platform import akin, contradicts

@@ -17,13 +17,13 @@ from mlsub.log.report import LogReport
 from mlsub.review.cross import Print, prints_of
 from mlsub.rounds import get_round
 from mlsub.rules.isolate import isolated
-from mlsub.workspace.executors.base import Executor
-from mlsub.workspace.logs import judge_all, judge_safely
-from mlsub.workspace.memory import Drawer, Memory, Place, Seen
-from mlsub.workspace.memory.logs import REPORTS, Shelves
-from mlsub.workspace.memory.packages import lasts, package_drawer
+from mlsub.workspace.executors.base import Executor, Tree
+from mlsub.workspace.logs import judge_safely
+from mlsub.workspace.memory import Drawer, Memory, Place, Seen, State
+from mlsub.workspace.memory.logs import PASSING, REPORTS, Shelves
+from mlsub.workspace.memory.packages import lasts, package_drawer, stands_alone
 from mlsub.workspace.places import Settings
-from mlsub.workspace.shares import balanced, executor_for, most_in_one, shares, weight_below, weight_of
+from mlsub.workspace.shares import balanced, executor_for, most_in_one, shares, weight_below, weight_in, weight_of
 
 
 class Wish(msgspec.Struct, frozen=True):
@@ -60,16 +60,22 @@ class Judged(msgspec.Struct, frozen=True):
     logs: tuple[LogReport, ...]
     seen: Seen | None = None
 
+    @property
+    def passing(self) -> bool:
+        """Whether a log could not be read or judged, which another machine may be able to."""
+        return any(f.rule in PASSING for f in (*self.crashed, *(f for part in self.parts for f in part.findings)))
+
     def __reduce__(self) -> str | tuple[Any, ...]:
         plain = all(not log.facts for log in self.logs)
         return (reduced(self) if plain else None) or super().__reduce__()
 
 
-class _Whole(msgspec.Struct, frozen=True):
-    """Work: list a package, read its logs and judge it, so that little comes back."""
+class _Whole(Tree, frozen=True):
+    """Work: list a package, read its logs, judge it and remember what came of it, so that little comes back."""
 
     outline: Outline
     wish: Wish
+    drawer: Drawer | None
 
 
 #: A package, some logs of one that is too much for one process, or one log.
@@ -108,7 +114,8 @@ class Slot:
         if self.known is not None:
             return
         if isinstance(source, Outline):
-            self.weight, self._count = weight_below(source.path)
+            tree = self._drawer.before if self._drawer is not None else None
+            self.weight, self._count = weight_in(tree) if tree is not None else weight_below(source.path)
         else:
             self.weight, self._count = sum(weight_of(task.file) for task in source), len(source)
 
@@ -119,8 +126,8 @@ class Slot:
             OSError: the package cannot be listed.
         """
         if isinstance(self._source, Outline):
-            if self.weight <= most and executor.packages:
-                return [_Piece(self, _Whole(self._source, self._wish), self.weight, self._count)]
+            if self.weight <= most and (not executor.far or self._travels(self._source)):
+                return [_Piece(self, self._whole(self._source), self.weight, self._count)]
             self._source = _listed(self._source, self._wish)
         tasks = _tasks(self._source, self._wish)
         if self._memory is not None:
@@ -129,15 +136,28 @@ class Slot:
         new = [at for at in range(len(tasks)) if at not in self._logs]
         weights = [weight_of(tasks[at].file) for at in new]
         # Of a package without a log to read, what there is to say of it is left.
-        cut = shares(weights, executor.processes if executor.packages else 1) or [[]]
+        cut = shares(weights, 1 if executor.far else executor.processes) or [[]]
         self._left = len(cut)
         pieces = []
         for share in cut:
             some = tuple(tasks[new[at]] for at in share)
-            work = some[0] if some and not executor.packages else some
+            work = some[0] if some and executor.far else some
             weight, which = sum(weights[at] for at in share), tuple(new[at] for at in share)
             pieces.append(_Piece(self, work, weight, len(share), which))
         return pieces
+
+    def _whole(self, outline: Outline) -> _Whole:
+        wish, drawer = self._wish, self._drawer
+        if self._memory is not None and self._memory.deceived:
+            # Nothing is believed any more, in other processes as well.
+            wish, drawer = msgspec.structs.replace(wish, memory=None), None
+        return _Whole(str(outline.path), self._count, outline, wish, drawer)
+
+    def _travels(self, outline: Outline) -> bool:
+        """Whether a machine that sees the same files below the folder can judge the package."""
+        wish = self._wish
+        here = (wish.memory, wish.overlay, wish.convergence.reference)
+        return stands_alone(outline) and not any(one is not None for one in here)
 
     def take(self, share: Sequence[int], found: _Done) -> Judged | None:
         """What came of the slot, once all of its pieces have come back.
@@ -149,7 +169,7 @@ class Slot:
         if isinstance(found, Judged):
             if found.seen is not None and self._memory is not None:
                 self._memory.note(found.seen)
-            return self._kept(found)
+            return found
         for at, log in zip(share, found or (), strict=True):
             self._logs[at] = log
             if self._shelves is not None:
@@ -158,21 +178,15 @@ class Slot:
             return None
         if self._shelves is not None:
             self._shelves.close()
-        return self._kept(self._judge())
-
-    def _kept(self, judged: Judged) -> Judged:
-        """What came of it, which is remembered without the logs."""
-        if self._drawer is not None and lasts(judged.crashed) and all(lasts(part.findings) for part in judged.parts):
-            self._drawer.keep(msgspec.structs.replace(judged, logs=(), seen=None))
-        return judged
-
-    def _judge(self) -> Judged:
         logs = [self._logs.pop(at) for at in range(len(self._logs))]
         match self._source:
             case Outline():
-                return _judge_whole(_Whole(self._source, self._wish))
+                return _judge_whole(self._whole(self._source))
             case Package():
-                return _judge_package(self._source, logs, self._wish)
+                judged = _judge_package(self._source, logs, self._wish)
+                if self._drawer is not None:
+                    _keep(judged, self._drawer, self._drawer.look())
+                return judged
             case tasks:
                 parts = tuple(single_log(Path(task.file), log) for task, log in zip(tasks, logs, strict=True))
                 return _summed(parts, logs, self._wish)
@@ -227,9 +241,28 @@ def _do(work: _Work) -> _Done:
 
 def _judge_whole(work: _Whole) -> Judged:
     package, place = _listed(work.outline, work.wish), work.wish.memory
-    memory = Memory(Path(place.folder), place.limit) if place is not None else None
-    judged = _judge_package(package, judge_all(_tasks(package, work.wish), memory), work.wish)
-    return msgspec.structs.replace(judged, seen=memory.seen) if memory is not None else judged
+    tasks = _tasks(package, work.wish)
+    if place is None:
+        return _judge_package(package, list(map(judge_safely, tasks)), work.wish)
+    memory = Memory(Path(place.folder), place.limit)
+    drawer = work.drawer.of(memory) if work.drawer is not None else None
+    with Shelves(memory, tasks, REPORTS, drawer.before if drawer is not None else None) as shelves:
+        logs = dict(shelves.recall())
+        for at in [at for at in range(len(tasks)) if at not in logs]:
+            logs[at] = judge_safely(tasks[at])
+            shelves.keep(at, logs[at])
+        judged = _judge_package(package, [logs[at] for at in range(len(tasks))], work.wish)
+        if drawer is not None:
+            after = drawer.look()
+            shelves.close(after)
+            _keep(judged, drawer, after)
+    return msgspec.structs.replace(judged, seen=memory.seen)
+
+
+def _keep(judged: Judged, drawer: Drawer, after: State | None) -> None:
+    """Remember what came of a package, without its logs."""
+    if lasts(judged.crashed) and all(lasts(part.findings) for part in judged.parts):
+        drawer.keep(msgspec.structs.replace(judged, logs=(), seen=None), after)
 
 
 def _listed(outline: Outline, wish: Wish) -> Package:

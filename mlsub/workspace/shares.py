@@ -10,6 +10,7 @@ import msgspec
 
 from mlsub.workspace.executors import executor_of
 from mlsub.workspace.executors.base import Executor
+from mlsub.workspace.memory import State
 from mlsub.workspace.places import Settings
 
 #: What a log costs whatever its size, in bytes that take as long to read.
@@ -22,6 +23,8 @@ _MOST_AT_ONCE = 128 << 20
 _PARTS = 4
 #: Folders between an organisation's results and its logs, at most: system, scaling and benchmark.
 _DEPTH = 3
+#: What the names of logs begin with.
+_LOG = "result_"
 
 
 def executor_for(settings: Settings, weight: int) -> Executor:
@@ -55,12 +58,18 @@ def weight_below(folder: Path) -> tuple[int, int]:
     return _below(results if results.is_dir() else folder, _DEPTH)
 
 
+def weight_in(tree: State) -> tuple[int, int]:
+    """The same of a package whose state was taken, which names its files."""
+    sizes = [file.size for path, file in tree.files.items() if os.path.basename(path).startswith(_LOG)]  # noqa: PTH119
+    return sum(sizes) + len(sizes) * _WEIGHT_OF_A_LOG, len(sizes)
+
+
 def _below(folder: str | os.PathLike[str], depth: int) -> tuple[int, int]:
     weight = count = 0
     try:
         with os.scandir(folder) as found:
             for entry in found:
-                if entry.name.startswith("result_"):
+                if entry.name.startswith(_LOG):
                     weight += entry.stat().st_size + _WEIGHT_OF_A_LOG
                     count += 1
                 elif depth and entry.is_dir(follow_symlinks=False):

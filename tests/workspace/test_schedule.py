@@ -15,6 +15,7 @@ from mlsub.findings import Finding, Verdict
 from mlsub.judge.log import LogTask
 from mlsub.rules.catalogue import finding
 from mlsub.workspace import Settings, check_each, check_paths, check_with_logs, logs, schedule
+from mlsub.workspace.executors.base import Tree
 from mlsub.workspace.logs import in_order, read_logs
 from tests.corpus import CORPUS
 from tests.effort import LONG
@@ -27,7 +28,7 @@ SOME = ("v0.7/SIAT", "v1.1/NVIDIA", "v2.0/MosaicML", "v3.1/Google", "v5.1/MiTAC"
 class Shuffled:
     """Does everything at once, and gives the results in a random order."""
 
-    packages = True
+    far = False
 
     def __init__(self, processes: int) -> None:
         self.processes = processes
@@ -39,12 +40,12 @@ class Shuffled:
 
 
 class Remote(Shuffled):
-    """Reads logs and nothing else."""
+    """Another machine."""
 
-    packages = False
+    far = True
 
     def run(self, work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[tuple[int, Any]]:
-        assert all(isinstance(task, LogTask) for task in tasks)
+        assert all(isinstance(task, (LogTask, Tree)) for task in tasks)
         yield from super().run(work, tasks)
 
 
@@ -87,8 +88,9 @@ def test_one_process_two_and_any_order_give_the_same_bytes(monkeypatch: pytest.M
     assert encoded(check_paths(paths, Settings(jobs=2))) == alone
     shuffled(monkeypatch)
     assert encoded(check_paths(paths, Settings())) == alone
-    shuffled(monkeypatch, Remote)
-    assert encoded(check_paths(paths, Settings())) == alone
+    for cut in (False, True):
+        shuffled(monkeypatch, Remote, cut=cut)
+        assert encoded(check_paths(paths, Settings())) == alone
 
 
 def test_what_was_read_of_the_logs_is_the_same_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,13 +1,14 @@
-"""Logs that were read before: those of a folder lie on one shelf, which is one record.
+"""Logs that were read before: those of an organisation lie on one shelf, which is one record.
 
-A file of the memory for each log would take longer to open than to read what most logs come to; one for each package
-would be written anew for every run that is added.
+It is the shelf of the folder two above that of the log (``results``), by whatever way a command came to the log. A file
+of the memory for each log, or each folder of them, would take longer to make than what most logs come to.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Container, Iterator, Sequence
 from functools import cache
 from typing import Generic, NamedTuple, Optional, TypeVar, get_type_hints
 
@@ -49,6 +50,14 @@ class _Log(msgspec.Struct, frozen=True, array_like=True):
     packed: msgspec.Raw
 
 
+class _Fresh(NamedTuple):
+    """A log that was read: its task, its state before that, and what is to be remembered."""
+
+    task: LogTask
+    before: State
+    packed: bytes
+
+
 _Shelf = dict[bytes, _Log]
 
 
@@ -59,16 +68,20 @@ class Shelves(Generic[T]):
         memory: where it lies.
         tasks: the logs.
         form: what is remembered of each.
+        tree: the state of a tree that they lie in, taken before. All is written by :meth:`close` then, which needs
+            another one; without it each shelf is, as soon as it is complete.
     """
 
-    def __init__(self, memory: Memory, tasks: Sequence[LogTask], form: Form[T]) -> None:
-        self._memory, self._tasks, self._form = memory, tasks, form
-        self._places = _places(tasks)
-        self._shelf_of: dict[int, str] = {}
-        self._before: dict[int, State] = {}
+    def __init__(self, memory: Memory, tasks: Sequence[LogTask], form: Form[T], tree: State | None = None) -> None:
+        self._memory, self._tasks, self._form, self._tree = memory, tasks, form, tree
+        self._state_of = tree.of if tree is not None else file_state
+        self._places = _places(tasks, tree.files if tree is not None else {})
+        self._before: dict[int, tuple[str, State]] = {}
+        #: The folder of each shelf, and the digest of the user's own rules.
+        self._about: dict[str, tuple[bytes, bytes]] = {}
         #: How many logs of a shelf are still to come, and what has come.
-        self._awaited: dict[str, int] = {}
-        self._fresh: dict[str, _Shelf] = {}
+        self._awaited: Counter[str] = Counter()
+        self._fresh: dict[str, dict[bytes, _Fresh]] = {}
 
     def recall(self) -> Iterator[tuple[int, T]]:
         """What is remembered, with the index of its task; the rest is to be read."""
@@ -84,20 +97,21 @@ class Shelves(Generic[T]):
             yield from found
 
     def _of_shelf(self, indices: Sequence[int]) -> Iterator[tuple[int, T]]:
-        task = self._tasks[indices[0]]
-        words = _words(task)
-        if words is None:
+        task, (folder, _) = self._tasks[indices[0]], self._places[indices[0]]
+        rules, facts = content_of(task.overlay), [_fact_of(fold) for fold in task.folds]
+        if rules is None or None in facts:
             return
-        name = named(self._form.name, self._places[indices[0]][0], *words)
-        shelf = self._read(task, name)
+        name = named(self._form.name, folder, task.usage, task.round, task.overlay or "", *map(repr, facts))
+        self._about[name] = os.fsencode(folder), rules
+        shelf = self._read(name)
         for index in indices:
-            before = file_state(self._tasks[index].file)
+            before = self._state_of(self._tasks[index].file)
             found = self._found(index, before, shelf, name) if before is not None else None
             if found is not None:
                 yield index, found
             elif before is not None and before.settled:
-                self._before[index], self._shelf_of[index] = before, name
-                self._awaited[name] = self._awaited.get(name, 0) + 1
+                self._before[index] = name, before
+                self._awaited[name] += 1
 
     def _found(self, index: int, before: State, shelf: _Shelf, name: str) -> T | None:
         task = self._tasks[index]
@@ -106,8 +120,9 @@ class Shelves(Generic[T]):
             return None
         if known.content and is_asked(known.state):
             seen = witness(task.file)
-            if (seen is None or seen.digest != known.content) and file_state(task.file) == before:
-                self._memory.doubt("logs", name, task.file)
+            if seen is None or seen.digest != known.content:
+                if file_state(task.file) == before:
+                    self._memory.doubt("logs", name, task.file)
                 return None
         try:
             return self._form.unpack(memoryview(known.packed), task)
@@ -116,19 +131,15 @@ class Shelves(Generic[T]):
 
     def keep(self, index: int, value: T) -> None:
         """Remember what came of a log, if it is as it was before it was read."""
-        before, name = self._before.pop(index, None), self._shelf_of.pop(index, None)
-        if before is None or name is None:
+        name, before = self._before.pop(index, ("", None))
+        if before is None or not self._memory.store.writable:
             return
         task = self._tasks[index]
-        content = self._form.pack(value, task) if self._memory.store.writable else None
-        if content is not None:
-            seen = witness(task.file) if is_witness(before.digest) else None
-            if file_state(task.file) == before:
-                log = _Log(before.digest, seen.digest if seen else b"", msgspec.Raw(content))
-                self._fresh.setdefault(name, {})[self._places[index][1]] = log
+        if (content := self._form.pack(value, task)) is not None:
+            self._fresh.setdefault(name, {})[self._places[index][1]] = _Fresh(task, before, content)
         self._awaited[name] -= 1
-        if not self._awaited[name]:
-            self._put(name, index)
+        if not self._awaited[name] and self._tree is None:
+            self._put(name, file_state)
 
     def __enter__(self) -> Shelves[T]:
         return self
@@ -136,14 +147,17 @@ class Shelves(Generic[T]):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def close(self) -> None:
-        """Write what has come of shelves that are not complete."""
-        for index, name in self._shelf_of.items():
-            if name in self._fresh:
-                self._put(name, index)
+    def close(self, tree: State | None = None) -> None:
+        """Write what has come and is not written yet.
 
-    def _read(self, task: LogTask, name: str) -> _Shelf:
-        payload = self._memory.read("logs", name, content_of(task.overlay) or b"")
+        Args:
+            tree: the state of the tree that they lie in, taken now.
+        """
+        for name in list(self._fresh):
+            self._put(name, tree.of if tree is not None else file_state)
+
+    def _read(self, name: str) -> _Shelf:
+        payload = self._memory.read("logs", name, self._about[name][1])
         if payload is None:
             return {}
         try:
@@ -153,47 +167,63 @@ class Shelves(Generic[T]):
             self._memory.store.drop("logs", name)
             return {}
 
-    def _put(self, name: str, index: int) -> None:
+    def _put(self, name: str, state_of: Callable[[str], State | None]) -> None:
         """Write a shelf: what is new, and what others have put there meanwhile, as far as there is room."""
-        task, folder = self._tasks[index], os.fsencode(self._places[index][0])
-        shelf = self._fresh.pop(name, None)
+        folder, rules = self._about[name]
+        shelf: _Shelf = {}
+        for log, (task, before, content) in self._fresh.pop(name, {}).items():
+            seen = witness(task.file) if is_witness(before.digest) else None
+            after = state_of(task.file)
+            if after is not None and after.digest == before.digest:
+                shelf[log] = _Log(before.digest, seen.digest if seen else b"", msgspec.Raw(content))
         if not shelf:
             return
         room = MAX_RECORD - (1 << 10) - sum(map(_size, shelf.items()))
-        for log, known in self._read(task, name).items():
+        for log, known in self._read(name).items():
             size = _size((log, known))
-            is_there = os.path.lexists(os.path.join(folder, log.removesuffix(_PACKED)))  # noqa: PTH118
+            is_there = os.path.lexists(folder + log.removesuffix(_PACKED))
             if log not in shelf and size <= room and is_there:
                 shelf[log] = known
                 room -= size
-        self._memory.write("logs", name, content_of(task.overlay) or b"", _ENCODER.encode(shelf))
+        self._memory.write("logs", name, rules, _ENCODER.encode(shelf))
 
 
 def _size(item: tuple[bytes, _Log]) -> int:
     return len(item[0]) + len(memoryview(item[1].packed)) + 64
 
 
-def _places(tasks: Sequence[LogTask]) -> list[tuple[str, bytes]]:
-    """The real folder of each log, and its name there: many ways may lead to one log, such as links to it."""
-    folders: dict[str, str] = {}
+def _places(tasks: Sequence[LogTask], files: Container[str]) -> list[tuple[str, bytes]]:
+    """The folder of each log's shelf, and its name from there: many ways may lead to one log, such as links to it.
+
+    Args:
+        tasks: the logs.
+        files: paths that are known not to be links.
+    """
+    real: dict[str, str] = {}
+    shelves: dict[str, tuple[str, str]] = {}
     found = []
     for task in tasks:
-        folder, name = os.path.split(task.file)
-        if os.path.islink(task.file):  # noqa: PTH114
-            place, name = os.path.split(os.path.realpath(task.file))
-        elif (place := folders.get(folder, "")) == "":
-            place = folders[folder] = os.path.realpath(folder)
+        file = task.file
+        if file not in files and os.path.islink(file):  # noqa: PTH114
+            file = os.path.realpath(file)
+        folder, name = os.path.split(file)
+        if folder not in shelves:
+            place = _real(folder, real)
+            shelf = os.path.dirname(os.path.dirname(place))  # noqa: PTH120
+            shelves[folder] = shelf, place[len(shelf) :] + "/"
+        shelf, below = shelves[folder]
         # Whether a log is unpacked depends on the name that is asked for.
-        found.append((place, os.fsencode(name) + (_PACKED if task.file.endswith(".gz") else b"")))
+        found.append((shelf, os.fsencode(below + name) + (_PACKED if task.file.endswith(".gz") else b"")))
     return found
 
 
-def _words(task: LogTask) -> tuple[str, ...] | None:
-    """What a shelf is for beside its folder: a round, and what is to be found out; None for what has no name."""
-    facts = [_fact_of(fold) for fold in task.folds]
-    if None in facts or content_of(task.overlay) is None:
-        return None
-    return task.usage, task.round, task.overlay or "", *map(repr, facts)
+def _real(folder: str, known: dict[str, str]) -> str:
+    """A folder without links in its path; each folder is looked at once."""
+    if folder not in known:
+        above, name = os.path.split(folder)
+        is_plain = name not in ("", ".", "..") and not os.path.islink(folder)  # noqa: PTH114
+        known[folder] = os.path.join(_real(above, known), name) if is_plain else os.path.realpath(folder)  # noqa: PTH118
+    return known[folder]
 
 
 @cache

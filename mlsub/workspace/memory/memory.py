@@ -10,13 +10,14 @@ import gc
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from functools import cache
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import msgspec
 
+from mlsub.io.digest import blake2b
 from mlsub.workspace.memory.code import code_digest
 from mlsub.workspace.memory.states import State
 from mlsub.workspace.memory.store import Store
@@ -128,14 +129,16 @@ class Drawer:
     """One thing to remember, by the state that its files have now."""
 
     def __init__(self, memory: Memory, kind: str, name: str, look: Callable[[], State | None]) -> None:
-        self._memory, self._kind, self._name, self._look = memory, kind, name, look
-        self._before = look()
-        self._steady = self._before is not None and self._before.settled
+        self._memory, self._kind, self._name, self.look = memory, kind, name, look
+        #: The state of the files; None where they have none.
+        self.before = look()
+        self._steady = self.before is not None and self.before.settled
 
-    @property
-    def state(self) -> bytes | None:
-        """The state of the files, None where they have none."""
-        return self._before.digest if self._before is not None else None
+    def of(self, memory: Memory) -> Drawer:
+        """The same drawer of a memory in another process."""
+        drawer = copy(self)
+        drawer._memory = memory
+        return drawer
 
     def recall(self, kind: type[T]) -> T | None:
         """What was kept of files of this state, as its type; None for nothing."""
@@ -144,16 +147,16 @@ class Drawer:
         return found
 
     def _found(self, kind: type[T]) -> T | None:
-        if self._before is None:
+        if self.before is None:
             return None
-        memory, state = self._memory, self._before.digest
+        memory, state = self._memory, self.before.digest
         payload = memory.read(self._kind, self._name, state)
         if payload is None:
             return None
         try:
             record = decoder(_Record).decode(payload)
             seen = record.witness
-            if seen is not None and is_asked(state) and witness(seen.file) != seen and self._look() == self._before:
+            if seen is not None and is_asked(state) and witness(seen.file) != seen and self.look() == self.before:
                 memory.doubt(self._kind, self._name, seen.file)
                 return None
             with collector_paused():
@@ -162,16 +165,22 @@ class Drawer:
             memory.store.drop(self._kind, self._name)
             return None
 
-    def keep(self, value: Any) -> None:
-        """Remember what came of the files, if they are as they were, and the value survives being written."""
-        before = self._before
+    def keep(self, value: Any, after: State | None = None) -> None:
+        """Remember what came of the files, if they are as they were, and the value survives being written.
+
+        Args:
+            value: what came of them.
+            after: their state once all was read; looked at anew where it is not given.
+        """
+        before = self.before
         if before is None or not self._steady or not self._memory.store.writable:
             return
         text = exact(value)
         if text is None:
             return
         seen = witness(before.file) if before.file is not None else None
-        if self._look() == before:
+        after = after or self.look()
+        if after is not None and after.digest == before.digest:
             record = _ENCODER.encode(_Record(seen, msgspec.Raw(text)))
             self._memory.write(self._kind, self._name, before.digest, record)
 

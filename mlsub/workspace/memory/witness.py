@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 import stat
 import time
-from hashlib import blake2b
 from zlib import crc32
 
 import msgspec
+
+from mlsub.io.digest import blake2b
 
 #: Of so many records one is compared; which, is another matter each day.
 ONE_IN = 16
 #: Larger files are no witnesses.
 _MAX_BYTES = 16 << 20
 _DAY_S = 86400
+#: Bytes of a digest.
+_BYTES = 16
 
 
 class Witness(msgspec.Struct, frozen=True, array_like=True):
@@ -53,6 +56,6 @@ def witness(file: str) -> Witness | None:
             found = os.fstat(descriptor)
             if not stat.S_ISREG(found.st_mode) or found.st_size > _MAX_BYTES:
                 return None
-            return Witness(file, blake2b(stream.read(found.st_size), digest_size=16).digest())
+            return Witness(file, blake2b(stream.read(found.st_size), digest_size=_BYTES).digest())
     except OSError:
         return None
