@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
 from mlsub.findings import Finding
+from mlsub.io.pickled import reduced
 from mlsub.log.reading import Crash
 from mlsub.log.run import Run
 
@@ -39,6 +40,9 @@ class LogReport(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     findings: tuple[Finding, ...]
     crash: Crash | None = None
     facts: tuple[object, ...] = ()
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        return (reduced(self) if not self.facts else None) or super().__reduce__()
 
     def fact(self, kind: type[Fact]) -> Fact | None:
         """A fact of a type; None where its fold was not asked for, or the log cannot be read."""

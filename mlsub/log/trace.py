@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from mlsub.io.pickled import reduced
 from mlsub.io.show import show
 from mlsub.log.event import Event
 from mlsub.log.events import Handler
@@ -108,6 +109,9 @@ class Trace(Traced, frozen=True, kw_only=True, array_like=True):
     path: str
     run: Run
     unreadable: str | None = None
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        return reduced(self) or super().__reduce__()
 
 
 def trace_of(path: str, run: Run, traced: Traced) -> Trace:

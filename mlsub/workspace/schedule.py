@@ -10,6 +10,7 @@ import msgspec
 
 from mlsub.convergence.entry import Options
 from mlsub.findings import Finding
+from mlsub.io.pickled import reduced
 from mlsub.judge.log import LogTask, NewFold
 from mlsub.judge.package import Outline, Package, Part, judge_package, list_package, single_log
 from mlsub.log.report import LogReport
@@ -19,8 +20,7 @@ from mlsub.rules.isolate import isolated
 from mlsub.workspace.executors.base import Executor, Tree
 from mlsub.workspace.logs import judge_safely
 from mlsub.workspace.memory import Drawer, Memory, Place, Seen, State
-from mlsub.workspace.memory.logs import PASSING, REPORTS, Shelves, packed
-from mlsub.workspace.memory.memory import decoder
+from mlsub.workspace.memory.logs import PASSING, REPORTS, Shelves
 from mlsub.workspace.memory.packages import lasts, package_drawer, stands_alone
 from mlsub.workspace.places import Settings
 from mlsub.workspace.shares import balanced, executor_for, most_in_one, shares, weight_below, weight_in, weight_of
@@ -66,14 +66,8 @@ class Judged(msgspec.Struct, frozen=True):
         return any(f.rule in PASSING for f in (*self.crashed, *(f for part in self.parts for f in part.findings)))
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        """Without logs it goes between processes as MessagePack, which takes a tenth of the time."""
-        content = packed(self) if not self.logs else None
-        return (_unpacked, (content,)) if content is not None else super().__reduce__()
-
-
-def _unpacked(content: bytes) -> Judged:
-    judged: Judged = decoder(Judged).decode(content)
-    return judged
+        plain = all(not log.facts for log in self.logs)
+        return (reduced(self) if plain else None) or super().__reduce__()
 
 
 class _Whole(Tree, frozen=True):
