@@ -228,7 +228,7 @@ def _judge_whole(work: _Whole) -> Judged:
         return _judge_package(package, list(map(judge_safely, tasks)), work.wish)
     memory = Memory(Path(place.folder), place.limit)
     drawer = work.drawer.of(memory) if work.drawer is not None else None
-    with Shelves(memory, tasks, REPORTS, drawer.before if drawer is not None else None) as shelves:
+    with Shelves(memory, tasks, REPORTS, drawer.before if drawer is not None and drawer.steady else None) as shelves:
         logs = dict(shelves.recall())
         for at in [at for at in range(len(tasks)) if at not in logs]:
             logs[at] = judge_safely(tasks[at])

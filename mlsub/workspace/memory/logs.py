@@ -68,8 +68,8 @@ class Shelves(Generic[T]):
         memory: where it lies.
         tasks: the logs.
         form: what is remembered of each.
-        tree: the state of a tree that they lie in, taken before. All is written by :meth:`close` then, which needs
-            another one; without it each shelf is, as soon as it is complete.
+        tree: the settled state of a tree that they lie in, taken before. All is written by :meth:`close` then, which
+            takes another one; without it each shelf is, as soon as it is complete.
     """
 
     def __init__(self, memory: Memory, tasks: Sequence[LogTask], form: Form[T], tree: State | None = None) -> None:
@@ -121,7 +121,8 @@ class Shelves(Generic[T]):
         if known.content and is_asked(known.state):
             seen = witness(task.file)
             if seen is None or seen.digest != known.content:
-                if file_state(task.file) == before:
+                now = file_state(task.file)
+                if now is not None and now.digest == before.digest:
                     self._memory.doubt("logs", name, task.file)
                 return None
         try:
