@@ -18,8 +18,8 @@ from mlsub.rules.isolate import isolated
 from mlsub.workspace.executors.base import Executor
 from mlsub.workspace.logs import judge_safely
 from mlsub.workspace.memory import Drawer, Memory, Place, Seen, State
-from mlsub.workspace.memory.logs import REPORTS, Shelves
-from mlsub.workspace.memory.packages import lasts, package_drawer
+from mlsub.workspace.memory.logs import REPORTS, Shelves, lasts
+from mlsub.workspace.memory.packages import package_drawer
 from mlsub.workspace.places import Settings
 from mlsub.workspace.shares import balanced, executor_for, most_in_one, shares, weight_below, weight_in, weight_of
 
