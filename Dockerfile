@@ -8,6 +8,7 @@ RUN pip wheel --no-cache-dir --wheel-dir /wheels '.[report,tables]'
 FROM python:3.12-slim
 RUN --mount=type=bind,from=build,source=/wheels,target=/wheels \
     pip install --no-cache-dir --no-index /wheels/*.whl \
+    && python -m mlsub.io.data \
     && useradd --create-home --uid 1000 mlsub
 USER 1000
 WORKDIR /work

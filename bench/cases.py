@@ -40,27 +40,28 @@ TREES = {
     **{of_size(logs): Tree(None, logs) for logs in SIZES},
 }
 
-#: Words of the commands of mlsub, after ``python``.
+_RECORDER = "python {bench}/recorder.py"
+#: Words of the commands of mlsub.
 COMMANDS = {
-    "--version": "-m mlsub --version",
-    "check": "-m mlsub check {tree}",
-    "check --jobs 1": "-m mlsub check {tree} --jobs 1",
-    "check --executor dask": "-m mlsub check {tree} --executor {scheduler}",
-    "score": "-m mlsub score {tree}",
-    "inspect": "-m mlsub inspect {tree}",
-    "db build": "-m mlsub db build {tree} -o {out}.duckdb",
-    "site": "-m mlsub site {tree} -o {out} --force",
-    **{f"recorder, {kind}": f"{{bench}}/recorder.py {kind} {{records}} {{out}}" for kind in ("event", "block", "eval")},
+    "--version": "mlsub --version",
+    "check": "mlsub check {tree}",
+    "check --jobs 1": "mlsub check {tree} --jobs 1",
+    "check --executor dask": "mlsub check {tree} --executor {scheduler}",
+    "score": "mlsub score {tree}",
+    "inspect": "mlsub inspect {tree}",
+    "db build": "mlsub db build {tree} -o {out}.duckdb",
+    "site": "mlsub site {tree} -o {out} --force",
+    **{f"recorder, {kind}": f"{_RECORDER} {kind} {{records}} {{out}}" for kind in ("event", "block", "eval")},
 }
 #: Words of what they are compared with.
 FLOOR, LOCAL = "floor", "--executor local:2"
 OTHERS = {
-    FLOOR: "{bench}/floor.py {tree}",
-    LOCAL: f"-m mlsub check {{tree}} {LOCAL} --no-cache",
-    "floor, writing": "{bench}/floor.py --write {records} {out}",
-    "package checker": "{bench}/official.py package_checker {copy}",
-    "result summarizer": "{bench}/official.py result_summarizer {copy}",
-    "official logger": "{bench}/recorder.py official {records} {out}",
+    FLOOR: "python {bench}/floor.py {tree}",
+    LOCAL: f"mlsub check {{tree}} {LOCAL} --no-cache",
+    "floor, writing": "python {bench}/floor.py --write {records} {out}",
+    "package checker": "python {bench}/official.py package_checker {copy}",
+    "result summarizer": "python {bench}/official.py result_summarizer {copy}",
+    "official logger": f"{_RECORDER} official {{records}} {{out}}",
 }
 OFFICIAL = ("package checker", "result summarizer", "official logger")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,19 +18,22 @@ _PATIENCE = 10
 
 @contextmanager
 def cluster(folder: Path, environment: Mapping[str, str], workers: int = 2) -> Iterator[str]:
-    """The address that ``--executor`` takes; the cluster ends with this, and keeps its files in the folder."""
+    """The address that ``--executor`` takes; the cluster ends with this, and keeps its files in the folder.
+
+    Its processes are of the ``python`` that is first on the PATH of the environment.
+    """
     file = str(folder / "scheduler.json")
     servers: list[subprocess.Popen[bytes]] = []
     with (folder / "cluster.log").open("wb") as log:
 
         def start(kind: str, *words: str) -> None:
-            command = (sys.executable, "-m", f"distributed.cli.dask_{kind}", "--scheduler-file", file, *_HERE, *words)
+            command = ("python", "-m", f"distributed.cli.dask_{kind}", "--scheduler-file", file, *_HERE, *words)
             servers.append(subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log))
 
         try:
             start("scheduler", "--port", "0")
             start("worker", "--nworkers", str(workers), "--nthreads", "1", "--local-directory", str(folder))
-            ready = [sys.executable, "-c", _READY.format(workers), file]
+            ready = ["python", "-c", _READY.format(workers), file]
             subprocess.run(ready, cwd=folder, env=environment, check=True, stdout=log, stderr=log)
             yield json.loads(Path(file).read_bytes())["address"].replace("tcp:", "dask:")
         finally:

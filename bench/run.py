@@ -2,8 +2,9 @@
 
     python bench/run.py [--only TEXT ...] [--pairs N] [--history [FILE]] [--page]
 
-Trees are the published packages beside the repository, and generated ones, which are kept below build/bench. Commands
-that are compared run in turn, as whole processes; what counts is the median of the ratios.
+Trees are the published packages beside the repository, and generated ones, which are kept below build/bench. mlsub is
+what its users have: a wheel in an environment of its own. Commands that are compared run in turn, as whole processes;
+what counts is the median of the ratios.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.cases import CASES, COMMANDS, OFFICIAL, OTHERS, RECORDS, TREES, Case, Tree
 from bench.cluster import cluster
+from bench.installed import installed
 from bench.measure import Command, cost, in_turn, memory
 from bench.results import REPOSITORY, Line, Where, append, here, line_of, usual_history
 
@@ -29,7 +31,6 @@ BENCH = REPOSITORY / "bench"
 KEPT = REPOSITORY / "build" / "bench"
 PUBLISHED = REPOSITORY.parent / "shared" / "corpus"
 _NO_CACHE = {True: " --no-cache", False: ""}
-_ENVIRONMENT = {"PATH": os.environ["PATH"], "PYTHONPATH": str(REPOSITORY), "PYTHONDONTWRITEBYTECODE": ""}
 
 
 def main() -> int:
@@ -78,13 +79,17 @@ def measured(case: Case, scratch: Path, options: argparse.Namespace, when: Where
     home.mkdir()
     if any("{copy}" in line for line in words):
         shutil.copytree(tree, copy, copy_function=shutil.copyfile)
-    environment = {**_ENVIRONMENT, "HOME": str(home), "XDG_CACHE_HOME": str(home / "cache")}
+    environment = {
+        "PATH": os.pathsep.join((str(installed(KEPT)), os.environ["PATH"])),
+        "PYTHONDONTWRITEBYTECODE": "",
+        "HOME": str(home),
+        "XDG_CACHE_HOME": str(home / "cache"),
+    }
     made_anew = () if case.cache == "warm" else (home / "cache", out, out.with_suffix(".duckdb"))
     with cluster(scratch, environment) if "{scheduler}" in words[0] else nullcontext() as scheduler:
         values = {"tree": tree, "copy": copy, "out": out, "bench": BENCH, "records": RECORDS, "scheduler": scheduler}
         ours, *others = (
-            Command((sys.executable, *line.format_map(values).split()), scratch, environment, made_anew)
-            for line in words
+            Command(tuple(line.format_map(values).split()), scratch, environment, made_anew) for line in words
         )
         if case.cache == "warm":
             cost(ours)

@@ -6,10 +6,11 @@ The two things most callers want are :func:`check` and the :class:`~mlsub.submis
 from __future__ import annotations
 
 from os import PathLike
-from typing import TYPE_CHECKING
 
 from mlsub.io.version import VERSION
 
+#: As in typing, which takes longer to import than the rest of this.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mlsub.submission.report import Report
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -54,8 +53,6 @@ _STAGES = {
 }
 _COMMANDS = {name: text for stage in _STAGES.values() for name, text in stage.items()}
 _MODULES = {name: f"mlsub.commands.{name}.command" for name in _COMMANDS}
-#: So many new objects, a few megabytes, start the search for garbage.
-_MANY_OBJECTS = 20_000
 #: Commands that have commands of their own.
 _GROUPS = ("db", "rcp", "rules", "system")
 
@@ -75,8 +72,6 @@ class _Commands(LazyGroup):
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
         words = sys.argv[1:] if args is None else args
-        # What is read stays to the end: to look for cycles in it again and again would be a tenth of a check.
-        gc.set_threshold(_MANY_OBJECTS)
         return end(lambda: super(_Commands, self).main(args, prog_name, complete_var, False, **extra), _named(words))
 
     def make_context(

@@ -16,10 +16,6 @@ from tests.commands.tree import every
 from tests.make_tree import make_tree
 
 CASES = [
-    (
-        ["--version"],
-        {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "sklearn", "numpy", "mlsub.commands.settings"},
-    ),
     (["--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "sklearn", "numpy"}),
     (["check", "--help"], {"rich", "jsonschema", "mlperf_logging", "sklearn", "numpy"}),
     (
@@ -43,7 +39,10 @@ CASES = [
     (["redact", "--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "numpy"}),
     (["fix", "--truncate", "--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "numpy"}),
     (["check", "TREE", "--format", "json"], {"rich", "jsonschema", "mlperf_logging", "numpy", "scipy", "matplotlib"}),
-    (["check", "TREE"], {"rich", "jsonschema", "numpy", "statistics", "mlsub.score.energy.score", "secrets", "gzip"}),
+    (
+        ["check", "TREE"],
+        {"rich", "jsonschema", "numpy", "statistics", "mlsub.score.energy.score", "secrets", "gzip", "hashlib"},
+    ),
     (["db", "--help"], {"msgspec", "yaml", "rich", "duckdb", "pyarrow", "numpy"}),
     (["db", "query", "--help"], {"msgspec", "yaml", "rich", "duckdb", "pyarrow", "numpy"}),
     (["db", "tables"], {"duckdb", "pyarrow", "jsonschema", "numpy"}),
@@ -55,7 +54,7 @@ CASES = [
     (["seal", "TREE", "--no-encryption", "--dry-run"], {"rich", "jsonschema", "cryptography", "pyrage", "numpy"}),
     (
         ["check", "LOG", "--round", "1.0"],
-        {"rich", "jsonschema", "mlperf_logging", "numpy", "scipy", "concurrent.futures.process"},
+        {"rich", "jsonschema", "mlperf_logging", "numpy", "scipy", "concurrent.futures.process", "hashlib"},
     ),
     (["explain", "seed.shared"], {"rich", "jsonschema", "mlperf_logging", "numpy"}),
     (["system", "show", "ipu-pod16"], {"rich", "jsonschema", "mlperf_logging", "numpy"}),
@@ -97,12 +96,94 @@ def test_data_that_ship_are_read_as_yaml_once(tmp_path: Path) -> None:
     assert ("yaml" in json.loads(first[2]), "yaml" in json.loads(second[2])) == (True, False)
 
 
-@pytest.mark.parametrize("start", [["-m", "mlsub"], ["-c", "from mlsub.cli import main; main()"]])
-def test_both_ways_to_start_tell_the_version(start: list[str]) -> None:
+CLICK = "from mlsub.cli import main; main()"
+STARTS = {"-m": ["-m", "mlsub"], "script": ["-c", "from mlsub.__main__ import main; main()"], "click": ["-c", CLICK]}
+
+
+@pytest.mark.parametrize("start", STARTS)
+@pytest.mark.parametrize("words", [["--version"], ["--version", "check"], ["--color", "never", "--version"]], ids=str)
+def test_all_ways_to_start_say_the_version(start: str, words: list[str]) -> None:
     import mlsub
 
-    done = subprocess.run([sys.executable, *start, "--version"], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, *STARTS[start], *words], capture_output=True, text=True, check=True)
     assert done.stdout == f"mlsub, version {mlsub.__version__}\n"
+
+
+def test_nothing_is_imported_to_say_the_version() -> None:
+    probe = "import sys; before = set(sys.modules); from mlsub.__main__ import main; main(); after = set(sys.modules)"
+    script = f"{probe}; print(*after - before)"
+    done = subprocess.run([sys.executable, "-c", script, "--version"], capture_output=True, text=True, check=True)
+    imported = set(done.stdout.splitlines()[1].split())
+    assert imported <= {"__future__", "gc", "os", "mlsub", "mlsub.__main__", "mlsub.io", "mlsub.io.version"}
+
+
+ENDS = {
+    "a status": (["check", "nowhere"], 2),
+    "an answer": (["rules", "list"], 0),
+    "a wrong word": (["chek"], 2),
+    "a full device": (["rules", "list"], 2),
+    "the version on a full device": (["--version"], 2),
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_a_process_ends_with_the_status_and_all_that_was_printed(end: str, tmp_path: Path) -> None:
+    """The same whether it ends at once, or as a program that calls the command would."""
+    words, status = ENDS[end]
+    full = "device" in end
+    answers = []
+    for start in ("-m", "click"):
+        with Path("/dev/full" if full else tmp_path / "out").open("w") as output:
+            call = [sys.executable, *STARTS[start], *words]
+            done = subprocess.run(call, stdout=output, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+        answers.append(
+            (done.returncode, done.stderr.replace("python -m mlsub", "-c"), full or (tmp_path / "out").read_text())
+        )
+    assert answers[0] == answers[1]
+    assert answers[0][0] == status
+
+
+def test_what_was_to_be_done_at_exit_is_done() -> None:
+    script = "import atexit; atexit.register(print, 'done'); from mlsub.__main__ import main; main()"
+    done = subprocess.run([sys.executable, "-c", script, "rules", "list"], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("\ndone\n")
+
+
+UNCHANGED = """
+import json, sys
+from mlsub.workspace.memory import states
+states.SETTLED_NS = -10**18
+from mlsub.cli import main
+for _ in range(int(sys.argv.pop(1))):
+    try:
+        main(sys.argv[1:])
+    except SystemExit:
+        pass
+print("\\nMODULES " + json.dumps(sorted(sys.modules)))
+"""
+
+
+def test_a_database_of_unchanged_files_needs_no_database(tmp_path: Path) -> None:
+    pytest.importorskip("duckdb")
+    pytest.importorskip("pyarrow")
+    tree, file = str(make_tree(tmp_path).folder), str(tmp_path / "out.duckdb")
+    words = ["db", "build", tree, "-o", file, "--cache-dir", str(tmp_path / "cache")]
+    environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(tmp_path / "bytecode"), "PYTHONDONTWRITEBYTECODE": ""}
+    for times in ("2", "1"):
+        call = [sys.executable, "-c", UNCHANGED, times, *words]
+        done = subprocess.run(call, capture_output=True, text=True, check=True, env=environment)
+    answer, _, modules = done.stdout.rpartition("MODULES ")
+    assert f"{file}: nothing has changed" in answer
+    assert not set(json.loads(modules)) & {
+        "duckdb",
+        "pyarrow",
+        "pandas",
+        "numpy",
+        "yaml",
+        "csv",
+        "ctypes",
+        "mlsub.commands.db.fill",
+    }
 
 
 @pytest.mark.parametrize("words", sorted(words for words, _ in every()), ids=" ".join)

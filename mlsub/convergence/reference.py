@@ -53,11 +53,14 @@ def reference_file(usage: str, ruleset: str, benchmark: str) -> Path | None:
     if usage == "rehearsal":
         file = REHEARSAL / f"rcps_{benchmark}.json"
         return file if file.is_file() else None
-    for folder in _installed():
-        file = folder / "rcp_checker" / f"{usage}_{ruleset}" / f"rcps_{benchmark}.json"
-        if file.is_file():
-            return file
-    return None
+    return _installed_files(f"{usage}_{ruleset}").get(f"rcps_{benchmark}.json")
+
+
+@cache
+def _installed_files(name: str) -> dict[str, Path]:
+    """The reference data of a round by their names."""
+    found = [file for folder in _installed() for file in (folder / "rcp_checker" / name).glob("rcps_*.json")]
+    return {file.name: file for file in reversed(found) if file.is_file()}
 
 
 @cache

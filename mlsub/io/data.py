@@ -2,7 +2,8 @@
 
 Reading YAML, and importing what reads it, would be a fifth of a small check. So what a file holds is kept as Python
 keeps bytecode: in ``__pycache__``, where the interpreter may write that. It counts for the very text it was made of and
-for no other, so that an edited file counts at once.
+for no other, so that an edited file counts at once. ``python -m mlsub.io.data`` keeps all files, for users who may not
+write there.
 """
 
 from __future__ import annotations
@@ -84,3 +85,8 @@ def shipped(module: str, name: str, kind: type[T]) -> T:
     """
     found: T = _shipped(module, name, cast(Hashable, kind))
     return found
+
+
+if __name__ == "__main__":
+    for file in Path(__file__).parents[1].rglob("*.yaml"):
+        load_yaml(file)

@@ -14,8 +14,9 @@ from mlsub.divisions import division_of
 from mlsub.findings import Finding
 from mlsub.io.show import several, show
 from mlsub.log.report import LogReport
-from mlsub.log.run import MAX_SEED_DIGESTS, MAX_SEEDS, SEED_DIGEST_BYTES, Run, Seed, seed_digest
-from mlsub.review.cross import audit_entry, audit_seeds, times_of
+from mlsub.log.run import Run
+from mlsub.log.seeds import MAX_SEED_DIGESTS, MAX_SEEDS, SEED_DIGEST_BYTES, Seed, seed_digest
+from mlsub.review.cross import audit_entry, audit_seeds, digest_of
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.isolate import isolated, reviewed
@@ -298,7 +299,7 @@ def check_seeds(logs: tuple[LogReport, ...], *, required: bool = False) -> Itera
         if again:
             seed, owner = again[0]
             more = f", and {len(again) - 1} more" if len(again) > 1 else ""
-            copied = owner is not log and times_of(log) == times_of(owner)
+            copied = owner is not log and digest_of(log) == digest_of(owner)
             yield finding(
                 "seed.shared",
                 log.path,

@@ -91,7 +91,8 @@ class LogJudge:
             [self.run, *folds, *self._besides, self.rules],
             log_format=round_.log_format,
             tally=tally,
-            texts=reading.take,
+            texts=self.rules.look_ahead,
+            taken=self.run.take,
             defects=self.defects,
         )
         self.rules.on_named = self.reader.ask_again

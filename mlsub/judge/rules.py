@@ -8,7 +8,7 @@ from typing import Any
 from mlsub.divisions import DIVISIONS, Division, division_of
 from mlsub.findings import Finding, Kind
 from mlsub.io.show import readable, show
-from mlsub.log.event import Event
+from mlsub.log.event import Batch, Event
 from mlsub.log.events import Fold, Handler, Tally
 from mlsub.log.reading import Crash
 from mlsub.rounds import Round, overlay_content
@@ -147,11 +147,24 @@ class NamedRules:
         self._held: list[Event] | None = []
         self._held_from = 0
         self._candidates: dict[tuple[str | None, str | None], LogRules] = {}
+        #: Gives what takes the events of a key; another one when the rules are known.
+        self.handler: Callable[[str | None], Handler | None] = self._holder
 
-    def handler(self, key: str | None) -> Handler | None:
-        """What takes the events of a key."""
+    def look_ahead(self, batch: Batch) -> None:
+        """Look at records before their events are taken: where the log names itself in them, none has to be held."""
         if self.rules is not None:
-            return self.rules.handler(key)
+            return
+        named = self._named.copy()
+        for event in batch.decoded:
+            if event.key in _NAMES and isinstance(event, Event):
+                named.setdefault(event.key, event)
+                if len(named) == len(_NAMES):
+                    self._named = named
+                    self._settle()
+                    return
+
+    def _holder(self, key: str | None) -> Handler | None:
+        """What takes the events of a key before the rules are known."""
         if key is None:
             return None
         return self._hold_name if key in _NAMES and key not in self._named else self._hold
@@ -167,9 +180,10 @@ class NamedRules:
             self._settle()
         self.on_named = _nothing
         if self.rules is None:
-            self.rules = self._new()
+            rules = self._judge_by(self._new())
             if self._again is not None:
-                self._again(self.rules)
+                self._again(rules)
+            return rules
         return self.rules
 
     def unknown(self) -> Crash | None:
@@ -211,13 +225,12 @@ class NamedRules:
     def _settle(self) -> None:
         """Start judging: the log has said all that it says of itself."""
         if self._held is not None:
-            self.rules = self._new()
-            self.rules.add(self._held)
+            self._judge_by(self._new()).add(self._held)
         elif self._candidates:
             division = division_of(self.name("submission_division"))
             benchmark = self.name("submission_benchmark")
             known = benchmark if benchmark in self._round.benchmarks else None
-            self.rules = self._candidates[division.name if division else None, known]
+            self._judge_by(self._candidates[division.name if division else None, known])
         else:
             return
         self._held, self._candidates = [], {}
@@ -235,6 +248,10 @@ class NamedRules:
         }
         for rules in self._candidates.values():
             rules.add(held)
+
+    def _judge_by(self, rules: LogRules) -> LogRules:
+        self.rules, self.handler = rules, rules.handler
+        return rules
 
     def _new(self) -> LogRules:
         division = division_of(self.name("submission_division"))

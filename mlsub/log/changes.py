@@ -81,7 +81,9 @@ def _votes(runs: Sequence[Run]) -> dict[str, Counter[str]]:
     votes: dict[str, Counter[str]] = {}
     for run in runs:
         for key, value in run.hyperparameters.items():
-            votes.setdefault(key, Counter())[_canonical(value)] += 1
+            if key not in votes:
+                votes[key] = Counter()
+            votes[key][_canonical(value)] += 1
     return votes
 
 
@@ -105,11 +107,15 @@ def _shown(most: tuple[str, int] | None) -> str | None:
     return None if most is None else show(json.loads(most[0]))
 
 
+#: Made once, as for :func:`mlsub.io.show.show`.
+_sorted = json.JSONEncoder(sort_keys=True).encode
+
+
 def _canonical(value: Any) -> str:
     """A value as text that is the same for equal values: 1 and 1.0 are equal."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         value = int(value)
     try:
-        return json.dumps(value, sort_keys=True)
+        return _sorted(value)
     except (TypeError, ValueError, RecursionError):
         return json.dumps(show(value))

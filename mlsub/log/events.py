@@ -17,7 +17,7 @@ class Format(NamedTuple):
 
     token: bytes
     decode: Callable[[int, bytes], Event | Defect]
-    decode_all: Callable[[Sequence[int], Sequence[bytes]], Batch]
+    decode_all: Callable[[Sequence[int], Sequence[bytes], bytes | None], Batch]
 
 
 #: The formats of rounds, see :class:`mlsub.rounds.Round`.
@@ -100,7 +100,13 @@ class _Handlers(dict[str, list[Handler]]):
 
     def __init__(self, folds: Sequence[Fold]) -> None:
         super().__init__()
-        self._asks = [fold.handler for fold in folds]
+        self._folds = folds
+        self.ask_again()
+
+    def ask_again(self) -> None:
+        """Ask the folds anew, as what one of them asks for has changed."""
+        self.clear()
+        self._asks = [fold.handler for fold in self._folds]
 
     def __missing__(self, key: Any) -> list[Handler]:
         name = key if isinstance(key, str) else None
@@ -119,7 +125,8 @@ class LogReader:
         folds: take the events.
         log_format: that of the round, ``mllog`` or ``mll``.
         tally: counts the events.
-        texts: takes every record that the official parser sees, usable or not.
+        texts: takes every record that the official parser sees, usable or not, before its event is pushed.
+        taken: takes them after that.
         defects: takes the records that are not events.
     """
 
@@ -130,6 +137,7 @@ class LogReader:
         log_format: str = "mllog",
         tally: Tally | None = None,
         texts: TextHandler | None = None,
+        taken: TextHandler | None = None,
         defects: DefectFold | None = None,
     ) -> None:
         self.token, self.decode, self._decode_all = FORMATS[log_format]
@@ -137,6 +145,7 @@ class LogReader:
         self._cutter = RecordCutter(self.token)
         self._handlers = _Handlers(folds)
         self._texts = texts
+        self._taken = taken
         self._defects = defects
 
     def feed(self, piece: bytes) -> None:
@@ -150,28 +159,38 @@ class LogReader:
 
     def ask_again(self) -> None:
         """Ask the folds for their handlers anew, as what one of them asks for has changed."""
-        self._handlers.clear()
+        self._handlers.ask_again()
 
     def push(self, records: Records) -> None:
         """Take the next records, for whoever has cut them already."""
+        lines, texts = records.lines, records.texts
+        if not records.odd and len(lines) <= BATCH:
+            if lines:
+                self._seen(lines, texts, records.joined)
+            return
         start = 0
-        for place in sorted(records.odd):
-            self._seen(records, start, place)
-            self._unseen(records.lines[place], records.texts[place], *records.odd[place])
+        for place in (*sorted(records.odd), len(lines)):
+            for first in range(start, place, BATCH):
+                last = min(first + BATCH, place)
+                self._seen(lines[first:last], texts[first:last])
+            if place < len(lines):
+                self._unseen(lines[place], texts[place], *records.odd[place])
             start = place + 1
-        self._seen(records, start, len(records.lines))
 
-    def _seen(self, records: Records, start: int, stop: int) -> None:
+    def _seen(self, lines: Sequence[int], texts: Sequence[bytes], joined: bytes | None = None) -> None:
         """Take records that the official parser sees."""
-        for first in range(start, stop, BATCH):
-            last = min(first + BATCH, stop)
-            batch = self._decode_all(records.lines[first:last], records.texts[first:last])
-            if self._texts is not None:
-                self._texts(batch)
-            self.take(batch)
+        batch = self._decode_all(lines, texts, joined)
+        if self._texts is not None:
+            self._texts(batch)
+        self.take(batch)
+        if self._taken is not None:
+            self._taken(batch)
 
     def take(self, batch: Batch) -> None:
         """Take the next records, for whoever has decoded them already."""
+        if not batch.defects:
+            self._dispatch(batch.lines, batch.decoded)
+            return
         start = 0
         for place in batch.defects:
             self._dispatch(batch.lines[start:place], batch.decoded[start:place])

@@ -1,8 +1,6 @@
-"""How long the evaluations of a run take, going by eval_start and eval_stop."""
+"""The timed region of a run, and how long its evaluations take, going by eval_start and eval_stop."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import msgspec
 
@@ -24,15 +22,39 @@ class EvaluationLengths(msgspec.Struct, frozen=True, array_like=True):
     longest_ms: float = 0.0
 
 
+class TimedRegion:
+    """The interval the official score uses (ms): the last ``run_start`` and ``run_stop`` up to where both are known."""
+
+    __slots__ = ("start", "stop")
+
+    def __init__(self) -> None:
+        self.start: float | None = None
+        self.stop: float | None = None
+
+    @property
+    def runs(self) -> bool:
+        """Whether the clock has started and not stopped."""
+        return self.start is not None and self.stop is None
+
+    def edge(self, event: Event) -> None:
+        """Take a ``run_start`` or ``run_stop``."""
+        if self.start is not None and self.stop is not None:
+            return
+        if event.key == "run_start":
+            self.start = event.time_ms
+        else:
+            self.stop = event.time_ms
+
+
 class LengthFold:
     """Takes starts and stops in file order; of those of many processes the first counts.
 
     Args:
-        is_timed: whether the clock runs.
+        timed: when the clock runs.
     """
 
-    def __init__(self, is_timed: Callable[[], bool]) -> None:
-        self._is_timed = is_timed
+    def __init__(self, timed: TimedRegion) -> None:
+        self._timed = timed
         self._open: Event | None = None
         self._count = self._short = 0
         self._line: int | None = None
@@ -40,7 +62,7 @@ class LengthFold:
 
     def start(self, event: Event) -> None:
         """Take an ``eval_start``."""
-        if self._open is None and self._is_timed():
+        if self._open is None and self._timed.runs:
             self._open = event
 
     def stop(self, event: Event) -> None:

@@ -46,6 +46,6 @@ def decode_mll(line: int, text: bytes) -> Event | Defect:
     return Event(line=line, time_ms=time_ms, key=key, value=content["value"], metadata=metadata)
 
 
-def decode_all_mll(lines: Sequence[int], texts: Sequence[bytes]) -> Batch:
+def decode_all_mll(lines: Sequence[int], texts: Sequence[bytes], joined: bytes | None = None) -> Batch:
     """Decode the texts behind many tokens."""
     return batch_of(lines, texts, list(map(decode_mll, lines, texts)))

@@ -10,8 +10,11 @@ from __future__ import annotations
 
 import codecs
 import os
+import re
 import zlib
 from collections.abc import Iterator
+from functools import cache
+from itertools import accumulate
 from pathlib import Path
 from stat import S_ISREG
 from typing import BinaryIO, cast
@@ -26,6 +29,8 @@ CHUNK = 1 << 20
 MAX_RECORD = 1 << 24
 #: So much of a longer record is kept.
 _HEAD = 256
+#: Where the last character of a token is no more frequent than this, looking for it is faster than for the token.
+_FEW = 16
 
 _UTF16_UTF32 = (
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -43,13 +48,15 @@ class Records:
     """Records in file order: their ``lines`` and ``texts``, and of the ``odd`` ones by place whether hidden, too long.
 
     Columns, for there is a record for each event of every log, and hardly ever an odd one; iterating gives each record.
+    ``joined`` is the texts with line feeds between if each begins and ends as an object does, and else None.
     """
 
-    __slots__ = ("lines", "odd", "texts")
+    __slots__ = ("joined", "lines", "odd", "texts")
 
     def __init__(self) -> None:
         self.lines: list[int] = []
         self.texts: list[bytes] = []
+        self.joined: bytes | None = None
         self.odd: dict[int, tuple[bool, bool]] = {}
 
     def __iter__(self) -> Iterator[RawRecord]:
@@ -64,6 +71,7 @@ class Records:
             self.odd[len(self.lines)] = (hidden, too_long)
         self.lines.append(line)
         self.texts.append(text)
+        self.joined = None
 
     def bound(self, first: int) -> None:
         """Keep no more than the heads of those that are too long, from a place on."""
@@ -141,6 +149,28 @@ def read_records(stream: BinaryIO, encoding: str | None = None, token: bytes = T
     for chunk in chunks(stream):
         yield cutter.feed(chunk)
     yield cutter.close()
+
+
+@cache
+def _record(token: bytes) -> re.Pattern[bytes]:
+    """A record from its token to the end of its line, with its text if this begins and ends as an object does.
+
+    One pattern takes the whole line, so that each byte is looked at once; splitting by it is faster than a loop.
+    """
+    return re.compile(re.escape(token) + rb"(?:(\{.*\})\r?\n|.*)")
+
+
+def _holds(text: bytes, token: bytes) -> bool:
+    """Whether the token is in a text: most have few of its last letter, and a byte is found faster than a word."""
+    letter = token.rstrip()[-1:]
+    ahead, place = token.index(letter), -1
+    for _ in range(_FEW):
+        place = text.find(letter, place + 1)
+        if place < 0:
+            return False
+        if text.startswith(token, max(place - ahead, 0)):
+            return True
+    return token in text
 
 
 class RecordCutter:
@@ -225,6 +255,34 @@ class RecordCutter:
 
     def _lines(self, block: bytes, found: Records) -> None:
         """Records of a block that ends where an official line ends, or the log does."""
+        plain = self._token is TOKEN and block.endswith(b"\n") and len(block) <= MAX_RECORD
+        if not (plain and self._overlong is None and not found.texts and self._plain_lines(block, found)):
+            self._any_lines(block, found)
+
+    def _plain_lines(self, block: bytes, found: Records) -> bool:
+        """Do so where each record is an object to the end of its line; False where that is not certain."""
+        parts = _record(self._token).split(block)
+        texts, free = parts[1::2], parts[::2]
+        try:
+            joined, around = b"\n".join(texts), b"".join(free)
+        except TypeError:  # None is among them: a text that is not an object.
+            return False
+        if b"\r" in joined or _holds(joined, self._token):
+            return False
+        if b"\n" in around:
+            steps = [1 + part.count(b"\n") if part else 1 for part in free]
+            steps[0] += self._line - 1
+            lines = list(accumulate(steps))
+            self._line = lines.pop()
+        else:
+            lines = list(range(self._line, self._line + len(texts)))
+            self._line += len(texts)
+        found.lines, found.texts, found.joined = lines, texts, joined
+        return True
+
+    def _any_lines(self, block: bytes, found: Records) -> None:
+        """Do so whatever the block has in it."""
+        found.joined = None
         free, *parts = block.split(self._token)
         self._release_overlong(bool(parts) and b"\n" not in free and b"\r" not in free, found)
         line = self._line + free.count(b"\n")

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Literal
 
 import msgspec
 
 from mlsub.log.event import Batch, Defect, Event
+from mlsub.log.names import ACCURACY, ALONE, ERROR, NAME, NAMES, SAMPLES, SIZE, STOP, mentions_only
 
 #: What is larger than any count of epochs or samples is cut to it; the largest reference counts 1.6e9.
 BEYOND = 1e15
@@ -25,19 +27,15 @@ MAX_STOPS = 1_000
 MAX_STEPS = 100_000
 _MAX_TEXT = 200
 
-_SIZE, _NAME, _SAMPLES, _STOP = b"global_batch_size", b"submission_benchmark", b"train_samples", b"run_stop"
-_ERROR, _ACCURACY = b"eval_error", b"eval_accuracy"
-_NAMES = (_SIZE, _NAME, _SAMPLES, _STOP, _ERROR, _ACCURACY)
 _EVALUATIONS = ("eval_accuracy", "eval_error")
 #: What the counters of a manner take for an evaluation; of two the last one counts if the log has its kind.
 _COUNTED = {
-    "accuracy": (frozenset((_ACCURACY,)),),
-    "error_first": (frozenset((_ACCURACY,)), frozenset((_ERROR,))),
-    "either": (frozenset((_ERROR, _ACCURACY)),),
+    "accuracy": (frozenset((ACCURACY,)),),
+    "error_first": (frozenset((ACCURACY,)), frozenset((ERROR,))),
+    "either": (frozenset((ERROR, ACCURACY)),),
 }
-#: What a record mentions whose key is a name, and that mentions nothing besides.
-_ALONE: dict[Any, frozenset[bytes]] = {name.decode(): frozenset([name]) for name in _NAMES}
 _STRIPPED = b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0"
+_NUMBERS = frozenset((int, float))
 _FAILURES = (KeyError, TypeError, ValueError, OverflowError, RecursionError)
 
 
@@ -107,7 +105,7 @@ class Reading(msgspec.Struct, frozen=True, array_like=True):
 class ReadingFold:
     """Collects the records of a log in file order; :meth:`finish` gives the reading.
 
-    Where nothing but keys mentions a name, records of other keys cost next to nothing.
+    Where nothing but keys mentions a name, records of other keys cost no more than a search of their text.
     """
 
     def __init__(self, manner: Manner) -> None:
@@ -118,36 +116,49 @@ class ReadingFold:
         self._by_samples: _Counter | None = _Counter(manner, _COUNTED["either"][0], samples=True)
         self._counters = [*self._usual, self._by_samples]
 
-    def take(self, batch: Batch) -> None:
-        """Take the next records that the official reader sees."""
-        places = _keys_that_are_names(batch, _searched(self._manner, self._by_samples is not None, bool(batch.defects)))
-        if places is None:
+    def take(self, batch: Batch, named: Sequence[Event]) -> None:
+        """Take the next records that the official reader sees.
+
+        Args:
+            batch: the records.
+            named: the events among them whose key is one of :data:`mlsub.log.names.ALONE`, with their lines.
+        """
+        keys = [event.key for event in named]
+        searched = _searched(self._manner, self._may_count_samples(batch.joined, named), bool(batch.defects))
+        if not mentions_only(batch.joined, keys, searched):
             self._search(batch)
             return
-        lines, texts, decoded = batch.lines, batch.texts, batch.decoded
-        for place in places:
-            event = decoded[place]
-            if event.key in _EVALUATIONS and isinstance(event, Event):
-                self._evaluate(event, lines[place])
-            else:
-                self._take(_Record(lines[place], texts[place], _ALONE[event.key], event))
+        self._error_seen = self._error_seen or "eval_error" in keys
+        start = 0
+        for place in [place for place, key in enumerate(keys) if key not in _EVALUATIONS]:
+            self._evaluate(named[start:place])
+            self._take(_alone(named[place]))
+            start = place + 1
+        self._evaluate(named[start:])
 
-    def _evaluate(self, event: Event, line: int) -> None:
-        """Take a record that mentions nothing but an evaluation."""
-        names = _ALONE[event.key]
-        self._error_seen = self._error_seen or event.key == "eval_error"
-        for counter in self._counters:
-            if counter.unit != "" and not names.isdisjoint(counter.evaluations):
-                counter.evaluate(line, names, event)
+    def _may_count_samples(self, text: bytes, named: Sequence[Event]) -> bool:
+        """Whether ``train_samples`` may count in a batch; not where that names another benchmark before anything."""
+        if self._by_samples is None or not self._manner.by_name or self._by_samples.counted or self._usual[0].counted:
+            return self._by_samples is not None
+        first = next((event for event in named if event.key != "global_batch_size"), None)
+        if first is None or first.key != "submission_benchmark" or first.value == "bert":
+            return True
+        return text.find(SAMPLES, 0, text.find(NAME)) >= 0
+
+    def _evaluate(self, events: Sequence[Event]) -> None:
+        """Take records in a row that mention nothing but an evaluation each."""
+        if events:
+            for counter in self._counters:
+                counter.evaluate(events)
 
     def _search(self, batch: Batch) -> None:
         for line, text, event in zip(batch.lines, batch.texts, batch.decoded, strict=True):
-            names = frozenset([name for name in _NAMES if name in text])
+            names = frozenset([name for name in NAMES if name in text])
             if names:
                 self._take(_Record(line, text, names, event))
 
     def _take(self, record: _Record) -> None:
-        self._error_seen = self._error_seen or _ERROR in record.names
+        self._error_seen = self._error_seen or ERROR in record.names
         for counter in self._counters:
             counter.take(record)
         if self._by_samples is not None and self._by_samples.is_like(self._usual[0]):
@@ -170,34 +181,14 @@ def _searched(manner: Manner, by_samples: bool, defects: bool) -> tuple[bytes, .
         defects: whether there are records that cannot be decoded, at which the official reader ends.
     """
     matter = {
-        _SIZE: True,
-        _ACCURACY: True,
-        _NAME: manner.by_name,
-        _SAMPLES: by_samples,
-        _STOP: defects or manner.stop == "text",
-        _ERROR: manner.by_name or manner.evaluations != "accuracy",
+        SIZE: True,
+        ACCURACY: True,
+        NAME: manner.by_name,
+        SAMPLES: by_samples,
+        STOP: defects or manner.stop == "text",
+        ERROR: manner.by_name or manner.evaluations != "accuracy",
     }
     return tuple(name for name, matters in matter.items() if matters)
-
-
-def _keys_that_are_names(batch: Batch, searched: tuple[bytes, ...]) -> list[int] | None:
-    """The places of the records whose key is a name, where no text mentions a name besides; None where one may.
-
-    A key is in the text as it is, but for escapes. So where the texts together mention a name no more often than it is
-    a key, no other record does, and these do but once.
-    """
-    text = batch.joined
-    if b"\\" in text:
-        return None
-    try:
-        places = [place for place, event in enumerate(batch.decoded) if event.key in _ALONE]
-    except TypeError:  # A key that is a list or an object.
-        return None
-    keys = [batch.decoded[place].key for place in places]
-    for name in searched:
-        if text.count(name) != keys.count(name.decode()):
-            return None
-    return places
 
 
 class _Record:
@@ -221,8 +212,30 @@ class _Record:
         return self._fields[name]
 
 
+def _alone(event: Event) -> _Record:
+    """A record whose key is a name, and that mentions nothing besides."""
+    return _Record(event.line, b"", ALONE[event.key], event)
+
+
+def _are_numbers(events: Sequence[Event], unit: str) -> bool:
+    """Whether the events have a number each for what of their metadata counts, so that no reader ends at them."""
+    try:
+        return {type(event.metadata[unit]) for event in events} <= _NUMBERS
+    except (KeyError, TypeError):
+        return False
+
+
 class _Counter:
     """The official reader's variables, for one way of counting."""
+
+    _sizes: tuple[Any, ...] = ()
+    _size_line = 0
+    _names: tuple[Any, ...] = ()
+    _point: Stop | None = None
+    _crash: Crash | None = None
+    #: Whether the official reader has ended: from v3.0 also at a success without an evaluation.
+    _ended = False
+    _beyond: str | None = None
 
     def __init__(self, manner: Manner, evaluations: frozenset[bytes], *, samples: bool = False) -> None:
         self._manner = manner
@@ -230,16 +243,8 @@ class _Counter:
         self._samples = samples
         #: What of an evaluation's metadata counts; None where it is put together of several, "" where nothing does.
         self.unit: str | None = "" if samples else "epoch_num"
-        self._sizes: tuple[Any, ...] = ()
-        self._size_line = 0
-        self._names: tuple[Any, ...] = ()
-        self._point: Stop | None = None
         self._stops: list[Stop] = []
         self._steps: dict[Any, dict[Any, Any]] = {}
-        self._crash: Crash | None = None
-        #: Whether the official reader has ended: from v3.0 also at a success without an evaluation.
-        self._ended = False
-        self._beyond: str | None = None
 
     def count(self) -> Count:
         """What it has read so far."""
@@ -253,10 +258,14 @@ class _Counter:
             beyond=self._beyond,
         )
 
+    @property
+    def counted(self) -> bool:
+        """Whether anything has counted yet."""
+        return bool(self._point or self._stops or self._crash)
+
     def is_like(self, usual: _Counter) -> bool:
         """Whether it counts as the usual one does from here on, and neither has counted anything yet."""
-        counted = self._point or usual._point or self._stops or self._crash or usual._crash
-        return not (self._samples or counted) and self._manner.by_name
+        return self._manner.by_name and not (self._samples or self.counted or usual.counted)
 
     def take(self, record: _Record) -> None:
         """Take a record, and note where the official reader ends at it."""
@@ -268,20 +277,24 @@ class _Counter:
             self._crash = Crash(record.line, f"{type(error).__name__}: {error}"[:_MAX_TEXT])
             self._ended = True
 
-    def evaluate(self, line: int, names: frozenset[bytes], event: Event) -> None:
-        """Take a record that mentions nothing but its evaluations: what :meth:`take` does, by the shortest way."""
-        if self.unit is not None and not self._ended and isinstance(event.metadata, dict):
-            place = event.metadata.get(self.unit)
-            if type(place) is float or type(place) is int:
-                self._point = _stop_at(line, round(place, 3) if self.unit == "epoch_num" else place)
-                return
-        self.take(_Record(line, b"", names, event))
+    def evaluate(self, events: Sequence[Event]) -> None:
+        """Take records in a row that mention nothing but an evaluation each."""
+        unit = self.unit
+        if self._ended or unit == "":
+            return
+        if len(self.evaluations) < len(_EVALUATIONS):
+            events = [event for event in events if ALONE[event.key] <= self.evaluations]
+        if unit is not None and _are_numbers(events, unit):
+            # Each takes the place of the one before.
+            events = events[-1:]
+        for event in events:
+            self.take(_alone(event))
 
     def _read(self, record: _Record) -> None:
         names, unit = record.names, self.unit
-        if _SIZE in names:
+        if SIZE in names:
             self._sizes, self._size_line = (_kept(record.part("value")),), record.line
-        if self._manner.by_name and _NAME in names:
+        if self._manner.by_name and NAME in names:
             self._names = (_kept(record.part("value")),)
             self._samples = self._samples and self._names == ("bert",)
             self.unit = unit = self._counted()
@@ -291,11 +304,11 @@ class _Counter:
         elif evaluated and unit == "samples_count":
             self._point = _stop_at(record.line, record.part("metadata")["samples_count"])
             record.part("value")
-        elif self._samples and _SAMPLES in names:
+        elif self._samples and SAMPLES in names:
             self._point = _stop_at(record.line, record.part("value"))
         elif evaluated and unit == "epoch_num":
             self._point = _stop_at(record.line, round(record.part("metadata")["epoch_num"], 3))
-        if _STOP in names and (self._manner.stop == "text" or record.part("key") == "run_stop"):
+        if STOP in names and (self._manner.stop == "text" or record.part("key") == "run_stop"):
             self._stop(record)
 
     def _counted(self) -> str | None:

@@ -52,4 +52,4 @@ class LogReport(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     @property
     def without_run(self) -> bool:
         """Whether the file holds no run at all: empty, binary, in an encoding nobody reads, or unreadable."""
-        return any(finding.rule in NO_RUN for finding in self.findings)
+        return bool(self.findings) and any(finding.rule in NO_RUN for finding in self.findings)

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import math
-from hashlib import blake2b
 from typing import Any
 
 import msgspec
 
 from mlsub.io.show import show
-from mlsub.log.event import Event
+from mlsub.log.event import Batch, Event
 from mlsub.log.events import Handler, Tally
-from mlsub.log.lengths import EvaluationLengths, LengthFold
+from mlsub.log.lengths import EvaluationLengths, LengthFold, TimedRegion
 from mlsub.log.reading import Reading, ReadingFold
+from mlsub.log.seeds import Seed, SeedFold
 
 #: Bounds that keep a run small on hostile input; published logs stay far below them.
 MAX_EVALUATIONS = 10_000
 MAX_HYPERPARAMETERS = 512
-MAX_SEEDS = 10_000
-#: Of the seeds behind these only a digest each is kept; of those behind that nothing but their number.
-MAX_SEED_DIGESTS = 1_000_000
-SEED_DIGEST_BYTES = 8
 MAX_METRIC = 64
 
 
@@ -44,16 +40,6 @@ class Evaluation(msgspec.Struct, frozen=True, array_like=True):
         named = ("epoch_num", "samples_count", "step_num", "metric")
         metadata = {name: value for name in named if (value := getattr(self, name)) is not None}
         return Event(line=self.line, time_ms=self.time_ms, key=key, value=self.value, metadata=metadata)
-
-
-class Seed(msgspec.Struct, frozen=True, array_like=True):
-    """One logged seed and the source line that logged it; ``error`` says why the seed checker cannot use it."""
-
-    line: int
-    value: Any
-    file: Any = None
-    lineno: Any = None
-    error: str | None = None
 
 
 class Timeline(msgspec.Struct, frozen=True, array_like=True):
@@ -146,10 +132,6 @@ _EXPECTED_TYPE = {
     ),
 }
 
-#: Frequent keys whose records say nothing about a run beyond their number.
-_NOT_KEPT = frozenset(("block_stop", "epoch_stop", "staging_start", "staging_stop", "weights_initialization"))
-
-
 #: Keys that others compute with, kept whatever else a log states before them.
 _ALWAYS_KEPT = frozenset(
     (
@@ -162,30 +144,6 @@ _ALWAYS_KEPT = frozenset(
 def expected_event_type(key: str) -> str | None:
     """The event type a key stands for, by the names of the official logger; None where either would do."""
     return _EXPECTED_TYPE.get(key)
-
-
-class TimedRegion:
-    """The interval the official score uses (ms): the last ``run_start`` and ``run_stop`` up to where both are known."""
-
-    __slots__ = ("start", "stop")
-
-    def __init__(self) -> None:
-        self.start: float | None = None
-        self.stop: float | None = None
-
-    @property
-    def runs(self) -> bool:
-        """Whether the clock has started and not stopped."""
-        return self.start is not None and self.stop is None
-
-    def edge(self, event: Event) -> None:
-        """Take a ``run_start`` or ``run_stop``."""
-        if self.start is not None and self.stop is not None:
-            return
-        if event.key == "run_start":
-            self.start = event.time_ms
-        else:
-            self.stop = event.time_ms
 
 
 class RunFold:
@@ -203,21 +161,26 @@ class RunFold:
         self.hyperparameters: dict[str, Any] = {}
         self.lines: dict[str, int] = {}
         self.evaluations: list[Evaluation] = []
-        self.seeds: list[Seed] = []
-        self._more_seeds = bytearray()
-        self._seed_unusable = False
-        self._seeds_left_out = 0
+        self._seeds = SeedFold()
         self.status: Any = None
         self.status_line: int | None = None
         self.times: dict[str, float] = {}
         self.counts = {"block_start": 0, "epoch_start": 0}
         self.event_types: dict[str, tuple[str, int]] = {}
         self.timed = TimedRegion()
-        self._lengths = LengthFold(lambda: self.timed.runs)
+        self._lengths = LengthFold(self.timed)
         self._latest: float | None = None
         self._block: Event | None = None
         self.last_block: Event | None = None
+        #: What the reading asks for of the records under way.
+        self._named: list[Event] = []
         self._handlers: dict[str, Handler] = {
+            "submission_benchmark": self._named_state,
+            "global_batch_size": self._named_state,
+            "train_samples": self._named_state,
+            "eval_samples": self._typed_state,
+            "cache_clear": self._typed_state,
+            "weights_initialization": self._point,
             "run_start": self._run_edge,
             "run_stop": self._run_edge,
             "init_start": self._time,
@@ -228,22 +191,44 @@ class RunFold:
             "eval_stop": self._eval_stop,
             "seed": self._seed,
             "block_start": self._block_start,
+            "block_stop": self._end,
             "epoch_start": self._epoch_start,
+            "epoch_stop": self._end,
+            "staging_start": self._type,
+            "staging_stop": self._end,
         }
 
     def handler(self, key: str | None) -> Handler | None:
         """What takes the events of a key: each where its type is known, of the others the first is kept."""
-        if key is None:
-            return None
-        if key not in _EXPECTED_TYPE:
-            return self._state
-        return self._handlers.get(key) or (self._type if key in _NOT_KEPT else self._typed_state)
+        return None if key is None else self._handlers.get(key, self._state)
+
+    def take(self, batch: Batch) -> None:
+        """Take records whose events have been taken, and have them read."""
+        if self._reading is not None:
+            self._reading.take(batch, self._named)
+        self._named.clear()
 
     def _type(self, event: Event) -> None:
         """Note an event type that contradicts the key; each key that has one comes here."""
-        found, expected = event.event_type, _EXPECTED_TYPE[event.key]
-        if found != expected and found is not None:
+        found, expected = event.event_type, _EXPECTED_TYPE.get(event.key)
+        if found != expected and found is not None and expected is not None:
             self.event_types.setdefault(event.key, (show(found).strip('"'), event.line))
+
+    def _point(self, event: Event) -> None:
+        if event.event_type != _POINT:
+            self._type(event)
+
+    def _end(self, event: Event) -> None:
+        if event.event_type != _END:
+            self._type(event)
+
+    def _seed(self, event: Event) -> None:
+        self._type(event)
+        self._seeds.take(event)
+
+    def _named_state(self, event: Event) -> None:
+        self._named.append(event)
+        self._typed_state(event)
 
     def _typed_state(self, event: Event) -> None:
         self._type(event)
@@ -276,7 +261,7 @@ class RunFold:
             hyperparameters=self.hyperparameters,
             timeline=timeline,
             evaluations=tuple(self.evaluations),
-            seeds=tuple(self.seeds),
+            seeds=tuple(self._seeds.kept),
             status=self.status,
             status_line=self.status_line,
             lines=self.lines,
@@ -284,8 +269,8 @@ class RunFold:
             event_types=self.event_types,
             last_block=(block.line, block.time_ms) if block is not None else None,
             latest_ms=self._latest,
-            more_seeds=bytes(self._more_seeds),
-            seeds_left_out=self._seeds_left_out,
+            more_seeds=bytes(self._seeds.more),
+            seeds_left_out=self._seeds.left_out,
             reading=self._reading.finish() if self._reading is not None else Reading(),
             lengths=self._lengths.finish(),
         )
@@ -295,6 +280,7 @@ class RunFold:
         self.timed.edge(event)
         self.lines.setdefault(event.key, event.line)
         if event.key == "run_stop":
+            self._named.append(event)
             if self.status_line is None:
                 self._latest = self._tally.latest
             self.status = _get(event.metadata, "status")
@@ -328,6 +314,7 @@ class RunFold:
         self._lengths.stop(event)
 
     def _evaluation(self, event: Event) -> None:
+        self._named.append(event)
         if event.event_type != _POINT:
             self._type(event)
         if len(self.evaluations) < MAX_EVALUATIONS:
@@ -344,50 +331,6 @@ class RunFold:
                     metric[:MAX_METRIC] if isinstance(metric, str) else None,
                 )
             )
-
-    def _seed(self, event: Event) -> None:
-        """Keep a seed, or a digest that shows whether it was logged before."""
-        self._type(event)
-        seed = _read_seed(event)
-        # The first that cannot be used decides of the log, so it is kept wherever it stands.
-        first_unusable = seed.error is not None and not self._seed_unusable
-        self._seed_unusable = self._seed_unusable or first_unusable
-        if len(self.seeds) < MAX_SEEDS or first_unusable:
-            self.seeds.append(seed)
-        elif seed.error is None and len(self._more_seeds) < MAX_SEED_DIGESTS * SEED_DIGEST_BYTES:
-            self._more_seeds += seed_digest(seed)
-        else:
-            self._seeds_left_out += 1
-
-
-def _read_seed(event: Event) -> Seed:
-    """Read a seed as the official seed checker does: an integer, and the source line that logged it."""
-    metadata = event.metadata
-    file, lineno = _get(metadata, "file"), _get(metadata, "lineno")
-    error = None
-    value: Any = event.value
-    if not isinstance(metadata, dict) or "file" not in metadata or "lineno" not in metadata:
-        error = "its metadata does not name file and lineno"
-    else:
-        try:
-            value = int(event.value)
-            hash((file, lineno))
-        except (TypeError, ValueError, OverflowError) as problem:
-            error = str(problem)
-    return Seed(event.line, value, file, lineno, error)
-
-
-def seed_digest(seed: Seed) -> bytes:
-    """The same bytes for seeds that the official seed checker takes for equal; for others all but never."""
-    parts = "\0".join(_seed_part(part) for part in (seed.file, seed.lineno, seed.value))
-    return blake2b(parts.encode(errors="surrogatepass"), digest_size=SEED_DIGEST_BYTES).digest()
-
-
-def _seed_part(part: Any) -> str:
-    """A part of a seed's key as text, equal where Python finds the parts equal: 1, 1.0 and true are one number."""
-    if isinstance(part, float) and part.is_integer():
-        part = int(part)
-    return f"{part:x}" if isinstance(part, int) else repr(part)
 
 
 def _get(metadata: Any, name: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import struct
 from array import array
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -30,6 +31,12 @@ _LEAST_MARK_MS = 100
 #: Times (ms) beyond this are not times, and neither are Infinity and NaN.
 MAX_TIME_MS = 1e15
 
+#: Records that are looked at together.
+MOST_WAITING = 1_000
+#: Types of values that are short, and differ where their text does.
+_SHORT = frozenset((float, int, bool, type(None)))
+_RUN = frozenset(("run_start", "run_stop"))
+_RATED = frozenset(("throughput", "tracked_stats"))
 _RATE_NAMES = ("throughput", "imgs_sec", "samples_per_second", "throughput_samples_per_sec")
 
 
@@ -116,8 +123,25 @@ class _Marking:
         self.times = hashlib.blake2b(digest_size=16)
         self.values = hashlib.blake2b(digest_size=16)
 
+    def take(self, times: Sequence[float], values: Sequence[Any]) -> None:
+        """Take the next records of the key."""
+        self.count += len(times)
+        self.times.update(_packed(times))
+        self.values.update(_lines(values))
+
     def finish(self) -> KeyMark:
         return KeyMark(self.count, self.times.hexdigest(), self.values.hexdigest())
+
+
+_lines = msgspec.json.Encoder().encode_lines
+
+
+def _packed(times: Sequence[float]) -> bytes:
+    return struct.pack(f"<{len(times)}d", *times)
+
+
+#: What there is to an event: its time (ms), key and line, so much of its value as is compared, and the rate it states.
+_Record = tuple[float, str, int, Any, float | None]
 
 
 class TraceFold:
@@ -129,6 +153,8 @@ class TraceFold:
         self._rates: list[Rate] = []
         self._stated: tuple[float | None, str] = (None, "")
         self._keys: dict[str, _Marking] = {}
+        #: Records that are looked at together, which costs a fraction.
+        self._waiting: list[_Record] = []
         self._begin(0.0)
 
     def _begin(self, time_ms: float) -> None:
@@ -144,62 +170,93 @@ class TraceFold:
 
     def handler(self, key: str | None) -> Handler | None:
         """What takes the events of a key."""
-        return None if key is None else self._add
+        if key in _RUN:
+            return self._run_edge
+        return None if key is None else self._rated if key in _RATED else self._add
 
-    def _add(self, event: Event) -> None:
-        time_ms, key = event.time_ms, event.key
+    def _add(self, event: Event, rate: float | None = None) -> None:
+        time_ms, value = event.time_ms, event.value
         if not -MAX_TIME_MS < time_ms < MAX_TIME_MS:
             return
-        self._mark(event, time_ms, key)
+        if type(value) not in _SHORT:
+            value = show(value, limit=MAX_VALUE).encode("utf-8", "surrogatepass")
+        waiting = self._waiting
+        waiting.append((time_ms, event.key[:MAX_KEY], event.line, value, rate))
+        if len(waiting) >= MOST_WAITING:
+            self._take()
+
+    def _rated(self, event: Event) -> None:
+        value = event.value
+        if isinstance(value, dict):
+            value = next((value[name] for name in _RATE_NAMES if name in value), None)
+        self._add(event, _positive(value))
+
+    def _run_edge(self, event: Event) -> None:
+        """A ``run_start`` or ``run_stop``, which is itself outside of the region."""
+        self._take()
+        self._add(event)
+        if not self._waiting:
+            return
+        self._mark(self._waiting)
+        self._waiting = []
         if self._stopped:
             return
-        if key == "run_start":
-            self._start = time_ms
-            self._begin(time_ms)
-            return
-        if self._start is None:
-            return
-        if key == "run_stop":
+        if event.key == "run_start":
+            self._start = event.time_ms
+            self._begin(event.time_ms)
+        elif self._start is not None:
             self._stopped = True
             self._stated = _stated(event.metadata)
-            self._gap(time_ms, key, event.line)
-            return
-        self._inside(event, time_ms, key)
+            self._gap(event.time_ms - self._last, self._before, event.key, event.line)
 
-    def _mark(self, event: Event, time_ms: float, key: str) -> None:
-        marking = self._keys.get(key[:MAX_KEY])
-        if marking is None:
-            if len(self._keys) == MAX_KEYS:
-                return
-            marking = self._keys[key[:MAX_KEY]] = _Marking()
-        marking.count += 1
-        marking.times.update(struct.pack("<d", time_ms))
-        marking.values.update(show(event.value, limit=MAX_VALUE).encode("utf-8", "surrogatepass") + b"\n")
+    def _take(self) -> None:
+        """Look at what waits."""
+        self._mark(self._waiting)
+        if self._start is not None and not self._stopped:
+            self._inside(self._waiting, self._start)
+        self._waiting = []
 
-    def _inside(self, event: Event, time_ms: float, key: str) -> None:
-        """A record of the timed region."""
-        step = time_ms - self._last
-        if step >= LEAST_GAP_MS:
-            self._gap(time_ms, key, event.line)
-        elif step < 0 and (self._jump is None or -step > self._jump[1]):
-            self._jump = (event.line, -step)
-        if step >= _LEAST_MARK_MS and step % 1000:
-            self._marks += 1
-        self._hash.update(struct.pack("<d", time_ms - (self._start or 0.0)))
-        if time_ms >= self._latest:
-            self._latest, self._latest_key = time_ms, key
-        self._last, self._before = time_ms, key
-        edge = EDGES.get(key)
-        if edge is not None:
-            self._edge(*edge, time_ms, event.line)
-        elif key in ("throughput", "tracked_stats"):
-            self._rate(event)
+    def _mark(self, records: Sequence[_Record]) -> None:
+        by_key: dict[str, tuple[list[float], list[Any]]] = {}
+        for time_ms, key, _, value, _ in records:
+            known = by_key.get(key)
+            if known is None:
+                known = by_key[key] = ([], [])
+            known[0].append(time_ms)
+            known[1].append(value)
+        for key, (times, values) in by_key.items():
+            if key not in self._keys:
+                if len(self._keys) == MAX_KEYS:
+                    continue
+                self._keys[key] = _Marking()
+            self._keys[key].take(times, values)
 
-    def _gap(self, time_ms: float, key: str, line: int) -> None:
-        length = time_ms - self._last
+    def _inside(self, records: Sequence[_Record], start: float) -> None:
+        """Records of the timed region."""
+        last, before = self._last, self._before
+        for time_ms, key, line, _, rate in records:
+            step = time_ms - last
+            if step >= _LEAST_MARK_MS:
+                if step % 1000:
+                    self._marks += 1
+                self._gap(step, before, key, line)
+            elif step < 0 and (self._jump is None or -step > self._jump[1]):
+                self._jump = (line, -step)
+            if time_ms >= self._latest:
+                self._latest, self._latest_key = time_ms, key
+            last, before = time_ms, key
+            edge = EDGES.get(key)
+            if edge is not None:
+                self._edge(*edge, time_ms, line)
+            elif rate is not None and len(self._rates) < MAX_RATES:
+                self._rates.append(Rate(time_ms, line, rate))
+        self._last, self._before = last, before
+        self._hash.update(_packed([time_ms - start for time_ms, *_ in records]))
+
+    def _gap(self, length: float, before: str, after: str, line: int) -> None:
         if length < LEAST_GAP_MS:
             return
-        of = (self._before[:MAX_KEY], key[:MAX_KEY], not self._open)
+        of = (before, after, not self._open)
         known = self._gaps.get(of)
         if known is None:
             if len(self._gaps) < MAX_GAPS:
@@ -219,21 +276,14 @@ class TraceFold:
             lengths.append(time_ms - opened[0])
             lines.append(opened[1])
 
-    def _rate(self, event: Event) -> None:
-        value = event.value
-        if isinstance(value, dict):
-            value = next((value[name] for name in _RATE_NAMES if name in value), None)
-        number = _positive(value)
-        if number is not None and len(self._rates) < MAX_RATES:
-            self._rates.append(Rate(event.time_ms, event.line, number))
-
     def finish(self) -> Traced:
         """What the events leave."""
+        self._take()
         intervals = {name: Lengths(tuple(a), tuple(b)) for name, (a, b) in self._lengths.items()}
         done = self._stopped
         return Traced(
             last_ms=self._latest if done else None,
-            last_key=self._latest_key[:MAX_KEY] if done else "",
+            last_key=self._latest_key if done else "",
             stated_s=self._stated[0],
             stated_as=self._stated[1],
             jump=self._jump,

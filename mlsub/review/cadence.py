@@ -11,7 +11,7 @@ import msgspec
 from mlsub.findings import Finding
 from mlsub.io.data import shipped
 from mlsub.log.run import MAX_EVALUATIONS, Run
-from mlsub.review.facts import amount, batch_size, fact_of, grouped, in_words, is_closed, number
+from mlsub.review.facts import all_numbers, amount, batch_size, fact_of, grouped, in_words, is_closed
 from mlsub.rules.catalogue import finding
 
 #: Share of the interval by which an evaluation may miss its place, besides one batch.
@@ -34,6 +34,10 @@ class Cadence(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     silent: str | None = None
 
 
+def _cadences() -> dict[str, dict[str, list[Cadence]]]:
+    return shipped(__file__, "cadence.yaml", dict[str, dict[str, list[Cadence]]])
+
+
 class _Miss(NamedTuple):
     """The first place where a run leaves its schedule, and what to say of it."""
 
@@ -45,16 +49,15 @@ def audit_cadence(run: Run, path: str, usage: str, round_: str) -> Iterator[Find
     """A Closed run that was not evaluated where the rules ask for it, or that stopped at another place."""
     if not is_closed(run) or len(run.evaluations) >= MAX_EVALUATIONS:
         return
-    rule = fact_of(run, usage, round_, shipped(__file__, "cadence.yaml", dict[str, dict[str, list[Cadence]]]))
+    rule = fact_of(run, usage, round_, _cadences)
     if rule is None or rule.silent is not None:
         return
-    lines = _places(run, rule)
+    places = _places(run, rule)
     every = amount(rule.every, run)
     starts = [amount(start, run) for start in (rule.first or [rule.every])]
-    if every is None or not lines or any(start is None for start in starts):
+    if every is None or not places or any(start is None for start in starts):
         return
     slack = SLACK * every + _batch(run, rule)
-    places = sorted(lines)
     allowed = [start * rule.scale for start in starts if start is not None]
     if rule.some_skipped:
         miss = _off_grid(places, every * rule.scale, slack * rule.scale)
@@ -65,24 +68,28 @@ def audit_cadence(run: Run, path: str, usage: str, round_: str) -> Iterator[Find
             "run.eval-cadence",
             path,
             miss.message,
-            line=lines[miss.place],
+            line=_line(run, rule, miss.place),
             expected=_asked(rule, allowed, every),
             actual=_found(miss, places),
             source=rule.source,
         )
 
 
-def _places(run: Run, rule: Cadence) -> dict[float, int]:
-    """The places of a run's evaluations with their lines; none where the log cannot mean what the rules count."""
-    lines: dict[float, int] = {}
-    logged = attrgetter(rule.count, "line")
-    for place, line in map(logged, run.evaluations):
-        if number(place) is None:
-            return {}
-        lines.setdefault(float(place), line)
+def _places(run: Run, rule: Cadence) -> list[float]:
+    """The places of a run's evaluations in order; none where the log cannot mean what the rules count."""
+    logged = list(map(attrgetter(rule.count), run.evaluations))
+    if not all_numbers(logged):
+        return []
+    places = sorted({*map(float, logged)})
     # A number below one batch counts epochs, whatever the rules count.
-    counted = max(lines, default=0) >= _batch(run, rule)
-    return lines if counted and (len(lines) > 1 or len(run.evaluations) == 1) else {}
+    counted = max(places, default=0) >= _batch(run, rule)
+    return places if counted and (len(places) > 1 or len(logged) == 1) else []
+
+
+def _line(run: Run, rule: Cadence, place: float) -> int:
+    """Where the first evaluation at a place is logged."""
+    logged = attrgetter(rule.count)
+    return next(evaluation.line for evaluation in run.evaluations if logged(evaluation) == place)
 
 
 def _batch(run: Run, rule: Cadence) -> float:

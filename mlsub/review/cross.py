@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from array import array
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from hashlib import blake2b
 from typing import Any
 
 import msgspec
 
 from mlsub.divisions import CLOSED, division_of
 from mlsub.findings import Finding
+from mlsub.io.digest import blake2b
 from mlsub.io.show import readable, several, show
 from mlsub.log.report import LogReport
 from mlsub.review.platform import akin, contradicts
@@ -21,6 +23,8 @@ from mlsub.systems.values import is_unsaid
 SHARED = 2
 #: Every pair of entries is compared, so hostile logs with thousands of seeds must not count with all of them.
 SEEDS_OF_A_LOG = 16
+#: So many bytes of the text of its evaluations distinguish a log.
+_SAID = 1000
 #: The path of a log and a digest of its times.
 Print = tuple[str, bytes]
 
@@ -29,18 +33,17 @@ def audit_entry(entry: Entry) -> Iterator[Finding]:
     """Disagreements of an entry's logs with the folders and the description around them."""
     if not entry.in_tree:
         return
-    answers: dict[tuple[str, str], tuple[str, ...] | None] = {}  # The logs of an entry say much the same.
+    answers: dict[tuple[str, ...], list[tuple[str, str, tuple[str, ...]]]] = {}  # Its logs say much the same.
     for log in (log for log in entry.logs if log.run.timeline.events):
-        for key, contradicted in _CHECKS.items():
-            value = log.run.identity.get(key)
-            said = readable(value[:200]) if isinstance(value, str) else ""
-            if said and (key, said) not in answers:
-                answers[key, said] = contradicted(entry, said)
-            odd = answers.get((key, said))
-            if odd is not None:
-                rule, expected, *message = odd
-                line = log.run.lines.get(key)
-                yield finding(rule, log.path, *message, line=line, expected=expected, actual=show(said))
+        values = map(log.run.identity.get, _CHECKS)
+        said = tuple([readable(value[:200]) if isinstance(value, str) else "" for value in values])
+        if said not in answers:
+            asked = zip(_CHECKS.items(), said, strict=True)
+            found = ((key, one, check(entry, one)) for (key, check), one in asked if one)
+            answers[said] = [(key, one, odd) for key, one, odd in found if odd is not None]
+        for key, one, (rule, expected, *message) in answers[said]:
+            line = log.run.lines.get(key)
+            yield finding(rule, log.path, *message, line=line, expected=expected, actual=show(one))
 
 
 def audit_same_runs(logs: Iterable[LogReport], known: Container[str] = ()) -> Iterator[Finding]:
@@ -61,25 +64,26 @@ def audit_same_prints(prints: Iterable[Print], known: Container[str] = ()) -> It
 
 
 def prints_of(logs: Iterable[LogReport]) -> tuple[Print, ...]:
-    """The path of each log that has records, and a digest of what no two runs have in common."""
-    return tuple((log.path, _digest(log)) for log in logs if log.run.timeline.events)
+    """The path of each log that has records, and its digest."""
+    return tuple((log.path, digest_of(log)) for log in logs if log.run.timeline.events)
 
 
-def _digest(log: LogReport) -> bytes:
-    timeline, times, values = times_of(log)
-    # A time is the same whether it was written with a fraction of 0 or without.
-    numbers = [
-        int(time) if isinstance(time, float) and time.is_integer() else time
-        for time in (*msgspec.structs.astuple(timeline), *times)
-    ]
-    return blake2b(repr((numbers, values)).encode(), digest_size=16).digest()
-
-
-def times_of(log: LogReport) -> tuple[Any, ...]:
-    """What no two runs have in common: the number and times of their records, and their evaluations."""
+def digest_of(log: LogReport) -> bytes:
+    """A digest of what no two runs have in common: the number and times of their records, and their evaluations."""
     run = log.run
-    times = tuple(evaluation.time_ms for evaluation in run.evaluations)
-    return run.timeline, times, show([evaluation.value for evaluation in run.evaluations], limit=1000)
+    # A time is the same whether it was written with a fraction of 0 or without.
+    numbers = array("d", [math.nan if at is None else at for at in msgspec.structs.astuple(run.timeline)])
+    numbers.extend([evaluation.time_ms for evaluation in run.evaluations])
+    said = text_of([evaluation.value for evaluation in run.evaluations], _SAID)
+    return blake2b(numbers.tobytes() + said, digest_size=16).digest()
+
+
+def text_of(value: Any, limit: int) -> bytes:
+    """The first bytes of the JSON text of a value, to compare with another one: much faster than :func:`show`."""
+    try:
+        return msgspec.json.encode(value)[:limit]
+    except (ValueError, RecursionError):
+        return show(value, limit).encode(errors="surrogatepass")
 
 
 def _organisation(entry: Entry, said: str) -> tuple[str, ...] | None:
@@ -133,7 +137,7 @@ def audit_seeds(logs: tuple[LogReport, ...], shared: frozenset[str]) -> Iterator
         values = dict.fromkeys(seed.value for seed in log.run.seeds if not seed.error)
         again = [value for value in values if value in users]
         # A copy has its own finding.
-        if again and log.path not in shared and times_of(log) != times_of(users[again[0]]):
+        if again and log.path not in shared and digest_of(log) != digest_of(users[again[0]]):
             line = next(seed.line for seed in log.run.seeds if seed.value == again[0])
             yield finding("seed.reused", log.path, line=line, actual=f"seed {again[0]}, as in {users[again[0]].path}")
         for value in values:
@@ -156,8 +160,8 @@ def audit_organisation_seeds(entries: Sequence[Entry]) -> Iterator[Finding]:
 
 def _seeds(entry: Entry, other: Entry | None = None) -> set[int]:
     """The seeds of an entry's runs, without those whose logs are copies of another entry's: that is another finding."""
-    copies = set(map(times_of, other.logs)) if other is not None else set()
-    logs = [log for log in entry.logs if not copies or times_of(log) not in copies]
+    copies = set(map(digest_of, other.logs)) if other is not None else set()
+    logs = [log for log in entry.logs if not copies or digest_of(log) not in copies]
     return {seed.value for log in logs for seed in log.run.seeds[:SEEDS_OF_A_LOG] if not seed.error}
 
 

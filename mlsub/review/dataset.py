@@ -35,9 +35,13 @@ class DataSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     counts_batches: str | None = None
 
 
+def _data_sets() -> dict[str, dict[str, list[DataSet]]]:
+    return shipped(__file__, "dataset.yaml", dict[str, dict[str, list[DataSet]]])
+
+
 def audit_dataset(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]:
     """Logged sizes that are not the data set's. Open may train on other data, but is evaluated on the same."""
-    data = fact_of(run, usage, round_, shipped(__file__, "dataset.yaml", dict[str, dict[str, list[DataSet]]]))
+    data = fact_of(run, usage, round_, _data_sets)
     if data is None:
         return
     for key in _KEYS if is_closed(run) else _KEYS[1:]:

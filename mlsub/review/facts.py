@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Protocol, TypeVar
 
@@ -16,6 +16,9 @@ _ROUND = re.compile(r"v?(\d{1,4})\.(\d{1,4})")
 
 #: What a logged count can be; larger ones are nonsense, and floats lose whole numbers there.
 MAX_COUNT = 1e15
+_NUMBERS = frozenset((int, float))
+#: No benchmark has a longer name, and none that a log makes up shall fill memory.
+_LONGEST_NAME = 100
 
 
 class Dated(Protocol):
@@ -29,23 +32,31 @@ class Dated(Protocol):
 Fact = TypeVar("Fact", bound=Dated)
 
 
-def fact_of(run: Run, usage: str, round_: str, table: Mapping[str, Mapping[str, Sequence[Fact]]]) -> Fact | None:
+Table = Callable[[], Mapping[str, Mapping[str, Sequence[Fact]]]]
+
+
+def fact_of(run: Run, usage: str, round_: str, table: Table[Fact]) -> Fact | None:
     """What a table says of a run's benchmark in a round; None before the first fact, or for an odd name of a round.
 
     Args:
         run: names its benchmark.
         usage: the first key of the table; the second one is the benchmark.
         round_: such as ``1.0``.
-        table: facts by usage and benchmark, oldest first.
+        table: a function of a module that gives the facts by usage and benchmark, oldest first.
     """
     name = run.identity.get("submission_benchmark")
-    facts = table.get(usage, {}).get(name if isinstance(name, str) else "", ())
+    known: Callable[..., Fact | None] = _fact
+    return known(table, usage, round_, name) if isinstance(name, str) and len(name) <= _LONGEST_NAME else None
+
+
+@lru_cache(maxsize=1024)
+def _fact(table: Table[Fact], usage: str, round_: str, name: str) -> Fact | None:
     at = _order(round_)
+    facts = table().get(usage, {}).get(name, ())
     valid = [fact for fact in facts if at is not None and (_order(fact.since) or at) <= at]
     return valid[-1] if valid else None
 
 
-@lru_cache(maxsize=256)
 def _order(round_: str) -> tuple[int, int] | None:
     match = _ROUND.match(round_)
     return (int(match[1]), int(match[2])) if match else None
@@ -61,6 +72,11 @@ def number(value: Any) -> float | int | None:
     if (type(value) is float or type(value) is int) and abs(value) < MAX_COUNT:
         return value
     return None
+
+
+def all_numbers(values: Sequence[Any]) -> bool:
+    """Whether :func:`number` takes all of them."""
+    return _NUMBERS.issuperset(map(type, values)) and all(map(MAX_COUNT.__gt__, map(abs, values)))
 
 
 def batch_size(run: Run) -> float | int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -14,7 +14,7 @@ from mlsub.io.show import show
 from mlsub.log.run import MAX_EVALUATIONS, Evaluation, Run, expected_event_type
 from mlsub.review.cadence import audit_cadence
 from mlsub.review.dataset import audit_dataset
-from mlsub.review.facts import batch_size, fact_of, grouped, number
+from mlsub.review.facts import all_numbers, batch_size, fact_of, grouped, number
 from mlsub.rules.catalogue import finding
 from mlsub.rules.isolate import reviewed
 
@@ -41,7 +41,7 @@ _AUDITS: dict[str, Callable[[Run, str, str, str], Iterator[Finding]]] = {
 }
 
 
-def audit_run(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]:
+def audit_run(run: Run, path: str, usage: str, round_: str) -> list[Finding]:
     """The findings on one run.
 
     Args:
@@ -50,8 +50,11 @@ def audit_run(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]
         usage: ``training`` or ``hpc``; the written rules are kept by usage and round.
         round_: the round whose rules apply, like ``1.0``.
     """
-    for rule, audit in _AUDITS.items():
-        yield from reviewed(rule, path, audit, run, path, usage, round_)
+    of = (run, path, usage, round_)
+    try:
+        return [found for audit in _AUDITS.values() for found in audit(*of)]
+    except Exception:  # A defect of ours, which only that audit shall suffer.
+        return [found for rule, audit in _AUDITS.items() for found in reviewed(rule, path, audit, *of)]
 
 
 def _event_types(run: Run, path: str) -> Iterator[Finding]:
@@ -114,9 +117,13 @@ class Order(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     any_order: str
 
 
+def _orders() -> dict[str, dict[str, list[Order]]]:
+    return shipped(__file__, "order.yaml", dict[str, dict[str, list[Order]]])
+
+
 def _afterwards(run: Run, usage: str, round_: str) -> bool:
     """Whether the benchmark may be evaluated after the run."""
-    return fact_of(run, usage, round_, shipped(__file__, "order.yaml", dict[str, dict[str, list[Order]]])) is not None
+    return fact_of(run, usage, round_, _orders) is not None
 
 
 def audit_lengths(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]:
@@ -134,9 +141,17 @@ def audit_lengths(run: Run, path: str, usage: str, round_: str) -> Iterator[Find
 
 def audit_progress(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]:
     """Evaluations whose place in training goes backwards, or is not their steps times the batch size."""
-    if not _afterwards(run, usage, round_):
+    if not _in_order(run.evaluations) and not _afterwards(run, usage, round_):
         yield from _backwards(run, path)
     yield from _progress_steps(run, path)
+
+
+def _in_order(evaluations: Sequence[Evaluation]) -> bool:
+    """Whether their places, all in samples or all in epochs, are numbers that never fall, as in nearly any log."""
+    places = [evaluation.samples_count for evaluation in evaluations]
+    if places.count(None) == len(places):
+        places = [evaluation.epoch_num for evaluation in evaluations]
+    return all_numbers(places) and places == sorted(places)
 
 
 def _backwards(run: Run, path: str) -> Iterator[Finding]:

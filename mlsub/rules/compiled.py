@@ -7,12 +7,10 @@ from functools import lru_cache
 import msgspec
 
 from mlsub.rules.aspects import compile_key
-from mlsub.rules.aspects.base import CompiledKey
-from mlsub.rules.constraints import Test
+from mlsub.rules.aspects.base import CompiledKey, Passes
 from mlsub.rules.load import common_rules, explained, rules_for
 from mlsub.rules.model import Gathers
 from mlsub.rules.notes import Note, notes_of
-from mlsub.rules.once import simple_keys
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -20,8 +18,9 @@ class Plan(msgspec.Struct, frozen=True):
 
     ``keys`` bind every log, ``every`` has those of variants after them. ``watched`` has the rules of each key that any
     rule looks at, ``notes`` what is kept of the records of a key for the rules of others, ``alone`` the rules of keys
-    with one rule and no note, and ``simple`` those of them that need no outcome, each with the test of its value.
-    ``due`` has the rules of keys that a log may have to have, ``required`` the keys that every log needs, ``targets``
+    with one rule, and ``simple`` those of them that ask for one record and need no outcome where it passes,
+    each with the test of that.
+    ``due`` has the keys that a log may have to have, ``required`` the keys that every log needs, ``targets``
     the rules with a quality target, ``gathering`` those of virtual keys.
     """
 
@@ -31,8 +30,8 @@ class Plan(msgspec.Struct, frozen=True):
     watched: dict[str, tuple[CompiledKey, ...]]
     notes: dict[str, tuple[Note, ...]]
     alone: dict[str, CompiledKey]
-    simple: dict[str, tuple[CompiledKey, Test | None]]
-    due: dict[str, tuple[CompiledKey, ...]]
+    simple: dict[str, tuple[CompiledKey, Passes]]
+    due: frozenset[str]
     required: frozenset[str]
     targets: tuple[CompiledKey, ...]
     gathering: tuple[tuple[CompiledKey, Gathers], ...]
@@ -70,7 +69,7 @@ def plan_for(
     watched: dict[str, tuple[CompiledKey, ...]] = dict.fromkeys(notes, ())
     for compiled in every:
         watched[compiled.rule.key] = (*watched.get(compiled.rule.key, ()), compiled)
-    alone = {key: of[0] for key, of in watched.items() if len(of) == 1 and key not in notes}
+    alone = {key: of[0] for key, of in watched.items() if len(of) == 1}
     return Plan(
         keys=keys,
         every=every,
@@ -78,8 +77,8 @@ def plan_for(
         watched=watched,
         notes=notes,
         alone=alone,
-        simple=simple_keys(alone.values()),
-        due={key: of for key, of in watched.items() if any(compiled.rule.occurs.is_required for compiled in of)},
+        simple={key: (of, of.passes) for key, of in alone.items() if of.once and of.passes is not None},
+        due=frozenset(compiled.rule.key for compiled in every if compiled.rule.occurs.is_required),
         required=frozenset(compiled.rule.key for compiled in keys if compiled.rule.occurs.least),
         targets=tuple(compiled for compiled in every if compiled.rule.reaches),
         gathering=tuple((compiled, compiled.rule.gathers) for compiled in every if compiled.rule.gathers),

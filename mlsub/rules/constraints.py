@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -92,8 +92,15 @@ def _all_of(fields: dict[str, Any]) -> Test:
 
 def all_hold(constraints: Iterable[Constraint]) -> Test:
     """A test of several constraints, in their order."""
-    tests = [constraint.test() for constraint in constraints]
-    return tests[0] if len(tests) == 1 else lambda value, values: all(test(value, values) for test in tests)
+    return all_pass([constraint.test() for constraint in constraints])
+
+
+def all_pass(tests: Sequence[Test]) -> Test:
+    """A test of what several tests ask, in their order, up to the first that fails."""
+    if len(tests) > 1:
+        first, rest = tests[0], all_pass(tests[1:])
+        return lambda value, values: first(value, values) and rest(value, values)
+    return tests[0] if tests else lambda value, values: True
 
 
 def _all_words(fields: dict[str, Any], values: Values | None) -> str:

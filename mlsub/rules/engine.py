@@ -6,8 +6,7 @@ findings but :class:`Outcome`, the bare facts of what failed; :mod:`mlsub.rules.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
-from functools import partial
+from collections.abc import Sequence, Set
 
 import msgspec
 
@@ -16,7 +15,7 @@ from mlsub.log.events import Handler
 from mlsub.rules.aspects.base import CompiledKey, KeyOutcome, LogSoFar
 from mlsub.rules.aspects.content import metadata_expected
 from mlsub.rules.compiled import Plan
-from mlsub.rules.once import Singles
+from mlsub.rules.once import Outcomes, Singles, any_number
 from mlsub.rules.values import Gatherer
 
 
@@ -41,8 +40,9 @@ class Judge:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._log = LogSoFar()
-        self._outs: dict[int, KeyOutcome] = {}
-        self._singles = Singles(plan.simple, self._outs, self._log)
+        self._outs = Outcomes(self._log)
+        self._singles = Singles(plan.simple, self._outs)
+        #: Of the keys that have appeared and that a rule looks at.
         self._handlers: dict[str, Handler] = {}
         self._gatherers = {compiled.place: Gatherer(gathers) for compiled, gathers in plan.gathering}
 
@@ -53,30 +53,32 @@ class Judge:
         """
         if key is None:
             return None
-        if key in self._plan.simple:
-            return self._singles.see
         handler = self._handlers.get(key)
-        if handler is None:
-            # Of a virtual key too: a log may really hold it, and the official checker then judges that as well.
-            compiled = self._plan.alone.get(key)
-            if compiled is not None:
-                handler = self._handlers[key] = self._begin(compiled)
-            elif key in self._plan.watched:
-                handler = self._handlers[key] = partial(_each, tuple(self._all_of(key)))
+        if handler is not None:
+            return handler
+        # Of a virtual key too: a log may really hold it, and the official checker then judges that as well.
+        plan = self._plan
+        if key in plan.simple:
+            handler = self._singles.see
+        elif key in plan.alone:
+            handler = self._begin(plan.alone[key])
+        elif key in plan.watched:
+            handler = _each([self._begin(compiled) for compiled in plan.watched[key]])
+        else:
+            return None
+        if key in plan.notes:
+            # First the tests, and then what other rules will ask of the records.
+            notes = [note(self._log, key) for note in plan.notes[key]]
+            gather = [gatherer.see for gatherer in self._gatherers.values() if gatherer.gathers.key == key]
+            handler = _each([handler, *notes, *gather])
+        self._handlers[key] = handler
         return handler
 
     def _begin(self, compiled: CompiledKey) -> Handler:
-        out = self._outs[compiled.place] = KeyOutcome(compiled, self._log)
+        if compiled.passes is not None and not compiled.once:
+            return any_number(compiled, compiled.passes, self._outs)
+        out = self._outs.of(compiled)
         return out.see if compiled.begin is None else compiled.begin(out)
-
-    def _all_of(self, key: str) -> Iterator[Handler]:
-        """The tests of the records of a key, and then what other rules will ask of them."""
-        yield from map(self._begin, self._plan.watched[key])
-        for note in self._plan.notes.get(key, ()):
-            yield partial(note, self._log, key)
-        for gatherer in self._gatherers.values():
-            if gatherer.gathers.key == key:
-                yield gatherer.see
 
     def in_trouble(self, key: str) -> bool:
         """Whether a record of this key broke a demand, or was one too many; variants not chosen count here too."""
@@ -91,8 +93,8 @@ class Judge:
     def finish(self) -> Outcome:
         """How each rule that applies has fared so far; more events may follow."""
         plan, outs = self._plan, self._outs
-        absent = plan.due.keys() - self._seen()
-        asked = {compiled.place: compiled for key in absent for compiled in plan.due[key]}
+        absent = plan.due.difference(self._handlers)
+        asked = {compiled.place: compiled for key in absent for compiled in plan.watched[key]}
         for place, out in outs.items():
             if out.failures or out.repeats or out.compiled.weighed or (out.attempts and out.attempts.failing):
                 asked[place] = out.compiled
@@ -115,15 +117,12 @@ class Judge:
         return self._outcome_of(tuple(keys), ())
 
     def _outcome_of(self, keys: tuple[KeyOutcome, ...], alternatives: tuple[tuple[str, ...], ...]) -> Outcome:
-        plan, seen = self._plan, self._seen()
+        plan, seen = self._plan, self._handlers.keys()
         applying, required = plan.keys, plan.required
         if self._log.chosen and plan.every is not plan.keys:
             applying = tuple(filter(self._binds, plan.every))
             required = frozenset(compiled.rule.key for compiled in applying if compiled.rule.occurs.least)
         return Outcome(keys, applying, required, tuple(filter(seen.isdisjoint, alternatives)), seen)
-
-    def _seen(self) -> Set[str]:
-        return self._handlers.keys() | self._singles.first.keys()
 
     def _binds(self, compiled: CompiledKey) -> bool:
         """Whether a rule binds this log, by what it has said so far."""
@@ -145,6 +144,9 @@ class Judge:
         return so_far
 
 
-def _each(handlers: tuple[Handler, ...], event: Event) -> None:
-    for handler in handlers:
-        handler(event)
+def _each(handlers: Sequence[Handler]) -> Handler:
+    def see(event: Event) -> None:
+        for handle in handlers:
+            handle(event)
+
+    return see

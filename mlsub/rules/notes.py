@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from mlsub.log.event import Event
+from mlsub.log.events import Handler
 from mlsub.rules.aspects.base import CompiledKey, LogSoFar
 from mlsub.rules.aspects.course import NO_START
 
-#: Keeps something of a record of a key.
-Note = Callable[[LogSoFar, str, Event], None]
+#: Gives what keeps something of each record of a key of one log.
+Note = Callable[[LogSoFar, str], Handler]
 
 
 def notes_of(keys: Sequence[CompiledKey]) -> dict[str, tuple[Note, ...]]:
@@ -45,26 +46,37 @@ def _choices(keys: Sequence[CompiledKey]) -> dict[str, frozenset[str]]:
     return choices
 
 
-def _seen(log: LogSoFar, key: str, _: Event) -> None:
-    log.seen.add(key)
+def _seen(log: LogSoFar, key: str) -> Handler:
+    return lambda _: log.seen.add(key)
 
 
-def _started(log: LogSoFar, key: str, event: Event) -> None:
-    if event.time_ms < log.starts.get(key, NO_START):
-        log.starts[key] = event.time_ms
+def _started(log: LogSoFar, key: str) -> Handler:
+    starts = log.starts
+
+    def see(event: Event) -> None:
+        if event.time_ms < starts.get(key, NO_START):
+            starts[key] = event.time_ms
+
+    return see
 
 
-def _stated(log: LogSoFar, key: str, event: Event) -> None:
-    log.stated.state(key, event.value)
+def _stated(log: LogSoFar, key: str) -> Handler:
+    return lambda event: log.stated.state(key, event.value)
 
 
-def _begun(log: LogSoFar, _: str, event: Event) -> None:
-    log.sequence.see(event, "true")
+def _begun(log: LogSoFar, _: str) -> Handler:
+    def see(event: Event) -> None:
+        log.sequence.see(event, "true")
+
+    return see
 
 
 def _chosen(values: frozenset[str]) -> Note:
-    def note(log: LogSoFar, key: str, event: Event) -> None:
-        if isinstance(event.value, str) and event.value in values:
-            log.chosen.add((key, event.value))
+    def note(log: LogSoFar, key: str) -> Handler:
+        def see(event: Event) -> None:
+            if isinstance(event.value, str) and event.value in values:
+                log.chosen.add((key, event.value))
+
+        return see
 
     return note

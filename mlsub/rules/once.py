@@ -1,55 +1,85 @@
-"""Keys of which a log must have one record each, which is most of them: nothing is counted while all is well."""
+"""Keys of which nothing is counted while all is well, which is most of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from mlsub.log.event import Event
-from mlsub.rules.aspects.base import CompiledKey, KeyOutcome, LogSoFar
-from mlsub.rules.constraints import Test, all_hold
-
-#: Aspects of a rule that looks at nothing but the number and the value of its records.
-_SIMPLE = {"count", "repeated", "value"}
+from mlsub.log.events import Handler
+from mlsub.rules.aspects.base import CompiledKey, KeyOutcome, LogSoFar, Passes
+from mlsub.rules.aspects.quick import HasEntry
 
 
-def simple_keys(keys: Iterable[CompiledKey]) -> dict[str, tuple[CompiledKey, Test | None]]:
-    """Of some rules, those of keys with one record that is judged for itself: each with the test of its value."""
-    return {
-        compiled.rule.key: (compiled, all_hold(compiled.rule.value) if compiled.rule.value else None)
-        for compiled in keys
-        if compiled.once
-        and {aspect.name for aspect in compiled.aspects} <= _SIMPLE
-        and not any(constraint.formulas() for constraint in compiled.rule.value)
-    }
+class Outcomes(dict[int, KeyOutcome]):
+    """The outcomes of one log by the places of their rules."""
+
+    __slots__ = ("log",)
+
+    def __init__(self, log: LogSoFar) -> None:
+        super().__init__()
+        self.log = log
+
+    def of(self, compiled: CompiledKey) -> KeyOutcome:
+        """The outcome of a rule from now on."""
+        out = self.get(compiled.place)
+        if out is None:
+            out = self[compiled.place] = KeyOutcome(compiled, self.log)
+        return out
 
 
 class Singles:
-    """The first record of each such key; what is wrong or comes again goes to an outcome of the key."""
+    """The first record of each key with one rule that asks for exactly one; what is wrong or comes again is counted."""
 
-    __slots__ = ("_keys", "_log", "_outs", "first")
+    __slots__ = ("_first", "_keys", "_outs")
 
-    def __init__(
-        self, keys: dict[str, tuple[CompiledKey, Test | None]], outs: dict[int, KeyOutcome], log: LogSoFar
-    ) -> None:
+    def __init__(self, keys: dict[str, tuple[CompiledKey, Passes]], outs: Outcomes) -> None:
         self._keys = keys
         self._outs = outs
-        self._log = log
-        self.first: dict[str, Event] = {}
+        self._first: dict[str, Event] = {}
 
     def see(self, event: Event) -> None:
         """Take a record of one of the keys."""
         key = event.key
-        compiled, holds = self._keys[key]
-        first = self.first.setdefault(key, event)
+        compiled, passes = self._keys[key]
+        first = self._first.setdefault(key, event)
         if first is event:
             try:
-                if holds is None or holds(event.value, self._log.stated):
+                if passes(event, self._outs.log):
                     return
             except Exception:  # noqa: S110  (the outcome says what is wrong)
                 pass
-        out = self._outs.get(compiled.place)
-        if out is None:
-            out = self._outs[compiled.place] = KeyOutcome(compiled, self._log)
-            if first is not event:
-                out.passed(first)
-        out.see(event)
+        elif compiled.place not in self._outs:
+            self._outs.of(compiled).passed(first)
+        self._outs.of(compiled).see(event)
+
+
+def any_number(compiled: CompiledKey, passes: Passes, outs: Outcomes) -> Handler:
+    """Takes the records of a key of which there may be many; what is wrong is counted."""
+    return _with_entry(compiled, passes, outs) if isinstance(passes, HasEntry) else _passing(compiled, passes, outs)
+
+
+def _with_entry(compiled: CompiledKey, passes: HasEntry, outs: Outcomes) -> Handler:
+    """The same as the general one without a call for what is asked of most records."""
+    entry, other = passes.entry, passes.other
+
+    def see(event: Event) -> None:
+        try:
+            if entry in event.metadata or other in event.metadata:
+                return
+        except TypeError:
+            pass
+        outs.of(compiled).see(event)
+
+    return see
+
+
+def _passing(compiled: CompiledKey, passes: Passes, outs: Outcomes) -> Handler:
+    log = outs.log
+
+    def see(event: Event) -> None:
+        try:
+            if passes(event, log):
+                return
+        except Exception:  # noqa: S110  (the outcome says what is wrong)
+            pass
+        outs.of(compiled).see(event)
+
+    return see

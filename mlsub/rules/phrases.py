@@ -41,13 +41,15 @@ def findings_of(
         kind: whose rules these are: official, or the user's own.
         passing: what to leave out, of the rule and what is wrong by it.
     """
-    missed = (outcome.required | spoiled).difference(outcome.seen)
-    excuses = excused(outcome.keys, missed)
-    found = [
-        (out.rule, flaw)
-        for out, faulty in zip(outcome.keys, excuses, strict=True)
-        for flaw in out.flaws(Case(missed, faulty, spoiled, cut_off))
-    ]
+    found = []
+    if outcome.keys:
+        missed = (outcome.required | spoiled).difference(outcome.seen)
+        excuses = excused(outcome.keys, missed)
+        found = [
+            (out.rule, flaw)
+            for out, faulty in zip(outcome.keys, excuses, strict=True)
+            for flaw in out.flaws(Case(missed, faulty, spoiled, cut_off))
+        ]
     groups = [
         (KeyRule(key=group[0], blocks=Blocks.BOTH, origin="common.yaml"), AnyOf.flaw(group))
         for group in (() if cut_off else outcome.missing_groups)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -37,7 +39,7 @@ def read_scaling(folder: Path, path: str) -> ScalingFile:
     """
     name = f"{path}/{FILE}" if path not in ("", ".") else FILE
     try:
-        if (folder / FILE).exists() and not (folder / FILE).is_file():
+        if not stat.S_ISREG(os.stat(f"{folder}/{FILE}").st_mode):  # noqa: PTH116  (of every entry, most have none)
             return ScalingFile(findings=(_unusable(name, "not a regular file"),))
         with (folder / FILE).open("rb") as stream:
             content = stream.read(MAX_BYTES + 1)

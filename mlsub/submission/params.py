@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from difflib import get_close_matches
 from pathlib import Path
@@ -76,7 +77,7 @@ class FlagFiles:
         """Those in a folder, by the names of the folders from the top to it."""
         if names not in self._read:
             path = "/".join((*(() if names and self._path in ("", ".") else (self._path,)), *names))
-            folder = self._top.joinpath(*names)
+            folder = "/".join((str(self._top), *names))
             if self._in_tree and len(names) == 1:
                 self._read[names] = _in_results(folder, path, self._round)
             else:
@@ -84,7 +85,7 @@ class FlagFiles:
         return self._read[names]
 
 
-def read_flags(folder: Path, path: str, round_: Round, *, root: bool) -> Flags:
+def read_flags(folder: str | Path, path: str, round_: Round, *, root: bool) -> Flags:
     """The flags in a folder of a submission; bad input never raises.
 
     In v2.0 to v3.1 the script that verifies a submission reads the file in the organisation's folder (``root``), and
@@ -100,11 +101,11 @@ def read_flags(folder: Path, path: str, round_: Round, *, root: bool) -> Flags:
     name = FILE if path in ("", ".") else f"{path}/{FILE}"
     by_checker = round_.checker_params == "folders" and not root
     try:
-        content = _read(folder / FILE)
+        content = _read(f"{folder}/{FILE}")
     except (FileNotFoundError, NotADirectoryError):
         return NO_FLAGS
     except OSError as error:
-        crashes = by_checker and (folder / FILE).exists()
+        crashes = by_checker and Path(folder, FILE).exists()
         return Flags(findings=(_unreadable(name, str(error.strerror or error), crashes=crashes),))
     if len(content) > MAX_BYTES:
         return Flags(findings=(finding("params.unreadable", name, f"It is larger than {MAX_BYTES >> 10} KiB"),))
@@ -116,16 +117,16 @@ def read_flags(folder: Path, path: str, round_: Round, *, root: bool) -> Flags:
     return _flags(content.decode("utf-8", "replace"), name, round_, ended=root)
 
 
-def _in_results(folder: Path, path: str, round_: Round) -> Flags:
+def _in_results(folder: str, path: str, round_: Round) -> Flags:
     """``results/`` itself, in which no round reads the file."""
-    there = (folder / FILE).is_symlink() or (folder / FILE).exists()
+    there = os.path.lexists(f"{folder}/{FILE}")
     return Flags(findings=(_misplaced(f"{path}/{FILE}", round_),)) if there else NO_FLAGS
 
 
-def _read(file: Path) -> bytes:
-    if not stat.S_ISREG(file.stat().st_mode):
+def _read(file: str) -> bytes:
+    if not stat.S_ISREG(os.stat(file).st_mode):  # noqa: PTH116  (of every folder, most have none)
         raise OSError("it is not a regular file")
-    with file.open("rb") as stream:
+    with Path(file).open("rb") as stream:
         return stream.read(MAX_BYTES + 1)
 
 

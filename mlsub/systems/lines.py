@@ -8,7 +8,7 @@ from functools import cached_property
 from mlsub.findings import Finding
 from mlsub.rules.catalogue import finding
 
-_TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"|\n')
+_TEXT = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"|\n')
 
 
 class Lines:

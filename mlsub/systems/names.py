@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from difflib import get_close_matches
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 
 import msgspec
 
@@ -25,13 +25,23 @@ class Name(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     package: str | None = None
 
 
-class Kind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Kind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     """The names of one kind, by the spelling to use."""
 
     fields: tuple[str, ...]
     whole: bool
     names: dict[str, Name]
     case: bool = False
+
+    @cached_property
+    def written(self) -> dict[str, tuple[str, bool]]:
+        """Each way to write a name: the spelling to use, and whether it is this one, or as tools print it."""
+        found: dict[str, tuple[str, bool]] = {}
+        for name, info in self.names.items():
+            for right, known in ((True, (name, *info.prints)), (False, info.also)):
+                for one in known:
+                    found.setdefault(_plain(one), (name, right))
+        return found
 
 
 class Spelling(msgspec.Struct, frozen=True):
@@ -66,11 +76,8 @@ def registry() -> Registry:
 
 def find(kind: Kind, text: str) -> str | None:
     """The spelling to use of a name, whether it is written as tools print it or otherwise; None for an unknown name."""
-    wanted = _plain(text)
-    for name, info in kind.names.items():
-        if wanted in {_plain(known) for known in (name, *info.prints, *info.also)}:
-            return name
-    return None
+    name, _ = kind.written.get(_plain(text), (None, False))
+    return name
 
 
 def normalised(kind: Kind, text: str) -> str:
@@ -105,9 +112,15 @@ def _is_long(word: str) -> bool:
 
 def spellings(field: str, text: str) -> Iterator[Spelling]:
     """The names in a field that are spelled otherwise than they should be."""
-    for kind in registry().kinds:
-        if field in kind.fields:
-            yield from (_whole if kind.whole else _within)(kind, field, text[:_LONGEST])
+    for kind in _kinds().get(field, ()):
+        yield from (_whole if kind.whole else _within)(kind, field, text[:_LONGEST])
+
+
+@cache
+def _kinds() -> dict[str, list[Kind]]:
+    """The kinds of name that a field may hold."""
+    fields = dict.fromkeys(field for kind in registry().kinds for field in kind.fields)
+    return {field: [kind for kind in registry().kinds if field in kind.fields] for field in fields}
 
 
 def slips(text: str) -> list[tuple[str, str]]:
@@ -120,16 +133,9 @@ def slips(text: str) -> list[tuple[str, str]]:
 
 
 def _whole(kind: Kind, field: str, text: str) -> Iterator[Spelling]:
-    plain = _plain(text)
-    for name, info in kind.names.items():
-        if plain == _plain(name) or plain in {_plain(known) for known in info.prints}:
-            return
-        if plain in {_plain(known) for known in info.also}:
-            yield Spelling(field, text, name)
-            return
-    close = suggestion(kind, text)
-    if close is not None:
-        yield Spelling(field, text, close)
+    name, right = kind.written.get(_plain(text)) or (suggestion(kind, text), False)
+    if name is not None and not right:
+        yield Spelling(field, text, name)
 
 
 def _within(kind: Kind, field: str, text: str) -> Iterator[Spelling]:

@@ -72,7 +72,7 @@ def _read(
         return
     weights = [weight_of(task.file) for task in tasks]
     executor = executor_for(settings, sum(weights))
-    yield from executor.run(work, tasks) if not executor.packages else _in_shares(work, tasks, weights, executor)
+    yield from executor.run(work, tasks) if executor.far else _in_shares(work, tasks, weights, executor)
 
 
 def _in_shares(

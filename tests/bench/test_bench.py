@@ -15,6 +15,7 @@ import mlsub
 from bench import floor, page, tree
 from bench.cases import CASES, COMMANDS, FLOOR, LOCAL, OTHERS, RECORDS, SIZES, TREES, of_size
 from bench.history import by_case, shown
+from bench.installed import installed
 from bench.measure import Command, Cost, Memory, cost, in_turn, memory
 from bench.official import organisations
 from bench.picture import Curve, Panel, draw
@@ -48,6 +49,17 @@ def test_the_table_of_cases_holds_together() -> None:
     values = dict.fromkeys(("tree", "copy", "out", "bench", "records", "scheduler"), "x")
     assert all("{" not in words.format_map(values) for words in (*COMMANDS.values(), *OTHERS.values()))
     assert {case.command for case in CASES} == set(COMMANDS)
+
+
+def test_mlsub_is_measured_as_its_users_have_it(tmp_path: Path) -> None:
+    folder = installed(tmp_path)
+    probe = "import sys, mlsub, msgspec; print(mlsub.__file__, *(name for name in sys.modules if 'editable' in name))"
+    words = [folder / "python", "-c", probe]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, cwd=tmp_path, env={})
+    assert Path(done.stdout.strip()).is_relative_to(folder.parent)
+    done = subprocess.run([folder / "mlsub", "--version"], capture_output=True, text=True, check=True, env={})
+    assert done.stdout == f"mlsub, version {mlsub.__version__}\n"
+    assert len(list(tmp_path.glob("installed-*"))) == 1
 
 
 def test_every_target_is_a_figure_of_a_line() -> None:

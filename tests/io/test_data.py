@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -98,3 +99,10 @@ def test_a_place_that_cannot_be_written_costs_only_time(tmp_path: Path, reads: l
     file.write_text("runs: 5")
     (tmp_path / "__pycache__").write_text("a file in the place of the folder")
     assert (load_yaml(file), load_yaml(file), len(reads)) == ({"runs": 5}, {"runs": 5}, 2)
+
+
+def test_whoever_installs_mlsub_can_keep_all_files(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(tmp_path), "PYTHONDONTWRITEBYTECODE": ""}
+    subprocess.run([sys.executable, "-m", "mlsub.io.data"], check=True, env=environment)
+    kept = {file.name.removesuffix(".msgpack") for file in tmp_path.rglob("*.msgpack")}
+    assert {file.name for file in (Path(data.__file__).parents[1] / "rules").glob("*.yaml")} <= kept

@@ -163,7 +163,7 @@ def test_a_disk_that_fails_on_the_way_makes_a_log_unreadable() -> None:
 
 
 def test_a_log_that_goes_away_before_its_second_reading_is_unreadable(tmp_path: Path) -> None:
-    """A log that names itself late is read twice."""
+    """A log that names itself late, behind the records that are looked at together, is read twice."""
     opened: list[Path] = []
 
     def open_once(path: Path) -> Any:
@@ -172,7 +172,7 @@ def test_a_log_that_goes_away_before_its_second_reading_is_unreadable(tmp_path: 
             raise MlsubError("Stale file handle")
         return io.BytesIO(joined([*GOOD[2:], *GOOD[:2]]))
 
-    with patch.object(events, "open_log", open_once), patch.object(rules, "MAX_HELD", 10):
+    with patch.multiple(events, open_log=open_once, BATCH=1), patch.object(rules, "MAX_HELD", 10):
         report = judged(tmp_path / "result_0.txt")
     assert len(opened) == 2
     assert "log.unreadable" in rules_of(report)
@@ -361,7 +361,7 @@ def test_a_log_that_names_itself_too_late_to_be_held_is_judged_the_same(
 ) -> None:
     data = joined([*lines, *names])
     held = judged_bytes(tmp_path, data)
-    with patch.object(rules, "MAX_HELD", 10):
+    with patch.object(rules, "MAX_HELD", 10), patch.object(events, "BATCH", 1):
         assert judged_bytes(tmp_path, data) == held
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from mlsub.log.run import Seed, seed_digest
+from mlsub.log.seeds import Seed, seed_digest
 from tests.commands.runner import Outcome, check
 from tests.make_tree import Tree, make_log, make_tree
 
@@ -141,7 +141,7 @@ def test_entries_do_not_share_their_seeds(tmp_path: Path) -> None:
     assert outcome.rules() == set()
 
 
-FULL_OF_SEEDS = "mlsub.log.run.MAX_SEEDS"
+FULL_OF_SEEDS = "mlsub.log.seeds.MAX_SEEDS"
 
 
 def _crowded(*own: int) -> dict[str, list[Record] | Record]:
@@ -196,7 +196,7 @@ def test_a_seed_shared_behind_ten_thousand_others_is_found(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("bound", "value"), [("mlsub.log.run.MAX_SEED_DIGESTS", 2), ("mlsub.judge.entry.MAX_COMPARED", 20)]
+    ("bound", "value"), [("mlsub.log.seeds.MAX_SEED_DIGESTS", 2), ("mlsub.judge.entry.MAX_COMPARED", 20)]
 )
 def test_more_seeds_than_can_be_compared_are_refused(
     bound: str, value: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

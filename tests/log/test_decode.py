@@ -7,6 +7,7 @@ import json
 from itertools import chain
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
@@ -15,7 +16,9 @@ from mlperf_logging.compliance_checker.mlp_parser import ruleset_100 as official
 
 from mlsub.io.show import readable
 from mlsub.log.event import Defect, Event, batch_of, decode, decode_all
-from mlsub.log.reader import TOKEN, read_records
+from mlsub.log.events import LogReader
+from mlsub.log.reader import TOKEN, RecordCutter, read_records
+from tests.log.test_events import Kept, KeptDefects
 
 FEW = settings(derandomize=True, deadline=None, max_examples=400)
 
@@ -122,12 +125,52 @@ def our_reading(data: bytes) -> list[str]:
 @given(texts=st.lists(st.one_of(objects(), st.sampled_from([*NOT_OBJECTS, *AROUND])), max_size=8))
 def test_decoding_many_records_at_once_gives_what_decoding_each_does(texts: list[bytes]) -> None:
     lines = range(1, len(texts) + 1)
-    found = decode_all(lines, texts)
+    whole = all(text.startswith(b"{") and text.endswith(b"}") for text in texts)
+    found = decode_all(lines, texts, b"\n".join(texts) if whole else None)
     for line, event in zip(lines, found.decoded, strict=True):
         if isinstance(event, Event):
             event.line = line
     each = list(map(decode, lines, texts))
     assert repr(found) == repr(batch_of(lines, texts, each))
+
+
+WHOLE = b'{"time_ms": 7, "key": "k", "value": 1, "metadata": {}}'
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [WHOLE, WHOLE],
+        [WHOLE + b" " + WHOLE],
+        [WHOLE + WHOLE, b'{"time_ms": 7, "key": "k", "value": 1, "metadata": {}', b"{}}"],
+        [WHOLE + WHOLE, b'{"time_ms": 7, "key": "k", "metadata": {}, "value": "}', b'{"}'],
+        [WHOLE + WHOLE, b'{"time_ms": 7, "key": "k", "metadata": {}, "value": [{}', b"{}]}"],
+    ],
+    ids=["one each", "two of one", "an object of two", "a string of two", "an array of two"],
+)
+def test_a_text_is_one_record_though_many_are_decoded_in_one_piece(texts: list[bytes]) -> None:
+    """In that piece line feeds are space, and a record may follow another one behind any space, or none."""
+    lines = range(3, 3 + len(texts))
+    found = decode_all(lines, texts, b"\n".join(texts)).decoded
+    for line, event in zip(lines, found, strict=True):
+        if isinstance(event, Event):
+            event.line = line
+    assert found == list(map(decode, lines, texts))
+
+
+@FEW
+@given(parts=st.lists(st.one_of(logs(), st.sampled_from([TOKEN + WHOLE + b"\n", TOKEN + WHOLE + b"\r\n"])), max_size=4))
+def test_the_short_way_reads_what_the_long_way_reads(parts: list[bytes]) -> None:
+    def reading() -> str:
+        defects, events = KeptDefects(), Kept()
+        made = LogReader([events], defects=defects)
+        made.feed(b"".join(parts))
+        made.close()
+        return repr((events.events, defects.found))
+
+    short = reading()
+    with patch.object(RecordCutter, "_plain_lines", lambda *_: False):
+        assert short == reading()
 
 
 @pytest.fixture(scope="module")

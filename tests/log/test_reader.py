@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from mlsub.judge import rules
 from mlsub.judge.log import LogTask, judge_log
-from mlsub.log import events, reader
+from mlsub.log import events, reader, seeds
 from mlsub.log import run as run_module
 from mlsub.log.reader import TOKEN, foreign_encoding, read_records
 
@@ -58,6 +58,24 @@ def expected_records(data: bytes) -> list[RawRecord]:
         line = 1 + data.count(b"\n", 0, match.start())
         found.append(RawRecord(line, data[match.end() : end], hidden=following >= 0, too_long=False))
     return found
+
+
+@pytest.mark.parametrize("before", [b"", b"G", b":::MLLOG" * 3, b"G" * 100], ids=["none", "one", "like it", "many"])
+@pytest.mark.parametrize("end", ENDS)
+def test_a_token_in_the_text_of_a_record_begins_another_one(before: bytes, end: bytes) -> None:
+    data = TOKEN + b'{"key": "' + before + TOKEN + b'"}' + end + TOKEN + RECORD + end
+    assert [(one.text.strip(), one.hidden) for one in records(io.BytesIO(data))] == [
+        (b'{"key": "' + before, True),
+        (b'"}', False),
+        (RECORD, False),
+    ]
+
+
+@FEW
+@given(data=STREAMS)
+def test_texts_that_are_joined_are_those_of_the_records(data: bytes) -> None:
+    for batch in read_records(io.BytesIO(data)):
+        assert batch.joined in (None, b"\n".join(batch.texts))
 
 
 class Chunks:
@@ -260,7 +278,8 @@ def judging_peak(start: bytes, line: Callable[[int], bytes], size: int) -> int:
         for module, name, bound in (
             (rules, "MAX_HELD", 50),
             (reader, "CHUNK", 1 << 16),
-            *((run_module, f"MAX_{kind}", 50) for kind in ("EVALUATIONS", "SEEDS", "HYPERPARAMETERS")),
+            *((run_module, f"MAX_{kind}", 50) for kind in ("EVALUATIONS", "HYPERPARAMETERS")),
+            (seeds, "MAX_SEEDS", 50),
         ):
             stack.enter_context(patch.object(module, name, bound))
         stack.enter_context(patch.object(events, "open_log", lambda path: Endless(start, line, size)))

@@ -15,6 +15,7 @@ from mlsub.log import reading as reading_module
 from mlsub.log.event import Event, batch_of, decode, decode_all
 from mlsub.log.reading import MAX_STEPS, MAX_STOPS, Count, ReadingFold, Stop
 from tests.convergence.odd_logs import Record, record
+from tests.log.pushing import take
 
 OLD, NEW = ("training", "2.1"), ("training", "6.0")
 
@@ -25,7 +26,7 @@ def reading(made: list[Record | str], of: tuple[str, str] = NEW, *, samples: boo
     for line, one in enumerate(made, 1):
         text = (one if isinstance(one, str) else json.dumps(one)).encode()
         event = decode(line, text)
-        fold.take(batch_of([line], [text], [event]))
+        take(fold, batch_of([line], [text], [event]))
     found = fold.finish()
     return found.by_samples if samples else found.usual
 
@@ -198,12 +199,13 @@ def test_a_reading_is_bounded_and_says_so() -> None:
     assert len(stops.stops) == MAX_STOPS and stops.beyond == f"{MAX_STOPS} records of run_stop"
     assert reading([evaluated(5), *[stopped()] * (MAX_STOPS + 1)]).beyond is None
     fold = ReadingFold(manner_of("training", "5.0"))
-    fold.take(
-        batch_of([1], [b"submission_benchmark"], [Event(time_ms=0, key="", value="stable_diffusion", metadata={})])
+    take(
+        fold,
+        batch_of([1], [b"submission_benchmark"], [Event(time_ms=0, key="", value="stable_diffusion", metadata={})]),
     )
     for step in range(MAX_STEPS + 2):
         metadata = {"samples_count": step, "metric": "FID"}
-        fold.take(batch_of([2], [b"eval_accuracy"], [Event(time_ms=0, key="", value=1.0, metadata=metadata)]))
+        take(fold, batch_of([2], [b"eval_accuracy"], [Event(time_ms=0, key="", value=1.0, metadata=metadata)]))
     assert fold.finish().usual.beyond == f"{MAX_STEPS} evaluated steps"
 
 
@@ -254,9 +256,36 @@ def test_looking_for_names_in_keys_first_reads_what_looking_in_each_text_does(
 ) -> None:
     batch = decode_all(range(1, len(texts) + 1), texts)
     fold, plain, single = (ReadingFold(manner_of(*of)) for _ in range(3))
-    fold.take(batch)
-    with patch.object(reading_module, "_keys_that_are_names", lambda *_: None):
-        plain.take(batch)
+    take(fold, batch)
+    with patch.object(reading_module, "mentions_only", lambda *_: False):
+        take(plain, batch)
         for line, text in zip(batch.lines, texts, strict=True):
-            single.take(decode_all([line], [text]))
+            take(single, decode_all([line], [text]))
     assert repr(fold.finish()) == repr(plain.finish()) == repr(single.finish())
+
+
+@pytest.mark.parametrize("of", [("training", "1.0"), OLD, ("training", "3.0"), NEW])
+@pytest.mark.parametrize("name", ["flux1", "bert", "stable_diffusion", "resnet"])
+def test_evaluations_in_a_row_read_as_one_by_one(of: tuple[str, str], name: str) -> None:
+    """Only the last one counts, unless the official reader ends at an earlier one or counts another key."""
+    odd: list[Record | str] = [
+        evaluated(2.5, "eval_error"),
+        evaluated(7, "eval_error", unit="samples_count"),
+        evaluated("7"),
+        evaluated(10**400),
+        evaluated([7], unit="samples_count"),
+        record("eval_accuracy", 0.5),
+        {**record("eval_accuracy", 0.5), "metadata": None},
+        json.dumps(evaluated(7)) + " 100%",
+        json.dumps(evaluated(7))[:-9],
+    ]
+    plain = [record("eval_accuracy", 0.5, epoch_num=n, samples_count=n * 512, metric="FID") for n in range(3)]
+    for middle in odd:
+        for place in range(len(plain) + 1):
+            made = [named(name), *plain[:place], middle, *plain[place:], stopped(), evaluated(9), middle]
+            texts = [(one if isinstance(one, str) else json.dumps(one)).encode() for one in made]
+            at_once = ReadingFold(manner_of(*of))
+            take(at_once, decode_all(range(1, len(texts) + 1), texts))
+            found = at_once.finish()
+            assert repr(found.usual) == repr(reading([*made], of))
+            assert repr(found.by_samples) == repr(reading([*made], of, samples=True))

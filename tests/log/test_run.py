@@ -15,6 +15,7 @@ from mlsub.log import run as run_module
 from mlsub.log.event import Event
 from mlsub.log.events import Tally
 from mlsub.log.run import ClockStep, Run, RunFold, expected_event_type
+from mlsub.log.seeds import MAX_SEEDS
 from tests.log.pushing import push
 
 FEW = settings(derandomize=True, deadline=None, max_examples=150)
@@ -263,13 +264,10 @@ def test_a_record_whose_key_is_no_text_only_counts(key: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("bound", "key", "facts"),
-    [("MAX_EVALUATIONS", "eval_accuracy", "evaluations"), ("MAX_SEEDS", "seed", "seeds")],
+    ("most", "key", "facts"),
+    [(run_module.MAX_EVALUATIONS, "eval_accuracy", "evaluations"), (MAX_SEEDS, "seed", "seeds")],
 )
-def test_frequent_records_beyond_the_bound_are_left_out_and_the_first_are_kept(
-    bound: str, key: str, facts: str
-) -> None:
-    most = getattr(run_module, bound)
+def test_frequent_records_beyond_the_bound_are_left_out_and_the_first_are_kept(most: int, key: str, facts: str) -> None:
     run = fold(*(event(key, n, line=n, metadata=PLACE) for n in range(most + 5)))
     kept = getattr(run, facts)
     assert [fact.line for fact in kept] == list(range(most))

@@ -89,6 +89,31 @@ def test_no_record_breaks_the_fold_or_a_detector(events: list[Event]) -> None:
     inspect([msgspec.structs.replace(CLEAN, traces=(trace, *CLEAN.traces))])
 
 
+@given(st.lists(_events, max_size=40), st.integers(1, 5))
+def test_how_many_records_are_looked_at_together_makes_no_difference(events: list[Event], together: int) -> None:
+    found = []
+    for most in (together, 1000):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(module, "MOST_WAITING", most)
+            fold = TraceFold()
+            push(events, fold)
+            found.append(fold.finish())
+    assert found[0] == found[1]
+
+
+def test_marks_tell_values_and_times_of_a_key_apart() -> None:
+    values: list[Any] = [1, 1.0, "1", None, True, False, [1], {"1": 1}, "[1]", "\xe9", "\ud800", 2**70]
+    marks = []
+    for time, value in [*((1.0, value) for value in values), (2.0, 1)]:
+        fold = TraceFold()
+        push([Event(time_ms=time, key="seed", value=value, metadata=None)], fold)
+        marks.append(fold.finish().keys["seed"])
+    assert len({mark.values for mark in marks}) == len(values)
+    assert marks[-1].values == marks[0].values
+    assert marks[-1].times != marks[0].times
+    assert len({mark.times for mark in marks}) == 2
+
+
 def test_hostile_logs_leave_small_traces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_INTERVALS", 10)
     monkeypatch.setattr(module, "MAX_GAPS", 10)

@@ -85,7 +85,7 @@ def _serve(kind: str, scheduler: str) -> None:
         old = {**on_worker.identity(), "mlsub": "0.1.0"}
         patch.object(on_worker, "loaded", return_value=old).start()
     if kind == "blind":
-        patch.object(on_worker, "look", return_value=None).start()
+        patch.multiple(on_worker, look=lambda *_, **__: None, look_at=lambda _: None).start()
     if kind == "bare":
         for name in [name for name in sys.modules if name.split(".")[0] in ("mlsub", "tests")]:
             del sys.modules[name]

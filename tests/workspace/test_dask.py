@@ -7,7 +7,7 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,13 +18,17 @@ import pytest
 from mlsub.io.errors import MlsubError
 from mlsub.judge.log import LogTask
 from mlsub.log.report import LogReport
-from mlsub.workspace import Settings, check_paths
+from mlsub.workspace import Settings, check_paths, schedule
 from mlsub.workspace.executors import executor_of, on_worker
+from mlsub.workspace.executors.base import Tree
 from mlsub.workspace.executors.batches import Work
 from mlsub.workspace.executors.cluster import Cluster
 from mlsub.workspace.executors.dask import DaskExecutor, Patience
+from mlsub.workspace.executors.local import LocalExecutor
+from mlsub.workspace.executors.looks import first_file, look_below
 from mlsub.workspace.logs import crashed, in_order, judge_safely
 from mlsub.workspace.memory import Memory, states
+from mlsub.workspace.places import AS_FOUND
 from tests.commands.runner import run as run_mlsub
 from tests.corpus import CORPUS
 from tests.effort import HUNG, LONG
@@ -238,6 +242,94 @@ def unpacked(packed: bytes) -> list[tuple[LogReport, ...]]:
     address, differences, results = on_worker.run_batch(on_worker.identity(), packed)
     assert (address, differences) == ("", [])
     return pickle.loads(results)  # noqa: S301
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """An organisation's package."""
+    return next(iter((make_tree(tmp_path / "tree", benchmarks=("resnet",)).folder).rglob("results"))).parent
+
+
+def sent(package: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What a cluster is asked to do for a package."""
+    found: list[Any] = []
+
+    def run(self: DaskExecutor, work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+        found.extend(tasks)
+        yield from LocalExecutor(1).run(work, tasks)
+
+    monkeypatch.setattr(DaskExecutor, "run", run)
+    monkeypatch.setattr("mlsub.workspace.shares.most_in_one", lambda weight, processes: weight)
+    monkeypatch.setattr("mlsub.workspace.schedule.most_in_one", lambda weight, processes: weight)
+    check_paths([package], msgspec.structs.replace(settings, executor="dask://127.0.0.1:1"))
+    return found
+
+
+def test_a_package_goes_whole_where_it_rests_on_its_own_files_alone(
+    package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    overlay = tmp_path / "house.yaml"
+    overlay.write_text("title: House\ncommon:\n  '1.0':\n    both:\n      seed: {above: 1}\n")
+    [whole] = sent(package, AS_FOUND, monkeypatch)
+    assert isinstance(whole, Tree) and (whole.folder, whole.logs) == (str(package), 5)
+    for settings in (Settings(memory=Memory(tmp_path / "cache")), Settings(overlay=str(overlay))):
+        assert all(isinstance(task, LogTask) for task in sent(package, settings, monkeypatch))
+    part = next(iter(package.rglob("result_0.txt"))).parent
+    assert all(isinstance(task, LogTask) for task in sent(part, AS_FOUND, monkeypatch))
+
+
+def test_a_package_that_a_worker_sees_differently_is_left_to_the_caller(
+    package: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [whole] = sent(package, AS_FOUND, monkeypatch)
+    work = Work(str, [whole])
+    assert list(work.cut(1)) == [(0,)] and work.logs([0]) == 5
+    assert [Path(file).is_file() for file, *_ in work.probes()] == [True]
+    assert unpacked(work.packed((0,))) == [(str(whole),)]
+    (package / "README.md").write_text("more")
+    assert unpacked(work.packed((0,))) == [()]
+
+
+def test_what_a_worker_could_not_judge_is_left_to_the_caller(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    [whole] = sent(package, AS_FOUND, monkeypatch)
+    assert unpacked(Work(_nothing, [whole]).packed((0,))) == [()]
+    monkeypatch.setattr("mlsub.workspace.schedule.judge_safely", partial(crashed, problem="MemoryError"))
+    monkeypatch.setattr("mlsub.workspace.logs.judge_safely", partial(crashed, problem="MemoryError"))
+    assert unpacked(Work(schedule._do, [whole]).packed((0,))) == [()]
+
+
+def _nothing(task: object) -> None:
+    return None
+
+
+def test_machines_that_see_the_same_files_see_the_same_folder(tmp_path: Path) -> None:
+    for name in ("here", "there"):
+        inner = tmp_path / name / "a" / "b"
+        inner.mkdir(parents=True)
+        (inner / "log").write_text("x")
+        (inner.parent / "link").symlink_to("b/log")
+        (inner.parent / "broken").symlink_to("nowhere")
+        (inner / "circle").symlink_to("..")
+        os.utime(inner / "log", (5, 5.5))
+    here, there = str(tmp_path / "here"), tmp_path / "there"
+    first = look_below(here)
+    assert first is not None and (first.size, first.changed) == (2, 5) and look_below(str(there)) == first
+    log = there / "a" / "b" / "log"
+    os.utime(log, (5, 5.25))
+    assert look_below(str(there)) == first
+
+    def changes() -> Iterator[None]:
+        yield os.utime(log, (5, 6))
+        yield log.chmod(0o755)
+        (there / "a" / "link").unlink()
+        yield (there / "a" / "link").symlink_to("b/../b/log")
+        yield (there / "a" / "broken").unlink()
+        yield (there / "a" / "empty").mkdir()
+
+    seen = [first, *(look_below(str(there)) for _ in changes())]
+    assert None not in seen and len(set(map(repr, seen))) == len(seen)
+    assert look_below(str(tmp_path / "none")) is None and first_file(str(tmp_path / "none")) is None
+    assert first_file(here) == str(tmp_path / "here" / "a" / "link")
 
 
 def test_what_is_no_regular_file_here_is_left_to_this_machine(tasks: list[LogTask], tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -10,9 +11,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from mlsub.findings import Verdict
+from mlsub.findings import Finding, Verdict
 from mlsub.judge.log import LogTask
+from mlsub.rules.catalogue import finding
 from mlsub.workspace import Settings, check_each, check_paths, check_with_logs, logs, schedule
+from mlsub.workspace.executors.base import Tree
 from mlsub.workspace.logs import in_order, read_logs
 from tests.corpus import CORPUS
 from tests.effort import LONG
@@ -25,7 +28,7 @@ SOME = ("v0.7/SIAT", "v1.1/NVIDIA", "v2.0/MosaicML", "v3.1/Google", "v5.1/MiTAC"
 class Shuffled:
     """Does everything at once, and gives the results in a random order."""
 
-    packages = True
+    far = False
 
     def __init__(self, processes: int) -> None:
         self.processes = processes
@@ -37,12 +40,12 @@ class Shuffled:
 
 
 class Remote(Shuffled):
-    """Reads logs and nothing else."""
+    """Another machine."""
 
-    packages = False
+    far = True
 
     def run(self, work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[tuple[int, Any]]:
-        assert all(isinstance(task, LogTask) for task in tasks)
+        assert all(isinstance(task, (LogTask, Tree)) for task in tasks)
         yield from super().run(work, tasks)
 
 
@@ -85,8 +88,9 @@ def test_one_process_two_and_any_order_give_the_same_bytes(monkeypatch: pytest.M
     assert encoded(check_paths(paths, Settings(jobs=2))) == alone
     shuffled(monkeypatch)
     assert encoded(check_paths(paths, Settings())) == alone
-    shuffled(monkeypatch, Remote)
-    assert encoded(check_paths(paths, Settings())) == alone
+    for cut in (False, True):
+        shuffled(monkeypatch, Remote, cut=cut)
+        assert encoded(check_paths(paths, Settings())) == alone
 
 
 def test_what_was_read_of_the_logs_is_the_same_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,3 +191,23 @@ def test_little_is_kept_of_logs_nobody_asked_for(tmp_path: Path, monkeypatch: py
     check_paths([tree], Settings(jobs=1))
     check_with_logs([tree], Settings(jobs=1))
     assert (sizes[:3], sorted(sizes[3:])) == ([0, 0, 0], [5, 5, 15])
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_what_comes_from_another_process_is_what_was_made_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keep: bool
+) -> None:
+    judge, made = schedule._judge_whole, []
+
+    def judged(work: Any) -> schedule.Judged:
+        made.append(judge(work))
+        return made[-1]
+
+    monkeypatch.setattr(schedule, "_judge_whole", judged)
+    (check_with_logs if keep else check_paths)([make_tree(tmp_path).folder], Settings("1.0", jobs=1))
+    assert all(bool(one.logs) == keep for one in made)
+    problems: list[Finding] = [finding("log.empty", "\udcff.txt", line=None), finding("log.empty", "a", actual="nan")]
+    made += [msgspec.structs.replace(one, crashed=(problem,)) for one in made for problem in problems]
+    again = pickle.loads(pickle.dumps(made))  # noqa: S301  (made here)
+    assert again == made
+    assert repr(again) == repr(made)

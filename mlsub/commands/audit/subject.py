@@ -11,18 +11,19 @@ from typing import Any
 
 import msgspec
 
+from mlsub.canon.accelerators import accelerators
+from mlsub.canon.benchmarks import same_benchmark
+from mlsub.canon.spelling import flat, spaced
 from mlsub.commands.audit.evaluate import World
 from mlsub.commands.audit.expression import Text
 from mlsub.commands.audit.facts import Facts, product
 from mlsub.commands.audit.messaging.bridge import calls, operand
 from mlsub.commands.audit.messaging.model import texts
-from mlsub.commands.audit.messaging.tables import same_benchmark
-from mlsub.commands.audit.messaging.words import flat, mentions, spaced, squashed
+from mlsub.commands.audit.messaging.words import mentions, squashed
 from mlsub.commands.audit.model import Claim
 from mlsub.commands.audit.verdict import Difference
 from mlsub.commands.audit.vocabulary import (
     Named,
-    accelerators,
     accelerators_in,
     benchmarks_in,
     divisions_in,
@@ -164,7 +165,7 @@ def _of_result(facts: Facts, world: World) -> _Subject:
     called = [known.submitter or "", str(description.get("submitter", ""))[:200]]
     model = said.get("accelerator_model_name", "")
     found = frozenset().union(*_specific(accelerators_in(spaced(said.get(field, ""))) for field in _ACCELERATORS))
-    makers = {maker for name in found if name in accelerators() for maker in accelerators()[name].maker}
+    makers = {maker for name in found if name in accelerators() for maker in accelerators()[name].vendor}
     per_node, nodes = product(description, "accelerators_per_node"), product(description, "number_of_nodes")
     chips = product(description, "number_of_nodes", "accelerators_per_node")
     counted = {chips, product(description, "number_of_nodes", "host_processors_per_node"), per_node} - {0, None}

@@ -9,7 +9,9 @@ from typing import Any
 
 import msgspec
 
-from mlsub.commands.audit.messaging.words import flat, mentions, names, spaced
+from mlsub.canon import accelerators, organisations
+from mlsub.canon.spelling import Spellings, flat, spaced, spellings
+from mlsub.commands.audit.messaging.words import mentions, names
 from mlsub.io.data import shipped
 from mlsub.rounds import known_rounds
 
@@ -35,22 +37,9 @@ class Named(msgspec.Struct, frozen=True, kw_only=True):
     of_host: bool = False
 
 
-class Accelerator(msgspec.Struct, frozen=True):
-    """One accelerator of vocabulary.yaml."""
-
-    maker: tuple[str, ...]
-    spelled: tuple[str, ...]
-
-
 def vocabulary() -> dict[str, Any]:
     """The table, vocabulary.yaml."""
     return shipped(__file__, "vocabulary.yaml", dict[str, Any])
-
-
-@lru_cache(maxsize=1)
-def accelerators() -> dict[str, Accelerator]:
-    """Every accelerator by its name."""
-    return msgspec.convert(vocabulary()["accelerators"], dict[str, Accelerator])
 
 
 def named(text: str) -> tuple[Named, ...]:
@@ -66,26 +55,26 @@ def named(text: str) -> tuple[Named, ...]:
 def organisations_in(text: str) -> Iterator[Named]:
     """Organisations; a maker's name before a product of its may be the product's."""
     said = flat(text)
-    for match, values in _matches(text, _organisations()):
+    for match, values in organisations.spelled().found(text):
         rest = said[match.end() :].lstrip()
         yield Named(
             what="organisation",
             written=text[match.start() : match.end()],
             values=values,
-            of_product=_accelerators().pattern.match(rest) is not None,
+            of_product=accelerators.spelled().pattern.match(rest) is not None,
             of_host=_starts(rest, vocabulary()["host_parts"]),
         )
 
 
 def accelerators_in(text: str) -> Iterator[Named]:
     """Accelerators, and families of them, which mean every member."""
-    for match, values in _matches(text, _accelerators()):
+    for match, values in accelerators.spelled().found(text):
         yield Named(what="accelerator", written=text[match.start() : match.end()], values=values)
 
 
 def benchmarks_in(text: str, *, vague: bool = False) -> Iterator[Named]:
     """Benchmarks by the folders that they may have; ``vague`` takes names too that also mean something else."""
-    for match, values in _matches(text, _benchmarks(vague)):
+    for match, values in _benchmarks(vague).found(text):
         yield Named(what="benchmark", written=text[match.start() : match.end()], values=values)
 
 
@@ -127,7 +116,7 @@ def counts_in(text: str) -> Iterator[Named]:
     for match in _POD.finditer(said):
         yield Named(what="pod", written=text[match.start() : match.end()], values=frozenset({match[1]}))
     words: Mapping[str, int] = vocabulary()["counts"]["words"]
-    taken = [found.span() for of in (_accelerators(), _benchmarks(True)) for found in of.pattern.finditer(said)]
+    taken = [found.span() for of in (accelerators.spelled(), _benchmarks(True)) for found in of.pattern.finditer(said)]
     numbers = rf"(?<![\w.,$€£%/])({_NUMBER}|{'|'.join(sorted(words, key=len, reverse=True))})(?= |x )(?: ?[x×])?"
     for match in re.finditer(numbers, said):
         inside = any(start < match.end(1) and match.start(1) < end for start, end in taken)
@@ -157,7 +146,7 @@ def _counted(rest: str) -> tuple[str, int] | None:
         if (unit := _word_at(rest, at, units)) is not None:
             end = at + len(unit)
             return None if _starts(rest[end:].lstrip(), words["not_followed_by"]) else (units[unit], end)
-        if (found := _accelerators().pattern.match(rest, at)) is not None:
+        if (found := accelerators.spelled().pattern.match(rest, at)) is not None:
             at = named_at = found.end()
         elif (found := _MEMORY.match(rest, at)) is not None:
             at = found.end()
@@ -169,52 +158,15 @@ def _counted(rest: str) -> tuple[str, int] | None:
     return ("chips", named_at) if named_at and not systems else None
 
 
-class _Names(msgspec.Struct, frozen=True):
-    """Spellings as one pattern, and what each may mean."""
-
-    pattern: re.Pattern[str]
-    meanings: dict[str, frozenset[str]]
-
-
-def _matches(text: str, of: _Names) -> Iterator[tuple[re.Match[str], frozenset[str]]]:
-    for match in of.pattern.finditer(flat(text)):
-        yield match, of.meanings[match[1]]
-
-
-def _names(pairs: Iterable[tuple[str, Iterable[str]]]) -> _Names:
-    meanings: dict[str, frozenset[str]] = {}
-    for spelled, values in pairs:
-        meanings[flat(spelled)] = meanings.get(flat(spelled), frozenset()) | frozenset(values)
-    longest = sorted(meanings, key=lambda one: (-len(one), one))
-    return _Names(re.compile(rf"(?<!\w)({'|'.join(map(re.escape, longest))})s?(?!\w)"), meanings)
-
-
-@lru_cache(maxsize=1)
-def _organisations() -> _Names:
-    table: dict[str, list[str]] = vocabulary()["organisations"]
-    return _names((spelled, [name]) for name, spellings in table.items() for spelled in spellings)
-
-
-@lru_cache(maxsize=1)
-def _accelerators() -> _Names:
-    families: dict[str, dict[str, list[str]]] = vocabulary()["families"]
-    return _names(
-        [
-            *((spelled, [name]) for name, one in accelerators().items() for spelled in one.spelled),
-            *((spelled, [name, *one["of"]]) for name, one in families.items() for spelled in one["spelled"]),
-        ]
-    )
-
-
 @lru_cache(maxsize=2)
-def _benchmarks(vague: bool) -> _Names:
+def _benchmarks(vague: bool) -> Spellings:
     table = vocabulary()["benchmarks"]
     left_out = set() if vague else {flat(word) for word in table["vague"]}
     pairs = [
         (spelled, [folder]) for folder, known in names().items() for spelled in (*known.task, *known.model, folder)
     ]
     pairs += [(spelled, [folder]) for folder, spellings in table["also"].items() for spelled in spellings]
-    return _names((spelled, values) for spelled, values in pairs if flat(spelled) not in left_out)
+    return spellings((spelled, values) for spelled, values in pairs if flat(spelled) not in left_out)
 
 
 def _word_at(text: str, at: int, words: Iterable[str]) -> str | None:

@@ -1,92 +1,24 @@
-"""Build a database, or bring one up to date: only what changed is read, and the file is put in place whole."""
+"""Build a database, or bring one up to date; what takes long to import is, where something is to be written."""
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import msgspec
 
-from mlsub.commands.db.batch import Batch, insert
+from mlsub.commands.db.content import named, remembered
 from mlsub.commands.db.discover import Discovered, Package, discover
-from mlsub.commands.db.fingerprint import Fingerprint, files_below, fingerprint, options_of
-from mlsub.commands.db.query import check_ready, message_of
-from mlsub.commands.db.rows import add_package, record_rows
-from mlsub.commands.db.schema import ABOUT, FORMAT, Rows, create, remove, stored
+from mlsub.commands.db.fingerprint import files_below, fingerprint, options_of
+from mlsub.commands.db.model import Ask, Built, Known, Plan
+from mlsub.commands.db.query import check_ready
+from mlsub.commands.db.rows import record_rows
+from mlsub.commands.db.schema import Rows
+from mlsub.io import version
 from mlsub.io.errors import MlsubError
-from mlsub.io.output import check_output, put_in_place
-from mlsub.io.output_folder import recover_folder, staging_beside
-from mlsub.io.version import VERSION
-from mlsub.io.written import check_free, digest, record, replace_folder, set_aside_foreign, somebodys
-from mlsub.present.envelope import Answer
-from mlsub.present.terminal import Progress
-from mlsub.workspace import Settings, check_apart
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-
-
-class Ask(msgspec.Struct, frozen=True, kw_only=True):
-    """What to build.
-
-    ``fresh`` builds anew what is there already; ``parquet`` is a folder for one file a table; ``settings`` say of which
-    round the folders are, how many processes read, and what the convergence test is to do; ``progress`` is called
-    while submissions are read.
-    """
-
-    folders: tuple[Path, ...]
-    output: Path
-    records: tuple[Path, ...] = ()
-    parquet: Path | None = None
-    fresh: bool = False
-    settings: Settings = Settings()
-    progress: Progress | None = None
-
-
-class Known(NamedTuple):
-    """What is in a database: fingerprints by round and organisation, files of records with sums, rows by table."""
-
-    prints: dict[tuple[str, str], str]
-    records: list[tuple[str, str]]
-    rows: dict[str, int]
-
-
-class Plan(NamedTuple):
-    """What is to be done: submissions to read, to keep and to remove, and whether records are other ones."""
-
-    read: list[tuple[Package, Fingerprint]]
-    kept: list[tuple[str, str]]
-    gone: list[tuple[str, str]]
-    records: bool
-
-    @property
-    def anything(self) -> bool:
-        """Whether there is anything to do."""
-        return bool(self.read or self.gone or self.records)
-
-
-class Built(Answer, frozen=True, kw_only=True):
-    """What came of it: submissions read, kept and gone (``round/organisation``), rows by table, and what was left out.
-
-    ``written`` is False where nothing had changed: then the file is as it was. ``aside`` is the name under which a file
-    is kept that was replaced, and that this program had not written as it was.
-    """
-
-    SCHEMA: ClassVar[int] = 2
-
-    output: str
-    read: tuple[str, ...]
-    kept: tuple[str, ...]
-    gone: tuple[str, ...]
-    passed_over: tuple[str, ...]
-    rows: dict[str, int]
-    written: bool
-    aside: str | None = None
+from mlsub.io.output import check_output
 
 
 def build(ask: Ask) -> Built:
@@ -102,8 +34,8 @@ def build(ask: Ask) -> Built:
     found = discover(ask.folders, ask.settings) if ask.folders else Discovered((), ())
     records = record_rows(ask.records)
     _check_places(ask, found.packages)
-    known = None if ask.fresh or not ask.output.exists() else _known(ask.output)
-    with _named(f"{ask.settings.convergence.reference} cannot be read"):
+    known = None if ask.fresh or not ask.output.exists() else remembered(ask.output, ask.settings.memory)
+    with named(f"{ask.settings.convergence.reference} cannot be read"):
         options = options_of(ask.settings.convergence)
     plan = _planned(ask, found.packages, records, options, known or Known({}, [], {}))
     built = Built(
@@ -116,109 +48,15 @@ def build(ask: Ask) -> Built:
         written=known is None or plan.anything,
     )
     if built.written:
-        rows, aside = _write(ask, found, records, options, plan, known)
+        from mlsub.commands.db.fill import write
+
+        rows, aside = write(ask, found, records, options, plan, known)
         built = msgspec.structs.replace(built, rows=rows, aside=aside)
     if ask.parquet is not None:
+        from mlsub.commands.db.fill import export
+
         export(ask.output, ask.parquet)
     return built
-
-
-def _write(
-    ask: Ask, found: Discovered, records: Rows, options: Mapping[str, Any], plan: Plan, known: Known | None
-) -> tuple[dict[str, int], str | None]:
-    """Do what is planned on a copy of what is there, or on an empty database, and put it in place.
-
-    Returns:
-        Rows by table, and the name under which a file is kept that this program had not written.
-    """
-    with staging_beside(ask.output) as staging:
-        part = staging / "results.duckdb"
-        if known is not None:
-            with _named(f"{ask.output} cannot be copied"):
-                shutil.copyfile(ask.output, part)
-            if _known(part) != known:
-                raise MlsubError(f"{ask.output} was written by somebody else meanwhile. Run the command again.")
-        rows = _fill(part, ask, found, records, options, plan, fresh=known is None)
-        with _named(f"{ask.output} cannot be written"):
-            with part.open("rb") as stream:
-                os.fsync(stream.fileno())
-            return rows, _put(part, ask.output, fresh=known is None)
-
-
-@contextmanager
-def _named(what: str, remedy: str = "") -> Iterator[None]:
-    """Say what failed where the system or DuckDB only says why."""
-    import duckdb
-
-    try:
-        yield
-    except OSError as error:
-        raise MlsubError(f"{what}: {error.strerror or error}{remedy}") from error
-    except duckdb.Error as error:
-        raise MlsubError(f"{what}: {message_of(error)}{remedy}") from error
-
-
-def _put(part: Path, output: Path, *, fresh: bool) -> str | None:
-    """Put a database in place, and keep what was there if it is not brought up to date and was not written here."""
-    aside = set_aside_foreign(output, [output]) if fresh else ()
-    # What somebody added to a database stays somebody's when it is brought up to date.
-    ours = fresh or not somebodys(output, {output.name: digest(output)})
-    new = {output.name: digest(part)} if ours else {}
-    record(output, new, besides=True)
-    put_in_place(part, output, force=True)
-    record(output, new)
-    return aside[0].name if aside else None
-
-
-def _known(file: Path) -> Known | None:
-    """What a database was made of; None for one that this version cannot bring up to date.
-
-    Raises:
-        MlsubError: it is not a database of this program at all.
-    """
-    import duckdb
-
-    try:
-        with closing(duckdb.connect(file, read_only=True, config={"threads": 1})) as connection:
-            about = connection.execute(f"SELECT format, mlsub FROM {ABOUT}").fetchone()  # noqa: S608  (our own name)
-            if about != (FORMAT, VERSION):
-                return None
-            there = connection.execute("SELECT round, organisation, fingerprint FROM submissions").fetchall()
-            files = connection.execute("SELECT file, sha256 FROM record_files").fetchall()
-            prints = {(round_, organisation): digest for round_, organisation, digest in there}
-            return Known(prints, sorted(files), _counts(connection))
-    except duckdb.Error as error:
-        raise MlsubError(
-            f"{file} is not a database of mlsub db, or is in use. Name another file, or add --force to replace it."
-        ) from error
-
-
-def _counts(connection: DuckDBPyConnection) -> dict[str, int]:
-    """How many rows each table has."""
-    counts = ", ".join(f"(SELECT count(*) FROM {table.name})" for table in stored())  # noqa: S608  (our own names)
-    [row] = connection.execute(f"SELECT {counts}").fetchall()
-    return dict(zip((table.name for table in stored()), row, strict=True))
-
-
-def export(database: Path, folder: Path) -> None:
-    """Write one Parquet file a table; the folder is put in place whole.
-
-    Raises:
-        MlsubError: it cannot be written.
-    """
-    import duckdb
-
-    with staging_beside(folder) as staging:
-        recover_folder(folder)
-        new = staging / "tables"
-        new.mkdir()
-        with (
-            _named(f"{folder} cannot be written"),
-            closing(duckdb.connect(database, read_only=True)) as connection,
-        ):
-            for table in stored():
-                connection.table(table.name).write_parquet(str(new / f"{table.name}.parquet"))
-        replace_folder(new, folder)
 
 
 def _check_places(ask: Ask, packages: Sequence[Package]) -> None:
@@ -228,24 +66,16 @@ def _check_places(ask: Ask, packages: Sequence[Package]) -> None:
     if os.path.lexists(journal):
         # DuckDB would replay it into whatever file has the name.
         raise MlsubError(f"{journal} exists: {ask.output} is open for writing. Close it, or remove {journal}.")
-    for place in (ask.output, ask.parquet):
-        for package in packages:
-            if place is not None and place.resolve().is_relative_to(package.folder.resolve()):
-                raise MlsubError(f"{place} lies in a submission, {package.folder}. Name a place beside it.")
+    folders = [(package.folder, package.folder.resolve()) for package in packages]
+    for place in filter(None, (ask.output, ask.parquet)):
+        resolved = place.resolve()
+        for folder, its in folders:
+            if resolved.is_relative_to(its):
+                raise MlsubError(f"{place} lies in a submission, {folder}. Name a place beside it.")
     if ask.parquet is not None and os.path.lexists(ask.parquet):
-        _check_parquet(ask.parquet)
+        from mlsub.commands.db.fill import check_parquet
 
-
-def _check_parquet(folder: Path) -> None:
-    """A folder that is replaced must be one that this program has written."""
-    names = {f"{table.name}.parquet" for table in stored()}
-    try:
-        foreign = folder.is_symlink() or any(child.name not in names for child in folder.iterdir())
-    except OSError:
-        foreign = True
-    if foreign:
-        raise MlsubError(f"{folder} exists and contains other files. Name a new folder.")
-    check_free(folder)
+        check_parquet(ask.parquet)
 
 
 def _planned(ask: Ask, packages: Sequence[Package], records: Rows, options: Mapping[str, Any], known: Known) -> Plan:
@@ -257,7 +87,7 @@ def _planned(ask: Ask, packages: Sequence[Package], records: Rows, options: Mapp
         if isinstance(files, OSError):
             raise MlsubError(f"{package.folder} cannot be read: {files.strerror or files}") from files
         part = package.path.relative_to(package.folder).as_posix()
-        print_ = fingerprint(files, VERSION, *key, part, json.dumps(options))
+        print_ = fingerprint(files, version.VERSION, *key, part, json.dumps(options))
         if known.prints.get(key) == print_.digest:
             kept.append(key)
         else:
@@ -265,73 +95,3 @@ def _planned(ask: Ask, packages: Sequence[Package], records: Rows, options: Mapp
     gone = sorted(known.prints.keys() - set(kept) - {(one.round_key, one.organisation) for one, _ in read})
     other = known.records != sorted((row["file"], row["sha256"]) for row in records["record_files"])
     return Plan(read=read, kept=kept, gone=gone, records=other)
-
-
-def _fill(
-    part: Path,
-    ask: Ask,
-    found: Discovered,
-    records: Rows,
-    options: Mapping[str, Any],
-    plan: Plan,
-    *,
-    fresh: bool,
-) -> dict[str, int]:
-    """Fill a file; how many rows its tables have then."""
-    import duckdb
-
-    with (
-        _named(f"{ask.output} cannot be built", "" if fresh else " Add --force to build it anew."),
-        # One thread: reading logs forks, and nothing may run beside it then.
-        closing(duckdb.connect(part, config={"threads": 1})) as connection,
-    ):
-        # An error throws the copy away: what was committed before it needs not be undone.
-        with _whole(connection):
-            if fresh:
-                create(connection, VERSION)
-            else:
-                for key in (*plan.gone, *((one.round_key, one.organisation) for one, _ in plan.read)):
-                    remove(connection, *key)
-        # Each insertion by itself: what is not committed stays in memory.
-        _read(connection, ask, plan, options)
-        if plan.records:
-            _replace(connection, records)
-        if plan.read or plan.gone:
-            _replace(connection, _round_rows(found.packages))
-        # All of it in the one file that takes the name.
-        connection.execute("CHECKPOINT")
-        return _counts(connection)
-
-
-def _read(connection: DuckDBPyConnection, ask: Ask, plan: Plan, options: Mapping[str, Any]) -> None:
-    """Read submissions, and add the rows of each as soon as it is judged."""
-    batch = Batch(connection)
-    settings = msgspec.structs.replace(ask.settings, progress=ask.progress)
-    for at, checked in check_apart([package.found for package, _ in plan.read], settings):
-        package, print_ = plan.read[at]
-        add_package(batch, package, checked, print_, options)
-    batch.flush()
-
-
-def _replace(connection: DuckDBPyConnection, rows: Rows) -> None:
-    """Give the tables of the rows these rows alone."""
-    for name in rows:
-        connection.execute(f"DELETE FROM {name}")  # noqa: S608  (our own name)
-    insert(connection, rows)
-
-
-def _round_rows(packages: Sequence[Package]) -> Rows:
-    rounds = {package.round_key: package.round for package in packages}
-    rows = [
-        {"round": key, "usage": r.usage, "number": r.name, "title": r.title, "benchmarks": list(r.benchmarks)}
-        for key, r in sorted(rounds.items())
-    ]
-    return {"rounds": rows}
-
-
-@contextmanager
-def _whole(connection: DuckDBPyConnection) -> Iterator[None]:
-    """What is done inside is written at once."""
-    connection.begin()
-    yield
-    connection.commit()

@@ -58,11 +58,12 @@ def build(asked: Asked, output: str, records: tuple[str, ...], parquet: str | No
         raise click.UsageError("Name a folder of results, or --records FILE.")
     from mlsub.commands.db import build as built_by
     from mlsub.commands.db.document import built_document
+    from mlsub.commands.db.model import Ask
     from mlsub.present.terminal import progress_bar
 
     with progress_bar("reading submissions") as progress:
         built = built_by.build(
-            built_by.Ask(
+            Ask(
                 folders=tuple(map(Path, asked.paths)),
                 output=Path(output),
                 records=tuple(map(Path, records)),

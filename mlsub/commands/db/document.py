@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from typing import Any
 
-from mlsub.commands.db.build import Built
+from mlsub.commands.db.model import Built
 from mlsub.commands.db.query import Result
 from mlsub.commands.db.schema import Table as Known
 from mlsub.commands.db.schema import Tables
 from mlsub.present.document import Column, Document, Facts, Section, Table, Text, document
-from mlsub.score.cells import is_formula, legible
 
 #: A cell of a table for people; CSV and JSON have it whole.
 _MAX_CELL = 300
@@ -60,6 +57,9 @@ def result_document(result: Result) -> Document:
 
 def as_csv(result: Result) -> str:
     """The answer as CSV, numbers unrounded; text that a spreadsheet would take for a formula gets an apostrophe."""
+    import csv
+    import io
+
     stream = io.StringIO(newline="")
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow([_guarded(column.name) for column in result.columns])
@@ -92,6 +92,8 @@ def _cut(text: str) -> str:
 
 def _guarded(value: Any) -> str:
     """A value as a cell of CSV; what a spreadsheet would calculate is marked as text, unless it is a number."""
+    from mlsub.score.cells import is_formula, legible
+
     if value is None:
         return ""
     text = legible(_text(value))

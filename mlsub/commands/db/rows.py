@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -13,7 +13,6 @@ from mlsub.commands.db.batch import Batch
 from mlsub.commands.db.cells import as_text, minutes, text
 from mlsub.commands.db.discover import Package
 from mlsub.commands.db.fingerprint import FileMark, Fingerprint
-from mlsub.commands.db.records import Configuration, Record, Records, read_records
 from mlsub.commands.db.schema import Rows, stored
 from mlsub.findings import Verdict
 from mlsub.io.errors import MlsubError
@@ -22,6 +21,9 @@ from mlsub.submission.report import EntryResult, SystemResult
 from mlsub.systems.description import read_description
 from mlsub.systems.facts import SystemFacts
 from mlsub.workspace import Checked
+
+if TYPE_CHECKING:
+    from mlsub.commands.db.records import Configuration, Record, Records
 
 _NO_FILE = FileMark("", 0, "")
 #: Columns of evaluations that are as the log has them.
@@ -173,6 +175,8 @@ def record_rows(files: Sequence[Path]) -> Rows:
     """
     rows: Rows = {table.name: [] for table in stored() if "records" in table.touches}
     for file in files:
+        from mlsub.commands.db.records import read_records
+
         for table, found in _of_records(read_records(file)).items():
             rows[table] += found
         digest = hashlib.sha256(file.read_bytes()).hexdigest()

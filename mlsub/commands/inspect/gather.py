@@ -182,7 +182,7 @@ def read_trace(task: LogTask) -> Trace:
     round_ = get_round(task.usage, task.round, task.overlay)
     tally, reading, fold = Tally(), ReadingFold(manner_of(task.usage, task.round, task.overlay)), TraceFold()
     run = RunFold(tally, reading)
-    reader = LogReader([run, fold], log_format=round_.log_format, tally=tally, texts=reading.take)
+    reader = LogReader([run, fold], log_format=round_.log_format, tally=tally, taken=run.take)
     try:
         read_log(Path(task.file), reader)
     except MlsubError as error:

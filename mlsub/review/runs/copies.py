@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from mlsub.io.show import readable, show
 from mlsub.log.trace import KeyMark, Trace
-from mlsub.review.cross import SEEDS_OF_A_LOG
+from mlsub.review.cross import SEEDS_OF_A_LOG, text_of
 from mlsub.review.facts import number
 from mlsub.review.runs.model import Entry, Observation, listed, name_of, observe, thresholds
 
@@ -89,14 +89,26 @@ def _alike(logs: Sequence[_Log], mark: Callable[[Trace], Hashable | None]) -> Co
     return found.values()
 
 
-def _evaluations(trace: Trace) -> str | None:
+def _evaluations(trace: Trace) -> bytes | None:
     """A fingerprint of the sequence of evaluations; None where chance could make two alike."""
     limits = thresholds()
     values = [e.value for e in trace.run.evaluations]
-    digits = sum(len(_digits(value)) for value in dict.fromkeys(map(show, values)))
-    if len(values) < limits.copy_evaluations or digits < limits.copy_digits:
+    if len(values) < limits.copy_evaluations or not _has_digits(values, limits.copy_digits):
         return None
-    return hashlib.blake2b(show(values, limit=1 << 20).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return hashlib.blake2b(text_of(values, 1 << 20), digest_size=16).digest()
+
+
+def _has_digits(values: Sequence[Any], least: int) -> bool:
+    """Whether different values have so many significant digits together."""
+    seen: set[str] = set()
+    digits = 0
+    for shown in map(show, values):
+        if shown not in seen:
+            seen.add(shown)
+            digits += len(_digits(shown))
+            if digits >= least:
+                return True
+    return False
 
 
 def _digits(shown: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -11,7 +12,7 @@ from mlsub.findings import Finding
 from mlsub.io.data import shipped
 from mlsub.log.run import Evaluation
 from mlsub.log.trace import Trace
-from mlsub.review.facts import number
+from mlsub.review.facts import all_numbers
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 
@@ -116,9 +117,9 @@ def places(trace: Trace) -> tuple[str, list[float]]:
     """The count that a run's evaluations carry, and the place of each; an empty name where they carry none."""
     before = before_stop(trace)
     for name in COUNTS:
-        found = [place for e in before if (place := number(getattr(e, name))) is not None]
-        if found and len(found) == len(before):
-            return name, [float(place) for place in found]
+        found = list(map(attrgetter(name), before))
+        if found and all_numbers(found):
+            return name, list(map(float, found))
     return "", []
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from mlsub.rules.aspects.base import Aspect, CompiledKey, begin_with
+from mlsub.rules.aspects.base import Aspect, CompiledKey
 from mlsub.rules.aspects.content import Metadata, Value
 from mlsub.rules.aspects.count import AnyOf, Count, Repeated
 from mlsub.rules.aspects.course import Nesting, Order, Time
 from mlsub.rules.aspects.quality import Target, Tensors
+from mlsub.rules.aspects.quick import all_pass, begin_with
 from mlsub.rules.model import KeyRule
 
 #: Every aspect by its name, the last part of the rule ids ``key.<key>.<aspect>``.
@@ -27,6 +28,7 @@ def compile_key(rule: KeyRule, place: int = 0, where: tuple[str, str] | None = N
     tests = [(aspect.of_all or of_all, *aspect.tests()) for aspect in aspects]
     first = tuple(test for _, test, _ in tests if test is not None)
     later = tuple(test for of_all, _, test in tests if test is not None and of_all)
+    weighed = bool(occurs.once_where or occurs.at_least > 1 or rule.tensors or rule.gathers)
     return CompiledKey(
         rule=rule,
         aspects=aspects,
@@ -38,5 +40,6 @@ def compile_key(rule: KeyRule, place: int = 0, where: tuple[str, str] | None = N
         begin=begin_with(later) if first == later else None,
         where=where,
         once=occurs.exactly_one,
-        weighed=bool(occurs.once_where or occurs.at_least > 1 or rule.tensors or rule.gathers),
+        weighed=weighed,
+        passes=all_pass(aspects) if not weighed and (occurs.exactly_one or first == later) else None,
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
-from functools import partial
 from typing import Any, ClassVar
 
 import msgspec
@@ -229,67 +228,14 @@ class KeyOutcome:
                 yield Flaw(of.aspect, failure.first_line, of.message, expected, actual, fix)
 
 
+#: Notes what is wrong with a record.
 Test = Callable[[Event, KeyOutcome], None]
-
+#: Whether a record passes; it may raise for one that does not. Unlike a test it notes nothing, so it can go before.
+Passes = Callable[[Event, LogSoFar], bool]
 #: Notes that a record fails, and may give what it noted.
 Noting = Callable[[Event, KeyOutcome], object]
 #: Gives what takes the records of a key: :meth:`KeyOutcome.see`, or the same in less time.
 Begin = Callable[[KeyOutcome], Handler]
-
-
-class EntryTest(msgspec.Struct, frozen=True):
-    """That metadata has one of two entries, which is most of what rules ask of keys with many records."""
-
-    entry: str
-    other: str
-    fail: Noting
-
-    def __call__(self, event: Event, out: KeyOutcome) -> None:
-        """Test a record."""
-        try:
-            there = self.entry in event.metadata or self.other in event.metadata
-        except TypeError:
-            there = False
-        if not there:
-            self.fail(event, out)
-
-
-def begin_with(tests: tuple[Test, ...]) -> Begin | None:
-    """The same tests of each record of a key, without a loop over them; None where there are too many."""
-    if len(tests) not in (1, 2):
-        return None
-    first, second = tests[0], tests[-1] if len(tests) == 2 else None
-    if isinstance(first, EntryTest):
-        return partial(_see_entry, first, second)
-    return partial(_see_both, first, second)
-
-
-def _see_both(first: Test, second: Test | None, out: KeyOutcome) -> Handler:
-    def see(event: Event) -> None:
-        out.count += 1
-        first(event, out)
-        if second is not None:
-            second(event, out)
-
-    return see
-
-
-def _see_entry(first: EntryTest, second: Test | None, out: KeyOutcome) -> Handler:
-    """The same without a call for the first test."""
-    entry, other, fail = first.entry, first.other, first.fail
-
-    def see(event: Event) -> None:
-        out.count += 1
-        try:
-            there = entry in event.metadata or other in event.metadata
-        except TypeError:
-            there = False
-        if not there:
-            fail(event, out)
-        if second is not None:
-            second(event, out)
-
-    return see
 
 
 class About(msgspec.Struct, frozen=True):
@@ -350,6 +296,10 @@ class Aspect:
         test = self.test()
         return test, test
 
+    def passes(self) -> Passes | None:
+        """Whether a record passes the tests; None where they have to see each record."""
+        return None
+
     def named(self) -> Iterable[str]:
         """The keys whose values it is computed from."""
         return ()
@@ -369,7 +319,8 @@ class CompiledKey(msgspec.Struct, frozen=True):
     ``place`` is that in the rule set. ``begin`` is there where logs may have many records of the key. ``named`` are the
     keys whose values it asks for, ``looked_back_on`` further ones that it looks at. ``where`` is (key, value) of a rule
     that binds only logs that state this value. ``once`` means that there must be exactly one record, ``weighed`` that
-    all records together can break the rule by their number or by the tensors that they name.
+    all records together can break the rule by their number or by the tensors that they name. ``passes`` is there where
+    no outcome is needed as long as it holds for all records of a key, for the first one of a key with ``once``.
     """
 
     rule: KeyRule
@@ -383,3 +334,4 @@ class CompiledKey(msgspec.Struct, frozen=True):
     where: tuple[str, str] | None
     once: bool
     weighed: bool
+    passes: Passes | None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from mlsub.log.event import Event
-from mlsub.rules.aspects.base import Aspect, Expectation, KeyOutcome, Test
+from mlsub.rules.aspects.base import Aspect, Expectation, KeyOutcome, Passes, Test
 from mlsub.rules.formula import Formula, Values, is_formula, parse
 from mlsub.rules.model import Within
 
@@ -29,12 +29,9 @@ class Order(Aspect):
     def test(self) -> Test:
         behind = [(key, self._expected("after", "before", key, behind=key)) for key in self.rule.after]
         ahead = [(key, self._expected("before", "after", key)) for key in self.rule.not_after]
-        needed, barring = frozenset(self.rule.after), frozenset(self.rule.not_after)
 
         def test(event: Event, out: KeyOutcome) -> None:
             seen = out.log.seen
-            if needed <= seen and barring.isdisjoint(seen):
-                return
             for key, expected in behind:
                 if key not in seen:
                     out.fail(expected, event.line, f"before the first {key}", in_words=True)
@@ -44,6 +41,10 @@ class Order(Aspect):
                     break  # Behind the one, behind the others: one defect.
 
         return test
+
+    def passes(self) -> Passes:
+        needed, barring = frozenset(self.rule.after), frozenset(self.rule.not_after)
+        return lambda _, log: needed <= log.seen and barring.isdisjoint(log.seen)
 
     def _expected(self, due: str, found: str, other: str, behind: str | None = None) -> Expectation:
         key, words = self.rule.title, f"{due} {other}"
@@ -120,6 +121,10 @@ class Time(Aspect):
                 out.fail(expected, event.line, f"{took / 60_000.0:.2f} minutes", in_words=True).needs = needed
 
         return test
+
+    def passes(self) -> Passes:
+        of, limit_of = self._within.of, self.limit()
+        return lambda event, log: event.time_ms - log.starts.get(of, NO_START) < limit_of(log.stated) * 60_000.0
 
     @property
     def _within(self) -> Within:

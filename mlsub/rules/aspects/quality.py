@@ -11,7 +11,7 @@ from mlsub.io.show import show
 from mlsub.log.event import Event
 from mlsub.rules.aspects.base import Aspect, Attempts, Case, Flaw, KeyOutcome, Part, Test
 from mlsub.rules.aspects.content import metadata_expected
-from mlsub.rules.constraints import Constraint
+from mlsub.rules.constraints import Constraint, all_pass
 from mlsub.rules.constraints import Test as Holds
 from mlsub.rules.model import Reach
 
@@ -24,11 +24,12 @@ class Goal(msgspec.Struct, frozen=True):
 
 def goal_of(reaches: tuple[Reach, ...]) -> Goal:
     """The target, compiled; tested measure by measure in the order written, stopping at the first that misses."""
-    tests = [(reach.field, constraint.test()) for reach in reaches for constraint in reach.constraints]
-    if len(tests) == 1 and tests[0][0] is None:
-        return Goal(tests[0][1])
+    return Goal(all_pass([_of(reach.field, constraint) for reach in reaches for constraint in reach.constraints]))
 
-    return Goal(lambda value, stated: all(test(value if of is None else value[of], stated) for of, test in tests))
+
+def _of(field: str | None, constraint: Constraint) -> Holds:
+    test = constraint.test()
+    return test if field is None else lambda value, stated: test(value[field], stated)
 
 
 class Target(Aspect):
@@ -60,8 +61,14 @@ class Target(Aspect):
                 if so_far.incomparable is None:
                     so_far.incomparable = (event.line, show(event.value))
                 return
-            if not so_far.reached:
-                _improve(so_far, event.value, lower)
+            if so_far.reached:
+                return
+            value, best = event.value, so_far.best
+            try:
+                if best is None or isinstance(value, dict) or (value < best if lower else value > best):
+                    so_far.best = value
+            except TypeError:
+                pass
 
         return test
 
@@ -147,12 +154,3 @@ def _same_names(found: list[Any], wanted: tuple[str, ...]) -> bool:
         return sorted(found) == list(wanted)
     except TypeError:
         return False
-
-
-def _improve(so_far: Attempts, value: Any, lower: bool) -> None:
-    best = so_far.best
-    try:
-        if best is None or isinstance(value, dict) or (value < best if lower else value > best):
-            so_far.best = value
-    except TypeError:
-        pass

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Sequence
-from hashlib import blake2b
 from itertools import pairwise
 
 import msgspec
 
 from mlsub.findings import Finding
+from mlsub.io.digest import blake2b
 from mlsub.score.energy.model import Bad, Measured, Node, NoEnergyError, Pace, Record, RunPower, Switch
 from mlsub.submission.report import EnergyResult
 

@@ -31,7 +31,7 @@ def list_tree(folder: Path, *, max_items: int = MAX_ITEMS, max_depth: int = MAX_
     while waiting:
         path, depth = waiting.pop()
         try:
-            found = sorted(_scan(folder, path), key=lambda item: item.path)
+            found = list(_scan(folder, path))
         except (OSError, ValueError):
             closed.append(path or ".")
             continue
@@ -39,7 +39,7 @@ def list_tree(folder: Path, *, max_items: int = MAX_ITEMS, max_depth: int = MAX_
         if len(items) > max_items:
             cut = f"more than {max_items:,} names"
             break
-        below = [item.path for item in found if item.kind is ItemKind.FOLDER and not is_stray_folder(item)]
+        below = sorted(item.path for item in found if item.kind is ItemKind.FOLDER and not is_stray_folder(item))
         if below and depth + 1 >= max_depth:
             cut = f"folders nested more than {max_depth} deep"
             continue
@@ -50,9 +50,10 @@ def list_tree(folder: Path, *, max_items: int = MAX_ITEMS, max_depth: int = MAX_
 
 
 def _scan(folder: Path, path: str) -> Iterator[Item]:
-    with os.scandir(folder / path) as entries:
+    start = f"{path}/" if path else ""
+    with os.scandir(f"{folder}/{path}") as entries:
         for entry in entries:
-            yield _item(entry, f"{path}/{entry.name}" if path else entry.name)
+            yield _item(entry, start + entry.name)
 
 
 def _item(entry: os.DirEntry[str], path: str) -> Item:

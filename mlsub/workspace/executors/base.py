@@ -5,8 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
+import msgspec
+
 Task = TypeVar("Task")
 Found = TypeVar("Found")
+
+
+class Tree(msgspec.Struct, frozen=True):
+    """A task whose result rests on all that lies below a folder, and on no other file.
+
+    ``logs`` is about how many logs that are.
+    """
+
+    folder: str
+    logs: int
 
 
 class Executor(Protocol):
@@ -18,8 +30,8 @@ class Executor(Protocol):
         ...
 
     @property
-    def packages(self) -> bool:
-        """Whether a task may be a package to list, read and judge; else each is a :class:`mlsub.judge.log.LogTask`."""
+    def far(self) -> bool:
+        """Whether other machines do it: then each task is a :class:`mlsub.judge.log.LogTask` or a :class:`Tree`."""
         ...
 
     def run(self, work: Callable[[Task], Found], tasks: Sequence[Task]) -> Iterator[tuple[int, Found]]:

@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from mlsub.judge.log import LogTask
-from mlsub.workspace.executors.on_worker import Batch, look
+from mlsub.workspace.executors.base import Tree
+from mlsub.workspace.executors.looks import first_file, look, look_at
+from mlsub.workspace.executors.on_worker import Batch
 
-#: Batches for each thread of a cluster: enough that all end at about the same time.
-_SHARES = 16
+#: A batch is such a part of what is left for each thread of a cluster, so that the last ones are small.
+_PARTS = 2
 #: Bytes and logs of a batch: more would wait for one worker, fewer cost more to send than to read.
-_LEAST_BYTES, _MOST_BYTES, _MOST_LOGS = 1 << 20, 16 << 20, 64
+_LEAST_BYTES, _MOST_BYTES, _MOST_LOGS = 2 << 20, 32 << 20, 256
 #: Files that every worker looks at before it gets work.
 _MOST_PROBES = 16
 
@@ -25,17 +27,21 @@ class Work:
     def __init__(self, function: Callable[[Any], Any], tasks: Sequence[Any]) -> None:
         self._function = function
         self.tasks = tasks
-        self._looks = [look(task.file) if isinstance(task, LogTask) else None for task in tasks]
+        self._looks = [look_at(task) if isinstance(task, (LogTask, Tree)) else None for task in tasks]
 
     def packed(self, indexes: Sequence[int]) -> bytes:
         """A pickled batch of tasks."""
         tasks = tuple(self.tasks[index] for index in indexes)
         looks = tuple(self._looks[index] for index in indexes)
-        overlays = {task.overlay: self._overlays[task.overlay] for task in tasks if task.overlay is not None}
+        overlays = {own: self._overlays[own] for task in tasks if (own := _overlay(task)) is not None}
         return pickle.dumps(Batch(self._function, tasks, looks, overlays), pickle.HIGHEST_PROTOCOL)
 
+    def logs(self, indexes: Iterable[int]) -> int:
+        """How many logs are read for tasks."""
+        return sum(task.logs if isinstance(task := self.tasks[index], Tree) else 1 for index in indexes)
+
     def size(self, indexes: Iterable[int]) -> int:
-        """The bytes of the logs of tasks."""
+        """The bytes of the files of tasks."""
         return sum(seen.size for index in indexes if (seen := self._looks[index]) is not None)
 
     def cut(self, threads: int) -> Iterator[tuple[int, ...]]:
@@ -44,16 +50,17 @@ class Work:
         A task that reads no log, and a log that this machine cannot open or that is not a regular file, is in none: no
         other machine shall decide what it is.
         """
-        total = self.size(range(len(self.tasks)))
-        most = min(max(total // (_SHARES * max(threads, 1)), _LEAST_BYTES), _MOST_BYTES)
+        left = self.size(range(len(self.tasks)))
+        most, held = 0, 0
         begun: list[int] = []
-        held = 0
         for index, seen in enumerate(self._looks):
             if seen is None:
                 continue
-            if begun and (held + seen.size > most or len(begun) == _MOST_LOGS):
+            if begun and (held + seen.size > most or self.logs(begun) >= _MOST_LOGS):
                 yield tuple(begun)
-                begun, held = [], 0
+                begun, left, held = [], left - held, 0
+            if not begun:
+                most = min(max(left // (_PARTS * max(threads, 1)), _LEAST_BYTES), _MOST_BYTES)
             begun.append(index)
             held += seen.size
         if begun:
@@ -64,14 +71,28 @@ class Work:
         there = [index for index, seen in enumerate(self._looks) if seen is not None]
         if not there:
             return []
-        roots = {self.tasks[index].file.removesuffix(self.tasks[index].path): index for index in reversed(there)}
+        roots = {_root(self.tasks[index]): index for index in reversed(there)}
         chosen = dict.fromkeys((there[0], there[len(there) // 2], there[-1], *roots.values()))
-        files = [self.tasks[index].file for index in list(chosen)[:_MOST_PROBES]]
-        seen = [(file, look(file, head=True)) for file in files]
+        files = [_file(self.tasks[index]) for index in list(chosen)[:_MOST_PROBES]]
+        seen = [(file, look(file, head=True)) for file in files if file is not None]
         return [(file, one.size, one.changed, one.head) for file, one in seen if one is not None]
 
     @cached_property
     def _overlays(self) -> dict[str, bytes]:
         """The rule files of the user, which go with the tasks: they need not lie where the workers see them."""
-        named = {task.overlay for task, seen in zip(self.tasks, self._looks, strict=True) if seen is not None}
+        named = {_overlay(task) for task, seen in zip(self.tasks, self._looks, strict=True) if seen is not None}
         return {overlay: Path(overlay).read_bytes() for overlay in named if overlay is not None}
+
+
+def _overlay(task: LogTask | Tree) -> str | None:
+    return task.overlay if isinstance(task, LogTask) else None
+
+
+def _root(task: LogTask | Tree) -> str:
+    """The folder that was named, as far as it matters which one that was."""
+    return str(Path(task.folder).parent) if isinstance(task, Tree) else task.file.removesuffix(task.path)
+
+
+def _file(task: LogTask | Tree) -> str | None:
+    """One file of a task."""
+    return first_file(task.folder) if isinstance(task, Tree) else task.file

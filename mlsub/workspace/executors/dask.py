@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import logging
 import re
 import socket
+import sys
 import time
 import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
@@ -21,8 +23,11 @@ from mlsub.workspace.executors import executor_of
 from mlsub.workspace.executors.base import Found, Task
 from mlsub.workspace.executors.batches import Work
 from mlsub.workspace.executors.cluster import Cluster, note, within
+from mlsub.workspace.memory.memory import collector_paused
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from distributed import Client, Future
 
 _ADDRESS = re.compile(r"dask(\+tls)?://([\w.-]{1,253}|\[[0-9a-fA-F:.]{2,45}\]):([0-9]{1,5})", re.ASCII)
@@ -71,9 +76,9 @@ class DaskExecutor:
         patience: how long to wait.
     """
 
-    packages = False
-    #: The number of workers is not known before, and changes: as for a cluster of some size.
-    processes = 64
+    far = True
+    #: The number of workers is not known before, and changes: packages are cut as for a few.
+    processes = 4
 
     def __init__(self, address: str, patience: Patience | None = None) -> None:
         self.address = address
@@ -95,7 +100,8 @@ class DaskExecutor:
             yield index, found
         here = list(left)
         if here and problems:
-            note(f"{len(here)} of {len(tasks)} logs are read on this machine: {'; '.join(problems)}.")
+            count, total = batches.logs(here), batches.logs(range(len(tasks)))
+            note(f"{count} of {total} logs are read on this machine: {'; '.join(problems)}.")
         local = executor_of(None, None if batches.size(here) > _PROCESSES_PAY else 1)
         for at, found in local.run(work, [tasks[index] for index in here]):
             yield here[at], found
@@ -171,7 +177,8 @@ def _connected(address: str, patience: Patience) -> Iterator[Client]:
     with warnings.catch_warnings():
         # Versions that matter are compared by mlsub; what Dask warns of besides works.
         warnings.simplefilter("ignore")
-        from distributed import Client
+        with _light():
+            from distributed import Client
 
         class Mortal(Client):
             """Closed by us, or not at all: the end of the process would wait for one that never was connected."""
@@ -196,6 +203,23 @@ def _connected(address: str, patience: Patience) -> Iterator[Client]:
                 client.close(timeout=_CLOSE_S)
         for logger, handlers, propagate in loggers:
             logger.handlers, logger.propagate = handlers, propagate
+
+
+@contextmanager
+def _light() -> Iterator[None]:
+    """Import without numpy, which Dask does without as well, and without the collector: both take half of the time."""
+    had = "numpy" in sys.modules
+    if not had:
+        # What import takes for absent.
+        sys.modules["numpy"] = cast("ModuleType", None)
+    try:
+        with collector_paused():
+            yield
+            # What was imported stays: nobody needs to look through it for cycles, least of all when the process ends.
+            gc.freeze()
+    finally:
+        if not had:
+            del sys.modules["numpy"]
 
 
 def _silenced() -> list[tuple[logging.Logger, list[logging.Handler], bool]]:

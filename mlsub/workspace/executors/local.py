@@ -21,7 +21,7 @@ class LocalExecutor:
         processes: how many; with one, or one task, the work is done here.
     """
 
-    packages = True
+    far = False
 
     def __init__(self, processes: int) -> None:
         self.processes = processes

@@ -6,11 +6,10 @@ later nor one that sees other files can answer in place of the caller. Nothing h
 
 from __future__ import annotations
 
+import gc
 import hashlib
-import os
 import pickle
 import platform
-import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
@@ -25,27 +24,13 @@ from mlsub.io.version import VERSION
 from mlsub.io.whole import replace_whole
 from mlsub.judge.log import LogTask
 from mlsub.log.report import LogReport
+from mlsub.workspace.executors.base import Tree
+from mlsub.workspace.executors.looks import Look, look, look_at
 from mlsub.workspace.memory.code import content_digest
 from mlsub.workspace.memory.logs import PASSING
 
-#: Bytes of a file that are compared where its content counts.
-HEAD = 64 << 10
-
-
-class Look(msgspec.Struct, frozen=True):
-    """A regular file as a machine sees it.
-
-    Devices, inodes and fractions of a second are left out: they differ between machines that share a file system.
-
-    Attributes:
-        size: in bytes.
-        changed: when its content changed, in whole seconds since 1970.
-        head: SHA-256 of its first 64 KiB; empty where nobody asked.
-    """
-
-    size: int
-    changed: int
-    head: str = ""
+#: Objects made before the collector looks for cycles, as in a process of one's own: Dask alone holds many that stay.
+_MANY_OBJECTS = 20_000
 
 
 class Batch(msgspec.Struct, frozen=True):
@@ -53,13 +38,13 @@ class Batch(msgspec.Struct, frozen=True):
 
     Attributes:
         work: what to call with each.
-        tasks: logs.
+        tasks: logs and packages.
         looks: how the caller sees their files.
         overlays: contents of the rule files that tasks name, by their path there.
     """
 
-    work: Callable[[LogTask], Any]
-    tasks: tuple[LogTask, ...]
+    work: Callable[[Any], Any]
+    tasks: tuple[LogTask | Tree, ...]
     looks: tuple[Look | None, ...]
     overlays: dict[str, bytes]
 
@@ -74,25 +59,6 @@ def identity() -> dict[str, str]:
 def loaded() -> dict[str, str]:
     """The identity of what this process has loaded, which an installation afterwards does not change."""
     return identity()
-
-
-def look(file: str, *, head: bool = False) -> Look | None:
-    """How this machine sees a file; None where it cannot be opened, or is not a regular one."""
-    try:
-        # Opening asks a network file system for what is there now; a pipe must not block.
-        descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-    except (OSError, ValueError):
-        return None
-    try:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            return None
-        seen = hashlib.sha256(os.read(descriptor, HEAD)).hexdigest() if head else ""
-        return Look(status.st_size, int(status.st_mtime), seen)
-    except OSError:
-        return None
-    finally:
-        os.close(descriptor)
 
 
 def differences(expected: dict[str, str], files: Sequence[tuple[str, int, int, str]]) -> list[str]:
@@ -147,22 +113,29 @@ def run_batch(expected: dict[str, str], packed: bytes) -> tuple[str, list[str], 
         return _address(), strange, b""
     batch: Batch = pickle.loads(packed)  # noqa: S301  (from the caller, whom a worker trusts)
     results: list[tuple[Any, ...]] = []
-    for task, seen in zip(batch.tasks, batch.looks, strict=True):
-        found = (batch.work(_with_overlay(task, batch.overlays)),) if look(task.file) == seen else ()
-        results.append(() if _passing(found) else found)
+    before = gc.get_threshold()
+    gc.set_threshold(_MANY_OBJECTS)
+    try:
+        for task, seen in zip(batch.tasks, batch.looks, strict=True):
+            found = (batch.work(_with_overlay(task, batch.overlays)),) if look_at(task) == seen else ()
+            results.append(() if _passing(found) else found)
+    finally:
+        gc.set_threshold(*before)
     return _address(), [], pickle.dumps(results, pickle.HIGHEST_PROTOCOL)
 
 
 def _passing(found: Any) -> bool:
-    """Whether a log could not be read or judged, which another machine may be able to."""
+    """Whether a log or package could not be read or judged, which another machine may be able to."""
     if isinstance(found, (list, tuple)):
         return any(map(_passing, found))
-    return isinstance(found, LogReport) and any(finding.rule in PASSING for finding in found.findings)
+    if isinstance(found, LogReport):
+        return any(finding.rule in PASSING for finding in found.findings)
+    return found is None or bool(getattr(found, "passing", False))
 
 
-def _with_overlay(task: LogTask, overlays: dict[str, bytes]) -> LogTask:
+def _with_overlay(task: LogTask | Tree, overlays: dict[str, bytes]) -> LogTask | Tree:
     """The task with a copy of its rule file: what was read of a rule file is remembered by its path."""
-    if task.overlay is None:
+    if isinstance(task, Tree) or task.overlay is None:
         return task
     return msgspec.structs.replace(task, overlay=_copied(overlays[task.overlay]))
 

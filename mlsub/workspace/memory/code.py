@@ -6,11 +6,11 @@ import os
 import sys
 from collections.abc import Iterator
 from functools import cache
-from hashlib import blake2b, sha256
 from pathlib import Path
 
 import msgspec
 
+from mlsub.io.digest import blake2b
 from mlsub.io.version import VERSION
 
 #: Python's own copies of modules.
@@ -45,6 +45,8 @@ def content_digest() -> str:
     Raises:
         OSError: they cannot be read.
     """
+    from hashlib import sha256
+
     root = _program()
     contents = {Path(entry.path).relative_to(root).as_posix(): entry.path for entry in _files(root)}
     digest = sha256()

@@ -12,12 +12,12 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from functools import cache
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import msgspec
 
+from mlsub.io.digest import blake2b
 from mlsub.workspace.memory.code import code_digest
 from mlsub.workspace.memory.states import State
 from mlsub.workspace.memory.store import Store

@@ -26,10 +26,7 @@ def package_drawer(
         options: of the convergence test.
     """
     folder, place = outline.path, outline.place
-    if memory is None or (place is not None and (place.target is not Target.ORGANISATION or place.path != folder)):
-        return None
-    if place is not None and folder.parent.name.lower() == folder.name.lower():
-        # Whether it is alone there is said of it too.
+    if memory is None or not stands_alone(outline):
         return None
     usage, round_, overlay = rules
     own = [content_of(file) for file in (overlay, options.reference)]
@@ -37,3 +34,13 @@ def package_drawer(
         return None
     words = (folder, root, usage, round_, overlay, options, place is None, outline.deep, *own)
     return memory.drawer("packages", tuple(map(repr, words)), partial(tree_state, folder))
+
+
+def stands_alone(outline: Outline) -> bool:
+    """Whether what is said of a package depends on no file beside those below its folder."""
+    folder, place = outline.path, outline.place
+    if place is None:
+        return True
+    # Whether one in a folder of its name is alone there is said of it too.
+    inside = folder.parent.name.lower() == folder.name.lower()
+    return place.target is Target.ORGANISATION and place.path == folder and not inside

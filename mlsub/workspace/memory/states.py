@@ -11,9 +11,10 @@ import stat
 import struct
 import time
 from collections.abc import Iterable, Mapping
-from hashlib import blake2b
 from itertools import islice
 from typing import NamedTuple
+
+from mlsub.io.digest import blake2b
 
 #: A file may change once more within the resolution of the clock, and keep its times: what is younger is not believed.
 #: Two seconds are the coarsest resolution there is (FAT).

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import stat
 import time
-from hashlib import sha256
 from zlib import crc32
 
 import msgspec
+
+from mlsub.io.digest import blake2b
 
 #: Of so many records one is compared; which, is another matter each day.
 ONE_IN = 16
@@ -55,6 +56,6 @@ def witness(file: str) -> Witness | None:
             found = os.fstat(descriptor)
             if not stat.S_ISREG(found.st_mode) or found.st_size > _MAX_BYTES:
                 return None
-            return Witness(file, sha256(stream.read(found.st_size)).digest()[:_BYTES])
+            return Witness(file, blake2b(stream.read(found.st_size), digest_size=_BYTES).digest())
     except OSError:
         return None

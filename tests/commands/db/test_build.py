@@ -14,8 +14,10 @@ from typing import Any
 
 import pytest
 
-from mlsub.commands.db.build import Ask, build
+from mlsub.commands.db.build import build
+from mlsub.commands.db.model import Ask
 from mlsub.io.errors import MlsubError
+from mlsub.workspace.memory import Memory
 from tests.commands.db.place import RECORDS, Place, content_of, duckdb
 from tests.corpus import CORPUS
 from tests.make_tree import Tree, make_tree, spoil
@@ -81,6 +83,48 @@ def test_the_same_files_are_not_read_again_and_the_file_stays(place: Place) -> N
     assert (place.database.stat().st_ino, place.database.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
+def test_a_database_that_has_not_changed_is_not_opened(
+    place: Place, remembering: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place.build(memory=remembering)
+    first = place.build(memory=remembering)
+    monkeypatch.delattr(duckdb, "connect")
+    assert place.build(memory=remembering) == first
+
+
+REPLACED: dict[str, Callable[[Path, Path], object]] = {
+    "written into": lambda file, other: file.write_bytes(other.read_bytes()),
+    "renamed over": lambda file, other: other.replace(file),
+    "a link instead": lambda file, other: (file.unlink(), file.symlink_to(other)),
+    "written into, and its time set back": lambda file, other: (
+        before := file.stat(),
+        file.write_bytes(other.read_bytes()),
+        os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns)),
+    ),
+}
+
+
+@pytest.mark.parametrize("how", REPLACED)
+def test_a_database_that_somebody_replaced_is_opened_again(how: str, place: Place, remembering: Memory) -> None:
+    other = place.folder / "other.duckdb"
+    place.build(place.acme.folder, output=other)
+    for _ in range(2):
+        place.build(memory=remembering)
+    REPLACED[how](place.database, other)
+    built = place.build(memory=remembering)
+    assert (built.read, built.kept, built.written) == (("v1.1/Bolt",), ("v1.0/ACME",), True)
+    assert place.select("SELECT count(*) FROM submissions") == [(2,)]
+
+
+def test_what_is_no_database_any_more_is_refused_though_one_is_remembered(place: Place, remembering: Memory) -> None:
+    for _ in range(2):
+        place.build(memory=remembering)
+    place.database.write_bytes(b"mine")
+    with pytest.raises(MlsubError, match="is not a database of mlsub db"):
+        place.build(memory=remembering)
+    assert place.database.read_bytes() == b"mine"
+
+
 def test_a_database_that_another_process_has_put_there_meanwhile_is_not_replaced(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -89,7 +133,7 @@ def test_a_database_that_another_process_has_put_there_meanwhile_is_not_replaced
     place.build(place.acme.folder, output=other)
     spoil(place.acme, 0)
     copy = shutil.copyfile
-    monkeypatch.setattr("mlsub.commands.db.build.shutil.copyfile", lambda _, to: copy(other, to))
+    monkeypatch.setattr("mlsub.commands.db.fill.shutil.copyfile", lambda _, to: copy(other, to))
     with pytest.raises(MlsubError, match="was written by somebody else meanwhile"):
         place.build()
     assert place.select("SELECT count(*) FROM submissions") == [(2,)]
@@ -141,7 +185,7 @@ def test_folders_may_be_rounds_or_organisations(place: Place) -> None:
 
 def test_another_version_of_the_program_reads_everything(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     place.build()
-    monkeypatch.setattr("mlsub.commands.db.build.VERSION", "99.0")
+    monkeypatch.setattr("mlsub.io.version.VERSION", "99.0")
     assert place.build().read == ("v1.0/ACME", "v1.1/Bolt")
 
 
@@ -323,11 +367,11 @@ def test_what_somebody_added_to_a_database_is_never_lost(place: Place, monkeypat
     assert (updated.written, updated.aside) == (True, None)
     assert place.select("SELECT x FROM mine") == [(42,)]
     # Another version of mlsub builds anew what it cannot bring up to date.
-    monkeypatch.setattr("mlsub.commands.db.build.VERSION", "0.0.0")
+    monkeypatch.setattr("mlsub.io.version.VERSION", "0.0.0")
     rebuilt = place.build()
     assert rebuilt.aside == "results.duckdb.~1~"
     with duckdb.connect(place.folder / "results.duckdb.~1~", read_only=True) as connection:
         assert connection.execute("SELECT x FROM mine").fetchall() == [(42,)]
-    monkeypatch.setattr("mlsub.commands.db.build.VERSION", "0.0.1")
+    monkeypatch.setattr("mlsub.io.version.VERSION", "0.0.1")
     assert (place.build().aside, place.build(fresh=True).aside) == (None, None)
     assert sorted(path.name for path in place.folder.glob("*~")) == ["results.duckdb.~1~"]

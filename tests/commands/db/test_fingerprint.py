@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mlsub.commands.db.fingerprint import Files, Fingerprint, files_below
 from mlsub.commands.db.fingerprint import fingerprint as fingerprint_of
 from mlsub.workspace import Settings
-from mlsub.workspace.memory import Memory, states, witness
+from mlsub.workspace.memory import Memory
 
 _NAMES = st.sampled_from(["a", "b", "c/d", "c/e", "f/g/h"])
 _TREES = st.dictionaries(_NAMES, st.binary(max_size=4), max_size=5)
@@ -75,14 +75,6 @@ def test_the_target_of_a_link_counts(tmp_path: Path) -> None:
     before = fingerprint(tmp_path / "tree").digest
     outside.write_text("two")
     assert fingerprint(tmp_path / "tree").digest != before
-
-
-@pytest.fixture
-def remembering(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
-    """A memory, for which files need not be old, and which asks no file whether its state tells the truth."""
-    monkeypatch.setattr(states, "SETTLED_NS", -(10**18))
-    monkeypatch.setattr(witness, "ONE_IN", 1 << 60)
-    return Memory(tmp_path / "cache")
 
 
 def test_what_has_not_changed_is_not_read_again(

@@ -17,7 +17,7 @@ from mlsub.log.trace import Trace, TraceFold
 from mlsub.log.trace import trace_of as trace_of_run
 from mlsub.review.runs.model import Entry
 from mlsub.rounds import get_round
-from tests.log.pushing import push
+from tests.log.pushing import push, take
 
 Record = dict[str, Any]
 Change = Callable[[list[Record]], object]
@@ -83,7 +83,7 @@ def trace_of(made: list[Record], path: str = "rack1/bert/result_0.txt") -> Trace
     events = [Event(line=line, **record) for line, record in enumerate(made, 1)]
     push(events, run, fold, tally=tally)
     for event, record in zip(events, made, strict=True):
-        reading.take(batch_of([event.line], [json.dumps(record).encode()], [event]))
+        take(reading, batch_of([event.line], [json.dumps(record).encode()], [event]))
     return trace_of_run(path, run.finish(), fold.finish())
 
 

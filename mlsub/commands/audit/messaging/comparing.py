@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 from itertools import combinations
 
+from mlsub.canon.benchmarks import Compatible, compatible, group_of, same_benchmark
+from mlsub.canon.spelling import flat
 from mlsub.commands.audit.messaging.model import Case, Hit, Message, Operand, noted_as
-from mlsub.commands.audit.messaging.tables import Compatible, compatible, group_of, same_benchmark
-from mlsub.commands.audit.messaging.words import enumerated, flat, mentions
+from mlsub.commands.audit.messaging.words import enumerated, mentions
 from mlsub.commands.audit.quoting import Unchecked
 from mlsub.divisions import CLOSED, OPEN
 from mlsub.findings import Severity

@@ -11,12 +11,12 @@ from functools import lru_cache
 
 import msgspec
 
+from mlsub.canon.spelling import flat
 from mlsub.commands.audit.messaging.model import Hit, Message, Operand
 from mlsub.commands.audit.messaging.words import (
     any_benchmark,
     benchmark_words,
     enumerated,
-    flat,
     flat_document,
     mentions,
     quote,

@@ -8,7 +8,8 @@ from typing import Any
 
 import msgspec
 
-from mlsub.commands.audit.messaging.words import flat, mentions
+from mlsub.canon.spelling import flat
+from mlsub.commands.audit.messaging.words import mentions
 from mlsub.commands.audit.quoting import Text
 from mlsub.commands.audit.written import Says
 from mlsub.findings import Severity

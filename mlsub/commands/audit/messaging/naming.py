@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from mlsub.canon.spelling import flat
 from mlsub.commands.audit.messaging.model import Case, Hit, Message, Operand, noted_as
 from mlsub.commands.audit.messaging.words import (
     benchmark_words,
     document_mentions,
     enumerated,
-    flat,
     mentions,
     names,
     quote,

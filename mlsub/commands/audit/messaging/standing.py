@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator
 from datetime import timedelta
 
+from mlsub.canon.publication import published
+from mlsub.canon.spelling import flat
 from mlsub.commands.audit.messaging.comparing import is_composite
 from mlsub.commands.audit.messaging.model import Case, Hit, Message
-from mlsub.commands.audit.messaging.tables import published
-from mlsub.commands.audit.messaging.words import enumerated, flat, mentions, quote
+from mlsub.commands.audit.messaging.words import enumerated, mentions, quote
 from mlsub.commands.audit.quoting import Unchecked
 from mlsub.findings import Severity
 
@@ -61,8 +62,9 @@ def _too_early(case: Case) -> Iterator[Hit | Unchecked]:
     waits = not _submitted(message) and (own or "delay" in case.text.wants)
     for usage, name in dict.fromkeys((operand.usage, operand.round) for operand in message.compared):
         out = published(usage, name)
-        if out is None:
-            yield Unchecked("R15", f"when {usage} v{name} was published")
+        if out is None or out.date is None:
+            when = f"on which day of {out.shown}" if out else "when"
+            yield Unchecked("R15", f"{when} {usage} v{name} was published")
             continue
         first = out.date + _WAIT if waits else out.date
         if day < first:

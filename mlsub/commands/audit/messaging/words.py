@@ -8,11 +8,10 @@ from functools import lru_cache
 
 import msgspec
 
+from mlsub.canon.spelling import flat
 from mlsub.io.data import shipped
 from mlsub.io.show import plain
 
-_SIGNS = re.compile(r"[™®]|\(tm\)|\(r\)|&trade;|&reg;", re.I)
-_GAPS = re.compile(r"[\s\-‐‑–_]+")
 #: A quotation is no longer.
 _LONGEST = 60
 
@@ -27,16 +26,6 @@ class Names(msgspec.Struct, frozen=True):
 def names() -> dict[str, Names]:
     """The names of every benchmark, by the name of its folder."""
     return shipped(__file__, "names.yaml", dict[str, Names])
-
-
-def flat(text: str) -> str:
-    """A text in small letters without trademark signs; hyphens are blanks and blanks single."""
-    return spaced(text).lower()
-
-
-def spaced(text: str) -> str:
-    """The same in the letters that it is written in."""
-    return _GAPS.sub(" ", _SIGNS.sub("", text.replace("’", "'"))).strip()
 
 
 @lru_cache(maxsize=8)

@@ -10,18 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mlsub.canon.benchmarks import Compatible, compatible, group_of
+from mlsub.canon.publication import published
+from mlsub.canon.spelling import flat
 from mlsub.commands.audit.command import command
 from mlsub.commands.audit.messaging.tables import (
     AUTO,
-    Compatible,
     by_hand,
-    compatible,
-    group_of,
     guidelines,
-    published,
     text_for,
 )
-from mlsub.commands.audit.messaging.words import flat, names
+from mlsub.commands.audit.messaging.words import names
 from mlsub.rounds import get_round, known_rounds, usages
 from mlsub.rules.catalogue import catalogue
 
@@ -117,21 +116,26 @@ def test_every_benchmark_of_a_round_the_table_reaches_stands_in_it() -> None:
 
 def test_days_of_publication() -> None:
     known = {name: published("training", name) for name in known_rounds("training")}
-    days = {name: str(out.date) for name, out in known.items() if out is not None}
+    days = {name: str(out.date or out.month) for name, out in known.items() if out is not None}
     assert days == {
         "0.6": "2019-07-10",
         "0.7": "2020-07-29",
         "1.0": "2021-06-30",
         "1.1": "2021-12-01",
         "2.0": "2022-06-29",
+        "2.1": "2022-11",
         "3.0": "2023-06-27",
         "3.1": "2023-11-08",
+        "4.0": "2024-06",
+        "4.1": "2024-11",
         "5.0": "2025-06-04",
         "5.1": "2025-11-12",
         "6.0": "2026-06-16",
     }
     assert list(days.values()) == sorted(days.values())
-    assert published("training", "2.1") is None
+    assert known["2.1"] is not None and known["2.1"].shown == "November 2022"
+    assert known["1.0"] is not None and known["1.0"].shown == "30 June 2021"
+    assert published("training", "6.1") is None
 
 
 def test_every_benchmark_has_a_name() -> None:

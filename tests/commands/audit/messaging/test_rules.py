@@ -217,7 +217,9 @@ def test_r15_not_before_publication(publisher: str, day: date, verified: bool, w
 
 def test_r15_says_what_it_does_not_know() -> None:
     unknown = judged(message(operand(round="2.1"), document=document(date=date(2022, 1, 1))))
-    assert "when training v2.1 was published" in {one.reason for one in unknown.not_looked_at}
+    assert "on which day of November 2022 training v2.1 was published" in {one.reason for one in unknown.not_looked_at}
+    later = judged(message(operand(round="6.1"), document=document(date=date(2022, 1, 1))))
+    assert "when training v6.1 was published" in {one.reason for one in later.not_looked_at}
     undated = judged(message(document=document(date=None)))
     assert "whether post.txt came before its rounds: it has no date" in {one.reason for one in undated.not_looked_at}
 

@@ -1,0 +1,1 @@
+"""What things are called, in one spelling each: organisations, accelerators, benchmarks, and the days of rounds."""

@@ -1,0 +1,89 @@
+"""Benchmarks over the rounds: which one a folder of results holds, and which rounds of it may be compared."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from mlsub.io.data import shipped
+
+
+class Compatible(StrEnum):
+    """Whether results of two rounds of a benchmark may be compared."""
+
+    YES = "yes"
+    NO = "no"
+    UNKNOWN = "unknown"
+
+
+class Benchmark(msgspec.Struct, frozen=True):
+    """One benchmark: its title and its task, and the groups of rounds whose results may be compared.
+
+    ``folders`` are the folders of results that hold it in one round or another, none where that is its name alone.
+    """
+
+    title: str
+    task: str
+    groups: tuple[tuple[str, ...], ...]
+    folders: tuple[str, ...] = ()
+    name: str = ""
+
+    def is_of(self, round_name: str) -> bool:
+        """Whether a round has it."""
+        return any(round_name in group for group in self.groups)
+
+
+class _Usage(msgspec.Struct, frozen=True):
+    source: str
+    until: str
+    benchmarks: dict[str, Benchmark]
+
+
+def _table() -> dict[str, _Usage]:
+    return shipped(__file__, "benchmarks.yaml", dict[str, _Usage])
+
+
+def benchmarks_in(usage: str, folder: str) -> tuple[Benchmark, ...]:
+    """Every benchmark that a folder of results has held, oldest first; ``ssd`` has held two."""
+    table = _table().get(usage)
+    found = table.benchmarks.items() if table else ()
+    return tuple(msgspec.structs.replace(one, name=name) for name, one in found if folder in (one.folders or (name,)))
+
+
+def benchmark_of(usage: str, round_name: str, folder: str) -> Benchmark | None:
+    """The benchmark that a folder of results holds in a round; None for a folder that is not known.
+
+    Of a round that the table does not have it is the last benchmark that the folder has held.
+    """
+    found = benchmarks_in(usage, folder)
+    return next((one for one in found if one.is_of(round_name)), found[-1] if found else None)
+
+
+def same_benchmark(usage: str, one: str, other: str) -> bool:
+    """Whether two folders of results have held the same benchmark."""
+    names = {found.name for found in benchmarks_in(usage, other)}
+    return one == other or any(found.name in names for found in benchmarks_in(usage, one))
+
+
+def compatible(usage: str, folder: str, one: str, other: str) -> Compatible:
+    """Whether two rounds of a benchmark may be compared, by the table of MLCommons.
+
+    A round that the table does not reach yet, or a benchmark that it does not have, is unknown, except beside itself.
+    """
+    if one == other:
+        return Compatible.YES
+    table, found = _table().get(usage), benchmarks_in(usage, folder)
+    if table is None or not any(of.groups for of in found) or max(_order(one), _order(other)) > _order(table.until):
+        return Compatible.UNKNOWN
+    return Compatible.YES if other in group_of(usage, folder, one) else Compatible.NO
+
+
+def group_of(usage: str, folder: str, round_name: str) -> tuple[str, ...]:
+    """The rounds that a round of a benchmark may be compared with, itself among them; empty without any."""
+    groups = (group for found in benchmarks_in(usage, folder) for group in found.groups)
+    return next((group for group in groups if round_name in group), ())
+
+
+def _order(name: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in name.split("."))
