@@ -20,8 +20,8 @@ from mlsub.rules.isolate import isolated
 from mlsub.workspace.executors.base import Executor, Tree
 from mlsub.workspace.logs import judge_safely
 from mlsub.workspace.memory import Drawer, Memory, Place, Seen, State
-from mlsub.workspace.memory.logs import PASSING, REPORTS, Shelves
-from mlsub.workspace.memory.packages import lasts, package_drawer, stands_alone
+from mlsub.workspace.memory.logs import REPORTS, Shelves, lasts
+from mlsub.workspace.memory.packages import package_drawer, stands_alone
 from mlsub.workspace.places import Settings
 from mlsub.workspace.shares import balanced, executor_for, most_in_one, shares, weight_below, weight_in, weight_of
 
@@ -63,7 +63,7 @@ class Judged(msgspec.Struct, frozen=True):
     @property
     def passing(self) -> bool:
         """Whether a log could not be read or judged, which another machine may be able to."""
-        return any(f.rule in PASSING for f in (*self.crashed, *(f for part in self.parts for f in part.findings)))
+        return not (lasts(self.crashed) and all(lasts(part.findings) for part in self.parts))
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         plain = all(not log.facts for log in self.logs)
@@ -246,7 +246,7 @@ def _judge_whole(work: _Whole) -> Judged:
         return _judge_package(package, list(map(judge_safely, tasks)), work.wish)
     memory = Memory(Path(place.folder), place.limit)
     drawer = work.drawer.of(memory) if work.drawer is not None else None
-    with Shelves(memory, tasks, REPORTS, drawer.before if drawer is not None else None) as shelves:
+    with Shelves(memory, tasks, REPORTS, drawer.before if drawer is not None and drawer.steady else None) as shelves:
         logs = dict(shelves.recall())
         for at in [at for at in range(len(tasks)) if at not in logs]:
             logs[at] = judge_safely(tasks[at])
@@ -261,7 +261,7 @@ def _judge_whole(work: _Whole) -> Judged:
 
 def _keep(judged: Judged, drawer: Drawer, after: State | None) -> None:
     """Remember what came of a package, without its logs."""
-    if lasts(judged.crashed) and all(lasts(part.findings) for part in judged.parts):
+    if not judged.passing:
         drawer.keep(msgspec.structs.replace(judged, logs=(), seen=None), after)
 
 

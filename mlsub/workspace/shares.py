@@ -10,7 +10,7 @@ import msgspec
 
 from mlsub.workspace.executors import executor_of
 from mlsub.workspace.executors.base import Executor
-from mlsub.workspace.memory import State
+from mlsub.workspace.memory.states import State, size_of
 from mlsub.workspace.places import Settings
 
 #: What a log costs whatever its size, in bytes that take as long to read.
@@ -60,8 +60,8 @@ def weight_below(folder: Path) -> tuple[int, int]:
 
 def weight_in(tree: State) -> tuple[int, int]:
     """The same of a package whose state was taken, which names its files."""
-    sizes = [file.size for path, file in tree.files.items() if os.path.basename(path).startswith(_LOG)]  # noqa: PTH119
-    return sum(sizes) + len(sizes) * _WEIGHT_OF_A_LOG, len(sizes)
+    logs = [facts for path, facts in tree.files.items() if os.path.basename(path).startswith(_LOG)]  # noqa: PTH119
+    return sum(map(size_of, logs)) + len(logs) * _WEIGHT_OF_A_LOG, len(logs)
 
 
 def _below(folder: str | os.PathLike[str], depth: int) -> tuple[int, int]:

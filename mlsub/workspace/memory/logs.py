@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Generic, NamedTuple, Optional, TypeVar, get_type_hints
 
 import msgspec
 
+from mlsub.findings import Finding
 from mlsub.judge.log import LogTask, NewFold
 from mlsub.log.report import LogReport
 from mlsub.workspace.memory.memory import Memory, collector_paused, decoder, named
@@ -25,8 +26,8 @@ T = TypeVar("T")
 
 _ENCODER = msgspec.msgpack.Encoder()
 _FAILURES = (msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError)
-#: What a log breaks only here and now: another time it may be read, or judged.
-PASSING = frozenset(("log.unreadable", "rule.crashed"))
+#: What is wrong only here and now: another time the file may be read, or judged.
+PASSING = frozenset(("log.unreadable", "rule.crashed", "tree.unreadable"))
 #: Behind the name of a log that is unpacked.
 _PACKED = b"\0gz"
 
@@ -68,8 +69,8 @@ class Shelves(Generic[T]):
         memory: where it lies.
         tasks: the logs.
         form: what is remembered of each.
-        tree: the state of a tree that they lie in, taken before. All is written by :meth:`close` then, which needs
-            another one; without it each shelf is, as soon as it is complete.
+        tree: the settled state of a tree that they lie in, taken before. All is written by :meth:`close` then, which
+            takes another one; without it each shelf is, as soon as it is complete.
     """
 
     def __init__(self, memory: Memory, tasks: Sequence[LogTask], form: Form[T], tree: State | None = None) -> None:
@@ -121,7 +122,8 @@ class Shelves(Generic[T]):
         if known.content and is_asked(known.state):
             seen = witness(task.file)
             if seen is None or seen.digest != known.content:
-                if file_state(task.file) == before:
+                now = file_state(task.file)
+                if now is not None and now.digest == before.digest:
                     self._memory.doubt("logs", name, task.file)
                 return None
         try:
@@ -234,6 +236,11 @@ def _fact_of(fold: NewFold) -> type[msgspec.Struct] | None:
     return kind if isinstance(kind, type) and issubclass(kind, msgspec.Struct) else None
 
 
+def lasts(findings: Iterable[Finding]) -> bool:
+    """Whether findings are of the files alone, and would be the same another time."""
+    return all(finding.rule not in PASSING for finding in findings)
+
+
 def packed(value: object) -> bytes | None:
     """A value as MessagePack; None where it cannot be written so."""
     try:
@@ -243,7 +250,7 @@ def packed(value: object) -> bytes | None:
 
 
 def _pack(report: LogReport, task: LogTask) -> bytes | None:
-    if any(finding.rule in PASSING for finding in report.findings):
+    if not lasts(report.findings):
         return None
     facts = [report.fact(kind) if (kind := _fact_of(fold)) is not None else None for fold in task.folds]
     bare = msgspec.structs.replace(report, facts=()) if report.facts else report

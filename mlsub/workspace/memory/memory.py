@@ -132,7 +132,8 @@ class Drawer:
         self._memory, self._kind, self._name, self.look = memory, kind, name, look
         #: The state of the files; None where they have none.
         self.before = look()
-        self._steady = self.before is not None and self.before.settled
+        #: Whether each later change of the files would show in it.
+        self.steady = self.before is not None and self.before.settled
 
     def of(self, memory: Memory) -> Drawer:
         """The same drawer of a memory in another process."""
@@ -173,7 +174,7 @@ class Drawer:
             after: their state once all was read; looked at anew where it is not given.
         """
         before = self.before
-        if before is None or not self._steady or not self._memory.store.writable:
+        if before is None or not self.steady or not self._memory.store.writable:
             return
         text = exact(value)
         if text is None:

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
 from mlsub.convergence.entry import Options
-from mlsub.findings import Finding
 from mlsub.judge.package import Outline
 from mlsub.submission.locate import Target
 from mlsub.workspace.memory.memory import Drawer, Memory
 from mlsub.workspace.memory.states import tree_state
 from mlsub.workspace.memory.witness import content_of
-
-#: What is wrong only here and now: another time the file may be read, or judged.
-_PASSING = frozenset(("log.unreadable", "rule.crashed", "tree.unreadable"))
 
 
 def package_drawer(
@@ -49,8 +44,3 @@ def stands_alone(outline: Outline) -> bool:
     # Whether one in a folder of its name is alone there is said of it too.
     inside = folder.parent.name.lower() == folder.name.lower()
     return place.target is Target.ORGANISATION and place.path == folder and not inside
-
-
-def lasts(findings: Iterable[Finding]) -> bool:
-    """Whether findings are of the files alone, and would be the same another time."""
-    return all(finding.rule not in _PASSING for finding in findings)

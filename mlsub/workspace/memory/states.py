@@ -31,29 +31,24 @@ _pack, _unpack = (_row := struct.Struct("=IQQQQQI")).pack, _row.unpack
 class State(NamedTuple):
     """A state, as bytes to compare, and the latest time of change in it (ns since the Unix epoch).
 
-    ``file`` is one of the files, the same one for the same state. ``files`` has the states of the files of a tree by
+    ``file`` is one of the files, the same one for the same state. ``files`` has what is known of the files of a tree by
     their paths; those that are links are left out.
     """
 
     digest: bytes
     changed_ns: int
     file: str | None = None
-    files: Mapping[str, State] = {}
+    files: Mapping[str, bytes] = {}
 
     @property
     def settled(self) -> bool:
         """Whether a change from now on would show: the last one lies long enough in the past."""
         return time.time_ns() - self.changed_ns > SETTLED_NS
 
-    @property
-    def size(self) -> int:
-        """Bytes of the file that the state is of."""
-        size: int = _unpack(self.digest)[3]
-        return size
-
     def of(self, path: str) -> State | None:
         """The state of a file: as it was with that of its tree, and else as it is now."""
-        return self.files.get(path) or file_state(path)
+        facts = self.files.get(path)
+        return State(facts, self.changed_ns, path) if facts is not None else file_state(path)
 
 
 def file_state(path: str | os.PathLike[str]) -> State | None:
@@ -62,7 +57,7 @@ def file_state(path: str | os.PathLike[str]) -> State | None:
         found = os.stat(path)  # noqa: PTH116  (of thousands of files: a path object costs as much as the call)
     except (OSError, ValueError):
         return None
-    return State(*_facts(found), os.fspath(path)) if stat.S_ISREG(found.st_mode) else None
+    return State(_facts(found), _changed(found), os.fspath(path)) if stat.S_ISREG(found.st_mode) else None
 
 
 def together(states: Iterable[State | None]) -> State | None:
@@ -75,7 +70,7 @@ def together(states: Iterable[State | None]) -> State | None:
     if not found:
         return None
     digest = blake2b(b"".join(state.digest for state in found), digest_size=_SIZE).digest()
-    files = {path: state for one in found for path, state in one.files.items()}
+    files = {path: facts for one in found for path, facts in one.files.items()}
     return State(digest, max(state.changed_ns for state in found), found[digest[0] % len(found)].file, files)
 
 
@@ -84,68 +79,73 @@ def tree_state(folder: str | os.PathLike[str]) -> State | None:
 
     Links count with where they lead and with what is there: a file, all of a folder, or nothing.
     """
-    files: dict[str, State] = {}
+    files: dict[str, bytes] = {}
     seen: set[tuple[int, int]] = set()
     try:
-        facts, changed = _facts(os.lstat(folder))
-        rows, latest = [facts], [changed]
-        waiting = [(os.fspath(folder), os.stat(folder))]  # noqa: PTH116
+        above, own = os.lstat(folder), os.stat(folder)  # noqa: PTH116
+        rows, times = [_facts(above), _facts(own)], [_changed(own)]
+        waiting = [(os.fspath(folder), own)]
         while waiting:
             place, own = waiting.pop()
             if (own.st_dev, own.st_ino) in seen:
                 continue
             seen.add((own.st_dev, own.st_ino))
-            facts, changed = _facts(own)
-            latest.append(changed)
             with os.scandir(place) as entries:
                 found = sorted([(entry.name, entry) for entry in entries])
-            rows += (facts, b"%d\0" % len(found))
+            rows.append(b"%d\0" % len(found))
             for name, entry in found:
-                about = _look(name, entry, rows, latest, files)
-                if about is not None and stat.S_ISDIR(about.st_mode):
+                about = entry.stat(follow_symlinks=False)
+                facts, mode = _facts(about), about.st_mode
+                rows += (name.encode("utf-8", "surrogateescape"), b"\0", facts)
+                times += (about.st_mtime_ns, about.st_ctime_ns)
+                if stat.S_ISREG(mode):
+                    files[entry.path] = facts
+                elif stat.S_ISDIR(mode):
                     waiting.append((entry.path, about))
-            if len(latest) > MAX_NAMES:
+                elif stat.S_ISLNK(mode):
+                    rows += (os.fsencode(os.readlink(entry.path)), b"\0")  # noqa: PTH115
+                    target = _followed(entry.path)
+                    if target is not None:
+                        rows.append(_facts(target))
+                        times.append(_changed(target))
+                        if stat.S_ISDIR(target.st_mode):
+                            waiting.append((entry.path, target))
+            if len(times) > 2 * MAX_NAMES:
                 return None
     except (OSError, ValueError):
         return None
     digest = blake2b(b"".join(rows), digest_size=_SIZE).digest()
+    # The smallest of some that are as good as drawn by lot, since its content is read.
     drawn = int.from_bytes(digest[:4], "big") % (len(files) or 1)
-    return State(digest, max(latest), next(islice(files, drawn, None), None), files)
+    chosen = min(islice(files, drawn, drawn + 4), key=lambda path: size_of(files[path]), default=None)
+    return State(digest, max(times), chosen, files)
 
 
-def _look(
-    name: str, entry: os.DirEntry[str], rows: list[bytes], latest: list[int], files: dict[str, State]
-) -> os.stat_result | None:
-    """Add what an entry shows to rows, times of change and files; what it is or leads to, None for nothing."""
-    found = entry.stat(follow_symlinks=False)
-    facts, changed = _facts(found)
-    rows += (os.fsencode(name), b"\0", facts)
-    latest.append(changed)
-    if stat.S_ISREG(found.st_mode):
-        files[entry.path] = State(facts, changed, entry.path)
-    elif stat.S_ISLNK(found.st_mode):
-        rows += (os.fsencode(os.readlink(entry.path)), b"\0")  # noqa: PTH115
-        try:
-            found = os.stat(entry.path)  # noqa: PTH116
-        except OSError:
-            # It leads to nothing, or in a circle.
-            return None
-        facts, changed = _facts(found)
-        rows.append(facts)
-        latest.append(changed)
-    return found
+def _followed(path: str) -> os.stat_result | None:
+    """What a link leads to; None for nothing, or a circle."""
+    try:
+        return os.stat(path)  # noqa: PTH116
+    except OSError:
+        return None
 
 
-def _facts(found: os.stat_result) -> tuple[bytes, int]:
-    """What is known of a file or folder, and when it last changed (ns)."""
-    modified, changed = found.st_mtime_ns, found.st_ctime_ns
-    facts = _pack(
+def size_of(facts: bytes) -> int:
+    """Bytes of a file of a state."""
+    size: int = _unpack(facts)[3]
+    return size
+
+
+def _facts(found: os.stat_result) -> bytes:
+    return _pack(
         found.st_mode,
         found.st_dev,
         found.st_ino,
         found.st_size,
-        modified & _WORD,
-        changed & _WORD,
+        found.st_mtime_ns & _WORD,
+        found.st_ctime_ns & _WORD,
         found.st_uid,
     )
-    return facts, modified if modified > changed else changed
+
+
+def _changed(found: os.stat_result) -> int:
+    return max(found.st_mtime_ns, found.st_ctime_ns)

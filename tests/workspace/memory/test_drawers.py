@@ -73,6 +73,16 @@ def test_a_change_while_it_was_made_keeps_nothing(memory: Memory, tree: Path) ->
     assert not list(memory.store.kept())
 
 
+def test_a_state_that_was_taken_afterwards_counts(memory: Memory, tree: Path) -> None:
+    open_drawer = drawer(memory, tree)
+    same = open_drawer.look()
+    (tree / "log.txt").write_text("A LOG\n")
+    open_drawer.keep(THING, tree_state(tree))
+    assert not list(memory.store.kept())
+    open_drawer.of(Memory(memory.store.folder)).keep(THING, same)
+    assert len(list(memory.store.kept())) == 1
+
+
 def test_what_is_too_young_is_not_kept(memory: Memory, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     drawer(memory, tree).keep(THING)

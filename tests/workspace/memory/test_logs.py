@@ -149,6 +149,22 @@ def test_many_ways_lead_to_one_log(memory: Memory, tree: Tree, tmp_path: Path) -
     assert deep(reports) == deep(list(map(judge_log, ways)))
 
 
+def test_logs_of_an_organisation_lie_on_one_shelf(memory: Memory, tree: Tree) -> None:
+    other = tree.entry().parents[1] / "other" / tree.entry().name
+    shutil.copytree(tree.entry(), other)
+    tasks = tasks_of(tree)
+    more = [msgspec.structs.replace(task, file=str(other / Path(task.file).name)) for task in tasks]
+    read(memory, [*tasks, *more])
+    assert len(list(memory.store.kept())) == 1
+    for some in (more, tasks):
+        reports, opened = read(memory, some)
+        assert opened == []
+        assert deep(reports) == deep(list(map(judge_log, some)))
+    touched_back(Path(more[0].file))
+    assert read(memory, more)[1] == [Path(more[0].file).name]
+    assert read(memory, tasks)[1] == []
+
+
 def test_a_log_that_is_packed_is_another(memory: Memory, tree: Tree) -> None:
     file = Path(tasks_of(tree)[0].file)
     packed = file.with_name("result_0.txt.gz")

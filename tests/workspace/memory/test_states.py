@@ -145,3 +145,17 @@ def test_odd_times_are_times(tree: Path, year: int) -> None:
     assert state is not None
     assert not state.settled
     assert tree_state(tree) is not None
+
+
+def test_a_tree_knows_the_states_of_its_files(tree: Path) -> None:
+    state, file = tree_state(tree), str(tree / "results" / "b.txt")
+    own = file_state(file)
+    assert state is not None
+    assert own is not None
+    assert own.digest == state.files[file]
+    assert states.size_of(state.files[file]) == len(TEXT)
+    same_size(tree)
+    assert state.of(file) == own._replace(changed_ns=state.changed_ns)
+    assert str(tree / "to-file") not in state.files
+    assert state.of(str(tree / "to-file")) == file_state(tree / "to-file")
+    assert state.of(str(tree / "none")) is None
