@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import struct
 from array import array
 from collections.abc import Sequence
@@ -10,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from mlsub.io.digest import blake2b
 from mlsub.io.pickled import reduced
 from mlsub.io.show import show
 from mlsub.log.event import Event
@@ -124,8 +124,8 @@ class _Marking:
 
     def __init__(self) -> None:
         self.count = 0
-        self.times = hashlib.blake2b(digest_size=16)
-        self.values = hashlib.blake2b(digest_size=16)
+        self.times = blake2b(digest_size=16)
+        self.values = blake2b(digest_size=16)
 
     def take(self, times: Sequence[float], values: Sequence[Any]) -> None:
         """Take the next records of the key."""
@@ -146,6 +146,15 @@ def _packed(times: Sequence[float]) -> bytes:
 
 #: What there is to an event: its time (ms), key and line, so much of its value as is compared, and the rate it states.
 _Record = tuple[float, str, int, Any, float | None]
+
+
+def _record(event: Event, rate: float | None) -> _Record | None:
+    time_ms, value = event.time_ms, event.value
+    if not -MAX_TIME_MS < time_ms < MAX_TIME_MS:
+        return None
+    if type(value) not in _SHORT:
+        value = show(value, limit=MAX_VALUE).encode("utf-8", "surrogatepass")
+    return time_ms, event.key[:MAX_KEY], event.line, value, rate
 
 
 class TraceFold:
@@ -169,7 +178,7 @@ class TraceFold:
         self._gaps: dict[tuple[str, str, bool], Gap] = {}
         self._open: dict[str, tuple[float, int]] = {}
         self._lengths: dict[str, tuple[array[float], array[int]]] = {name: (array("d"), array("q")) for name in KINDS}
-        self._hash = hashlib.blake2b(digest_size=16)
+        self._hash = blake2b(digest_size=16)
         self._marks = 0
 
     def handler(self, key: str | None) -> Handler | None:
@@ -179,14 +188,11 @@ class TraceFold:
         return None if key is None else self._rated if key in _RATED else self._add
 
     def _add(self, event: Event, rate: float | None = None) -> None:
-        time_ms, value = event.time_ms, event.value
-        if not -MAX_TIME_MS < time_ms < MAX_TIME_MS:
+        record = _record(event, rate)
+        if record is None:
             return
-        if type(value) not in _SHORT:
-            value = show(value, limit=MAX_VALUE).encode("utf-8", "surrogatepass")
-        waiting = self._waiting
-        waiting.append((time_ms, event.key[:MAX_KEY], event.line, value, rate))
-        if len(waiting) >= MOST_WAITING:
+        self._waiting.append(record)
+        if len(self._waiting) >= MOST_WAITING:
             self._take()
 
     def _rated(self, event: Event) -> None:
@@ -198,11 +204,10 @@ class TraceFold:
     def _run_edge(self, event: Event) -> None:
         """A ``run_start`` or ``run_stop``, which is itself outside of the region."""
         self._take()
-        self._add(event)
-        if not self._waiting:
+        record = _record(event, None)
+        if record is None:
             return
-        self._mark(self._waiting)
-        self._waiting = []
+        self._mark([record])
         if self._stopped:
             return
         if event.key == "run_start":
