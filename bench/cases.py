@@ -95,15 +95,20 @@ class Case(NamedTuple):
 
 
 def _grows() -> Iterator[Case]:
-    together, a_log = Target("together_mb", 150), Target("us_a_log", 60)
+    cold, warm = (*_FAST, Target("together_mb", 150)), (Target("us_a_log", 60),)
     for logs in SIZES:
-        yield Case("check", of_size(logs), "cold", targets=(together,) if logs == SIZES[-1] else ())
-        yield Case("check", of_size(logs), "warm", targets=(a_log,) if logs == SIZES[-1] else ())
+        yield Case("check", of_size(logs), "cold", targets=cold if logs == SIZES[-1] else ())
+        yield Case("check", of_size(logs), "warm", targets=warm if logs == SIZES[-1] else ())
 
 
 _CHECKER, _SUMMARIZER = (FLOOR, "package checker"), (FLOOR, "result summarizer")
 _WARM = (Target("wall_s", 0.3),)
-_FAST = (Target("us_a_record", 2.6), Target("floor_cpu", 2.2), Target("busy", 0.85, least=True))
+_FAST = (
+    Target("us_a_record", 2.6),
+    Target("floor_wall", 2.2),
+    Target("floor_cpu", 2.2),
+    Target("busy", 0.85, least=True),
+)
 
 CASES = (
     Case("--version", NOTHING, targets=(Target("wall_s", 0.05),)),

@@ -24,6 +24,7 @@ TARGETS = {
     "wall_s": ("time", " s", 3),
     "us_a_record": ("CPU a record", " µs", 2),
     "us_a_log": ("time a log", " µs", 0),
+    "floor_wall": ("time, as a multiple of the floor's", "", 2),
     "floor_cpu": ("CPU, as a multiple of the floor's", "", 2),
     "of_local": ("speed, as a share of local:2", "", 2),
     "busy": ("cores busy, as a share of all", "", 2),

@@ -55,6 +55,11 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
         return self.wall_s / max(1, self.logs) * 1e6
 
     @property
+    def floor_wall(self) -> float:
+        """Time as a multiple of that of the floor script, which is one process."""
+        return self.beside[FLOOR].wall_ratio
+
+    @property
     def floor_cpu(self) -> float:
         """CPU as a multiple of that of the floor script."""
         return self.beside[FLOOR].cpu_ratio

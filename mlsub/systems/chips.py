@@ -58,7 +58,7 @@ def _table() -> _Table:
 
 
 @lru_cache(maxsize=1)
-def chips() -> dict[str, Chip]:
+def all_chips() -> dict[str, Chip]:
     """Every accelerator by its name, those of a maker together and older ones first."""
     return {name: msgspec.structs.replace(one, name=name) for name, one in _table().accelerators.items()}
 
@@ -73,7 +73,7 @@ def spelled() -> Spellings:
     """The accelerators by their spellings; a family means each member, and itself."""
     return spellings(
         [
-            *((text, [name]) for name, one in chips().items() for text in one.spelled),
+            *((text, [name]) for name, one in all_chips().items() for text in one.spelled),
             *((text, [name, *family.of]) for name, family in families().items() for text in family.spelled),
         ]
     )
@@ -91,7 +91,7 @@ def chip_of(model: str, *besides: str) -> Chip | None:
         if len(found) <= 1:
             break
         found = (found & _meant(text)) or found
-    return chips()[next(iter(found))] if len(found) == 1 else None
+    return all_chips()[next(iter(found))] if len(found) == 1 else None
 
 
 @lru_cache(maxsize=1024)
@@ -105,4 +105,4 @@ def _meant(text: str) -> frozenset[str]:
 
 
 def _known(values: Iterable[str]) -> frozenset[str]:
-    return frozenset(values) & chips().keys()
+    return frozenset(values) & all_chips().keys()

@@ -32,7 +32,7 @@ from mlsub.commands.audit.vocabulary import (
 from mlsub.io.spelling import flat, spaced
 from mlsub.rounds import normalise_round
 from mlsub.rounds.benchmarks import same_benchmark
-from mlsub.systems.chips import chips
+from mlsub.systems.chips import all_chips
 
 #: Fields of a description that name accelerators.
 _ACCELERATORS = ("accelerator_model_name", "system_name", "host_processor_model_name")
@@ -165,7 +165,7 @@ def _of_result(facts: Facts, world: World) -> _Subject:
     called = [known.submitter or "", str(description.get("submitter", ""))[:200]]
     model = said.get("accelerator_model_name", "")
     found = frozenset().union(*_specific(accelerators_in(spaced(said.get(field, ""))) for field in _ACCELERATORS))
-    makers = {maker for name in found if name in chips() for maker in chips()[name].vendor}
+    makers = {maker for name in found if name in all_chips() for maker in all_chips()[name].vendor}
     per_node, nodes = product(description, "accelerators_per_node"), product(description, "number_of_nodes")
     chips = product(description, "number_of_nodes", "accelerators_per_node")
     counted = {chips, product(description, "number_of_nodes", "host_processors_per_node"), per_node} - {0, None}
@@ -195,7 +195,7 @@ def _of_result(facts: Facts, world: World) -> _Subject:
 def _of_folder(system: str) -> frozenset[str]:
     """Accelerators that the name of a folder has in it."""
     folder = squashed(system)
-    spelled = {name: [squashed(text) for text in one.spelled] for name, one in chips().items()}
+    spelled = {name: [squashed(text) for text in one.spelled] for name, one in all_chips().items()}
     return frozenset(name for name, all_ in spelled.items() if any(len(t) >= _TELLING and t in folder for t in all_))
 
 

@@ -14,7 +14,7 @@ from mlsub.commands.audit.messaging.words import names
 from mlsub.commands.audit.run import audit
 from mlsub.commands.audit.verdict import Judged
 from mlsub.commands.audit.vocabulary import accelerators_in, benchmarks_in, named, vocabulary
-from mlsub.systems.chips import chips
+from mlsub.systems.chips import all_chips
 from mlsub.workspace import Settings
 from tests.commands.runner import run
 from tests.differential import shared
@@ -230,7 +230,7 @@ def test_the_vocabulary_is_consistent() -> None:
     assert table["benchmarks"]["also"].keys() <= names().keys()
     known = {name for one in names().values() for name in (*one.task, *one.model)}
     assert set(table["benchmarks"]["vague"]) <= known
-    for name, one in chips().items():
+    for name, one in all_chips().items():
         for spelled in one.spelled:
             assert any(name in found.values for found in accelerators_in(spelled)), spelled
 
