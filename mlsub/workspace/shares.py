@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -60,7 +61,8 @@ def weight_below(folder: Path) -> tuple[int, int]:
 
 def weight_in(tree: State) -> tuple[int, int]:
     """The same of a package whose state was taken, which names its files."""
-    logs = [facts for path, facts in tree.files.items() if os.path.basename(path).startswith(_LOG)]  # noqa: PTH119
+    files = chain(tree.files.items(), tree.links.items())
+    logs = [facts for path, facts in files if os.path.basename(path).startswith(_LOG)]  # noqa: PTH119
     return sum(map(size_of, logs)) + len(logs) * _WEIGHT_OF_A_LOG, len(logs)
 
 

@@ -32,13 +32,14 @@ class State(NamedTuple):
     """A state, as bytes to compare, and the latest time of change in it (ns since the Unix epoch).
 
     ``file`` is one of the files, the same one for the same state. ``files`` has what is known of the files of a tree by
-    their paths; those that are links are left out.
+    their paths, ``links`` the same of files that links lead to, by the paths of the links.
     """
 
     digest: bytes
     changed_ns: int
     file: str | None = None
     files: Mapping[str, bytes] = {}
+    links: Mapping[str, bytes] = {}
 
     @property
     def settled(self) -> bool:
@@ -80,6 +81,7 @@ def tree_state(folder: str | os.PathLike[str]) -> State | None:
     Links count with where they lead and with what is there: a file, all of a folder, or nothing.
     """
     files: dict[str, bytes] = {}
+    links: dict[str, bytes] = {}
     seen: set[tuple[int, int]] = set()
     try:
         above, own = os.lstat(folder), os.stat(folder)  # noqa: PTH116
@@ -110,6 +112,8 @@ def tree_state(folder: str | os.PathLike[str]) -> State | None:
                         times.append(_changed(target))
                         if stat.S_ISDIR(target.st_mode):
                             waiting.append((entry.path, target))
+                        elif stat.S_ISREG(target.st_mode):
+                            links[entry.path] = _facts(target)
             if len(times) > 2 * MAX_NAMES:
                 return None
     except (OSError, ValueError):
@@ -118,7 +122,7 @@ def tree_state(folder: str | os.PathLike[str]) -> State | None:
     # The smallest of some that are as good as drawn by lot, since its content is read.
     drawn = int.from_bytes(digest[:4], "big") % (len(files) or 1)
     chosen = min(islice(files, drawn, drawn + 4), key=lambda path: size_of(files[path]), default=None)
-    return State(digest, max(times), chosen, files)
+    return State(digest, max(times), chosen, files, links)
 
 
 def _followed(path: str) -> os.stat_result | None:

@@ -154,6 +154,9 @@ def test_a_tree_knows_the_states_of_its_files(tree: Path) -> None:
     assert own is not None
     assert own.digest == state.files[file]
     assert states.size_of(state.files[file]) == len(TEXT)
+    linked = file_state(tree / "to-file")
+    assert linked is not None
+    assert state.links == {str(tree / "to-file"): linked.digest}
     same_size(tree)
     assert state.of(file) == own._replace(changed_ns=state.changed_ns)
     assert str(tree / "to-file") not in state.files
