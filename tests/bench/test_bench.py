@@ -65,9 +65,9 @@ def test_mlsub_is_measured_as_its_users_have_it(tmp_path: Path) -> None:
 
 def test_every_target_is_a_figure_of_a_line() -> None:
     some = line("check, everything", logs=100, wall=0.25)
-    assert (some.us_a_log, some.us_a_record, some.floor_cpu) == (2500, 100, 5)
+    assert (some.us_a_log, some.us_a_record, some.floor_cpu, some.floor_wall) == (2500, 100, 5, 2.5)
     assert all(isinstance(getattr(some, name), float) for name in page.TARGETS)
-    [busy] = [target for case in CASES for target in case.targets if target.figure == "busy"]
+    [busy] = {target for case in CASES for target in case.targets if target.figure == "busy"}
     assert (busy.met(0.9), busy.met(0.8)) == (True, False)
 
 
