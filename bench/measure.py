@@ -7,10 +7,10 @@ the median of the ratios. Memory is sampled in a run of its own, whose times do 
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import statistics
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -31,9 +31,14 @@ class Command(NamedTuple):
     remove: tuple[Path, ...] = ()
 
     def clear(self) -> None:
-        """Remove what it is to make anew."""
+        """Put aside what it is to make anew.
+
+        Nothing is deleted before the end: where many files have just been deleted, some file systems take longer to
+        make new ones, which is no cost of the command.
+        """
         for path in self.remove:
-            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+            if path.exists():
+                path.rename(Path(tempfile.mkdtemp(prefix="aside-", dir=self.folder)) / path.name)
 
     def start(self) -> subprocess.Popen[bytes]:
         """The process, the first of a group of its own."""
