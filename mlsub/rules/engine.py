@@ -77,8 +77,7 @@ class Judge:
     def _begin(self, compiled: CompiledKey) -> Handler:
         if compiled.passes is not None and not compiled.once:
             return any_number(compiled, compiled.passes, self._outs)
-        out = self._outs.of(compiled)
-        return out.see if compiled.begin is None else compiled.begin(out)
+        return self._outs.of(compiled).see
 
     def in_trouble(self, key: str) -> bool:
         """Whether a record of this key broke a demand, or was one too many; variants not chosen count here too."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from hashlib import blake2b
 from typing import Any
 
 import msgspec
 
 from mlsub.commands.site.model import Drawn
+from mlsub.io.digest import blake2b
 from mlsub.present.chart import Series
 
 #: Where series lie that several pages have.

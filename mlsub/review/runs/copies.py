@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from mlsub.io.digest import blake2b
 from mlsub.io.show import readable, show
 from mlsub.log.trace import KeyMark, Trace
 from mlsub.review.cross import SEEDS_OF_A_LOG, text_of
@@ -95,7 +95,7 @@ def _evaluations(trace: Trace) -> bytes | None:
     values = [e.value for e in trace.run.evaluations]
     if len(values) < limits.copy_evaluations or not _has_digits(values, limits.copy_digits):
         return None
-    return hashlib.blake2b(text_of(values, 1 << 20), digest_size=16).digest()
+    return blake2b(text_of(values, 1 << 20), digest_size=16).digest()
 
 
 def _has_digits(values: Sequence[Any], least: int) -> bool:

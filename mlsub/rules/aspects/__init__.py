@@ -7,7 +7,7 @@ from mlsub.rules.aspects.content import Metadata, Value
 from mlsub.rules.aspects.count import AnyOf, Count, Repeated
 from mlsub.rules.aspects.course import Nesting, Order, Time
 from mlsub.rules.aspects.quality import Target, Tensors
-from mlsub.rules.aspects.quick import all_pass, begin_with
+from mlsub.rules.aspects.quick import all_pass
 from mlsub.rules.model import KeyRule
 
 #: Every aspect by its name, the last part of the rule ids ``key.<key>.<aspect>``.
@@ -37,7 +37,6 @@ def compile_key(rule: KeyRule, place: int = 0, where: tuple[str, str] | None = N
         place=place,
         named=tuple(name for aspect in aspects for name in aspect.named()),
         looked_back_on=tuple(name for aspect in aspects for name in aspect.looked_back_on()),
-        begin=begin_with(later) if first == later else None,
         where=where,
         once=occurs.exactly_one,
         weighed=weighed,

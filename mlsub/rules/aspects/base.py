@@ -11,7 +11,6 @@ import msgspec
 from mlsub.io.data import shipped
 from mlsub.io.show import show
 from mlsub.log.event import Event
-from mlsub.log.events import Handler
 from mlsub.rules.model import KeyRule
 from mlsub.rules.nesting import EpochSequence
 from mlsub.rules.values import Stated
@@ -232,10 +231,6 @@ class KeyOutcome:
 Test = Callable[[Event, KeyOutcome], None]
 #: Whether a record passes; it may raise for one that does not. Unlike a test it notes nothing, so it can go before.
 Passes = Callable[[Event, LogSoFar], bool]
-#: Notes that a record fails, and may give what it noted.
-Noting = Callable[[Event, KeyOutcome], object]
-#: Gives what takes the records of a key: :meth:`KeyOutcome.see`, or the same in less time.
-Begin = Callable[[KeyOutcome], Handler]
 
 
 class About(msgspec.Struct, frozen=True):
@@ -316,7 +311,7 @@ class Aspect:
 class CompiledKey(msgspec.Struct, frozen=True):
     """One key's rule as tests: of its first record, and of those after it.
 
-    ``place`` is that in the rule set. ``begin`` is there where logs may have many records of the key. ``named`` are the
+    ``place`` is that in the rule set. ``named`` are the
     keys whose values it asks for, ``looked_back_on`` further ones that it looks at. ``where`` is (key, value) of a rule
     that binds only logs that state this value. ``once`` means that there must be exactly one record, ``weighed`` that
     all records together can break the rule by their number or by the tensors that they name. ``passes`` is there where
@@ -328,7 +323,6 @@ class CompiledKey(msgspec.Struct, frozen=True):
     tests: tuple[Test, ...]
     later_tests: tuple[Test, ...]
     place: int
-    begin: Begin | None
     named: tuple[str, ...]
     looked_back_on: tuple[str, ...]
     where: tuple[str, str] | None

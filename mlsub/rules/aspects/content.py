@@ -21,7 +21,7 @@ from mlsub.rules.aspects.base import (
     Passes,
     Test,
 )
-from mlsub.rules.aspects.quick import EntryTest, HasEntry
+from mlsub.rules.aspects.quick import HasEntry
 from mlsub.rules.constraints import Constraint, all_hold
 from mlsub.rules.formula import Values
 from mlsub.rules.model import Entry, KeyRule
@@ -39,8 +39,7 @@ def metadata_expected(rule: KeyRule, words: str, lead: str = "") -> Expectation:
 class _Check(msgspec.Struct, frozen=True):
     """One test of a record's value or metadata.
 
-    ``found`` is what it looks at, ``words_in`` what is expected with the values of one log. ``names`` are entries of
-    the metadata where the test is only whether one of them is there.
+    ``found`` is what it looks at, ``words_in`` what is expected with the values of one log.
     """
 
     expected: Expectation
@@ -48,7 +47,6 @@ class _Check(msgspec.Struct, frozen=True):
     found: Callable[[Event], Any]
     words_in: Callable[[Values], str] | None = None
     needs: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
 
     def fail(self, event: Event, out: KeyOutcome) -> Failure:
         """Note that a record fails."""
@@ -179,8 +177,7 @@ class Metadata(Aspect):
                 where = f" where it has {entry.when}" if entry.when else ""
                 words = f"metadata with {' or '.join(entry.names)}{where}{suffix}"
                 expected, holds = metadata_expected(self.rule, words), _presence(entry)
-                names = () if entry.when else entry.names
-                yield _Check(expected, holds, lambda event: event.metadata, names=names)
+                yield _Check(expected, holds, lambda event: event.metadata)
             for constraint in entry.constraints:
                 yield self._check(entry.names[0], constraint, suffix)
 
@@ -210,8 +207,6 @@ class Metadata(Aspect):
 def _all_hold(checks: tuple[_Check, ...]) -> Test | None:
     """A test of all that is asked of the metadata of a record."""
     holding = [(check.holds, check) for check in checks]
-    if len(checks) == 1 and len(checks[0].names) in (1, 2):
-        return EntryTest(checks[0].names[0], checks[0].names[-1], checks[0].fail)
 
     def test(event: Event, out: KeyOutcome) -> None:
         metadata, stated = event.metadata, out.log.stated

@@ -170,9 +170,7 @@ def _ours(found: os.stat_result) -> bool:
 
 def _sum(name: str, state: bytes, payload: bytes) -> bytes:
     """A sum over all of a record and its name, so that not even a whole one is believed in another place."""
-    found = blake2b(state + name.encode(), digest_size=_SUM)
-    found.update(payload)
-    return found.digest()
+    return blake2b(payload, digest_size=_SUM, key=state + name.encode()).digest()
 
 
 def _touch(path: str) -> None:
