@@ -200,7 +200,7 @@ def _without_shortcuts(plan: Plan) -> Plan:
     """The same rules, with an outcome of each key that sees all records."""
 
     def bare(keys: tuple[CompiledKey, ...]) -> tuple[CompiledKey, ...]:
-        return tuple(replace(compiled, passes=None, begin=None) for compiled in keys)
+        return tuple(replace(compiled, passes=None) for compiled in keys)
 
     return replace(
         plan,

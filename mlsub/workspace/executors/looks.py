@@ -13,6 +13,7 @@ import msgspec
 
 from mlsub.judge.log import LogTask
 from mlsub.workspace.executors.base import Tree
+from mlsub.workspace.memory.states import folders_below
 
 #: Bytes of a file that are compared where its content counts.
 HEAD = 64 << 10
@@ -66,20 +67,15 @@ def look_below(folder: str) -> Look | None:
     """
     digest = hashlib.sha256()
     size = changed = names = 0
-    waiting, known = [folder], set()
     try:
-        while waiting:
+        for found in folders_below(folder):
             rows: list[tuple[str, int, int, int, bool, str]] = []
-            for entry in _entries(waiting.pop()):
-                found = _followed(entry)
-                mode = found.st_mode if found is not None else 0
-                own = long = 0
-                if found is not None and stat.S_ISREG(mode):
-                    long, own = found.st_size, int(found.st_mtime)
-                elif found is not None and stat.S_ISDIR(mode) and (found.st_dev, found.st_ino) not in known:
-                    known.add((found.st_dev, found.st_ino))
-                    waiting.append(entry.path)
-                link = os.readlink(entry.path) if entry.is_symlink() else ""  # noqa: PTH115
+            for entry, about, target in found:
+                mode = target.st_mode if target is not None else 0
+                long = own = 0
+                if target is not None and stat.S_ISREG(mode):
+                    long, own = target.st_size, int(target.st_mtime)
+                link = os.readlink(entry.path) if stat.S_ISLNK(about.st_mode) else ""  # noqa: PTH115
                 rows.append((entry.name, mode, long, own, os.access(entry.path, os.R_OK), link))
                 size, changed = size + long, max(changed, own)
             digest.update(ascii(rows).encode())
@@ -89,19 +85,6 @@ def look_below(folder: str) -> Look | None:
     except (OSError, ValueError):
         return None
     return Look(size, changed, digest.hexdigest())
-
-
-def _entries(folder: str) -> list[os.DirEntry[str]]:
-    with os.scandir(folder) as found:
-        return sorted(found, key=lambda entry: entry.name)
-
-
-def _followed(entry: os.DirEntry[str]) -> os.stat_result | None:
-    """What is there, links followed; None for nothing, or a circle."""
-    try:
-        return entry.stat()
-    except OSError:
-        return None
 
 
 def first_file(folder: str) -> str | None:

@@ -10,7 +10,7 @@ import os
 import stat
 import struct
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import NamedTuple
 
@@ -82,37 +82,23 @@ def tree_state(folder: str | os.PathLike[str]) -> State | None:
     """
     files: dict[str, bytes] = {}
     links: dict[str, bytes] = {}
-    seen: set[tuple[int, int]] = set()
     try:
         above, own = os.lstat(folder), os.stat(folder)  # noqa: PTH116
         rows, times = [_facts(above), _facts(own)], [_changed(own)]
-        waiting = [(os.fspath(folder), own)]
-        while waiting:
-            place, own = waiting.pop()
-            if (own.st_dev, own.st_ino) in seen:
-                continue
-            seen.add((own.st_dev, own.st_ino))
-            with os.scandir(place) as entries:
-                found = sorted([(entry.name, entry) for entry in entries])
+        for found in folders_below(folder):
             rows.append(b"%d\0" % len(found))
-            for name, entry in found:
-                about = entry.stat(follow_symlinks=False)
-                facts, mode = _facts(about), about.st_mode
-                rows += (name.encode("utf-8", "surrogateescape"), b"\0", facts)
+            for entry, about, target in found:
+                facts = _facts(about)
+                rows += (entry.name.encode("utf-8", "surrogateescape"), b"\0", facts)
                 times += (about.st_mtime_ns, about.st_ctime_ns)
-                if stat.S_ISREG(mode):
+                if stat.S_ISREG(about.st_mode):
                     files[entry.path] = facts
-                elif stat.S_ISDIR(mode):
-                    waiting.append((entry.path, about))
-                elif stat.S_ISLNK(mode):
+                elif stat.S_ISLNK(about.st_mode):
                     rows += (os.fsencode(os.readlink(entry.path)), b"\0")  # noqa: PTH115
-                    target = _followed(entry.path)
                     if target is not None:
                         rows.append(_facts(target))
                         times.append(_changed(target))
-                        if stat.S_ISDIR(target.st_mode):
-                            waiting.append((entry.path, target))
-                        elif stat.S_ISREG(target.st_mode):
+                        if stat.S_ISREG(target.st_mode):
                             links[entry.path] = _facts(target)
             if len(times) > 2 * MAX_NAMES:
                 return None
@@ -123,6 +109,34 @@ def tree_state(folder: str | os.PathLike[str]) -> State | None:
     drawn = int.from_bytes(digest[:4], "big") % (len(files) or 1)
     chosen = min(islice(files, drawn, drawn + 4), key=lambda path: size_of(files[path]), default=None)
     return State(digest, max(times), chosen, files, links)
+
+
+#: A name in a folder, what is there, and what a link leads to: itself without one, None for nothing, or a circle.
+Entry = tuple["os.DirEntry[str]", os.stat_result, os.stat_result | None]
+
+
+def folders_below(folder: str | os.PathLike[str]) -> Iterator[list[Entry]]:
+    """What lies in a folder by its names, and then in each folder below it once, links followed.
+
+    Raises:
+        OSError: part of it cannot be looked at.
+    """
+    waiting, seen = [(os.fspath(folder), os.stat(folder))], set()  # noqa: PTH116
+    while waiting:
+        place, own = waiting.pop()
+        if (own.st_dev, own.st_ino) in seen:
+            continue
+        seen.add((own.st_dev, own.st_ino))
+        with os.scandir(place) as entries:
+            named = sorted([(entry.name, entry) for entry in entries])
+        found: list[Entry] = []
+        for _, entry in named:
+            about = entry.stat(follow_symlinks=False)
+            target = _followed(entry.path) if stat.S_ISLNK(about.st_mode) else about
+            if target is not None and stat.S_ISDIR(target.st_mode):
+                waiting.append((entry.path, target))
+            found.append((entry, about, target))
+        yield found
 
 
 def _followed(path: str) -> os.stat_result | None:
