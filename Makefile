@@ -8,13 +8,14 @@ BROWSER := $(VENV)/.browser
 DOCS   := $(VENV)/.docs
 SCREENSHOTS ?= build/screenshots
 RELEASE := $(VENV)/.release
+NPM    := tests/commands/site/npm
 DIST   := dist
 CLEAN  := build/wheel
 SEED   ?= 0
 BENCH  ?=
 HISTORY ?=
 
-.PHONY: help install demo test test-fast test-long expected test-adapters test-browser lint format docs man dist bench bench-history bench-page parity parity-long clean
+.PHONY: help install demo test test-fast test-long expected test-adapters test-browser site-scripts lint format docs man dist bench bench-history bench-page bench-site parity parity-long clean
 
 help:
 	@echo "make demo         train, check, score, pack, seal and verify a rehearsal submission"
@@ -24,6 +25,7 @@ help:
 	@echo "make expected     write the files of expected text anew; read the diff afterwards"
 	@echo "make test-adapters  install PyTorch, Lightning, Transformers and Keras (6 GB), and test the adapters with them"
 	@echo "make test-browser  test the results page and the documentation in headless Chromium, with pictures in $(SCREENSHOTS)"
+	@echo "make site-scripts  put the libraries of npm into the site"
 	@echo "make lint         ruff, mypy, import-linter, and the imports of the tests"
 	@echo "make docs         build the documentation as a site that needs no network, in build/docs"
 	@echo "make man          write the manual pages, in man"
@@ -31,6 +33,7 @@ help:
 	@echo "make bench        time mlsub beside a floor script and the official tools"
 	@echo "make bench-history  the same, added to a history outside of the repository (HISTORY=FILE)"
 	@echo "make bench-page   the same, written into docs/performance.md with its picture"
+	@echo "make bench-site   measure the pages of a site: their size, and how soon a browser shows them"
 	@echo "make parity       agreement with the recorded official verdicts, as a table"
 	@echo "make parity-long  a long, seeded search for logs on which mlsub and the official checker differ"
 
@@ -80,10 +83,19 @@ $(BROWSER): $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[browser]'
 	touch $@
 
-# Chromium itself comes from the system; .ci/run installs it.
-test-browser: $(BROWSER) $(DOCS)
+$(NPM)/node_modules/.package-lock.json: $(NPM)/package-lock.json
+	npm ci --prefix $(NPM) --ignore-scripts --no-audit --no-fund --loglevel=error
+	touch $@
+
+# The libraries of the charts, as npm has them.
+site-scripts: $(NPM)/node_modules/.package-lock.json
+	cp $(NPM)/node_modules/d3/dist/d3.min.js $(NPM)/node_modules/@observablehq/plot/dist/plot.umd.min.js mlsub/commands/site/static
+	npm --prefix $(NPM) run --silent parquet > mlsub/commands/site/static/parquet.min.js
+
+# Chromium and npm themselves come from the system; .ci/run installs them.
+test-browser: $(BROWSER) $(DOCS) $(NPM)/node_modules/.package-lock.json
 	MLSUB_BROWSER=required MLSUB_SCREENSHOTS=$(SCREENSHOTS) $(BIN)/python -m pytest \
-		tests/commands/site/test_browser.py tests/docs/test_browser.py
+		$(wildcard tests/commands/site/test_browser*.py) tests/docs/test_browser.py
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -134,6 +146,10 @@ bench-history: $(STAMP)
 
 bench-page: $(STAMP)
 	$(BIN)/python bench/run.py --page --history $(HISTORY) $(BENCH)
+
+# Some minutes; needs Chromium and ../shared/corpus.
+bench-site: $(STAMP)
+	$(BIN)/python bench/site_pages.py
 
 parity: $(STAMP)
 	$(BIN)/python bench/parity.py

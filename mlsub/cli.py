@@ -55,6 +55,8 @@ _COMMANDS = {name: text for stage in _STAGES.values() for name, text in stage.it
 _MODULES = {name: f"mlsub.commands.{name}.command" for name in _COMMANDS}
 #: Commands that have commands of their own.
 _GROUPS = ("db", "rcp", "rules", "system")
+#: Commands beside the work of another.
+_BESIDE = {"audit": ("draft",)}
 
 
 class _Commands(LazyGroup):
@@ -106,7 +108,8 @@ class _Commands(LazyGroup):
 def _named(words: Sequence[str]) -> str:
     """The command that the words call, for messages: ``check``, ``rcp show``."""
     at = next((at for at, word in enumerate(words) if word in _COMMANDS), len(words))
-    inner = words[at + 1 : at + 2] if at < len(words) and words[at] in _GROUPS else ()
+    inner = words[at + 1 : at + 2] if at < len(words) else ()
+    inner = [one for one in inner if words[at] in _GROUPS or one in _BESIDE.get(words[at], ())]
     return " ".join([*words[at : at + 1], *(word for word in inner if not word.startswith("-"))])
 
 

@@ -233,6 +233,15 @@ class Tree:
             self.add_code(benchmark, system)
         return folder
 
+    def add_copies(self, system: str, benchmark: str = "resnet") -> None:
+        """Add a system whose runs have the evaluations of the first one's, at other times: what inspect asks about."""
+        self.add_system(system)
+        folder = self.add_entry(benchmark, system)
+        for run in range(RUNS[benchmark]):
+            lines = self.log(run, benchmark).read_text().split('"time_ms": ')
+            later = (f"{int(line[:13]) + 77_000_000_000 + 11 * at}{line[13:]}" for at, line in enumerate(lines[1:]))
+            (folder / f"result_{run}.txt").write_text('"time_ms": '.join([lines[0], *later]))
+
     def add_code(self, benchmark: str = "resnet", system: str = SYSTEM) -> Path:
         """Write what the submission rules want beside the logs: an implementation, and the system's scripts."""
         code = self.folder / "benchmarks" / benchmark

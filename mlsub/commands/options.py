@@ -108,6 +108,15 @@ class Target(NamedTuple):
                         one.put(_for_ci(one.format, results))
             raise
 
+    def refuse_terminal(self) -> None:
+        """Refuse to print what no terminal shows.
+
+        Raises:
+            MlsubError: standard output is a terminal, and no file is named.
+        """
+        if self.file is None and sys.stdout.isatty():
+            raise MlsubError(f"{self.format} cannot be read on a terminal. Name a file with --output FILE.")
+
     def rendered(self, document: Document) -> str:
         """A document in the format, for the place where it goes."""
         from mlsub.present.output import render

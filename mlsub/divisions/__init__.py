@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
+
+from mlsub.io.data import shipped
+from mlsub.io.spelling import LONGEST, flat
 
 #: The names of the divisions, as logs and descriptions spell them.
 DivisionName = Literal["closed", "open"]
@@ -39,6 +43,26 @@ def division_of(text: object) -> Division | None:
     Spelling counts: the official tools compare with exactly ``closed`` and ``open``.
     """
     return DIVISIONS.get(text) if isinstance(text, str) else None
+
+
+def division_meant(text: object) -> Division | None:
+    """The division that a text means in whatever spelling, such as ``Closed`` or ``close``; None for any other text.
+
+    For names in tables, charts and comparisons only: verdicts depend on the exact spelling, see :func:`division_of`.
+    """
+    return _spelled().get(flat(text[:LONGEST])) if isinstance(text, str) else None
+
+
+def division_name(text: str | None) -> str | None:
+    """The name of the division that a text means, or the text in small letters; None for no text."""
+    found = division_meant(text)
+    return found.name if found else text.lower() if text else None
+
+
+@lru_cache(maxsize=1)
+def _spelled() -> dict[str, Division]:
+    known = shipped(__file__, "divisions.yaml", dict[DivisionName, tuple[str, ...]])
+    return {text: DIVISIONS[name] for name, texts in known.items() for text in texts}
 
 
 def rule_families(text: object) -> tuple[str, ...]:

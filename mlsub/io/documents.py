@@ -149,7 +149,7 @@ def read_document(file: Path, form: Form[T]) -> tuple[T, Tree]:
         FileProblemsError: it cannot be read, or does not fit the schema.
     """
     *first, last = schema_of(form.type)["required"]
-    tree = open_tree(file, kind=form.kind, top=f"{', '.join(first)} and {last}")
+    tree = open_tree(file, kind=form.kind, top=" and ".join(filter(None, (", ".join(first), last))))
     content = tree.read(form.type, as_written=form.as_written)
     tree.settle()
     assert content is not None  # noqa: S101  (nothing is wrong with it)

@@ -49,8 +49,13 @@ def hyperparameters(old: Sequence[Run], new: Sequence[Run]) -> tuple[Change, ...
 
 def agreed_values(runs: Sequence[Run]) -> dict[str, str]:
     """What most runs logged of each key, as JSON; equal values are equal texts."""
+    return {key: value for key, value in settled_values(runs).items() if value is not None}
+
+
+def settled_values(runs: Sequence[Run]) -> dict[str, str | None]:
+    """The same with None for a key whose values no two runs share, which is a measurement."""
     return {
-        key: most[0] for key, votes in _votes(runs).items() if (most := _most(votes)) and _settled(votes, len(runs))
+        key: votes.most_common(1)[0][0] if _settled(votes, len(runs)) else None for key, votes in _votes(runs).items()
     }
 
 

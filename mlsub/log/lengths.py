@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import math
+
 import msgspec
 
 from mlsub.log.event import Event
 
 #: Evaluations (ms) that no model takes: of all published ones that run while the clock does, the shortest takes 65 ms.
 NO_LENGTH_MS = 5
+#: No training counts further.
+_MOST = 1e15
 
 
 class EvaluationLengths(msgspec.Struct, frozen=True, array_like=True):
     """The evaluations of the timed region that start and stop: how many, and how many of them take hardly any time.
 
-    ``line`` is that of the first such ``eval_start``, ``longest_ms`` the length of the longest of them.
+    ``line`` is that of the first such ``eval_start``, ``longest_ms`` the length of the longest of them. ``beside`` says
+    that evaluations start in order while others are under way, as where they are made beside the training.
     """
 
     count: int = 0
     short: int = 0
     line: int | None = None
     longest_ms: float = 0.0
+    beside: bool = False
 
 
 class TimedRegion:
@@ -59,11 +65,20 @@ class LengthFold:
         self._count = self._short = 0
         self._line: int | None = None
         self._longest = 0.0
+        self._beside = self._back = False
+        self._place = -math.inf
 
     def start(self, event: Event) -> None:
         """Take an ``eval_start``."""
-        if self._open is None and self._timed.runs:
+        if not self._timed.runs:
+            return
+        place = _place(event)
+        self._back = self._back or place < self._place
+        if self._open is None:
             self._open = event
+        else:
+            self._beside = self._beside or place > self._place
+        self._place = place
 
     def stop(self, event: Event) -> None:
         """Take an ``eval_stop``."""
@@ -80,4 +95,13 @@ class LengthFold:
 
     def finish(self) -> EvaluationLengths:
         """What there was so far."""
-        return EvaluationLengths(self._count, self._short, self._line, self._longest)
+        return EvaluationLengths(self._count, self._short, self._line, self._longest, self._beside and not self._back)
+
+
+def _place(event: Event) -> float:
+    """How far the training had come when an evaluation started; infinity where that is not said."""
+    for name in ("samples_count", "epoch_num"):
+        found = event.metadata.get(name) if isinstance(event.metadata, dict) else None
+        if type(found) is int or type(found) is float:
+            return float(found) if abs(found) < _MOST else math.inf
+    return math.inf

@@ -46,14 +46,14 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
     ``points`` are x and y; in a chart of spans x from and to, and the number of the category. ``colour`` is a number in
     the palette. ``line`` and ``dashed`` join their points; a ``rule`` is a line that nothing was measured on, what lies
     below it is not accepted, and ``ticks`` are its values at single points. ``marks``, ``hollow`` and ``large`` stand
-    alone; ``spans`` and ``bars`` are what they are called.
+    alone; ``spans`` are what they are called.
 
     A picture also shows the standard deviations of the points (``spread``), a ``label`` beside a mark, and what the
     mark stands for (``note``); ``key`` names the series in the file.
     """
 
     name: str
-    style: Literal["line", "dashed", "rule", "ticks", "marks", "hollow", "large", "spans", "bars"]
+    style: Literal["line", "dashed", "rule", "ticks", "marks", "hollow", "large", "spans"]
     points: tuple[tuple[float, ...], ...]
     colour: int = 0
     key: str = ""

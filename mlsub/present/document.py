@@ -112,16 +112,35 @@ class Findings(msgspec.Struct, frozen=True):
     forgiven: bool = False
 
 
+class Share(NamedTuple):
+    """The sections of one kind: its name, how many they are, and which of the eight colours it has."""
+
+    kind: str
+    number: int
+    colour: int
+
+
+class Tally(msgspec.Struct, frozen=True):
+    """How many sections of each kind there are: a line of words, on a page a bar by which one kind alone is shown."""
+
+    words: str
+    shares: tuple[Share, ...]
+
+
 class Section(msgspec.Struct, frozen=True):
-    """Blocks under a heading; ``meaning`` says how it came out, ``anchor`` is a name to link to."""
+    """Blocks under a heading; ``meaning`` says how it came out, ``anchor`` is a name to link to.
+
+    ``kind`` is the one that a :class:`Tally` of the document counts it as.
+    """
 
     title: Words
     blocks: tuple[Block, ...] = ()
     meaning: Meaning = "plain"
     anchor: str | None = None
+    kind: str = ""
 
 
-Block: TypeAlias = "Text | Items | Facts | Table | Section | Findings | Code"
+Block: TypeAlias = "Text | Items | Facts | Table | Section | Findings | Code | Tally"
 
 
 class Document(msgspec.Struct, frozen=True):

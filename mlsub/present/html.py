@@ -16,8 +16,10 @@ from mlsub.present.document import (
     Findings,
     Items,
     Section,
+    Share,
     Span,
     Table,
+    Tally,
     Text,
     Words,
     lines_of,
@@ -43,12 +45,24 @@ dt { font-weight: 600; } dd { margin: 0; }
 th { text-align: left; font-weight: 600; border-bottom: 1px solid var(--line); white-space: nowrap; }
 th, td { vertical-align: top; padding: .15rem 1rem .15rem 0; overflow-wrap: normal; }
 .number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
+.tally { border: 0; padding: 0; margin: 1rem 0; } .tally legend { padding: 0; font-weight: 600; }
+.tally svg { display: block; width: 100%; height: .9rem; margin: .4rem 0; border-radius: .3rem; }
+.tally label { display: inline-block; margin-right: 1rem; cursor: pointer; }
+.tally i { display: inline-block; width: .8em; height: .8em; margin: 0 .35em; border-radius: .2em;
+  background: var(--kind); }
+.tally rect { fill: var(--kind); } section[data-kind] { border-color: var(--kind) !important; }
 .good { color: var(--good); } .bad { color: var(--bad); } .note { color: var(--note); }
 section.good, section.bad, section.note { color: inherit; }
 figure { margin: 1rem 0; } figure svg { width: 100%; height: auto; }
 pre, code { font-family: ui-monospace, monospace; font-size: .9em; }
 @media (max-width: 40rem) { dl { grid-template-columns: 1fr; } dd { padding-left: 1rem; } }
 """
+#: The colours of kinds, in light and in dark; each has another lightness than its neighbours, for eyes that see no hue.
+KINDS = (
+    ("#1a7f37", "#3fb950"), ("#7c9400", "#b9cc3e"), ("#0969da", "#58a6ff"), ("#cf222e", "#ff7b72"),
+    ("#bc6c00", "#ffb454"), ("#7d8590", "#8b949e"), ("#8250df", "#c297ff"), ("#24292f", "#e6edf3"),
+)  # fmt: skip
+_KIND = re.compile(r"[a-z][a-z-]{0,40}", re.ASCII)
 #: Every text is escaped; should one slip through all the same, nothing on the page runs or loads.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 _ANCHOR = re.compile(r"[A-Za-z][\w.:-]*", re.ASCII)
@@ -58,14 +72,18 @@ _DEEPEST = 6
 def render(document: Document) -> str:
     """The document as a page that ends in a line feed."""
     title = _escape(document.title)
+    tallies = [block for block in document.blocks if isinstance(block, Tally)]
+    style = _STYLE + "".join(line for tally in tallies for line in _rules(tally))
     head = (
         "<!doctype html>",
         f'<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>',
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>",
+        f"<style>{style}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>",
     )
-    body = (line for block in document.blocks for line in _block(block, 2))
+    # How many there are stands first, where it is chosen what is shown.
+    blocks = (*tallies, *(block for block in document.blocks if block not in tallies))
+    body = (line for block in blocks for line in _block(block, 2))
     return "\n".join((*head, *body, "</main>\n</body>\n</html>")) + "\n"
 
 
@@ -94,6 +112,42 @@ def _block(block: Block, level: int) -> Iterator[str]:
                 yield from _section(found, level)
         case Section():
             yield from _section(block, level)
+        case Tally():
+            yield from _tally(block)
+
+
+def _rules(tally: Tally) -> Iterator[str]:
+    """The colours of the kinds, and that only one is shown where it is chosen: by style alone, no script."""
+    for kind, _, colour in _known(tally):
+        light, dark = KINDS[colour]
+        yield f"main:has(#only-{kind}:checked) section[data-kind]:not([data-kind={kind}]) {{ display: none; }}\n"
+        of = f"section[data-kind={kind}], .kind-{kind}"
+        yield f"{of} {{ --kind: {light}; }}\n"
+        yield f"@media (prefers-color-scheme: dark) {{ {of} {{ --kind: {dark}; }} }}\n"
+
+
+def _known(tally: Tally) -> Iterator[Share]:
+    return (share for share in tally.shares if _KIND.fullmatch(share.kind) and 0 <= share.colour < len(KINDS))
+
+
+def _tally(tally: Tally) -> Iterator[str]:
+    shares = tuple(_known(tally))
+    yield f'<fieldset class="tally">\n<legend>{_escape(tally.words)}</legend>\n{bar(shares)}'
+    yield '<label><input type="radio" name="only" checked> all</label>'
+    for kind, count, _ in shares:
+        mark = f'<i class="kind-{kind}"></i>'
+        yield f'<label><input type="radio" name="only" id="only-{kind}">{mark}{kind} ({count:,})</label>'
+    yield "</fieldset>"
+
+
+def bar(shares: Sequence[Share]) -> str:
+    """A bar of kinds as long as they are many, each in the class of its colour; what it says stands beside it."""
+    whole, at, parts = sum(share.number for share in shares) or 1, 0, list[str]()
+    for kind, count, _ in shares:
+        x, width = 1000 * at / whole, 1000 * count / whole
+        parts.append(f'<rect class="kind-{kind}" x="{x:.1f}" width="{width:.1f}" height="10"/>')
+        at += count
+    return f'<svg viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true">{"".join(parts)}</svg>'
 
 
 def _section(section: Section, level: int) -> Iterator[str]:
@@ -101,7 +155,8 @@ def _section(section: Section, level: int) -> Iterator[str]:
     look = "" if section.meaning == "plain" else f' class="{section.meaning}"'
     anchor = section.anchor
     name = f' id="{anchor}"' if anchor is not None and _ANCHOR.fullmatch(anchor) else ""
-    yield f"<section{look}{name}>\n<{heading}>{_words(section.title)}</{heading}>"
+    kind = f' data-kind="{section.kind}"' if _KIND.fullmatch(section.kind) else ""
+    yield f"<section{look}{name}{kind}>\n<{heading}>{_words(section.title)}</{heading}>"
     for block in section.blocks:
         yield from _block(block, level + 1)
     yield "</section>"

@@ -17,6 +17,7 @@ from mlsub.present.document import (
     Section,
     Span,
     Table,
+    Tally,
     Text,
     Words,
     lines_of,
@@ -51,7 +52,7 @@ def escape(text: str) -> str:
 def _block(block: Block, level: int) -> Iterator[str]:
     """The lines of a block, the last of them empty."""
     match block:
-        case Text(words):
+        case Tally(words=words) | Text(words):
             yield _paragraph(words)
         case Items(items):
             yield from (f"- {_paragraph(item)}" for item in items)

@@ -17,6 +17,7 @@ from mlsub.present.document import (
     Section,
     Span,
     Table,
+    Tally,
     Text,
     Words,
     lines_of,
@@ -77,7 +78,7 @@ def _document(document: Document, width: int, paint: Paint) -> Iterator[str]:
 
 def _block(block: Block, width: int, paint: Paint) -> Iterator[str]:
     match block:
-        case Text(words):
+        case Tally(words=words) | Text(words):
             yield from _wrapped(words, width, paint)
         case Items(items):
             for item in items:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from mlsub.systems.chips import named_in
 from mlsub.systems.values import is_placeholder
 
 #: Names come from whoever wrote the file.
@@ -13,17 +14,6 @@ _LONGEST = 200
 _COUNT = re.compile(r"(?<![a-z0-9])(?:\d{1,6} ?[x×] ?(?=[a-z0-9]))+")
 _TRADEMARK = re.compile(r"\((?:r|tm|c)\)|[®™©]")
 _WORD = re.compile(r"[a-z]+\d*[a-z]*|\d+[a-z]+\d*")
-#: Accelerators that a name may contain, by family: MI300X and MI300A are one, as are v5e and v5p.
-_FAMILIES = re.compile(
-    r"(?:(?<![a-z])|(?<=dgx)|(?<=hgx))"
-    r"(?P<nvidia>g?[bh][123]00|[avp]100|[ah]800|h20|b30|l[24]0|a[134]0|a[2456]000)(?![0-9])"
-    r"|(?<![a-z])(?P<geforce>rtx[-_ ]*(?:pro[-_ ]*)?\d{4})|(?<![a-z])(?P<radeon>rx[-_ ]*\d{4})"
-    r"|(?<![a-z])(?P<instinct>mi[-_ ]?\d{3})(?![0-9])"
-    r"|(?P<tpu>tpu[-_ ]*v\d|trillium|ironwood)(?![0-9])"
-    r"|(?P<gaudi>gaudi[-_ ]*[23])(?![0-9])|(?P<ascend>ascend[-_ ]*\d{3})(?![0-9])|(?P<mtt>mtt[-_ ]*s\d{2,4})"
-)
-#: Other names of the same accelerator: a GB200 has B200s, and Trillium is the sixth TPU.
-_SAME = {"gb200": "b200", "gb300": "b300", "trillium": "tpuv6", "ironwood": "tpuv7"}
 
 
 def contradicts(said: str, names: Iterable[str]) -> str | None:
@@ -35,8 +25,8 @@ def contradicts(said: str, names: Iterable[str]) -> str | None:
     if is_placeholder(said) or "placeholder" in said.lower():
         return "submission_platform is a placeholder"
     plain, known = _plain(said), [_plain(name) for name in names]
-    named = _families(plain)
-    expected = {family for name in known for family in _families(name)}
+    named = named_in(plain)
+    expected = {family for name in known for family in named_in(name)}
     if named and expected:
         return None if named & expected else "submission_platform names another accelerator than the system"
     if any(akin(plain, name) or _words(plain) & _words(name) for name in known):
@@ -52,11 +42,6 @@ def akin(one: str, other: str) -> bool:
 
 def _plain(name: str) -> str:
     return _COUNT.sub(" ", _TRADEMARK.sub("", name[:_LONGEST].lower())).strip()
-
-
-def _families(plain: str) -> set[str]:
-    found = (re.sub(r"[-_ ]|pro", "", match[0]) for match in _FAMILIES.finditer(plain))
-    return {_SAME.get(name, name) for name in found}
 
 
 def _words(plain: str) -> set[str]:

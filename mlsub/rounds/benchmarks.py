@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import NamedTuple
 
 import msgspec
 
 from mlsub.io.data import shipped
+from mlsub.rounds.names import span
 
 
 class Compatible(StrEnum):
@@ -15,6 +17,47 @@ class Compatible(StrEnum):
     YES = "yes"
     NO = "no"
     UNKNOWN = "unknown"
+
+
+class Held(NamedTuple):
+    """A folder of results in a round, such as ``training``, ``4.1``, ``ssd``."""
+
+    usage: str
+    round: str
+    folder: str
+
+    @property
+    def benchmark(self) -> str:
+        """The name of the benchmark in it; the folder's own where that is not known."""
+        found = benchmark_of(*self)
+        return found.name if found else self.folder
+
+    @property
+    def title(self) -> str:
+        """The benchmark as people write it; the folder's name where that is not known."""
+        found = benchmark_of(*self)
+        return found.title if found else self.folder
+
+    def is_beside(self, other: Held) -> tuple[Compatible, str | None]:
+        """Whether results of both may be compared; where not, why in words."""
+        if (self.usage, self.benchmark) != (other.usage, other.benchmark):
+            return Compatible.NO, f"{self._in_words} and {other._in_words} are different benchmarks"
+        answer = compatible(self.usage, self.folder, self.round, other.round)
+        if answer is not Compatible.NO:
+            return answer, None
+        group = group_of(self.usage, self.folder, other.round)
+        known = (
+            f"v{span(group).replace(' to ', ' to v')} as compatible, without v{self.round}" if len(group) > 1 else ""
+        )
+        known = known or f"v{other.round} as compatible with no other round"
+        return (
+            answer,
+            f"{self.title} of v{self.round} and of v{other.round} are not compatible: MLCommons lists {known}",
+        )
+
+    @property
+    def _in_words(self) -> str:
+        return f"{self.title} ({self.usage} v{self.round})"
 
 
 class Benchmark(msgspec.Struct, frozen=True):

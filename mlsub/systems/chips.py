@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import Any
 
 import msgspec
 
@@ -47,9 +48,12 @@ class Family(msgspec.Struct, frozen=True):
     of: tuple[str, ...]
 
 
-class _Table(msgspec.Struct, frozen=True):
+class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     accelerators: dict[str, Chip]
     families: dict[str, Family]
+    series: tuple[str, ...]
+    boards: dict[str, str]
+    models: dict[str, dict[str, dict[str, Any]]]
 
 
 @lru_cache(maxsize=1)
@@ -66,6 +70,11 @@ def all_chips() -> dict[str, Chip]:
 def families() -> dict[str, Family]:
     """Every name for several accelerators."""
     return _table().families
+
+
+def models() -> dict[str, dict[str, Any]]:
+    """What ``accelerator_model_name`` is to say of each variant of each accelerator, with its other spellings."""
+    return {name: known for variants in _table().models.values() for name, known in variants.items()}
 
 
 @lru_cache(maxsize=1)
@@ -106,3 +115,39 @@ def _meant(text: str) -> frozenset[str]:
 
 def _known(values: Iterable[str]) -> frozenset[str]:
     return frozenset(values) & all_chips().keys()
+
+
+@lru_cache(maxsize=1024)
+def named_in(text: str) -> frozenset[str]:
+    """The accelerators that the name of a system or a platform contains, such as ``a100`` in ``dgxa100_n8``.
+
+    Variants of one are the same here (MI300X and MI300A, v5e and v5p), as are a board and the accelerator on it. Such a
+    name is made of words that are joined in any way, so a spelling counts within a word too; names of several
+    accelerators that have no number, such as TPU, do not count.
+    """
+    return frozenset(_stem(match) for match in _within().finditer(flat(text[:LONGEST])))
+
+
+@lru_cache(maxsize=1)
+def _within() -> re.Pattern[str]:
+    known = sorted((text for text in spelled().meanings if _one(text)), key=len, reverse=True)
+    # A number ends where the digits end, a word where the letters do.
+    exact = "|".join(re.escape(text) + ("(?![0-9])" if text[-1].isdigit() else "(?![a-z0-9])") for text in known)
+    series = "|".join(name.replace(" ", " ?") for name in _table().series)
+    return re.compile(rf"(?:(?<![a-z])|(?<=dgx)|(?<=hgx))(?:{exact})|(?:{series}) ?(?:pro ?)?\d+(?![0-9])")
+
+
+def _one(text: str) -> str | None:
+    """The accelerator that a spelling means, or the name of several that has a number, such as MI300."""
+    known = spelled().meanings[text]
+    if len(known) == 1:
+        return next(iter(known))
+    return next((name for name in known - all_chips().keys() if any(map(str.isdigit, name))), None)
+
+
+def _stem(match: re.Match[str]) -> str:
+    """A name without what distinguishes variants: letters behind its number."""
+    name = _one(match[0]) if match[0] in spelled().meanings else None
+    name = _table().boards.get(name or "", name or match[0])
+    plain = re.sub(r"[-_ ]|pro", "", name.lower())
+    return re.sub(r"(?<=[0-9])[a-z]+$", "", plain)

@@ -10,6 +10,7 @@ from functools import cache, cached_property, lru_cache
 import msgspec
 
 from mlsub.io.data import shipped
+from mlsub.systems.chips import models
 
 #: No name is longer; what is cut off could make no difference.
 _LONGEST = 200
@@ -30,7 +31,7 @@ class Kind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
 
     fields: tuple[str, ...]
     whole: bool
-    names: dict[str, Name]
+    names: dict[str, Name] = {}
     case: bool = False
 
     @cached_property
@@ -70,8 +71,10 @@ class Registry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def registry() -> Registry:
-    """The registry."""
-    return shipped(__file__, "names.yaml", Registry)
+    """The registry; the names of accelerators are those of the table of accelerators."""
+    found = shipped(__file__, "names.yaml", Registry)
+    accelerators = msgspec.structs.replace(found.accelerators, names=msgspec.convert(models(), dict[str, Name]))
+    return msgspec.structs.replace(found, accelerators=accelerators)
 
 
 def find(kind: Kind, text: str) -> str | None:

@@ -56,7 +56,7 @@ def test_markdown(place: Path, expected_text: ExpectedText) -> None:
 
 def test_json_has_doubles_beside_exact_fractions(place: Path) -> None:
     document = run("audit", place / "claims.yaml", "--results", place, "--format", "json").document
-    assert (document["command"], document["schema"]) == ("audit", 6)
+    assert (document["command"], document["schema"]) == ("audit", 8)
     assert document["verdicts"] == {"holds": 1, "holds-fragile": 1, "not-verifiable": 1}
     answer_schema("audit").validate(document)
     time, cost, lead = document["claims"]
@@ -88,7 +88,7 @@ def test_html_is_one_page_that_loads_nothing_and_escapes_everything(place: Path)
     assert not page.tags & {"script", "b", "img", "iframe", "link"}
     assert page.targets == []
     assert "<p>&lt;b&gt;Twice&lt;/b&gt; | as fast\\x1b[31m</p>" in outcome.stdout
-    assert '<section class="note" id="cost">\n<h2>cost: holds-fragile</h2>' in outcome.stdout
+    assert '<section class="note" id="cost" data-kind="holds-fragile">\n<h2>cost: holds-fragile</h2>' in outcome.stdout
     assert outcome.stdout.endswith("</html>\n")
 
 

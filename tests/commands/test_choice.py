@@ -196,14 +196,14 @@ def test_system_check_chooses_the_same_way(tmp_path: Path) -> None:
 
 def test_inspect_chooses_the_same_way(tmp_path: Path) -> None:
     made = make_tree(tmp_path)
-    made.log(1).write_bytes(made.log(0).read_bytes())
+    made.add_copies("rack2")
     usual = run("inspect", made.folder)
     rules = {one["finding"]["rule"]: one["finding"]["severity"] for one in _observed(made.folder)}
     assert usual.status == 1 and rules
     quiet = run("inspect", "-q", made.folder)
     assert quiet.status == 1
     assert " ".join(quiet.stdout.split()) in " ".join(usual.stdout.split())
-    assert quiet.stdout.startswith("1 entry, 5 logs: ")
+    assert quiet.stdout.startswith("2 entries, 10 logs: ")
     summary = run("inspect", "--summary", made.folder).stdout
     assert "expected:" not in summary and all(rule in summary for rule in rules)
     for words, shown in (

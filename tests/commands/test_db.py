@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import shutil
 import subprocess
 import sys
@@ -9,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from mlsub.commands.options import Target
+from mlsub.io.errors import MlsubError
 from mlsub.io.version import VERSION
 from tests.commands.db.place import RECORDS, Place
-from tests.commands.runner import call, run
+from tests.commands.runner import Stream, call, run
 from tests.make_tree import make_tree
 
 
@@ -194,18 +197,24 @@ def test_a_table_is_explained(place: Place) -> None:
         "Tables and views of the database\n\n"
         "rounds (table)\n"
         "  One row a round of which the database holds a submission.\n"
-        "  column      type       meaning\n"
-        "  -----------------------------------------------------------------------------------------------\n"
-        "  round       VARCHAR    Its key: v1.0 for Training, hpc-v3.0 and rehearsal-v1.0 for other usages\n"
-        "  usage       VARCHAR    training, hpc or rehearsal\n"
-        "  number      VARCHAR    The round's number, such as 1.0\n"
-        "  title       VARCHAR    The round's name in words\n"
-        "  benchmarks  VARCHAR[]  The benchmarks of the round\n",
+        "  column                 type       meaning\n"
+        f"  {'-' * 118}\n"
+        "  round                  VARCHAR    Its key: v1.0 for Training, hpc-v3.0 and rehearsal-v1.0 for other usages\n"
+        "  usage                  VARCHAR    training, hpc or rehearsal\n"
+        "  number                 VARCHAR    The round's number, such as 1.0\n"
+        "  title                  VARCHAR    The round's name in words\n"
+        "  benchmarks             VARCHAR[]  The benchmarks of the round\n"
+        "  position               BIGINT     Its place among the rounds of its usage, 1 for the oldest that mlsub "
+        "knows\n"
+        "  publication_date       DATE       When its results came out; the middle of the month where only that is "
+        "known; NULL\n"
+        "                                      for neither\n"
+        "  publication_precision  VARCHAR    day or month; NULL without a date\n",
         "",
     )
     [table] = run("db", "tables", "figures", "--format", "json").document["tables"]
     assert (table["name"], table["kind"], table["columns"][0]["name"]) == ("figures", "view", "kind")
-    assert len(run("db", "tables", "--format", "json").document["tables"]) == 17
+    assert len(run("db", "tables", "--format", "json").document["tables"]) == 21
 
 
 @pytest.mark.parametrize("arguments", [["build", "rounds"], ["query", "SELECT 1"]])
@@ -219,6 +228,38 @@ def test_without_the_libraries_the_remedy_is_told(
         f"mlsub db {arguments[0]}: The database needs duckdb and pyarrow. "
         "Install it from a copy of the source: pip install '.[db]'\n",
     )
+
+
+def test_an_answer_as_a_stream_or_a_file(place: Place) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    run("db", "build", "rounds")
+    question = "SELECT entry, minutes, publication_date FROM results ORDER BY entry"
+    command = [sys.executable, "-m", "mlsub", "db", "query", question, "--limit", "1"]
+    done = subprocess.run([*command, "--format", "arrow"], capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"mlsub: only the first 1 rows; --limit N shows more\n")
+    table = pa.ipc.open_stream(done.stdout).read_all()
+    assert table.to_pylist() == [
+        {"entry": "v1.0/ACME/rack1/resnet", "minutes": 12.0, "publication_date": datetime.date(2021, 6, 30)}
+    ]
+    for name in ("x.parquet", "x.arrow", "x.csv", "x.json", "x.md", "x.html", "x.txt"):
+        assert run("db", "query", question, "-o", name) == (0, "", "")
+    assert parquet.read_table("x.parquet").column_names == ["entry", "minutes", "publication_date"]
+    assert pa.ipc.open_stream(Path("x.arrow").read_bytes()).read_all().num_rows == 2
+    assert Path("x.csv").read_text().splitlines()[1] == "v1.0/ACME/rack1/resnet,12.0,2021-06-30"
+    assert run("db", "query", question, "-o", "x.parquet").status == 2
+    assert run("db", "query", "SELECT nope", "--format", "arrow", "-o", "y.arrow").status == 2
+    assert not Path("y.arrow").exists()
+
+
+@pytest.mark.parametrize("format_", ["arrow", "parquet"])
+def test_what_no_terminal_shows_is_not_printed_on_one(
+    format_: str, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mlsub.commands.options.sys.stdout", Stream(terminal=True))
+    with pytest.raises(MlsubError, match=f"^{format_} cannot be read on a terminal. Name a file with --output FILE.$"):
+        Target("db query", format_).refuse_terminal()
 
 
 def test_a_question_from_standard_input(place: Place) -> None:

@@ -25,14 +25,14 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_site_of_an_accepted_round(here: Path) -> None:
     make_tree(here)
     outcome = run("site", "v1.0", "-o", "site")
-    assert outcome == (0, "A site of 1 result of 1 round, 5 runs, on 5 pages\n\nOpen site/index.html\n", "")
+    assert outcome == (0, "A site of 1 result of 1 round, 5 runs, on 12 pages\n\nOpen site/index.html\n", "")
     assert Html((here / "site" / "index.html").read_bytes()).text[:1] == ["MLPerf results"]
 
 
 def test_a_rejected_result_is_told_by_the_status_and_on_the_site(here: Path) -> None:
     two_rounds(here)
     outcome = run("site", "v1.0", "v1.1", "-o", "out/site", "--title", "Ours")
-    assert outcome == (1, "A site of 4 results of 2 rounds, 25 runs, on 9 pages\n\nOpen out/site/index.html\n", "")
+    assert outcome == (1, "A site of 4 results of 2 rounds, 25 runs, on 20 pages\n\nOpen out/site/index.html\n", "")
     assert "rejected" in Html((here / "out/site/rounds/training_1.1.html").read_bytes()).text
     assert "Ours" in Html((here / "out/site/index.html").read_bytes()).text
 
@@ -63,7 +63,7 @@ def test_an_empty_folder_can_be_made_a_site_from_within(here: Path, monkeypatch:
     [
         (("none",), "mlsub site: there is no result to show, and no site was written."),
         (("v1.0/ACME/results/rack1/resnet/result_0.txt",), "mlsub site: a log alone is not a result."),
-        (("v1.0", "--ids", "none.csv"), "mlsub site: none.csv: there is no such file"),
+        (("v1.0", "--ids", "none.csv"), "mlsub site: none.csv:1: cannot be read: No such file or directory"),
         (("v1.0", "--records", "none.yaml"), "mlsub site: none.yaml:1: cannot be read: No such file or directory"),
         (("v1.0", "--rules", "none.yaml"), "mlsub site: none.yaml"),
         (("v1.0", "--round", "9.9"), "mlsub site: there is no result to show"),
@@ -93,6 +93,14 @@ def test_ids_and_records_come_onto_the_site(here: Path) -> None:
     text = Html((here / "site" / "performance.html").read_bytes()).text
     assert "MLPerf Training v1.0 Results | MLPerf ID: 1.0-1025" in text
     assert "Training: throughput" in text
+
+
+def test_an_id_of_a_system_that_is_not_there_is_named(here: Path) -> None:
+    make_tree(here)
+    (here / "ids.csv").write_text("id,round,organisation,system\n1.0-1025,1.0,ACME,rakc1\n")
+    outcome = run("site", "v1.0", "-o", "site", "--ids", "ids.csv")
+    assert outcome.status == 0
+    assert outcome.stderr == "mlsub: ids.csv: 1.0-1025: ACME has no rakc1 in v1.0. Did you mean rack1?\n"
 
 
 def test_without_jinja_it_says_what_to_install(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:

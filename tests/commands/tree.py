@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import click
 
 from mlsub.cli import main
+from mlsub.commands.lazy import commands_below
 
 Words = tuple[str, ...]
 
@@ -14,12 +15,8 @@ Words = tuple[str, ...]
 def every(command: click.Command = main, words: Words = ()) -> Iterator[tuple[Words, click.Command]]:
     """The commands and groups, the program itself first."""
     yield words, command
-    if isinstance(command, click.Group):
-        context = click.Context(command)
-        for name in command.list_commands(context):
-            below = command.get_command(context, name)
-            assert below is not None
-            yield from every(below, (*words, name))
+    for name, below in commands_below(command, click.Context(command)):
+        yield from every(below, (*words, name))
 
 
 def leaves() -> dict[str, click.Command]:

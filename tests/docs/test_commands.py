@@ -24,6 +24,7 @@ MAKE_CALLS = {
     "bench": "bench/run.py",
     "bench-history": "bench/history.py",
     "bench-page": "bench/run.py --page",
+    "bench-site": "bench/site_pages.py",
     "parity": "bench/parity.py",
     "docs": "mkdocs build --strict",
 }

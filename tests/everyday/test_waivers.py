@@ -92,6 +92,7 @@ def test_waivers_and_ignores_by_path_of_other_commands(tree: Tree) -> None:
     system = run("system", "check", tree.description(), "--strict", "--format", "json")
     assert system.status == 0
     assert [one["suppressed"]["by"] for one in system.document["systems"][0]["findings"]] == ["waiver"]
+    tree.add_copies("rack2")
     found = run("inspect", tree.folder, "--format", "json")
     assert found.status == 1
     rules = {one["finding"]["rule"] for entry in found.document["entries"] for one in entry["observations"]}
@@ -99,7 +100,7 @@ def test_waivers_and_ignores_by_path_of_other_commands(tree: Tree) -> None:
         waive(rule, "v1.0/ACME/results", REASON)
     assert run("inspect", tree.folder).status == 0
     # check does not look for what inspect finds, so it does not call these waivers unused.
-    assert counted(check("v1.0")) == set()
+    assert "waiver.unused" not in counted(check("v1.0"))
     Path("mlsub.toml").write_text('[per-path-ignores]\n"v1.0" = ["inspect.", "system."]\n')
     hidden = run("inspect", tree.folder)
     assert (hidden.status, hidden.stderr) == (0, f"mlsub inspect: hidden: {len(rules)} by per-path-ignores\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -76,6 +77,8 @@ def _figure(cell: str) -> float:
 
 def _points(chart: Any, page: _Page, folder: Path) -> list[float]:
     """The numbers of a chart: on the page, in its table, and in the file that it shares with others."""
+    if "series" not in chart:
+        return sorted(_numbers(chart))
     series = list(chart["series"])
     if "shared" in chart:
         script = (folder / "shared" / f"{chart['shared']}.js").read_text(encoding="utf-8")
@@ -87,6 +90,15 @@ def _points(chart: Any, page: _Page, folder: Path) -> list[float]:
         texts = [text for row in rows for column in columns for text in row[column].split(" ")]
         found += [_figure(text) for text in texts if text not in ("", "–")]
     return [float(f"{number:.6g}") for number in found]
+
+
+def _numbers(found: Any) -> Iterator[float]:
+    """Every number in data that are not those of a chart."""
+    for one in found.values() if isinstance(found, dict) else found:
+        if isinstance(one, dict | list):
+            yield from _numbers(one)
+        elif isinstance(one, int | float) and not isinstance(one, bool):
+            yield float(f"{one:.6g}")
 
 
 def page_facts(folder: Path) -> Facts:
@@ -101,6 +113,8 @@ def page_facts(folder: Path) -> Facts:
             facts["shared files"] = facts.get("shared files", 0) + 1
             continue
         facts[f"file {name}"] = True
+        if name == "data/results.json":
+            facts["results"] = shortened([list(one.values())[1:] for one in json.loads(file.read_text("utf-8"))])
         if file.suffix != ".html":
             continue
         page = _Page(file.read_text(encoding="utf-8"))

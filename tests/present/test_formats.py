@@ -14,7 +14,20 @@ from markdown_it.token import Token
 
 from mlsub.io.show import plain
 from mlsub.present import FORMATS, html, markdown, output
-from mlsub.present.document import Code, Column, Document, Facts, Items, Section, Span, Table, Text, document
+from mlsub.present.document import (
+    Code,
+    Column,
+    Document,
+    Facts,
+    Items,
+    Section,
+    Share,
+    Span,
+    Table,
+    Tally,
+    Text,
+    document,
+)
 from mlsub.present.text import render
 from tests.conftest import ExpectedText
 from tests.present.test_text import DOCUMENTS, example, squeezed
@@ -128,3 +141,29 @@ def test_text_is_made_for_the_terminal(columns: int, monkeypatch: pytest.MonkeyP
             assert output.render(example(), "text", Terminal()) == render(example(), columns)
     assert output.render(example(), "text", io.StringIO()) == render(example(), 120)
     assert output.render(example(), "html", Terminal()) == html.render(example())
+
+
+def _tallied(kind: str) -> Document:
+    claim = Section("one", (Text("a"),), kind=kind)
+    return document(
+        "title", claim, Tally("2 claims: 1 a, 1 b", (Share(kind, 1, 0), Share("b", 1, 99), Share("c", 3, 7)))
+    )
+
+
+def test_a_tally_is_a_bar_by_which_a_page_shows_one_kind_alone() -> None:
+    page = html.render(_tallied("fails"))
+    assert page.index("<legend>2 claims: 1 a, 1 b</legend>") < page.index("<section")
+    assert '<rect class="kind-fails" x="0.0" width="250.0" height="10"/>' in page
+    assert '<input type="radio" name="only" id="only-fails"><i class="kind-fails"></i>fails (1)</label>' in page
+    assert "main:has(#only-fails:checked) section[data-kind]:not([data-kind=fails]) { display: none; }" in page
+    assert '<section data-kind="fails">' in page
+    assert "only-b" not in page, "there is no such colour"
+    assert render(_tallied("fails")).endswith("\n2 claims: 1 a, 1 b\n")
+    assert markdown.render(_tallied("fails")).endswith("\n2 claims: 1 a, 1 b\n")
+
+
+@pytest.mark.parametrize("kind", ["", 'a"]', "a b", "A", "</style>", "a\n", "é"])
+def test_a_kind_that_is_not_a_plain_word_is_neither_style_nor_markup(kind: str) -> None:
+    page = html.render(_tallied(kind))
+    assert 'data-kind="' not in page
+    assert page.count("only-") == page.count("only-c")

@@ -98,3 +98,19 @@ def test_a_block_that_is_opened_as_the_run_stops_is_no_training() -> None:
     keys = ["run_start", "block_start", "eval_accuracy", "block_start", "run_stop"]
     quick = events([(key, None, SUCCESS if key == "run_stop" else {}) for key in keys], step_ms=400.0)
     assert list(audit_ending(fold(quick), "log")) == []
+
+
+@pytest.mark.parametrize(
+    ("starts", "found"),
+    [([5, 10, 15], False), ([10, 15, 5], True), ([], True)],
+    ids=["beside", "out of order", "unknown"],
+)
+def test_evaluations_beside_the_training_end_in_any_order(starts: list[int], found: bool) -> None:
+    """Of several that are under way the first, which compiles, may end last."""
+    records: list[Any] = [("run_start", None, {})]
+    records += [("eval_start", None, {"epoch_num": place}) for place in starts]
+    for place in (10, 15, 5):
+        records += [("eval_accuracy", 0.1, {"epoch_num": place}), ("eval_stop", None, {"epoch_num": place})]
+    run = fold(events([*records, ("run_stop", None, SUCCESS)]))
+    findings = list(audit_progress(run, "log", "training", "1.0"))
+    assert bool(findings) is found

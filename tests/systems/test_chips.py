@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.io.data import load_yaml
-from mlsub.systems.chips import all_chips, chip_of, families
+from mlsub.systems import chips
+from mlsub.systems.chips import all_chips, chip_of, families, named_in
 from tests.differential import shared
 
 CHIPS = load_yaml(Path(__file__).parent / "chips.yaml")
@@ -34,6 +35,43 @@ def test_an_accelerator_in_its_own_spelling_is_itself() -> None:
     assert {member for family in families().values() for member in family.of} <= all_chips().keys()
 
 
+def test_every_model_is_of_its_accelerator() -> None:
+    known = load_yaml(Path(chips.__file__).with_name("chips.yaml"))["models"]
+    for name, variants in known.items():
+        for model, written in variants.items():
+            for text in (model, *written.get("prints", ()), *written.get("also", ())):
+                found = chip_of(text)
+                assert (found.name if found else None) == name, text
+
+
+@pytest.mark.parametrize(
+    ("name", "contains"),
+    [
+        ("dgxa100_n8_ngc23.09", ["a100"]),
+        ("dgx_h100", ["h100"]),
+        ("a10x2-mxnet_22.08", ["a10"]),
+        ("1xSMC-H100-SXM-80GB", ["h100"]),
+        ("theia_ngpu8 GB300", ["b300"]),
+        ("MI300X_EPYC_9575F_pytorch", ["mi300"]),
+        ("MI300 series", ["mi300"]),
+        ("AMD MI308X", ["mi308"]),
+        ("cloudtpu-v4", ["tpuv4"]),
+        ("tpu-v5litepod-256", ["tpuv5"]),
+        ("cloud-tpu-v6", ["trillium"]),
+        ("GeForce RTX 3090", ["rtx3090"]),
+        ("RTX PRO 6000 and RTX 4090", ["rtx4090", "rtx6000"]),
+        ("Bow-Pod16", ["bowipu"]),
+        ("h20", ["h20"]),
+        ("h2000", []),
+        ("elbow", []),
+        ("TPU", []),
+        ("nf5488m6", []),
+    ],
+)
+def test_names_of_systems_contain_accelerators(name: str, contains: list[str]) -> None:
+    assert sorted(named_in(name.lower())) == contains
+
+
 @pytest.mark.skipif(not shared.present(), reason=shared.ABSENT)
 def test_published_packages_name_accelerators_that_are_known() -> None:
     unknown = set()
@@ -51,3 +89,4 @@ def test_published_packages_name_accelerators_that_are_known() -> None:
 @given(st.text(max_size=300))
 def test_no_name_is_too_odd(text: str) -> None:
     chip_of(text, text)
+    named_in(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from mlsub.commands.audit.kinds import BASES
+from mlsub.commands.audit.facts import SHORT
 from mlsub.commands.audit.messaging.words import enumerated
 from mlsub.commands.audit.quoting import Quoting, Remark
 from mlsub.commands.audit.verdict import AGAINST, Audit, ClaimVerdict
@@ -17,6 +17,7 @@ from mlsub.commands.audit.words import (
     entries,
     input_rows,
     result_rows,
+    shares,
     summary,
     title,
 )
@@ -31,12 +32,13 @@ from mlsub.present.document import (
     Section,
     Span,
     Table,
+    Tally,
     Text,
     document,
     section,
 )
 
-_NUMBERS = (*BASES, "value", "+/-")
+_NUMBERS = (*SHORT.values(), "value", "+/-")
 _FINDINGS = (Column("where"), Column("rule", when_narrow="keep"), Column("finding"))
 
 
@@ -50,7 +52,7 @@ def document_of(audit: Audit, *, with_footnotes: bool = False) -> Document:
         _quoted(audit.messaging),
         _footnotes(audit.messaging) if with_footnotes else None,
         Text(basis_words(audit)),
-        Text(summary(audit)),
+        Tally(summary(audit), shares(audit)),
     )
 
 
@@ -60,7 +62,7 @@ def _claim(entry: Entry) -> Section:
         (label, Lines(tuple(text for _, text in group))) for label, group in groupby(entry.rows, key=lambda row: row[0])
     )
     blocks = (Text(entry.text), Facts(facts))
-    return Section(f"{entry.id}: {entry.headline}", blocks, meaning=meaning, anchor=entry.id)
+    return Section(f"{entry.id}: {entry.headline}", blocks, meaning=meaning, anchor=entry.id, kind=entry.verdict.value)
 
 
 def _table(heads: Sequence[str], rows: Sequence[tuple[str, ...]]) -> Table:

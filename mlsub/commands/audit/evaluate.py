@@ -13,6 +13,7 @@ from mlsub.commands.audit.lookups import LOOKUPS, counted, look_up
 from mlsub.commands.audit.model import ClaimsFile
 from mlsub.commands.audit.places import RoundFolder
 from mlsub.io.errors import MlsubError
+from mlsub.workspace import AS_FOUND, Checked, Settings
 
 #: A number of more bits is not a figure of a claim; the bound keeps a hostile file from using up the memory.
 MAX_BITS = 8192
@@ -99,11 +100,17 @@ _Question = tuple[str, bool, tuple[tuple[str, Fraction], ...]]
 
 
 class World(msgspec.Struct, frozen=True):
-    """All that expressions are evaluated against; ``known`` keeps the values of named expressions."""
+    """All that expressions are evaluated against; ``known`` keeps the values of named expressions.
+
+    ``settings`` and ``checked`` are what further results are read by, see facts.py; ``near`` keeps those that were.
+    """
 
     file: ClaimsFile
     facts: Mapping[str, Facts]
     rounds: Sequence[RoundFolder]
+    settings: Settings = AS_FOUND
+    checked: Sequence[Checked] = ()
+    near: dict[str, dict[str, Facts]] = msgspec.field(default_factory=dict)
     known: dict[_Question, dict[str, Answer | Exception]] = msgspec.field(default_factory=dict)
 
     def fact(self, name: str) -> Facts:
@@ -116,6 +123,10 @@ class World(msgspec.Struct, frozen=True):
         if not found.shown.found:
             raise NotThereError(f"{name}: {found.shown.reason}")
         return found
+
+    def with_results(self, facts: Mapping[str, Facts]) -> World:
+        """The same with other results in the place of some."""
+        return msgspec.structs.replace(self, facts={**self.facts, **facts}, known={})
 
 
 def evaluate(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import pairwise
 
@@ -161,3 +162,34 @@ class Expression:
                 column = self._skeleton.token(argument.value).column
                 raise ExpressionError(f"{function}: what is given by name is text in quotes", column)
             yield self._skeleton.token(argument).text, value
+
+
+#: How tightly each sign binds; what stands in brackets binds looser than what it is in.
+_BINDING = {"or": 1, "and": 2, "not": 3, "+": 5, "-": 5, "*": 6, "/": 6}
+
+
+def spelled(node: Node) -> str:
+    """A tree as an expression that reads as the same tree."""
+    match node:
+        case Number(value):
+            with localcontext(prec=2 * MAX_LENGTH):
+                return format(Decimal(value.numerator) / Decimal(value.denominator), "f")
+        case Text(value):
+            return f'"{value}"' if "'" in value else f"'{value}'"
+        case Truth(value):
+            return str(value).lower()
+        case Name(name):
+            return name
+        case Negated(sign, of):
+            return f"{sign} {_within(of, _BINDING['not'])}" if sign == "not" else f"-{_within(of, 7)}"
+        case Operation(sign, left, right):
+            binding = _BINDING.get(sign, 4)
+            return f"{_within(left, binding)} {sign} {_within(right, binding + 1)}"
+        case Call(function, arguments, named):
+            given = [*map(spelled, arguments), *(f"{name}={spelled(value)}" for name, value in named)]
+            return f"{function}({', '.join(given)})"
+
+
+def _within(node: Node, binding: int) -> str:
+    loose = isinstance(node, Operation | Negated) and _BINDING.get(node.sign, 4) < binding
+    return f"({spelled(node)})" if loose else spelled(node)

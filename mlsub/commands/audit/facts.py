@@ -26,6 +26,7 @@ from mlsub.commands.audit.places import RoundFolder, folder_of
 from mlsub.commands.audit.verdict import Rcp, ResultFacts
 from mlsub.commands.audit.wording import fixed
 from mlsub.convergence.entry import Options
+from mlsub.divisions import division_name
 from mlsub.io.errors import MlsubError
 from mlsub.log.report import LogReport
 from mlsub.log.run import Run
@@ -43,6 +44,8 @@ TITLES = {
     "expected": "scaled as the convergence test gives",
     "rcp_mean": "normalised to the RCP mean",
 }
+#: The same where there is little room.
+SHORT = {"published": "published", "unscaled": "unscaled", "expected": "expected", "rcp_mean": "at the RCP mean"}
 #: BERT counts by train_samples where its logs have them.
 OPTIONS = Options(train_samples=True)
 
@@ -59,6 +62,11 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     def converged(self) -> list[Run]:
         """The runs that reached the target."""
         return [log.run for log in self.logs if log.run.converged]
+
+
+def score_words(basis: str) -> str:
+    """A basis in words: the published score."""
+    return f"score {SHORT[basis]}" if basis == "rcp_mean" else f"{SHORT[basis]} score"
 
 
 def deciding(facts: Iterable[Facts], asked: Collection[str]) -> tuple[str, ...]:
@@ -136,7 +144,7 @@ def _counts_samples(entry: EntryResult) -> bool:
 
 
 def _of_entry(result: Result, folder: Path, entry: EntryResult, logs: tuple[LogReport, ...]) -> Facts:
-    division = entry.division.lower() if entry.division else None
+    division = division_name(entry.division)
     if result.division is not None and division is not None and result.division != division:
         return _missing(result, f"the file says division {result.division}, the system description {division}")
     times = [None if (duration := log.run.duration_ms) is None else Fraction(duration) / 60_000 for log in logs]

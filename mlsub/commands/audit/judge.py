@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from fractions import Fraction
 
 import msgspec
 
-from mlsub.commands.audit.beside import break_even, changes, contradicts, labels, statements, wording_differs
-from mlsub.commands.audit.evaluate import Band, EvaluationError, NoBasisError, NotThereError, World, evaluate
-from mlsub.commands.audit.expression import Call, Expression
-from mlsub.commands.audit.facts import deciding
-from mlsub.commands.audit.kinds import BASES
+from mlsub.commands.audit.beside import break_even, changes, contradicts, statements, wording_differs
+from mlsub.commands.audit.evaluate import Band, NoBasisError, NotThereError, World, evaluate
+from mlsub.commands.audit.facts import score_words
 from mlsub.commands.audit.lookups import NothingSaidError
 from mlsub.commands.audit.model import Claim, Reading, Stated
+from mlsub.commands.audit.spoken import misquoted
 from mlsub.commands.audit.subject import differences
-from mlsub.commands.audit.verdict import ClaimVerdict, Judged, Near, Outcome, Variant
-from mlsub.commands.audit.wording import Interval, accepted, halfway, truncated, understated
+from mlsub.commands.audit.trial import trials, verdict_of
+from mlsub.commands.audit.verdict import ClaimVerdict, Judged, Near, Variant
+from mlsub.commands.audit.wording import accepted, understated
 
-#: From minutes, or from a part of one, to the unit that is stated.
-_UNITS = {"%": Fraction(100), "h": Fraction(1, 60), "s": Fraction(60)}
+#: The worst first: a claim that states several figures is as good as the worst of them.
+_WORST = (
+    ClaimVerdict.NOT_CHECKED,
+    ClaimVerdict.CONTRADICTION,
+    ClaimVerdict.FAILS,
+    ClaimVerdict.DEPENDS,
+    ClaimVerdict.NOT_VERIFIABLE,
+    ClaimVerdict.ONLY_FOR,
+    ClaimVerdict.FRAGILE,
+    ClaimVerdict.HOLDS,
+)
 
 
 def judge(claim: Claim, world: World, asked: Collection[str] = ()) -> Judged:
@@ -33,18 +41,21 @@ def judge(claim: Claim, world: World, asked: Collection[str] = ()) -> Judged:
     Raises:
         EvaluationError: an expression has no value, whatever the results are.
     """
-    judged = _of_expression(claim, world, claim.basis or asked)
+    judged, *further = (_of_expression(one, world, claim.basis or asked) for one in claim.figures)
     said = statements(claim, world.file)
-    verdict, reason = judged.verdict, judged.reason
-    others = differences(claim, world) if verdict is not ClaimVerdict.NOT_CHECKED else ()
+    worst = min((judged, *further), key=lambda one: _WORST.index(one.verdict))
+    verdict, reason = worst.verdict, worst.reason
+    others = () if verdict is ClaimVerdict.NOT_CHECKED else (*differences(claim, world), *misquoted(claim))
     if others:
         verdict, reason = ClaimVerdict.FAILS, "the words describe something other than the results"
     if contradicts(said):
         verdict, reason = ClaimVerdict.CONTRADICTION, "its statements have no value in common"
     return msgspec.structs.replace(
         judged,
+        claim=claim,
+        further=tuple(further),
         verdict=verdict,
-        only_for=None if others else judged.only_for,
+        only_for=None if others else worst.only_for,
         reason=reason,
         statements=said,
         differences=others,
@@ -62,12 +73,12 @@ def _of_expression(claim: Claim, world: World, asked: Collection[str]) -> Judged
         reason = claim.unverifiable or "the statements agree, and nothing here decides which value is true"
         return msgspec.structs.replace(judged, reason=reason)
     try:
-        tried = [(trial, trial.variant(world)) for trial in _trials(claim, stated, window, world, asked)]
+        tried = [(trial, trial.variant(world)) for trial in trials(claim, world, asked)]
     except NotThereError as error:
         return msgspec.structs.replace(judged, verdict=ClaimVerdict.NOT_CHECKED, reason=str(error.args[0]))
     except (NothingSaidError, NoBasisError) as error:
         return msgspec.structs.replace(judged, reason=str(error.args[0]))
-    verdict, only_for = _verdict([variant for _, variant in tried])
+    verdict, only_for = verdict_of([variant for _, variant in tried])
     # The reading to explain further: the first that holds, else the first that counts.
     trial, best = min(tried, key=lambda one: (not one[1].decides, not one[1].holds))
     headline = best.deciding[0]
@@ -83,138 +94,6 @@ def _of_expression(claim: Claim, world: World, asked: Collection[str]) -> Judged
     )
 
 
-def _verdict(variants: Collection[Variant]) -> tuple[ClaimVerdict, str | None]:
-    """The verdict over all readings that count, and what it holds for where that is not all of them."""
-    counted = [variant for variant in variants if variant.decides]
-    holding = [variant for variant in counted if variant.holds]
-    if holding and len(holding) < len(counted):
-        return ClaimVerdict.ONLY_FOR, ", ".join(variant.label or variant.expr for variant in holding)
-    if holding:
-        fragile = any(variant.fragile for variant in holding)
-        return (ClaimVerdict.FRAGILE if fragile else ClaimVerdict.HOLDS), None
-    depends = any(variant.holds is None for variant in counted)
-    return (ClaimVerdict.DEPENDS if depends else ClaimVerdict.FAILS), None
-
-
-class _Trial(msgspec.Struct, frozen=True, kw_only=True):
-    """One reading of a claim, before it is evaluated.
-
-    ``factor`` takes its value to the unit that is stated; ``turns`` says which of reduction and speed-up is made the
-    other one before. ``bases`` are those that decide.
-    """
-
-    expr: Expression
-    label: str | None
-    decides: bool
-    factor: Fraction
-    turns: str | None
-    stated: Stated
-    window: Interval | None
-    bases: tuple[str, ...]
-
-    def variant(self, world: World) -> Variant:
-        """What the reading comes to on every basis."""
-        outcomes: list[Outcome] = []
-        for basis in (*self.bases, *(basis for basis in BASES if basis not in self.bases)):
-            try:
-                value = self._value(world, basis)
-            except NoBasisError:
-                if basis == self.bases[0]:
-                    raise
-                continue
-            outcomes.append(self._outcome(basis, value))
-        # Of bases on which the value is the same, the first is shown.
-        distinct: dict[Fraction | bool, Outcome] = {}
-        for outcome in outcomes:
-            distinct.setdefault(outcome.value, outcome)
-        counted = [outcome for outcome in outcomes if outcome.decides]
-        spreads = [self._spread(world, outcome.basis) for outcome in counted]
-        holds = counted[0].holds if len({outcome.holds for outcome in counted}) == 1 else None
-        uncertain = spreads[0] if isinstance(spreads[0], Band) and not spreads[0].certain else None
-        inputs = [one.name for one in world.file.inputs_in(self.expr) if one.plus_minus]
-        return Variant(
-            expr=self.expr.text,
-            label=self.label,
-            decides=self.decides,
-            holds=holds,
-            fragile=bool(holds) and not all(map(self._inside, spreads)),
-            low=uncertain.low if uncertain else None,
-            high=uncertain.high if uncertain else None,
-            inputs=tuple(inputs),
-            bases=tuple(distinct.values()),
-        )
-
-    def _value(self, world: World, basis: str, *, spread: bool = False) -> Band | bool | None:
-        answer = evaluate(self.expr.tree, world, basis, spread=spread)
-        if isinstance(answer, str):
-            raise EvaluationError("text is compared with a value")
-        return Band(self._in_unit(answer.low), self._in_unit(answer.high)) if isinstance(answer, Band) else answer
-
-    def _in_unit(self, value: Fraction) -> Fraction:
-        if self.turns is not None:
-            # A part p less time is p / (1 - p) more speed; a speed-up of s is s / (1 + s) less time.
-            rest = 1 - value if self.turns == "reduction" else 1 + value
-            if rest == 0:
-                raise EvaluationError("division by zero")
-            value /= rest
-        return value * self.factor
-
-    def _spread(self, world: World, basis: str) -> Band | bool | None:
-        try:
-            return self._value(world, basis, spread=True)
-        except EvaluationError:
-            return None
-
-    def _outcome(self, basis: str, value: Band | bool | None) -> Outcome:
-        decides, stated = basis in self.bases, self.stated
-        if isinstance(value, Band) and self.window is not None:
-            cut = value.low not in self.window and _in(value.low, truncated(stated))
-            holds = cut or self._fits(value.low)
-            return Outcome(basis=basis, value=value.low, holds=holds, decides=decides, truncated=cut)
-        if isinstance(value, Band) or isinstance(stated.value, Fraction):
-            raise EvaluationError("a number is compared with true or false")
-        return Outcome(basis=basis, value=bool(value), holds=value == stated.value, decides=decides)
-
-    def _inside(self, spread: Band | bool | None) -> bool:
-        """Whether all that the inputs' uncertainty allows is accepted."""
-        if not isinstance(spread, Band) or self.window is None:
-            return spread == self.stated.value
-        ends = (spread.low, spread.high)
-        return all(self._fits(end) or _in(end, truncated(self.stated)) for end in ends)
-
-    def _fits(self, number: Fraction) -> bool:
-        return _in(number, self.window) or number == halfway(self.stated)
-
-
-def _in(number: Fraction, interval: Interval | None) -> bool:
-    return interval is not None and number in interval
-
-
-def _trials(
-    claim: Claim, stated: Stated, window: Interval | None, world: World, asked: Collection[str]
-) -> Iterator[_Trial]:
-    """Every reading of a claim; a percentage of time has two, and what is not stated of it decides too."""
-    found = labels([reading.expr for reading in claim.judged], world)
-    for reading, other in zip(claim.judged, found, strict=True):
-        tree = reading.expr.tree
-        own = tree.function if stated.unit == "%" and isinstance(tree, Call) else None
-        kinds: list[str | None] = [None]
-        if own in ("reduction", "speedup"):
-            kinds = ["speedup", "reduction"] if (stated.reading or own) == "speedup" else ["reduction", "speedup"]
-        for kind in kinds:
-            of_reading = f"reading {kind}" if kind and kind != stated.reading else None
-            yield _Trial(
-                expr=reading.expr,
-                label=", ".join(name for name in (reading.label or other, of_reading) if name) or None,
-                decides=stated.reading in (None, kind) or kind is None,
-                factor=_UNITS.get(stated.unit or "", Fraction(1)),
-                turns=own if kind != own else None,
-                stated=stated,
-                window=window,
-                bases=deciding([world.fact(name) for name in world.file.results_in(reading.expr)], asked),
-            )
-
-
 def _notes(stated: Stated, best: Variant, variants: Collection[Variant]) -> Iterator[str]:
     headline = best.deciding[0]
     if any(outcome.truncated for outcome in best.deciding):
@@ -228,7 +107,7 @@ def _notes(stated: Stated, best: Variant, variants: Collection[Variant]) -> Iter
     for outcome in best.bases:
         if not outcome.decides and outcome.holds != headline.holds:
             answer = "holds" if outcome.holds else "fails"
-            yield f"on the basis {outcome.basis}, which does not decide here, it {answer}"
+            yield f"on the {score_words(outcome.basis)}, which does not decide here, it {answer}"
 
 
 def _near(reading: Reading, world: World) -> Near:

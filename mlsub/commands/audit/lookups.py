@@ -10,6 +10,7 @@ from typing import Any
 
 from mlsub.commands.audit.facts import Facts, exact, hyperparameters, product
 from mlsub.commands.audit.places import RoundFolder, submitter_folder
+from mlsub.divisions import division_name
 from mlsub.io.show import show
 from mlsub.rounds import get_round, normalise_round
 from mlsub.submission.tree import TreeReader
@@ -143,7 +144,7 @@ def counted(what: str, round_: str, submitter: str, only: Mapping[str, str], rou
     name = normalise_round(round_) or round_
     sets = [
         one
-        for one in _sets(submitter_folder(name, submitter, rounds), name)
+        for one in result_sets(submitter_folder(name, submitter, rounds), "training", name)
         if all(one[key] == value for key, value in only.items())
     ]
     key = {"systems": "name", "benchmarks": "benchmark"}.get(what)
@@ -151,18 +152,20 @@ def counted(what: str, round_: str, submitter: str, only: Mapping[str, str], rou
 
 
 @lru_cache(maxsize=64)
-def _sets(folder: Path, round_: str) -> tuple[Mapping[str, str], ...]:
-    files = TreeReader(folder, folder.name, get_round("training", round_)).organisation()
+def result_sets(folder: Path, usage: str, round_: str) -> tuple[Mapping[str, str], ...]:
+    """Division, benchmark, folder and name of the system, and number of chips of each result of an organisation."""
+    files = TreeReader(folder, folder.name, get_round(usage, round_)).organisation()
     found = []
     for entry in files.entries:
         if entry.results:
             description = read_description(folder / "systems" / f"{entry.system}.json", entry.system)
             found.append(
                 {
-                    "division": (description.division or "").lower(),
+                    "division": division_name(description.division) or "",
                     "benchmark": entry.benchmark,
                     "system": entry.system,
                     "name": description.text("system_name") or entry.system,
+                    "chips": str(product(description.content or {}, *COUNTS["chips"])),
                 }
             )
     return tuple(found)

@@ -58,6 +58,7 @@ class Stated(msgspec.Struct, frozen=True, kw_only=True):
 
     ``step`` is one unit in the last digit that is written: 1/10 for ``14.5``. ``reading`` says what a percentage of
     time is: ``reduction`` or ``speedup``, None where the sentence leaves it open. ``tolerance`` replaces the wording's.
+    ``from_words``: the wording itself is the figure, such as half.
     """
 
     value: Figure
@@ -67,6 +68,7 @@ class Stated(msgspec.Struct, frozen=True, kw_only=True):
     wording: str = "exact"
     reading: str | None = None
     tolerance: Fraction | None = None
+    from_words: bool = False
     line: int = 0
 
     @property
@@ -82,6 +84,14 @@ class Reading(msgspec.Struct, frozen=True):
 
     expr: Expression
     label: str | None = None
+
+
+class Further(msgspec.Struct, frozen=True, kw_only=True):
+    """Another figure that a claim states, with what it is."""
+
+    expr: Expression
+    stated: Stated
+    also: tuple[Reading, ...] = ()
 
 
 class Statement(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,9 +110,9 @@ class Claim(ClaimWords, frozen=True, kw_only=True):
     """One claim.
 
     ``expr`` is the figure that it is about, ``also`` are other readings of the sentence, which ``label`` sets it apart
-    from; ``nearest`` are figures shown beside it and never judged. ``says`` is what the sentence discloses.
-    ``unverifiable`` is the reason why no log can decide it. ``basis`` are the bases that decide, empty for the usual.
-    ``context`` names what may have changed besides, ``("all",)`` for everything.
+    from; ``further`` are the other figures that it states. ``nearest`` are figures shown beside it and never judged.
+    ``says`` is what the sentence discloses. ``unverifiable`` is the reason why no log can decide it. ``basis`` are the
+    bases that decide, empty for the usual. ``context`` names what may have changed besides, ``("all",)`` for all of it.
     """
 
     text: str
@@ -112,6 +122,7 @@ class Claim(ClaimWords, frozen=True, kw_only=True):
     also: tuple[Reading, ...] = ()
     nearest: tuple[Reading, ...] = ()
     stated: Stated | None = None
+    further: tuple[Further, ...] = ()
     says: dict[str, Any] = msgspec.field(default_factory=dict)
     basis: tuple[str, ...] = ()
     context: tuple[str, ...] = ()
@@ -121,6 +132,20 @@ class Claim(ClaimWords, frozen=True, kw_only=True):
     def judged(self) -> tuple[Reading, ...]:
         """Every reading that is checked against what is stated."""
         return (*((Reading(self.expr, self.label),) if self.expr else ()), *self.also)
+
+    @property
+    def figures(self) -> tuple[Claim, ...]:
+        """A claim for each figure that it states."""
+        first = msgspec.structs.replace(self, further=())
+        others = (
+            msgspec.structs.replace(first, expr=one.expr, stated=one.stated, also=one.also) for one in self.further
+        )
+        return (first, *others)
+
+    @property
+    def readings(self) -> tuple[Reading, ...]:
+        """Every reading of every figure."""
+        return tuple(reading for one in self.figures for reading in one.judged)
 
 
 class ClaimsFile(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,7 +11,9 @@ import msgspec
 from mlsub.commands.audit.model import Result
 from mlsub.io.errors import MlsubError
 from mlsub.io.problems import meant
+from mlsub.io.spelling import flat
 from mlsub.submission.locate import is_folder
+from mlsub.submission.organisations import organisation
 from mlsub.workspace import Settings, find, in_one_line, organisations
 
 
@@ -84,7 +86,7 @@ def organisation_of(name: str, here: Sequence[RoundFolder], shown: str) -> Path:
         if name in one.organisations:
             return one.organisations[name]
     known = [other for one in here for other in one.organisations]
-    raise MlsubError(f"no submitter {name!r} in {shown}{meant(name, known)}")
+    raise MlsubError(f"no submitter {name!r} in {shown}{_meant(name, known)}")
 
 
 def submitter_folder(round_: str, submitter: str, rounds: Sequence[RoundFolder]) -> Path:
@@ -104,9 +106,19 @@ def _by_path(result: Result, here: Iterable[RoundFolder]) -> Path:
     raise MlsubError(f"no folder {result.path} below {', '.join(dict.fromkeys(str(one.base) for one in here))}")
 
 
+def _meant(name: str, known: Sequence[str]) -> str:
+    """A did-you-mean: first a folder of the same name in another spelling."""
+    same = next((one for one in known if _bare(one) == _bare(name)), None)
+    return meant(name, known) if same is None else f". Did you mean {same}?"
+
+
+def _bare(name: str) -> str:
+    return flat(organisation(name)).replace(" ", "")
+
+
 def _step(folder: Path, name: str, kind: str) -> Path:
     if is_folder(folder / name):
         return folder / name
     known = [child.name for child in _folders(folder)]
-    hint = meant(name, known) if known else "; the folder is empty"
+    hint = _meant(name, known) if known else "; the folder is empty"
     raise MlsubError(f"no {kind} {name!r} in {folder.parent.name}/{folder.name}{hint}")

@@ -12,8 +12,8 @@ import msgspec
 
 from mlsub.commands.audit.expression import Expression
 from mlsub.commands.audit.kinds import BASES, Typed, type_of
-from mlsub.commands.audit.model import Claim, ClaimsFile, Input, Reading, Result, Stated, Statement
-from mlsub.commands.audit.units import check_stated, unit_named
+from mlsub.commands.audit.model import Claim, ClaimsFile, Further, Input, Reading, Result, Stated, Statement
+from mlsub.commands.audit.units import check_stated, misspelt, unit_named
 from mlsub.commands.audit.wording import NumberError, number, plus_minus, stated
 from mlsub.commands.audit.written import (
     FORM,
@@ -31,6 +31,8 @@ from mlsub.rounds import known_rounds, normalise_round
 from mlsub.rules.arithmetic import ExpressionError
 
 Step = str | int
+#: An expression and its kind.
+_Typed = tuple[Expression, str]
 
 
 def read_claims(file: Path) -> ClaimsFile:
@@ -120,6 +122,8 @@ class _Reader:
                     spread = plus_minus(str(written.plus_minus), value)
             except NumberError as error:
                 self._flaw(str(error), *here, "plus_minus")
+            if unit_named(written.unit) is None and (hint := misspelt(written.unit)) is not None:
+                self._flaw(hint, *here, "unit")
             words = _shared(written, InputWords)
             yield Input(name=name, value=value, plus_minus=spread, line=self._tree.line(*here), **words)
 
@@ -159,8 +163,10 @@ class _Reader:
         return base if own is None else msgspec.structs.replace(own, publisher=own.publisher or base.publisher)
 
     def _claim(self, written: WrittenClaim, line: int, *here: Step) -> Claim:
-        said = self._stated(*here, "stated") if written.stated is not None else None
-        expr = self._expression(said, *here, "expr") if written.expr is not None else None
+        figures = list(self._figures(written, *here))
+        said, expr = figures[0] if figures else (None, None)
+        if not figures and written.expr is not None:
+            expr = self._expression(None, *here, "expr")
         words = {**_shared(written, ClaimWords), "text": written.text or written.id}
         claim = Claim(
             **words,
@@ -170,26 +176,56 @@ class _Reader:
             also=tuple(self._readings(written.also, said, *here, "also")),
             nearest=tuple(self._readings(written.nearest, None, *here, "nearest", judged=False)),
             stated=said,
+            further=tuple(self._further(written, figures[1:], *here)),
             says={key: what for key, what in msgspec.structs.asdict(written.says).items() if what is not msgspec.UNSET},
             basis=(written.basis,) if isinstance(written.basis, str) else written.basis,
             context=(written.context,) if isinstance(written.context, str) else written.context,
             same_quantity=tuple(self._statements(written, *here, "same_quantity")),
         )
-        self._whole(written, claim, expr[1] if expr else None, *here)
+        self._whole(written, claim, *here)
+        for position, (stated_, typed) in enumerate(figures):
+            if stated_ is not None and typed is not None:
+                several = (position,) if isinstance(written.stated, tuple) else ()
+                self._kinds(stated_, typed[1], *here, "stated", *several)
         return claim
 
-    def _whole(self, written: WrittenClaim, claim: Claim, kind: str | None, *here: Step) -> None:
+    def _figures(self, written: WrittenClaim, *here: Step) -> Iterator[tuple[Stated | None, _Typed | None]]:
+        """Each figure that is stated, with its own expression or the claim's."""
+        several = written.stated if isinstance(written.stated, tuple) else (written.stated,)
+        for position, one in enumerate(several):
+            if one is not None:
+                place = (*here, "stated", position) if isinstance(written.stated, tuple) else (*here, "stated")
+                said = self._stated(*place)
+                of = (*place, "expr") if one.expr is not None else (*here, "expr")
+                given = one.expr is not None or written.expr is not None
+                yield said, self._expression(said, *of) if given else None
+
+    def _further(
+        self, written: WrittenClaim, figures: Sequence[tuple[Stated | None, _Typed | None]], *here: Step
+    ) -> Iterator[Further]:
+        several = written.stated if isinstance(written.stated, tuple) else ()
+        for position, (said, expr) in enumerate(figures, 1):
+            place = (*here, "stated", position)
+            if several[position].expr is None and written.expr is None and not written.unverifiable:
+                self._flaw("a further figure needs expr, what it is", *place)
+            if said is not None and expr is not None:
+                shared = several[position].expr is None
+                also = tuple(self._readings(written.also, said, *here, "also")) if shared else ()
+                yield Further(expr=expr[0], stated=said, also=also)
+
+    def _kinds(self, said: Stated, kind: str, *here: Step) -> None:
+        truth = isinstance(said.value, bool)
+        if kind == "text" or ((kind == "truth") != truth and kind != "any"):
+            self._flaw(f"the expression is {kind}, what is stated is not", *here)
+
+    def _whole(self, written: WrittenClaim, claim: Claim, *here: Step) -> None:
         """Whether the parts of a claim fit together."""
-        if written.expr is None and claim.unverifiable is None and not claim.same_quantity:
+        if claim.expr is None and written.expr is None and claim.unverifiable is None and not claim.same_quantity:
             self._flaw("nothing to check it against; give expr, unverifiable or same_quantity", *here)
         if claim.expr is not None and written.stated is None:
             self._flaw("expr needs stated, the value it is checked against", *here)
         if claim.expr is not None and claim.unverifiable is not None:
             self._flaw("expr and unverifiable exclude each other; what is near goes to nearest", *here)
-        if claim.stated is not None and kind is not None:
-            truth = isinstance(claim.stated.value, bool)
-            if kind == "text" or ((kind == "truth") != truth and kind != "any"):
-                self._flaw(f"the expression is {kind}, what is stated is not", *here, "stated")
 
     def _readings(self, written: Any, said: Stated | None, *here: Step, judged: bool = True) -> Iterator[Reading]:
         several = isinstance(written, tuple)
@@ -247,7 +283,7 @@ class _Reader:
             self._flaw(str(error), *here)
             return Fraction(1)
 
-    def _expression(self, said: Stated | None, *here: Step) -> tuple[Expression, str] | None:
+    def _expression(self, said: Stated | None, *here: Step) -> _Typed | None:
         """An expression and its kind; where it is judged, its unit has to be that of what is stated."""
         expression = self._parsed(*here)
         found = self._type(expression, *here) if expression is not None else None

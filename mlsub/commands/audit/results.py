@@ -27,11 +27,13 @@ def _parts(audit: Audit, *, strict: bool) -> Iterator[Part]:
         against = found.rule in {f"claim.{verdict}" for verdict in AGAINST}
         return Outcome.COUNTS if against or (strict and found.severity is not Severity.INFO) else Outcome.BESIDE
 
-    lines = {one.claim.id: one.claim.line for one in audit.claims}
+    claims = {one.claim.id: one.claim for one in audit.claims}
     for entry in entries(audit):
         remarks = [one for one in audit.messaging.findings if one.claim == entry.id]
-        found = [*_claim(entry, audit.file, lines[entry.id]), *remarks]
-        yield part(f"{entry.id}: {entry.text}", found, outcome)
+        found = [*_claim(entry, audit.file, claims[entry.id].line), *remarks]
+        # What is only proposed counts in a strict audit alone.
+        beside = claims[entry.id].proposed and not strict
+        yield part(f"{entry.id}: {entry.text}", found, (lambda _: Outcome.BESIDE) if beside else outcome)
     documents: dict[str, list[Finding]] = {}
     for one in audit.messaging.findings:
         if one.claim is None:
@@ -47,10 +49,11 @@ def _claim(entry: Entry, file: str, line: int) -> Iterator[Finding]:
     for label, text in entry.rows:
         rows.setdefault(label, []).append(text)
     found = [text for label in ("why", "differs", "computed", "said") for text in rows.get(label, ())]
+    hold = f". What would hold: {'; '.join(rows['what would hold'])}" if "what would hold" in rows else ""
     yield finding(
         f"claim.{entry.verdict}",
         file,
-        f"{entry.id} {entry.headline}: {entry.text}",
+        f"{entry.id} {entry.headline}: {entry.text}{hold}",
         line=line,
         expected="; ".join(rows.get("stated", ())) or None,
         actual="; ".join(found) or None,

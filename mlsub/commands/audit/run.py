@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
+import msgspec
+
 from mlsub.commands.audit.evaluate import EvaluationError, World
 from mlsub.commands.audit.facts import gather
+from mlsub.commands.audit.instead import would_hold
 from mlsub.commands.audit.judge import judge
 from mlsub.commands.audit.messaging.judge import judge_messaging
 from mlsub.commands.audit.messaging.tables import AUTO
@@ -64,10 +67,10 @@ def read_world(
         MlsubError: a folder holds no results.
     """
     rounds = round_folders(folders)
-    expressions = [one.expr for claim in claims.claims for one in (*claim.judged, *claim.nearest)]
+    expressions = [one.expr for claim in claims.claims for one in (*claim.readings, *claim.nearest)]
     used = {name for expression in expressions for name in claims.results_in(expression)}
     wanted = [result for result in claims.results.values() if result.name in used]
-    return World(claims, gather(wanted, rounds, settings, checked), rounds)
+    return World(claims, gather(wanted, rounds, settings, checked), rounds, settings, checked)
 
 
 def audit_of(world: World, *, bases: Collection[str] = (), documents: Sequence[str] = (), rules: str = AUTO) -> Audit:
@@ -86,6 +89,7 @@ def audit_of(world: World, *, bases: Collection[str] = (), documents: Sequence[s
 
 def _judged(claim: Claim, world: World, bases: Collection[str]) -> Judged:
     try:
-        return judge(claim, world, bases)
+        judged = judge(claim, world, bases)
+        return msgspec.structs.replace(judged, would_hold=would_hold(judged, world, bases))
     except EvaluationError as error:
         raise FileProblemsError((Problem(str(world.file.file), claim.line, f"{claim.id}: {error}"),)) from error

@@ -6,6 +6,7 @@ is a name that may belong to a figure from outside that the claim compares them 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -24,6 +25,7 @@ from mlsub.commands.audit.vocabulary import (
     accelerators_in,
     benchmarks_in,
     divisions_in,
+    frameworks_in,
     named,
     organisations_in,
     rounds_in,
@@ -31,7 +33,7 @@ from mlsub.commands.audit.vocabulary import (
 )
 from mlsub.io.spelling import flat, spaced
 from mlsub.rounds import normalise_round
-from mlsub.rounds.benchmarks import same_benchmark
+from mlsub.rounds.benchmarks import benchmark_of
 from mlsub.systems.chips import all_chips
 
 #: Fields of a description that name accelerators.
@@ -52,17 +54,20 @@ class _Subject(msgspec.Struct, frozen=True, kw_only=True):
     makers: frozenset[str] = frozenset()
     everybody: frozenset[str] = frozenset()
     accelerators: frozenset[str] | None = None
+    frameworks: frozenset[str] | None = None
     benchmark: tuple[str, str] | None = None
+    suite: str = "training"
     round: str
     division: str | None = None
-    chips: frozenset[int] | None = None
+    chips: int | None = None
+    per_node: int | None = None
     nodes: int | None = None
     shown: dict[str, str]
 
 
 def differences(claim: Claim, world: World) -> tuple[Difference, ...]:
     """What the words of a claim name and none of its results is; nothing where it names no results."""
-    readings = [reading.expr for reading in claim.judged]
+    readings = [reading.expr for reading in claim.readings]
     used = [call for expression in readings for call in calls(expression.tree, world.file)]
     results = dict.fromkeys(name for expression in readings for name in world.file.results_in(expression))
     known = [facts for name in results if (facts := world.facts.get(name)) is not None and facts.shown.found]
@@ -76,23 +81,36 @@ def differences(claim: Claim, world: World) -> tuple[Difference, ...]:
     compares = mentions(flat(claim.text), vocabulary()["comparing"])
     # What is counted a chip or a node may speak of one of them.
     each = any(call.function in _EACH for call in used)
+    per_node = mentions(flat(claim.text), vocabulary()["counts"]["each"])
+    fitting = {
+        at for at, (one, strict) in enumerate(said) if _fits(one, subjects, strict=strict, per_node=strict or per_node)
+    }
+    matched = {said[at][0].what for at in fitting}
     found: dict[tuple[str, frozenset[str]], Difference] = {}
-    for one, strict in said:
-        if _fits(one, subjects, strict=strict):
+    for at, (one, strict) in enumerate(said):
+        # Of frameworks, libraries of others may be named besides.
+        beside = one.what in matched and (outside or one.what == "framework")
+        if at in fitting or beside or (outside and compares) or (each and one.values == {"1"}):
             continue
-        matched = any(other.what == one.what and _fits(other, subjects, strict=strict) for other, _ in said)
-        if outside and (compares or matched):
-            continue
-        if each and one.values == {"1"}:
-            continue
-        key = (one.what, one.values)
-        found.setdefault(
-            key,
-            Difference(
-                what="count" if one.what in _COUNTS else one.what, said=one.written, results=_shown(one.what, subjects)
-            ),
+        what = _called(one, strict=strict)
+        difference = Difference(
+            what=what, said=_as_written(one.written, claim.text), results=_shown(one.what, what, subjects)
         )
+        found.setdefault((one.what, one.values), difference)
     return tuple(found.values())
+
+
+def _called(said: Named, *, strict: bool) -> str:
+    """What a name is of, in a message: the organisation before a product is its vendor."""
+    if said.what == "organisation":
+        return "submitter" if strict else "vendor" if said.of_product else "organisation"
+    return "count" if said.what in _COUNTS else said.what
+
+
+def _as_written(said: str, text: str) -> str:
+    """A name with the hyphens and signs that a sentence has in it."""
+    found = re.search(r"[\W_]{1,3}".join(map(re.escape, said.split())), text)
+    return found[0] if found else said
 
 
 def _noted(says: dict[str, Any]) -> Iterator[Named]:
@@ -113,13 +131,14 @@ def _noted(says: dict[str, Any]) -> Iterator[Named]:
         yield from (one for one in named(value) if one.what in ("accelerator", *_COUNTS))
 
 
-def _fits(said: Named, subjects: Sequence[_Subject], *, strict: bool) -> bool:
+def _fits(said: Named, subjects: Sequence[_Subject], *, strict: bool, per_node: bool) -> bool:
     """Whether a name belongs to any of the results; a count may be that of all together.
 
     ``strict`` says that an organisation is meant as the submitter: what a text calls NVIDIA may be the chip's maker.
+    ``per_node`` says that a number of chips may be that of each node.
     """
     if said.what in _COUNTS:
-        return _counts(said, subjects)
+        return _counts(said, subjects, per_node=per_node)
     return any(_belongs(said, subject, strict=strict) for subject in subjects)
 
 
@@ -132,29 +151,38 @@ def _belongs(said: Named, of: _Subject, *, strict: bool) -> bool:
     if said.what == "accelerator":
         return of.accelerators is None or bool(said.values & of.accelerators)
     if said.what == "benchmark":
-        benchmark = of.benchmark
-        return benchmark is None or any(same_benchmark(benchmark[0], benchmark[1], one) for one in said.values)
+        return of.benchmark is None or not said.values.isdisjoint(_folders(*of.benchmark, of.round))
+    if said.what == "suite":
+        return of.suite in said.values
+    if said.what == "framework":
+        return not of.frameworks or not said.values.isdisjoint(of.frameworks)
     known_value = of.round if said.what == "round" else of.division
     return known_value is None or known_value in said.values
 
 
-def _counts(said: Named, subjects: Sequence[_Subject]) -> bool:
+def _folders(usage: str, folder: str, round_name: str) -> set[str]:
+    """The names of the benchmark that a folder holds in a round, and of its folders."""
+    found = benchmark_of(usage, round_name, folder)
+    return {folder} if found is None else {found.name, *found.folders, folder}
+
+
+def _counts(said: Named, subjects: Sequence[_Subject], *, per_node: bool) -> bool:
     number = int(next(iter(said.values)))
     if said.what == "nodes":
         nodes = [subject.nodes for subject in subjects]
         return None in nodes or number in (*nodes, sum(one or 0 for one in nodes))
-    if any(subject.chips is None for subject in subjects):
+    if not all(subject.chips for subject in subjects):
         return True
     if said.what == "pod" and not any(
         "Bow IPU" in (s.accelerators or ()) or "GC200" in (s.accelerators or ()) for s in subjects
     ):
         return True
-    chips = [subject.chips or frozenset() for subject in subjects]
-    return any(number in one for one in chips) or number == sum(max(one, default=0) for one in chips)
+    chips = [subject.chips or 0 for subject in subjects]
+    return number in (*chips, sum(chips)) or (per_node and any(number == subject.per_node for subject in subjects))
 
 
-def _shown(what: str, subjects: Iterable[_Subject]) -> tuple[str, ...]:
-    kind = {"nodes": "nodes", "pod": "chips"}.get(what, what)
+def _shown(what: str, called: str, subjects: Iterable[_Subject]) -> tuple[str, ...]:
+    kind = {"pod": "chips"}.get(what, "vendor" if called == "vendor" else what)
     return tuple(dict.fromkeys(subject.shown[kind] for subject in subjects if kind in subject.shown))
 
 
@@ -168,25 +196,35 @@ def _of_result(facts: Facts, world: World) -> _Subject:
     makers = {maker for name in found if name in all_chips() for maker in all_chips()[name].vendor}
     per_node, nodes = product(description, "accelerators_per_node"), product(description, "number_of_nodes")
     chips = product(description, "number_of_nodes", "accelerators_per_node")
-    counted = {chips, product(description, "number_of_nodes", "host_processors_per_node"), per_node} - {0, None}
+    # Host processors do the computing where there are no accelerators.
+    counted = chips or product(description, "number_of_nodes", "host_processors_per_node")
+    software = [said.get(field, "") for field in vocabulary()["frameworks"]["fields"]]
+    software.append((known.system or "").replace("_", " "))
+    suite = "hpc" if facts.result.usage == "hpc" else "training"
     shown = {
         "organisation": known.submitter,
-        "accelerator": model or "no accelerator named",
+        "suite": f"MLPerf {suite.upper() if suite == 'hpc' else suite.title()}",
+        "vendor": ", ".join(sorted(makers)) or known.submitter,
+        "accelerator": model if model.strip().upper() not in ("", "N/A", "NA", "NONE") else "no accelerator",
+        "framework": said.get("framework"),
         "benchmark": known.benchmark,
         "round": f"v{facts.result.round}",
         "division": known.division,
         "chips": f"{chips} accelerators" if chips else "no accelerators counted",
-        "nodes": f"{nodes} nodes",
+        "nodes": "1 node" if nodes == 1 else f"{nodes} nodes",
     }
     return _Subject(
         submitters=_organisations(called) if known.submitter else None,
         makers=frozenset(makers).union(*(one.values for one in organisations_in(spaced(model)))),
         everybody=frozenset().union(*(one.values for text in said.values() for one in organisations_in(spaced(text)))),
         accelerators=found or _of_folder(known.system or "") or (found if description else None),
+        frameworks=frozenset().union(*(one.values for text in software for one in frameworks_in(spaced(text)))),
         benchmark=(known.usage, known.benchmark) if known.benchmark else None,
+        suite=suite,
         round=facts.result.round,
         division=known.division,
-        chips=frozenset(one for one in counted if one is not None) or None,
+        chips=counted,
+        per_node=per_node,
         nodes=nodes,
         shown={what: text for what, text in shown.items() if text},
     )
@@ -210,7 +248,7 @@ def _of_count(arguments: Sequence[Any], only: dict[str, Text]) -> _Subject:
     """What ``count('v1.0', 'ACME', benchmark='bert')`` asks for."""
     round_, submitter = (one.value if isinstance(one, Text) else "" for one in arguments[:2])
     benchmark, division = only.get("benchmark"), only.get("division")
-    shown = {"organisation": submitter, "round": round_}
+    shown = {"organisation": submitter, "round": round_, "suite": "MLPerf Training"}
     shown |= {what: one.value for what, one in (("benchmark", benchmark), ("division", division)) if one is not None}
     return _Subject(
         submitters=_organisations([submitter]),

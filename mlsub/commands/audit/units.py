@@ -7,6 +7,7 @@ What has no known unit (fields, hyperparameters, inputs without one) fits everyw
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
 from fractions import Fraction
 from functools import lru_cache
 
@@ -24,6 +25,13 @@ _MOST = 16
 #: Stated units that a value in minutes is converted to.
 _CONVERTED = ("min", "s", "h")
 _PLAIN = ("x", "%")
+_USUAL = {
+    "%": ("percent", "per cent", "pct"),
+    "x": ("times", "×", "fold"),
+    "min": ("mins", "minute", "minutes"),
+    "h": ("hr", "hrs", "hour", "hours"),
+    "s": ("sec", "secs", "second", "seconds"),
+}
 _VERBS = {"+": "added to", "-": "subtracted from"}
 
 
@@ -68,6 +76,21 @@ def _words() -> dict[str, Unit]:
     }
 
 
+def usual(text: str | None) -> str | None:
+    """A unit that is stated, as ``min``, ``h``, ``s``, ``%`` and ``x`` are written where people write it otherwise."""
+    words = "" if text is None else text.strip().lower()
+    return next((name for name, spelled in _USUAL.items() if words in spelled), text)
+
+
+def misspelt(text: str | None) -> str | None:
+    """What was probably meant by a unit with a word in it that is not known; None where nothing is near."""
+    for word in re.findall(r"[^\W\d]{4,40}", (text or "").lower()[:200]):
+        close = [] if word in _words() else get_close_matches(word, _words(), n=1, cutoff=0.8)
+        if close:
+            return f"there is no unit {word!r}. Did you mean {close[0]}?"
+    return None
+
+
 def unit_named(text: str | None) -> Unit | None:
     """The unit that people write so; None for one that is not known."""
     if text is None:
@@ -88,6 +111,8 @@ def check_stated(unit: Unit | None, stated: Stated) -> None:
         ExpressionError: it is another.
     """
     due = RATIO if stated.unit in _PLAIN else unit_named(stated.unit)
+    if due is None and (hint := misspelt(stated.unit)) is not None:
+        raise ExpressionError(hint)
     if unit is None or unit.bare or due is None or isinstance(stated.value, bool):
         return
     if not any(powers in due.choices or (due is RATIO and _cancels(powers)) for powers in unit.choices):

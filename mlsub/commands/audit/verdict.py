@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from enum import StrEnum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta
@@ -158,11 +158,25 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     results: tuple[str, ...]
 
 
+class Instead(msgspec.Struct, frozen=True, kw_only=True):
+    """A statement near one that fails, which holds.
+
+    ``how`` says what was changed: the ``wording``, the ``reading`` of a percentage, the ``direction`` of a comparison,
+    a ``result``, a ``part`` of a condition, the ``words``, or the ``figure`` itself. ``value`` is the figure on the
+    first basis that decides, in the unit that is stated.
+    """
+
+    how: Literal["wording", "reading", "direction", "result", "part", "words", "figure"]
+    statement: str
+    value: NearFigure = None
+
+
 class Judged(msgspec.Struct, frozen=True, kw_only=True):
     """A claim and its verdict; ``computed`` is the figure on ``basis``, the first that decides.
 
-    ``only_for`` names what it holds for, ``reason`` says why it cannot be verified or checked, or why it fails where
-    the figures do not.
+    Of a claim that states several figures, ``further`` are the others, and ``verdict`` is the worst. ``would_hold`` are
+    the nearest statements that hold, of a claim that does not. ``only_for`` names what it holds for, ``reason`` says
+    why it cannot be verified or checked, or why it fails where the figures do not.
     """
 
     claim: Claim
@@ -179,6 +193,8 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     statements: tuple[Said, ...] = ()
     differences: tuple[Difference, ...] = ()
     notes: tuple[str, ...] = ()
+    further: tuple[Judged, ...] = ()
+    would_hold: tuple[Instead, ...] = ()
 
 
 def tally(judged: Collection[Judged]) -> Mapping[str, int]:
@@ -190,22 +206,26 @@ def tally(judged: Collection[Judged]) -> Mapping[str, int]:
 class Audit(Answer, frozen=True, kw_only=True):
     """Claims checked against published results; ``bases`` are those that were asked for.
 
-    ``messaging`` is what the rules on quoting results say; they never change a verdict.
+    ``messaging`` is what the rules on quoting results say; they never change a verdict. ``verdicts`` counts the claims
+    that are confirmed, ``proposed`` those that nobody has confirmed yet.
     """
 
-    SCHEMA: ClassVar[int] = 6
+    SCHEMA: ClassVar[int] = 8
 
     file: str
     source: Source
     bases: tuple[str, ...] = ()
     verdicts: dict[str, int] = msgspec.field(default_factory=dict)
+    proposed: dict[str, int] = msgspec.field(default_factory=dict)
     results: tuple[ResultFacts, ...]
     inputs: tuple[Input, ...]
     claims: tuple[Judged, ...]
     messaging: Quoting
 
     def __post_init__(self) -> None:
-        msgspec.structs.force_setattr(self, "verdicts", dict(tally(self.claims)))
+        for name, proposed in (("verdicts", False), ("proposed", True)):
+            of = [one for one in self.claims if one.claim.proposed is proposed]
+            msgspec.structs.force_setattr(self, name, dict(tally(of)))
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -213,9 +233,12 @@ class Audit(Answer, frozen=True, kw_only=True):
         return self.messaging.findings
 
     def exit_status(self, *, strict: bool = False) -> int:
-        """0 all hold, 1 some fail, contradict or depend on the basis (strict: or are doubtful), 2 not checked."""
-        verdicts = {one.verdict for one in self.claims}
+        """0 all hold, 1 some fail, contradict or depend on the basis (strict: or are doubtful), 2 not checked.
+
+        Claims that are only proposed do not count, except that a file without any other has nothing that holds.
+        """
+        verdicts = {ClaimVerdict(name) for name in self.verdicts}
         if ClaimVerdict.NOT_CHECKED in verdicts:
             return 2
-        doubtful = strict and (bool(verdicts & DOUBTFUL) or self.messaging.warns)
-        return int(bool(verdicts & AGAINST) or doubtful)
+        doubtful = strict and (bool(verdicts & DOUBTFUL) or self.messaging.warns or bool(self.proposed))
+        return int(bool(verdicts & AGAINST) or doubtful or not verdicts)

@@ -15,6 +15,7 @@ from mlsub.io.spelling import Spellings, flat, spaced, spellings
 from mlsub.rounds import known_rounds
 from mlsub.submission import organisations
 from mlsub.systems import chips
+from mlsub.systems.names import registry
 
 _NUMBER = r"\d{1,3}(?:,\d{3})+|\d{1,9}"
 #: So many words at most stand between a number and what it counts.
@@ -48,7 +49,16 @@ def named(text: str) -> tuple[Named, ...]:
     shown = spaced(text)
     return tuple(
         found
-        for of in (organisations_in, accelerators_in, benchmarks_in, rounds_in, divisions_in, counts_in)
+        for of in (
+            organisations_in,
+            accelerators_in,
+            benchmarks_in,
+            rounds_in,
+            divisions_in,
+            counts_in,
+            frameworks_in,
+            suites_in,
+        )
         for found in of(shown)
     )
 
@@ -77,6 +87,20 @@ def benchmarks_in(text: str, *, vague: bool = False) -> Iterator[Named]:
     """Benchmarks by the folders that they may have; ``vague`` takes names too that also mean something else."""
     for match, values in _benchmarks(vague).found(text):
         yield Named(what="benchmark", written=text[match.start() : match.end()], values=values)
+
+
+def suites_in(text: str) -> Iterator[Named]:
+    """Suites, where they stand behind MLPerf."""
+    suites = "|".join(vocabulary()["suites"])
+    for match in re.finditer(rf"(?<!\w)mlperf ({suites})(?!\w)", flat(text)):
+        written = text[match.start() : match.end()]
+        yield Named(what="suite", written=written, values=frozenset({match[1]}))
+
+
+def frameworks_in(text: str) -> Iterator[Named]:
+    """Frameworks; one that runs on another means both."""
+    for match, values in _frameworks().found(text):
+        yield Named(what="framework", written=text[match.start() : match.end()], values=values)
 
 
 def rounds_in(text: str, *, bare: bool = False) -> Iterator[Named]:
@@ -167,7 +191,17 @@ def _benchmarks(vague: bool) -> Spellings:
         (spelled, [folder]) for folder, known in names().items() for spelled in (*known.task, *known.model, folder)
     ]
     pairs += [(spelled, [folder]) for folder, spellings in table["also"].items() for spelled in spellings]
-    return spellings((spelled, values) for spelled, values in pairs if flat(spelled) not in left_out)
+    only = table["only"]
+    pairs = [(spelled, values) for spelled, values in pairs if flat(spelled) not in {*left_out, *only}]
+    return spellings((*pairs, *((spelled, [name]) for spelled, name in only.items())))
+
+
+@lru_cache(maxsize=1)
+def _frameworks() -> Spellings:
+    known = registry().frameworks.names
+    pairs = [(spelled, [name]) for name, one in known.items() for spelled in (name, *one.also)]
+    pairs += [(spelled, [name]) for name, all_ in vocabulary()["frameworks"]["also"].items() for spelled in all_]
+    return spellings(pairs)
 
 
 def _word_at(text: str, at: int, words: Iterable[str]) -> str | None:

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from mlsub.commands.audit.model import Stated
+from mlsub.commands.audit.units import usual
 from mlsub.io.data import shipped
 from mlsub.io.problems import meant
 
@@ -44,10 +45,10 @@ class Interval(msgspec.Struct, frozen=True):
             return False
         return self.high < other.low or (self.high == other.low and not (self.high_included and other.low_included))
 
-    def words(self) -> str:
-        """As in ``[14.45, 14.55)``."""
-        left = "(-∞" if self.low is None else f"{'[' if self.low_included else '('}{decimal(self.low)}"
-        right = "∞)" if self.high is None else f"{decimal(self.high)}{']' if self.high_included else ')'}"
+    def words(self, sign: str = "") -> str:
+        """As in ``[14.45, 14.55)``; ``sign`` stands behind each end."""
+        left = "(-∞" if self.low is None else f"{'[' if self.low_included else '('}{decimal(self.low)}{sign}"
+        right = "∞)" if self.high is None else f"{decimal(self.high)}{sign}{']' if self.high_included else ')'}"
         return f"{left}, {right}"
 
 
@@ -136,11 +137,12 @@ def stated(said: Mapping[str, str], line: int, *, truth: bool = False) -> Stated
         value=_value(written, truth=truth, from_words="value" not in said),
         written=written,
         step=step_of(written),
-        unit=said.get("unit"),
+        unit=usual(said.get("unit")),
         wording=wording,
         reading=said.get("reading"),
         tolerance=plus_minus(f"{around.removesuffix('%')}%", Fraction(1)) if around is not None else None,
         line=line,
+        from_words="value" not in said,
     )
 
 

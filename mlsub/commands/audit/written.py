@@ -108,6 +108,7 @@ class WrittenStated(_Part, frozen=True, kw_only=True):
     tolerance: (
         Annotated[str | float, Meta(description="In the place of the wording's own, as a percentage.")] | None
     ) = None
+    expr: Annotated[Expr | None, Meta(description="What this figure is, where it is not the claim's expr.")] = None
 
 
 class Says(_Part, frozen=True, kw_only=True):
@@ -158,6 +159,10 @@ class ClaimWords(_Part, frozen=True, kw_only=True):
     unverifiable: Words | None = None
     footnote: Words | None = None
     note: Words | None = None
+    proposed: Annotated[
+        bool,
+        Meta(description="Whether mlsub audit draft proposed it and nobody has confirmed it yet: it counts apart."),
+    ] = False
 
 
 class WrittenClaim(ClaimWords, frozen=True, kw_only=True):
@@ -167,7 +172,11 @@ class WrittenClaim(ClaimWords, frozen=True, kw_only=True):
     expr: Expr | None = None
     also: Annotated[Readings, Meta(description="Other readings of the same sentence.")] = ()
     nearest: Annotated[Readings, Meta(description="Figures shown for scale, never judged.")] = ()
-    stated: WrittenStated | None = None
+    stated: (
+        WrittenStated
+        | Annotated[tuple[WrittenStated, ...], Meta(min_length=1, max_length=20, description="Several figures.")]
+        | None
+    ) = None
     says: Says = Says()
     basis: Basis | Annotated[tuple[Basis, ...], Meta(min_length=1)] = ()
     context: Annotated[

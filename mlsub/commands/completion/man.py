@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from mlsub.commands.lazy import Command
+from mlsub.commands.lazy import Command, commands_below
 from mlsub.io.version import VERSION
 
 #: Every command has these; they are on the page of the program alone.
@@ -50,11 +50,8 @@ def _commands(
     """The command and those below it, each with the context in which its help is made."""
     context = click.Context(command, info_name=words[-1], parent=parent, **command.context_settings)
     yield words, context
-    if isinstance(command, click.Group):
-        for name in command.list_commands(context):
-            below = command.get_command(context, name)
-            if below is not None and not below.hidden:
-                yield from _commands(below, (*words, name), context)
+    for name, below in commands_below(command, context):
+        yield from _commands(below, (*words, name), context)
 
 
 def _is_beside(words: Sequence[str], other: str) -> bool:
@@ -108,10 +105,7 @@ def _texts(command: click.Command) -> tuple[list[str], list[str]]:
 
 
 def _below(command: click.Command, context: click.Context) -> list[tuple[str, str]]:
-    if not isinstance(command, click.Group):
-        return []
-    found = [(name, command.get_command(context, name)) for name in command.list_commands(context)]
-    return [(name, below.get_short_help_str(200)) for name, below in found if below is not None and not below.hidden]
+    return [(name, below.get_short_help_str(200)) for name, below in commands_below(command, context)]
 
 
 def _options(command: click.Command, context: click.Context, *, of_all: bool) -> Iterator[tuple[str, str]]:

@@ -96,6 +96,7 @@ def _types() -> dict[str, pa.DataType]:
     return {
         "VARCHAR": pa.string(),
         "VARCHAR[]": pa.list_(pa.string()),
+        "BIGINT[]": pa.list_(pa.int64()),
         "JSON": pa.string(),
         "BIGINT": pa.int64(),
         "DOUBLE": pa.float64(),

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from mlsub.commands.asked import Asked, asks
 from mlsub.commands.lazy import LazyGroup
-from mlsub.commands.options import Target, format_option, format_options, tell
+from mlsub.commands.options import Target, format_option, output_options, tell
 from mlsub.io.errors import MlsubError
 from mlsub.present import FORMATS
+from mlsub.present.columnar import ENDINGS
+
+if TYPE_CHECKING:
+    from mlsub.commands.db.query import Columns, Result
 
 #: No question is longer.
 _MAX_STATEMENT = 1 << 20
@@ -81,6 +86,13 @@ def build(asked: Asked, output: str, records: tuple[str, ...], parquet: str | No
     sys.exit(1 if built.passed_over else 0)
 
 
+def _format_of(file: Path) -> str | None:
+    """The format that the ending of a file asks for."""
+    known = {".json": "json", ".md": "markdown", ".html": "html", ".csv": "csv"}
+    known |= {ending: name for name, endings in ENDINGS.items() for ending in endings}
+    return known.get(file.suffix.lower())
+
+
 @command.command("query", example="mlsub db query 'select * from entries limit 5'")
 @click.argument("statement", metavar="SQL")
 @click.option(
@@ -100,24 +112,33 @@ def build(asked: Asked, output: str, records: tuple[str, ...], parquet: str | No
     show_default=True,
     help="Show at most N rows.",
 )
-@format_options(*FORMATS, "csv")
-def query(statement: str, database: str, limit: int, format_: str) -> None:
+@output_options("db query", (*FORMATS, "csv", *ENDINGS), _format_of)
+def query(statement: str, database: str, limit: int, target: Target) -> None:
     """Answer a question in SQL, one SELECT; - reads it from standard input.
 
     The database is opened only for reading, without files, network and extensions. Numbers have six decimals at most;
-    csv and json have them whole. mlsub db tables shows what there is to ask.
+    csv and json have them whole, and arrow (an IPC stream) and parquet the types of the columns as well. mlsub db
+    tables shows what there is to ask.
 
     Exit status: 0 answered, 2 not.
     """
-    from mlsub.commands.db.document import as_csv, result_document
-    from mlsub.commands.db.query import ask
+    from mlsub.commands.db.query import ask, ask_columns
 
-    found = ask(Path(database), _statement(statement), limit)
-    target = Target("db query", format_)
-    if format_ == "csv":
-        target.put(as_csv(found))
+    found: Result | Columns
+    if target.format in ENDINGS:
+        from mlsub.present.columnar import render
+
+        target.refuse_terminal()
+        columns = found = ask_columns(Path(database), _statement(statement), limit)
+        target.put(render(columns.table, target.format))
     else:
-        target.write(found, lambda: result_document(found))
+        from mlsub.commands.db.document import as_csv, result_document
+
+        answer = found = ask(Path(database), _statement(statement), limit)
+        if target.format == "csv":
+            target.put(as_csv(answer))
+        else:
+            target.write(answer, lambda: result_document(answer))
     for note in found.notes:
         tell(note)
     if found.more:

@@ -10,6 +10,7 @@ import msgspec
 from mlsub.commands.db.cells import text
 from mlsub.io.errors import MlsubError
 from mlsub.rounds import Round
+from mlsub.score.named import round_key
 from mlsub.submission.locate import Target
 from mlsub.workspace import Found, Settings, find, in_one_line, organisations
 
@@ -33,8 +34,7 @@ class Package(msgspec.Struct, frozen=True):
     @property
     def round_key(self) -> str:
         """The round as the database calls it: v1.0, hpc-v3.0."""
-        name = f"v{self.round.name}"
-        return name if self.round.usage == "training" else f"{self.round.usage}-{name}"
+        return round_key(self.round.usage, self.round.name)
 
     @property
     def organisation(self) -> str:

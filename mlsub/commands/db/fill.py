@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,8 @@ import msgspec
 
 from mlsub.commands.db.batch import Batch, insert
 from mlsub.commands.db.content import counts, known_of, named
-from mlsub.commands.db.discover import Discovered, Package
+from mlsub.commands.db.dimensions import dimensions
+from mlsub.commands.db.discover import Discovered
 from mlsub.commands.db.model import Ask, Known, Plan
 from mlsub.commands.db.rows import add_package
 from mlsub.commands.db.schema import Rows, create, remove, stored
@@ -125,7 +126,7 @@ def _fill(
         if plan.records:
             _replace(connection, records)
         if plan.read or plan.gone:
-            _replace(connection, _round_rows(found.packages))
+            _replace(connection, dimensions(connection, found.packages))
         # All of it in the one file that takes the name.
         connection.execute("CHECKPOINT")
         return counts(connection)
@@ -146,15 +147,6 @@ def _replace(connection: DuckDBPyConnection, rows: Rows) -> None:
     for name in rows:
         connection.execute(f"DELETE FROM {name}")  # noqa: S608  (our own name)
     insert(connection, rows)
-
-
-def _round_rows(packages: Sequence[Package]) -> Rows:
-    rounds = {package.round_key: package.round for package in packages}
-    rows = [
-        {"round": key, "usage": r.usage, "number": r.name, "title": r.title, "benchmarks": list(r.benchmarks)}
-        for key, r in sorted(rounds.items())
-    ]
-    return {"rounds": rows}
 
 
 @contextmanager

@@ -6,10 +6,10 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import msgspec
 
@@ -18,6 +18,7 @@ from mlsub.io.errors import MlsubError, needs_extra
 from mlsub.present.envelope import Answer
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from duckdb import DuckDBPyConnection
 
 #: Brackets open at once; DuckDB takes ever longer for more of them before it refuses.
@@ -67,6 +68,31 @@ def ask(database: Path, statement: str, limit: int) -> Result:
     Raises:
         MlsubError: there is no database, or the statement is another one, or DuckDB refuses it.
     """
+    with _checked(database, statement) as (connection, notes):
+        found = connection.execute(statement)
+        columns = [(str(head[0]), str(head[1])) for head in found.description or ()]
+        rows = found.fetchmany(limit + 1)
+    return result_of(columns, rows[:limit], more=len(rows) > limit, notes=notes)
+
+
+class Columns(NamedTuple):
+    """The answer to a question as a table of Arrow; ``more`` and ``notes`` are those of :class:`Result`."""
+
+    table: pa.Table
+    more: bool
+    notes: tuple[str, ...]
+
+
+def ask_columns(database: Path, statement: str, limit: int) -> Columns:
+    """The same as :func:`ask`, with the types that the columns have."""
+    with _checked(database, statement) as (connection, notes):
+        found = connection.sql(statement).limit(limit + 1).to_arrow_table()
+    return Columns(found.slice(0, limit), found.num_rows > limit, notes)
+
+
+@contextmanager
+def _checked(database: Path, statement: str) -> Iterator[tuple[DuckDBPyConnection, tuple[str, ...]]]:
+    """An open database, once it is clear that the statement only looks; with notes for whoever reads the answer."""
     check_ready(database)
     import duckdb
 
@@ -75,13 +101,9 @@ def ask(database: Path, statement: str, limit: int) -> Result:
         with closing(_open(database)) as connection:
             _check_kind(connection, statement)
             touched = _touched(connection, statement)
-            found = connection.execute(statement)
-            columns = [(str(head[0]), str(head[1])) for head in found.description or ()]
-            rows = found.fetchmany(limit + 1)
+            yield connection, (MIXED,) if {"mlperf", "records"} <= touched else ()
     except duckdb.Error as error:
         raise MlsubError(message_of(error)) from error
-    notes = (MIXED,) if {"mlperf", "records"} <= touched else ()
-    return result_of(columns, rows[:limit], more=len(rows) > limit, notes=notes)
 
 
 def result_of(

@@ -106,14 +106,26 @@ class Fact(_Part, frozen=True, kw_only=True):
     source: Place
 
 
+class Submitted(_Part, frozen=True, kw_only=True):
+    """The MLPerf results of a system in a round of training: those in the folder of that name."""
+
+    round: Round
+    organisation: Annotated[Text, Meta(description="The name of its folder.")]
+    system: Annotated[Text, Meta(description="The name of its folder.")]
+
+
 class System(_Part, frozen=True, kw_only=True):
-    """A system that records name, and what documents say of it."""
+    """A system that records name, what documents say of it, and the MLPerf results that they say it of."""
 
     maker: Text
     accelerator: Text | None = None
     host: Text | None = None
     operating_system: Text | None = None
     facts: Annotated[tuple[Fact, ...], Meta(max_length=100)] = ()
+    results: Annotated[
+        tuple[Submitted, ...],
+        Meta(max_length=100, description="MLPerf results of the system, such as those that its price is set against."),
+    ] = ()
 
     @property
     def accelerators(self) -> int | None:

@@ -14,10 +14,16 @@ from mlsub.commands.db.cells import as_text, minutes, text
 from mlsub.commands.db.discover import Package
 from mlsub.commands.db.fingerprint import FileMark, Fingerprint
 from mlsub.commands.db.schema import Rows, stored
+from mlsub.divisions import division_meant
 from mlsub.findings import Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.log.report import LogReport
+from mlsub.score.named import Named, named
+from mlsub.score.table import Row, rows_of
+from mlsub.submission.organisations import organisation
 from mlsub.submission.report import EntryResult, SystemResult
+from mlsub.systems.availability import category
+from mlsub.systems.chips import chip_of
 from mlsub.systems.description import read_description
 from mlsub.systems.facts import SystemFacts
 from mlsub.workspace import Checked
@@ -47,9 +53,11 @@ def add_package(
     report = checked.report
     of = {"round": package.round_key, "organisation": package.organisation}
     place = "/".join(of.values())
+    names = {row.path: (row, named(row)) for row in rows_of([report])}
     keys = {entry.path: f"{place}/{text(entry.path.removeprefix('results/'))}" for entry in report.entries}
     submission = {
         **of,
+        "organisation_name": organisation(package.organisation),
         "systems": len(report.systems),
         "entries": len(report.entries),
         "accepted": sum(entry.official is Verdict.ACCEPTED for entry in report.entries),
@@ -76,7 +84,7 @@ def add_package(
         by_entry.setdefault(log.path.rpartition("/")[0], []).append(log)
     for entry in report.entries:
         logs, key = by_entry.get(entry.path, []), keys[entry.path]
-        batch.rows("entries", [{**_entry(entry, logs), **of, "entry": key}])
+        batch.rows("entries", [{**_entry(entry, logs), **_names(*names[entry.path]), **of, "entry": key}])
         for log in logs:
             _add_log(batch, log, print_.files.get(log.path, _NO_FILE), key)
 
@@ -104,6 +112,19 @@ def _entry(entry: EntryResult, logs: Sequence[LogReport]) -> dict[str, Any]:
         **_fields(entry.rcp, "rcp_"),
         **_fields(entry.rcp.also, "rcp_also_"),
         "energy_joules": entry.energy.scaled if entry.energy else None,
+    }
+
+
+def _names(row: Row, known: Named) -> dict[str, Any]:
+    """What joins an entry with the dimensions, and what is counted by them."""
+    return {
+        "organisation_name": known.organisation,
+        "accelerator_name": known.accelerator,
+        "accelerators": row.accelerators_count,
+        "benchmark_name": known.benchmark,
+        "compatible_group": known.group,
+        "division_name": known.division,
+        "chip_minutes": known.chip_minutes,
     }
 
 
@@ -151,14 +172,22 @@ def _system(package: Package, system: SystemResult, files: Mapping[str, FileMark
     facts = system.facts or SystemFacts()
     content = read_description(package.folder / system.path, system.path, package.round).content
     nodes, per_node = facts.number_of_nodes, facts.accelerators_per_node
+    name, model = system.path.rpartition("/")[2].removesuffix(".json"), facts.accelerator_model_name or ""
+    division = (content or {}).get("division")
+    chip, meant = chip_of(model, facts.system_name or "", name), division_meant(division)
     return {
         **_fields(facts),
-        "system": system.path.rpartition("/")[2].removesuffix(".json"),
+        "organisation_name": organisation(package.organisation),
+        "system": name,
         "verdict": system.official,
-        "division": (content or {}).get("division"),
+        "division": division,
+        "division_name": meant.name if meant else None,
+        "availability": None if facts.status is None else category(facts.status),
         "nodes": nodes,
         "host_processor": facts.host_processor_model_name,
         "accelerator": facts.accelerator_model_name,
+        "accelerator_name": chip.name if chip else None,
+        "accelerator_memory_gb": chip.memory_of(model) if chip else None,
         "accelerators": None if nodes is None or per_node is None else nodes * per_node,
         "description": content,
         "file": system.path,

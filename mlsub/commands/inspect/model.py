@@ -18,15 +18,17 @@ class Inspected(msgspec.Struct, frozen=True, kw_only=True):
     """One entry and what was found of it.
 
     ``path`` is relative to the folder that all that was inspected has in common; ``division`` is what all logs that
-    state one agree on. ``with_records`` counts logs that hold a record; ``unreadable`` has those that do not open, with
-    the reason.
+    state one agree on; ``organisation_name`` and ``benchmark_name`` are the same in every round. ``with_records``
+    counts logs that hold a record; ``unreadable`` has those that do not open, with the reason.
     """
 
     path: str
     round: str
     organisation: str
+    organisation_name: str
     system: str
     benchmark: str
+    benchmark_name: str
     division: str | None
     runs: int
     with_records: int
@@ -49,7 +51,7 @@ def _weighed(entry: Inspected, weigh: Callable[[Sequence[Finding]], tuple[Findin
 class Inspection(Answer, frozen=True, kw_only=True):
     """Everything one inspection found: the entry with most to ask about first, entries without findings last."""
 
-    SCHEMA: ClassVar[int] = 3
+    SCHEMA: ClassVar[int] = 5
 
     entries: tuple[Inspected, ...]
 

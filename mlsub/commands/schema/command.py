@@ -30,8 +30,8 @@ def command(words: tuple[str, ...], round_: str | None, usage: str | None, stric
     """Print the JSON Schema of NAME, for editors and other tools.
 
     NAME is a command, such as check or compare packages: the schema of what it writes with --format json. Or it is a
-    kind of document: manifest, system, claims, records, config or rules; or watch, for a line of mlsub watch --format
-    jsonl. Without NAME, it lists the names.
+    kind of document: manifest, system, claims, records, ids, config or rules; or watch, for a line of mlsub watch
+    --format jsonl. Without NAME, it lists the names.
 
     Exit status: 0, or 2 for an unknown name or round.
     """

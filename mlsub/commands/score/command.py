@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -101,8 +100,8 @@ def _check_before(target: Target) -> None:
     from mlsub.commands.score.formats import FORMATS, check_library
 
     check_library(target.format)
-    if target.file is None and FORMATS[target.format].library and sys.stdout.isatty():
-        raise MlsubError(f"{target.format} cannot be read on a terminal. Name a file with --output FILE.")
+    if FORMATS[target.format].library:
+        target.refuse_terminal()
 
 
 def _deliver(reports: Sequence[Report], target: Target) -> None:

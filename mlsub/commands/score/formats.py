@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from mlsub.divisions import DIVISIONS
 from mlsub.io.errors import MlsubError, needs_extra
+from mlsub.present import columnar
 from mlsub.score.cells import Value, encodable, exact, is_formula, legible, rounded, value_of
 from mlsub.score.columns import Column, ColumnKind, columns
 from mlsub.score.table import Row
@@ -82,11 +83,20 @@ def render_csv(rows: Sequence[Row]) -> bytes:
 
     Text that a spreadsheet would take for a formula starts with an apostrophe.
     """
+    return csv_of([column.name for column in columns()], _cells(rows))
+
+
+def csv_of(names: Sequence[str], rows: Iterable[Iterable[Value]]) -> bytes:
+    """Any table in the same way, its columns under their names."""
     stream = io.StringIO(newline="")
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow([column.name for column in columns()])
-    writer.writerows([_csv_cell(value_of(row, column)) for column in columns()] for row in rows)
+    writer.writerow(names)
+    writer.writerows(map(_csv_cell, row) for row in rows)
     return stream.getvalue().encode("utf-8")
+
+
+def _cells(rows: Sequence[Row]) -> Iterator[list[Value]]:
+    return ([value_of(row, column) for column in columns()] for row in rows)
 
 
 def _csv_cell(value: Value) -> str:
@@ -104,19 +114,25 @@ def render_parquet(rows: Sequence[Row]) -> bytes:
     Raises:
         ImportError: pyarrow is not installed.
     """
+    return parquet_of([(column.name, column.kind) for column in columns()], list(_cells(rows)))
+
+
+def parquet_of(names: Sequence[tuple[str, ColumnKind]], rows: Sequence[Sequence[Value]]) -> bytes:
+    """Any table in the same way, its columns under their names, each of its kind.
+
+    Raises:
+        ImportError: pyarrow is not installed.
+    """
     import pyarrow
-    from pyarrow import parquet
 
     types: dict[ColumnKind, Any] = {
         ColumnKind.TEXT: pyarrow.string(),
         ColumnKind.COUNT: pyarrow.int64(),
         ColumnKind.NUMBER: pyarrow.float64(),
     }
-    schema = pyarrow.schema([(column.name, types[column.kind]) for column in columns()])
-    content = {column.name: [_parquet_cell(value_of(row, column)) for row in rows] for column in columns()}
-    stream = io.BytesIO()
-    parquet.write_table(pyarrow.table(content, schema=schema), stream)
-    return stream.getvalue()
+    schema = pyarrow.schema([(name, types[kind]) for name, kind in names])
+    content = {name: [_parquet_cell(row[place]) for row in rows] for place, (name, _) in enumerate(names)}
+    return columnar.render(pyarrow.table(content, schema=schema), "parquet")
 
 
 def _parquet_cell(value: Value) -> Value:

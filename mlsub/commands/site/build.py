@@ -13,18 +13,28 @@ from msgspec.structs import replace
 
 from mlsub.commands.db.records import Records
 from mlsub.commands.site.chartdata import SHARED
+from mlsub.commands.site.comparison import COMPARED, compare_script, compared
+from mlsub.commands.site.dataset import DATA, RESULTS, downloads, results_script
+from mlsub.commands.site.further import FOLDERS, further_pages
+from mlsub.commands.site.home import overview
 from mlsub.commands.site.model import counted
-from mlsub.commands.site.pages import Page, all_results, of_result, of_round, overview
+from mlsub.commands.site.pages import Page, all_results
+from mlsub.commands.site.performance import FOLDER as PERFORMANCES
 from mlsub.commands.site.performance import performance
 from mlsub.commands.site.render import STATIC, write_page
-from mlsub.commands.site.results import Naming, Result, RoundResults, rounds_of
+from mlsub.commands.site.result_page import of_result
+from mlsub.commands.site.results import Result, RoundResults, rounds_of
+from mlsub.commands.site.round_page import of_round
+from mlsub.commands.site.whole import Whole
 from mlsub.io.errors import MlsubError
 from mlsub.io.output_folder import staging_beside
 from mlsub.io.written import check_free, replace_folder
+from mlsub.log.intervals import Intervals
 from mlsub.present.document import Document, Span, Text, document
 from mlsub.present.envelope import Answer
 from mlsub.present.terminal import Progress
 from mlsub.rounds import get_round
+from mlsub.submission.ids import Ids, shipped_ids
 from mlsub.workspace import AS_FOUND, Checked, Settings
 from mlsub.workspace.shares import executor_here
 
@@ -40,14 +50,14 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """What a site is to show beside the results: its title (None for the usual one), and files of the caller's own.
 
     ``overlay`` is a checked overlay file; ``reference`` a file of reference points that the results were tested by;
-    ``naming`` knows the identifiers that results have in the official tables; ``records`` are figures of other
+    ``ids`` are the identifiers that results have in the official tables; ``records`` are figures of other
     sources, ``more`` further pages.
     """
 
     title: str | None = None
     overlay: str | None = None
     reference: str | None = None
-    naming: Naming = lambda _: None
+    ids: Ids = msgspec.field(default_factory=shipped_ids)
     records: tuple[Records, ...] = ()
     more: tuple[Page, ...] = ()
 
@@ -132,18 +142,33 @@ def build_site(
         MlsubError: see :func:`mlsub.commands.site.render.check_jinja`.
     """
     rounds = rounds_of(
-        checked, lambda report: get_round(str(report.usage), str(report.round), wanted.overlay), wanted.naming
+        checked, lambda report: get_round(str(report.usage), str(report.round), wanted.overlay), wanted.ids
     )
     results = [result for one in rounds for result in one.results]
-    pages = (overview(rounds, wanted.title), all_results(rounds), performance(rounds, wanted.records), *wanted.more)
-    navigation = (("Overview", "index.html"), *((page.title, page.path) for page in pages[1:]))
-    pages += tuple(map(of_round, rounds))
+    whole = Whole(rounds)
+    stated, *stated_more = performance(rounds, wanted.records)
+    files = downloads(results)
+    scripts = {RESULTS: results_script(results), COMPARED: compare_script(results)}
+    pages = (
+        overview(whole, wanted.title),
+        all_results(rounds, files),
+        *compared(results),
+        stated,
+        *wanted.more,
+    )
+    further = tuple(further_pages(whole))
+    named = (*(page for page in further if "/" not in page.path), *pages[1:])
+    navigation = (("Overview", "index.html"), *((page.title, page.path) for page in named))
+    pages += further
+    pages += (*(of_round(one, whole.keys("family", one.results)) for one in rounds), *stated_more)
     # Of "." the folder beside is not in it; links in the path keep the names people gave them.
     final = Path(os.path.abspath(output))  # noqa: PTH100
     with staging_beside(final) as staging:
         site = staging / "site"
         try:
             _lay_out(site)
+            for path, content in (files | scripts).items():
+                (site / path).write_bytes(content)
             for page in pages:
                 write_page(site, navigation, page)
         except OSError as error:
@@ -165,7 +190,7 @@ def _lay_out(site: Path) -> None:
     site.mkdir()
     shutil.copytree(STATIC, site / "static", copy_function=shutil.copyfile)
     (site / MARKER).write_text("A site made by mlsub; it may be replaced as a whole.\n", "utf-8")
-    for folder in ("results", "rounds", SHARED):
+    for folder in ("results", "rounds", PERFORMANCES, SHARED, DATA, *FOLDERS):
         (site / folder).mkdir()
 
 
@@ -187,7 +212,9 @@ def _alone(result: Result) -> Result:
     """A result with no more of its report than its page shows, fit to be sent to another process."""
     report, path = result.report, result.entry.path
     own = tuple(log for log in report.logs if (log.path.rpartition("/")[0] or ".") == path)
-    return replace(result, report=replace(report, logs=own, entries=(result.entry,), systems=(), findings=()))
+    logs = tuple(replace(log, facts=tuple(f for f in log.facts if not isinstance(f, Intervals))) for log in result.logs)
+    report = replace(report, logs=own, entries=(result.entry,), systems=(), findings=())
+    return replace(result, report=report, logs=logs)
 
 
 def _write(task: _Task) -> str | None:

@@ -5,50 +5,50 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from mlsub.commands.audit.verdict import AGAINST, Audit, ClaimVerdict
+from mlsub.commands.audit.evaluate import World
+from mlsub.commands.audit.verdict import Audit
 from mlsub.commands.audit.words import (
     INPUT_HEADS,
     RESULT_HEADS,
-    Entry,
     basis_words,
-    entries,
     input_rows,
     result_rows,
+    shares,
     summary,
     title,
 )
+from mlsub.commands.site.cards import cards_of
 from mlsub.commands.site.facts import section_of_findings
 from mlsub.commands.site.model import Cell, Head, Row, Section, Table, text_of
 from mlsub.commands.site.pages import Page
 
-_HEADS = (Head("claim"), Head("verdict"), Head("what is said"), Head("how it comes out"))
 _SCOPE = (
     "A verdict says whether the figures of the logs bear a sentence out as it is worded; it says nothing on why it was "
     "written so. Findings are about the rules on wording, and never change a verdict."
 )
+_LINES = (
+    "On a number line the band is what the wording accepts. A disc is the figure on the published score, a diamond on "
+    "the unscaled one, a triangle on the expected one, a square at the RCP mean; hollow ones are shown for comparison, "
+    "and the thick part is what the uncertainty of inputs allows. A slider tries another value of an input."
+)
 
 
-def claims_page(audits: Sequence[Audit]) -> Page:
-    """The page of some audits, one after the other."""
-    sections = [section for place, audit in enumerate(audits) for section in _sections(audit, place)]
-    verdicts = sorted({entry.verdict.value for audit in audits for entry in entries(audit)})
+def claims_page(audits: Sequence[tuple[Audit, World]]) -> Page:
+    """The page of some audits, one after the other, each with what was audited."""
+    sections = [section for place, (audit, world) in enumerate(audits) for section in _sections(audit, world, place)]
     return Page(
-        path="claims.html",
-        title="Claims",
-        lead=(_SCOPE,),
-        sections=tuple(sections),
-        filters=(("verdict", tuple(verdicts)),),
+        path="claims.html", title="Claims", lead=(_SCOPE, _LINES), sections=tuple(sections), scripts=("claims",)
     )
 
 
-def _sections(audit: Audit, place: int) -> Iterator[Section]:
+def _sections(audit: Audit, world: World, place: int) -> Iterator[Section]:
     name = text_of(title(audit), 200)
-    table = Table(caption=f"Claims of {name}", heads=_HEADS, rows=tuple(map(_row, entries(audit))))
     words = (text_of(f"{summary(audit)}."), basis_words(audit))
-    yield Section(key=f"claims-{place}", title=name, words=words, tables=(table,))
+    cards = cards_of(audit, world, place)
+    yield Section(key=f"claims-{place}", title=name, words=words, shares=shares(audit), cards=cards)
     below = (
         (f"results-{place}", "Results, in minutes", RESULT_HEADS, result_rows(audit)),
-        (f"inputs-{place}", "What no log can tell", INPUT_HEADS, input_rows(audit)),
+        (f"inputs-{place}", "Inputs", INPUT_HEADS, input_rows(audit)),
     )
     for key, heading, heads, rows in below:
         if rows:
@@ -56,18 +56,6 @@ def _sections(audit: Audit, place: int) -> Iterator[Section]:
     if audit.findings:
         (found,) = section_of_findings(audit.findings, forgiven=False).tables
         yield Section(key=f"wording-{place}", title="Findings on the wording", tables=(found,))
-
-
-def _row(entry: Entry) -> Row:
-    badge = "bad" if entry.verdict in AGAINST else "good" if entry.verdict is ClaimVerdict.HOLDS else "warn"
-    told = "\n".join(text_of(f"{label}: {text}", 600) for label, text in entry.rows)
-    cells = (
-        Cell(text_of(entry.id, 100)),
-        Cell(text_of(entry.headline, 300), badge=badge),
-        Cell(text_of(entry.text)),
-        Cell(told),
-    )
-    return Row(cells, {"verdict": entry.verdict.value})
 
 
 def _plain(caption: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:

@@ -10,7 +10,7 @@ import click
 
 from mlsub.commands.asked import Asked, asks
 from mlsub.commands.lazy import Command
-from mlsub.commands.options import Target, exit_with, format_option, tell_unchecked
+from mlsub.commands.options import Target, exit_with, format_option, tell, tell_unchecked
 from mlsub.commands.settings import weighed
 from mlsub.io.errors import MlsubError
 from mlsub.present.terminal import progress_bar
@@ -18,11 +18,16 @@ from mlsub.present.terminal import progress_bar
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mlsub.commands.audit.evaluate import World
     from mlsub.commands.audit.model import ClaimsFile
     from mlsub.commands.audit.verdict import Audit
     from mlsub.commands.site.pages import Page
     from mlsub.judge.log import NewFold
+    from mlsub.submission.ids import Ids
     from mlsub.workspace import Checked, Settings
+
+#: IDs of systems that are not there are named one by one, up to so many.
+_MAX_LINES = 10
 
 
 @click.command("site", cls=Command, example="mlsub site v5.1 -o build/site")
@@ -30,7 +35,10 @@ if TYPE_CHECKING:
 @click.option("--output", "-o", required=True, type=click.Path(), metavar="DIR", help="Write the site into DIR.")
 @click.option("--force", is_flag=True, help="Replace an earlier site in DIR.")
 @click.option(
-    "--ids", type=click.Path(), metavar="FILE", help="Read the IDs of results from a CSV file; see docs/site.md."
+    "--ids",
+    type=click.Path(),
+    metavar="FILE",
+    help="Read the IDs of results from a YAML or CSV file; see docs/site.md.",
 )
 @click.option(
     "--records", multiple=True, type=click.Path(), metavar="FILE", help="Show figures beyond MLPerf, too; repeatable."
@@ -68,17 +76,19 @@ def command(
 
     from mlsub.commands.db.records import read_records
     from mlsub.commands.site.build import Wanted, build_site, check_place, document_of
-    from mlsub.commands.site.ids import read_ids
     from mlsub.commands.site.render import check_jinja
+    from mlsub.submission.ids import read_ids
 
     check_jinja()
     check_place(Path(output), asked.paths, force=force)
     settings = asked.settings()
     wanted = Wanted(title=title, reference=asked.rcp, records=tuple(read_records(Path(file)) for file in records))
     if ids is not None:
-        wanted = replaced(wanted, naming=read_ids(Path(ids)))
+        wanted = replaced(wanted, ids=read_ids(Path(ids), settings.overlay))
     said = _claims(claims)
     checked = _check(asked.paths, settings, inspected=inspected)
+    if ids is not None:
+        _tell_astray(ids, wanted.ids, checked)
     audits = _audit(said, asked, checked)
     if inspected:
         from mlsub.commands.site.forensics import with_forensics
@@ -88,9 +98,25 @@ def command(
     with progress_bar("writing pages") as progress:
         built = build_site(checked, Path(output), wanted, progress, settings)
     Target("site", format_).write(built, lambda: document_of(built))
-    if any(found.exit_status() for found in audits) and all(one.report.exit_status() < 2 for one in checked):
+    if any(found.exit_status() for found, _ in audits) and all(one.report.exit_status() < 2 for one in checked):
         sys.exit(1)
     exit_with([one.report for one in checked])
+
+
+def _tell_astray(file: str, ids: Ids, checked: Sequence[Checked]) -> None:
+    """Say which IDs of a list are of systems that are not there."""
+    reports = [one.report for one in checked]
+    astray = list(
+        ids.astray(
+            (str(report.usage), str(report.round), entry.organisation, entry.system)
+            for report in reports
+            for entry in report.entries
+        )
+    )
+    for line in astray[:_MAX_LINES]:
+        tell(f"{file}: {line}")
+    if len(astray) > _MAX_LINES:
+        tell(f"{file}: and {len(astray) - _MAX_LINES:,} more")
 
 
 def _check(paths: Sequence[str], settings: Settings, *, inspected: bool) -> list[Checked]:
@@ -101,13 +127,14 @@ def _check(paths: Sequence[str], settings: Settings, *, inspected: bool) -> list
     """
     from msgspec.structs import replace
 
+    from mlsub.log.intervals import IntervalFold
     from mlsub.workspace import check_with_logs
 
-    folds: tuple[NewFold, ...] = ()
+    folds: tuple[NewFold, ...] = (IntervalFold,)
     if inspected:
         from mlsub.log.trace import TraceFold
 
-        folds = (TraceFold,)
+        folds = (IntervalFold, TraceFold)
     with progress_bar() as progress:
         read = check_with_logs(paths, replace(settings, progress=progress, folds=folds))
     reports = weighed([one.report for one in read], paths)
@@ -129,7 +156,7 @@ def _claims(files: Sequence[str]) -> list[ClaimsFile]:
     return [read_claims(Path(file)) for file in files]
 
 
-def _audit(files: Sequence[ClaimsFile], asked: Asked, checked: Sequence[Checked]) -> list[Audit]:
+def _audit(files: Sequence[ClaimsFile], asked: Asked, checked: Sequence[Checked]) -> list[tuple[Audit, World]]:
     """Audit claims against what lies below the paths; what was read by the usual rules is not read again."""
     if not files:
         return []
@@ -139,10 +166,10 @@ def _audit(files: Sequence[ClaimsFile], asked: Asked, checked: Sequence[Checked]
     known = checked if usual else ()
     with progress_bar() as progress:
         read = [read_world(file, asked.paths, settings=asked.settings(progress), checked=known) for file in files]
-    return list(map(audit_of, read))
+        return [(audit_of(world), world) for world in read]
 
 
-def _pages(audits: Sequence[Audit]) -> tuple[Page, ...]:
+def _pages(audits: Sequence[tuple[Audit, World]]) -> tuple[Page, ...]:
     if not audits:
         return ()
     from mlsub.commands.site.claims import claims_page

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
 import msgspec
 
-from mlsub.commands.site.model import Cell, Drawn, Row, Section, Table, counted, heads, number_of, text_of
+from mlsub.commands.site.model import Cell, Row, Runs, Section, Table, counted, heads, number_of, text_of
+from mlsub.commands.site.spread import MIN_RUNS, Goal, Line, Window, band_of, spread_of, window_of
 from mlsub.commands.watch.reference import number
 from mlsub.convergence.algorithm import unit_of, unit_words
 from mlsub.convergence.target import Band, Measures, Target, target_of
@@ -26,6 +28,16 @@ _COLOURS = (0, 1, 2, 3, 4, 6, 8, 9)
 _COUNTS = ("epoch_num", "samples_count", "step_num")
 #: The table that the charts are drawn from, and two of its columns; those of the measures follow.
 _TABLE, MINUTES, _PLACE = "evaluations", 2, 3
+_SPREAD = (
+    "The line is the median of the runs, the band the {}. Between two evaluations of a run its value is interpolated "
+    "linearly, and a run that has ended counts with its last value."
+)
+_AFTERWARDS = (
+    "Most runs were evaluated when their training was over, from checkpoints. The times of these evaluations say "
+    "nothing of the training, so there is no chart over minutes."
+)
+#: The share of a run after which its training is over, if all of several evaluations come later.
+_LATE = 0.9
 _WORDS = {"epoch_num": "epochs", "samples_count": "samples", "step_num": "steps"}
 
 
@@ -63,10 +75,16 @@ def section_of_curves(logs: Sequence[LogReport], benchmark: str, round_: Round) 
         return Section(key="curves", title="Training curves", words=(*words, "No run has an evaluation to draw."))
     if any(len(log.run.evaluations) > limit for log in logs):
         words.append(f"The first {limit} evaluations of each run are shown.")
+    if len(curves) >= MIN_RUNS:
+        words.append(_SPREAD.format(band_of(len(curves))))
+    late = _made_afterwards(logs, curves)
+    if late:
+        words.append(_AFTERWARDS)
     charts = [
         chart
         for at, measure in enumerate(measures[:_MAX_MEASURES])
         for chart in _charts(curves, measures, at, _band(target, measure), unit)
+        if not (late and chart.across == MINUTES)
     ]
     return Section(
         key="curves",
@@ -75,6 +93,20 @@ def section_of_curves(logs: Sequence[LogReport], benchmark: str, round_: Round) 
         charts=tuple(charts),
         data=(_table(curves, measures, unit),),
     )
+
+
+def _made_afterwards(logs: Sequence[LogReport], curves: Sequence[Curve]) -> bool:
+    """Whether most runs were evaluated when their training was over."""
+    ends = [_at_the_end(curve.seen, log.minutes) for log, curve in zip(logs, curves, strict=True) if curve.seen]
+    return 2 * sum(ends) > len(ends)
+
+
+def _at_the_end(seen: Sequence[Seen], length: float | None) -> bool:
+    """Whether a run of so many minutes was evaluated several times at its end, or after run_stop."""
+    times = [one.minutes for one in seen if one.minutes is not None]
+    if not times or length is None:
+        return False
+    return min(times) > length or (len(times) > 2 and min(times) > _LATE * length)
 
 
 def name_of(log: LogReport) -> str:
@@ -140,32 +172,52 @@ def _band(target: Target | None, measure: str | None) -> Band | None:
 
 def _charts(
     curves: Sequence[Curve], measures: Sequence[str | None], at: int, band: Band | None, unit: str | None
-) -> Iterator[Drawn]:
+) -> Iterator[Runs]:
+    """Over progress and over minutes: all of the training, then the part near the target."""
     measure = measures[at]
     quality = text_of(measure, 40) if measure else "quality"
+    near = []
     for key, by, title in (("place", unit, f"Progress ({unit})"), ("minutes", "minutes", "Minutes since run_start")):
-        series = [
+        runs = tuple(
             Series(name=curve.run, style="line", points=points, colour=_COLOURS[place % len(_COLOURS)])
             for place, curve in enumerate(curves)
             if (points := _points(curve, measure, key))
-        ]
-        if by is None or not series:
+        )
+        if by is None or not runs:
             continue
-        line = _line(series, band)
-        if line is not None:
-            series.append(line)
-        yield Drawn(
+        lines = [run.points for run in runs]
+        goal = _goal(lines, band)
+        chart = Runs(
             key=f"curve-{at}-{key}",
             title=f"{quality.capitalize() if measure is None else quality} over {by}",
-            about=_about(series, quality, by, line),
+            about=_about(runs, quality, by, goal),
             x=Axis(title),
             y=Axis(quality),
-            series=tuple(series),
+            series=(*runs, *((_line(lines, goal),) if goal else ())),
             listed="line",
             table=_TABLE,
             across=MINUTES if key == "minutes" else _PLACE,
             up=(_PLACE if unit is None else _PLACE + 1) + at,
+            spread=spread_of(lines),
+            band=band_of(len(lines)),
+            goal=goal,
         )
+        yield chart
+        window = window_of(lines, goal) if goal else None
+        if window is not None and goal is not None:
+            near.append(_near(chart, lines, goal, window, f"{chart.title} near the target", by))
+    yield from near
+
+
+def _near(chart: Runs, lines: Sequence[Line], goal: Goal, window: Window, title: str, by: str) -> Runs:
+    """The part of a chart where its runs cross the target."""
+    crossings = [next((x for x, y in line if goal.reached(y)), None) for line in lines]
+    there = [x for x in crossings if x is not None]
+    about = f"{len(there)} of {counted(len(lines), 'run')} reach{'es' * (len(lines) == 1)} {number_of(goal.level)}"
+    if there:
+        about += f", the first at {number_of(min(there))} {by} and the last at {number_of(max(there))}"
+    about += ": each evaluation is a dot, and the one that reaches the target is larger."
+    return msgspec.structs.replace(chart, key=f"{chart.key}-near", title=title, about=about, spread=(), window=window)
 
 
 def _points(curve: Curve, measure: str | None, key: str) -> tuple[tuple[float, ...], ...]:
@@ -174,26 +226,34 @@ def _points(curve: Curve, measure: str | None, key: str) -> tuple[tuple[float, .
     return tuple(sorted((x, y) for x, y in found if x is not None and y is not None))
 
 
-def _line(series: Sequence[Series], band: Band | None) -> Series | None:
-    """The target as a line over all runs: of two bounds the one that the first evaluation lies beyond."""
+def _goal(lines: Sequence[Line], band: Band | None) -> Goal | None:
+    """The target: of two bounds the one that evaluations lie beyond, or else the one that the last ones lie nearer to.
+
+    FID is to be from 0 to 90 and CLIP from 0.15 to 1, and nothing says which of the bounds is the target.
+    """
     if band is None or (band.low is None and band.high is None):
         return None
-    first = series[0].points[0][1]
-    level = band.low if band.low is not None else band.high
-    if band.high is not None and first > band.high:
-        level = band.high
-    places = [point[0] for one in series for point in one.points]
-    low, high = min(places), max(places)
-    assert level is not None  # noqa: S101  (one of the two bounds is there)
-    return Series(name=f"target {number_of(level)}", style="rule", points=((low, level), (high, level)), colour=5)
+    if band.low is None or band.high is None:
+        return Goal(band.low, up=True) if band.low is not None else Goal(band.high or 0.0, up=False)
+    values = [point[1] for line in lines for point in line]
+    above, below = max(values) > band.high, min(values) < band.low
+    last = statistics.median(line[-1][1] for line in lines)
+    nearer = band.high - last < last - band.low
+    return Goal(band.high, up=False) if (above if above != below else nearer) else Goal(band.low, up=True)
 
 
-def _about(series: Sequence[Series], quality: str, by: str, line: Series | None) -> str:
-    runs = len(series) - (line is not None)
-    ends = [one.points[-1][1] for one in series if one.style == "line"]
-    about = f"The {quality} of {counted(runs, 'run')} over {by}"
+def _line(lines: Sequence[Line], goal: Goal) -> Series:
+    """The target as a line over all runs."""
+    places = [point[0] for line in lines for point in line]
+    ends = ((min(places), goal.level), (max(places), goal.level))
+    return Series(name=f"target {number_of(goal.level)}", style="rule", points=ends, colour=5)
+
+
+def _about(runs: Sequence[Series], quality: str, by: str, goal: Goal | None) -> str:
+    ends = [run.points[-1][1] for run in runs]
+    about = f"The {quality} of {counted(len(runs), 'run')} over {by}"
     about += f"; last values from {number_of(min(ends))} to {number_of(max(ends))}"
-    return f"{about}, {line.name}." if line else f"{about}."
+    return f"{about}, target {number_of(goal.level)}." if goal else f"{about}."
 
 
 def _table(curves: Sequence[Curve], measures: Sequence[str | None], unit: str | None) -> Table:

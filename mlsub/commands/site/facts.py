@@ -25,7 +25,8 @@ _BADGES = {Severity.ERROR: "bad", Severity.WARNING: "warn", Severity.INFO: "calm
 _RANKS = {Severity.ERROR: 0.0, Severity.WARNING: 1.0, Severity.INFO: 2.0}
 #: What is said of a defect below its message, as far as it has it.
 _SAID = ("expected", "found", "source")
-_FINDINGS = (
+#: Whose findings they are.
+FINDINGS_WORDS = (
     "Official findings are those of the official checker in force for the round; review findings are what a careful "
     "reviewer would ask about, and never change a verdict."
 )
@@ -114,9 +115,20 @@ def section_of_findings(findings: Iterable[Finding], *, forgiven: bool) -> Secti
     groups = grouped(block.findings)
     if not groups:
         return Section(key="findings", title="Findings", words=("None.",))
-    table = Table(caption="Findings", heads=_HEADS, rows=tuple(_row(group, block) for group in groups[:MAX_ROWS]))
-    words = (_FINDINGS, *_left_out(len(groups), "findings"))
+    table = findings_table(block, "Findings")
+    words = (FINDINGS_WORDS, *_left_out(len(groups), "findings"))
     return Section(key="findings", title="Findings", words=words, tables=(table,))
+
+
+def findings_table(block: Findings, caption: str) -> Table:
+    """A row for each defect, with all its places."""
+    rows = tuple(_row(group, block) for group in grouped(block.findings)[:MAX_ROWS])
+    return Table(caption=caption, heads=_HEADS, rows=rows)
+
+
+def places_of(group: Sequence[Finding]) -> Cell:
+    """Where a defect is."""
+    return Cell(_lines(dict(facts_of(group))["in"]), float(len(group)))
 
 
 def _row(group: Sequence[Finding], block: Findings) -> Row:
@@ -133,7 +145,7 @@ def _row(group: Sequence[Finding], block: Findings) -> Row:
             Cell(first.rule),
             Cell("\n".join(words)),
             Cell(text_of(first.fix) if first.fix else "–"),
-            Cell(_lines(facts["in"]), float(len(group))),
+            places_of(group),
         )
     )
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from html import escape
 
-from mlsub.commands.site.model import Cell, Row, Table
+from mlsub.commands.site.model import Cell, Table
 
 #: What means something to HTML; most cells have nothing of it.
 _SPECIAL = re.compile(r"[&<>\"']")
@@ -27,7 +27,7 @@ def table_markup(table: Table, root: str) -> str:
     name = f' id="table-{_safe(table.key)}"' if table.key else ""
     lists = " data-lists" if table.lists else ""
     body = "".join(
-        f"<tr{_about(row)}><th{_attributes(row.cells[0], numeric=False)}>{_content(row.cells[0], root)}"
+        f"<tr><th{_attributes(row.cells[0], numeric=False)}>{_content(row.cells[0], root)}"
         f"{_cells(row.cells[1:], numeric[1:], root)}"
         for row in table.rows
     )
@@ -43,10 +43,6 @@ def _columns(numeric: Sequence[bool]) -> str:
         return " class=n"
     names = " ".join(f"n{place}" for place, is_number in enumerate(numeric, 1) if is_number)
     return f' class="{names}"' if names else ""
-
-
-def _about(row: Row) -> str:
-    return "".join(f' data-{name}="{_safe(value)}"' for name, value in row.about.items())
 
 
 def _cells(cells: Sequence[Cell], numeric: Sequence[bool], root: str) -> str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import msgspec
 
+from mlsub.commands.site.spread import Goal, Spread, Window
 from mlsub.io.show import plain, readable
 from mlsub.present.chart import Chart
+from mlsub.present.document import Share
 
 T = TypeVar("T")
 #: What is shown of one text from outside; notes of published systems stay below it.
@@ -37,10 +39,9 @@ class Cell(msgspec.Struct, frozen=True):
 
 
 class Row(msgspec.Struct, frozen=True):
-    """One row; ``about`` are the values that filters look at, by the name of the filter."""
+    """One row."""
 
     cells: tuple[Cell, ...]
-    about: dict[str, str] = {}
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,11 +66,44 @@ class Drawn(Chart, frozen=True, kw_only=True):
     columns of x and y. A chart of categories, which are the heads of those rows, has all of them as one series.
     """
 
+    kind: ClassVar[str] = "series"
+
     shared: int = 0
     listed: str = ""
     table: str = ""
     across: int = 0
     up: int = 0
+
+
+class Runs(Drawn, frozen=True, kw_only=True):
+    """A chart of the runs of an entry, whose single runs stand out on demand.
+
+    ``spread`` are their median and the band around it, which ``band`` names; empty where each run is drawn for itself.
+    ``goal`` is the target, and ``window`` the part that is drawn, all of it without.
+    """
+
+    kind: ClassVar[str] = "runs"
+
+    spread: tuple[Spread, ...] = ()
+    band: str = ""
+    goal: Goal | None = None
+    window: Window | None = None
+
+
+class Live(msgspec.Struct, frozen=True, kw_only=True):
+    """A chart that a script of its own draws, mostly from the results of the whole site (see :mod:`.dataset`).
+
+    ``kind`` is the name of the script, ``static/KIND.js``, and of its drawing function; ``about`` says in words what
+    the chart shows; ``data`` is what the function gets, anything that JSON has; ``href`` is the page that its title
+    leads to.
+    """
+
+    kind: str
+    key: str
+    title: str
+    about: str
+    data: dict[str, Any] = {}
+    href: str = ""
 
 
 class Column(msgspec.Struct, Generic[T], frozen=True):
@@ -80,14 +114,9 @@ class Column(msgspec.Struct, Generic[T], frozen=True):
     numeric: bool = False
 
 
-def table_of(
-    caption: str,
-    things: Iterable[T],
-    columns: Sequence[Column[T]],
-    about: Callable[[T], dict[str, str]] = lambda _: {},
-) -> Table:
-    """A table with a row for each thing; ``about`` gives the values that filters look at."""
-    rows = tuple(Row(tuple(column.cell(thing) for column in columns), about(thing)) for thing in things)
+def table_of(caption: str, things: Iterable[T], columns: Sequence[Column[T]]) -> Table:
+    """A table with a row for each thing."""
+    rows = tuple(Row(tuple(column.cell(thing) for column in columns)) for thing in things)
     return Table(caption=caption, heads=tuple(Head(column.title, column.numeric) for column in columns), rows=rows)
 
 
@@ -96,15 +125,31 @@ def heads(*titles: str, numbers: int = 0) -> tuple[Head, ...]:
     return tuple(Head(title, place >= len(titles) - numbers) for place, title in enumerate(titles))
 
 
+class Quote(msgspec.Struct, frozen=True):
+    """A text to copy, and what it is."""
+
+    title: str
+    text: str
+
+
 class Section(msgspec.Struct, frozen=True, kw_only=True):
-    """A part of a page: what there is to say, charts, and tables; ``data`` are the tables behind the charts."""
+    """A part of a page: what there is to say, charts, tables, and texts to copy.
+
+    ``data`` are the tables behind the charts. ``cards`` are claims (see :mod:`.cards`), ``shares`` the bar of their
+    verdicts. Charts that are ``small`` stand side by side, below one ``legend``: name, colour and shape of each mark.
+    """
 
     key: str
     title: str
     words: tuple[str, ...] = ()
-    charts: tuple[Drawn, ...] = ()
+    charts: tuple[Drawn | Live, ...] = ()
+    shares: tuple[Share, ...] = ()
+    cards: tuple[msgspec.Struct, ...] = ()
     tables: tuple[Table, ...] = ()
     data: tuple[Table, ...] = ()
+    small: bool = False
+    legend: tuple[tuple[str, int, str], ...] = ()
+    quotes: tuple[Quote, ...] = ()
 
 
 def counted(count: int, word: str) -> str:

@@ -1,191 +1,269 @@
-"""The performance page: the MLPerf results with their IDs, and the figures of records beside them, never mixed."""
+"""Performance pages: one organisation's MLPerf results with their IDs, and the figures of records beside them.
+
+A page is of one organisation, as pages of performance are that organisations publish; figures of two of them are for
+the comparison and the pages of benchmarks. ``performance.html`` is the page of the one organisation whose records are
+given, or of the only one that has results. With several it lists them: those with records have a page each.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-import msgspec
+from msgspec.structs import replace
 
-from mlsub.commands.db.records import Configuration, MlperfIds, Record, Records, Source
-from mlsub.commands.site.model import Cell, Column, Section, cell_of, minutes_of, number_of, table_of, text_of
+from mlsub.commands.db.records import Records
+from mlsub.commands.site.gains import section_of_gains
+from mlsub.commands.site.model import (
+    Cell,
+    Column,
+    Live,
+    Section,
+    Table,
+    cell_of,
+    table_of,
+    text_of,
+)
 from mlsub.commands.site.pages import MINUTES, Page
-from mlsub.commands.site.results import Result, RoundResults
-from mlsub.commands.site.tables import BENCHMARK, ID, VERDICT, by_division, in_order
-from mlsub.io.data import shipped
+from mlsub.commands.site.places import organisation_href
+from mlsub.commands.site.price import section_of_prices
+from mlsub.commands.site.results import Result, RoundResults, slug_of
+from mlsub.commands.site.stated import live, sections_of_records
+from mlsub.commands.site.tables import (
+    TITLES,
+    count_of_accelerators,
+    division_of,
+    framework_name,
+    linked_minutes,
+    round_name,
+    verdict_cell,
+)
+from mlsub.submission.organisations import organisation
 
-_BOUNDS = {"exact": "", "about": "about ", "over": "over ", "under": "under "}
-
-
-class _Measure(msgspec.Struct, frozen=True):
-    """What the records of one measure are called, and what it means."""
-
-    task: str
-    measure: str
-    title: str
-    words: str
-
-
-class _Words(msgspec.Struct, frozen=True):
-    """The content of words.yaml."""
-
-    measures: tuple[_Measure, ...]
-    other: _Measure
-    precision: str
-    not_mlperf: str
-    footnotes: dict[str, str]
+#: The first page, and the folder of those of several organisations.
+PERFORMANCE, FOLDER = "performance.html", "performance"
 
 
-class _Figure(NamedTuple):
-    """A record, the file that it is from, and its footnotes."""
+class House(NamedTuple):
+    """An organisation: its name in one spelling, its results by round, the newest first, and records of its own."""
 
-    file: Records
-    record: Record
-    marks: tuple[str, ...]
+    name: str
+    rounds: tuple[RoundResults, ...]
+    records: tuple[Records, ...]
+
+    @property
+    def results(self) -> list[Result]:
+        """Its results of all rounds."""
+        return [result for one in self.rounds for result in one.results]
 
 
-def _words() -> _Words:
-    return shipped(__file__, "words.yaml", _Words)
+class _Line(NamedTuple):
+    """A line of a table: what one system has in each division, by the division's name; at least in one of them."""
+
+    label: str
+    found: dict[str, Result]
+
+    @property
+    def first(self) -> Result:
+        return next(iter(self.found.values()))
 
 
-def performance(rounds: Sequence[RoundResults], records: Iterable[Records] = ()) -> Page:
-    """The page.
+def performance(rounds: Sequence[RoundResults], records: Iterable[Records] = ()) -> tuple[Page, ...]:
+    """The pages; the first is ``performance.html``.
 
     Args:
-        rounds: whose results are shown, if they have a score.
+        rounds: all results of the site.
         records: figures of other sources.
     """
     records = tuple(records)
-    figures = [*_figures(records)]
-    return Page(
-        path="performance.html",
-        title="Performance",
-        lead=(f"{MINUTES} Figures from other sources have tables of their own." if figures else MINUTES,),
-        sections=(*_mlperf(rounds), *_cited(records), *figures),
+    everyone = _houses(rounds, records)
+    houses = [house for house in everyone if house.records] or everyone
+    if len(houses) == 1:
+        own = {id(file) for file in houses[0].records}
+        rest = tuple(file for file in records if id(file) not in own)
+        return (_page(houses[0]._replace(records=(*houses[0].records, *rest)), PERFORMANCE, rounds),)
+    theirs = {id(file) for house in houses for file in house.records}
+    pages = [_page(house, _place(house), rounds) for house in houses if house.records]
+    rest = tuple(file for file in records if id(file) not in theirs)
+    lead = (
+        "A page of performance is of one organisation: its results with their IDs, and the figures that it published."
     )
+    table = table_of("Organisations", houses, _HOUSES)
+    sections = (Section(key="organisations", title="Organisations", tables=(table,)), *sections_of_records(rest))
+    return (Page(path=PERFORMANCE, title="Performance", lead=(lead,), sections=sections), *pages)
 
 
-def _mlperf(rounds: Sequence[RoundResults]) -> Iterator[Section]:
-    for place, one in enumerate(rounds):
-        timed = in_order(result for result in one.results if result.row.result_minutes is not None)
-        for division, title, some in by_division(timed):
-            ids = dict.fromkeys(result.id for result in some if result.id)
-            table = table_of(f"{one.round.title} results, {title}", some, (*_RESULT, ID) if ids else _RESULT)
-            words = (f"{one.round.title} Results | MLPerf ID: {', '.join(ids)}",) if ids else ()
-            key = f"mlperf-{place}-{division}"
-            yield Section(key=key, title=f"{one.round.title}, {title}", words=words, tables=(table,))
+def _houses(rounds: Sequence[RoundResults], records: Sequence[Records]) -> list[House]:
+    """Organisations with results; those with records first, then by name."""
+    found: dict[str, list[RoundResults]] = {}
+    for one in reversed(rounds):
+        for name in dict.fromkeys(result.named.organisation for result in one.results):
+            some = tuple(result for result in one.results if result.named.organisation == name)
+            found.setdefault(name, []).append(RoundResults(report=one.report, round=one.round, results=some, rest=()))
+    houses = [House(name, tuple(some), tuple(_published(name, records))) for name, some in found.items()]
+    return sorted(houses, key=lambda house: (not house.records, house.name.casefold(), house.name))
 
 
-def _system(result: Result) -> Cell:
-    system = text_of(result.row.system or result.entry.system, 200)
-    return Cell(f"{text_of(result.entry.organisation, 80)}, {system}")
-
-
-_RESULT: tuple[Column[Result], ...] = (
-    BENCHMARK,
-    Column("system", _system),
-    Column("accelerators", lambda result: cell_of(result.row.accelerators_count), True),
-    Column("framework", lambda result: _text(result.row.framework, 200)),
-    Column("batch size", lambda result: cell_of(result.row.batch_size), True),
-    Column("minutes", lambda result: minutes_of(result.row.result_minutes), True),
-    VERDICT,
-)
-
-
-def _cited(records: Sequence[Records]) -> Iterator[Section]:
-    """The IDs that the documents cite: whoever shows those results has to name them."""
-    cited = [(file, one) for file in records for one in file.mlperf_ids]
-    columns: tuple[Column[tuple[Records, MlperfIds]], ...] = (
-        Column("round", lambda one: Cell(text_of(one[1].round, 20))),
-        Column("MLPerf ID", lambda one: Cell(text_of(", ".join(one[1].ids), 400))),
-        Column("source", lambda one: _source(one[0], one[1].source)),
-    )
-    title = "MLPerf IDs that the sources cite"
-    if cited:
-        yield Section(key="cited", title=title, tables=(table_of(title, cited, columns),))
-
-
-def _figures(records: Sequence[Records]) -> Iterator[Section]:
-    words = _words()
-    known = {(one.task, one.measure): one for one in words.measures}
-    found: dict[_Measure, list[_Figure]] = {measure: [] for measure in (*words.measures, words.other)}
+def _published(name: str, records: Sequence[Records]) -> Iterator[Records]:
+    """The files with documents of an organisation."""
     for file in records:
-        for record in file.records:
-            measure = known.get((record.task, record.measure), words.other)
-            found[measure].append(_Figure(file, record, _marks(record)))
-    for measure, figures in found.items():
-        if figures:
-            key = f"{measure.task}-{measure.measure}".rstrip("-")
-            precise = any(figure.record.configuration.precision for figure in figures)
-            marks = sorted({mark for figure in figures for mark in figure.marks})
-            notes = (*((words.precision,) if precise else ()), *(words.footnotes[mark] for mark in marks))
-            table = table_of(measure.title, figures, _FIGURE)
-            said = (measure.words, words.not_mlperf, *notes)
-            yield Section(key=key, title=measure.title, words=said, tables=(table,))
+        if any(organisation(document.publisher).casefold() == name.casefold() for document in file.documents.values()):
+            yield file
 
 
-def _marks(record: Record) -> tuple[str, ...]:
-    """The footnotes of a record."""
-    stated = {"preliminary": ("*1",), "unstated": ("*3",)}.get(record.status, ()) if record.task == "training" else ()
-    return tuple(sorted((*stated, *(("*2",) if record.configuration.data == "synthetic" else ()))))
+def _place(house: House) -> str:
+    return f"{FOLDER}/{slug_of(house.name)[:100]}.html"
 
 
-def _value(figure: _Figure) -> Cell:
-    record = figure.record
-    shown = f"{_BOUNDS.get(record.bound, '')}{number_of(record.value)}{''.join(f' [{mark}]' for mark in figure.marks)}"
-    return Cell(shown, record.value, note=text_of(record.stated, 200))
+def _house_cell(house: House) -> Cell:
+    href = _place(house) if house.records else organisation_href(house.rounds[0].results[0].named)
+    return Cell(text_of(house.name, 80), href=href)
 
 
-def _model(figure: _Figure) -> Cell:
-    record = figure.record
-    return Cell(text_of(record.model, 100), note=text_of(record.at, 200) if record.at else None)
-
-
-def _data(configuration: Configuration) -> str:
-    return " ".join(filter(None, (configuration.data, configuration.dataset)))
-
-
-def _other_side(other: Configuration) -> str:
-    """All that is known of the other side of a ratio; of two releases of one software the system alone says nothing."""
-    batch = _batch(other).text
-    parts = (
-        *(other.system, ", ".join(other.frameworks), other.software, other.precision),
-        "" if batch == "–" else f"batch size {batch}",
-        *(_data(other), other.origin),
-    )
-    return "; ".join(part for part in parts if part)
-
-
-def _text(text: str | None, limit: int = 300) -> Cell:
-    return Cell(text_of(text, limit) if text else "–")
-
-
-def _batch(configuration: Configuration) -> Cell:
-    if configuration.batch_range:
-        low, high = configuration.batch_range
-        return Cell(f"{number_of(low)} to {number_of(high)}", low)
-    sizes = configuration.batch_sizes
-    return Cell(", ".join(map(number_of, sizes)) or "–", sizes[0] if sizes else None)
-
-
-def _source(file: Records, source: Source) -> Cell:
-    document = file.documents[source.document]
-    shown = f"{document.publisher}{f', {document.date.isoformat()}' if document.date else ''}"
-    shown += f"; {source.table}" if source.table else ""
-    shown += f"; line {source.line}" if source.line is not None else ""
-    return Cell(text_of(shown, 200), note=text_of(document.title, 300))
-
-
-_FIGURE: tuple[Column[_Figure], ...] = (
-    Column("model", _model),
-    Column("system", lambda one: Cell(text_of(one.record.configuration.system, 200))),
-    Column("framework", lambda one: _text(", ".join(one.record.configuration.frameworks))),
-    Column("software", lambda one: _text(one.record.configuration.software)),
-    Column("precision", lambda one: _text(one.record.configuration.precision)),
-    Column("batch size", lambda one: _batch(one.record.configuration), True),
-    Column("data", lambda one: _text(_data(one.record.configuration))),
-    Column("value", _value, True),
-    Column("unit", lambda one: Cell(text_of(one.record.unit, 40))),
-    Column("against", lambda one: _text(_other_side(one.record.versus) if one.record.versus else None)),
-    Column("source", lambda one: _source(one.file, one.record.source)),
+_HOUSES: tuple[Column[House], ...] = (
+    Column("organisation", _house_cell),
+    Column("rounds", lambda house: cell_of(len(house.rounds)), True),
+    Column("results", lambda house: cell_of(len(house.results)), True),
+    Column("figures of other sources", lambda house: cell_of(sum(len(file.records) for file in house.records)), True),
 )
+
+
+def _page(house: House, path: str, rounds: Sequence[RoundResults]) -> Page:
+    figures = " Figures from other sources have charts and tables of their own." if house.records else ""
+    words = "Closed and Open stand side by side and are not ranked together: an Open result may use another model."
+    sections = (
+        *(_of_round(one) for one in house.rounds),
+        *section_of_gains(house.results),
+        *section_of_prices(house.name, [result for one in rounds for result in one.results], house.records),
+        *sections_of_records(house.records),
+    )
+    root = "../" * path.count("/")
+    alone, count = path == PERFORMANCE, sum(len(file.records) for file in house.records)
+    return Page(
+        path=path,
+        title="Performance" if alone else f"Performance of {text_of(house.name, 60)}",
+        lead=(MINUTES, f"{words}{figures}"),
+        crumbs=() if alone else (("Performance", PERFORMANCE),),
+        facts=(
+            ("Organisation", Cell(text_of(house.name, 80), href=organisation_href(house.rounds[0].results[0].named))),
+            ("Rounds", Cell(", ".join(round_name(one) for one in house.rounds))),
+            ("MLPerf results", Cell(f"{len(house.results):,}")),
+            *((("Figures of other sources", Cell(f"{count:,}")),) if count else ()),
+        ),
+        sections=tuple(_linked(section, root) for section in sections),
+    )
+
+
+def _linked(section: Section, root: str) -> Section:
+    """A section whose charts know the way to the root of the site, from where the addresses of results are."""
+    charts = (replace(one, data=one.data | {"root": root}) for one in section.charts if isinstance(one, Live))
+    return replace(section, charts=tuple(charts))
+
+
+def _of_round(one: RoundResults) -> Section:
+    """The results of a round: a chart for each benchmark, and one table with Closed and Open beside each other."""
+    divisions = [name for name in TITLES if any(division_of(result) == name for result in one.results)]
+    by_benchmark: dict[str, list[Result]] = {}
+    for result in sorted(one.results, key=lambda result: result.named.title.casefold()):
+        by_benchmark.setdefault(result.named.title, []).append(result)
+    lines = {title: _lines(some) for title, some in by_benchmark.items()}
+    ids = sorted({name for result in one.results if result.ids for name in result.ids.ids})
+    key = f"mlperf-{slug_of(one.round.usage, one.round.name).replace('_', '-').replace('.', '-')}"
+    return Section(
+        key=key,
+        title=one.round.title,
+        words=(f"{one.round.title} Results | MLPerf ID: {', '.join(ids)}",) if ids else (),
+        charts=tuple(
+            chart
+            for place, (title, some) in enumerate(lines.items())
+            if (chart := _chart(f"{key}-{place}", one.round.title, title, divisions, some))
+        ),
+        tables=(_table(one.round.title, [line for some in lines.values() for line in some], divisions, ids=bool(ids)),),
+    )
+
+
+def _lines(results: Sequence[Result]) -> list[_Line]:
+    """A line for each system, the smallest first: systems of one size, accelerator and software are one."""
+    found: dict[tuple[float, str, str, int], dict[str, Result]] = {}
+    for result in sorted(results, key=lambda one: one.entry.path):
+        count = result.row.accelerators_count or 0
+        size = (
+            count,
+            result.named.accelerator or result.row.accelerator_model_name or "",
+            framework_name(result.row.framework),
+        )
+        division, place = division_of(result), 0
+        while division in found.get((*size, place), {}):
+            place += 1
+        found.setdefault((*size, place), {})[division] = result
+    return _labelled([line for _, line in sorted(found.items(), key=lambda item: item[0])])
+
+
+def _labelled(lines: Sequence[dict[str, Result]]) -> list[_Line]:
+    """The lines with names that tell them apart: the system, with the framework or the folder where it takes that."""
+    first = [next(iter(line.values())) for line in lines]
+    labels = [text_of(one.row.system or one.entry.system, 60) for one in first]
+    for more in (lambda one: framework_name(one.row.framework), lambda one: one.entry.system):
+        known = [re.sub(r"[\W_]", "", label.casefold()) for label in labels]
+        labels = [
+            f"{label}, {text_of(more(one), 60)}" if known.count(name) > 1 and more(one) else label
+            for label, name, one in zip(labels, known, first, strict=True)
+        ]
+    return [_Line(label, line) for label, line in zip(labels, lines, strict=True)]
+
+
+def _chart(key: str, round_title: str, title: str, divisions: Sequence[str], lines: Sequence[_Line]) -> Live | None:
+    bars = [
+        {
+            "row": place,
+            "division": divisions.index(division),
+            "minutes": result.row.published_minutes,
+            "verdict": result.entry.official.value,
+            "id": result.id,
+            "href": result.href,
+        }
+        for place, line in enumerate(lines)
+        for division, result in line.found.items()
+        if result.minutes is not None
+    ]
+    if not bars:
+        return None
+    about = (
+        "Time to train by system and division, in minutes; less is better. A hollow bar is a result that the official "
+        "checker does not accept."
+    )
+    data = {"form": "divisions", "rows": [line.label for line in lines], "bars": bars}
+    names = [TITLES[name].removesuffix(" division") for name in divisions]
+    colours = [list(TITLES).index(name) for name in divisions]
+    return live(key, f"{round_title}: {text_of(title, 80)}", about, data | {"divisions": names, "colours": colours})
+
+
+def _table(title: str, lines: Sequence[_Line], divisions: Sequence[str], *, ids: bool) -> Table:
+    columns: list[Column[_Line]] = [
+        Column("benchmark", lambda line: Cell(text_of(line.first.named.title, 80))),
+        Column("system", lambda line: Cell(line.label, note=text_of(line.first.entry.system, 200))),
+    ]
+    for name in divisions:
+        columns += _of_division(name, TITLES[name].removesuffix(" division"), ids=ids)
+    columns += (
+        Column("accelerators", lambda line: count_of_accelerators(line.first)),
+        Column("software", lambda line: Cell(text_of(line.first.row.framework or "–", 200))),
+    )
+    return table_of(f"{title}: published minutes, by system and division", lines, columns)
+
+
+def _of_division(name: str, title: str, *, ids: bool) -> Iterator[Column[_Line]]:
+    def minutes(line: _Line) -> Cell:
+        result = line.found.get(name)
+        return linked_minutes(result) if result is not None else Cell("")
+
+    def verdict(line: _Line) -> Cell:
+        return verdict_cell(line.found[name].entry.official) if name in line.found else Cell("")
+
+    yield Column(f"{title} minutes", minutes, True)
+    yield Column(f"{title} verdict", verdict)
+    if ids:
+        yield Column(
+            f"{title} MLPerf ID", lambda line: Cell((line.found[name].id or "–") if name in line.found else "")
+        )

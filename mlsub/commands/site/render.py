@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mlsub.commands.site.chartdata import SHARED, chart_json, shared_series
+from mlsub.commands.site.chartdata import SHARED, chart_json, safe_json, shared_series
+from mlsub.commands.site.dataset import RESULTS
 from mlsub.commands.site.markup import table_markup
+from mlsub.commands.site.model import Drawn
+from mlsub.commands.site.numberline import svg
 from mlsub.commands.site.pages import Page
 from mlsub.io.errors import MlsubError, needs_extra
 from mlsub.io.version import VERSION
+from mlsub.present.html import bar
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
@@ -19,11 +24,15 @@ if TYPE_CHECKING:
 _HERE = Path(__file__).parent
 STATIC = _HERE / "static"
 #: Should something slip through all the same, nothing on a page runs or loads but the files of the site. ``file:`` is
-#: what the site is of when it is opened from a disk, where browsers differ on what 'self' means.
+#: what the site is of when it is opened from a disk, where browsers differ on what 'self' means. The digest is
+#: that of the one style sheet that Observable Plot puts into each chart.
 POLICY = (
-    "default-src 'none'; script-src 'self' file:; style-src 'self' file:; img-src 'self' data: file:; "
+    "default-src 'none'; script-src 'self' file:; style-src 'self' file: "
+    "'sha256-+TfQir1nvDucAdvE6XUQBt4ayUjpAWkbw2kCdSfekHM='; img-src 'self' data: file:; "
     "base-uri 'none'; form-action 'none'"
 )
+#: What draws the charts of a page, before the scripts of their kinds.
+_CHARTS = ("d3.min", "plot.umd.min", "charts", "pictures")
 
 
 def check_jinja() -> None:
@@ -48,16 +57,33 @@ def write_page(site: Path, navigation: tuple[tuple[str, str], ...], page: Page) 
         OSError: it cannot be written.
     """
     root = "../" * page.path.count("/")
-    series = [one.series[: one.shared] for part in page.sections for one in part.charts if one.shared]
-    shared = {f"{SHARED}/{name}.js": script for name, script in map(shared_series, series)}
+    drawn = [one for part in page.sections for one in part.charts if isinstance(one, Drawn) and one.shared]
+    shared = {
+        f"{SHARED}/{name}.js": script for name, script in (shared_series(one.series[: one.shared]) for one in drawn)
+    }
     text = _template().render(
-        page=page, root=root, navigation=navigation, policy=POLICY, version=VERSION, shared=shared
+        page=page,
+        root=root,
+        navigation=navigation,
+        policy=POLICY,
+        version=VERSION,
+        scripts=[*shared, *_scripts(page)],
     )
     (site / page.path).write_bytes(text.encode("utf-8", "backslashreplace"))
     for path, script in shared.items():
         # Where two processes write one at a time, both write the same.
         if not (site / path).exists():
             (site / path).write_bytes(script)
+
+
+def _scripts(page: Page) -> Iterator[str]:
+    """The scripts of a page in the order in which they run, from the root of the site."""
+    if page.whole:
+        yield RESULTS
+    yield from page.data
+    kinds = dict.fromkeys(chart.kind for part in page.sections for chart in part.charts)
+    for name in dict.fromkeys((*(_CHARTS if kinds else ()), *kinds, *page.scripts, "tables")):
+        yield f"static/{name}.js"
 
 
 @cache
@@ -77,5 +103,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["json"] = lambda chart: Markup(chart_json(chart))  # noqa: S704  (safe in a script)
+    environment.filters["plain_json"] = lambda found: Markup(safe_json(found))  # noqa: S704  (safe in a script)
+    environment.globals["number_line"] = lambda line: Markup(svg(line))  # noqa: S704  (escaped there)
+    environment.globals["verdict_bar"] = lambda shares: Markup(bar(shares))  # noqa: S704  (numbers and plain words)
     environment.globals["table"] = lambda table, root: Markup(table_markup(table, root))  # noqa: S704  (escaped there)
     return environment

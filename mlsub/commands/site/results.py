@@ -11,7 +11,9 @@ import msgspec
 from mlsub.findings import Finding, Verdict
 from mlsub.log.report import LogReport
 from mlsub.rounds import Round
+from mlsub.score.named import Named, named
 from mlsub.score.table import Row, description_path, rows_of
+from mlsub.submission.ids import Ids, ResultIds
 from mlsub.submission.locate import counted
 from mlsub.submission.report import EntryResult, Report
 from mlsub.workspace import Checked
@@ -21,21 +23,33 @@ _MAX_SLUG = 100
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
-    """One entry, as the pages need it; ``slug`` is the name of its page without the ending."""
+    """One entry, as the pages need it; ``slug`` is the name of its page without the ending, ``named`` its names."""
 
     slug: str
     report: Report
     round: Round
     entry: EntryResult
     row: Row
+    named: Named
     logs: tuple[LogReport, ...]
     findings: tuple[Finding, ...]
-    id: str | None = None
+    ids: ResultIds | None = None
+
+    @property
+    def id(self) -> str | None:
+        """Its ID in the official tables, or those of which one is its own; None where no list has it."""
+        return self.ids.shown if self.ids else None
 
     @property
     def accepted(self) -> bool:
         """Whether the official checker takes it."""
         return self.entry.official is Verdict.ACCEPTED
+
+    @property
+    def minutes(self) -> float | None:
+        """The published score in minutes; None without one, and where a clock that was set makes it 0 or less."""
+        minutes = self.row.published_minutes
+        return minutes if minutes is not None and minutes > 0 else None
 
     @property
     def description(self) -> str | None:
@@ -62,23 +76,17 @@ class RoundResults(msgspec.Struct, frozen=True, kw_only=True):
         return f"rounds/{slug_of(self.round.usage, self.round.name)}.html"
 
 
-#: What calls a result by its identifier in the official tables; None where nobody said it.
-Naming = Callable[[Row], str | None]
-
-
-def rounds_of(
-    checked: Sequence[Checked], rounds: Callable[[Report], Round], naming: Naming
-) -> tuple[RoundResults, ...]:
+def rounds_of(checked: Sequence[Checked], rounds: Callable[[Report], Round], ids: Ids) -> tuple[RoundResults, ...]:
     """The rounds by age, each with its results; reports that checked nothing have none.
 
     Args:
         checked: reports and the logs they rest on.
         rounds: the round of a report.
-        naming: the identifier of a result in the official tables.
+        ids: the identifiers of results in the official tables.
     """
     taken: set[str] = set()
     found = [
-        _round(one, rounds(one.report), naming, taken)
+        _round(one, rounds(one.report), ids, taken)
         for one in checked
         if one.report.official is not Verdict.NOT_CHECKED and one.report.round is not None
     ]
@@ -98,7 +106,7 @@ def logs_of(one: Checked) -> dict[str, list[LogReport]]:
     return logs
 
 
-def _round(one: Checked, round_: Round, naming: Naming, taken: set[str]) -> RoundResults:
+def _round(one: Checked, round_: Round, ids: Ids, taken: set[str]) -> RoundResults:
     report = one.report
     logs = logs_of(one)
     owned, rest = _findings(report)
@@ -109,9 +117,10 @@ def _round(one: Checked, round_: Round, naming: Naming, taken: set[str]) -> Roun
             round=round_,
             entry=entry,
             row=row,
+            named=named(row),
             logs=tuple(logs.get(entry.path, ())),
             findings=tuple(owned[entry.path]),
-            id=naming(row),
+            ids=ids.of(row.usage, row.round, row.organisation, row.system_folder, row.benchmark, row.division),
         )
         for entry, row in zip(report.entries, rows_of([report]), strict=True)
     ]

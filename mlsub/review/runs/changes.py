@@ -11,10 +11,11 @@ from typing import Any
 import msgspec
 
 from mlsub.log.changes import hyperparameters
-from mlsub.review.facts import grouped
+from mlsub.review.facts import grouped, number
 from mlsub.review.runs.model import Entry, Observation, listed, observe, reached, seconds
 from mlsub.review.runs.pace import pauses_of
-from mlsub.review.runs.stretch import score_of
+from mlsub.review.runs.undone import score_of
+from mlsub.submission.organisations import organisation
 
 #: Keys by which a training is tuned; what else they log (names of hosts, sizes of a cache) is not part of it.
 _TUNED = re.compile(
@@ -27,6 +28,8 @@ _PAUSE_SHARE = 0.01
 _PACE = 0.01
 #: Medians further apart than this factor count different things.
 _SAME_UNIT = 4
+#: Counts further apart than this factor count different things, such as epochs and steps.
+_OTHER_UNIT = 1000
 #: So many standard errors apart, two means are not equal by chance.
 _STANDARD_ERRORS = 3
 
@@ -44,8 +47,7 @@ def find_changes(entries: Sequence[Entry]) -> Iterator[Observation]:
     """Entries beside the same submitter's entry of the round before, among those at hand."""
     groups: dict[tuple[str, str, str], list[Entry]] = {}
     for entry in entries:
-        name = re.sub(r"[^a-z0-9]", "", entry.organisation.lower())
-        groups.setdefault((entry.round.usage, name, entry.known_benchmark or entry.benchmark), []).append(entry)
+        groups.setdefault((entry.round.usage, organisation(entry.organisation), entry.held.benchmark), []).append(entry)
     for group in groups.values():
         for entry in group:
             before = _before(entry, group)
@@ -107,10 +109,20 @@ def _observed(before: Entry, entry: Entry) -> Iterator[Observation]:
 def _tuned(before: Entry, entry: Entry) -> Iterator[_Change]:
     """Optimizer, schedule and batch size, as most runs of either side logged them."""
     for change in hyperparameters([t.run for t in before.traces], [t.run for t in entry.traces]):
-        if _TUNED.fullmatch(change.name):
+        if _TUNED.fullmatch(change.name) and not _is_alike(change.old, change.new):
             both = change.old is not None and change.new is not None
             words = f"{change.name} {change.old} to {change.new}" if both else ""
             yield _Change(change.name, change.old, change.new, words)
+
+
+def _is_alike(old: Any, new: Any) -> bool:
+    """Whether two logged values are the same number written otherwise, or counts in units that lie far apart."""
+    try:
+        values = [msgspec.json.decode(str(value)) for value in (old, new)]
+    except msgspec.DecodeError:
+        return False
+    small, large = sorted(abs(number(value) or 0) for value in values)
+    return bool(values[0] == values[1]) or (small >= 1 and large > _OTHER_UNIT * small)
 
 
 def _trained(before: Entry, entry: Entry) -> Iterator[_Change]:

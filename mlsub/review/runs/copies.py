@@ -1,4 +1,4 @@
-"""Logs and seeds that agree where independent runs cannot. All comparisons are by hash, hence quick."""
+"""Logs that agree where independent runs cannot. All comparisons are by hash, hence quick."""
 
 from __future__ import annotations
 
@@ -9,19 +9,25 @@ from typing import Any, NamedTuple
 from mlsub.io.digest import blake2b
 from mlsub.io.show import readable, show
 from mlsub.log.trace import KeyMark, Trace
-from mlsub.review.cross import SEEDS_OF_A_LOG, text_of
+from mlsub.review.cross import text_of
 from mlsub.review.facts import number
-from mlsub.review.runs.model import Entry, Observation, listed, name_of, observe, thresholds
+from mlsub.review.runs.model import Entry, Observation, listed, name_of, observe, seconds, thresholds
+from mlsub.review.runs.seeds import seeds_of
 
 #: Keys that have to agree in the times of all their records, besides start and stop of the run.
 _LEAST_KEYS = 3
 _NONE = KeyMark(0, "", "")
-#: Entries kept for one seed: hostile input may give every entry the same ones.
-MAX_USERS = 100
 
 
 def is_same_run(one: Trace, other: Trace) -> bool:
-    """Whether two logs are of one run: equal start and stop, and equal times of the records of most keys."""
+    """Whether two logs are of one run.
+
+    They have equal start and stop, and equal times of the records of most keys; or all their evaluations at the same
+    times, whatever was done to the other records; or the same evaluations at the same times from run_start on.
+    """
+    marks = (_moments, _course)
+    if any((found := mark(one)) is not None and found == mark(other) for mark in marks):
+        return True
     ours, theirs = one.run.timeline, other.run.timeline
     if ours.run_start is None or ours.run_stop is None:
         return False
@@ -34,6 +40,11 @@ def is_same_run(one: Trace, other: Trace) -> bool:
 
 def changes(log: Trace, original: Trace) -> Iterator[str]:
     """What is not the same in two logs of one run, in words, by keys."""
+    starts = log.run.timeline.run_start, original.run.timeline.run_start
+    by = starts[0] - starts[1] if starts[0] is not None and starts[1] is not None else 0
+    moved = by != 0 and log.times == original.times
+    if moved:
+        yield f"all times moved by {seconds(by)}"
     for key in sorted(log.keys.keys() | original.keys.keys()):
         ours, theirs = log.keys.get(key, _NONE), original.keys.get(key, _NONE)
         more = ours.count - theirs.count
@@ -43,7 +54,7 @@ def changes(log: Trace, original: Trace) -> Iterator[str]:
             yield f"{records} {'added' if more > 0 else 'removed'}"
         elif ours.values != theirs.values:
             yield f"other values of {name}"
-        elif ours.times != theirs.times:
+        elif ours.times != theirs.times and not moved:
             yield f"other times of {name}"
 
 
@@ -60,14 +71,16 @@ class _Log(NamedTuple):
     trace: Trace
 
 
+#: How the logs are like others, where they are not equal to them.
+_LIKE = {"inspect.same-run": "with the times of logs"}
 Pairs = list[tuple[_Log, _Log]]
 
 
 def find_copies(entries: Sequence[Entry]) -> Iterator[Observation]:
     """Logs that agree with a log of the same entry, or of an entry named before."""
     logs = [_Log(entry, trace) for entry in entries for trace in entry.traces]
-    for pairs in _alike(logs, _edges):
-        yield from _same_runs([pair for pair in pairs if _one_run(*pair)])
+    for pairs in _together(*(_alike(logs, mark) for mark in (_edges, _moments, _course))):
+        yield from _same_runs(pairs)
     for pairs in _alike(logs, _evaluations):
         yield from _same_evaluations([pair for pair in pairs if not _one_run(*pair)])
     for pairs in _alike(logs, lambda trace: trace.times if trace.marks >= thresholds().copy_marks else None):
@@ -87,6 +100,30 @@ def _alike(logs: Sequence[_Log], mark: Callable[[Trace], Hashable | None]) -> Co
         if original is not log:
             found.setdefault((id(log.entry), id(original.entry)), []).append((log, original))
     return found.values()
+
+
+def _together(*found: Collection[Pairs]) -> Collection[Pairs]:
+    """Each log with the first that is of the same run, by whichever mark it was found first, by pairs of entries."""
+    first: dict[int, tuple[_Log, _Log]] = {}
+    for pairs in found:
+        for pair in (pair for of in pairs for pair in of if _one_run(*pair)):
+            first.setdefault(id(pair[0].trace), pair)
+    together: dict[tuple[int, int], Pairs] = {}
+    for log, original in first.values():
+        together.setdefault((id(log.entry), id(original.entry)), []).append((log, original))
+    return together.values()
+
+
+def _moments(trace: Trace) -> tuple[float, ...] | None:
+    """When a run was evaluated (ms); None where chance could make two alike."""
+    times = tuple(evaluation.time_ms for evaluation in trace.run.evaluations)
+    return times if len(set(times)) >= thresholds().copy_evaluations else None
+
+
+def _course(trace: Trace) -> tuple[str, bytes] | None:
+    """The times of a run from its start on, and its evaluations; None where chance could make two alike."""
+    said = _evaluations(trace)
+    return (trace.times, said) if said is not None and trace.marks >= thresholds().copy_marks else None
 
 
 def _evaluations(trace: Trace) -> bytes | None:
@@ -138,7 +175,22 @@ def _same_runs(pairs: Pairs) -> Iterator[Observation]:
     counted = Counter(change for of in made.values() for change in of)
     words = [f"{change} in {count}" for change, count in counted.items()]
     more = f"; {listed(words)} of them" if words else "; no record added or removed"
-    yield _copied("inspect.same-run", others, more, changes=made)
+    yield _copied("inspect.same-run", others, more, message=_said(list(made.values())), changes=made)
+
+
+def _said(changed: Sequence[Sequence[str]]) -> str:
+    """That logs are of one run, and what was done to them."""
+    runs = "The same run is" if len(changed) == 1 else "The same runs are"
+    common = [change for change in changed[0] if all(change in of for of in changed)]
+    if not any(changed):
+        return f"{runs} published again"
+    if not common or any(set(of) != set(common) for of in changed):
+        return f"{runs} published again, with changes that differ from log to log"
+    words = [change for change in common if not change.startswith("other ")]
+    for kind in ("other values of ", "other times of "):
+        keys = [change.removeprefix(kind) for change in common if change.startswith(kind)]
+        words += [kind + _joined(keys)] if keys else []
+    return f"{runs} published again, with {_joined(words)}"
 
 
 def _same_evaluations(pairs: Pairs) -> Iterator[Observation]:
@@ -156,14 +208,21 @@ def _equal_seeds(log: _Log, original: _Log) -> bool:
     return bool(seeds[0] & seeds[1])
 
 
-def _copied(rule: str, pairs: Pairs, more: str = "", **numbers: Any) -> Observation:
+def _joined(words: Sequence[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _copied(rule: str, pairs: Pairs, more: str = "", message: str | None = None, **numbers: Any) -> Observation:
     entry, other = pairs[0][0].entry, pairs[0][1].entry
     names = [f"{name_of(a.trace)} = {name_of(b.trace)}" for a, b in pairs]
+    like = _LIKE.get(rule, "equal to logs")
     where = "of the same entry" if entry is other else f"of {other.path}"
     return observe(
         rule,
         entry,
-        f"{len(pairs)} of {len(entry.traces)} logs equal to logs {where}: {listed(names, 3)}{more}",
+        f"{len(pairs)} of {len(entry.traces)} logs {like} {where}: {listed(names, 3)}{more}",
+        message=message,
         other=other.path,
         logs=[[a.trace.path, b.trace.path] for a, b in pairs],
         **numbers,
@@ -198,54 +257,12 @@ def _measured_pairs(entry: Entry) -> list[tuple[Trace, tuple[str, int, float]]]:
     measured = {value for value in samples.values() if value is not None}
     if len(measured) < 3:
         return []  # The size of the data set, which all runs share.
+    drawn = seeds_of(entry)
     return [
         (trace, (entry.benchmark, trace.run.seeds[0].value, float(value)))
         for trace in entry.traces
-        if (value := samples[trace.path]) is not None and trace.run.seeds and not trace.run.seeds[0].error
+        if (value := samples[trace.path]) is not None
+        and trace.run.seeds
+        and not trace.run.seeds[0].error
+        and trace.run.seeds[0].value in drawn
     ]
-
-
-def find_shared_seeds(entries: Sequence[Entry]) -> Iterator[Observation]:
-    """Entries most of whose seeds an earlier round or another organisation uses too; mlsub check reports others."""
-    limits = thresholds()
-    seeds = [_seeds(entry) for entry in entries]
-    users: dict[int, list[int]] = {}
-    for n, values in enumerate(seeds):
-        for value in values:
-            of = users.setdefault(value, [])
-            if len(of) < MAX_USERS:
-                of.append(n)
-    for n, entry in enumerate(entries):
-        shared = Counter(m for value in seeds[n] for m in users[value] if m != n)
-        common = {m: count for m, count in shared.items() if _before(entries[m], entry)}
-        alike = {
-            m: count
-            for m, count in common.items()
-            if count >= limits.seeds_shared and count >= limits.seeds_part * min(len(seeds[n]), len(seeds[m]))
-        }
-        if alike:
-            best = max(alike, key=lambda m: (alike[m], -m))
-            shown = [str(value)[:24] for value in sorted(seeds[n] & seeds[best])]
-            yield observe(
-                "inspect.seeds-shared",
-                entry,
-                f"{alike[best]} of {len(seeds[n])} seeds ({listed(shown, 5)}) as in {entries[best].path}; "
-                f"{len(alike)} such entries",
-                other=entries[best].path,
-                common=alike[best],
-                seeds=len(seeds[n]),
-                entries=len(alike),
-            )
-
-
-def _before(other: Entry, entry: Entry) -> bool:
-    """Whether an entry is of an earlier round, or of another organisation of the same; and of other runs."""
-    if other.round.usage != entry.round.usage or other.runs_started & entry.runs_started:
-        return False  # The same runs once more have a finding of their own.
-    if other.round == entry.round:
-        return other.organisation < entry.organisation
-    return other.round_order < entry.round_order
-
-
-def _seeds(entry: Entry) -> set[int]:
-    return {s.value for trace in entry.traces for s in trace.run.seeds[:SEEDS_OF_A_LOG] if not s.error}

@@ -1,4 +1,4 @@
-"""What the evaluations of an entry's runs show: a spread too small for chance, a target met before the last of them."""
+"""How far the runs of an entry trained to converge, beside the runs of the reference: a spread too small for chance."""
 
 from __future__ import annotations
 
@@ -12,24 +12,17 @@ from mlsub.convergence.algorithm import algorithm_of, is_tested
 from mlsub.convergence.point import paired_rule
 from mlsub.convergence.reference import reference_file, runs_of
 from mlsub.convergence.runs import progress_of
-from mlsub.convergence.target import Measures, target_of
 from mlsub.divisions import CLOSED
 from mlsub.io.errors import MlsubError
-from mlsub.log.run import MAX_EVALUATIONS, Evaluation
-from mlsub.log.trace import Trace
 from mlsub.review.facts import grouped
 from mlsub.review.runs.model import (
     Entry,
     Observation,
-    before_stop,
-    listed,
-    name_of,
     observe,
     places,
     thresholds,
 )
 from mlsub.rules.load import rules_for
-from mlsub.rules.values import Stated
 
 #: Medians further apart than this factor count different things.
 _SAME_UNIT = 4
@@ -129,47 +122,3 @@ def _on_grid(values: Sequence[float], entry: Entry, at: float) -> list[float]:
     if step <= 0:
         return list(values)
     return [at + math.ceil((value - at) / step - 1e-6) * step for value in values]
-
-
-def find_met_earlier(entry: Entry) -> Iterator[Observation]:
-    """Successful runs with an evaluation before the last one that reaches the target already."""
-    earlier, name = {}, entry.known_benchmark
-    for trace in entry.traces:
-        if trace.run.converged and len(trace.run.evaluations) < MAX_EVALUATIONS:
-            evaluations = before_stop(trace)
-            met = _met(entry, name, trace, evaluations)
-            last = len(evaluations) - 1
-            # Evaluations logged twice, and measures that come one by one, share their place.
-            if met is not None and met < last and _later(evaluations[met], evaluations[last]):
-                earlier[name_of(trace)] = (met, last)
-    if not earlier:
-        return
-    shown = [f"{name} at evaluation {met + 1} of {last + 1}" for name, (met, last) in earlier.items()]
-    yield observe(
-        "inspect.target-earlier",
-        entry,
-        f"{len(earlier)} of {len(entry.traces)} runs: {listed(shown, 3)}",
-        runs={name: {"met": met + 1, "of": last + 1} for name, (met, last) in earlier.items()},
-    )
-
-
-def _later(one: Evaluation, other: Evaluation) -> bool:
-    for count in ("samples_count", "epoch_num", "step_num"):
-        a, b = getattr(one, count), getattr(other, count)
-        if isinstance(a, (int, float)) and isinstance(b, (int, float)):
-            return a < b
-    return one.time_ms < other.time_ms
-
-
-def _met(entry: Entry, name: str | None, trace: Trace, evaluations: Sequence[Evaluation]) -> int | None:
-    """The first evaluation that reaches the target of round and benchmark; None for none."""
-    stated = Stated(trace.run.hyperparameters)
-    # Open has to reach the same quality; what it logs is not bound to say so, so its own rules ask for none.
-    target = target_of(entry.round, CLOSED.name, name, stated)
-    if target is None:
-        return None
-    measures = Measures(target, stated)
-    for n, evaluation in enumerate(evaluations):
-        if measures.read(evaluation.event(target.key)).reached:
-            return n
-    return None

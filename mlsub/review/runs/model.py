@@ -14,8 +14,11 @@ from mlsub.log.run import Evaluation
 from mlsub.log.trace import Trace
 from mlsub.review.facts import all_numbers
 from mlsub.rounds import Round
+from mlsub.rounds.benchmarks import Held
 from mlsub.rules.catalogue import finding
 
+#: From which length (ms) on a time is shown in a unit, and how long (ms) that is.
+_UNITS = ((172_800_000, 86_400_000, "days"), (36_000_000, 3_600_000, "h"), (600_000, 60_000, "min"), (0, 1000, "s"))
 #: In the order in which they are asked; the later ones count in a unit of the benchmark.
 COUNTS = ("samples_count", "epoch_num", "step_num")
 
@@ -58,6 +61,11 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
         said = (self._said(trace, "submission_benchmark") for trace in self.traces)
         return next((name for name in said if name in self.round.benchmarks), None)
 
+    @property
+    def held(self) -> Held:
+        """Its benchmark, which has one name in every round."""
+        return Held(self.round.usage, self.round.name, self.known_benchmark or self.benchmark)
+
     @staticmethod
     def _said(trace: Trace, key: str) -> str | None:
         value = trace.run.identity.get(key)
@@ -72,6 +80,7 @@ class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     stretch_gap_ms: float
     stretch_slack_ms: float
     overlap_ms: float
+    overlap_share: float
     stated_ms: float
     jump_ms: float
     jump_share: float
@@ -86,11 +95,18 @@ class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     copy_marks: int
     copy_pairs: int
     seeds_shared: int
+    seeds_small: int
     seeds_part: float
     spread_chance: float
     spread_runs: int
     spread_values: int
     spread_batch: float
+    order_runs: int
+    order_share: float
+    order_sorted: float
+    order_place: float
+    order_after: float
+    order_wait_ms: float
     throughput_least: float
     throughput_other_unit: float
     interval_times: float
@@ -130,15 +146,34 @@ def reached(trace: Trace) -> tuple[str, float] | None:
     return (name, furthest) if furthest > 0 else None
 
 
+class Undone(msgspec.Struct, frozen=True, kw_only=True):
+    """The score of an entry with an anomaly undone, in minutes: the olympic mean of the runs, before any scaling.
+
+    ``how`` says what was undone, ``why`` which rule of scoring asks for just that; ``runs`` are the files that it
+    changes. ``minutes`` is the score as logged, ``minutes_undone`` the one without the anomaly: None where more runs
+    count as not converged than may fall out. ``minutes_without`` is the olympic mean of the other runs alone, where
+    that is of interest; ``words`` say it all.
+    """
+
+    how: str
+    why: str
+    runs: tuple[str, ...]
+    minutes: float | None
+    minutes_undone: float | None
+    minutes_without: float | None = None
+    words: str = ""
+
+
 class Observation(msgspec.Struct, frozen=True):
     """A finding about an entry, and its numbers, unrounded: times in ms where the name ends so, else minutes.
 
-    ``entry`` is the entry's path.
+    ``entry`` is the entry's path; ``undone`` the score without what was found, where a rule says how to undo it.
     """
 
     entry: str
     finding: Finding
     numbers: dict[str, Any]
+    undone: Undone | None = None
 
 
 def observe(
@@ -150,11 +185,16 @@ def observe(
     expected: str | None = None,
     at: Trace | None = None,
     line: int | None = None,
+    undone: Undone | None = None,
     **numbers: Any,
 ) -> Observation:
     """An observation about an entry, or about one of its logs (``at``, ``line``)."""
     path = entry.path if at is None else at.path
-    return Observation(entry.path, finding(rule, path, message, line=line, expected=expected, actual=actual), numbers)
+    if undone is not None:
+        actual = f"{actual}; {undone.words}"
+        numbers |= {"minutes": undone.minutes, "minutes_undone": undone.minutes_undone}
+    found = finding(rule, path, message, line=line, expected=expected, actual=actual)
+    return Observation(entry.path, found, numbers, undone)
 
 
 def name_of(trace: Trace) -> str:
@@ -169,4 +209,5 @@ def listed(names: list[str], most: int = 6) -> str:
 
 def seconds(ms: float) -> str:
     """A length of time for a message."""
-    return f"{ms / 1000:,.1f} s" if abs(ms) < 600_000 else f"{ms / 60_000:,.1f} min"
+    divisor, unit = next((divisor, unit) for least, divisor, unit in _UNITS if abs(ms) >= least or not least)
+    return f"{ms / divisor:,.1f} {unit}"

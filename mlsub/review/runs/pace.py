@@ -7,11 +7,16 @@ from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from mlsub.log.trace import MAX_TIME_MS, Gap, Lengths, Trace
-from mlsub.review.runs.model import Entry, Observation, observe, reached, seconds, thresholds
+from mlsub.review.runs.model import Entry, Observation, observe, places, seconds, thresholds
 from mlsub.review.runs.stretch import stretch_of
+from mlsub.review.runs.undone import shorter
 
 #: Below this (ms) the noise of a busy file system is larger than any habit.
 _LEAST_MS = 1_000
+#: Blocks that take less than this share of a pause do not hold the training.
+_TRAINED = 0.5
+#: Counts whose first one is above this share of the last do not begin at zero.
+_FROM_ZERO = 0.9
 #: Of an entry's runs so many are compared; published entries have 50 at most.
 _MAX_RUNS = 200
 #: Between these a run does nothing that its log could show.
@@ -35,7 +40,9 @@ def find_pace(entry: Entry) -> Iterator[Observation]:
         if pace >= limits.pace_times * habit and pace - habit >= limits.pace_deviations * deviation:
             rule = "inspect.slow-first-run" if trace is first else "inspect.pace"
             actual = f"{pace / habit:.3f} times the time for the same progress, of {len(paces)} runs"
-            yield observe(rule, entry, actual, at=trace, times=pace / habit)
+            excess = {trace.path: (trace.run.duration_ms or 0) * (1 - habit / pace)}
+            undone = shorter(entry, "at the pace of the others", excess)
+            yield observe(rule, entry, actual, at=trace, undone=undone, times=pace / habit)
 
 
 def _with_others(values: Sequence[tuple[Trace, T]]) -> Iterator[tuple[Trace, T, list[T]]]:
@@ -45,8 +52,19 @@ def _with_others(values: Sequence[tuple[Trace, T]]) -> Iterator[tuple[Trace, T, 
 
 
 def _pace(trace: Trace) -> float | None:
-    whole, far = trace.run.duration_ms, reached(trace)
-    return whole / far[1] if whole is not None and whole > _LEAST_MS and far is not None else None
+    """The time (ms) for one step of progress; None where the evaluations do not show how far the run trained."""
+    whole, (_, found) = trace.run.duration_ms, places(trace)
+    if whole is None or whole <= _LEAST_MS or min(found, default=0.0) <= 0 or trace.run.lengths.beside:
+        return None
+    # One place for all evaluations is no count; one that begins far from zero goes on from another training; and
+    # training that goes on after run_stop is not that of the run.
+    counted = len(set(found)) > 1 and min(found) <= _FROM_ZERO * max(found)
+    return whole / max(found) if counted and _is_within(trace, whole) else None
+
+
+def _is_within(trace: Trace, whole: float) -> bool:
+    """Whether what a log has before run_stop fits into its time; some go on behind it, and log run_stop in the end."""
+    return max(sum(of.lengths) for of in (trace.blocks, trace.epochs, trace.evals)) <= whole + _LEAST_MS
 
 
 def find_slow_intervals(entry: Entry) -> Iterator[Observation]:
@@ -71,6 +89,11 @@ def find_slow_intervals(entry: Entry) -> Iterator[Observation]:
                 message=f"One {name} of a run takes much longer than the same one in the entry's other runs",
                 at=trace,
                 line=own.lines[place],
+                undone=shorter(
+                    entry,
+                    f"with {'a' if name == 'block' else 'an'} {name} as in the others",
+                    {trace.path: length - habit},
+                ),
                 length_ms=length,
                 habit_ms=habit,
             )
@@ -143,6 +166,7 @@ def find_gaps(entry: Entry) -> Iterator[Observation]:
                     f"run), {seconds(habit)} in the median of the others",
                     at=trace,
                     line=gap.line,
+                    undone=shorter(entry, "without the silence", {trace.path: gap.longest_ms - habit}),
                     gap_ms=gap.longest_ms,
                     habit_ms=habit,
                 )
@@ -168,19 +192,23 @@ def _longest(trace: Trace) -> dict[Kind, Gap]:
 def pauses_of(entry: Entry) -> dict[Kind, tuple[float, float]]:
     """Idle silences of an entry between steps of training: share of the run and length (ms), medians of its runs."""
     shares: dict[Kind, list[tuple[float, float]]] = {}
+    trained: list[float] = []
     for trace in _ordered(entry):
         whole = trace.run.duration_ms
-        if whole is None or whole <= 0:
+        if whole is None or whole <= 0 or not _is_within(trace, whole):
             continue
+        trained.append(max(sum(trace.blocks.lengths), sum(trace.epochs.lengths)) / whole)
         for gap in trace.gaps:
             if gap.idle and gap.before in _AFTER and gap.after in _BEFORE:
                 shares.setdefault((gap.before, gap.after), []).append((gap.longest_ms / whole, gap.longest_ms))
     half = len(entry.traces) / 2
-    return {
+    medians = {
         kind: (statistics.median(s for s, _ in found), statistics.median(ms for _, ms in found))
         for kind, found in shares.items()
         if len(found) > half
     }
+    # A code may log blocks around its evaluations alone, and train between them.
+    return {kind: pause for kind, pause in medians.items() if statistics.median(trained) >= _TRAINED * pause[0]}
 
 
 def find_pauses(entry: Entry) -> Iterator[Observation]:
@@ -196,6 +224,7 @@ def find_pauses(entry: Entry) -> Iterator[Observation]:
             f"{seconds(length)}, {share:.1%} of the run, in the median of {len(entry.traces)} runs",
             message=f"The timed region has a long pause between {before} and {after} that no record explains",
             expected=f"less than {limits.pause_share:.0%} of the run, as in most published entries",
+            undone=shorter(entry, "without the pause", {trace.path: length for trace in entry.traces}),
             pause_ms=length,
             share=share,
         )

@@ -1,17 +1,15 @@
-"""What logs state that cannot be: a clock that steps back, another length, missing numbers, a throughput too low."""
+"""What logs state that cannot be: a clock that steps back, another length, a throughput too low."""
 
 from __future__ import annotations
 
-import re
 import statistics
 from collections.abc import Iterator
-from itertools import pairwise
 
-from mlsub.log.trace import MAX_TIME_MS, Trace
+from mlsub.log.trace import Trace
 from mlsub.review.facts import number
 from mlsub.review.runs.model import Entry, Observation, listed, name_of, observe, reached, seconds, thresholds
-
-_NUMBERED = re.compile(r"result_(\d{1,6})\.txt(?:\.gz)?")
+from mlsub.review.runs.undone import shorter
+from mlsub.rounds.benchmarks import benchmark_of
 
 
 def find_jumps(entry: Entry) -> Iterator[Observation]:
@@ -29,6 +27,7 @@ def find_jumps(entry: Entry) -> Iterator[Observation]:
             f"by {seconds(by)}{share}; {len(jumps)} of {len(entry.traces)} runs have such a step",
             at=trace,
             line=line,
+            undone=shorter(entry, "with the step added", {trace.path: -by}),
             jump_ms=by,
         )
 
@@ -57,56 +56,12 @@ def find_stated_time(entry: Entry) -> Iterator[Observation]:
     )
 
 
-def find_holes(entry: Entry) -> Iterator[Observation]:
-    """Numbers left out between the first and the last."""
-    numbered = _numbered(entry)
-    if numbered is None:
-        return
-    numbers = sorted(numbered)
-    holes = sorted(set(range(numbers[0], min(numbers[-1], numbers[0] + 10_000))) - set(numbers))
-    if holes:
-        yield observe(
-            "inspect.numbering",
-            entry,
-            f"no {listed([str(number) for number in holes])} among {numbers[0]} to {numbers[-1]}",
-            holes=holes[:100],
-        )
-
-
-def find_order(entry: Entry) -> Iterator[Observation]:
-    """Runs that were not made in the order of their numbers."""
-    numbered = _numbered(entry)
-    if numbered is None or len(numbered) < 2:
-        return
-    starts = {number: trace.run.timeline.run_start for number, trace in numbered.items()}
-    times = {number: time for number, time in starts.items() if time is not None and abs(time) < MAX_TIME_MS}
-    in_time = sorted(times, key=lambda number: (times[number], number))
-    if len(times) < len(numbered) or in_time == sorted(in_time):
-        return
-    waits = [(times[b] - times[a] - (numbered[a].run.duration_ms or 0), b) for a, b in pairwise(in_time)]
-    longest, after = max(waits)
-    actual = f"in time order {listed([str(number) for number in in_time], 20)}"
-    if longest > 0:
-        actual += f"; the longest wait is {seconds(longest)}, before {after}"
-    yield observe("inspect.order", entry, actual, order=in_time[:100], longest_wait_ms=longest)
-
-
-def _numbered(entry: Entry) -> dict[int, Trace] | None:
-    """The logs by their numbers; None where not all have one of their own."""
-    found: dict[int, Trace] = {}
-    for trace in entry.traces:
-        match = _NUMBERED.fullmatch(name_of(trace))
-        if match is None or int(match[1]) in found:
-            return None
-        found[int(match[1])] = trace
-    return found or None
-
-
 def find_throughput(entry: Entry) -> Iterator[Observation]:
     """Entries whose stated throughput does not give the samples in the time, whichever way they are counted."""
     limits = thresholds()
     ratios = [ratio for trace in entry.traces if (ratio := ratio_of(trace)) is not None]
-    if not ratios:
+    # The epochs of reinforcement learning have as many samples as were played, not as many as a data set has.
+    if not ratios or _is_played(entry):
         return
     ratio = statistics.median(ratios)
     if limits.throughput_other_unit <= ratio < limits.throughput_least:
@@ -117,6 +72,11 @@ def find_throughput(entry: Entry) -> Iterator[Observation]:
             ratio=ratio,
             ratios=ratios,
         )
+
+
+def _is_played(entry: Entry) -> bool:
+    found = benchmark_of(entry.round.usage, entry.round.name, entry.known_benchmark or entry.benchmark)
+    return found is not None and found.task == "reinforcement learning"
 
 
 def ratio_of(trace: Trace) -> float | None:

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from mlsub.convergence.statistics import cut_of
 from mlsub.log.trace import MAX_TIME_MS, Trace
 from mlsub.review.runs.model import Entry, Observation, listed, name_of, observe, seconds, thresholds
+from mlsub.review.runs.undone import with_times
 from mlsub.rounds import Round
-from mlsub.score.olympic import olympic_mean
 
 #: Runs of an entry that are compared pair by pair; published entries have 50 at most.
 MAX_RUNS = 500
@@ -66,40 +65,23 @@ def _lengths(trace: Trace) -> tuple[float, float] | None:
     return whole, last - start
 
 
-def score_of(entry: Entry, *, to_last_record: bool = False) -> float | None:
-    """The olympic mean in minutes of an entry's runs, as logged or up to the last record before run_stop.
-
-    A run that did not converge counts as slowest; None where more of them are than may fall out.
-    """
-    minutes: list[float | None] = []
-    for trace in entry.traces:
-        lengths = _lengths(trace)
-        length = trace.run.minutes if not to_last_record else lengths[1] / 60_000 if lengths else None
-        minutes.append(length if trace.run.converged else None)
-    return olympic_mean(minutes, cut_of(entry.known_benchmark or entry.benchmark))
-
-
 def find_stretch(entry: Entry) -> Iterator[Observation]:
     """An entry whose runs all stop at a constant multiple of the time to their last record."""
     stretch = stretch_of(entry)
     if stretch is None:
         return
-    logged, without = score_of(entry), score_of(entry, to_last_record=True)
-    actual = (
-        f"factor {stretch.factor:.6f} in all {len(entry.traces)} runs (they differ by {stretch.spread:.1e} at most), "
-        f"{seconds(min(stretch.gaps_ms))} to {seconds(max(stretch.gaps_ms))} without a record before run_stop"
+    undone = with_times(
+        entry, "to the last record", {t.path: of[1] / 60_000 for t in entry.traces if (of := _lengths(t)) is not None}
     )
-    if logged is not None and without is not None:
-        actual += f"; {logged:.6f} minutes as logged, {without:.6f} to the last record"
     yield observe(
         "inspect.stretched",
         entry,
-        actual,
+        f"factor {stretch.factor:.6f} in all {len(entry.traces)} runs (they differ by {stretch.spread:.1e} at most), "
+        f"{seconds(min(stretch.gaps_ms))} to {seconds(max(stretch.gaps_ms))} without a record before run_stop",
+        undone=undone,
         factor=stretch.factor,
         spread=stretch.spread,
         gaps_ms=list(stretch.gaps_ms),
-        minutes=logged,
-        minutes_undone=without,
     )
 
 
@@ -114,7 +96,11 @@ class _Span(msgspec.Struct, frozen=True):
 
 
 def find_overlap(entries: Sequence[Entry]) -> Iterator[Observation]:
-    """Runs of a system that overlap: those of an entry, and of an entry with those of others on the same system."""
+    """Runs of a system, made one after the other, that overlap: those of an entry, or of an entry with those of others.
+
+    Runs that share more of their time were made side by side on several systems, as in every fifth published entry:
+    where an entry has both, they were as fast as the ones made alone.
+    """
     systems: dict[tuple[Round, str, str], list[Entry]] = {}
     for entry in entries:
         systems.setdefault((entry.round, entry.organisation, entry.system), []).append(entry)
@@ -122,8 +108,18 @@ def find_overlap(entries: Sequence[Entry]) -> Iterator[Observation]:
         spans = sorted((s for entry in of_system for s in _spans(entry)), key=lambda s: (s.start, s.entry, s.name))
         pairs = _pairs(spans, [span.stop for span in spans])
         left = _pairs(spans, [span.unstretched for span in spans]) if pairs else []
+        if left and _in_parallel(spans, pairs):
+            continue
         for entry in of_system:
             yield from _overlap(entry, spans, pairs, left)
+
+
+def _in_parallel(spans: Sequence[_Span], pairs: Sequence[_Pair]) -> bool:
+    """Whether runs of a system were made side by side: three at once, or two for a good part of the shorter one."""
+    most = thresholds().overlap_share
+    return _at_once(spans, [span.stop for span in spans]) > 2 or any(
+        pair.by_ms > most * min(pair.one.stop - pair.one.start, pair.other.stop - pair.other.start) for pair in pairs
+    )
 
 
 def _overlap(

@@ -118,6 +118,8 @@ def test_values_that_are_not_used_may_have_no_value(tree: Tree) -> None:
 #: A result that is not there -> why.
 LOST = {
     ("submitter: ACME", "submitter: ACNE"): "acme: no submitter 'ACNE' in v1.0. Did you mean ACME?",
+    ("submitter: ACME", "submitter: acme"): "acme: no submitter 'acme' in v1.0. Did you mean ACME?",
+    ("system: rack1", "system: RACK-1"): "acme: no system 'RACK-1' in ACME/results. Did you mean rack1?",
     ("system: rack1, benchmark: resnet, division: closed", "system: rack2, benchmark: resnet"): (
         "acme: no system 'rack2' in ACME/results. Did you mean rack1?"
     ),
@@ -144,6 +146,11 @@ def test_a_result_that_is_not_there_leaves_its_claims_unchecked(change: tuple[st
     assert (first.verdict, second.verdict) == ("not-checked", "holds")
     assert (first.reason or "").startswith(LOST[change])
     assert found.exit_status() == 2
+
+
+def test_a_division_in_another_spelling_is_the_same_one(tree: Tree) -> None:
+    tree.describe(division="Close")
+    assert one(tree, "expr: minutes(acme), stated: {value: 12}").verdict == "holds"
 
 
 def test_a_result_may_be_named_by_its_path(tree: Tree) -> None:
@@ -324,3 +331,55 @@ def test_exit_statuses(tree: Tree) -> None:
     assert [run(tree, *claims).exit_status() for claims in ((good,), (good, fragile), (good, bad))] == [0, 0, 1]
     assert [run(tree, *claims).exit_status(strict=True) for claims in ((good,), (good, fragile))] == [0, 1]
     assert run(tree, "unverifiable: no log").exit_status(strict=True) == 1
+
+
+#: A text, what it is stated to be -> the figure that the text has instead.
+SPOKEN = {
+    ("It trains in 28.3 minutes", "{value: 12, unit: min}"): ("28.3 minutes", ("12 min",)),
+    ("It trains in 12 minutes", "{value: 12, unit: min}"): None,
+    ("It trains in 0.2 hours", "{value: 12, unit: min}"): None,
+    ("It trains in 720 seconds, not in 15 minutes", "{value: 12, unit: min}"): None,
+    ("It trains in 12.4 minutes", "{value: 12, unit: min}"): None,
+    ("It trains in 12.6 minutes", "{value: 12, unit: min}"): ("12.6 minutes", ("12 min",)),
+    ("It trains in two minutes on 8x Z100 for $30, v1.0", "{value: 12, unit: min}"): None,
+    ("It is 50% faster", "{value: 12, unit: min}"): None,
+    ("It trains in 15 minutes", "{value: 1, unit: h, wording: under}"): ("15 minutes", ("under 1 h",)),
+}
+
+
+@pytest.mark.parametrize(("text", "stated"), SPOKEN)
+def test_the_figure_in_the_words_is_the_one_that_is_checked(text: str, stated: str, tree: Tree) -> None:
+    judged = one(tree, f"text: '{text}', expr: minutes(acme), stated: {stated}")
+    expected = SPOKEN[text, stated]
+    assert [(found.what, found.said, found.results) for found in judged.differences] == (
+        [] if expected is None else [("figure", *expected)]
+    )
+    assert judged.verdict == ("holds" if expected is None else "fails")
+
+
+def test_percentages_and_multiples_are_compared_too(tree: Tree) -> None:
+    gain = "expr: 'reduction(acme, beta)', stated: {value: 0, unit: '%', wording: at least}"
+    assert one(tree, f"text: It saves 40 percent, {gain}").differences[0].said == "40 percent"
+    assert not one(tree, f"text: 'It saves 40%, or 0%', {gain}").differences
+    times = "expr: 'ratio(acme, beta)', stated: {value: 1, unit: x}"
+    assert one(tree, f"text: It is 2.5x as fast, {times}").differences[0].said == "2.5x"
+    assert not one(tree, f"text: It is 1 times as fast as 8x Z100, {times}").differences
+    same = "expr: 'ratio(acme, beta)', stated: {wording: the same}"
+    assert not one(tree, f"text: It is 2.5x as fast, {same}").differences
+
+
+SEVERAL = {
+    "stated: [{value: 12, unit: min}, {value: 13, unit: min}], expr: minutes(acme)": "fails",
+    "stated: [{value: 12, unit: min}, {value: 8, expr: chips(acme)}], expr: minutes(acme)": "holds",
+    "stated: [{value: 12, unit: min, expr: minutes(acme)}, {value: true, expr: chips(acme) == 8}]": "holds",
+    "stated: [{value: 12, expr: minutes(acme)}, {value: 1200, expr: minutes(acme) * price}]": "holds-fragile",
+    "stated: [{value: 12, expr: minutes(acme)}, {value: 1, expr: samples(acme)}]": "not-verifiable",
+    "stated: [{value: 13, expr: minutes(acme)}, {value: 1, expr: samples(acme)}]": "fails",
+    "stated: [{value: 12}, {value: 12}], expr: minutes(acme), also: minutes(beta)": "holds",
+    "stated: [{value: 12, unit: min}, {value: 13, unit: min}], unverifiable: no log": "not-verifiable",
+}
+
+
+@pytest.mark.parametrize("claim", SEVERAL)
+def test_a_claim_of_several_figures_is_as_good_as_the_worst(claim: str, tree: Tree) -> None:
+    assert one(tree, claim).verdict == SEVERAL[claim]

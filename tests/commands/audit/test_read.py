@@ -198,3 +198,35 @@ def test_the_schema_is_one() -> None:
     from jsonschema import Draft202012Validator
 
     Draft202012Validator.check_schema(claims_schema())
+
+
+#: What is stated as several figures -> the one message.
+SEVERAL = {
+    "stated: [{value: 1, expr: minutes(a)}, {value: 2}]": (
+        "9: claims.one.stated.1: a further figure needs expr, what it is"
+    ),
+    "stated: [{value: 1, unit: min, expr: chips(a)}]": (
+        "9: claims.one.stated.0.expr: column 1: the expression is in chips, and what is stated in min"
+    ),
+    "stated: [{value: 1}, {value: true}], expr: minutes(a)": (
+        "9: claims.one.stated.1: the expression is number, what is stated is not"
+    ),
+    "stated: [{value: 1}, {value: 2, unit: min}], expr: chips(a)": (
+        "9: claims.one.expr: column 1: the expression is in chips, and what is stated in min"
+    ),
+}
+
+
+@pytest.mark.parametrize("claim", SEVERAL)
+def test_each_of_several_figures_has_an_expression_that_fits(claim: str, tmp_path: Path) -> None:
+    assert problems(tmp_path, HEAD + f"claims:\n  - {{id: one, {claim}}}\n") == [SEVERAL[claim]]
+
+
+def test_several_figures_with_their_expressions(tmp_path: Path) -> None:
+    claim = "{id: one, stated: [{value: 3, unit: min}, {value: 8, expr: chips(a)}], expr: minutes(a), also: minutes(b)}"
+    [found] = read_claims(write(tmp_path, f"{HEAD}claims:\n  - {claim}\n")).claims
+    assert [[one.expr.text for one in figure.judged] for figure in found.figures] == [
+        ["minutes(a)", "minutes(b)"],
+        ["chips(a)"],
+    ]
+    assert [one.stated.value for one in found.figures if one.stated] == [3, 8]

@@ -68,7 +68,7 @@ def test_a_sentence_about_another_result_fails_with_what_differs(place: Path) ->
     found = judged(place, "AMD MI355X trained FLUX.1 in v1.1 in 12 minutes on 8 chips, Open")
     assert (found.verdict, found.reason) == ("fails", "the words describe something other than the results")
     assert [(one.what, one.said, one.results) for one in found.differences] == [
-        ("organisation", "AMD", ("NVIDIA",)),
+        ("vendor", "AMD", ("NVIDIA",)),
         ("accelerator", "MI355X", ("NVIDIA GB200",)),
         ("benchmark", "FLUX.1", ("resnet",)),
         ("round", "v1.1", ("v1.0",)),
@@ -87,7 +87,7 @@ def test_a_sentence_about_another_result_fails_with_what_differs(place: Path) ->
     assert "accelerator: the claim says MI355X, the results have NVIDIA GB200\n" in outcome.stdout
     document = json.loads(run("audit", place / "claims.yaml", "--results", place, "--format", "json").stdout)
     assert document["claims"][0]["differences"][2] == {"what": "benchmark", "said": "FLUX.1", "results": ["resnet"]}
-    assert "the results have no organisation AMD" in outcome.stdout
+    assert "the results have no vendor AMD" in outcome.stdout
 
 
 #: Words, the expression, what is noted under says -> what differs.
@@ -96,15 +96,15 @@ DIFFER = [
     ("one GB200 trains it in 12 minutes", "minutes(nvidia)", {}, {"one GB200": "count"}),
     ("64 GB200 train it in 12 minutes", "minutes(nvidia)", {}, {"64 GB200": "count"}),
     ("on 4 nodes", "minutes(nvidia)", {}, {"4 nodes": "count"}),
-    ("It trains", "minutes(nvidia)", {"submitter": "AMD"}, {"AMD": "organisation"}),
+    ("It trains", "minutes(nvidia)", {"submitter": "AMD"}, {"AMD": "submitter"}),
     ("It trains", "minutes(nvidia)", {"benchmark": "NLP"}, {"NLP": "benchmark"}),
     ("It trains", "minutes(nvidia)", {"round": "v1.1"}, {"v1.1": "round"}),
     ("It trains", "minutes(nvidia)", {"round": "1.1"}, {"1.1": "round"}),
     ("It trains", "minutes(nvidia)", {"division": "open"}, {"open": "division"}),
     ("It trains", "minutes(nvidia)", {"system": "DGX H100"}, {"H100": "accelerator"}),
     # Who made the chips is not who submitted, where that is noted.
-    ("NVIDIA H100 train BERT", "minutes(dell)", {"submitter": "NVIDIA"}, {"NVIDIA": "organisation"}),
-    ("AMD MI300X beats all", "minutes(dell)", {}, {"AMD": "organisation", "MI300X": "accelerator"}),
+    ("NVIDIA H100 train BERT", "minutes(dell)", {"submitter": "NVIDIA"}, {"NVIDIA": "submitter"}),
+    ("AMD MI300X beats all", "minutes(dell)", {}, {"AMD": "vendor", "MI300X": "accelerator"}),
     ("faster than the A100", "(minutes(nvidia) + minutes(dell)) / 2", {}, {"A100": "accelerator"}),
     ("the POD16 takes 12 minutes", "minutes(pod)", {}, {"POD16": "count"}),
     ("MLPerf Training 2.0 on 128 IPUs", "minutes(pod)", {}, {"2.0": "round", "128 IPUs": "count"}),
@@ -195,7 +195,7 @@ BENCHMARKS = {
     "DLRM": "dlrm",
     "3D U-Net": "unet3d",
     "Mask R-CNN": "maskrcnn",
-    "RetinaNet": "ssd",
+    "RetinaNet": "retinanet",
     "R-GAT": "rgat",
     "GPT-3": "gpt3",
     "Stable Diffusion": "stable_diffusion",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from mlsub.commands.db import query
-from mlsub.commands.db.query import MIXED, ask
+from mlsub.commands.db.query import MIXED, ask, ask_columns
 from mlsub.commands.db.schema import tables
 from mlsub.io.errors import MlsubError
 from tests.commands.db.place import RECORDS, Place, duckdb
@@ -38,12 +39,21 @@ def test_rows_are_bounded(place: Place) -> None:
     assert not ask(place.database, "SELECT * FROM range(3)", 3).more
 
 
+def test_columns_of_arrow_are_the_same_answer_and_as_bounded(place: Place) -> None:
+    some = ask_columns(place.database, "SELECT * FROM range(1000000000000)", 3)
+    assert (some.table.to_pydict(), some.more, some.notes) == ({"range": [0, 1, 2]}, True, ())
+    assert not ask_columns(place.database, "SELECT * FROM range(3)", 3).more
+    assert ask_columns(place.database, "SELECT * FROM figures", 1).notes == (MIXED,)
+
+
 @pytest.mark.parametrize(
     "statement",
     ["DESCRIBE runs", "SUMMARIZE rounds", "SHOW TABLES", "EXPLAIN SELECT 1", "VALUES (1)", "FROM rounds", "SELECT 1;"],
 )
 def test_statements_that_only_look_are_answered(statement: str, place: Place) -> None:
-    assert ask(place.database, statement, 100).rows
+    rows = ask(place.database, statement, 100).rows
+    assert rows
+    assert ask_columns(place.database, statement, 100).table.num_rows == len(rows)
 
 
 @pytest.mark.parametrize(
@@ -75,10 +85,13 @@ def test_statements_that_only_look_are_answered(statement: str, place: Place) ->
         ("SELECT " + "(" * 100_000, "more than 200 brackets open at once"),
     ],
 )
-def test_everything_else_is_refused_in_one_line(statement: str, told: str, place: Place) -> None:
+@pytest.mark.parametrize("way", [ask, ask_columns])
+def test_everything_else_is_refused_in_one_line(
+    statement: str, told: str, way: Callable[[Path, str, int], object], place: Place
+) -> None:
     before = place.database.read_bytes()
     with pytest.raises(MlsubError) as raised:
-        ask(place.database, statement.format(file=RECORDS), 10)
+        way(place.database, statement.format(file=RECORDS), 10)
     assert told in str(raised.value)
     assert "\n" not in str(raised.value)
     assert place.database.read_bytes() == before

@@ -15,6 +15,8 @@ import pytest
 SCREENSHOTS = os.environ.get("MLSUB_SCREENSHOTS")
 #: Set where the browser has to be there, so that its tests cannot be passed over without a word.
 REQUIRED = os.environ.get("MLSUB_BROWSER") == "required"
+#: Accessibility rules, as npm has them.
+AXE = Path(__file__).parent / "npm" / "node_modules" / "axe-core" / "axe.min.js"
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 #: What keeps it from looking for the network; it runs as root in containers, where its own sandbox cannot.
 _FLAGS = (
@@ -46,6 +48,11 @@ def chromium() -> Iterator[Any]:
             yield browser
         finally:
             browser.close()
+
+
+def pages(site: Path) -> list[str]:
+    """Where each page of a site lies in it."""
+    return sorted(file.relative_to(site).as_posix() for file in site.rglob("*.html"))
 
 
 class Opened:
@@ -83,17 +90,27 @@ class Opened:
         cells = f"#{section} table tbody tr:not([hidden]) > :nth-child({place})"
         return [text.strip() for text in self.page.locator(cells).all_inner_texts()]
 
-    def painted(self) -> list[float]:
-        """For each chart the share of its pixels that are not empty."""
-        shares: list[float] = self.page.evaluate(
-            """() => Array.from(document.querySelectorAll("canvas"), (canvas) => {
-                const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
-                let count = 0;
-                for (let at = 3; at < data.length; at += 4) count += data[at] > 0;
-                return count / (data.length / 4);
-            })"""
+    def marks(self) -> list[int]:
+        """For each chart how many marks it has: dots, bars, lines and words beside those of its axes."""
+        counts: list[int] = self.page.evaluate(
+            """() => Array.from(document.querySelectorAll("figure.chart"), (figure) =>
+                figure.querySelectorAll(
+                    "svg.plot > g:not([data-mark*=axis]):not([data-mark*=grid]):not([data-mark=tip]) > *"
+                ).length)"""
         )
-        return shares
+        return counts
+
+    def violations(self) -> list[str]:
+        """What axe-core finds of the page that is serious or critical: the rule, and the first elements."""
+        if not AXE.is_file():
+            absent(f"needs axe-core: npm ci --prefix {AXE.parents[2]}")
+        self.page.evaluate(AXE.read_text("utf-8"))
+        found = self.page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+        return [
+            f"{one['id']}: {[node['html'][:200] for node in one['nodes'][:3]]}"
+            for one in found
+            if one["impact"] in {"serious", "critical"}
+        ]
 
     def colour(self, selector: str = "body", name: str = "background-color") -> str:
         """A colour as the browser computes it."""

@@ -9,8 +9,11 @@ from typing import Any
 
 from mlsub.commands.site.results import RoundResults, rounds_of
 from mlsub.rounds import get_round
+from mlsub.submission.ids import IdList, Ids, One, RoundIds, ids_of
 from mlsub.workspace import Checked, Settings, check_with_logs
 from tests.make_tree import Tree, make_tree
+
+RECORDS = Path(__file__).parents[3] / "submissions" / "records" / "graphcore.yaml"
 
 
 def two_rounds(above: Path) -> list[Path]:
@@ -23,14 +26,24 @@ def two_rounds(above: Path) -> list[Path]:
     return [tree.folder.parent, later.folder.parent]
 
 
+def ids_of_rack1(benchmark: str | None = None) -> Ids:
+    """1.0-1025 for the system of the first round, or for one benchmark of it."""
+    one = One(id="1.0-1025", organisation="ACME", system="rack1", benchmark=benchmark)
+    return ids_of(IdList(rounds=(RoundIds(round="1.0", results=(one,)),)))
+
+
 def checked(*paths: Path) -> list[Checked]:
     return check_with_logs(
         [str(path) for path in paths], Settings("1.0" if "loose" in paths[0].parts else None, jobs=1)
     )
 
 
-def rounds(*paths: Path) -> tuple[RoundResults, ...]:
-    return rounds_of(checked(*paths), lambda report: get_round(str(report.usage), str(report.round)), lambda row: None)
+def rounds(*paths: Path, ids: Ids | None = None) -> tuple[RoundResults, ...]:
+    return rounds_of(
+        checked(*paths),
+        lambda report: get_round(str(report.usage), str(report.round)),
+        ids or ids_of(IdList(rounds=())),
+    )
 
 
 def one_round(place: Tree | Path) -> RoundResults:

@@ -9,14 +9,18 @@ import pytest
 
 from mlsub.commands.inspect.run import inspect
 from mlsub.commands.site.forensics import with_forensics
+from mlsub.commands.site.found import sections_of_findings
 from mlsub.findings import Kind
 from mlsub.log.reader import open_log
 from mlsub.log.trace import TraceFold
+from mlsub.rules.catalogue import finding
 from mlsub.workspace import Settings, check_with_logs
 from tests.commands.runner import run
+from tests.commands.site.sites import Html, one_round
 from tests.corpus import CORPUS
 from tests.gathering import gather
 from tests.make_tree import make_tree
+from tests.review.runs.build import Record, at, write_tree
 
 
 def test_each_finding_of_inspect_is_told_of_its_result(tmp_path: Path) -> None:
@@ -76,3 +80,46 @@ def test_they_stand_on_the_page_when_asked_for(tmp_path: Path) -> None:
     plain, asked = ((tmp_path / name / "results") for name in ("plain", "asked"))
     assert [("inspect.numbering" in page.read_text()) for page in plain.iterdir()] == [False]
     assert [("inspect.numbering" in page.read_text()) for page in asked.iterdir()] == [True]
+
+
+def test_the_page_of_a_result_has_the_score_without_what_was_found(tmp_path: Path) -> None:
+    pytest.importorskip("jinja2", reason="needs Jinja2: pip install '.[report]'")
+
+    def below(made: list[Record]) -> None:
+        """A run that stops a millisecond after an evaluation below the target, and reaches it after run_stop."""
+        stop, before = made.pop(), at(made, "eval_accuracy", -2)
+        made[before]["value"] = 0.7193
+        made.insert(before + 1, stop | {"time_ms": made[before]["time_ms"] + 1})
+
+    write_tree(tmp_path, dict.fromkeys((1, 2, 6, 9), below))
+    run("site", tmp_path / "v1.1", "-o", tmp_path / "site", "--inspect")
+    text = Html((tmp_path / "site" / "results" / "training_1.1_acme_rack1_bert.html").read_bytes()).text
+    [figures] = [line for line in text if "4 of 10 runs, the 4 fastest" in line]
+    assert "as logged" not in figures
+    [found] = [line for line in text if "as logged" in line]
+    assert "minutes as logged, no score with them counted as not converged: 4 such runs, and 1 may fall out" in found
+    assert "the other 6 have an olympic mean of 17.119004 minutes" in found
+
+
+def test_findings_stand_by_severity_and_forensics_apart(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    tree.edit(lambda log: log.put("lars_epsilon", value=1.0), 0, 1)
+    (result,) = one_round(tree).results
+    below = finding(
+        "inspect.stops-below", "results/rack1/resnet", actual="two runs; 12.000000 minutes as logged, 13.5 so"
+    )
+    found = (*result.findings, below, finding("inspect.pause", "results/rack1/resnet", actual="9 s in each run"))
+    ruled, forensics = sections_of_findings(found, forgiven=False)
+    assert [table.caption for table in ruled.tables] == ["2 errors"]
+    assert ruled.words[0] == "2 errors."
+    assert (forensics.title, forensics.words[0]) == ("Forensics", "1 warning and 1 note.")
+    warnings, notes = forensics.tables
+    assert (warnings.caption, notes.caption) == ("1 warning", "1 note")
+    assert [cell.text for cell in warnings.rows[0].cells[:3]] == [
+        "Successful runs stop after an evaluation below the target",
+        "two runs",
+        "12.000000 minutes as logged, 13.5 so",
+    ]
+    assert [cell.text for cell in notes.rows[0].cells[1:3]] == ["9 s in each run", "as it is"]
+    (none,) = sections_of_findings((), forgiven=False)
+    assert (none.words, none.tables) == (("None.",), ())

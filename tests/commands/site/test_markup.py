@@ -35,7 +35,7 @@ def test_a_number_that_a_cell_shows_is_not_there_once_more() -> None:
 def test_text_from_outside_is_text_in_every_part_of_a_table(text: str, note: str) -> None:
     text, note = (part.encode("utf-8", "replace").decode() for part in (text, note))
     cells = (Cell(text, note=note), Cell(text, href="a.html"), Cell(text, badge="good"))
-    rows = (Row((Cell(text), *cells), {"verdict": text}),)
+    rows = (Row((Cell(text), *cells)),)
     found = Html(table_markup(Table(caption=text, heads=heads(text, *"abc"), rows=rows), "").encode())
     assert [tag for tag, _ in found.elements] == (
         ["div", "table", "caption", "thead", "tr", *["th"] * 4, "tbody", "tr", "th", "td", "td", "a", "td", "span"]

@@ -1,37 +1,322 @@
-"""The performance page: what it tells of figures from other sources."""
+"""The performance page: an organisation's results in both divisions, and what other sources state of its systems."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-from mlsub.commands.db.records import read_records
+import msgspec
+import pytest
+
+from mlsub.commands.db.records import (
+    Configuration,
+    Document,
+    Fact,
+    Record,
+    Records,
+    Source,
+    Submitted,
+    System,
+    read_records,
+)
+from mlsub.commands.site.build import Wanted, build_site
+from mlsub.commands.site.model import Live, Section, Table
+from mlsub.commands.site.pages import Page
 from mlsub.commands.site.performance import performance
+from mlsub.submission.ids import shipped_ids
+from tests.commands.site.sites import RECORDS, Html, checked, rounds, two_rounds
+from tests.differential.shared import ABSENT, folder, present
 
-FILE = Path(__file__).resolve().parents[3] / "submissions" / "records" / "graphcore.yaml"
+SOURCE = Source(document="page", line=7)
+
+
+@pytest.fixture(scope="module")
+def graphcore() -> Page:
+    """The page of Graphcore, of three rounds with NVIDIA's results beside."""
+    if not present():
+        pytest.skip(ABSENT)
+    paths = [*(folder(name) / "Graphcore" for name in ("1.0", "1.1", "2.0")), folder("1.0") / "NVIDIA"]
+    (page,) = performance(rounds(*paths, ids=shipped_ids()), [read_records(RECORDS)])
+    return page
+
+
+def part(page: Page, key: str) -> Section:
+    return next(section for section in page.sections if section.key == key)
+
+
+def rows(table: Table) -> list[dict[str, str]]:
+    heads = [head.title for head in table.heads]
+    return [dict(zip(heads, (cell.text for cell in row.cells), strict=True)) for row in table.rows]
+
+
+def live(section: Section, place: int = 0) -> dict[str, Any]:
+    chart = section.charts[place]
+    assert isinstance(chart, Live)
+    return chart.data
+
+
+def records(*figures: Record, publisher: str = "ACME", **systems: System) -> Records:
+    documents = {"page": Document(title="A page", publisher=publisher)}
+    return Records(documents=documents, systems=systems, records=figures or (figure("one"),))
+
+
+def figure(name: str, value: float = 2.0, unit: str = "images/s", **of: Any) -> Record:
+    own = {key: of.pop(key) for key in ("batch_size", "data", "software") if key in of}
+    given = {"task": "training", "model": "ResNet-50", "measure": "throughput", "stated": str(value), **of}
+    return Record(
+        name=name, value=value, unit=unit, configuration=Configuration(system="Box", **own), source=SOURCE, **given
+    )
+
+
+# ---- Whose page it is
+
+
+def test_the_page_is_of_the_organisation_whose_records_are_given(tmp_path: Path) -> None:
+    (page,) = performance(rounds(*two_rounds(tmp_path)), [records()])
+    assert (page.path, dict(page.facts)["Organisation"].text) == ("performance.html", "ACME")
+    assert {row["benchmark"] for row in rows(page.sections[0].tables[0])} == {"BERT", "ResNet-50"}
+    assert "ZETA" not in str(msgspec.to_builtins(page.sections))
+
+
+def test_the_page_of_a_site_of_one_organisation_needs_no_records_and_takes_those_of_others(tmp_path: Path) -> None:
+    found = rounds(two_rounds(tmp_path)[0])
+    for given, count in (((), 1), ([records(publisher="Somebody")], 5)):
+        (page,) = performance(found, given)
+        assert (page.path, len(page.sections)) == ("performance.html", count)
+
+
+def test_several_organisations_are_listed(tmp_path: Path) -> None:
+    found = rounds(*two_rounds(tmp_path))
+    (page,) = performance(found)
+    assert [row["organisation"] for row in rows(page.sections[0].tables[0])] == ["ACME", "ZETA"]
+    assert [row.cells[0].href for row in page.sections[0].tables[0].rows] == [
+        "organisations/acme.html",
+        "organisations/zeta.html",
+    ]
+
+
+def test_several_organisations_with_records_have_a_page_each(tmp_path: Path) -> None:
+    found = rounds(*two_rounds(tmp_path))
+    first, acme, zeta = performance(found, [records(publisher="Zeta"), records(), records(publisher="Somebody")])
+    assert [row.cells[0].href for row in first.sections[0].tables[0].rows] == [
+        "performance/acme.html",
+        "performance/zeta.html",
+    ]
+    assert [page.path for page in (first, acme, zeta)] == [
+        "performance.html",
+        "performance/acme.html",
+        "performance/zeta.html",
+    ]
+    assert live(acme.sections[0])["root"] == "../", "ZETA has no minutes, and so no chart"
+    assert part(first, "sources").tables[0].rows[0].cells[2].text == "Somebody", "what is nobody's page is not lost"
+    assert part(zeta, "sources").tables[0].rows[0].cells[2].text == "Zeta"
+
+
+# ---- Published results
+
+
+def test_every_result_is_there_also_without_minutes_and_with_its_verdict(tmp_path: Path) -> None:
+    acme, zeta = two_rounds(tmp_path)
+    (page,) = performance(rounds(zeta))
+    assert rows(page.sections[0].tables[0])[0]["Closed verdict"] == "rejected"
+    assert rows(page.sections[0].tables[0])[0]["Closed minutes"] == "–"
+    (page,) = performance(rounds(acme))
+    table = {row["benchmark"]: row for row in rows(page.sections[0].tables[0])}
+    assert (table["ResNet-50"]["Closed minutes"], table["ResNet-50"]["Open minutes"]) == ("12.000000", "12.000000")
+    assert (table["BERT"]["Closed minutes"], table["BERT"]["Open minutes"]) == ("14.500000", "")
+
+
+def test_all_published_results_of_graphcore_stand_there_whatever_their_verdict(graphcore: Page) -> None:
+    found = {}
+    for round_name in ("1-0", "1-1", "2-0"):
+        for row in rows(part(graphcore, f"mlperf-training-{round_name}").tables[0]):
+            for division in ("Closed", "Open"):
+                if row.get(f"{division} minutes"):
+                    place = (round_name, row["benchmark"], row["system"], division)
+                    found[place] = (
+                        row[f"{division} minutes"],
+                        row[f"{division} verdict"],
+                        row.get(f"{division} MLPerf ID"),
+                    )
+    assert len(found) == 6 + 10 + 11
+    assert found["1-0", "BERT", "IPU-POD64", "Closed"] == ("11.075850", "rejected", "1.0-1025 or 1.0-1027")
+    assert found["1-0", "BERT", "IPU-POD64", "Open"] == ("9.392079", "accepted", "1.0-1098 or 1.0-1099")
+    assert found["1-1", "BERT", "IPU-POD16", "Closed"] == ("32.696756", "rejected", "–")
+    assert found["1-1", "BERT", "IPU-POD64", "Closed"] == ("10.563702", "rejected", "–")
+    assert found["1-1", "ResNet-50", "IPU-POD256", "Closed"][2] == "1.1-2040, 1.1-2042, 1.1-2044 or 1.1-2045"
+    assert part(graphcore, "mlperf-training-1-0").words == (
+        "MLPerf Training v1.0 Results | MLPerf ID: 1.0-1025, 1.0-1026, 1.0-1027, 1.0-1028, 1.0-1098, 1.0-1099",
+    )
+
+
+def test_a_chart_has_the_divisions_side_by_side_and_the_verdicts(graphcore: Page) -> None:
+    data = live(part(graphcore, "mlperf-training-1-0"))
+    assert (data["divisions"], data["rows"]) == (["Closed", "Open"], ["IPU-POD16", "IPU-POD64"])
+    bars = [(bar["row"], bar["division"], round(bar["minutes"], 2), bar["verdict"]) for bar in data["bars"]]
+    assert bars == [
+        (0, 0, 34.49, "accepted"),
+        (0, 1, 27.75, "accepted"),
+        (1, 0, 11.08, "rejected"),
+        (1, 1, 9.39, "accepted"),
+    ]
+
+
+def test_systems_of_one_size_are_told_apart_by_their_software(graphcore: Page) -> None:
+    assert live(part(graphcore, "mlperf-training-2-0"))["rows"] == [
+        "Bow-Pod16, PaddlePaddle",
+        "Bow Pod16, PopART Poplar SDK",
+        "Bow-Pod64, PaddlePaddle",
+        "Bow-Pod64, PopART Poplar SDK",
+        "Bow-Pod128",
+        "Bow Pod256",
+    ]
+
+
+# ---- Gains and prices
+
+
+def test_gains_go_from_round_to_round_and_say_what_else_changed(graphcore: Page) -> None:
+    section = part(graphcore, "gains")
+    assert [chart.title.partition(":")[0] for chart in section.charts] == [
+        "BERT, Closed",
+        "BERT, Open",
+        "ResNet-50, Closed",
+    ]
+    pod16 = [
+        row
+        for row in rows(section.tables[0])
+        if row["benchmark"] == "ResNet-50" and row["accelerators"].startswith("16 ")
+    ]
+    assert [(row["round"], row["× the round before"], row["× the first"], row["what changed"]) for row in pod16] == [
+        ("v1.0", "–", "1.00×", "–"),
+        ("v1.1", "1.31×", "1.31×", "software, batch size"),
+        ("v2.0", "1.44×", "1.89×", "accelerator, software, batch size"),
+    ]
+    lines = live(section, 2)["lines"]
+    assert [line["end"] for line in lines] == ["16", "64", "128", "256"]
+    assert [point["other"] for point in lines[0]["points"]] == [False, False, True]
+
+
+def test_prices_stand_beside_published_minutes_of_one_round_benchmark_and_division(graphcore: Page) -> None:
+    found = rows(part(graphcore, "price-performance").tables[0])
+    assert [(row["benchmark"], row["system"], row["trainings/h a million"], row["compared"]) for row in found] == [
+        ("BERT", "IPU-POD16", "11.6", "about 1.26× DGX A100 640GB"),
+        ("BERT", "DGX A100 640GB", "about 9.22", "about 0.79× IPU-POD16"),
+        ("ResNet-50", "IPU-POD16", "10.8", "about 1.55× DGX A100 640GB"),
+        ("ResNet-50", "DGX A100 640GB", "about 6.95", "about 0.64× IPU-POD16"),
+    ]
+    assert {row["division"] for row in found} == {"Closed"}
+    assert [bar["shown"] for bar in live(part(graphcore, "price-performance"))["bars"]] == [
+        "11.6",
+        "about 9.22",
+        "10.8",
+        "about 6.95",
+    ]
+
+
+def test_a_price_without_results_and_results_without_a_price_say_nothing(tmp_path: Path) -> None:
+    found = rounds(*two_rounds(tmp_path))
+    price = Fact(fact="list-price", value=1000.0, unit="USD", stated="$1,000", source=SOURCE)
+    there = Submitted(round="1.0", organisation="ACME", system="rack1")
+    nowhere = msgspec.structs.replace(there, system="rack9")
+    for facts, results, shown in (
+        ((price,), (there,), True),
+        ((price,), (nowhere,), False),
+        ((), (there,), False),
+        ((msgspec.structs.replace(price, unit="EUR"),), (there,), False),
+    ):
+        (page,) = performance(found, [records(Box=System(maker="ACME", facts=facts, results=results))])
+        assert any(section.key == "price-performance" for section in page.sections) == shown
+
+
+# ---- Figures of records
+
+
+def test_charts_go_by_the_form_of_the_figures(tmp_path: Path) -> None:
+    versus = Configuration(system="Other")
+    given = records(
+        figure("ratio", 60.0, "x", versus=versus, bound="over", data="synthetic", status="preliminary"),
+        figure("value", 500.0),
+        figure("small", 100.0, batch_size=1, software="SDK 1"),
+        figure("large", 900.0, batch_size=64, software="SDK 1"),
+        figure(
+            "gain",
+            2.5,
+            "x",
+            versus=Configuration(system="Box", software="SDK 1"),
+            software="SDK 2",
+            measure="performance",
+        ),
+    )
+    (page,) = performance(rounds(two_rounds(tmp_path)[0]), [given])
+    throughput = part(page, "training-throughput")
+    forms = [(chart.title, live(throughput, place)["form"]) for place, chart in enumerate(throughput.charts)]
+    assert forms == [
+        ("Training: throughput, ratios (not MLPerf)", "figures"),
+        ("Training: throughput, images/s (not MLPerf)", "figures"),
+        ("Training: throughput, ResNet-50 over batch sizes (not MLPerf)", "sweep"),
+    ]
+    (bar,) = live(throughput)["bars"]
+    assert (bar["label"], bar["shown"]) == ("ResNet-50: Box against Other", "over 60× [*1] [*2]")
+    assert live(throughput, 2)["lines"] == [{"name": "Box, SDK 1", "points": [[1, 100.0], [64, 900.0]]}]
+    assert live(part(page, "software-releases"))["bars"][0]["label"] == "ResNet-50: SDK 2 against SDK 1"
+    counts = {row["mark"]: row["figures here"] for row in rows(part(page, "footnotes").tables[0])}
+    assert counts == {"[*1]": "1", "[*2]": "1", "[*3]": "4"}
+
+
+def test_nothing_of_a_file_of_records_is_markup(tmp_path: Path) -> None:
+    hostile = "</script><img src=x onerror=alert(1)>"
+    given = records(figure("one", model=hostile, at=hostile, notes=hostile), publisher=hostile)
+    build_site(checked(two_rounds(tmp_path)[0]), tmp_path / "site", Wanted(records=(given,)))
+    page = Html((tmp_path / "site" / "performance.html").read_bytes())
+    assert not page.of("img")
+    assert page.text.count(hostile) >= 3
+    assert all(
+        attributes.get("src") or attributes.get("type") == "application/json" for attributes in page.of("script")
+    )
 
 
 def against() -> dict[tuple[str, str], set[str]]:
     """What stands under "against" in each row of records, by model and value."""
     found: dict[tuple[str, str], set[str]] = {}
-    for section in performance((), [read_records(FILE)]).sections:
+    for section in sections():
         for table in section.tables:
-            heads = [head.title for head in table.heads]
-            if "against" in heads:
-                at, value = heads.index("against"), heads.index("value")
-                for row in table.rows:
-                    key = (row.cells[0].text, row.cells[value].text.partition(" [")[0])
-                    found.setdefault(key, set()).add(row.cells[at].text)
+            for row in rows(table):
+                if "against" in row:
+                    found.setdefault((row["model"], row["value"].partition(" [")[0]), set()).add(row["against"])
     return found
 
 
+def sections() -> tuple[Section, ...]:
+    from mlsub.commands.site.stated import sections_of_records
+
+    return tuple(sections_of_records([read_records(RECORDS)]))
+
+
+def test_every_record_stands_in_a_table_and_in_a_chart() -> None:
+    given = read_records(RECORDS).records
+    notes = [row.cells[0].note for section in sections() for table in section.tables for row in table.rows]
+    assert sorted(note for note in notes if note and note in {record.name for record in given}) == sorted(
+        record.name for record in given
+    )
+    drawn = [
+        point
+        for section in sections()
+        for chart in section.charts
+        if isinstance(chart, Live)
+        for point in (*chart.data.get("bars", ()), *(p for line in chart.data.get("lines", ()) for p in line["points"]))
+    ]
+    assert len(drawn) == len(given)
+
+
 def test_a_gain_from_one_release_to_another_says_against_which() -> None:
-    rows = against()
-    for model, value in (("ResNet-50", "2.1"), ("BERT-Large", "1.6"), ("EfficientNet", "1.5")):
-        assert rows[model, value] == {"IPU, system not stated; Poplar SDK 1.4; measured"}
+    rows_ = against()
+    for model, value in (("ResNet-50", "2.1×"), ("BERT-Large", "1.6×"), ("EfficientNet", "1.5×")):
+        assert rows_[model, value] == {"IPU, system not stated; Poplar SDK 1.4; measured"}
 
 
 def test_the_other_side_keeps_its_software_framework_and_batch_size() -> None:
-    rows = against()
-    assert "A100-SXM4-80GB; TensorFlow; mixed; batch size 256; published" in rows["ResNet-50 v1.5", "2.6"]
-    assert "A100-SXM4-80GB; TensorRT 7.2.1; int8; batch size 1 to 206; published" in rows["ResNet-50 v1.5", "4.6"]
-    assert "A100-SXM4-40GB; TensorRT 7.2; int8; batch size 1, 2, 8; published" in rows["BERT-Large", "3.4"]
+    rows_ = against()
+    assert "A100-SXM4-80GB; TensorFlow; mixed; batch size 256; published" in rows_["ResNet-50 v1.5", "2.6×"]
+    assert "A100-SXM4-80GB; TensorRT 7.2.1; int8; batch size 1 to 206; published" in rows_["ResNet-50 v1.5", "4.6×"]
+    assert "A100-SXM4-40GB; TensorRT 7.2; int8; batch size 1, 2, 8; published" in rows_["BERT-Large", "3.4×"]

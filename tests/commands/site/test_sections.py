@@ -9,12 +9,13 @@ import pytest
 from mlsub.commands.site.convergence import section_of_convergence
 from mlsub.commands.site.curves import section_of_curves
 from mlsub.commands.site.facts import section_of_findings, section_of_hyperparameters, section_of_system
-from mlsub.commands.site.model import Section, Table
+from mlsub.commands.site.model import Runs, Section, Table
 from mlsub.commands.site.results import Result
+from mlsub.commands.site.spread import Spread
 from mlsub.commands.site.timeline import section_of_runs
 from tests.commands.site.sites import one_round, rounds
 from tests.differential.shared import ABSENT, folder, present
-from tests.make_tree import Tree, make_tree
+from tests.make_tree import Log, Tree, make_tree
 
 
 @pytest.fixture
@@ -38,8 +39,8 @@ def curves(tree: Tree) -> Section:
 
 def test_a_curve_has_each_evaluation_of_each_run_and_the_target(tree: Tree) -> None:
     section = curves(tree)
-    assert section.words == ("Target: at least 0.759 and below 1.0.",)
-    over_epochs, over_minutes = section.charts
+    assert section.words[0] == "Target: at least 0.759 and below 1.0."
+    over_epochs, over_minutes, near_epochs, near_minutes = section.charts
     assert over_epochs.x.title == "Progress (epochs)"
     *runs, target = over_epochs.series
     assert [run.name for run in runs] == [f"result_{place}" for place in range(5)]
@@ -61,6 +62,16 @@ def test_a_curve_has_each_evaluation_of_each_run_and_the_target(tree: Tree) -> N
     assert (run, count, epochs) == ("result_0", "1 to 10", "4 8 12 16 20 24 28 32 36 40")
     assert (minutes.split(" ")[9], quality) == ("0.833567", "0.01 " * 9 + "0.7595")
     assert (over_minutes.across, over_epochs.across, over_epochs.up) == (2, 3, 4)
+    assert over_epochs.spread[-1] == Spread(40, 0.7595, 0.75952, 0.75954)
+    assert section.words[1] == (
+        "The line is the median of the runs, the band the range from the lowest to the highest run. Between two "
+        "evaluations of a run its value is interpolated linearly, and a run that has ended counts with its last value."
+    )
+    assert (near_epochs.window.x, near_minutes.spread) == ((28, 40), ())
+    assert near_epochs.about == (
+        "5 of 5 runs reach 0.759, the first at 40 epochs and the last at 40: each evaluation is a dot, and the one "
+        "that reaches the target is larger."
+    )
 
 
 def test_curves_of_several_measures_have_a_chart_each(tmp_path: Path) -> None:
@@ -77,16 +88,27 @@ def test_curves_of_several_measures_have_a_chart_each(tmp_path: Path) -> None:
     assert [chart.title for chart in section.charts] == [
         "BBOX over epochs",
         "BBOX over minutes",
-        "SEGM over epochs",
-        "SEGM over minutes",
-    ]
+        *("SEGM over epochs", "SEGM over minutes"),
+    ], "all evaluations reach the target, so there is no part near it"
     assert [chart.series[-1].name for chart in section.charts[::2]] == ["target 0.377", "target 0.339"]
+
+
+def test_runs_that_are_evaluated_at_their_end_have_no_chart_over_minutes(tree: Tree) -> None:
+    def late(log: Log) -> None:
+        (stop,) = log.records("run_stop")
+        for record in log.records("eval_accuracy"):
+            record["time_ms"] = stop["time_ms"] - 1
+
+    tree.edit(late, *range(5))
+    section = curves(tree)
+    assert [chart.title for chart in section.charts] == ["Quality over epochs", "Quality over epochs near the target"]
+    assert section.words[-1].startswith("Most runs were evaluated when their training was over")
 
 
 @pytest.mark.parametrize("value", ["high", None, True, [1], float("nan"), 10**400])
 def test_evaluations_that_are_no_numbers_are_not_drawn(tree: Tree, value: object) -> None:
     tree.edit(lambda log: log.put("eval_accuracy", value=value), 0)
-    (over_epochs, _) = curves(tree).charts
+    over_epochs = curves(tree).charts[0]
     assert len(over_epochs.series[0].points) == 9
 
 
@@ -95,7 +117,7 @@ def test_an_entry_of_more_evaluations_than_anyone_reads_is_cut_and_says_so(
 ) -> None:
     monkeypatch.setattr("mlsub.commands.site.curves.MAX_ALL", 20)
     section = curves(tree)
-    assert section.words[-1] == "The first 4 evaluations of each run are shown."
+    assert section.words[1] == "The first 4 evaluations of each run are shown."
     assert [row.cells[1].text for row in section.data[0].rows] == ["1 to 4"] * 5
 
 
@@ -214,6 +236,25 @@ def test_the_figures_of_a_published_result() -> None:
         "Olympic mean 2,515,625 samples at batch size 3,072; accepted from 2,663,811; mean of the reference 2,764,499.",
         "BERT counted by train_samples in place of epoch_num: fail, olympic mean 2,517,254 samples.",
     )
-    (chart, _) = section_of_curves(bert.logs, "bert", bert.round).charts
+    chart, _, near, _ = section_of_curves(bert.logs, "bert", bert.round).charts
     assert len(chart.series) == 11
+    assert near.about == (
+        "10 of 10 runs reach 0.72, the first at 2,450,000 samples and the last at 2,625,000: each evaluation is a dot, "
+        "and the one that reaches the target is larger."
+    )
     assert chart.about == ("The quality of 10 runs over samples; last values from 0.720106 to 0.720798, target 0.72.")
+
+
+@pytest.mark.skipif(not present(), reason=ABSENT)
+def test_a_target_of_two_bounds_is_the_one_that_evaluations_lie_beyond() -> None:
+    """FID falls to 90 and must not be below 0; CLIP rises to 0.15 and must not be above 1."""
+    (found,) = rounds(folder("4.1") / "Google")
+    (one,) = [one for one in found.results if one.entry.path.endswith("v5p-128-maxdiffusion/stable_diffusion")]
+    section = section_of_curves(one.logs, one.entry.benchmark, one.round)
+    goals = {chart.y.title: (chart.goal.level, chart.goal.up) for chart in section.charts if isinstance(chart, Runs)}
+    assert goals == {"FID": (90.0, False), "CLIP": (0.15, True)}
+    assert [chart.title for chart in section.charts] == [
+        "CLIP over samples",
+        "FID over samples",
+        "FID over samples near the target",
+    ]

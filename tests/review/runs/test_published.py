@@ -68,17 +68,27 @@ def test_the_worst_come_first(inspection: Inspection) -> None:
     assert weights == sorted(weights, reverse=True)
 
 
-@pytest.mark.parametrize(
-    ("path", "pairs", "left"),
-    [
-        ("v1.0/Graphcore/results/ipu-pod16-POPART-closed/bert", 17, 17),
-        ("v1.0/Graphcore/results/ipu-pod16-POPART-open/bert", 18, 18),
-        (f"{GRAPHCORE}/ipu-pod16-POPART-closed/bert", 8, 0),
-    ],
-)
-def test_overlaps(found: dict[str, dict[str, list[Observation]]], path: str, pairs: int, left: int) -> None:
-    [observation] = found["inspect.overlap"][path]
-    assert (observation.numbers["pairs"], observation.numbers["pairs_unstretched"]) == (pairs, left)
+def test_overlaps_of_runs_one_after_the_other(found: dict[str, dict[str, list[Observation]]]) -> None:
+    numbers = {path: of[0].numbers for path, of in found["inspect.overlap"].items() if of}
+    assert {path: (n["pairs"], n["pairs_unstretched"]) for path, n in numbers.items()} == {
+        f"{GRAPHCORE}/ipu-pod16-POPART-closed/bert": (8, 0),
+        "v2.1/Intel/results/4-nodes-SPR-pytorch/dlrm": (1, 1),
+    }
+
+
+def test_runs_made_apart(found: dict[str, dict[str, list[Observation]]]) -> None:
+    late = {path.replace("/results/", "/"): of[0].numbers["late"] for path, of in found["inspect.order"].items() if of}
+    assert late == {
+        "hpc-v3.0/Clemson/18xR750-2xA100-PCIe-80GB/strong/openfold": [1],
+        "v1.0/Google/tpu-v4-256-TF/dlrm": [1],
+        "v1.0/Google/tpu-v4-4096-TF/resnet": [3],
+        "v1.0/Google/tpu-v4-6912-TF/bert": [5],
+        "v1.0/Habana/SYS-420GH-TNGR/bert": [0, 9, 5],
+        "v2.0/Graphcore/ipu-pod16-POPART-closed/bert": [7],
+        "v5.0/Google/cloud-tpu-trillium-256-maxdiffusion/stable_diffusion": [3, 9],
+        "v5.1/AMD/MI300X_EPYC_9575F_pytorch_llama2_70b/llama2_70b_lora": [7],
+        "v5.1/AMD/MI350X_EPYC_9575F_pytorch/llama2_70b_lora": [0, 1],
+    }
 
 
 def test_stated_lengths_that_disagree(found: dict[str, dict[str, list[Observation]]]) -> None:

@@ -7,7 +7,7 @@ from datetime import date
 
 from mlsub.commands.audit.evaluate import World
 from mlsub.commands.audit.expression import Call, Name, Negated, Node, Operation
-from mlsub.commands.audit.facts import product
+from mlsub.commands.audit.facts import product, score_words
 from mlsub.commands.audit.lookups import COUNTS
 from mlsub.commands.audit.messaging.model import Document, Figure, Message, Operand
 from mlsub.commands.audit.model import ClaimsFile, Input, Result
@@ -195,4 +195,4 @@ def _untrue(judged: Judged) -> str | None:
         return "the results have no " + ", ".join(f"{one.what} {one.said}" for one in judged.differences)
     if judged.computed is None or isinstance(judged.computed, bool):
         return "the results say otherwise"
-    return f"{float(judged.computed):.6g} on the basis {judged.basis}"
+    return f"{float(judged.computed):.6g} on the {score_words(judged.basis or 'published')}"

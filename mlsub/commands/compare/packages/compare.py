@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from mlsub.findings import Finding, Kind
 from mlsub.io.errors import MlsubError
 from mlsub.log.changes import Change, fields, hyperparameters
 from mlsub.submission.locate import Target
+from mlsub.submission.organisations import organisation
 from mlsub.submission.report import SystemResult
 from mlsub.systems.facts import SystemFacts
 from mlsub.workspace import Settings
@@ -53,7 +55,7 @@ def compare(old: str, new: str, settings: Settings) -> PackageDiff:
 
 
 def _entries(before: Reading, after: Reading) -> Iterable[EntryChange]:
-    ours, theirs = ({entry.key: entry for entry in side.entries} for side in (before, after))
+    ours, theirs = _in_the_same_words(before, after)
     if before.place.target is Target.BENCHMARK:
         # Two benchmark folders are compared whatever their systems are called.
         ((key, one),) = ours.items()
@@ -69,6 +71,39 @@ def _entries(before: Reading, after: Reading) -> Iterable[EntryChange]:
         yield _entry(key, ours.get(key), theirs.get(key), alike.get(key))
 
 
+def _in_the_same_words(before: Reading, after: Reading) -> tuple[dict[Key, Entry], dict[Key, Entry]]:
+    """The entries of both by key: what is the same is called as on the new side, and what is not, otherwise."""
+    old, new = ({entry.result.benchmark: entry.held for entry in side.entries} for side in (before, after))
+    same = _counterparts(*({folder: held.benchmark for folder, held in side.items()} for side in (old, new)))
+    # A folder that holds one benchmark on this side and another one on that.
+    two = {folder for folder in old.keys() & new.keys() if old[folder].benchmark != new[folder].benchmark}
+    ours, theirs = (
+        {folder: f"{folder} ({held.title})" if folder in two else folder for folder, held in side.items()}
+        for side in (old, new)
+    )
+    ours |= {folder: theirs[there] for folder, there in same.items()}
+    organisations = _same_organisations(before, after)
+
+    def key(entry: Entry, benchmarks: Mapping[str, str]) -> Key:
+        organisation, system, benchmark, scaling = entry.key
+        return organisations.get(organisation, organisation), system, benchmarks[benchmark], scaling
+
+    return {key(entry, ours): entry for entry in before.entries}, {key(entry, theirs): entry for entry in after.entries}
+
+
+def _same_organisations(before: Reading, after: Reading) -> dict[str, str]:
+    """The folder on the new side of each organisation whose folder has another name there, such as krai of Krai."""
+    sides = ({entry.result.organisation for entry in side.entries} for side in (before, after))
+    return _counterparts(*({folder: organisation(folder) for folder in side} for side in sides))
+
+
+def _counterparts(ours: Mapping[str, str], theirs: Mapping[str, str]) -> dict[str, str]:
+    """The folder on the other side that has the same name in every round, where exactly one has, and one here."""
+    here, there = Counter(ours.values()), Counter(theirs.values())
+    by_name = {name: folder for folder, name in theirs.items()}
+    return {folder: by_name[name] for folder, name in ours.items() if here[name] == there[name] == 1}
+
+
 def _alike_entries(ours: Iterable[Key], theirs: Iterable[Key], before: Reading, after: Reading) -> dict[Key, str]:
     """The other side's likely system of each entry that one side alone has, benchmark by benchmark."""
     gone, new = set(ours) - set(theirs), set(theirs) - set(ours)
@@ -81,10 +116,10 @@ def _alike_entries(ours: Iterable[Key], theirs: Iterable[Key], before: Reading, 
     return found
 
 
-def _machines(read: Reading, organisation: str) -> dict[str, SystemFacts | None]:
+def _machines(read: Reading, name: str) -> dict[str, SystemFacts | None]:
     """The hardware of an organisation's systems, by name; that of the only one where its folder was renamed."""
     systems = read.checked.report.systems
-    own = [system for system in systems if system.organisation == organisation] or systems
+    own = [one for one in systems if organisation(one.organisation) == organisation(name)] or systems
     return {Path(system.path).name.removesuffix(".json"): system.facts for system in own}
 
 
@@ -117,6 +152,7 @@ def _entry(key: Key, one: Entry | None, other: Entry | None, alike: str | None =
         hyperparameters=differing,
         percent=_percent(was.get("published"), now.get("published")),
         alike=alike,
+        warning=one.held.is_beside(other.held)[1] if one and other else None,
     )
 
 
@@ -143,7 +179,7 @@ def _percent(old: float | None, new: float | None) -> float | None:
 
 
 def _systems(before: Reading, after: Reading) -> Iterable[SystemChange]:
-    ours, theirs = _descriptions(before), _descriptions(after)
+    ours, theirs = _descriptions(before, _same_organisations(before, after)), _descriptions(after, {})
     if before.place.target is Target.BENCHMARK and len(ours) == len(theirs) == 1 and ours.keys() != theirs.keys():
         ((old, one),), ((new, other),) = ours.items(), theirs.items()
         ours, theirs = {_both(old, new): one}, {_both(old, new): other}
@@ -165,11 +201,12 @@ def _systems(before: Reading, after: Reading) -> Iterable[SystemChange]:
                 yield SystemChange(system=name, change="changed", fields=changes)
 
 
-def _descriptions(read: Reading) -> dict[str, SystemResult]:
-    """Descriptions by their system; among several organisations the name has both."""
+def _descriptions(read: Reading, organisations: Mapping[str, str]) -> dict[str, SystemResult]:
+    """Descriptions by their system; among several organisations the name has both, with names to use for some."""
     many = read.place.target is Target.ORGANISATIONS
     return {
-        (f"{system.organisation}/" if many else "") + Path(system.path).name.removesuffix(".json"): system
+        (f"{organisations.get(system.organisation, system.organisation)}/" if many else "")
+        + Path(system.path).name.removesuffix(".json"): system
         for system in read.checked.report.systems
     }
 

@@ -97,7 +97,9 @@ def _entries(diff: PackageDiff) -> Section | None:
             )
         )
     renamed = _renamed((_name(diff, entry), entry.change, entry.alike) for entry in diff.entries)
-    notes = Items((*_behind(diff), *renamed))
+    warnings = dict.fromkeys(entry.warning for entry in diff.entries if entry.warning)
+    warned = ((Span("Warning: ", "note"), f"{warning}.") for warning in warnings)
+    notes = Items((*warned, *_behind(diff), *renamed))
     counts = _counted(entry.change for entry in diff.entries)
     return section(f"Entries: {counts}", Table(_ENTRIES, tuple(rows), key=1), notes)
 

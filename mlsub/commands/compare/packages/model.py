@@ -48,7 +48,8 @@ class EntryChange(msgspec.Struct, frozen=True, kw_only=True):
     """An entry that is ``added``, ``removed``, ``changed`` or ``same``.
 
     ``values`` are its figures, each with both sides, equal or not; ``hyperparameters`` only those that
-    differ. Times are in minutes.
+    differ. Times are in minutes. Organisation and benchmark are called as on the new side; a folder that holds another
+    benchmark there is named with its title. ``warning`` says why the two sides may not be compared.
     """
 
     organisation: str
@@ -60,6 +61,7 @@ class EntryChange(msgspec.Struct, frozen=True, kw_only=True):
     hyperparameters: tuple[Change, ...] = ()
     percent: float | None = None
     alike: str | None = None
+    warning: str | None = None
 
     def value(self, name: str) -> Change:
         """One of the values."""
@@ -84,7 +86,7 @@ class PackageDiff(Answer, frozen=True, kw_only=True):
     ``different`` says whether there is any difference, or something that could not be compared.
     """
 
-    SCHEMA: ClassVar[int] = 4
+    SCHEMA: ClassVar[int] = 5
 
     different: bool = False
     old: Side

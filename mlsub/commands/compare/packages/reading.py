@@ -9,11 +9,14 @@ from typing import Any
 import msgspec
 
 from mlsub.commands.compare.packages.model import Side
+from mlsub.divisions import division_meant
 from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.log.report import LogReport
 from mlsub.log.run import Run
+from mlsub.rounds.benchmarks import Held
 from mlsub.submission.locate import Place, Target, locate
+from mlsub.submission.organisations import organisation
 from mlsub.submission.report import EntryResult, SystemResult
 from mlsub.systems.description import read_description
 from mlsub.systems.facts import SystemFacts
@@ -72,6 +75,24 @@ class Entry(msgspec.Struct, frozen=True):
     def key(self) -> Key:
         """Organisation, system, benchmark and kind of scaling."""
         return self.result.organisation, self.result.system, self.result.benchmark, self.result.scaling_type
+
+    @property
+    def held(self) -> Held:
+        """Its benchmark, by the round that it is judged by."""
+        report = self.reading.checked.report
+        return Held(report.usage or "training", str(report.round), self.result.benchmark)
+
+    @property
+    def meant(self) -> Key:
+        """The key by the names that are the same in every round: Krai for krai, rgat for gnn."""
+        result = self.result
+        return organisation(result.organisation), result.system, self.held.benchmark, result.scaling_type
+
+    @property
+    def division(self) -> str | None:
+        """The division that the description means, in whatever spelling; as written where that is none."""
+        found = division_meant(self.result.division)
+        return found.name if found else self.result.division
 
     @property
     def name(self) -> str:

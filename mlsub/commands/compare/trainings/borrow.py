@@ -74,7 +74,7 @@ def check_borrowing(old: str, new: str, source: str, settings: Settings, forced:
     for one, other in pairs:
         if len(pairs) > 1 and _unchanged(one, other):
             continue
-        lent = _source(lender, other.result, source)
+        lent = _source(lender, other, source)
         if lent is None:
             findings.append(_no_source(other.result))
             continue
@@ -92,11 +92,11 @@ def _unchanged(one: Entry, other: Entry) -> bool:
     return agreed_values(one.runs) == agreed_values(other.runs)
 
 
-def _source(lender: Reading, entry: EntryResult, path: str) -> Entry | None:
-    entries = [known for known in lender.entries if known.result.benchmark == entry.benchmark]
+def _source(lender: Reading, entry: Entry, path: str) -> Entry | None:
+    entries = [known for known in lender.entries if known.held.benchmark == entry.held.benchmark]
     if len(entries) > 1:
         names = ", ".join(known.name for known in entries[:5])
-        several = f"--from {path} has {len(entries)} entries of {entry.benchmark}: {names}"
+        several = f"--from {path} has {len(entries)} entries of {entry.result.benchmark}: {names}"
         raise MlsubError(f"{several}. Name the benchmark's folder of one.")
     return entries[0] if entries else None
 
@@ -114,7 +114,7 @@ def _no_source(entry: EntryResult) -> Finding:
 def check_loan(loan: Loan) -> Iterator[Finding]:
     """What speaks against one resubmission, as far as logs and descriptions tell."""
     old, new, source = loan.old.side, loan.new.side, loan.source.side
-    if len({side.benchmark for side in (old, new, source)}) > 1:
+    if len({(side.usage, side.benchmark_name) for side in (old, new, source)}) > 1:
         actual = f"{old.benchmark}, {new.benchmark} and {source.benchmark}"
         yield finding("borrow.benchmark", loan.path, "The entries are not of one benchmark", actual=actual)
         return
@@ -124,10 +124,10 @@ def check_loan(loan: Loan) -> Iterator[Finding]:
     if len({(side.usage, side.round) for side in (old, new, source)}) > 1:
         actual = f"v{old.round}, v{new.round} and v{source.round}"
         yield finding("borrow.round", loan.path, "The entries are not of one round", actual=actual)
-    if old.organisation != new.organisation:
+    if old.organisation_name != new.organisation_name:
         actual = f"{old.organisation} and {new.organisation}"
         yield finding("borrow.submitter", loan.path, "Entry and resubmission are of two submitters", actual=actual)
-    elif source.organisation == old.organisation and source.organisation:
+    elif source.organisation_name == old.organisation_name and source.organisation:
         message = "The source is of the same submitter"
         yield finding("borrow.submitter", loan.path, message, actual=source.organisation)
     if new.official == Verdict.REJECTED.value:

@@ -55,7 +55,8 @@ def compare_entries(pair: Pair) -> PairComparison:
     old, new = map(know, pair)
     times = old.side.minutes, new.side.minutes
     undivided = old.why or new.why or ("one of them has no time" if None in times else None)
-    if old.side.benchmark != new.side.benchmark:
+    compatible, warning = pair[0].held.is_beside(pair[1].held)
+    if (old.side.usage, old.side.benchmark_name) != (new.side.usage, new.side.benchmark_name):
         undivided = "they train different benchmarks"
     parts = decompose(old.measured, new.measured) if old.measured and new.measured and not undivided else ()
     runs = [entry.runs for entry in pair]
@@ -71,5 +72,7 @@ def compare_entries(pair: Pair) -> PairComparison:
         same=agreed(*runs),
         hyperparameters=changes,
         fields=fields(pair[0].description, pair[1].description),
+        compatible=compatible,
+        warning=warning,
         answer=answer(old.side, new.side, parts, undivided, changes),
     )

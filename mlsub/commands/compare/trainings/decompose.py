@@ -21,6 +21,8 @@ from mlsub.commands.compare.trainings.phases import TIMED, Phases
 _MINUTE = 60_000
 #: Less training than this is none.
 _LEAST = 1e-9
+#: Counts further apart than this factor count different things, such as epochs and samples under one name.
+_OTHER_UNIT = 1000
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
@@ -131,12 +133,12 @@ def _work(old: Measured, new: Measured) -> tuple[tuple[Fraction, Fraction], str]
     one, other = _mean_work(old), _mean_work(new)
     if not one or not other:
         return None
-    known = old.samples and new.samples
-    if old.unit == new.unit and (not known or old.samples == new.samples):
-        return (one, other), old.unit
-    if not old.samples or not new.samples:
-        return None
-    return (one * Fraction(old.samples), other * Fraction(new.samples)), "samples"
+    known, unit = old.samples and new.samples, old.unit
+    if old.unit != new.unit or (known and old.samples != new.samples):
+        if not old.samples or not new.samples:
+            return None
+        one, other, unit = one * Fraction(old.samples), other * Fraction(new.samples), "samples"
+    return None if max(one, other) > _OTHER_UNIT * min(one, other) else ((one, other), unit)
 
 
 def _mean_work(side: Measured) -> Fraction | None:

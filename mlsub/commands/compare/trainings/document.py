@@ -16,8 +16,10 @@ from mlsub.present.document import (
     Findings,
     Items,
     Section,
+    Span,
     Table,
     Text,
+    Words,
     document,
     section,
 )
@@ -75,7 +77,12 @@ def _overview(found: Comparison) -> Section | None:
         largest = max(pair.parts, key=lambda part: abs(part.minutes), default=None)
         mostly = part_words(largest, pair.old, pair.new) if largest and abs(largest.minutes) >= _VISIBLE else ""
         rows.append((" -> ".join(names), _minutes(pair.old.minutes), _minutes(pair.new.minutes), change, mostly))
-    return section(f"{len(rows)} pairs", Table(_OVERVIEW, tuple(rows)))
+    warnings = tuple(dict.fromkeys(pair.warning for pair in found.pairs if pair.warning))
+    return section(f"{len(rows)} pairs", Table(_OVERVIEW, tuple(rows)), Items(tuple(map(_warning, warnings))))
+
+
+def _warning(text: str) -> Words:
+    return (Span("Warning: ", "note"), f"{text}.")
 
 
 def _name(side: EntrySide, *, organisation: bool) -> str:
@@ -98,7 +105,8 @@ def _pair(pair: PairComparison) -> Section | None:
     many = pair.old.organisation != pair.new.organisation
     one, other = (side_words(side, organisation=many) for side in (pair.old, pair.new))
     parts = (_parts(pair), _facts(pair), _phases(pair), _hyperparameters(pair), _system(pair))
-    return section(f"{one} -> {other}", Text(pair.answer), *parts)
+    warned = (Text(_warning(pair.warning)),) if pair.warning else ()
+    return section(f"{one} -> {other}", Text(pair.answer), *warned, *parts)
 
 
 def _parts(pair: PairComparison) -> Section | None:

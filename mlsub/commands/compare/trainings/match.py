@@ -62,7 +62,7 @@ def _left(entries: Sequence[Entry], pairs: Sequence[Pair], side: int) -> tuple[E
 
 
 def _group(entry: Entry) -> tuple[str, str, str]:
-    return entry.result.benchmark, entry.result.division or "", entry.result.scaling_type or ""
+    return entry.held.benchmark, entry.division or "", entry.result.scaling_type or ""
 
 
 def _paired(ours: Sequence[Entry], theirs: Sequence[Entry]) -> list[Pair]:
@@ -71,7 +71,7 @@ def _paired(ours: Sequence[Entry], theirs: Sequence[Entry]) -> list[Pair]:
         return [(ours[0], theirs[0])]
     pairs: list[Pair] = []
     for one in ours:
-        same = [other for other in theirs if other.key[:2] == one.key[:2]]
+        same = [other for other in theirs if other.meant[:2] == one.meant[:2]]
         same = same or [other for other in theirs if other.result.system == one.result.system]
         if len(same) == 1 and all(same[0] is not pair[1] for pair in pairs):
             pairs.append((one, same[0]))
@@ -91,7 +91,7 @@ def _likeness(one: Entry, other: Entry) -> tuple[bool, bool, float]:
     """The same organisation counts most, then the same accelerator, then the name."""
     ours, theirs = one.facts, other.facts
     same = bool(ours and theirs and ours.accelerator_model_name == theirs.accelerator_model_name)
-    return one.result.organisation == other.result.organisation, same, _named_alike(one, other)
+    return one.meant[0] == other.meant[0], same, _named_alike(one, other)
 
 
 def _named_alike(one: Entry, other: Entry) -> float:

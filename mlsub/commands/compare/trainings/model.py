@@ -10,6 +10,7 @@ from mlsub.commands.compare.packages.model import Side
 from mlsub.findings import Finding, Severity
 from mlsub.log.changes import Change
 from mlsub.present.envelope import Answer
+from mlsub.rounds.benchmarks import Compatible
 
 
 class Convergence(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,12 +44,18 @@ class EntrySide(msgspec.Struct, frozen=True, kw_only=True):
     ``mean`` where there is no score and the mean of the runs that have a time stands in for ``unscaled``. ``counted``
     runs are in it. ``expected`` is ``unscaled`` times ``expected_scaling``, the factor of the convergence test.
     ``work`` is how far those runs trained, in the unit of ``convergence``; ``throughput`` samples a second of training.
+    ``organisation_name``, ``benchmark_name`` and ``division_name`` are the names that are the same in every round,
+    for whatever the folders and the description say.
     """
 
     organisation: str
     system: str
     benchmark: str
     division: str | None
+    organisation_name: str
+    benchmark_name: str
+    benchmark_title: str
+    division_name: str | None
     path: str
     usage: str
     round: str
@@ -102,7 +109,8 @@ class PairComparison(msgspec.Struct, frozen=True, kw_only=True):
     ``ratio`` is old time by new time (above 1: the new one is faster), ``reduction`` the share of the old time that is
     saved. ``parts`` add up to the difference in minutes; where there are none, ``undivided`` says why.
     ``hyperparameters`` and ``fields`` (of the system description) are those that differ, ``same`` the number of
-    hyperparameters that do not. ``answer`` is the whole in words.
+    hyperparameters that do not. ``compatible`` says whether results of the two rounds may be compared by the table
+    of MLCommons, and ``warning`` why not. ``answer`` is the whole in words.
     """
 
     old: EntrySide
@@ -114,6 +122,8 @@ class PairComparison(msgspec.Struct, frozen=True, kw_only=True):
     same: int
     hyperparameters: tuple[Change, ...]
     fields: tuple[Change, ...]
+    compatible: Compatible
+    warning: str | None
     answer: str
 
 
@@ -124,7 +134,7 @@ class Comparison(Answer, frozen=True, kw_only=True):
     finding speaks against it. ``only_old`` and ``only_new`` are the entries without a counterpart.
     """
 
-    SCHEMA: ClassVar[int] = 5
+    SCHEMA: ClassVar[int] = 6
 
     purpose: Literal["compare", "borrow", "resubmit"]
     passed: bool = True

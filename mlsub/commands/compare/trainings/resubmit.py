@@ -29,6 +29,7 @@ from mlsub.log.report import DECIDING
 from mlsub.log.run import Run
 from mlsub.review.runs.model import listed
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round
+from mlsub.rounds.benchmarks import Held
 from mlsub.rules.catalogue import finding
 from mlsub.submission.locate import infer_round, locate
 from mlsub.submission.report import EntryResult
@@ -67,11 +68,11 @@ def check_resubmission(old: str, new: str, settings: Settings, forced: Sequence[
     round_ = _later(before, after.checked.report.usage, after.checked.report.round)
     matched = match(before, after, forced)
     found = compare_sides(before, after, matched)
-    left = [entry.result for entry in matched.only_old]
-    findings = [_gone(entry, round_) for entry in left if entry.benchmark not in round_.benchmarks]
+    findings = [found for entry in matched.only_old for found in _benchmark(entry, round_)]
+    others = {entry.result.path for entry in matched.only_old}
     for (one, other), compared in zip(matched.pairs, found.pairs, strict=True):
         findings += _check(one, other, round_, compared.fields, moved=before.place.path != after.place.path)
-    for entry in matched.only_new:
+    for entry in (entry for entry in matched.only_new if entry.result.path not in others):
         message, logs = "The entry was not in the earlier round", f"{entry.result.runs} logs"
         findings.append(finding("resubmit.logs", entry.result.path, message, actual=logs))
     return msgspec.structs.replace(found, purpose="resubmit", findings=tuple(dict.fromkeys(findings)))
@@ -95,18 +96,25 @@ def _none_left(before: Reading, new: str, settings: Settings) -> Comparison | No
         new=Side(path=new, usage=usage, round=asked, official=Verdict.NOT_CHECKED.value),
         pairs=(),
         only_old=tuple(entry.name for entry in entries),
-        findings=tuple(_gone(entry.result, round_) for entry in entries),
+        findings=tuple(found for entry in entries for found in _benchmark(entry, round_)),
     )
 
 
-def _gone(entry: EntryResult, round_: Round) -> Finding:
-    return finding(
-        "resubmit.benchmark",
-        entry.path,
-        f"{entry.benchmark} is not a benchmark of {round_.title}",
-        expected=f"one of {', '.join(round_.benchmarks)}",
-        actual=entry.benchmark,
-    )
+def _benchmark(old: Entry, round_: Round) -> Iterator[Finding]:
+    """Whether the new round has the benchmark, and under the same name."""
+    name, there = old.result.benchmark, [Held(round_.usage, round_.name, name) for name in round_.benchmarks]
+    now = next((held.folder for held in there if held.benchmark == old.held.benchmark), None)
+    if now == name:
+        return
+    if now is not None:
+        message, expected, actual = f"{round_.title} calls the benchmark {now}", now, name
+    elif name in round_.benchmarks:
+        message = f"{name} is another benchmark in {round_.title}"
+        expected, actual = Held(round_.usage, round_.name, name).title, f"{old.held.title}, in v{old.held.round}"
+    else:
+        message = f"{name} is not a benchmark of {round_.title}"
+        expected, actual = f"one of {', '.join(round_.benchmarks)}", name
+    yield finding("resubmit.benchmark", old.result.path, message, expected=expected, actual=actual)
 
 
 def _later(before: Reading, usage: str | None, name: str | None) -> Round:
@@ -123,10 +131,8 @@ def _later(before: Reading, usage: str | None, name: str | None) -> Round:
 
 
 def _check(old: Entry, new: Entry, round_: Round, changes: Sequence[Change], *, moved: bool) -> Iterator[Finding]:
-    if new.result.benchmark in round_.benchmarks:
-        yield from _rules(new, round_.title)
-    else:
-        yield _gone(new.result, round_)
+    wrong = list(_benchmark(new if new.result.benchmark != old.result.benchmark else old, round_))
+    yield from wrong or _rules(new, round_.title)
     yield from _fields(new.result, changes)
     if moved:
         yield from _logs(old, new)

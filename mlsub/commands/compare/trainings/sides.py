@@ -100,6 +100,10 @@ def _side(entry: Entry, round_: Round, time: _Time, points: Sequence[float | Non
     same = ("organisation", "system", "benchmark", "division", "path", "runs")
     return EntrySide(
         **{name: getattr(result, name) for name in same},
+        organisation_name=entry.meant[0],
+        benchmark_name=entry.held.benchmark,
+        benchmark_title=entry.held.title,
+        division_name=entry.division,
         usage=round_.usage,
         round=round_.name,
         official=result.official.value,

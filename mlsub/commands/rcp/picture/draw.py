@@ -60,7 +60,7 @@ def draw(chart: Chart, format_: str) -> bytes:
     """A chart as an SVG or PNG file; the same chart gives the same bytes with the same matplotlib.
 
     Args:
-        chart: with axes that have ends; spans and bars are not drawn.
+        chart: with axes that have ends; spans are not drawn.
         format_: ``svg`` or ``png``.
 
     Raises:

@@ -1,143 +1,76 @@
 "use strict";
-// Draws the charts whose data stand in the page, in the colours of the theme; on paper always in the light ones.
+// Charts of a page: SVG by Observable Plot, in the colours of the theme, with a legend, hover, and the picture as a file.
+// window.mlsub.kinds has a drawing function a kind of chart: (data, size, figure) => the SVG, where size has the width
+// in pixels and whether that is narrow. A page's own script adds its kinds before the page has loaded.
 (() => {
-  const charts = new Map();
-  const known = new Map();
   const number = (value) => value.toLocaleString("en", { maximumSignificantDigits: 6 });
+  const short = (value) => value.toLocaleString("en", { maximumSignificantDigits: 3 });
+  const colour = (place) => `var(--c${((place % 10) + 10) % 10})`;
+  const narrow = 560;
 
-  const colours = () => {
-    const style = getComputedStyle(document.documentElement);
-    const named = (name) => style.getPropertyValue(name).trim();
-    return {
-      text: named("--soft"),
-      line: named("--line"),
-      paper: named("--paper"),
-      of: (place) => named(`--c${place % 10}`),
-    };
-  };
-
-  const spans = (series, data, place) => ({
-    type: "bar",
-    label: series.name,
-    data: series.points.map(([from, to, row]) => ({ x: [from, to], y: data.categories[row] })),
-    backgroundColor: place.of(series.colour),
-    grouped: false,
-    barPercentage: 0.7,
-    order: 2,
-  });
-
-  const bars = (series, data, place) => {
-    const values = data.categories.map(() => null);
-    for (const [value, row] of series.points) values[row] = value;
-    return { label: series.name, data: values, backgroundColor: place.of(series.colour), grouped: false };
-  };
-
-  const marks = (series, data, place) => {
-    const colour = place.of(series.colour);
-    const large = series.style === "large";
-    const hollow = data.categories.length || series.style === "hollow";
-    const tick = series.style === "ticks";
-    const at = ([x, y]) => ({ x, y: data.categories.length ? data.categories[y] : y });
-    return {
-      type: "scatter",
-      label: series.name,
-      data: series.points.map(at),
-      backgroundColor: large ? colour : hollow ? place.paper : colour + "b0",
-      borderColor: hollow || tick ? colour : place.paper,
-      borderWidth: tick ? 2 : hollow ? 1.5 : 1,
-      pointStyle: large ? "rectRot" : tick ? "line" : "circle",
-      pointRadius: large || tick ? 9 : data.categories.length ? (series.points.length > 300 ? 1.5 : 2.5) : 4,
-      order: large ? 0 : 1,
-    };
-  };
-
-  const line = (series, data, place) => {
-    const rule = series.style === "rule";
-    const colour = place.of(series.colour);
-    return {
-      type: "line",
-      label: series.name,
-      data: series.points.map(([x, y]) => ({ x, y })),
-      borderColor: colour,
-      backgroundColor: colour,
-      borderWidth: rule ? 1.8 : 1.5,
-      borderDash: rule ? [6, 4] : series.style === "dashed" ? [2, 4] : [],
-      pointRadius: rule || series.points.length > 60 ? 0 : 1.8,
-      order: rule ? 0 : 3,
-    };
-  };
-
-  const KINDS = { spans, bars, marks, hollow: marks, large: marks, ticks: marks, line, dashed: line, rule: line };
+  // What every chart has in common; the font size is in pixels.
+  const plot = (size, options) =>
+    Plot.plot({ className: "plot", width: size.width, style: { fontSize: "12px", overflow: "visible" }, ...options });
 
   // On a logarithmic axis only 1, 2 and 5 of each decade have room for a number.
-  const round = (value) => (/^[125]/.test(String(value)) && /^.0*$/.test(String(value)) ? number(value) : null);
+  const round = (value) => (/^0?\.?0*[125]0*$/.test(String(value)) ? number(value) : "");
+  const decades = (value) => (/^0?\.?0*10*$/.test(String(value)) ? number(value) : "");
 
-  // The name of a row is cut at its end where it would take the room of its bar.
-  function cut(value) {
-    const text = this.getLabelForValue(value);
-    const room = Math.floor((this.chart.width * 0.44) / 7.4);
-    return text.length > room ? `${text.slice(0, room - 1)}…` : text;
-  }
+  // Large numbers on an axis are 200K, 1.5M, 2B: there is room for no more.
+  const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 4 });
+  const ticks = (values) => (d3.max(values, Math.abs) >= 1e5 ? (value) => compact.format(value) : undefined);
 
-  const worded = (axis, category) => (category ? { callback: cut } : axis.log ? { callback: round } : {});
-
-  const scale = (axis, place, category) => ({
-    type: category ? "category" : axis.log ? "logarithmic" : "linear",
-    title: { display: !category, text: axis.title, color: place.text },
-    grid: { color: place.line, display: !category },
-    border: { color: place.line },
-    ticks: { color: place.text, autoSkip: !category, maxRotation: 0, ...worded(axis, category) },
-  });
-
-  // A name that several series have stands in the legend once.
-  const once = (item, data) => data.datasets.findIndex((set) => set.label === item.text) === item.datasetIndex;
-
-  const told = (item) => {
-    const raw = item.raw;
-    if (raw === null || typeof raw !== "object") return `${item.dataset.label}: ${number(raw)}`;
-    const x = Array.isArray(raw.x) ? `${number(raw.x[0])} to ${number(raw.x[1])}` : number(raw.x);
-    return `${item.dataset.label}: ${x}${typeof raw.y === "number" ? `, ${number(raw.y)}` : ""}`;
+  const legend = (entries) => {
+    const list = document.createElement("ul");
+    list.className = "legend";
+    for (const { name, fill, shape } of entries) {
+      const item = list.appendChild(document.createElement("li"));
+      const mark = item.appendChild(document.createElement("span"));
+      mark.className = `key ${shape ?? "dot"}`;
+      mark.style.setProperty("--key", fill);
+      item.append(name);
+    }
+    return list;
   };
 
-  const configure = (data) => {
-    const place = colours();
-    const rows = data.categories.length > 0;
-    const names = new Set(data.series.map((series) => series.name));
-    const y = scale(data.y, place, rows);
-    if (rows) y.labels = data.categories;
-    return {
-      type: rows ? "bar" : "line",
-      data: { labels: rows ? data.categories : undefined, datasets: data.series.map((s) => KINDS[s.style](s, data, place)) },
-      options: {
-        indexAxis: rows ? "y" : "x",
-        animation: false,
-        responsive: true,
-        maintainAspectRatio: false,
-        interaction: { mode: "nearest", intersect: false },
-        scales: { x: { ...scale(data.x, place, false), beginAtZero: rows }, y },
-        plugins: {
-          legend: {
-            display: names.size > 1 && names.size <= 12,
-            position: "bottom",
-            labels: { color: place.text, boxWidth: 12, boxHeight: 8, filter: once },
-          },
-          tooltip: {
-            callbacks: {
-              title: (items) => (rows && items.length ? items[0].label : `${data.x.title}, ${data.y.title}`),
-              label: told,
-            },
-          },
-        },
-      },
-    };
+  // How wide a text is in a chart, in pixels, and the text on as many lines as a width asks for: lines end after blanks
+  // and signs, and a word that is wider still is broken.
+  let pen = null;
+  const textWidth = (text) => {
+    pen ??= document.createElement("canvas").getContext("2d");
+    pen.font = `12px ${getComputedStyle(document.body).fontFamily}`;
+    return pen.measureText(text).width;
+  };
+  const wrap = (text, width) => {
+    const lines = [""];
+    for (const word of text.match(/[^\s_\-/,]*[\s_\-/,]*/g)) {
+      const last = lines.length - 1;
+      if (!lines[last] || textWidth((lines[last] + word).trimEnd()) <= width) lines[last] += word;
+      else lines.push(word);
+      while (textWidth(lines.at(-1).trimEnd()) > width && lines.at(-1).length > 4) {
+        const whole = lines.pop();
+        let room = whole.length - 1;
+        while (room > 4 && textWidth(whole.slice(0, room)) > width) room -= 1;
+        lines.push(whole.slice(0, room), whole.slice(room));
+      }
+    }
+    return lines.map((line) => line.trimEnd()).filter(Boolean);
   };
 
-  // Points come by column: all x, then all y.
+  // A mark under the pointer that leads somewhere is opened by a click; tables have the same links for keys.
+  const openable = (svg) => {
+    svg.addEventListener("input", () => svg.classList.toggle("leads", Boolean(svg.value?.href)));
+    svg.addEventListener("click", (event) => {
+      if (!svg.value?.href) return;
+      if (event.ctrlKey || event.metaKey) window.open(svg.value.href, "_blank", "noopener");
+      else location.href = svg.value.href;
+    });
+  };
+
+  // The points of series stand in the page as data, by column (all x, then all y), or in a table of lists, whose rows are
+  // lines or the categories of marks. They are read once: a table that is sorted is read no more.
   const pointed = (series) => ({ ...series, points: series.points[0].map((_, at) => series.points.map((c) => c[at])) });
-
   const numbersOf = (cell) => cell.textContent.split(" ").map((text) => parseFloat(text.replaceAll(",", "")));
-
-  // The series whose points are in a table of lists: its rows are lines, or the categories of marks.
   const listed = ({ id, x, y, name, style, colours }, categories) => {
     const rows = Array.from(document.getElementById(id).tBodies[0].rows);
     const points = rows.map((row, at) => {
@@ -148,35 +81,69 @@
     if (categories) return [{ name, style, colour: colours[0], points: points.slice(0, categories.length).flat() }];
     points.forEach((line) => line.sort(([x1, y1], [x2, y2]) => x1 - x2 || y1 - y2));
     const lines = points.map((line, at) => ({ name: rows[at].cells[0].textContent, style, points: line }));
-    const drawn = lines.filter((line) => line.points.length);
-    return drawn.map((line, at) => ({ ...line, colour: colours[at] }));
+    return lines.filter((line) => line.points.length).map((line, at) => ({ ...line, colour: colours[at] }));
+  };
+  const known = new WeakMap();
+  const read = (data, figure) => {
+    if (!known.has(figure)) {
+      const shared = data.shared ? window.mlsubShared[data.shared] : [];
+      const lists = data.table ? listed(data.table, data.categories) : [];
+      known.set(figure, [...lists, ...[...shared, ...data.series].map(pointed)]);
+    }
+    return known.get(figure);
   };
 
-  const read = (canvas) => {
-    const figure = canvas.closest("figure");
-    canvas.setAttribute("role", "img");
-    const words = ["figcaption", ".about"].map((name) => figure.querySelector(name).textContent);
-    canvas.setAttribute("aria-label", words.join(". "));
-    const data = JSON.parse(figure.querySelector("script").textContent);
-    const shared = data.shared ? window.mlsubShared[data.shared] : [];
-    const lists = data.table ? listed(data.table, data.categories) : [];
-    return { categories: [], ...data, series: [...lists, ...[...shared, ...data.series].map(pointed)] };
+  const drawn = new Map();
+  const draw = (figure) => {
+    const known = drawn.get(figure);
+    const place = figure.querySelector(".plot-area");
+    const width = Math.round(place.clientWidth) || known.width || 640;
+    if (known.svg && known.width === width) return;
+    known.width = width;
+    const made = window.mlsub.kinds[known.kind](known.data, { width, narrow: width < narrow }, figure);
+    const svg = made.svg ?? made;
+    svg.setAttribute("role", "img");
+    svg.setAttribute("aria-label", ["figcaption", ".about"].map((of) => figure.querySelector(of)?.textContent ?? "").join(". "));
+    // The picture has one label; those of its parts are names for style sheets and tests.
+    for (const part of svg.querySelectorAll("[aria-label]")) {
+      part.dataset.mark = part.getAttribute("aria-label");
+      part.removeAttribute("aria-label");
+    }
+    openable(svg);
+    known.svg = svg;
+    known.legend = made.legend ?? [];
+    place.replaceChildren(svg, ...(known.legend.length ? [legend(known.legend)] : []));
   };
 
-  const draw = (canvas) => {
-    // Read once: a table that is sorted is read no more.
-    if (!known.has(canvas)) known.set(canvas, read(canvas));
-    const data = known.get(canvas);
-    const rows = data.categories.length;
-    if (rows) canvas.parentElement.style.height = `${110 + rows * 20}px`;
-    charts.get(canvas)?.destroy();
-    charts.set(canvas, new Chart(canvas, configure(data)));
+  // Draws a chart again whose data or choices have changed.
+  const redraw = (figure, data) => {
+    const known = drawn.get(figure);
+    if (data !== undefined) known.data = data;
+    known.svg = null;
+    draw(figure);
   };
 
-  const drawAll = () => document.querySelectorAll("figure canvas").forEach(draw);
-  Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
-  document.addEventListener("mlsub-theme", drawAll);
-  const paper = matchMedia("print");
-  paper.addEventListener("change", drawAll);
-  drawAll();
+  const begin = (figure) => {
+    const source = figure.querySelector('script[type="application/json"]');
+    drawn.set(figure, { kind: figure.dataset.kind ?? "series", data: source ? JSON.parse(source.textContent) : null });
+    draw(figure);
+    figure.querySelector(".about").before(window.mlsub.tools(figure, () => drawn.get(figure)));
+    new ResizeObserver(() => draw(figure)).observe(figure.querySelector(".plot-area"));
+  };
+
+  // All results of the site as objects, from data/results.js, where each column stands once.
+  let results = null;
+  const allResults = () => {
+    if (results) return results;
+    const { columns, count, root } = window.mlsubResults;
+    results = Array.from({ length: count }, (_, at) => ({ at }));
+    for (const { key, values, names } of columns) {
+      results.forEach((result, at) => (result[key] = names ? (names[values[at]] ?? null) : values[at]));
+    }
+    return results;
+  };
+
+  const data = { read, results: allResults };
+  window.mlsub = { kinds: {}, plot, number, short, colour, round, decades, ticks, redraw, textWidth, wrap, ...data };
+  document.addEventListener("DOMContentLoaded", () => document.querySelectorAll("figure.chart[data-kind]").forEach(begin));
 })();

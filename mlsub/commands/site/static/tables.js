@@ -1,5 +1,5 @@
 "use strict";
-// Tables sort by the heads of their columns, and show the rows that the filters of the page let through.
+// Tables sort by the heads of their columns; those of lists get a row for each number.
 (() => {
   const cellOf = (row, column) => row.cells[column];
   const valueOf = (cell, numeric) => {
@@ -60,39 +60,14 @@
     });
   };
 
-  const makeFilters = (form) => {
-    const selects = Array.from(form.querySelectorAll("[data-filter]"));
-    const filtered = (row) => selects.some((select) => select.dataset.filter in row.dataset);
-    const rows = Array.from(document.querySelectorAll("main tbody tr")).filter(filtered);
-    const texts = new Map(rows.map((row) => [row, row.textContent.toLowerCase()]));
-    const search = form.querySelector("[data-search]");
-    const shown = form.querySelector("[data-shown]");
-    const apply = () => {
-      const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-      let count = 0;
-      for (const row of rows) {
-        const chosen = selects.every((select) => !select.value || row.dataset[select.dataset.filter] === select.value);
-        row.hidden = !(chosen && words.every((word) => texts.get(row).includes(word)));
-        count += !row.hidden;
-      }
-      for (const section of document.querySelectorAll("main section")) {
-        const own = Array.from(section.querySelectorAll("tbody tr"));
-        section.classList.toggle("empty", own.length > 0 && own.every((row) => row.hidden));
-      }
-      shown.textContent = `${count} of ${rows.length}`;
-    };
-    form.addEventListener("submit", (event) => event.preventDefault());
-    form.addEventListener("input", apply);
-    form.addEventListener("reset", () => setTimeout(apply));
-    apply();
-  };
-
-  // What scrolls by keys is called as its table.
-  for (const region of document.querySelectorAll("div.table")) {
-    region.setAttribute("role", "region");
-    region.setAttribute("aria-label", region.querySelector("caption").textContent);
-  }
-  document.querySelectorAll("table[data-lists]").forEach(spread);
-  document.querySelectorAll("table[data-sortable]").forEach(makeSortable);
-  document.querySelectorAll("[data-filters]").forEach(makeFilters);
+  // After the charts, which read the tables of lists as they come.
+  document.addEventListener("DOMContentLoaded", () => {
+    // What scrolls by keys is called as its table.
+    for (const region of document.querySelectorAll("div.table")) {
+      region.setAttribute("role", "region");
+      region.setAttribute("aria-label", region.querySelector("caption").textContent);
+    }
+    document.querySelectorAll("table[data-lists]").forEach(spread);
+    document.querySelectorAll("table[data-sortable]").forEach(makeSortable);
+  });
 })();

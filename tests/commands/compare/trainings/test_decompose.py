@@ -120,6 +120,14 @@ def test_units_that_differ_meet_in_samples_or_not_at_all() -> None:
     assert "work" not in of(decompose(old, steps))
 
 
+def test_counts_that_lie_far_apart_are_not_of_one_unit() -> None:
+    run = Phases(start=0.0, training=60_000.0, pauses=0.0, end=0.0)
+    epochs, samples = (Measured(phases=(run,), work=(work,), unit="samples", samples=1.0) for work in (1.0, 2.5e6))
+    assert "work" not in of(decompose(epochs, samples))
+    near = Measured(phases=(run,), work=(5e4,), unit="samples", samples=1.0)
+    assert "work" in of(decompose(near, samples))
+
+
 def test_who_logs_no_evaluation_is_compared_by_what_both_tell() -> None:
     old = Measured(phases=(run(training=60_000.0, before_evaluation=6_000.0, evaluation=54_000.0),))
     new = Measured(phases=(run(training=90_000.0),))

@@ -9,6 +9,10 @@ from mlsub.commands.compare.trainings.model import Convergence, EntrySide, Part
 from mlsub.commands.compare.trainings.words import amount, answer, part_words, rate
 
 SIDE = EntrySide(
+    organisation_name="ACME",
+    benchmark_name="resnet",
+    benchmark_title="ResNet-50",
+    division_name="closed",
     organisation="ACME",
     system="rack1",
     benchmark="resnet",

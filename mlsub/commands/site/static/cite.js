@@ -1,0 +1,38 @@
+"use strict";
+// Texts to copy. The day of retrieval is the reader's own.
+(() => {
+  const today = () => {
+    const now = new Date();
+    return [now.getFullYear(), now.getMonth() + 1, now.getDate()].map((part) => String(part).padStart(2, "0")).join("-");
+  };
+
+  // Some browsers have no clipboard for pages of a disk: there the text is chosen and copied as by hand.
+  const byHand = (source) => {
+    const range = document.createRange();
+    range.selectNodeContents(source);
+    const chosen = getSelection();
+    chosen.removeAllRanges();
+    chosen.addRange(range);
+    return document.execCommand("copy");
+  };
+
+  const copy = async (source) => {
+    try {
+      await navigator.clipboard.writeText(source.textContent);
+      return true;
+    } catch {
+      return byHand(source);
+    }
+  };
+
+  document.addEventListener("DOMContentLoaded", () => {
+    for (const button of document.querySelectorAll("[data-copy]")) {
+      const source = document.getElementById(button.dataset.copy);
+      source.textContent = source.textContent.replace("[date]", today());
+      button.addEventListener("click", async () => {
+        const done = await copy(source);
+        button.parentElement.querySelector("output").textContent = done ? "Copied" : "Press Ctrl+C to copy";
+      });
+    }
+  });
+})();

@@ -1,0 +1,118 @@
+"use strict";
+// The choices of a benchmark's page: a round by a slider, a division by switches. Charts and table show what they choose,
+// and the address has the choice, so that it can be linked.
+(() => {
+  const { redraw, short, number } = window.mlsub;
+  const ALL = "all rounds";
+  const BADGES = { accepted: "good", rejected: "bad" };
+
+  const element = (name, about = {}, ...content) => {
+    const made = Object.assign(document.createElement(name), about);
+    made.append(...content);
+    return made;
+  };
+
+  const link = (text, href) => (href ? element("a", { href }, text) : text);
+
+  const cell = (content, sort) => {
+    const made = element("td", {}, content);
+    if (Number.isFinite(sort)) made.dataset.sort = sort;
+    return made;
+  };
+
+  const digits = (value) => (value > 0 ? short(value) : "–");
+
+  // The columns are those of the table that is there without scripts.
+  const rowOf = (result, root, pages) => {
+    const page = (kind, key) => (Object.hasOwn(pages[kind], key) ? root + pages[kind][key] : null);
+    const system = result.system ?? "–";
+    const chips = result.accelerator ?? result.model ?? "–";
+    const weak = result.scaling_type === "weak";
+    const time = result.minutes > 0 && !weak ? number(result.minutes) : "–";
+    return element(
+      "tr", {},
+      element("th", {}, link(system, page("system", `${result.organisation}\n${system}`))),
+      cell(link(result.organisation ?? "–", page("organisation", result.organisation))),
+      cell(link(result.accelerators ? `${number(result.accelerators)} × ${chips}` : chips, page("accelerator", result.accelerator)), result.accelerators ?? 0),
+      cell(link(time, root + result.href), result.minutes),
+      cell(digits(result.chip_minutes), result.chip_minutes ?? NaN),
+      cell(result.division),
+      cell(result.round, parseFloat(result.round.replace(/^\D*/, ""))),
+      cell(element("span", { className: BADGES[result.verdict] ?? "warn" }, result.verdict)),
+    );
+  };
+
+  const remembered = () => new URLSearchParams(location.hash.slice(1));
+
+  const begin = (figure) => {
+    const data = JSON.parse(figure.querySelector('script[type="application/json"]').textContent);
+    const { rounds, divisions, table: name, pages, results: own } = data.explore;
+    const all = window.mlsub.results();
+    const table = document.getElementById(name);
+    const other = Array.from(document.querySelectorAll("figure.chart")).find((one) => one !== figure);
+    const otherData = JSON.parse(other.querySelector('script[type="application/json"]').textContent);
+    const stops = [ALL, ...rounds];
+
+    const slider = element("input", { type: "range", min: 0, max: rounds.length, step: 1, id: "choice-round" });
+    const shown = element("output", { className: "choice" });
+    shown.setAttribute("for", slider.id);
+    const round = element("div", { className: "slide" }, element("label", { htmlFor: slider.id }, "Round"), slider, shown);
+    const radios = divisions.map(([value]) => element("input", { type: "radio", name: "division", value }));
+    const switches = element(
+      "fieldset", {}, element("legend", {}, "Division"),
+      ...divisions.map(([, title], at) => element("label", {}, radios[at], ` ${title}`)),
+    );
+    const count = element("output", { className: "count" });
+    count.setAttribute("aria-live", "polite");
+    const form = element("form", { className: "filters choices" }, round, switches, count);
+    form.setAttribute("aria-label", "Choose what is shown");
+    form.addEventListener("submit", (event) => event.preventDefault());
+    figure.closest(".charts").before(form);
+
+    const choice = () => ({ round: stops[slider.valueAsNumber], division: radios.find((one) => one.checked).value });
+
+    const apply = () => {
+      const { round: of, division } = choice();
+      const within = (at) => (of === ALL || all[at].round === of) && all[at].division === division;
+      const at = own.filter(within);
+      const rank = (result) => (result.minutes > 0 && result.scaling_type !== "weak" ? result.minutes : Infinity);
+      const rows = at.map((place) => all[place]).sort((a, b) => rank(a) - rank(b) || a.at - b.at);
+      slider.setAttribute("aria-valuetext", of);
+      shown.textContent = of;
+      const ideal = data.ideal.filter((line) => within(line.at) && (of !== ALL || line.newest));
+      const inDivision = (place) => all[place].division === division;
+      redraw(figure, { ...data, at: data.at.filter(within), ideal, frame: data.at.filter(inDivision), reach: data.ideal.filter((line) => inDivision(line.at)) });
+      redraw(other, { ...otherData, at: otherData.at.filter(inDivision), lines: otherData.lines.filter((line) => inDivision(line.at[0])) });
+      table.tBodies[0].replaceChildren(...rows.map((result) => rowOf(result, data.root, pages)));
+      table.tHead.querySelectorAll("[aria-sort]").forEach((head) => head.removeAttribute("aria-sort"));
+      const title = divisions.find(([value]) => value === division)[1];
+      const counted = `${number(rows.length)} ${rows.length === 1 ? "result" : "results"}`;
+      table.caption.textContent = `${counted}: ${of}, ${title}; the fastest first`;
+      const bare = rows.filter((result) => !result.accelerators).length;
+      count.textContent = counted + (bare ? `, ${number(bare)} without accelerators in the table alone` : "");
+    };
+
+    const restore = () => {
+      const asked = remembered();
+      const at = stops.indexOf(asked.get("round") === "all" ? ALL : asked.get("round"));
+      slider.value = at < 0 ? rounds.length : at;
+      const wanted = radios.find((one) => one.value === asked.get("division"));
+      const latest = radios.find((one) => own.some((place) => all[place].division === one.value && all[place].round === rounds.at(-1)));
+      (wanted ?? latest ?? radios[0]).checked = true;
+      apply();
+    };
+
+    form.addEventListener("input", () => {
+      apply();
+      const { round: of, division } = choice();
+      history.replaceState(null, "", `#${new URLSearchParams({ round: of === ALL ? "all" : of, division })}`);
+    });
+    window.addEventListener("hashchange", restore);
+    restore();
+  };
+
+  document.addEventListener("DOMContentLoaded", () => {
+    const figure = Array.from(document.querySelectorAll('figure.chart[data-kind="dots"]'))[0];
+    if (figure) begin(figure);
+  });
+})();

@@ -1,0 +1,374 @@
+"use strict";
+// The table of all results: facets with counts, search, sort, columns, downloads, and two results to compare. What is
+// chosen stands in the address after "#", so that a link restores it and the back button undoes it:
+//   KEY=VALUE     a value of a facet, once for each; KEY= alone for none where some are chosen at first
+//   q=WORDS       what all rows shown have in one of their texts
+//   sort=KEY      the column sorted by; -KEY for the largest first
+//   columns=KEYS  the columns shown, with commas between
+(() => {
+  const FACETS = [
+    ["division", "Division"], ["round", "Round"], ["benchmark", "Benchmark"], ["organisation", "Organisation"],
+    ["accelerator", "Accelerator"], ["accelerators", "Accelerator count"], ["availability", "Availability"],
+    ["framework", "Framework"], ["verdict", "Verdict"],
+  ];
+  const OPEN = ["division", "round", "benchmark"];
+  const COLUMNS = ["title", "round", "minutes", "verdict", "organisation", "system", "accelerators", "accelerator"];
+  const DIVISIONS = ["closed", "open", "other"];
+  const BADGES = { accepted: "good", rejected: "bad", "not checked": "warn", pass: "good", fail: "bad", missing: "warn", bypassed: "warn" };
+  const PAGE = 100;
+  const NONE = "–";
+  const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+
+  // Made once: a formatter costs more than a hundred numbers.
+  const written = (options) => {
+    const format = new Intl.NumberFormat("en", options);
+    return (value) => format.format(value);
+  };
+  const three = written({ minimumSignificantDigits: 3, maximumSignificantDigits: 3 });
+  const nine = written({ maximumSignificantDigits: 9 });
+  const number = written({ maximumFractionDigits: 6 });
+
+  const make = (tag, properties = {}, ...inside) => {
+    const element = Object.assign(document.createElement(tag), properties);
+    element.append(...inside);
+    return element;
+  };
+  const button = (text, act, properties = {}) => {
+    const made = make("button", { type: "button", textContent: text, ...properties });
+    made.addEventListener("click", act);
+    return made;
+  };
+
+  document.addEventListener("DOMContentLoaded", () => {
+    const rows = window.mlsub.results();
+    const columns = window.mlsubResults.columns.filter(({ key }) => key !== "href");
+    const column = new Map(columns.map((one) => [one.key, one]));
+    const closed = rows.some((row) => row.division === "closed");
+    const valueOf = (row, key) => (row[key] === null ? NONE : String(row[key]));
+    const slug = (row) => row.href.replace(/^results\//, "").replace(/\.html$/, "");
+    const heading = ({ title, unit }) => (unit ? `${title} (${unit})` : title);
+
+    // What is chosen, and its address.
+    const read = () => {
+      const asked = new URLSearchParams(location.hash.slice(1));
+      const chosen = new Map();
+      for (const [key] of FACETS) {
+        const first = key === "division" && closed ? ["closed"] : [];
+        chosen.set(key, new Set(asked.has(key) ? asked.getAll(key).filter(Boolean) : first));
+      }
+      const sort = asked.get("sort") ?? "";
+      const shown = (asked.get("columns") ?? "").split(",").filter((key) => column.has(key));
+      return {
+        chosen,
+        words: (asked.get("q") ?? "").toLowerCase(),
+        sort: column.has(sort.replace(/^-/, "")) ? sort : "",
+        columns: shown.length ? shown : null,
+      };
+    };
+    const addressOf = ({ chosen, words, sort, columns: shown }) => {
+      const asked = new URLSearchParams();
+      for (const [key, values] of chosen) {
+        if (key === "division" && !values.size) asked.append(key, "");
+        for (const value of values) asked.append(key, value);
+      }
+      if (words) asked.set("q", words);
+      if (sort) asked.set("sort", sort);
+      if (shown) asked.set("columns", shown.join(","));
+      return `#${asked.toString().replaceAll("%2C", ",")}`;
+    };
+
+    // The results that are chosen, and of each facet how many have a value if only the other facets count.
+    const texts = rows.map((row) => columns.map(({ key }) => row[key] ?? "").join(" ").toLowerCase());
+    const selected = ({ chosen, words }) => {
+      const wanted = words.split(/\s+/).filter(Boolean);
+      const asked = [...chosen].filter(([, values]) => values.size);
+      const counts = new Map(FACETS.map(([key]) => [key, new Map()]));
+      const count = (row, key) => counts.get(key).set(valueOf(row, key), (counts.get(key).get(valueOf(row, key)) ?? 0) + 1);
+      const found = rows.filter((row, at) => {
+        if (!wanted.every((word) => texts[at].includes(word))) return false;
+        const failed = asked.filter(([key, values]) => !values.has(valueOf(row, key)));
+        if (failed.length === 1) count(row, failed[0][0]);
+        if (failed.length) return false;
+        for (const [key] of FACETS) count(row, key);
+        return true;
+      });
+      return { found, counts };
+    };
+
+    // Texts are compared once a column; what is empty comes last whichever way.
+    const ranks = new Map();
+    const rankOf = (key) => {
+      if (!ranks.has(key)) {
+        const { names } = column.get(key);
+        const places = new Map([...(names ?? [])].sort(collator.compare).map((name, place) => [name, place]));
+        ranks.set(key, names ? (row) => places.get(row[key]) ?? null : (row) => row[key]);
+      }
+      return ranks.get(key);
+    };
+    const by = (key, direction) => (one, other) => {
+      const [a, b] = [rankOf(key)(one), rankOf(key)(other)];
+      return a === null || b === null ? (a === null) - (b === null) : direction * (a - b);
+    };
+    // Divisions are never ranked together: all of one come before those of the next.
+    const inOrder = (found, sort) => {
+      const own = sort ? [by(sort.replace(/^-/, ""), sort.startsWith("-") ? -1 : 1)] : [];
+      const orders = [
+        (one, other) => DIVISIONS.indexOf(one.division) - DIVISIONS.indexOf(other.division),
+        ...own, by("title", 1), by("published", -1), by("minutes", 1),
+      ];
+      return [...found].sort((one, other) => orders.reduce((found, order) => found || order(one, other), 0) || one.at - other.at);
+    };
+
+    // The parts of the page.
+    const place = document.getElementById("all");
+    place.querySelectorAll("p").forEach((words) => words.remove());
+    const shownCount = make("output", { className: "shown" });
+    shownCount.setAttribute("aria-live", "polite");
+    const search = make("input", { type: "search", placeholder: "any words", autocomplete: "off" });
+    const chips = make("ul", { className: "chips" });
+    const note = make("p", { className: "note" });
+    const head = make("thead");
+    const body = make("tbody");
+    const caption = make("caption");
+    const table = make("table", { className: "results" }, caption, head, body);
+    const more = make("p", { className: "more" });
+    const picked = make("p", { className: "picked" });
+    picked.setAttribute("aria-live", "polite");
+    let state = read();
+    let view = { found: [], counts: new Map() };
+    let ordered = [];
+    const ticked = [];
+
+    const go = (change, { keep = true } = {}) => {
+      state = { ...state, ...change };
+      if (keep) location.hash = addressOf(state);
+      else location.replace(addressOf(state));
+      update();
+    };
+    const toggle = (key, value) => {
+      const chosen = new Map(state.chosen);
+      const values = new Set(chosen.get(key));
+      if (!values.delete(value)) values.add(value);
+      go({ chosen: chosen.set(key, values) });
+    };
+
+    // Facets: a list is made when it is opened for the first time.
+    const titles = new Map(rows.map((row) => [row.benchmark, row.title]));
+    const named = (key, value) => {
+      if (key === "division") return value[0].toUpperCase() + value.slice(1);
+      if (key === "accelerators" && value !== NONE) return number(Number(value));
+      return (key === "benchmark" && titles.get(value)) || value;
+    };
+    const facets = FACETS.map(([key, title], place) => {
+      const list = make("ul");
+      const summary = make("summary", {}, title);
+      const box = make("details", { className: "facet", open: OPEN.includes(key) }, summary);
+      const items = new Map();
+      const fill = () => {
+        const values = [...new Set(rows.map((row) => valueOf(row, key)))];
+        const order = key === "division" ? (a, b) => DIVISIONS.indexOf(a) - DIVISIONS.indexOf(b) : collator.compare;
+        values.sort((a, b) => order(...(key === "benchmark" ? [named(key, a), named(key, b)] : [a, b])));
+        if (key === "round") values.reverse();
+        for (const value of values) {
+          const tick = make("input", { type: "checkbox" });
+          tick.addEventListener("change", () => toggle(key, value));
+          const count = make("span", { className: "count" });
+          const item = make("li", {}, make("label", {}, tick, make("span", { textContent: named(key, value) }), count));
+          items.set(value, { item, tick, count, text: named(key, value).toLowerCase() });
+          list.append(item);
+        }
+        if (values.length > 12) {
+          const find = make("input", { type: "search", placeholder: "find", autocomplete: "off" });
+          find.setAttribute("aria-label", `Find in: ${title}`);
+          find.addEventListener("input", () => show(find.value.toLowerCase()));
+          list.before(find);
+        }
+      };
+      let wanted = "";
+      const show = (asked = wanted) => {
+        wanted = asked;
+        const chosen = state.chosen.get(key);
+        const own = view.counts.get(key);
+        summary.replaceChildren(title, ...(chosen.size ? [make("span", { className: "count", textContent: `${chosen.size} chosen` })] : []));
+        if (!box.open) return;
+        if (!items.size) fill();
+        for (const [value, { item, tick, count, text }] of items) {
+          tick.checked = chosen.has(value);
+          count.textContent = number(own.get(value) ?? 0);
+          const there = own.has(value) || tick.checked;
+          item.hidden = !there || !text.includes(wanted);
+        }
+      };
+      box.append(list);
+      box.addEventListener("toggle", () => show());
+      return { box, show };
+    });
+
+    const cellOf = (row, { key, kind }) => {
+      const value = row[key];
+      if (value === null) return make("td", { textContent: NONE, className: kind === "text" ? "" : "number" });
+      if (kind === "text") {
+        const badge = BADGES[value];
+        if ((key === "verdict" || key === "rcp") && badge) return make("td", {}, make("span", { className: badge, textContent: value }));
+        return make("td", { textContent: value, className: value.length > 48 ? "long" : "" });
+      }
+      const shown = kind === "count" || key === "batch_size" ? number(value) : three(value);
+      const whole = nine(value);
+      return make("td", { textContent: shown, className: "number", title: Number(shown.replaceAll(",", "")) === value ? "" : whole });
+    };
+    const label = (row) => [row.title, row.organisation, row.system, row.round, row.division].filter(Boolean).join(", ");
+    const rowOf = (row, keys) => {
+      const tick = make("input", { type: "checkbox", checked: ticked.includes(row) });
+      tick.setAttribute("aria-label", `Compare: ${label(row)}`);
+      tick.addEventListener("change", () => pick(row, tick.checked));
+      const made = make("tr", {}, make("td", { className: "tick" }, tick));
+      for (const [at, key] of keys.entries()) {
+        const cell = cellOf(row, column.get(key));
+        if (at) made.append(cell);
+        else {
+          const link = make("a", { href: row.href });
+          link.append(...cell.childNodes);
+          made.append(Object.assign(make("th", { scope: "row", className: cell.className, title: cell.title }, link)));
+        }
+      }
+      return made;
+    };
+
+    // Two results to compare; a third takes the place of the first.
+    const pick = (row, is) => {
+      const at = ticked.indexOf(row);
+      if (at >= 0) ticked.splice(at, 1);
+      if (is) ticked.push(row);
+      if (ticked.length > 2) ticked.shift();
+      for (const [at, made] of Array.from(body.rows).entries()) made.querySelector("input").checked = ticked.includes(ordered[at]);
+      picked.hidden = !ticked.length;
+      const names = ticked.map((row, at) => make("span", { textContent: `${"AB"[at]}: ${label(row)}` }));
+      const end = button("Clear ticks", () => {
+        ticked.length = 0;
+        pick(null, false);
+        table.querySelector("tbody input")?.focus();
+      });
+      const asked = new URLSearchParams(ticked.map((row, at) => ["ab"[at], slug(row)]));
+      const link = make("a", { href: `compare.html#${asked}`, textContent: "Compare the two", className: "act" });
+      picked.replaceChildren(...names, ...(ticked.length === 2 ? [link] : ["Tick another row to compare with."]), end);
+    };
+    picked.hidden = true;
+
+    const several = () => new Set(view.found.map((row) => row.division)).size > 1;
+    const shownColumns = () => state.columns ?? (several() ? [...COLUMNS, "division"] : COLUMNS);
+    const showHead = () => {
+      const keys = shownColumns();
+      const sorted = state.sort.replace(/^-/, "");
+      const cells = keys.map((key) => {
+        const up = sorted === key && !state.sort.startsWith("-");
+        const one = button(heading(column.get(key)), () => {
+          go({ sort: up ? `-${key}` : key });
+          head.querySelector(`button[data-key="${key}"]`).focus();
+        });
+        one.dataset.key = key;
+        const cell = make("th", { scope: "col", className: column.get(key).kind === "text" ? "" : "number" }, one);
+        if (sorted === key) cell.setAttribute("aria-sort", up ? "ascending" : "descending");
+        return cell;
+      });
+      const tick = make("th", { scope: "col", className: "tick" }, make("span", { className: "unseen", textContent: "Compare" }));
+      head.replaceChildren(make("tr", {}, tick, ...cells));
+    };
+    const showRows = (count) => {
+      const keys = shownColumns();
+      body.append(...ordered.slice(body.rows.length, count).map((row) => rowOf(row, keys)));
+      const left = ordered.length - body.rows.length;
+      const next = (by) => () => {
+        const first = body.rows.length;
+        showRows(first + by);
+        body.rows[first].querySelector("input").focus();
+      };
+      const all = left > PAGE ? [button(`Show all ${number(ordered.length)}`, next(Infinity))] : [];
+      more.replaceChildren(...(left > 0 ? [button(`Show ${number(Math.min(left, PAGE))} more`, next(PAGE)), ...all] : []));
+    };
+    const showChips = () => {
+      const made = [];
+      for (const [key, title] of FACETS) {
+        for (const value of state.chosen.get(key)) {
+          const chip = button(`${named(key, value)} ×`, () => toggle(key, value));
+          chip.setAttribute("aria-label", `Remove ${title}: ${named(key, value)}`);
+          made.push(make("li", {}, chip));
+        }
+      }
+      const empty = () => go({ chosen: new Map(FACETS.map(([key]) => [key, new Set()])), words: "" });
+      chips.replaceChildren(...made, ...(made.length ? [make("li", {}, button("Clear all", empty, { className: "plain" }))] : []));
+    };
+
+    const update = () => {
+      view = selected(state);
+      ordered = inOrder(view.found, state.sort);
+      for (const facet of facets) facet.show();
+      if (search.value.toLowerCase() !== state.words) search.value = state.words;
+      shownCount.textContent = `${number(ordered.length)} of ${number(rows.length)} results`;
+      note.textContent = several()
+        ? "Closed and Open results are not comparable: Open results may use another model or target. One division stands below the other, whatever the table is sorted by."
+        : "";
+      note.hidden = !several();
+      caption.textContent = ordered.length ? "Results, three digits; point at a number for all of them" : "No result has all that is chosen";
+      showChips();
+      showColumns();
+      showHead();
+      body.replaceChildren();
+      showRows(PAGE);
+      for (const one of downloads.querySelectorAll("button")) one.disabled = !ordered.length;
+    };
+
+    // Columns, and the selection as files.
+    const choices = new Map();
+    const showColumns = () => choices.forEach((tick, key) => (tick.checked = shownColumns().includes(key)));
+    const chooser = make("details", { className: "columns" }, make("summary", { textContent: "Columns" }));
+    const list = chooser.appendChild(make("ul"));
+    for (const { key, title } of columns) {
+      const tick = make("input", { type: "checkbox" });
+      tick.addEventListener("change", () => {
+        const shown = shownColumns().filter((one) => one !== key);
+        if (tick.checked) shown.push(key);
+        if (shown.length) go({ columns: shown });
+        else tick.checked = true;
+      });
+      choices.set(key, tick);
+      const same = columns.filter((one) => one.title === title).length > 1;
+      list.append(make("li", {}, make("label", {}, tick, same ? `${title} (${key})` : title)));
+    }
+    chooser.append(button("Usual columns", () => go({ columns: null })));
+
+    const said = make("span", { className: "said" });
+    said.setAttribute("role", "status");
+    const downloads = make("p", { className: "downloads" }, "Download the selection: ");
+    for (const kind of ["CSV", "JSON", "Parquet"]) {
+      downloads.append(button(kind, async () => {
+        said.textContent = "";
+        try {
+          await window.mlsubDownload(kind, window.mlsubResults.columns, ordered);
+        } catch (error) {
+          said.textContent = `${kind} could not be made: ${error.message}`;
+        }
+      }), " ");
+    }
+    downloads.append(said);
+
+    search.addEventListener("input", () => go({ words: search.value.toLowerCase() }, { keep: false }));
+    const form = make("form", { className: "controls" }, make("label", {}, "Search ", search), shownCount, chooser);
+    form.addEventListener("submit", (event) => event.preventDefault());
+    form.setAttribute("role", "search");
+    const narrow = matchMedia("(max-width: 60rem)");
+    const side = make("details", { className: "facets", open: !narrow.matches }, make("summary", { textContent: "Filters" }), ...facets.map(({ box }) => box));
+    const region = make("div", { className: "table", tabIndex: 0 }, table);
+    const main = make("div", { className: "chosen" }, form, chips, note, region, more, picked, downloads);
+    place.append(make("div", { className: "explorer" }, side, main));
+    narrow.addEventListener("change", () => (side.open = !narrow.matches));
+
+    window.addEventListener("hashchange", () => {
+      if (location.hash === addressOf(state)) return;
+      state = read();
+      update();
+    });
+    // Paper has all rows.
+    window.addEventListener("beforeprint", () => showRows(Infinity));
+    update();
+  });
+})();

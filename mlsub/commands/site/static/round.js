@@ -1,0 +1,107 @@
+"use strict";
+// The kind "round": all results of a benchmark in one division of a round, as dots over their minutes on a logarithmic axis,
+// grouped by the number of accelerators, in the colours of the families of accelerators.
+(() => {
+  const { kinds, plot, number, short, colour, textWidth, wrap, results } = window.mlsub;
+  const LINE = 15;
+
+  const ofRound = (data) => results().filter((one) => one.round === data.round);
+  const chosen = (data) =>
+    ofRound(data).filter(
+      (one) =>
+        one.division === data.division && one.benchmark === data.benchmark && (one.scaling_type ?? null) === data.scaling && one.minutes > 0,
+    );
+
+  // The colour and the shape of a family; the last of the legend is that of accelerators of no known family.
+  const OTHER = { name: "no known accelerator", fill: colour(7), shape: "circle" };
+  const familiesOf = (data) => new Map(data.keys.map(([name, tone, shape]) => [name, { name, fill: colour(tone), shape }]));
+
+  // Rows from the top: a heading a number of accelerators, and its results, the fastest first.
+  const rowsOf = (some, families) => {
+    const counts = d3.group(some, (one) => one.accelerators ?? 0);
+    const called = d3.rollup(some, (of) => of.length, (one) => `${one.organisation}, ${one.system}`);
+    return Array.from(counts.keys()).sort((a, b) => a - b).flatMap((count) => {
+      const head = count ? `${number(count)} accelerator${count === 1 ? "" : "s"}` : "Number of accelerators not stated";
+      const of = counts.get(count).slice().sort((a, b) => a.minutes - b.minutes);
+      return [{ head: true, label: head }, ...of.map((one) => {
+        const name = `${one.organisation}, ${one.system}`;
+        return { ...one, label: called.get(name) > 1 ? `${name} (${one.system_folder})` : name, of: families.get(one.family) ?? OTHER };
+      })];
+    });
+  };
+
+  const words = (d) =>
+    [
+      d.label,
+      [d.accelerators && number(d.accelerators), d.accelerator ?? d.model].filter(Boolean).join(" × "),
+      `${number(d.minutes)} minutes`,
+      d.verdict === "accepted" ? "meets the official checker" : `official checker: ${d.verdict}`,
+    ].filter(Boolean).join("\n");
+
+  // Labels stand left of the axes, or on a phone above their dots; each row is as high as its label.
+  const layOut = (rows, size, widest) => {
+    const room = size.narrow ? size.width - 16 : Math.min(size.width * 0.5, 520);
+    let top = 4;
+    for (const row of rows) {
+      row.lines = wrap(row.label, room - 12);
+      const height = row.lines.length * LINE + (row.head ? 12 : 5) + (size.narrow && !row.head ? 18 : 0);
+      row.top = top;
+      row.y = size.narrow && !row.head ? top + height - 11 : top + height / 2;
+      row.at = row.head ? top + 10 + LINE / 2 : top + (row.lines.length * LINE) / 2 + 2;
+      top += height;
+    }
+    return { height: top, left: size.narrow ? 12 : Math.min(room, widest + 20) };
+  };
+
+  // The axes of all charts of a round begin below each other.
+  let widest = 0;
+  const widestOf = (all) => {
+    widest ||= Math.max(0, ...rowsOf(all, new Map()).map((row) => textWidth(row.label)));
+    return widest;
+  };
+
+  // Numbers on the axis: 1, 2 and 5 of each decade, or where it has too few of them, numbers at equal distances.
+  const ticksOf = ([low, high], size) => {
+    const decades = d3.range(-4, 8).flatMap((decade) => [1, 2, 5].map((step) => Number(`${step}e${decade}`)));
+    const found = decades.filter((value) => value >= low && value <= high);
+    return found.length > 2 ? found : d3.ticks(low, high, size.narrow ? 3 : 6);
+  };
+
+  kinds.round = (data, size) => {
+    const rows = rowsOf(chosen(data), familiesOf(data));
+    const { height, left } = layOut(rows, size, widestOf(ofRound(data)));
+    const of = rows.filter((row) => !row.head).map((row) => ({ ...row, href: data.root + row.href }));
+    const fill = (d) => d.of.fill;
+    const label = (some, weight) =>
+      Plot.text(some, {
+        y: "at", text: (d) => d.lines.join("\n"), frameAnchor: "left", textAnchor: "start", lineHeight: LINE / 12,
+        dx: size.narrow ? -8 : -left + 4, fontWeight: weight, fill: "currentColor", clip: false,
+      });
+    const [low, high] = d3.extent(of, (d) => d.minutes);
+    const domain = high / low < 1.3 ? [low / 1.25, high * 1.25] : [low / 1.08, high * 1.08];
+    const values = ticksOf(domain, size);
+    const svg = plot(size, {
+      height: height + 44, marginLeft: left, marginRight: 48, marginTop: 0, marginBottom: 44,
+      x: { type: "log", domain, axis: null },
+      y: { domain: [0, height], range: [0, height], axis: null },
+      marks: [
+        Plot.gridX(values),
+        Plot.axisX(values, { text: values.map(short), label: "Minutes to train (logarithmic) →", labelAnchor: "center", labelArrow: "none" }),
+        Plot.ruleY(of, { y: "y", stroke: "var(--line)", strokeOpacity: 0.7 }),
+        label(rows.filter((row) => row.head), 700),
+        label(rows.filter((row) => !row.head), 400),
+        Plot.dot(of, {
+          x: "minutes", y: "y", r: 5, symbol: (d) => d.of.shape, fill: (d) => (d.verdict === "accepted" ? fill(d) : "var(--paper)"), stroke: fill, strokeWidth: 2,
+        }),
+        Plot.text(of, { x: "minutes", y: "y", text: (d) => short(d.minutes), dx: 10, textAnchor: "start", fill: "var(--soft)" }),
+        Plot.tip(of, Plot.pointer({ x: "minutes", y: "y", title: words, maxRadius: 40 })),
+      ],
+    });
+    const legend = Array.from(new Set(of.map((d) => d.of)));
+    legend.sort((one, other) => d3.ascending(one.name, other.name));
+    if (of.some((d) => d.verdict !== "accepted")) {
+      legend.push({ name: "does not meet the official checker", fill: "var(--text)", shape: "hollow" });
+    }
+    return { svg, legend };
+  };
+})();

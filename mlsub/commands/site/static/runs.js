@@ -1,0 +1,134 @@
+"use strict";
+// The kind "runs": the runs of an entry over their progress or over time, as their median and range with the target, or near
+// the target with each evaluation. A single run stands out under the pointer, or when it is chosen by its name.
+(() => {
+  const { kinds, plot, number, read, ticks } = window.mlsub;
+  const CHOSEN = "mlsub-run";
+
+  const readSpread = ([x, low, median, high]) => x.map((at, i) => ({ x: at, low: low[i], median: median[i], high: high[i] }));
+
+  // The first evaluation of a run that reaches the target.
+  const crossing = (line, goal) => goal && line.points.find((p) => (goal.up ? p.y >= goal.level : p.y <= goal.level));
+
+  // A run in the foreground; null puts all of them back. Where a range is there for them, the others are not seen.
+  const light = (svg, name) => {
+    const behind = Number(svg.dataset.behind);
+    for (const path of svg.querySelectorAll("[data-run]")) {
+      const lit = path.dataset.run === name;
+      path.setAttribute("stroke", lit ? "var(--text)" : "var(--run)");
+      path.setAttribute("stroke-width", lit ? 2.2 : 1.1);
+      path.setAttribute("stroke-opacity", lit ? 1 : name === null && behind ? 2 * behind : behind);
+    }
+  };
+
+  // Chosen once, a run stands out in all charts of the page that have it.
+  const chooser = (figure, lines, data, chosen) => {
+    const label = document.createElement("label");
+    label.className = "pick";
+    label.append("Run ");
+    const select = label.appendChild(document.createElement("select"));
+    select.append(new Option("all", ""), ...lines.map((line) => new Option(line.name, line.name)));
+    const said = document.createElement("output");
+    label.append(said);
+    select.addEventListener("change", () => document.dispatchEvent(new CustomEvent(CHOSEN, { detail: select.value })));
+    document.addEventListener(CHOSEN, ({ detail }) => {
+      select.value = detail;
+      chosen.name = detail || null;
+      const line = lines.find((one) => one.name === detail);
+      said.textContent = line ? words(line, data) : "";
+      const svg = figure.querySelector("svg.plot");
+      if (svg) light(svg, chosen.name);
+    });
+    figure.querySelector(".plot-area").after(label);
+  };
+
+  const words = (line, data) => {
+    const over = crossing(line, data.goal);
+    const end = line.points.at(-1);
+    const count = `${line.points.length} evaluation${line.points.length === 1 ? "" : "s"}`;
+    if (!data.goal) return `${count}, the last ${number(end.y)} at ${number(end.x)}`;
+    return over
+      ? `${count}; ${number(over.y)} at ${number(over.x)} reaches the target`
+      : `${count}; the last, ${number(end.y)} at ${number(end.x)}, does not reach the target`;
+  };
+
+  const states = new WeakMap();
+  const stateOf = (data, figure) => {
+    if (!states.has(figure)) {
+      const series = read(data, figure);
+      const lines = series
+        .filter((one) => one.style === "line")
+        .map((one) => ({ name: one.name, points: one.points.map(([x, y]) => ({ x, y, run: one.name })) }));
+      const chosen = { name: null };
+      states.set(figure, { lines, rule: series.find((one) => one.style === "rule"), chosen });
+      if (lines.length > 1) chooser(figure, lines, data, chosen);
+    }
+    return states.get(figure);
+  };
+
+  const rangeMarks = (spread) => [
+    Plot.areaY(spread, { x: "x", y1: "low", y2: "high", fill: "var(--c0)", fillOpacity: 0.22 }),
+    Plot.lineY(spread, { x: "x", y: "median", stroke: "var(--c0)", strokeWidth: 2.2 }),
+  ];
+
+  // Where half of the runs have no evaluation yet there is no median, and a band of the middle half has no outliers: there
+  // single runs are to be seen.
+  const covers = (spread, all) => {
+    const [low, high] = d3.extent(all, (d) => d.x);
+    const [least, most] = d3.extent(all, (d) => d.y);
+    const long = spread.at(-1).x - spread[0].x > 0.8 * (high - low);
+    return long && d3.max(spread, (d) => d.high) - d3.min(spread, (d) => d.low) > 0.5 * (most - least);
+  };
+
+  const besides = (spread, data, x) => {
+    const near = spread.reduce((best, one) => (Math.abs(one.x - x) < Math.abs(best.x - x) ? one : best));
+    return `\nmedian of the runs: ${number(near.median)}\n${data.band}: ${number(near.low)} to ${number(near.high)}`;
+  };
+
+  const dotMarks = (lines, data, all) => {
+    const there = lines.map((line) => crossing(line, data.goal)).filter(Boolean);
+    return [
+      Plot.dot(all, { x: "x", y: "y", r: all.length > 400 ? 1 : 1.8, fill: "var(--c0)", clip: true }),
+      Plot.dot(there, { x: "x", y: "y", r: 4.5, fill: "var(--c0)", stroke: "var(--paper)" }),
+    ];
+  };
+
+  kinds.runs = (data, size, figure) => {
+    const { lines, rule, chosen } = stateOf(data, figure);
+    const spread = data.spread ? readSpread(data.spread) : null;
+    const all = lines.flatMap((line) => line.points);
+    const inside = data.window
+      ? all.filter(({ x, y }) => x >= data.window.x[0] && x <= data.window.x[1] && y >= data.window.y[0] && y <= data.window.y[1])
+      : all;
+    const title = (d) =>
+      `${d.run}\n${data.x.title}: ${number(d.x)}\n${data.y.title}: ${number(d.y)}${spread ? besides(spread, data, d.x) : ""}`;
+    const target = rule ? [Plot.ruleY([rule.points[0][1]], { stroke: "var(--c5)", strokeWidth: 1.8, strokeDasharray: "6 4" })] : [];
+    const pointed = Plot.tip(inside, Plot.pointer({ x: "x", y: "y", title, maxRadius: 30 }));
+    const axis = (of, ends) => ({ label: of.title, grid: true, ...(ends ? { domain: ends } : {}) });
+    const svg = plot(size, {
+      height: size.narrow ? 260 : 320, marginLeft: 60, marginBottom: 40, marginTop: 30, marginRight: 24,
+      x: { ...axis(data.x, data.window?.x), labelAnchor: "center", tickFormat: ticks(all.map((d) => d.x)), ...(size.narrow ? { ticks: 4 } : {}) }, y: axis(data.y, data.window?.y),
+      marks: [
+        ...(spread ? rangeMarks(spread) : []),
+        Plot.line(all, { x: "x", y: "y", z: "run", stroke: "var(--run)", strokeWidth: 1.1, clip: true, ariaLabel: "run" }),
+        ...target,
+        ...(spread && !data.window ? [] : dotMarks(lines, data, inside)),
+        pointed,
+      ],
+    });
+    svg.querySelectorAll("path[aria-label]").forEach((path) => (path.dataset.run = path.getAttribute("aria-label")));
+    svg.addEventListener("input", () => light(svg, svg.value?.run ?? chosen.name));
+    svg.dataset.behind = spread ? (covers(spread, all) ? 0 : 0.15) : 0.45;
+    light(svg, chosen.name);
+    const range = [
+      { name: `median of ${lines.length} runs`, fill: "var(--c0)", shape: "line" },
+      { name: data.band ?? "", fill: "var(--c0)", shape: "band" },
+    ];
+    const legend = [
+      ...(spread ? range : []),
+      { name: spread ? "run that is pointed at or chosen" : "run", fill: spread ? "var(--text)" : "var(--run)", shape: "line", live: Boolean(spread) },
+      ...(rule ? [{ name: rule.name, fill: "var(--c5)", shape: "rule" }] : []),
+    ];
+    return { svg, legend };
+  };
+})();

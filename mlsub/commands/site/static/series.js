@@ -1,0 +1,88 @@
+"use strict";
+// The kind "series": charts whose series stand in the page as data, lines and marks over two axes, or rows of categories.
+(() => {
+  const { kinds, plot, number, round, colour, read, ticks, textWidth, wrap } = window.mlsub;
+
+  const at = ([x, y]) => ({ x, y });
+  const named = (series, x, y) => (d) => `${series.name}\n${x}: ${number(d.x)}\n${y}: ${number(d.y)}`;
+  const LINES = { line: "", dashed: "2 4", rule: "6 4" };
+
+  const overAxes = (series, data) => {
+    const stroke = colour(series.colour);
+    const title = named(series, data.x.title, data.y.title);
+    const points = series.points.map(at);
+    if (series.style in LINES) {
+      const many = series.style === "rule" || points.length > 60;
+      const line = Plot.line(points, {
+        x: "x", y: "y", stroke, strokeWidth: series.style === "rule" ? 1.8 : 1.5, strokeDasharray: LINES[series.style],
+      });
+      const dots = many ? [] : [Plot.dot(points, { x: "x", y: "y", fill: stroke, r: 1.8 })];
+      return [line, ...dots, Plot.tip(points, Plot.pointer({ x: "x", y: "y", title, maxRadius: 12 }))];
+    }
+    const hollow = series.style === "hollow";
+    const large = series.style === "large";
+    const fill = hollow ? "var(--paper)" : stroke;
+    const shape =
+      series.style === "ticks"
+        ? Plot.dot(points, { x: "x", y: "y", stroke, strokeWidth: 2, r: 7, symbol: "times" })
+        : Plot.dot(points, {
+            x: "x", y: "y", fill, stroke: hollow ? stroke : "var(--paper)", r: large ? 8 : 4.5,
+            symbol: large ? "diamond" : "circle", fillOpacity: large || hollow ? 1 : 0.75,
+          });
+    return [shape, Plot.tip(points, Plot.pointer({ x: "x", y: "y", title }))];
+  };
+
+  const overRows = (series, data) => {
+    const fill = colour(series.colour);
+    const row = (place) => data.categories[place];
+    if (series.style === "spans") {
+      const spans = series.points.map(([from, to, y]) => ({ from, to, y }));
+      const title = (d) => `${row(d.y)}\n${series.name}: ${number(d.from)} to ${number(d.to)}`;
+      return [Plot.barX(spans, { x1: "from", x2: "to", y: "y", fill, title, tip: true })];
+    }
+    const points = series.points.map(at);
+    const title = (d) => `${row(d.y)}\n${series.name}: ${number(d.x)}`;
+    const r = points.length > 300 ? 1.5 : 2.5;
+    return [Plot.dot(points, { x: "x", y: "y", fill: "var(--paper)", stroke: fill, r, title })];
+  };
+
+  // The ends of a logarithmic axis are those of the data and a little more: whole decades would leave much of it empty.
+  const axis = ({ title, log }, values) => ({
+    label: title, grid: true,
+    ...(log ? { type: "log", tickFormat: round, domain: [d3.min(values) / 1.15, d3.max(values) * 1.15] } : { tickFormat: ticks(values) }),
+  });
+
+  const key = ({ name, colour: place, style }) => ({
+    name, fill: colour(place), shape: style in LINES ? style : style === "hollow" ? "hollow" : "dot",
+  });
+
+  // The labels of rows in full: on several lines where they are wide.
+  const rowsOf = (categories, size) => {
+    const most = size.width * (size.narrow ? 0.4 : 0.45);
+    const labels = categories.map((text) => wrap(text, most));
+    return {
+      labels: labels.map((lines) => lines.join("\n")),
+      margin: Math.max(...labels.flat().map(textWidth), 20) + 12,
+      height: Math.max(20, 6 + 14 * Math.max(...labels.map((lines) => lines.length))),
+    };
+  };
+
+  kinds.series = (data, size, figure) => {
+    const rows = data.categories?.length ? rowsOf(data.categories, size) : null;
+    const series = read(data, figure);
+    const names = new Map(series.map((one) => [one.name, key(one)]));
+    // What stands alone lies on what has an extent.
+    const wide = (one) => Number(one.style !== "spans");
+    const marks = series.slice().sort((a, b) => wide(a) - wide(b)).flatMap((one) => (rows ? overRows : overAxes)(one, data));
+    const y = rows
+      ? { label: null, domain: data.categories.map((_, place) => place), type: "band", padding: 0.25, tickFormat: (place) => rows.labels[place], tickSize: 0 }
+      : axis(data.y, series.flatMap((one) => one.points.map((point) => point[1])));
+    const across = series.flatMap((one) => one.points.flatMap((point) => (one.style === "spans" ? point.slice(0, 2) : point[0])));
+    const svg = plot(size, {
+      height: rows ? 60 + data.categories.length * rows.height : size.narrow ? 260 : 320,
+      marginLeft: rows ? rows.margin : 60, marginBottom: 40, marginTop: rows ? 24 : 30,
+      x: { ...axis(data.x, across), labelAnchor: "center", ...(rows ? { nice: true } : {}) }, y, marks,
+    });
+    return { svg, legend: names.size > 1 && names.size <= 12 ? [...names.values()] : [] };
+  };
+})();

@@ -1,0 +1,51 @@
+"""Tables of Arrow as bytes: an IPC stream, or a Parquet file. Answers that are either of them are made here."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+from mlsub.io.errors import MlsubError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+#: The formats, and the endings of their files.
+ENDINGS = {"arrow": (".arrow", ".arrows"), "parquet": (".parquet",)}
+
+
+def render(table: pa.Table, format_: str) -> bytes:
+    """A table in a format.
+
+    Raises:
+        ImportError: pyarrow is not installed.
+        MlsubError: a column has values that the format cannot hold.
+    """
+    import pyarrow as pa
+
+    write = {"arrow": _stream, "parquet": _file}[format_]
+    try:
+        table.validate(full=True)
+        return write(table)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        reason = " ".join(str(error).split())
+        raise MlsubError(
+            f"The table cannot be written as {format_}: {reason}. Cast the column to another type."
+        ) from error
+
+
+def _stream(table: pa.Table) -> bytes:
+    import pyarrow as pa
+
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue()
+
+
+def _file(table: pa.Table) -> bytes:
+    from pyarrow import parquet
+
+    sink = io.BytesIO()
+    parquet.write_table(table, sink)
+    return sink.getvalue()

@@ -1,0 +1,147 @@
+"""The numbers of result files: those left out, and runs that were made after others and took an earlier number."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+import msgspec
+
+from mlsub.log.trace import MAX_TIME_MS, Trace
+from mlsub.review.runs.model import Entry, Observation, listed, name_of, observe, seconds, thresholds
+
+_NUMBERED = re.compile(r"result_(\d{1,6})\.txt(?:\.gz)?")
+#: Of an entry's runs so many are put in order; published entries have 50 at most.
+_MAX_RUNS = 60
+#: So many numbers that begin in the middle are still an order: six of them with a chance of one in 60.
+_TURNED = 6
+
+
+def find_holes(entry: Entry) -> Iterator[Observation]:
+    """Numbers left out between the first and the last."""
+    numbered = _numbered(entry)
+    if numbered is None:
+        return
+    numbers = sorted(numbered)
+    holes = sorted(set(range(numbers[0], min(numbers[-1], numbers[0] + 10_000))) - set(numbers))
+    if holes:
+        yield observe(
+            "inspect.numbering",
+            entry,
+            f"no {listed([str(number) for number in holes])} among {numbers[0]} to {numbers[-1]}",
+            holes=holes[:100],
+        )
+
+
+def _numbered(entry: Entry) -> dict[int, Trace] | None:
+    """The logs by their numbers; None where not all have one of their own."""
+    found: dict[int, Trace] = {}
+    for trace in entry.traces:
+        match = _NUMBERED.fullmatch(name_of(trace))
+        if match is None or int(match[1]) in found:
+            return None
+        found[int(match[1])] = trace
+    return found or None
+
+
+class _Late(msgspec.Struct, frozen=True):
+    """Runs that were made apart from the others, by their numbers, and how long (ms) after or before them."""
+
+    numbers: tuple[int, ...]
+    wait_ms: float
+    after: bool
+
+
+def find_order(entry: Entry) -> Iterator[Observation]:
+    """Runs that were made apart from the others, and whose numbers are not those that their times would give them.
+
+    Numbers that go down, begin elsewhere or have no order at all say nothing, nor do those of runs side by side.
+    """
+    numbered = _numbered(entry)
+    starts = {number: trace.run.timeline.run_start for number, trace in (numbered or {}).items()}
+    times = {number: time for number, time in starts.items() if time is not None and abs(time) < MAX_TIME_MS}
+    if numbered is None or not thresholds().order_runs < len(times) == len(numbered) <= _MAX_RUNS:
+        return
+    order = sorted(times, key=lambda number: (times[number], number))
+    waits = _waits(order, {n: (times[n], times[n] + (numbered[n].run.duration_ms or 0)) for n in order})
+    found = _late(order, waits)
+    if found is None:
+        return
+    shown = listed([name_of(numbered[number]) for number in found.numbers], 3)
+    side = "began {} after the others had ended" if found.after else "ended {} before the others began"
+    longest, before = max(zip(waits, order[1:], strict=True))
+    more = f"; the longest wait is {seconds(longest)}, before {before}" if longest > found.wait_ms else ""
+    yield observe(
+        "inspect.order",
+        entry,
+        f"{shown} {side.format(seconds(found.wait_ms))}; in time order "
+        f"{listed([str(number) for number in order], 20)}{more}",
+        order=order[:100],
+        late=list(found.numbers),
+        wait_ms=found.wait_ms,
+    )
+
+
+def _waits(order: Sequence[int], spans: dict[int, tuple[float, float]]) -> list[float]:
+    """The time (ms) from the end of all runs before to the start of each but the first; below 0 where they overlap."""
+    waits, last = [], spans[order[0]][1]
+    for number in order[1:]:
+        waits.append(spans[number][0] - last)
+        last = max(last, spans[number][1])
+    return waits
+
+
+def _late(order: Sequence[int], waits: Sequence[float]) -> _Late | None:
+    """The runs at the end of the order, or long before the rest, without which the others have an order."""
+    limits = thresholds()
+    if _is_sorted(order):
+        return None
+    for many in range(1, int(len(order) * limits.order_share) + 1):
+        early, late = order[: len(order) - many], order[len(order) - many :]
+        wait = waits[len(early) - 1]
+        if len(early) < limits.order_runs:
+            break
+        long = wait >= limits.order_wait_ms and _is_nearly_sorted(early)
+        in_turn = min(waits) >= 0 and _is_sorted(early) and not _is_turned(order)
+        if long or (in_turn and _left_a_place(early, late, waits)):
+            return _Late(tuple(late), wait, after=True)
+        if waits[many - 1] >= limits.order_wait_ms and _is_nearly_sorted(order[many:]):
+            return _Late(tuple(order[:many]), waits[many - 1], after=False)
+    return None
+
+
+def _left_a_place(early: Sequence[int], late: Sequence[int], waits: Sequence[float]) -> bool:
+    """Whether the others waited where a late run would have had its place, as for one that failed; or it for them."""
+    limits, usual = thresholds(), statistics.median(waits)
+    places = [
+        wait
+        for (one, other), wait in zip(pairwise(early), waits, strict=False)
+        if any(min(one, other) < number < max(one, other) for number in late)
+    ]
+    after = waits[len(early) - 1]
+    return max(places, default=0.0) >= limits.order_place * usual > 0 or after >= limits.order_after * usual > 0
+
+
+def _is_sorted(order: Sequence[int]) -> bool:
+    """Whether numbers go up, or down, all the way."""
+    return all(a < b for a, b in pairwise(order)) or all(a > b for a, b in pairwise(order))
+
+
+def _is_turned(order: Sequence[int]) -> bool:
+    """Whether they do, beginning somewhere in the middle: ten runs numbered from 1, the last one as 0."""
+    return any(_is_sorted([*order[at:], *order[:at]]) for at in range(len(order)))
+
+
+def _is_nearly_sorted(order: Sequence[int]) -> bool:
+    """Whether nearly all pairs of numbers go one way, wherever they begin; a few may begin anywhere by chance."""
+    begins = range(len(order) if len(order) >= _TURNED else 1)
+    return any(_share([*order[at:], *order[:at]]) >= thresholds().order_sorted for at in begins)
+
+
+def _share(order: Sequence[int]) -> float:
+    """The share of pairs that go up, or down if those are more."""
+    up = [a < b for at, a in enumerate(order) for b in order[at + 1 :]]
+    share = statistics.fmean(up)
+    return max(share, 1 - share)

@@ -1,0 +1,236 @@
+"""What would be true: the nearest statements that hold, of claims that do not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mlsub.commands.audit.expression import Expression, functions, spelled
+from mlsub.commands.audit.run import audit
+from mlsub.commands.audit.verdict import Judged
+from mlsub.rules.arithmetic import ExpressionError
+from mlsub.workspace import Settings
+from tests.commands.runner import run
+from tests.make_tree import Tree, make_tree
+
+RESULTS = {
+    name: {"round": round_, "submitter": org, "system": "rack1", "benchmark": "resnet"}
+    for name, round_, org in (
+        ("new", "v1.1", "ACME"),
+        ("old", "v1.0", "ACME"),
+        ("older", "v0.7", "ACME"),
+        ("other", "v1.1", "BETA"),
+    )
+}
+
+
+def timed(tree: Tree, minutes: float) -> Tree:
+    """Give every run the same time to train."""
+    for at in range(5):
+        tree.edit(lambda log: log.last(minutes), at)
+    return tree
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """ACME takes 20 minutes in v0.7, 16 in v1.0, 12 in v1.1, and 30 in Open of v1.1; BETA takes 24."""
+    folder = tmp_path_factory.mktemp("instead")
+    timed(make_tree(folder, "v0.7"), 20)
+    timed(make_tree(folder, "v1.0"), 16)
+    tree = timed(make_tree(folder, "v1.1"), 12)
+    tree.add_system("rack2", "open")
+    tree.add_entry(system="rack2", division="open")
+    for at in range(5):
+        tree.edit(lambda log: log.last(30), at, system="rack2")
+    timed(make_tree(folder, "v1.1", org="BETA"), 24)
+    return folder
+
+
+def judged(place: Path, **claim: object) -> Judged:
+    content = {
+        "claims_version": 1,
+        "source": {"title": "A post"},
+        "results": RESULTS,
+        "inputs": {"usd": {"value": 100, "unit": "USD", "kind": "price", "source": "a list", "plus_minus": "10%"}},
+        "claims": [{"id": "one", **claim}],
+    }
+    (place / "claims.yaml").write_text(yaml.safe_dump(content))
+    [found] = audit(place / "claims.yaml", [str(place)], settings=Settings(jobs=1)).claims
+    return found
+
+
+def said(found: Judged) -> list[tuple[str, str]]:
+    return [(one.how, one.statement) for one in found.would_hold]
+
+
+#: Expression, value, unit, wording, more of what is stated -> what would hold.
+CASES: list[tuple[str, str, str, str, dict[str, str], list[tuple[str, str]]]] = [
+    ("minutes(new)", "11.9", "min", "exact", {}, [("wording", "about 11.9 min"), ("figure", "12.0 min published")]),
+    ("minutes(new)", "12.2", "min", "exact", {}, [("wording", "about 12.2 min"), ("figure", "12.0 min published")]),
+    ("minutes(new)", "11.98", "min", "exact", {}, [("wording", "about 11.98 min"), ("figure", "12.00 min published")]),
+    ("minutes(new)", "11", "min", "under", {}, [("wording", "over 11 min"), ("figure", "12 min published")]),
+    ("minutes(new)", "12", "min", "under", {}, [("wording", "12 min"), ("figure", "12 min published")]),
+    # Ten minutes more are not "under 22": that would say next to nothing.
+    ("minutes(new)", "22", "min", "exact", {}, [("figure", "12 min published")]),
+    # The same of another round, which is not far.
+    (
+        "minutes(new)",
+        "16",
+        "min",
+        "exact",
+        {},
+        [("wording", "under 16 min"), ("result", "16 min in v1.0"), ("figure", "12 min published")],
+    ),
+    # Of the other division of the round.
+    (
+        "minutes(new)",
+        "30",
+        "min",
+        "about",
+        {},
+        [("result", "about 30 min in the open division (rack2)"), ("figure", "12 min published")],
+    ),
+    # 25% since v1.0, but 40% since v0.7.
+    (
+        "reduction(old, new)",
+        "40",
+        "%",
+        "exact",
+        {"reading": "reduction"},
+        [("result", "40% against v0.7"), ("figure", "25% published")],
+    ),
+    (
+        "reduction(old, new)",
+        "33",
+        "%",
+        "exact",
+        {"reading": "reduction"},
+        [("wording", "under 33%"), ("reading", "33% (reading speedup)"), ("figure", "25% published")],
+    ),
+    (
+        "ratio(new, other)",
+        "2",
+        "x",
+        "exact",
+        {},
+        [("direction", "2x the other way round: ratio(other, new)"), ("figure", "0.5x published")],
+    ),
+    (
+        "minutes(new) / minutes(other)",
+        "2",
+        "x",
+        "exact",
+        {},
+        [("direction", "2x the other way round: minutes(other) / minutes(new)"), ("figure", "0.5x published")],
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]} {case[3]} {case[1]} {case[2]}")
+def test_the_nearest_statements_that_hold(
+    case: tuple[str, str, str, str, dict[str, str], list[tuple[str, str]]], place: Path
+) -> None:
+    expr, value, unit, wording, more, expected = case
+    found = judged(place, expr=expr, stated={"value": value, "unit": unit, "wording": wording, **more})
+    assert found.verdict == "fails"
+    assert said(found) == expected
+
+
+def test_of_a_condition_the_parts_that_do_not_hold(place: Path) -> None:
+    expr = "minutes(new) < minutes(old) and chips(new) == 16 and minutes(new) > minutes(older) and not available(new)"
+    found = judged(place, expr=expr, stated={"value": True})
+    assert said(found) == [
+        ("part", "chips(new) is 8"),
+        ("part", "minutes(new) is 12, minutes(older) is 20"),
+        ("part", "not (not available(new))"),
+    ]
+    assert judged(place, expr="minutes(new) < minutes(old)", stated={"value": False}).would_hold == ()
+
+
+def test_of_words_that_differ_the_results_own(place: Path) -> None:
+    found = judged(place, text="ResNet-50 in v1.0", expr="minutes(new)", stated={"value": 12, "unit": "min"})
+    assert said(found) == [("words", "v1.1 in the place of v1.0")]
+
+
+def test_of_several_figures_each_that_fails(place: Path) -> None:
+    stated = [
+        {"value": 12, "unit": "min", "expr": "minutes(new)"},
+        {"value": 26, "unit": "%", "reading": "reduction", "expr": "reduction(old, new)"},
+        {"value": "2.5", "unit": "x", "expr": "ratio(other, new)"},
+    ]
+    found = judged(place, stated=stated)
+    assert (found.verdict, [one.verdict.value for one in found.further]) == ("fails", ["fails", "fails"])
+    assert said(found) == [
+        ("wording", "about 26%"),
+        ("figure", "25% published"),
+        ("wording", "under 2.5x"),
+        ("figure", "2.0x published"),
+    ]
+    text = run("audit", place / "claims.yaml", "--results", place).stdout
+    assert text[text.index("one: fails") : text.index("  source:")] == (
+        "one: fails\n"
+        "  one\n"
+        "  stated:          minutes(new): 12 min, accepts [11.5, 12.5)\n"
+        "  computed:        12 (published): holds\n"
+        "  margin:          0.500000 above 11.5\n"
+        "  stated:          reduction(old, new): 26%, accepts [25.5%, 26.5%)\n"
+        "  computed:        25% (published): fails\n"
+        "                   33.333333% (reading speedup, published): fails, for comparison\n"
+        "  margin:          0.500000 points below 25.5%\n"
+        "  stated:          ratio(other, new): 2.5x, accepts [2.45, 2.55)\n"
+        "  computed:        2 (published): fails\n"
+        "  margin:          0.450000 below 2.45\n"
+        "  what would hold: about 26%\n"
+        "                   25% published\n"
+        "                   under 2.5x\n"
+        "                   2.0x published\n"
+    )
+    document = run("audit", place / "claims.yaml", "--results", place, "--format", "json").document
+    [one] = document["claims"]
+    assert one["would_hold"][0] == {
+        "how": "wording",
+        "statement": "about 26%",
+        "value": {"value": 25.0, "exact": "25/1"},
+    }
+    assert [part["claim"]["expr"] for part in one["further"]] == ["reduction(old, new)", "ratio(other, new)"]
+    assert "25% published" in run("audit", place / "claims.yaml", "--results", place, "--format", "html").stdout
+
+
+def test_a_claim_that_holds_or_that_nothing_decides_has_none(place: Path) -> None:
+    assert judged(place, expr="minutes(new)", stated={"value": 12}).would_hold == ()
+    assert judged(place, unverifiable="no log", stated={"value": 12}).would_hold == ()
+    assert judged(place, expr="minutes(new) * usd / 100", stated={"value": 12}).would_hold == ()
+
+
+_LEAVES = st.sampled_from(["1", "2.50", "a", "b", "'x y'", '"it\'s"', "true", "minutes(a)", "hyper(a, 'k')"])
+_TREES = st.recursive(
+    _LEAVES,
+    lambda inner: st.one_of(
+        st.tuples(inner, st.sampled_from(["+", "-", "*", "/", "<", "<=", "==", "and", "or"]), inner).map(" ".join),
+        inner.map("({})".format),
+        inner.map("-{}".format),
+        inner.map("not {}".format),
+    ),
+    max_leaves=8,
+)
+
+
+@given(_TREES)
+def test_a_tree_is_spelled_as_what_reads_as_the_same_tree(text: str) -> None:
+    try:
+        tree = Expression(text).tree
+    except ExpressionError:
+        return
+    again = spelled(tree)
+    assert spelled(Expression(again).tree) == again
+
+
+def test_every_function_can_be_spelled() -> None:
+    for name in functions():
+        assert spelled(Expression(f"{name}(a, 'b')").tree) == f"{name}(a, 'b')"
+    asks = "count('v1.0', 'ACME', division='open')"
+    assert spelled(Expression(asks).tree) == asks

@@ -1,0 +1,120 @@
+"""Facts join their dimensions, and names that are the same in every round stand beside those of folders and files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("duckdb")
+pytest.importorskip("pyarrow")
+
+from mlsub.commands.db.schema import tables
+from tests.commands.db.place import Place
+from tests.judge.test_package_rounds import make_round
+from tests.make_tree import make_tree
+
+#: The dimensions and their keys, and the tables with that key.
+KEYS = {
+    "rounds": ("round",),
+    "organisations": ("organisation_name",),
+    "accelerators": ("accelerator_name",),
+    "benchmarks": ("benchmark_name",),
+    "compatible_groups": ("compatible_group",),
+    "systems": ("round", "organisation", "system"),
+    "entries": ("entry",),
+    "runs": ("run",),
+}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """More organisations, one under two names, with other spellings of division, accelerator and benchmark."""
+    place = Place(tmp_path_factory.mktemp("star"))
+    for round_folder, folder, benchmark in (("v1.0", "Krai", "resnet"), ("v1.1", "krai", "bert")):
+        tree = make_tree(place.rounds, round_folder, folder, (benchmark,))
+        tree.describe(
+            accelerator_model_name="NVIDIA A100-SXM4-40GB (400W)", number_of_nodes="2", accelerators_per_node="4"
+        )
+    tree.describe(division="close")
+    place.bolt.describe(accelerator_model_name="N/A", accelerators_per_node="0")
+    for round_name in ("1.1", "2.0", "4.0"):
+        # One file shows what the folder is.
+        made = make_round(place.folder / "made", round_name, "ssd", runs=1)
+        (place.rounds / f"v{round_name}").mkdir(exist_ok=True)
+        made.rename(place.rounds / f"v{round_name}" / "Cato")
+    place.build()
+    return place
+
+
+def test_keys_join(place: Place) -> None:
+    columns = {table.name: {column.name for column in table.columns} for table in tables() if table.kind == "table"}
+    for dimension, key in KEYS.items():
+        keys = ", ".join(key)
+        assert place.select(f"SELECT {keys} FROM {dimension} GROUP BY ALL HAVING count(*) > 1") == [], dimension  # noqa: S608
+        for table in columns:
+            if set(key) <= columns[table] and not table.startswith("record"):
+                given = " AND ".join(f"{name} IS NOT NULL" for name in key)
+                those = f"SELECT {keys} FROM {table} WHERE {given}"  # noqa: S608
+                lost = place.select(f"{those} EXCEPT SELECT {keys} FROM {dimension}")  # noqa: S608
+                assert lost == [], (table, dimension)
+
+
+def test_an_organisation_has_one_name(place: Place) -> None:
+    assert place.select("FROM organisations WHERE organisation_name = 'Krai'") == [("Krai", ["Krai", "krai"], ["Krai"])]
+    assert place.select(
+        "SELECT round, organisation, organisation_name, division, division_name, accelerator_name, accelerator_family, "
+        "accelerator_generation, accelerator_vendor, accelerator_memory_gb, accelerators, chip_minutes / minutes "
+        "FROM results WHERE organisation_name = 'Krai' ORDER BY round"
+    ) == [
+        ("v1.0", "Krai", "Krai", "closed", "closed", *_A100, 8, 8.0),
+        ("v1.1", "krai", "Krai", "close", "closed", *_A100, 8, 8.0),
+    ]
+
+
+_A100 = ("A100", "NVIDIA GPU Ampere", "Ampere", "NVIDIA", 40)
+
+
+def test_a_round_has_its_day_or_its_month(place: Place) -> None:
+    found = place.select("SELECT round, publication_date::VARCHAR, publication_precision FROM rounds ORDER BY position")
+    assert found == [
+        ("v1.0", "2021-06-30", "day"),
+        ("v1.1", "2021-12-01", "day"),
+        ("v2.0", "2022-06-29", "day"),
+        ("v4.0", "2024-06-15", "month"),
+    ]
+
+
+def test_benchmarks_and_the_rounds_that_go_together(place: Place) -> None:
+    assert place.select(
+        "SELECT DISTINCT round, benchmark, benchmark_name, compatible_group FROM entries ORDER BY ALL"
+    ) == [
+        ("v1.0", "resnet", "resnet", "resnet v0.6 to v4.0"),
+        ("v1.1", "bert", "bert", "bert v1.0 to v5.0"),
+        ("v1.1", "resnet", "resnet", "resnet v0.6 to v4.0"),
+        ("v1.1", "ssd", "ssd", "ssd v0.6 to v1.1"),
+        ("v2.0", "ssd", "retinanet", "retinanet v2.0 to v5.1"),
+        ("v4.0", "ssd", "retinanet", "retinanet v2.0 to v5.1"),
+    ]
+    assert place.select("SELECT benchmark_name, title, folders FROM benchmarks ORDER BY benchmark_name") == [
+        ("bert", "BERT", ["bert"]),
+        ("resnet", "ResNet-50", ["resnet"]),
+        ("retinanet", "RetinaNet", ["ssd"]),
+        ("ssd", "SSD", ["ssd"]),
+    ]
+
+
+def test_a_system_without_accelerators_has_no_chip_minutes(place: Place) -> None:
+    found = place.select(
+        "SELECT accelerator, accelerator_name, accelerators, chip_minutes FROM results WHERE organisation = 'Bolt'"
+    )
+    assert found == [("N/A", None, 0, None)]
+
+
+def test_dimensions_follow_the_facts(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    place.build()
+    place.build(place.rounds / "v1.1")
+    assert place.select("SELECT organisation_name, folders FROM organisations") == [("Bolt", ["Bolt"])]
+    assert place.select("SELECT round FROM rounds") == [("v1.1",)]
+    assert place.select("SELECT compatible_group FROM compatible_groups") == [("resnet v0.6 to v4.0",)]

@@ -1,0 +1,29 @@
+"""What the tests of the site in a browser share: the browser, and a small site to look into."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mlsub.commands.db.records import read_records
+from mlsub.commands.site.build import Wanted, build_site
+from tests.commands.site.browser import chromium
+from tests.commands.site.sites import RECORDS, checked, ids_of_rack1, two_rounds
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site of two rounds, with records and the MLPerf ID of one result."""
+    above = tmp_path_factory.mktemp("site in a folder, with 'odd' #1 name")
+    wanted = Wanted(records=(read_records(RECORDS),), ids=ids_of_rack1())
+    build_site(checked(*two_rounds(above)), above / "site", wanted)
+    return above / "site"

@@ -1,0 +1,178 @@
+"""Pages over many results in a real browser: the records, a benchmark by round and division, and what results share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mlsub.commands.site.build import Wanted, build_site
+from tests.commands.site.browser import Opened
+from tests.commands.site.sites import checked
+from tests.differential.shared import ABSENT, CORPUS, present
+from tests.make_tree import make_tree
+
+BENCHMARK = "benchmarks/resnet.html"
+DRAWN = [
+    "index.html",
+    BENCHMARK,
+    "accelerators/a100.html",
+    "organisations/acme.html",
+    "systems/acme_rack8.html",
+]
+#: Round, organisation, system, accelerator, nodes of eight, minutes, division.
+RESULTS = [
+    ("v1.0", "ACME", "rack8", "NVIDIA A100", 1, 30.0, "closed"),
+    ("v1.0", "ACME", "rack64", "NVIDIA A100", 8, 5.0, "closed"),
+    ("v1.0", "ACME", "pod16", "Graphcore GC200", 2, 40.0, "closed"),
+    ("v1.0", "ACME", "rack8-open", "NVIDIA A100", 1, 20.0, "open"),
+    ("v1.1", "ACME", "rack8", "NVIDIA A100", 1, 25.0, "closed"),
+    ("v1.1", "ZETA", "processors", "N/A", 0, 200.0, "closed"),
+    ("v1.1", "ZETA", "rack512", "NVIDIA A100", 64, 1.5, "closed"),
+]
+
+
+@pytest.fixture(scope="module")
+def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site of two rounds of one benchmark, with systems of several sizes."""
+    above = tmp_path_factory.mktemp("history")
+    for round_folder, organisation, system, model, nodes, minutes, division in RESULTS:
+        tree = make_tree(above, round_folder, organisation, ())
+        tree.description().unlink()
+        tree.add_system(
+            system, division, system_name=system, accelerator_model_name=model,
+            number_of_nodes=max(nodes, 1), accelerators_per_node=8 if nodes else 0,
+        )  # fmt: skip
+        tree.add_entry("resnet", system, division)
+        tree.edit(lambda log, minutes=minutes: log.last(minutes), *range(5), system=system)
+    build_site(checked(above / "v1.0", above / "v1.1"), above / "site", Wanted())
+    return above / "site"
+
+
+def test_the_pages_open_draw_and_ask_for_nothing(browser: Any, history: Path) -> None:
+    for name in DRAWN:
+        with Opened(browser, history, name, color_scheme="dark" if name == "index.html" else "light") as opened:
+            assert (opened.said, opened.elsewhere) == ([], []), name
+            assert opened.page.locator("h1").inner_text()
+            assert opened.marks() and all(opened.marks()), f"{name}: {opened.marks()}"
+            opened.screenshot(f"home/{name}")
+            opened.page.set_viewport_size({"width": 390, "height": 800})
+            assert (opened.overflow(), all(opened.marks())) == (0, True), name
+            opened.screenshot(f"home-390/{name}")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_serious_violation(browser: Any, history: Path, scheme: str) -> None:
+    with Opened(browser, history, BENCHMARK, color_scheme=scheme) as opened:
+        assert opened.violations() == []
+        opened.screenshot(f"home-{scheme}/{BENCHMARK}")
+        opened.page.set_viewport_size({"width": 320, "height": 800})
+        assert opened.overflow() == 0, "on a narrow phone"
+
+
+def point(opened: Opened, figure: int, place: int) -> None:
+    """Put the pointer on a mark of a chart."""
+    mark = opened.page.locator("figure.chart").nth(figure).locator("g[data-mark=dot] > *").nth(place)
+    mark.scroll_into_view_if_needed()
+    box = mark.bounding_box()
+    opened.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+
+
+def tip(opened: Opened, figure: int) -> str:
+    found: str = opened.page.locator("figure.chart").nth(figure).locator("g[aria-label=tip]").text_content(timeout=5000)
+    return found
+
+
+def test_the_record_names_its_system_and_a_click_opens_it(browser: Any, history: Path) -> None:
+    with Opened(browser, history, "index.html") as opened:
+        assert opened.page.locator("figcaption").all_inner_texts() == ["ResNet-50"]
+        assert "A record fell" in opened.page.locator("p.lead").nth(1).inner_text()
+        assert opened.page.locator("section#records-0 .legend li").all_inner_texts() == [
+            *("NVIDIA", "Graphcore", "no known accelerator", "record"),
+        ]
+        assert opened.page.locator("figure g[data-mark=line] path").count() == 1, "one line of the record"
+        point(opened, 0, 1)
+        words = tip(opened, 0)
+        assert "rack64" in words and "64 × A100" in words and "5 minutes" in words and "v1.0, closed" in words
+        opened.page.mouse.down()
+        opened.page.mouse.up()
+        opened.page.wait_for_url("**/results/training_1.0_acme_rack64_resnet.html")
+        assert opened.said == []
+
+
+def drawn(opened: Opened) -> tuple[int, ...]:
+    """How many marks of the choice the first chart of a benchmark has, of all rounds, and lines of ideal scaling."""
+    chart = opened.page.locator("figure.chart").first
+    return tuple(chart.locator(f"g[data-mark={name}] > *").count() for name in ("dot", "others", "line"))
+
+
+def rows(opened: Opened) -> list[str]:
+    return opened.column("explore", 1)
+
+
+def test_a_round_and_a_division_choose_what_a_benchmark_shows(browser: Any, history: Path) -> None:
+    with Opened(browser, history, BENCHMARK) as opened:
+        page, slider = opened.page, opened.page.get_by_role("slider", name="Round")
+        assert rows(opened) == ["rack512", "rack8", "processors"]
+        assert slider.get_attribute("aria-valuetext") == "v1.1"
+        assert drawn(opened) == (2, 5, 1), "of five systems with accelerators two, and the line of ideal scaling"
+        assert page.locator("output.count").inner_text() == "3 results, 1 without accelerators in the table alone"
+        slider.press("ArrowLeft")
+        assert (slider.get_attribute("aria-valuetext"), rows(opened)) == ("v1.0", ["rack64", "rack8", "pod16"])
+        assert page.locator("caption").inner_text() == "3 results: v1.0, Closed; the fastest first"
+        assert page.url.endswith("#round=v1.0&division=closed")
+        page.get_by_role("radio", name="Open").check()
+        assert (rows(opened), drawn(opened)) == (["rack8-open"], (1, 1, 0))
+        assert page.url.endswith("#round=v1.0&division=open")
+        page.get_by_role("radio", name="Closed").check()
+        slider.press("Home")
+        assert len(rows(opened)) == 6
+        assert page.url.endswith("#round=all&division=closed")
+        head = page.locator("#explore th:has-text('chip-minutes') button")
+        head.click()
+        assert opened.column("explore", 5)[:3] == ["200", "240", "320"]
+        assert opened.said == []
+
+
+def test_the_choice_is_in_the_address(browser: Any, history: Path) -> None:
+    with Opened(browser, history, f"{BENCHMARK}") as opened:
+        opened.page.goto(f"{(history / BENCHMARK).as_uri()}#round=v1.0&division=open")
+        opened.page.reload()
+        assert rows(opened) == ["rack8-open"]
+        opened.page.evaluate("location.hash = '#round=nonsense&division=closed'")
+        opened.page.locator("caption", has_text="3 results: v1.1, Closed").wait_for()
+
+
+def test_marks_of_a_benchmark_name_their_system_and_open_it(browser: Any, history: Path) -> None:
+    with Opened(browser, history, BENCHMARK) as opened:
+        point(opened, 0, 1)
+        assert "rack512" in tip(opened, 0) and "512 × A100" in tip(opened, 0)
+        opened.page.mouse.down()
+        opened.page.mouse.up()
+        opened.page.wait_for_url("**/results/training_1.1_zeta_rack512_resnet.html")
+
+
+def test_without_scripts_the_fastest_are_there_as_a_table(browser: Any, history: Path) -> None:
+    with Opened(browser, history, BENCHMARK, java_script_enabled=False) as opened:
+        assert rows(opened) == ["rack512", "rack64", "rack8", "rack8", "pod16", "processors", "rack8-open"]
+        assert not opened.page.locator("svg.plot, form").first.is_visible()
+
+
+def test_names_lead_to_the_pages_about_them(browser: Any, history: Path) -> None:
+    with Opened(browser, history, BENCHMARK) as opened:
+        for name, title in (("rack512", "rack512, ZETA"), ("ZETA", "ZETA"), ("512 × A100", "A100")):
+            opened.page.goto((history / BENCHMARK).as_uri())
+            opened.page.get_by_role("link", name=name, exact=True).first.click()
+            assert opened.page.locator("h1").inner_text() == title
+
+
+@pytest.mark.skipif(not present(), reason=ABSENT)
+def test_published_rounds_have_pages_that_are_not_large(browser: Any, tmp_path: Path) -> None:
+    build_site(checked(CORPUS / "v2.0"), tmp_path / "site", Wanted())
+    for name in ("index.html", "benchmarks/bert.html", "organisations/google.html", "accelerators/tpu-v4.html"):
+        with Opened(browser, tmp_path / "site", name) as opened:
+            assert (opened.said, opened.elsewhere, opened.overflow()) == ([], [], 0), name
+            assert all(opened.marks()), name
+            opened.screenshot(f"published/{name}")
+        assert (tmp_path / "site" / name).stat().st_size < 100_000

@@ -1,0 +1,172 @@
+"""The pages of results and rounds in a real browser: runs that stand out, pictures as files, texts to copy."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mlsub.commands.site.build import Wanted, build_site
+from tests.commands.site.browser import Opened
+from tests.commands.site.sites import checked
+from tests.differential.shared import ABSENT, folder, present
+from tests.make_tree import make_tree
+
+RESULT = "results/training_1.0_acme_rack1_resnet.html"
+ROUND = "rounds/training_1.0.html"
+SVG = "{http://www.w3.org/2000/svg}"
+LONG = "A system with a name of many words, as descriptions of published systems have it (8x chip-80GB, Ethernet)"
+
+
+@pytest.fixture(scope="module")
+def rounds(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A site of one round with several results: one is rejected, one has a long name, one has fewer accelerators."""
+    above = tmp_path_factory.mktemp("rounds")
+    tree = make_tree(above)
+    tree.add_system("large", system_name=LONG, accelerators_per_node=8)
+    tree.add_entry("resnet", "large")
+    tree.add_system("bad")
+    tree.add_entry("resnet", "bad")
+    tree.edit(lambda log: log.put("eval_accuracy", metadata={"epoch_num": 20}), *range(5), system="bad")
+    build_site(checked(tree.folder), above / "site", Wanted())
+    return above / "site"
+
+
+def saved(opened: Opened, kind: str, at: int, to: Path) -> bytes:
+    """What a button below a chart saves."""
+    with opened.page.expect_download() as download:
+        opened.page.locator(f".tools button:has-text('{kind}')").nth(at).click()
+    download.value.save_as(to)
+    assert re.fullmatch(r"[a-z0-9][a-z0-9.-]*\.(svg|png)", download.value.suggested_filename)
+    return to.read_bytes()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("page", [RESULT, ROUND])
+def test_a_chart_is_saved_as_a_file_that_stands_alone(
+    browser: Any, site: Path, tmp_path: Path, scheme: str, page: str
+) -> None:
+    with Opened(browser, site, page, color_scheme=scheme, accept_downloads=True) as opened:
+        for at in range(opened.page.locator("figure.chart").count()):
+            text = saved(opened, "SVG", at, tmp_path / "chart.svg").decode("utf-8")
+            root = ET.fromstring(text)  # noqa: S314  (our own)
+            assert root.tag == f"{SVG}svg"
+            assert "var(" not in text, "colours are there by value"
+            assert "http" not in text.replace("http://www.w3.org/", ""), "nothing is loaded from elsewhere"
+            (back, *_) = root.iter(f"{SVG}rect")
+            assert (back.get("fill"), root.get("fill")) == ("#ffffff", "#1b2530"), "light whatever the page shows"
+            title, said = root.find(f"{SVG}title"), " ".join("".join(one.itertext()) for one in root.iter(f"{SVG}text"))
+            assert title is not None
+            assert title.text
+            assert "not verified by MLCommons" in said
+            png = saved(opened, "PNG", at, tmp_path / "chart.png")
+            assert png.startswith(b"\x89PNG\r\n\x1a\n")
+            wide, high = (int.from_bytes(png[place : place + 4]) for place in (16, 20))
+            sizes = [2 * float(root.get(name) or 0) for name in ("width", "height")]
+            assert (wide, high) == tuple(map(pytest.approx, sizes)), "two pixels of the picture are one of the chart"
+        assert opened.said == []
+
+
+def test_a_single_run_stands_out_under_the_pointer_and_by_its_name(browser: Any, site: Path) -> None:
+    with Opened(browser, site, RESULT) as opened:
+        lit = "[data-run][stroke='var(--text)']"
+        chart = opened.page.locator("figure[data-kind=runs]").first
+        assert chart.locator("[data-run]").count() == 5
+        assert chart.locator(lit).count() == 0
+        chart.scroll_into_view_if_needed()
+        box = chart.locator("svg.plot").bounding_box()
+        opened.page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + box["height"] * 0.85)
+        assert chart.locator(lit).count() == 1
+        tip = chart.locator("[aria-label=tip] text").text_content()
+        assert re.search(r"result_\d", tip)
+        assert "median of the runs" in tip
+        opened.page.mouse.move(5, 5)
+        assert chart.locator(lit).count() == 0
+        chart.get_by_role("combobox", name="Run").select_option("result_3")
+        assert chart.locator("output").inner_text() == "10 evaluations; 0.75953 at 40 reaches the target"
+        charts = opened.page.locator("figure[data-kind=runs]").all()
+        assert len(charts) == 4
+        for one in charts:
+            assert [path.get_attribute("data-run") for path in one.locator(lit).all()] == ["result_3"]
+        opened.page.set_viewport_size({"width": 700, "height": 900})
+        opened.page.wait_for_timeout(100)
+        assert chart.locator(lit).count() == 1, "the choice outlasts a new size"
+        opened.screenshot(f"chosen/{RESULT}")
+
+
+def test_a_citation_is_copied_with_the_day_of_today(browser: Any, site: Path) -> None:
+    with Opened(browser, site, RESULT, permissions=["clipboard-read", "clipboard-write"]) as opened:
+        texts = opened.page.locator(".quote pre").all_inner_texts()
+        assert len(texts) == 3
+        assert "entry 1.0-1025" in texts[1]
+        assert "[date]" not in "".join(texts)
+        assert re.search(r"on \d{4}-\d\d-\d\d\. The MLPerf name", texts[1])
+        opened.page.get_by_role("button", name="Copy: Footnote").click()
+        opened.page.locator(".quote output", has_text="Copied").wait_for()
+        assert opened.page.evaluate("navigator.clipboard.readText()") == texts[1]
+        assert opened.said == []
+
+
+def labels(opened: Opened) -> str:
+    return " ".join(" ".join(opened.page.locator("figure[data-kind=round] svg text").all_text_contents()).split())
+
+
+@pytest.mark.parametrize("width", [320, 390, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_round_shows_all_results_with_their_whole_names(browser: Any, rounds: Path, width: int, scheme: str) -> None:
+    with Opened(browser, rounds, ROUND, color_scheme=scheme) as opened:
+        opened.page.set_viewport_size({"width": width, "height": 800})
+        opened.page.wait_for_timeout(100)
+        assert opened.overflow() == 0
+        assert LONG.replace(" ", "") in labels(opened).replace(" ", ""), "no label is cut"
+        dots = opened.page.locator("figure[data-kind=round] [data-mark=dot] > *")
+        assert dots.count() == 3
+        assert [dot.get_attribute("fill") for dot in dots.all()].count("var(--paper)") == 1, "a ring is not accepted"
+        assert "does not meet the official checker" in opened.page.locator(".legend").inner_text()
+        chart = opened.page.locator("figure[data-kind=round] svg.plot").bounding_box()
+        for text in opened.page.locator("figure[data-kind=round] svg text").all():
+            box = text.bounding_box()
+            assert box is None or (
+                box["x"] >= chart["x"] - 1 and box["x"] + box["width"] <= chart["x"] + chart["width"] + 1
+            )
+        ticks = opened.page.locator("[data-mark='x-axis tick label'] text")
+        assert ticks.count() > 1
+        assert all(re.fullmatch(r"[\d.,]+", text) for text in ticks.all_text_contents()), "each tick has its number"
+        assert opened.violations() == []
+        opened.screenshot(f"round-{width}-{scheme}/{ROUND}")
+
+
+def test_a_dot_of_a_round_leads_to_its_result(browser: Any, rounds: Path) -> None:
+    with Opened(browser, rounds, ROUND) as opened:
+        dot = opened.page.locator("figure[data-kind=round] [data-mark=dot] > *").first
+        dot.hover()
+        tip = opened.page.locator("[aria-label=tip] text").first.text_content()
+        assert "official checker" in tip
+        dot.click()
+        opened.page.wait_for_url("**/results/*.html")
+        assert opened.page.locator(".score strong").inner_text().endswith("minutes")
+
+
+@pytest.mark.skipif(not present(), reason=ABSENT)
+@pytest.mark.parametrize(
+    ("name", "organisation"), [("0.7", "Google"), ("4.1", "Google"), ("5.1", "AMD"), ("hpc-3.0", "")]
+)
+def test_published_results_draw_wide_and_narrow(browser: Any, tmp_path: Path, name: str, organisation: str) -> None:
+    build_site(checked(folder(name) / organisation), tmp_path / "site", Wanted())
+    seen = set()
+    for file in sorted((tmp_path / "site" / "results").glob("*.html")):
+        benchmark = file.stem.rpartition("_")[2]
+        if benchmark in seen:
+            continue
+        seen.add(benchmark)
+        with Opened(browser, tmp_path / "site", f"results/{file.name}") as opened:
+            assert (opened.said, opened.elsewhere, opened.overflow()) == ([], [], 0), file.name
+            assert all(opened.marks()), file.name
+            opened.screenshot(f"published/results/{file.name}")
+            opened.page.set_viewport_size({"width": 390, "height": 800})
+            opened.page.wait_for_timeout(100)
+            assert opened.overflow() == 0, file.name
+            opened.screenshot(f"published/phone/{file.name}")

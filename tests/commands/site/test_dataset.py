@@ -1,0 +1,83 @@
+"""All results as data: the script of the charts and the files to download have the same values."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mlsub.commands.site.comparison import compare_script, compared
+from mlsub.commands.site.dataset import FIELDS, downloads, results_script
+from mlsub.commands.site.results import Result
+from mlsub.score.columns import ColumnKind
+from tests.commands.site.sites import rounds, two_rounds
+from tests.make_tree import make_tree
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> list[Result]:
+    return [result for one in rounds(*two_rounds(tmp_path)) for result in one.results]
+
+
+def script(content: bytes) -> Any:
+    text = content.decode()
+    return json.loads(text[text.index(" = ") + 3 : text.rindex(";")])
+
+
+def test_the_script_and_the_files_have_the_same_values(results: list[Result]) -> None:
+    files = downloads(results)
+    assert list(files) == ["data/results.csv", "data/results.json", "data/results.parquet"]
+    rows = json.loads(files["data/results.json"])
+    assert [row["href"] for row in rows] == [result.href for result in results]
+    assert [row["minutes"] for row in rows] == [14.5, 12.0, 12.0, None]
+    found = script(results_script(results))
+    assert found["count"] == len(rows)
+    for column in found["columns"]:
+        names = column.get("names")
+        values = [(None if value < 0 else names[value]) if names is not None else value for value in column["values"]]
+        assert values == [row[column["key"]] for row in rows]
+    lines = list(csv.reader(io.StringIO(files["data/results.csv"].decode())))
+    assert lines[0] == [field.key for field in FIELDS]
+    assert lines[1:] == [list(map(_shown, row.values())) for row in rows]
+    parquet = pytest.importorskip("pyarrow.parquet")
+    assert parquet.read_table(io.BytesIO(files["data/results.parquet"])).to_pylist() == rows
+
+
+def _shown(value: str | float | None) -> str:
+    return "" if value is None else str(int(value) if isinstance(value, float) and value.is_integer() else value)
+
+
+def test_every_value_is_of_the_kind_of_its_column(results: list[Result]) -> None:
+    types = {ColumnKind.TEXT: str, ColumnKind.COUNT: int, ColumnKind.NUMBER: (int, float)}
+    for field in FIELDS:
+        for result in results:
+            value = field.value(result)
+            assert value is None or isinstance(value, types[field.kind]), field.key
+
+
+def test_text_that_a_spreadsheet_would_calculate_with_is_text_in_csv(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    tree.describe(system_name="=1+1", framework="\N{FULLWIDTH PLUS SIGN}x")
+    found = [result for one in rounds(tree.folder) for result in one.results]
+    (row,) = csv.DictReader(io.StringIO(downloads(found)["data/results.csv"].decode()))
+    assert (row["system"], row["framework"]) == ("'=1+1", "'\N{FULLWIDTH PLUS SIGN}x")
+
+
+def test_a_comparison_needs_two_results(results: list[Result]) -> None:
+    assert compared(results[:1]) == ()
+    assert [page.path for page in compared(results)] == ["compare.html"]
+
+
+def test_what_results_logged_stands_once(results: list[Result]) -> None:
+    found = script(compare_script(results))
+    assert len(found["sides"]) == len(found["logged"]["rows"]) == len(results)
+    assert {len(side) for side in found["sides"]} == {len(found["fields"])}
+    resnet = [
+        row for row, result in zip(found["logged"]["rows"], results, strict=True) if result.named.benchmark == "resnet"
+    ]
+    assert resnet[0] == resnet[1]
+    assert all(len(set(values)) == len(values) for values in found["logged"]["values"])

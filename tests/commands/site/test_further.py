@@ -1,0 +1,206 @@
+"""Pages about what results share: which there are, what they say, and how large they get."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from mlsub.commands.site.further import FOLDERS, further_pages
+from mlsub.commands.site.home import overview
+from mlsub.commands.site.model import Live
+from mlsub.commands.site.pages import Page
+from mlsub.commands.site.places import benchmark_href, organisation_href, system_href
+from mlsub.commands.site.render import write_page
+from mlsub.commands.site.systems import accelerators_of
+from mlsub.commands.site.whole import NO_ACCELERATOR, Whole
+from tests.commands.site.many import Words, result, whole_of
+
+CASES: dict[str, list[list[object]]] = {
+    "0.7": [["bert", "ACME", "V100-SXM3-32GB", 8, 80.0]],
+    "4.0": [
+        ["bert", "ACME", "NVIDIA H100-SXM5-80GB", 8, 6.0],
+        ["bert", "ACME", "NVIDIA H100-SXM5-80GB", 64, 1.0],
+        ["bert", "ZETA", "N/A", 0, 50.0],
+        ["bert", "ZETA", "Quantum Cat 9", 4, 500.0],
+        ["bert", "ZETA", "NVIDIA H100-SXM5-80GB", 8, 0.5, "open"],
+    ],
+    "5.0": [
+        ["bert", "ACME", "NVIDIA H100-SXM5-80GB", 8, 5.0],
+        ["rgat", "ACME", "AMD Instinct MI300X", 8, None],
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def whole() -> Whole:
+    return whole_of(CASES)
+
+
+@pytest.fixture(scope="module")
+def pages(whole: Whole) -> dict[str, Page]:
+    return {page.path: page for page in (overview(whole, None), *further_pages(whole))}
+
+
+def cells(page: Page, section: str, table: int = 0) -> list[list[str]]:
+    (found,) = [one for one in page.sections if one.key == section]
+    return [[cell.text for cell in row.cells] for row in found.tables[table].rows]
+
+
+def charts(page: Page) -> list[Live]:
+    return [chart for section in page.sections for chart in section.charts if isinstance(chart, Live)]
+
+
+def test_everything_that_results_share_has_a_page_and_no_page_is_of_nothing(pages: dict[str, Page]) -> None:
+    assert sorted(pages) == [
+        "accelerators.html",
+        *(f"accelerators/{name}.html" for name in ("h100", "mi300x", "v100")),
+        "benchmarks.html",
+        *(f"benchmarks/{name}.html" for name in ("bert", "rgat")),
+        "index.html",
+        "organisations.html",
+        *(f"organisations/{name}.html" for name in ("acme", "zeta")),
+        "systems.html",
+        *(f"systems/acme_{name}.html" for name in ("64-nvidia-h100-sxm5-80gb", "8-amd-instinct-mi300x")),
+        *(f"systems/acme_{name}.html" for name in ("8-nvidia-h100-sxm5-80gb", "8-v100-sxm3-32gb")),
+        "systems/zeta_0-n-a.html",
+        *(f"systems/zeta_{name}.html" for name in ("4-quantum-cat-9", "8-nvidia-h100-sxm5-80gb")),
+    ]
+
+
+def test_an_accelerator_says_what_the_table_of_names_says(pages: dict[str, Page]) -> None:
+    facts = {name: cell.text for name, cell in pages["accelerators/h100.html"].facts}
+    assert facts == {
+        "Vendor": "NVIDIA",
+        "Line": "NVIDIA GPU",
+        "Generation": "Hopper",
+        "Memory": "64, 80 or 94 GB",
+        "Rounds": "2, v4.0 to v5.0",
+        "Results": "4, 3 of them Closed",
+        "Organisations": "ACME, ZETA",
+    }
+    assert cells(pages["accelerators/h100.html"], "best") == [
+        ["BERT", "8", "5", "v5.0", "ACME"],
+        ["BERT", "64", "1", "v4.0", "ACME"],
+    ]
+    assert cells(pages["accelerators/mi300x.html"], "results")[0][4] == "–", "a result without a time is listed"
+    assert charts(pages["accelerators/mi300x.html"]) == []
+
+
+def test_an_accelerator_is_drawn_by_number_and_over_time(pages: dict[str, Page], whole: Whole) -> None:
+    by_number, over_time = charts(pages["accelerators/h100.html"])
+    assert by_number.data["at"] == [1, 2, 6]
+    assert by_number.data["ideal"] == [{"at": 1, "most": 64, "newest": True}]
+    assert by_number.about == "Fastest: 1 minute (v4.0, ACME, 64 × H100)."
+    assert over_time.data["at"] == [2, 6], "the fastest of each round"
+    assert [line["at"] for line in over_time.data["lines"]] == [[0], [2]], "BERT of v0.7 is not that of v1.0"
+    assert over_time.data["lines"][1]["until"] == "2025-06-04"
+    assert (over_time.href, over_time.data["root"]) == ("benchmarks/bert.html", "../")
+
+
+def test_the_home_draws_the_fastest_of_each_vendor_in_each_round(pages: dict[str, Page], whole: Whole) -> None:
+    (chart,) = charts(pages["index.html"])
+    assert chart.data["at"] == [0, 2, 3, 6]
+    assert chart.data["keys"] == [("NVIDIA", 2, "circle"), (NO_ACCELERATOR, 7, "circle")]
+    assert chart.about == "Record: 1 minute (v4.0, ACME, 64 × H100)."
+    sections = [(section.key, section.title) for section in pages["index.html"].sections]
+    assert sections == [
+        ("records-0", "Records: MLPerf Training v5.0"),
+        ("rounds", "Rounds"),
+        ("fastest", "Fastest Closed results"),
+    ]
+    assert [row[-1] for row in cells(pages["index.html"], "rounds")] == [
+        "2 of 2 meet the official checker", "5 of 5 meet the official checker", "1 of 1 meet the official checker",
+    ]  # fmt: skip
+    assert len(pages["index.html"].lead) == 3
+
+
+def test_a_benchmark_has_all_its_results_as_data_and_the_fastest_as_a_table(pages: dict[str, Page]) -> None:
+    page = pages["benchmarks/bert.html"]
+    scaling, chip_minutes = charts(page)
+    explore = scaling.data["explore"]
+    assert (explore["rounds"], explore["results"]) == (["v0.7", "v4.0", "v5.0"], [0, 1, 2, 3, 4, 5, 6])
+    assert explore["divisions"] == [("closed", "Closed"), ("open", "Open")]
+    assert scaling.data["at"] == [0, 1, 2, 4, 5, 6], "without those that have no accelerators"
+    assert explore["pages"]["accelerator"]["H100"] == "accelerators/h100.html"
+    assert explore["pages"]["system"]["ZETA\n4 Quantum Cat 9"] == "systems/zeta_4-quantum-cat-9.html"
+    assert [line["at"] for line in chip_minutes.data["lines"]] == [[1, 6]]
+    assert [row[4] for row in cells(page, "explore")] == ["64", "40", "48", "–", "640", "2,000", "4"]
+    assert dict(page.facts)["Rounds that may be compared"].text == "v0.7; v4.0 to v5.0"
+    assert dict(page.facts)["Record"].text == "1 minute: ACME, 64 × H100, v4.0"
+
+
+def test_a_system_is_called_as_its_description_calls_it_and_nothing_is_made_up(pages: dict[str, Page]) -> None:
+    for path, accelerators in (("systems/zeta_0-n-a.html", "none"), ("systems/zeta_4-quantum-cat-9.html", None)):
+        facts = {name: cell.text for name, cell in pages[path].facts}
+        assert facts["Accelerators"] == (accelerators or "4 × Quantum Cat 9")
+    assert accelerators_of(result(0, "4.0", ["bert", "ACME", "unknown", 16, 1.0])) == "16, not named"
+    names = [row[0] for row in cells(pages["accelerators.html"], "all")]
+    assert names == ["V100", "H100", "MI300X"], "makers together, older ones first"
+
+
+def test_a_system_with_several_rounds_is_drawn_over_them(pages: dict[str, Page]) -> None:
+    (chart,) = charts(pages["systems/acme_8-nvidia-h100-sxm5-80gb.html"])
+    assert chart.data["at"] == [1, 6]
+    assert charts(pages["systems/acme_64-nvidia-h100-sxm5-80gb.html"]) == []
+    assert not pages["systems/acme_64-nvidia-h100-sxm5-80gb.html"].whole, "no chart, no data"
+    assert len(cells(pages["systems/acme_8-nvidia-h100-sxm5-80gb.html"], "results")) == 2
+
+
+def test_families_have_one_colour_and_shape_each_on_all_pages() -> None:
+    models = ["V100", "A100", "H100", "MI300X", "TPU v3", "TPU v4", "TPU v5p", "GC200", "Bow IPU", "Gaudi 2", "L40S"]
+    whole = whole_of({"5.0": [["bert", "ACME", model, 8, 9.0] for model in models]})
+    assert len(set(whole.families.values())) == len(whole.families) == len(models)
+    assert all(colour != 7 for colour, _ in whole.families.values()), "grey is for what has no known accelerator"
+    assert len(set(whole.vendors.values())) == len(whole.vendors)
+
+
+@pytest.mark.parametrize("names", [("<<", ">>"), ("日本", "中国"), ("a*b", "a^b"), ("x" * 200, "x" * 201)])
+def test_names_that_an_address_cannot_hold_do_not_share_a_page(names: tuple[str, str]) -> None:
+    made = [result(0, "4.0", ["bert", name, "N/A", 0, 1.0]) for name in names]
+    for href in (lambda one: organisation_href(one.named), lambda one: system_href(one.named, one.row)):
+        found = {href(one) for one in made}
+        assert len(found) == 2
+        assert all(re.fullmatch(r"[a-z]+/[a-z0-9._-]{1,120}\.html", one) for one in found)
+    assert benchmark_href(made[0].named) == "benchmarks/bert.html"
+
+
+def crowd() -> Iterable[tuple[str, list[Words]]]:
+    """2,200 results of eleven rounds, more than half of them on three accelerators."""
+    benchmarks = ["bert", "resnet", "ssd", "unet3d", "dlrm", "gpt3", "rgat", "llama2_70b_lora", "stable_diffusion"]
+    models = ["NVIDIA A100-SXM4-80GB", "NVIDIA H100-SXM5-80GB", "NVIDIA H200", "TPU v4", "AMD MI300X", "N/A"]
+    for name in ("0.7", "1.0", "1.1", "2.0", "2.1", "3.0", "3.1", "4.0", "4.1", "5.0", "5.1"):
+        yield name, [
+            [
+                benchmarks[at % 9], f"Organisation {at % 17}", models[min(at % 11, 5) if at % 2 else at % 3],
+                8 << (at % 7), 1 + at * 37 % 199, "open" if at % 13 == 0 else "closed",
+            ]
+            for at in range(200)
+        ]  # fmt: skip
+
+
+def test_pages_stay_small_with_all_published_results(tmp_path: Path) -> None:
+    whole = whole_of(dict(crowd()))
+    assert len(whole.results) == 2200
+    renamed = [
+        replace(
+            one,
+            results=tuple(
+                replace(it, row=replace(it.row, system=f"{it.row.system} {it.slug}"[:40])) for it in one.results
+            ),
+        )
+        for one in whole.rounds
+    ]
+    for folder in FOLDERS:
+        (tmp_path / folder).mkdir()
+    written = [overview(whole, None)]
+    written += [page for page in further_pages(Whole(renamed)) if not page.path.startswith("systems/")]
+    for page in written:
+        write_page(tmp_path, (), page)
+    sizes = {page.path: (tmp_path / page.path).stat().st_size for page in written}
+    assert {path: size for path, size in sizes.items() if size > 300_000} == {}
+    (index,) = [page for page in written if page.path == "systems.html"]
+    assert index.lead[0].endswith("The first 1,200 of 2,200 are listed; the pages of organisations lead to the others.")

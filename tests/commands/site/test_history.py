@@ -1,0 +1,160 @@
+"""Records, lines of ideal scaling and chip-minutes, as the charts over many results get them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from mlsub.commands.site.history import (
+    best_chip_minutes,
+    best_of,
+    histories,
+    ideal_lines,
+    minutes_to_train,
+    newest,
+    record_chains,
+    time_of,
+)
+from mlsub.commands.site.tables import round_name
+from tests.commands.site.many import rejected, result, rounds_of, whole_of
+
+H100 = "NVIDIA H100 80GB"
+
+
+def chains(cases: dict[str, list[list[object]]]) -> list[list[tuple[str, float]]]:
+    """The records of the one benchmark that cases are of."""
+    (history,) = histories(rounds_of(cases))
+    return [
+        [(record.result.round.name, time_of(record.result)) for record in chain] for chain in record_chains(history)
+    ]
+
+
+def test_a_record_is_what_no_comparable_result_before_was_faster_than() -> None:
+    def one(minutes: float, *division: str) -> list[object]:
+        return ["bert", "ACME", H100, 8, minutes, *division]
+
+    found = chains(
+        {"1.0": [one(5.0), one(4.0)], "1.1": [one(4.5)], "2.0": [one(4.0)], "2.1": [one(3.0), one(1.0, "open")]}
+    )
+    assert found == [[("1.0", 4.0), ("2.1", 3.0)]]
+
+
+@pytest.mark.parametrize(
+    ("folder", "rounds", "expected"),
+    [
+        ("bert", ["0.7", "1.0", "5.0"], [["0.7"], ["1.0", "5.0"]]),
+        ("minigo", ["0.6", "0.7", "2.1"], [["0.6"], ["0.7", "2.1"]]),
+        ("unknown", ["4.0", "4.1"], [["4.0"], ["4.1"]]),
+    ],
+)
+def test_a_line_joins_rounds_that_may_be_compared(folder: str, rounds: list[str], expected: list[list[str]]) -> None:
+    minutes = 10.0
+    cases = {name: [[folder, "ACME", H100, 8, minutes - place]] for place, name in enumerate(rounds)}
+    assert [[name for name, _ in chain] for chain in chains(cases)] == expected
+
+
+def test_an_ssd_is_no_retinanet_but_a_gnn_is_an_rgat() -> None:
+    rows = {"1.1": "ssd", "2.0": "ssd", "4.0": "gnn", "5.0": "rgat"}
+    found = histories(rounds_of({name: [[folder, "ACME", H100, 8, 9.0]] for name, folder in rows.items()}))
+    assert [(one.title, one.rounds, one.href) for one in found] == [
+        ("R-GAT", ("v4.0", "v5.0"), "benchmarks/rgat.html"),
+        ("RetinaNet", ("v2.0",), "benchmarks/retinanet.html"),
+        ("SSD", ("v1.1",), "benchmarks/ssd.html"),
+    ]
+
+
+def test_benchmarks_of_the_newest_round_come_first_and_hpc_after_training() -> None:
+    cases = {
+        "hpc 3.0": [["deepcam", "ACME", H100, 8, 9.0]],
+        "4.0": [["resnet", "ACME", H100, 8, 9.0]],
+        "5.0": [["bert", "ACME", H100, 8, 9.0], ["rgat", "ACME", H100, 8, 9.0], ["rgat", "ZETA", H100, 8, 9.0]],
+    }
+    assert [one.title for one in whole_of(cases).histories] == ["R-GAT", "BERT", "ResNet-50", "DeepCAM"]
+
+
+def test_the_newest_round_is_the_one_that_came_out_last() -> None:
+    rounds = rounds_of({name: [["bert", "ACME", H100, 8, 9.0]] for name in ("4.0", "hpc 3.0", "3.1")})
+    assert newest(rounds).round.title == "MLPerf Training v4.0"
+    assert newest(rounds[1:]).round.title == "MLPerf HPC v3.0", "published a few days after v3.1"
+    later = rounds_of({name: [["bert", "ACME", H100, 8, 9.0]] for name in ("6.0", "6.1")})
+    assert newest(later).round.name == "6.1", "a day that is not known is after those that are"
+
+
+@pytest.mark.parametrize("minutes", [None, 0.0, -3.0])
+def test_a_time_that_nobody_published_is_no_record(minutes: float | None) -> None:
+    (history,) = histories(rounds_of({"5.0": [["bert", "ACME", H100, 8, minutes]]}))
+    assert (history.timed, record_chains(history)) == ((), [])
+
+
+def test_weak_scaling_has_no_time_to_train() -> None:
+    one = result(0, "hpc 3.0", ["deepcam", "ACME", H100, 8, 9.0])
+    assert minutes_to_train(one) == 9.0
+    assert minutes_to_train(replace(one, entry=replace(one.entry, scaling_type="weak"))) is None
+
+
+def test_a_record_stands_whatever_its_verdict() -> None:
+    (one,) = rounds_of({"5.0": [["bert", "ACME", H100, 8, 2.0], ["bert", "ACME", H100, 8, 1.0]]})
+    (history,) = histories([replace(one, results=(one.results[0], rejected(one.results[1])))])
+    assert [time_of(record.result) for record in record_chains(history)[0]] == [1.0]
+
+
+def test_ideal_lines_go_through_the_smallest_system_of_each_round_and_accelerator() -> None:
+    cases = {
+        "4.0": [["bert", "ACME", H100, 8, 8.0], ["bert", "ZETA", H100, 8, 6.0], ["bert", "ACME", H100, 64, 1.0]],
+        "5.0": [
+            ["bert", "ACME", H100, 16, 4.0],
+            ["bert", "ACME", H100, 512, 0.25],
+            ["bert", "ACME", "AMD MI300X", 8, 9.0],
+            ["bert", "ACME", "N/A", 16, 50.0],
+            ["bert", "ACME", "N/A", 32, 30.0],
+            ["bert", "ACME", H100, 8, 1.0, "open"],
+        ],
+    }
+    (history,) = histories(rounds_of(cases))
+    lines = [
+        (line.through.round.name, line.through.row.accelerators_count, time_of(line.through), line.most, line.newest)
+        for line in ideal_lines(history.timed)
+    ]
+    assert lines == [("4.0", 8, 6.0, 64, False), ("5.0", 16, 4.0, 512, True)]
+
+
+def test_chip_minutes_are_the_least_of_each_family_and_round() -> None:
+    cases = {
+        "0.7": [["bert", "ACME", "V100", 8, 100.0]],
+        "1.0": [["bert", "ACME", "A100", 8, 30.0], ["bert", "ACME", "A100", 64, 5.0]],
+        "1.1": [["bert", "ACME", "A30", 8, 20.0], ["bert", "ACME", "GC200", 16, 30.0], ["bert", "ACME", "N/A", 0, 9.0]],
+        "2.0": [["bert", "ACME", "A100", 1, 1.0, "open"]],
+    }
+    (history,) = histories(rounds_of(cases))
+    found = [
+        [(round_name(one), one.named.family, one.named.chip_minutes) for one in line]
+        for line in best_chip_minutes(history.timed)
+    ]
+    assert found == [
+        [("v0.7", "NVIDIA GPU Volta", 800.0)],
+        [("v1.0", "NVIDIA GPU Ampere", 240.0), ("v1.1", "NVIDIA GPU Ampere", 160.0)],
+        [("v1.1", "Graphcore IPU Mk2", 480.0)],
+        [("v2.0", "NVIDIA GPU Ampere", 1.0)],
+    ]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from(["1.0", "1.1", "2.0", "2.1"]), st.floats(0.01, 1e4)), min_size=1, max_size=12)
+)
+def test_records_fall_from_the_first_to_the_fastest(times: list[tuple[str, float]]) -> None:
+    cases: dict[str, list[list[object]]] = {name: [] for name in ("1.0", "1.1", "2.0", "2.1")}
+    for name, minutes in times:
+        cases[name].append(["bert", "ACME", H100, 8, minutes])
+    (chain,) = chains(cases)
+    minutes_of_records = [minutes for _, minutes in chain]
+    assert minutes_of_records == sorted(set(minutes_of_records), reverse=True)
+    assert minutes_of_records[-1] == min(minutes for _, minutes in times)
+    assert chain[0] == min((one for one in times if one[0] == min(times)[0]), key=lambda one: one[1])
+
+
+def test_of_equals_the_first_is_the_best() -> None:
+    (one,) = rounds_of({"5.0": [["bert", "ACME", H100, 8, 2.0], ["bert", "ZETA", H100, 8, 2.0]]})
+    assert best_of(one.results, round_name)["v5.0"] is one.results[0]

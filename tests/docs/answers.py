@@ -1,0 +1,338 @@
+"""The answers to the questions of docs/db.md, computed from the published logs alone: nothing of mlsub is used here.
+
+Each function is named by the number of its question, and gives the rows that the page shows.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any, NamedTuple
+
+ROUNDS = {
+    **{"v0.7": "2020-07-29", "v1.0": "2021-06-30", "v1.1": "2021-12-01", "v2.0": "2022-06-29", "v2.1": "2022-11-15"},
+    **{"v3.0": "2023-06-27", "v3.1": "2023-11-08", "v4.0": "2024-06-15", "v4.1": "2024-11-15", "v5.0": "2025-06-04"},
+    **{"v5.1": "2025-11-12"},
+}
+ORDER = list(ROUNDS)
+ORGANISATIONS = {
+    **{"krai": "Krai", "IEI": "Inspur", "JuniperNetworks": "Juniper", "Clemson": "Clemson University"},
+    **{"Azure-HazyResearch": "Azure+HazyResearch", "Intel-HabanaLabs": "Intel+Habana"},
+}
+#: What stands in the name of a model or a system: the accelerator, its vendor, family and generation.
+CHIPS = {
+    "Trillium": ("Trillium", "Google", "Google TPU v6e", "v6e"),
+    "TPU-?v5p": ("TPU v5p", "Google", "Google TPU v5p", "v5p"),
+    "TPU-?v5e": ("TPU v5e", "Google", "Google TPU v5e", "v5e"),
+    "TPU-?v4": ("TPU v4", "Google", "Google TPU v4", "v4"),
+    "TPU[- ]?v3": ("TPU v3", "Google", "Google TPU v3", "v3"),
+    "H100": ("H100", "NVIDIA", "NVIDIA GPU Hopper", "Hopper"),
+    "H200": ("H200", "NVIDIA", "NVIDIA GPU Hopper", "Hopper"),
+    "A100": ("A100", "NVIDIA", "NVIDIA GPU Ampere", "Ampere"),
+    "L40S": ("L40S", "NVIDIA", "NVIDIA GPU Ada Lovelace", "Ada Lovelace"),
+    "V100": ("V100", "NVIDIA", "NVIDIA GPU Volta", "Volta"),
+    "A5000": ("RTX A5000", "NVIDIA", "NVIDIA RTX Ampere", "Ampere"),
+    "A40": ("A40", "NVIDIA", "NVIDIA GPU Ampere", "Ampere"),
+    "A10G": ("A10G", "NVIDIA", "NVIDIA GPU Ampere", "Ampere"),
+    "4090": ("RTX 4090", "NVIDIA", "NVIDIA RTX Ada Lovelace", "Ada Lovelace"),
+    "7900 XTX": ("RX 7900 XTX", "AMD", "AMD Radeon RDNA 3", "RDNA 3"),
+    "MI300X": ("MI300X", "AMD", "AMD Instinct CDNA 3", "CDNA 3"),
+    "MI325X": ("MI325X", "AMD", "AMD Instinct CDNA 3", "CDNA 3"),
+    "MI350X": ("MI350X", "AMD", "AMD Instinct CDNA 4", "CDNA 4"),
+    "MI355X": ("MI355X", "AMD", "AMD Instinct CDNA 4", "CDNA 4"),
+    r"Gaudi\(R\) 2": ("Gaudi 2", "Intel", "Intel Gaudi 2", "2"),
+    "Habana": ("Gaudi 1", "Intel", "Intel Gaudi 1", "1"),
+    "GC200": ("GC200", "Graphcore", "Graphcore IPU Mk2", "Mk2"),
+    "Bow": ("Bow IPU", "Graphcore", "Graphcore IPU Bow", "Bow"),
+    "Ascend": ("Ascend 910", "Huawei", "Huawei Ascend 910", "910"),
+}
+MEMORY = {"MI300X": 192, "MI325X": 256, "MI350X": 288, "MI355X": 288}
+TITLES = {
+    **{
+        "bert": "BERT",
+        "resnet": "ResNet-50",
+        "dlrm": "DLRM",
+        "gpt3": "GPT-3 175B",
+        "rnnt": "RNN-T",
+        "ssd": "RetinaNet",
+    },
+    **{"llama2_70b_lora": "Llama 2 70B LoRA", "llama31_8b": "Llama 3.1 8B", "stable_diffusion": "Stable Diffusion"},
+    **{"unet3d": "3D U-Net", "dlrm_dcnv2": "DLRM-dcnv2", "retinanet": "RetinaNet", "minigo": "Minigo"},
+    **{"maskrcnn": "Mask R-CNN", "gnmt": "GNMT", "transformer": "Transformer", "rgat": "R-GAT"},
+}
+KEYS = ("run_start", "run_stop", "init_start", "init_stop", "global_batch_size", "opt_name", "eval_accuracy")
+WANTED = re.compile(f'"({"|".join(KEYS)})"')
+
+
+class Run(NamedTuple):
+    """A log: minutes from start to stop, infinite where it failed; of initialisation; what it logs."""
+
+    minutes: float
+    init: float | None
+    batch: float | None
+    optimizer: str | None
+    epochs: float | None
+
+
+class Entry(NamedTuple):
+    """An entry of Training: its score is the mean of its runs without the fastest and the slowest, times a factor."""
+
+    round: str
+    folder: str
+    organisation: str
+    benchmark: str
+    division: str | None
+    chips: int | None
+    chip: tuple[str, ...]
+    scaling: float
+    runs: list[Run]
+
+    @property
+    def unscaled(self) -> float:
+        dropped = 4 if self.benchmark == "unet3d" else 1
+        return fmean(sorted(run.minutes for run in self.runs)[dropped:-dropped])
+
+    @property
+    def minutes(self) -> float:
+        return self.unscaled * self.scaling
+
+    @property
+    def cost(self) -> float:
+        return self.minutes * (self.chips or 0)
+
+    @property
+    def closed(self) -> bool:
+        return self.division == "closed"
+
+    @property
+    def title(self) -> str:
+        return "SSD" if self.benchmark == "ssd" and self.round < "v2" else TITLES[self.benchmark]
+
+
+def entries(corpus: Path) -> list[Entry]:
+    """Every entry of Training that has a score."""
+    found = (_entry(folder) for folder in sorted(corpus.glob("v*/*/results/*/*")) if any(folder.glob("result_*.txt")))
+    return [entry for entry in found if math.isfinite(entry.unscaled)]
+
+
+def _entry(folder: Path) -> Entry:
+    organisation, factor = folder.parents[2], folder / "scaling.json"
+    described: dict[str, Any] = json.loads((organisation / "systems" / f"{folder.parent.name}.json").read_bytes())
+    names = f"{described['accelerator_model_name']} {folder.parent.name}"
+    return Entry(
+        round=organisation.parent.name,
+        folder=organisation.name,
+        organisation=ORGANISATIONS.get(organisation.name, organisation.name),
+        benchmark=folder.name,
+        division={"closed": "closed", "close": "closed", "open": "open"}.get(described.get("division", "")),
+        chips=int(described["number_of_nodes"]) * int(described["accelerators_per_node"] or 0),
+        chip=next((chip for said, chip in CHIPS.items() if re.search(said, names, re.IGNORECASE)), ()),
+        scaling=json.loads(factor.read_bytes())["scaling_factor"] if factor.exists() else 1.0,
+        runs=[_run(log) for log in sorted(folder.glob("result_*.txt"))],
+    )
+
+
+def _run(log: Path) -> Run:
+    first: dict[str, dict[str, Any]] = {}
+    last: dict[str, dict[str, Any]] = {}
+    epochs = []
+    for event in _events(log):
+        first.setdefault(event["key"], event)
+        last[event["key"]] = event
+        if event["key"] == "eval_accuracy":
+            epochs.append((event["metadata"] or {}).get("epoch_num"))
+    init = _between(first.get("init_start"), first.get("init_stop"))
+    stop = last.get("run_stop")
+    failed = stop is None or stop["metadata"].get("status") != "success" or (init or 0) > 30
+    return Run(
+        minutes=math.inf if failed else _between(first["run_start"], stop) or 0.0,
+        init=init,
+        batch=first["global_batch_size"]["value"] if "global_batch_size" in first else None,
+        optimizer=first["opt_name"]["value"] if "opt_name" in first else None,
+        epochs=max((float(epoch) for epoch in epochs if epoch is not None), default=None),
+    )
+
+
+def _events(log: Path) -> Iterator[dict[str, Any]]:
+    decoder = json.JSONDecoder()
+    with log.open(encoding="latin-1") as lines:
+        for line in lines:
+            at = line.find(":::MLL")
+            if at >= 0 and WANTED.search(line):
+                yield decoder.raw_decode(line, line.index("{", at))[0]
+
+
+def _between(start: dict[str, Any] | None, stop: dict[str, Any] | None) -> float | None:
+    return None if start is None or stop is None else (float(stop["time_ms"]) - float(start["time_ms"])) / 60_000
+
+
+def grouped(found: list[Entry], *names: str) -> list[tuple[tuple[Any, ...], list[Entry]]]:
+    """Entries that are alike in some fields, sorted by them; rounds by age."""
+
+    def key(entry: Entry) -> tuple[Any, ...]:
+        return tuple(getattr(entry, name) for name in names)
+
+    return [(values, list(members)) for values, members in groupby(sorted(found, key=key), key)]
+
+
+def cheapest_bert(found: list[Entry]) -> list[tuple[Any, ...]]:
+    bert = [one for one in found if one.benchmark == "bert" and one.closed and one.cost]
+    best = [min(members, key=lambda one: one.cost) for _, members in grouped(bert, "round")]
+    # v0.7 goes with no other round; all later ones go with v1.0.
+    base = {one.round: best[0].cost if one.round == "v0.7" else best[1].cost for one in best}
+    return [(one.round, one.organisation, one.chip[0], one.chips, one.cost, base[one.round] / one.cost) for one in best]
+
+
+def scaling_of_lora(found: list[Entry]) -> list[tuple[Any, ...]]:
+    lora = [one for one in found if one.benchmark == "llama2_70b_lora" and one.closed]
+    rows = []
+    for (round_, organisation, chip), members in grouped(lora, "round", "organisation", "chip"):
+        if len({one.chips for one in members}) > 1:
+            base, *_ = ordered = sorted(members, key=lambda one: one.chips or 0)
+            rows += [(round_, organisation, chip[0], one.chips, one.minutes, base.cost / one.cost) for one in ordered]
+    return rows
+
+
+def scaling_of_gpt3(found: list[Entry]) -> list[tuple[Any, ...]]:
+    gpt3 = [one for one in found if one.benchmark == "gpt3" and one.folder == "Google" and one.round == "v4.1"]
+    rows = []
+    for (chip,), members in grouped(gpt3, "chip"):
+        base, *_ = ordered = sorted(members, key=lambda one: one.chips or 0)
+        rows += [(chip[0], one.chips, one.minutes, base.cost / one.cost) for one in ordered]
+    return rows
+
+
+def optimizers_of_resnet(found: list[Entry]) -> list[tuple[Any, ...]]:
+    rows = []
+    for (round_,), members in grouped([one for one in found if one.benchmark == "resnet"], "round"):
+        by_name: dict[str, list[float]] = {}
+        for one in members:
+            for name in {run.optimizer for run in one.runs if run.optimizer}:
+                by_name.setdefault(name, []).append(one.runs[0].batch or 0)
+        rows += [(round_, name, len(sizes), min(sizes), max(sizes)) for name, sizes in sorted(by_name.items())]
+    return rows
+
+
+def epochs_of_resnet(found: list[Entry]) -> list[tuple[Any, ...]]:
+    bins: dict[str, list[float]] = {"up to 4096": [], "up to 16384": [], "more": []}
+    for one in found:
+        if one.benchmark == "resnet" and one.closed:
+            epochs = [run.epochs for run in one.runs if run.epochs is not None and math.isfinite(run.minutes)]
+            batch = one.runs[0].batch or 0
+            bins["up to 4096" if batch <= 4096 else "up to 16384" if batch <= 16384 else "more"].append(fmean(epochs))
+    return [(name, len(one), min(one), median(one), max(one)) for name, one in bins.items()]
+
+
+def pod16(found: list[Entry]) -> list[tuple[Any, ...]]:
+    own = [one for one in found if one.folder == "Graphcore" and one.closed and one.chips == 16]
+    rows = []
+    for _, members in grouped(own, "benchmark"):
+        best = [min(some, key=lambda one: one.minutes) for _, some in grouped(members, "round")]
+        rows += [(one.title, one.round, one.chip[0], one.minutes, best[0].minutes / one.minutes) for one in best]
+    return rows
+
+
+def open_and_closed(found: list[Entry]) -> list[tuple[Any, ...]]:
+    rows = []
+    for (round_, name, benchmark, _, chips), members in grouped(
+        [one for one in found if one.chip], "round", "organisation", "benchmark", "chip", "chips"
+    ):
+        for one in members:
+            for other in members:
+                if (one.division, other.division) == ("closed", "open"):
+                    gain = one.minutes / other.minutes
+                    rows.append((round_, name, benchmark, chips, one.minutes, other.minutes, gain))
+    return rows
+
+
+def cheapest_resnet(found: list[Entry]) -> list[tuple[Any, ...]]:
+    own = [one for one in found if one.benchmark == "resnet" and one.closed and one.cost]
+    best = [(min(members, key=lambda one: one.cost), len(members)) for _, members in grouped(own, "chip")]
+    rows = [(one.chip[0], one.chip[2], count, one.cost, one.round, one.chips) for one, count in best]
+    return sorted(rows, key=lambda row: row[3])[:8]
+
+
+def instincts(found: list[Entry]) -> list[tuple[Any, ...]]:
+    own = [one for one in found if one.benchmark == "llama2_70b_lora" and one.round == "v5.1" and one.chips == 8]
+    own = [one for one in own if one.chip[1] == "AMD"]
+    best = {chip: (min(one.minutes for one in members), len(members)) for (chip,), members in grouped(own, "chip")}
+    slowest = max(minutes for minutes, _ in best.values())
+    rows = [(c[0], c[3], MEMORY[c[0]], minutes, slowest / minutes, count) for c, (minutes, count) in best.items()]
+    return sorted(rows, key=lambda row: -row[3])
+
+
+def same_eight(found: list[Entry]) -> list[tuple[Any, ...]]:
+    rows = []
+    own = [one for one in found if one.chips == 8 and one.closed]
+    for _, members in grouped(own, "round", "benchmark", "chip"):
+        submitters, times = {one.organisation for one in members}, [one.minutes for one in members]
+        if len(submitters) > 1:
+            spread = max(times) / min(times)
+            one = members[0]
+            rows.append((one.round, one.title, one.chip[0], len(submitters), min(times), max(times), spread))
+    return sorted(rows, key=lambda row: -row[-1])
+
+
+def came_back(found: list[Entry]) -> list[tuple[Any, ...]]:
+    rows = []
+    own = [one for one in found if one.closed and one.chips]
+    for (name, benchmark, chip, chips), members in grouped(own, "organisation", "benchmark", "chip", "chips"):
+        best = [(round_, min(one.minutes for one in some)) for (round_,), some in grouped(members, "round")]
+        for at, (old, before) in enumerate(best):
+            for new, after in best[at + 1 :]:
+                if (benchmark, old) not in (("bert", "v0.7"), ("rnnt", "v1.0")) and (benchmark != "ssd" or old > "v2"):
+                    rows.append((name, benchmark, chips, chip[0], old, new, before, after, before / after))
+    return sorted(rows, key=lambda row: -row[-1])[:8]
+
+
+def regulars(found: list[Entry]) -> list[tuple[Any, ...]]:
+    rows = []
+    for (name,), members in grouped(found, "organisation"):
+        rounds = sorted({one.round for one in members})
+        if len(rounds) > 1:
+            folders = sorted({one.folder for one in members})
+            rows.append((name, folders, len(rounds), len(members), rounds[0], rounds[-1]))
+    return sorted(rows, key=lambda row: (-row[2], -row[3], row[0]))
+
+
+def scaled(found: list[Entry]) -> list[tuple[Any, ...]]:
+    rows = []
+    for (title,), members in grouped(found, "title"):
+        some = [one for one in members if one.scaling != 1]
+        if some:
+            most = max(one.minutes - one.unscaled for one in members)
+            rows.append((title, len(members), len(some), max(one.scaling for one in members), most))
+    return sorted(rows, key=lambda row: (-row[2], row[0]))
+
+
+def initialisation(found: list[Entry]) -> list[tuple[Any, ...]]:
+    by_vendor: dict[str | None, list[float | None]] = {}
+    for one in found:
+        by_vendor.setdefault(one.chip[1] if one.chip else None, []).extend(run.init for run in one.runs)
+    rows = []
+    for vendor, times in by_vendor.items():
+        known = [time for time in times if time is not None]
+        rows.append((vendor, len(times), median(known) * 60, max(known)))
+    return sorted(rows, key=lambda row: -row[2])
+
+
+def accelerator_hours(found: list[Entry]) -> list[tuple[Any, ...]]:
+    rows = []
+    for (round_,), members in grouped(found, "round"):
+        some = [one for one in members if one.cost]
+        largest = max(some, key=lambda one: one.cost)
+        hours = sum(one.cost for one in some) / 60
+        rows.append((round_, ROUNDS[round_], len(members), len(some), hours, largest.title, largest.cost / 60))
+    return rows
+
+
+#: In the order of the page.
+ANSWERS = (
+    *(cheapest_bert, scaling_of_lora, scaling_of_gpt3, optimizers_of_resnet, epochs_of_resnet, pod16, open_and_closed),
+    *(cheapest_resnet, instincts, same_eight, came_back, regulars, scaled, initialisation, accelerator_hours),
+)

@@ -1,0 +1,29 @@
+"""What the detectors find of some entries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mlsub.commands.inspect.run import inspect
+from mlsub.review.runs.model import Entry, Observation
+from mlsub.review.runs.undone import parted
+
+
+def observed(*entries: Entry, against: Sequence[Entry] = ()) -> dict[str, list[Observation]]:
+    """What is found, by rule."""
+    found: dict[str, list[Observation]] = {}
+    for one in inspect(entries, against).entries:
+        for observation in one.observations:
+            undone = observation.undone.words if observation.undone else ""
+            assert parted(observation.finding.actual or "")[1] == undone, "the site shows them apart"
+            found.setdefault(observation.finding.rule, []).append(observation)
+    return found
+
+
+def the_one(rule: str, *entries: Entry) -> Observation:
+    """The only thing that is found."""
+    found = observed(*entries)
+    assert set(found) == {rule}
+    [observation] = found[rule]
+    assert observation.finding.actual is not None
+    return observation

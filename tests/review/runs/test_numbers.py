@@ -1,0 +1,58 @@
+"""The numbers of result files, and runs that were made apart from the others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+import yaml
+
+from mlsub.review.runs.model import Entry
+from tests.review.runs.build import delay, entry
+from tests.review.runs.observing import observed, the_one
+
+#: Orders of runs in time, with the hours before each, and what is said of them.
+ORDERS = yaml.safe_load(Path(__file__).with_name("orders.yaml").read_text("utf-8"))
+
+
+def test_numbers_left_out() -> None:
+    names = [f"result_{n}.txt" for n in (0, 1, 2, 4, 5, 6, 7, 8, 9, 12)]
+    assert the_one("inspect.numbering", entry(names=names)).numbers["holes"] == [3, 10, 11]
+
+
+def test_names_of_a_batch_system_have_no_holes() -> None:
+    assert observed(entry(names=[f"result_4960-2405{n}_{n}.txt" for n in range(10)])) == {}
+
+
+def test_a_run_that_was_made_after_the_others() -> None:
+    found = the_one("inspect.order", entry({7: lambda made: delay(made, "init_start", 30 * 3_600_000)}))
+    assert found.numbers["order"] == [0, 1, 2, 3, 4, 5, 6, 8, 9, 7]
+    assert found.numbers["late"] == [7]
+    assert re.fullmatch(
+        r"result_7\.txt began 2\d\.\d h after the others had ended; in time order 0, 1, 2, 3, 4, 5, 6, 8, 9, 7",
+        str(found.finding.actual),
+    )
+
+
+def in_time(order: Sequence[int], waits_h: Sequence[float] = ()) -> Entry:
+    """Runs in this order of time, so many hours apart, an hour where nothing is said."""
+    waits = [*waits_h, *[1.0] * (len(order) - len(waits_h))]
+    at_h = {number: sum(waits[: place + 1]) for place, number in enumerate(order)}
+    shifts = {
+        number: (lambda made, by=(hour - number) * 3_600_000: delay(made, "init_start", by))
+        for number, hour in at_h.items()
+    }
+    return entry(shifts, runs=len(order))
+
+
+@pytest.mark.parametrize(("order", "waits", "late"), ORDERS["reported"])
+def test_runs_made_apart(order: list[int], waits: list[float], late: list[int]) -> None:
+    [found] = observed(in_time(order, waits))["inspect.order"]
+    assert found.numbers["late"] == late
+
+
+@pytest.mark.parametrize(("order", "waits"), ORDERS["silent"])
+def test_an_order_that_says_nothing(order: list[int], waits: list[float]) -> None:
+    assert observed(in_time(order, waits)) == {}

@@ -1,0 +1,116 @@
+"""Runs that stop below the target, and runs that go on after they have reached it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.review.runs.build import Record, at, entry, every, put, records
+from tests.review.runs.observing import observed, the_one
+
+
+def test_the_target_reached_earlier() -> None:
+    found = the_one("inspect.target-earlier", entry({2: lambda made: put(made, "eval_accuracy", 0.7301, -2)}))
+    blocks = len([record for record in records(2) if record["key"] == "eval_accuracy"])
+    assert found.numbers["runs"] == {"result_2.txt": {"met": blocks - 1, "of": blocks}}
+
+
+def opened(made: list[Record]) -> None:
+    put(made, "submission_division", "open")
+
+
+def test_open_may_have_another_target() -> None:
+    def change(made: list[Record]) -> None:
+        opened(made)
+        put(made, "eval_accuracy", 0.7301, -2)
+
+    assert observed(entry(every(opened) | {2: change})) == {}
+
+
+@pytest.mark.parametrize(("least", "found"), [(0.7222, False), (0.7214, True)])
+def test_a_higher_target_of_the_submitters_own(least: float, found: bool) -> None:
+    """Each run passes 0.7209 and goes on; what they end at has a round number below it, or has not."""
+
+    def change(made: list[Record]) -> None:
+        put(made, "eval_accuracy", 0.7209 if found is False else 0.7213, -2)
+        put(made, "eval_accuracy", least, -1)
+
+    assert ("inspect.target-earlier" in observed(entry(every(change)))) is found
+
+
+def stops_below(made: list[Record]) -> None:
+    """run_stop a millisecond after an evaluation below the target; the next one, behind it, reaches it."""
+    last = at(made, "eval_accuracy", -1)
+    stop = made.pop()
+    before = at(made, "eval_accuracy", -2)
+    made[before]["value"] = 0.7193
+    made.insert(before + 1, stop | {"time_ms": made[before]["time_ms"] + 1})
+    assert made[last + 1]["value"] >= 0.72
+
+
+def fastest(count: int) -> list[int]:
+    minutes = {n: trace.run.minutes or 0.0 for n, trace in enumerate(entry().traces)}
+    return sorted(minutes, key=lambda n: minutes[n])[:count]
+
+
+def test_four_runs_that_stop_below_the_target() -> None:
+    runs = fastest(4)
+    found = the_one("inspect.stops-below", entry(dict.fromkeys(runs, stops_below)))
+    assert found.undone is not None
+    assert set(found.undone.runs) == {f"result_{n}.txt" for n in runs}
+    actual = str(found.finding.actual)
+    assert actual.startswith("4 of 10 runs, the 4 fastest: result_")
+    assert " at 0.7193, 1 ms before run_stop, " in actual
+    # By the rules one run may fall out at each end, so four that do not count leave no score.
+    assert found.undone.minutes_undone is None
+    rest = sorted(trace.run.minutes or 0.0 for n, trace in enumerate(entry().traces) if n not in runs)
+    assert found.undone.minutes_without == pytest.approx(sum(rest[1:-1]) / 4)
+    assert found.undone.minutes is not None and found.undone.minutes < rest[0]
+    assert actual.endswith(
+        f"; the target is reached after run_stop in 4; {found.undone.minutes:.6f} minutes as logged, no score with "
+        "them counted as not converged: 4 such runs, and 1 may fall out; the other 6 have an olympic mean of "
+        f"{sum(rest[1:-1]) / 4:.6f} minutes"
+    )
+    assert found.undone.why == (
+        "a run that does not reach the target does not count, and stands for the slowest; 1 of the slowest and of the "
+        "fastest fall out"
+    )
+
+
+def test_one_run_that_stops_below_the_target_may_fall_out() -> None:
+    [run] = fastest(1)
+    found = the_one("inspect.stops-below", entry({run: stops_below}))
+    assert found.undone is not None
+    times = sorted(trace.run.minutes or 0.0 for n, trace in enumerate(entry().traces) if n != run)
+    assert found.undone.minutes_undone == pytest.approx(sum(times[1:]) / 8)
+    assert ", the fastest: result_" in str(found.finding.actual)
+    assert str(found.finding.actual).endswith(f" {sum(times[1:]) / 8:.6f} with it counted as not converged")
+
+
+def test_runs_that_reached_the_target_and_stop_below_it() -> None:
+    def earlier_above(made: list[Record]) -> None:
+        put(made, "eval_accuracy", 0.7301, -2)
+        put(made, "eval_accuracy", 0.7193, -1)
+
+    runs = fastest(4)
+    found = the_one("inspect.stops-below", entry(dict.fromkeys(runs, earlier_above)))
+    assert found.undone is not None
+    assert found.undone.how == "if they had ended where they reached it"
+    assert found.undone.minutes is not None and found.undone.minutes_undone is not None
+    assert found.undone.minutes_undone < found.undone.minutes < (found.undone.minutes_without or 0)
+    assert "; the target is reached before that in 4; " in str(found.finding.actual)
+    assert "; the other 6 have an olympic mean of " in str(found.finding.actual)
+
+
+def test_runs_that_never_reach_the_target() -> None:
+    def never(made: list[Record]) -> None:
+        put(made, "eval_accuracy", 0.7193, -1)
+
+    found = the_one("inspect.stops-below", entry({fastest(1)[0]: stops_below, fastest(2)[1]: never}))
+    assert "; the target is reached after run_stop in 1, nowhere in 1; " in str(found.finding.actual)
+    assert found.undone is not None and found.undone.minutes_undone is None
+
+
+def test_open_may_stop_anywhere() -> None:
+    assert "inspect.stops-below" not in observed(
+        entry(every(opened) | {2: lambda made: (opened(made), stops_below(made))})
+    )
