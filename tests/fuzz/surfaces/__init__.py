@@ -1,0 +1,1 @@
+"""The harnesses: each module has some in ``HARNESSES``."""
