@@ -10,7 +10,7 @@ from functools import cache
 from importlib import import_module
 
 
-class Broken(AssertionError):
+class BrokenError(AssertionError):
     """Something that has to hold for any bytes does not hold for these."""
 
 
@@ -21,9 +21,9 @@ class Harness:
     Attributes:
         name: of the harness and of its folder of inputs: small letters, digits and hyphens.
         surface: what is read, in a few words, for the table of figures.
-        run: reads the bytes as mlsub would, and raises :class:`Broken` where the answer is not what it has to be. Any
-            other exception that leaves it is a finding as well, so it catches only the errors that mlsub documents. It
-            depends on nothing but the bytes: no clock, no chance, and nothing of an input before.
+        run: reads the bytes as mlsub would, and raises :class:`BrokenError` where the answer is not what it has to be.
+            Any other exception that leaves it is a finding as well, so it catches only the errors that mlsub documents.
+            It depends on nothing but the bytes: no clock, no chance, and nothing of an input before.
         seeds: well-formed inputs to begin with, small ones first.
         words: parts of well-formed inputs that a mutation may put in.
         generate: draws an input from the grammar of the surface; None where mutations do as well.

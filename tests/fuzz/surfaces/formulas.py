@@ -6,7 +6,7 @@ from typing import Any
 
 from mlsub.rules.arithmetic import ExpressionError
 from mlsub.rules.formula import MAX_BITS, UnknownValueError, parse
-from tests.fuzz.harness import Broken, Harness
+from tests.fuzz.harness import BrokenError, Harness
 
 #: What a rule allows a formula to raise for the values of a log; constraints.py makes findings of them.
 _ALLOWED = (UnknownValueError, ArithmeticError, ValueError, TypeError)
@@ -25,7 +25,7 @@ def _read(data: bytes) -> None:
         except _ALLOWED:
             continue
         if isinstance(found, int) and found.bit_length() > 2 * MAX_BITS:
-            raise Broken(f"a number of {found.bit_length()} bits")
+            raise BrokenError(f"a number of {found.bit_length()} bits")
     formula.words()
 
 
