@@ -23,10 +23,17 @@ from tests.commands.compare.test_canon import submission
 from tests.commands.site.browser import Opened
 from tests.commands.site.sites import two_rounds
 from tests.differential.shared import ABSENT, folder, present
-from tests.make_tree import make_tree
+from tests.make_tree import Log, make_tree
 
 DECOMPOSED = "pairs => pairs.map(([a, b]) => mlsubDecompose.compare(a, b))"
 SLUG = "training_1.0_acme_rack1_{}"
+
+
+def counted_in_samples(log: Log) -> None:
+    """Progress under the name of epochs that counts samples."""
+    for record in log.records():
+        if "epoch_num" in record["metadata"]:
+            record["metadata"]["epoch_num"] *= 1_281_167
 
 
 def timed(*paths: Path) -> list[Checked]:
@@ -41,6 +48,7 @@ def rounds_checked(tmp_path_factory: pytest.TempPathFactory) -> list[Checked]:
     submission(above, "1.0", "rnnt", organisation="OTHER")
     submission(above, "1.1", "rnnt", "ssd", organisation="OTHER")
     make_tree(above, "v1.1", "UNTIMED").edit(lambda log: log.drop("run_stop", "run_start"), *range(5))
+    make_tree(above, "v1.1", "SAMPLES").edit(counted_in_samples, *range(5))
     return timed(*places, submission(above, "2.0", "ssd", "rnnt").parent)
 
 
@@ -95,6 +103,8 @@ def test_any_two_results_are_compared_as_the_command_does(
     untimed = "no run has a time that counts, or its log cannot be read"
     assert undivided == {None, "they train different benchmarks", untimed}
     assert {one["compatible"] for one in theirs} == {"yes", "no"}
+    divided = [any(part["name"] == "work" for part in one["parts"]) for one in theirs if not one["undivided"]]
+    assert set(divided) == {True, False}, "epochs and samples are not compared as work"
     assert any("SSD (training v1.1) and RetinaNet (training v2.0)" in (one["warning"] or "") for one in theirs)
 
 

@@ -6,6 +6,8 @@
   const INSIDE = ["training", "before_evaluation", "evaluation", "pauses"];
   const MINUTE = 60000;
   const LEAST = 1e-9;
+  // Counts further apart than this factor count different things, such as epochs and samples under one name.
+  const OTHER_UNIT = 1000;
 
   // Numbers as Python writes them: of two that are as near the even one, and few digits without trailing zeros.
   const fixed = (value, digits) => {
@@ -67,9 +69,12 @@
     const [one, other] = [meanWork(old), meanWork(now)];
     if (!one || !other) return null;
     const known = old.samples && now.samples;
-    if (old.unit === now.unit && (!known || old.samples === now.samples)) return { one, other, unit: old.unit };
-    if (!known) return null;
-    return { one: one * old.samples, other: other * now.samples, unit: "samples" };
+    const alike = old.unit === now.unit && (!known || old.samples === now.samples);
+    if (!alike && !known) return null;
+    const both = alike
+      ? { one, other, unit: old.unit }
+      : { one: one * old.samples, other: other * now.samples, unit: "samples" };
+    return Math.max(both.one, both.other) > OTHER_UNIT * Math.min(both.one, both.other) ? null : both;
   };
 
   // The time of training as work times pace, and times the number of accelerators where that differs.
