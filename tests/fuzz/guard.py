@@ -12,8 +12,8 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -166,7 +166,8 @@ class Fork:
             signal.signal(signal.SIGPROF, signal.SIG_DFL)
             faulthandler.register(signal.SIGPROF, self._stack, all_threads=False, chain=True)
             _bound_memory(self.harness)
-            answer = work()
+            with _quiet():
+                answer = work()
             with os.fdopen(writing, "wb") as stream:
                 stream.write(answer)
         except BaseException:
@@ -206,6 +207,19 @@ class Fork:
         if code < 0:
             return of_signal(-code, stack)
         return Failure(f"exit status {code}", self.harness.name, "the process ended by itself")
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """What a harness, or a library below Python, prints is not read."""
+    kept = os.dup(2)
+    with Path(os.devnull).open("wb") as nothing:
+        for number in (1, 2):
+            os.dup2(nothing.fileno(), number)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
 
 
 def end_with_parent() -> None:

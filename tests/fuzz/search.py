@@ -10,9 +10,9 @@ import msgspec
 from tests.fuzz.harness import Harness
 from tests.fuzz.mutate import mutated
 
-#: One input in so many is measured, and all children of the newest inputs that were worth keeping.
-_SAMPLE = 32
-_NEWEST, _YOUNG = 8, 300
+#: One input in so many is measured, more as long as that finds something, and all children of the newest inputs.
+_SAMPLE, _OFTEN = 32, 8
+_NEWEST, _YOUNG, _RECENT = 8, 300, 3_000
 #: The corpus holds no more inputs, nor bytes.
 _MOST, _MOST_BYTES = 600, 2_000_000
 
@@ -57,7 +57,8 @@ class Search:
         if number < len(self.seeds):
             return self.seeds[number], True
         rng = random.Random(f"{self.seed}/{self.harness.name}/{number}")
-        sampled = number % _SAMPLE == 0
+        recent = bool(self.kept) and number - self.kept[-1].born < _RECENT
+        sampled = number % (_OFTEN if recent else _SAMPLE) == 0
         if self.harness.generate is not None and rng.random() < 0.4:
             data = self.harness.generate(rng)[: self.harness.longest]
             return (self._mutated(data, rng) if rng.random() < 0.3 else data), sampled

@@ -131,7 +131,7 @@ def test_inputs_are_steered_to_what_was_not_reached(steered: bool, highest: int)
     words = tuple(b"<%d>" % step for step in range(8))
     search = Search(Harness("stairs", "stairs", fine, lambda: SEEDS, words), "1", SEEDS)
     reached = 0
-    for number in range(4_000):
+    for number in range(20_000):
         data, measured = search.draw(number)
         reached = max(reached, stairs(data))
         if measured and steered:

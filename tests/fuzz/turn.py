@@ -23,6 +23,8 @@ from tests.fuzz.state import Progress, State
 CORPUS = Path(__file__).with_name("corpus")
 #: Inputs of a batch: what is lost where the campaign is killed.
 _BATCH = 500
+#: So many seeds are run before the forks, which then have loaded what they need.
+_WARMING = 4
 #: A batch ends early once so many of its inputs have ended the process.
 _MOST_DEATHS = 5
 #: No harness keeps more findings: what comes after is most likely more of the same.
@@ -91,13 +93,13 @@ class Turn:
         """Load what the harness loads, before the forks, unless that begins threads, which no fork has."""
 
         def work() -> bytes:
-            for number, data in enumerate(self.seeds):
+            for number, data in enumerate(self.seeds[:_WARMING]):
                 self.fork.desk.put(number, data)
                 failure_of(self.harness, data)
             return b"%d" % _threads()
 
         if self.fork.run(work).answer == b"1":
-            for data in self.seeds:
+            for data in self.seeds[:_WARMING]:
                 failure_of(self.harness, data)
         gc.collect()
         gc.freeze()
