@@ -7,17 +7,18 @@ import os
 import sys
 import time
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 import msgspec
 
-from tests.fuzz.campaign import Budget, Campaign, forked
+from tests.fuzz.campaign import Budget, Campaign, forked, guided_turn, own_turn
 from tests.fuzz.finding import Failure, Finding
 from tests.fuzz.guard import Desk, EngineError, Fork, failure_of
 from tests.fuzz.harness import Harness, harnesses
+from tests.fuzz.report import print_finding, table
 from tests.fuzz.search import Search
 from tests.fuzz.state import State, StateError
-from tests.fuzz.table import table
 from tests.fuzz.turn import Turn, seeds_of
 
 
@@ -53,6 +54,8 @@ def _parser() -> argparse.ArgumentParser:
     budget.add_argument("--seconds", type=float, help="how long, from now on (default: 600)")
     budget.add_argument("--inputs", type=int, help="how many, with those that the progress counts")
     run.add_argument("--only", action="append", choices=known, metavar="NAME", help="this harness; may be repeated")
+    engine = "atheris" if find_spec("atheris") else "own"
+    run.add_argument("--engine", choices=("own", "atheris"), default=engine, help=f"how to search (here: {engine})")
     run.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
     replay = command("replay", _replay, "run inputs again: a file, or all open findings")
     replay.add_argument("name", nargs="?", choices=known, metavar="NAME")
@@ -74,7 +77,8 @@ def _run(options: argparse.Namespace) -> int:
     seconds = 600.0 if options.seconds is None and options.inputs is None else options.seconds
     with state.locked():
         _replay_open(chosen, state)
-        campaign = Campaign(chosen, state, Budget(seconds, options.inputs), options.jobs, _report)
+        work = guided_turn if options.engine == "atheris" else own_turn
+        campaign = Campaign(chosen, state, Budget(seconds, options.inputs), options.jobs, work)
         before = sum(progress.total for progress in campaign.progress.values())
         print(
             f"{len(chosen)} harnesses, seed {options.seed}; {before} inputs counted before in {state.folder}",
@@ -97,7 +101,7 @@ def _replay_open(chosen: Sequence[Harness], state: State) -> None:
     """Run the inputs of open findings again, each harness in a process of its own, and forget those that are fixed."""
     for harness in chosen:
         if state.load(harness.name).findings:
-            os.waitpid(forked(lambda harness=harness: Turn(harness, state, _report).replay()), 0)
+            os.waitpid(forked(lambda harness=harness: Turn(harness, state).replay()), 0)
 
 
 def _replay(options: argparse.Namespace) -> int:
@@ -108,7 +112,7 @@ def _replay(options: argparse.Namespace) -> int:
             _replay_open(chosen, state)
         found = [(harness, finding) for harness in chosen for finding in state.load(harness.name).findings]
         for harness, finding in found:
-            _report(harness, finding, state.file_of(harness.name, finding))
+            print_finding(harness, finding, state.file_of(harness.name, finding))
         print(f"{len(found)} findings open")
         return 1 if found else 0
     harness = harnesses()[options.name]
@@ -121,7 +125,7 @@ def _replay(options: argparse.Namespace) -> int:
     if failure is None:
         print(f"{harness.name}: {options.file} passes")
         return 0
-    _report(harness, Finding(failure, data, 0, options.seed), options.file)
+    print_finding(harness, Finding(failure, data, 0, options.seed), options.file)
     return 1
 
 
@@ -149,29 +153,13 @@ def _try(options: argparse.Namespace) -> int:
     file = options.state / "tried" / f"{harness.name}.bin"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(fork.desk.data)
-    _report(harness, Finding(failed, fork.desk.data, fork.desk.number, options.text), file)
+    print_finding(harness, Finding(failed, fork.desk.data, fork.desk.number, options.text), file)
     return 1
 
 
 def _table(options: argparse.Namespace) -> int:
     print(table(State(options.state, options.seed)))
     return 0
-
-
-def _report(harness: Harness, finding: Finding, file: Path) -> None:
-    """Print a finding in one block."""
-    rule = "=" * 100
-    lines = (
-        rule,
-        f"{harness.name} ({harness.surface}): {finding.failure.signature}",
-        f"input {finding.number} of seed {finding.seed}, {len(finding.data)} bytes: {finding.data[:400]!r}",
-        "",
-        finding.failure.text.rstrip(),
-        "",
-        f"again: python -m tests.fuzz replay {harness.name} {file}",
-        rule,
-    )
-    print("\n".join(lines), flush=True)
 
 
 if __name__ == "__main__":

@@ -9,9 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from tests.fuzz.finding import Finding
 from tests.fuzz.guard import end_with_parent
 from tests.fuzz.harness import Harness
 from tests.fuzz.state import Progress, State
@@ -23,6 +21,21 @@ _LEAST = 500
 _SHORTEST, _LONGEST = 0.5, 15.0
 #: A harness whose process has died so often without an input to blame is left alone.
 _MOST_CRASHES = 3
+
+
+#: A harness at work in the state for so many seconds, or up to so many inputs.
+Work = Callable[[Harness, State, float, int], None]
+
+
+def own_turn(harness: Harness, state: State, seconds: float, inputs: int) -> None:
+    """A turn of the search of our own."""
+    Turn(harness, state).run(seconds, inputs)
+
+
+def guided_turn(harness: Harness, state: State, seconds: float, inputs: int) -> None:
+    """A turn of Atheris, which has to be there before mlsub is imported."""
+    words = (harness.name, state.seed, str(state.folder), str(seconds), str(inputs))
+    os.execv(sys.executable, (sys.executable, "-m", "tests.fuzz.guided", *words))  # noqa: S606
 
 
 @dataclass(frozen=True)
@@ -50,7 +63,7 @@ class Campaign:
         state: where progress is kept.
         budget: what may be spent.
         jobs: processes.
-        report: prints a finding.
+        work: one turn of a harness, in a process of its own: for so many seconds, or up to so many inputs.
     """
 
     def __init__(
@@ -59,13 +72,13 @@ class Campaign:
         state: State,
         budget: Budget,
         jobs: int,
-        report: Callable[[Harness, Finding, Path], None],
+        work: Work,
     ) -> None:
         self.chosen = chosen
         self.state = state
         self.budget = budget
         self.jobs = jobs
-        self.report = report
+        self.work = work
         self.progress: dict[str, Progress] = {harness.name: state.load(harness.name) for harness in chosen}
         self.stopped = False
         self._working: dict[int, Worker] = {}
@@ -144,11 +157,8 @@ class Campaign:
 
     def _start(self, harness: Harness, inputs: int) -> None:
         seconds = self._seconds()
-        process = forked(lambda: Turn(harness, self.state, self._say).run(seconds, inputs))
+        process = forked(lambda: self.work(harness, self.state, seconds, inputs))
         self._working[process] = Worker(harness, inputs)
-
-    def _say(self, harness: Harness, finding: Finding) -> None:
-        self.report(harness, finding, self.state.file_of(harness.name, finding))
 
     def _wait(self) -> None:
         """Wait until a worker ends, and take over what it has counted."""

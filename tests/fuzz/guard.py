@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import msgspec
 
@@ -111,6 +111,7 @@ class Fork:
     def __init__(self, harness: Harness, desk: Desk) -> None:
         self.harness = harness
         self.desk = desk
+        self._writing = -1
         self._stack = os.memfd_create("stack") if hasattr(os, "memfd_create") else os.dup(2)
 
     def run(self, work: Callable[[], bytes], slower: float = 5) -> Ended:
@@ -128,7 +129,8 @@ class Fork:
         process = os.fork()
         if process == 0:
             os.close(reading)
-            self._work(work, writing)
+            self._writing = writing
+            self._work(work)
         os.close(writing)
         with os.fdopen(reading, "rb") as stream:
             answer, stuck = self._answer(stream.fileno(), process, slower)
@@ -156,7 +158,7 @@ class Fork:
             again.append(self.failure(data))
         return again[-1]
 
-    def _work(self, work: Callable[[], bytes], writing: int) -> None:
+    def _work(self, work: Callable[[], bytes]) -> NoReturn:
         """What the forked process does; it does not return."""
         try:
             end_with_parent()
@@ -168,12 +170,16 @@ class Fork:
             _bound_memory(self.harness)
             with _quiet():
                 answer = work()
-            with os.fdopen(writing, "wb") as stream:
-                stream.write(answer)
+            self.end(answer)
         except BaseException:
             sys.excepthook(*sys.exc_info())
             sys.stderr.flush()
             os._exit(_ENGINE_FAILED)
+
+    def end(self, answer: bytes) -> NoReturn:
+        """End the forked process with its answer."""
+        with os.fdopen(self._writing, "wb") as stream:
+            stream.write(answer)
         os._exit(0)
 
     def _answer(self, reading: int, process: int, slower: float) -> tuple[bytes, bool]:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable
 
 from tests.effort import HUNG
-from tests.fuzz.campaign import Budget, Campaign
+from tests.fuzz.campaign import Budget, Campaign, own_turn
 from tests.fuzz.harness import BrokenError, Harness
 from tests.fuzz.state import State
 
@@ -23,7 +23,7 @@ def campaign(
     state: State, chosen: Iterable[Harness], inputs: int | None = None, seconds: float | None = None, jobs: int = 1
 ) -> Campaign:
     """A campaign that is over."""
-    found = Campaign(tuple(chosen), state, Budget(seconds, inputs), jobs, lambda *_: None)
+    found = Campaign(tuple(chosen), state, Budget(seconds, inputs), jobs, own_turn)
     found.run()
     return found
 

@@ -79,8 +79,12 @@ class Search:
         if self.reached.issuperset(steps):
             return
         self.reached.update(steps)
-        if number < len(self.seeds):
-            return
+        if number >= len(self.seeds):
+            self.keep(data, number, steps)
+
+    def keep(self, data: bytes, number: int, steps: Collection[int]) -> None:
+        """Keep an input, whatever it reaches."""
+        self.reached.update(steps)
         self.kept.append(Kept(data, number))
         while len(self.kept) > _MOST or sum(len(kept.data) for kept in self.kept) > _MOST_BYTES:
             older = range(len(self.kept) // 2 + 1)

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.fuzz import __main__ as program
-from tests.fuzz import table, turn
-from tests.fuzz.campaign import Budget, Campaign, forked
+from tests.fuzz import report, turn
+from tests.fuzz.campaign import Budget, Campaign, forked, own_turn
 from tests.fuzz.harness import Harness
 from tests.fuzz.planted import SEEDS, campaign, fine, harness, raising
 from tests.fuzz.state import Progress, State, StateError
@@ -88,7 +88,7 @@ def test_a_slow_harness_has_as_much_time_as_a_fast_one(state: State) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_stops_a_campaign_and_its_workers(number: signal.Signals, state: State) -> None:
-    running = Campaign([harness(fine)], state, Budget(seconds=3_600), 1, lambda *_: None)
+    running = Campaign([harness(fine)], state, Budget(seconds=3_600), 1, own_turn)
 
     def stop() -> None:
         while not state.load("planted").total:
@@ -111,7 +111,7 @@ def surfaces(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Puts other harnesses in the place of those of the folder."""
 
     def put(*chosen: Harness) -> None:
-        for module in (program, table):
+        for module in (program, report):
             monkeypatch.setattr(module, "harnesses", lambda: {one.name: one for one in chosen})
 
     return put
@@ -121,7 +121,7 @@ def test_exit_statuses_and_a_finding_that_is_fixed(
     state: State, surfaces: Callable[..., None], capsys: pytest.CaptureFixture[str]
 ) -> None:
     surfaces(harness(raising))
-    assert main(state, "run", "--inputs", "400", "--jobs", "1") == 1
+    assert main(state, "run", "--engine", "own", "--inputs", "400", "--jobs", "1") == 1
     printed = capsys.readouterr().out
     assert "1 findings open" in printed
     [finding] = state.load("planted").findings
@@ -137,7 +137,7 @@ def test_exit_statuses_and_a_finding_that_is_fixed(
     assert main(state, "replay") == 0
     assert not file.exists()
     assert state.load("planted").findings == []
-    assert main(state, "run", "--inputs", "400") == 0
+    assert main(state, "run", "--engine", "own", "--inputs", "400") == 0
 
 
 def test_what_cannot_be_run_is_status_2(
@@ -147,18 +147,18 @@ def test_what_cannot_be_run_is_status_2(
         raise LookupError("no seeds")
 
     surfaces(Harness("planted", "planted", fine, nothing))
-    assert main(state, "run", "--inputs", "10") == 2
+    assert main(state, "run", "--engine", "own", "--inputs", "10") == 2
     assert "could not be run: planted" in capfd.readouterr().err
 
     surfaces(Harness("planted", "planted", fine, lambda: SEEDS, generate=lambda rng: rng.no_such_method()))
-    assert main(state, "run", "--inputs", "10") == 2
+    assert main(state, "run", "--engine", "own", "--inputs", "10") == 2
     surfaces(harness(fine))
     assert main(state, "replay", "planted", "no-such-file") == 2
-    assert main(state, "run", "--inputs", "10") == 0
-    assert main(state, "run", "--inputs", "10", "--seed", "2") == 2
-    assert "is of seed '1'" in capfd.readouterr().err
+    assert main(state, "run", "--engine", "own", "--inputs", "10") == 0
+    assert main(state, "run", "--engine", "own", "--inputs", "10", "--seed", "2") == 2
+    assert "is of seed '0'" in capfd.readouterr().err
     (state.folder / "planted.json").write_bytes(b"{")
-    assert main(state, "run", "--inputs", "10") == 2
+    assert main(state, "run", "--engine", "own", "--inputs", "10") == 2
 
 
 def test_two_campaigns_do_not_share_a_state(state: State) -> None:

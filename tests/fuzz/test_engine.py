@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -137,3 +140,18 @@ def test_inputs_are_steered_to_what_was_not_reached(steered: bool, highest: int)
         if measured and steered:
             search.learn(data, number, range(stairs(data) + 1))
     assert (reached >= highest) == steered
+
+
+@pytest.mark.skipif(find_spec("atheris") is None, reason="Atheris is not installed: pip install '.[fuzz]'")
+@pytest.mark.parametrize("kind", KINDS)
+def test_atheris_finds_the_same(kind: str, state: State) -> None:
+    program = (
+        "from tests.fuzz import guided, planted, state, turn; from pathlib import Path; turn.MINIMISING = 20;"
+        f"one = planted.harness(planted.{KINDS[kind].__name__});"
+        f"guided.GuidedTurn(one, state.State(Path({str(state.folder)!r}), '1')).run(600, 3_000)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=Path(__file__).parents[2])
+    progress = state.load("planted")
+    assert progress.guided == 3_000
+    [finding] = progress.findings
+    assert (finding.failure.kind, finding.data) == (kind, b"needleneedle")

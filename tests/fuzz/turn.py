@@ -6,17 +6,18 @@ import gc
 import os
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
 
 from tests.fuzz.finding import MEMORY, TIME, Failure, Finding
-from tests.fuzz.guard import TRACED, Desk, Fork, failure_of
+from tests.fuzz.guard import TRACED, Desk, Ended, Fork, failure_of
 from tests.fuzz.harness import Harness
 from tests.fuzz.minimise import minimised
 from tests.fuzz.reach import Tracer, digest
+from tests.fuzz.report import print_finding
 from tests.fuzz.search import Kept, Search
 from tests.fuzz.state import Progress, State
 
@@ -55,12 +56,10 @@ class Turn:
     Attributes:
         harness: that is at work.
         state: where its progress is kept.
-        say: is called with each new finding.
     """
 
     harness: Harness
     state: State
-    say: Callable[[Harness, Finding], None]
     progress: Progress = field(init=False)
     fork: Fork = field(init=False)
 
@@ -78,9 +77,12 @@ class Turn:
         """Run batches for a time, or up to a number of inputs."""
         self._minimise()
         until = time.monotonic() + seconds
-        end = self.progress.inputs + inputs
-        while time.monotonic() < until and self.progress.inputs < end:
-            self._batch(min(self.progress.inputs + _BATCH, end), until)
+        end = self.progress.total + inputs
+        while time.monotonic() < until and self.progress.total < end:
+            begun = time.monotonic()
+            self.batch(end - self.progress.total, until)
+            self.progress.seconds += time.monotonic() - begun
+            self._save()
             self._minimise()
 
     def replay(self) -> None:
@@ -108,48 +110,57 @@ class Turn:
         """Find out what the inputs that were kept reach in this source."""
 
         def work() -> bytes:
-            search, tracer = self._search(fresh=True), Tracer()
+            search, tracer = self.search(fresh=True), Tracer()
             for kept in self.progress.kept:
                 self.fork.desk.put(kept.born, kept.data)
                 if failure_of(self.harness, kept.data) is None:
                     search.learn(kept.data, kept.born, tracer.steps(self.harness.run, kept.data))
-            return msgspec.json.encode(Batch(0, search.kept, sorted(search.reached), []))
+            return self.learnt(search)
 
-        ended = self.fork.run(work, TRACED)
-        measured = msgspec.json.decode(ended.answer, type=Batch) if ended.answer else Batch(0, [], [], [])
-        self.progress.kept, self.progress.reached = measured.kept, measured.reached
+        self.progress.kept, self.progress.reached = [], []
+        self.take(self.fork.run(work, TRACED))
         self.progress.source = digest()
 
-    def _search(self, *, fresh: bool = False) -> Search:
+    def search(self, *, fresh: bool = False) -> Search:
+        """A search that knows what is known, or nothing yet."""
         kept, reached = ((), ()) if fresh else (self.progress.kept, self.progress.reached)
         return Search(self.harness, self.progress.seed, self.seeds, kept, reached)
 
-    def _batch(self, end: int, until: float) -> None:
-        """Run inputs up to a number, again without those that end the process."""
-        begin, begun = self.progress.inputs, time.monotonic()
+    def learnt(self, search: Search, done: int = 0, found: Sequence[tuple[int, bytes, Failure]] = ()) -> bytes:
+        """The answer of a fork that has searched."""
+        return msgspec.json.encode(Batch(done, search.kept, sorted(search.reached), list(found)))
+
+    def take(self, ended: Ended) -> Batch:
+        """Take over what a fork has learnt; nothing, where it has ended before."""
+        self.progress.cpu += ended.cpu
+        if ended.answer is None:
+            return Batch(0, [], [], [])
+        batch = msgspec.json.decode(ended.answer, type=Batch)
+        self.progress.kept, self.progress.reached = batch.kept, batch.reached
+        return batch
+
+    def batch(self, most: int, until: float) -> None:
+        """Run inputs and count them, again without those that end the process."""
+        begin = self.progress.inputs
+        end = begin + min(most, _BATCH)
         deadly: dict[int, tuple[bytes, Failure | None]] = {}
         while True:
             last = max(deadly) + 1 if len(deadly) >= _MOST_DEATHS else end
             ended = self.fork.run(lambda last=last: self._work(begin, last, until, deadly), TRACED)
-            self.progress.cpu += ended.cpu
-            if ended.answer is not None:
+            batch = self.take(ended)
+            if ended.failure is None:
                 break
-            assert ended.failure is not None
-            self._blame(ended.failure, deadly)
-        batch = msgspec.json.decode(ended.answer, type=Batch)
+            self.blame(ended.failure, deadly)
         self.progress.inputs += batch.done
-        self.progress.kept, self.progress.reached = batch.kept, batch.reached
         for number, data, failure in batch.found:
-            self._add(number, data, failure if self._is_open(failure) else self._sure(data, failure))
+            self.add(number, data, failure if self.is_open(failure) else self.sure(data, failure))
         for number, (data, failure) in deadly.items():
             if number < self.progress.inputs:
-                self._add(number, data, failure)
-        self.progress.seconds += time.monotonic() - begun
-        self._save()
+                self.add(number, data, failure)
 
     def _work(self, begin: int, end: int, until: float, deadly: Collection[int]) -> bytes:
         """Run inputs in a fork of this process."""
-        search, tracer, found = self._search(), Tracer(), []
+        search, tracer, found = self.search(), Tracer(), []
         signatures: set[str] = set()
         number = begin
         while number < end and (number == begin or time.monotonic() < until):
@@ -163,26 +174,26 @@ class Turn:
                 elif measured and failure is None:
                     search.learn(data, number, tracer.steps(self.harness.run, data))
             number += 1
-        return msgspec.json.encode(Batch(number - begin, search.kept, sorted(search.reached), found))
+        return self.learnt(search, number - begin, found)
 
-    def _blame(self, failure: Failure, deadly: dict[int, tuple[bytes, Failure | None]]) -> None:
+    def blame(self, failure: Failure, deadly: dict[int, tuple[bytes, Failure | None]]) -> None:
         """Find out whether the input that was run when the process ended ends it alone as well."""
         number, data = self.fork.desk.number, self.fork.desk.data
-        sure = self._is_open(failure) or any(failure.is_like(before) for _, before in deadly.values())
-        deadly[number] = (data, failure if sure else self._sure(data, failure))
+        sure = self.is_open(failure) or any(failure.is_like(before) for _, before in deadly.values())
+        deadly[number] = (data, failure if sure else self.sure(data, failure))
 
-    def _sure(self, data: bytes, failure: Failure) -> Failure | None:
+    def sure(self, data: bytes, failure: Failure) -> Failure | None:
         """The failure of an input alone; none where it was within its bounds once."""
         alone = self.fork.confirmed(data, failure)
         if alone is not None or failure.kind in (TIME, MEMORY):
             return alone
         return msgspec.structs.replace(failure, text=f"{failure.text}\nOnly after other inputs: alone it passes.")
 
-    def _is_open(self, failure: Failure) -> bool:
+    def is_open(self, failure: Failure) -> bool:
         return any(failure.is_like(finding.failure) for finding in self.progress.findings)
 
-    def _add(self, number: int, data: bytes, failure: Failure | None) -> None:
-        if failure is None or self._is_open(failure) or len(self.progress.findings) >= _MOST_FINDINGS:
+    def add(self, number: int, data: bytes, failure: Failure | None) -> None:
+        if failure is None or self.is_open(failure) or len(self.progress.findings) >= _MOST_FINDINGS:
             return
         self.progress.findings.append(Finding(failure, data, number, self.progress.seed))
 
@@ -202,7 +213,7 @@ class Turn:
             known = msgspec.structs.replace(finding, data=smaller, failure=failure, minimised=True)
             self.progress.findings[at] = known
             self._save()
-            self.say(self.harness, known)
+            print_finding(self.harness, known, self.state.file_of(self.harness.name, known))
 
     def _save(self) -> None:
         """Keep the progress, unless the campaign is over and another one may have begun."""

@@ -1,8 +1,11 @@
-"""What campaigns have run, as a table for docs/reliability.md."""
+"""What campaigns have found and run, for people: findings as blocks, figures as a table for docs/reliability.md."""
 
 from __future__ import annotations
 
-from tests.fuzz.harness import harnesses
+from pathlib import Path
+
+from tests.fuzz.finding import Finding
+from tests.fuzz.harness import Harness, harnesses
 from tests.fuzz.reach import lines
 from tests.fuzz.state import State
 
@@ -24,3 +27,19 @@ def table(state: State) -> str:
     speed = inputs / cpu if cpu else 0
     rows.append(f"| all | {len(harnesses())} | {inputs:,} | {speed:,.0f} | {len(reached):,} | {findings} |")
     return "\n".join(rows)
+
+
+def print_finding(harness: Harness, finding: Finding, file: Path) -> None:
+    """Print a finding in one block."""
+    rule = "=" * 100
+    lines = (
+        rule,
+        f"{harness.name} ({harness.surface}): {finding.failure.signature}",
+        f"input {finding.number} of seed {finding.seed}, {len(finding.data)} bytes: {finding.data[:400]!r}",
+        "",
+        finding.failure.text.rstrip(),
+        "",
+        f"again: python -m tests.fuzz replay {harness.name} {file}",
+        rule,
+    )
+    print("\n".join(lines), flush=True)
