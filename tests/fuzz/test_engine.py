@@ -142,6 +142,7 @@ def test_inputs_are_steered_to_what_was_not_reached(steered: bool, highest: int)
     assert (reached >= highest) == steered
 
 
+@pytest.mark.long
 @pytest.mark.skipif(find_spec("atheris") is None, reason="Atheris is not installed: pip install '.[fuzz]'")
 @pytest.mark.parametrize("kind", KINDS)
 def test_atheris_finds_the_same(kind: str, state: State) -> None:
