@@ -14,8 +14,9 @@ CLEAN  := build/wheel
 SEED   ?= 0
 BENCH  ?=
 HISTORY ?=
+BUDGET ?= --seconds 600
 
-.PHONY: help install demo test test-fast test-long expected test-adapters test-browser site-scripts lint format docs man dist bench bench-history bench-page bench-site parity parity-long clean
+.PHONY: help install demo test test-fast test-long expected test-adapters test-browser site-scripts lint format docs man dist bench bench-history bench-page bench-site parity parity-long fuzz fuzz-replay clean
 
 help:
 	@echo "make demo         train, check, score, pack, seal and verify a rehearsal submission"
@@ -36,6 +37,8 @@ help:
 	@echo "make bench-site   measure the pages of a site: their size, and how soon a browser shows them"
 	@echo "make parity       agreement with the recorded official verdicts, as a table"
 	@echo "make parity-long  a long, seeded search for logs on which mlsub and the official checker differ"
+	@echo "make fuzz         attack all that reads foreign bytes, for ten minutes (BUDGET='--inputs 10000000'); goes on where it was stopped"
+	@echo "make fuzz-replay  run the inputs of open findings again, and forget those that are fixed"
 
 $(STAMP): setup.cfg pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -156,6 +159,13 @@ parity: $(STAMP)
 
 parity-long: $(STAMP)
 	$(BIN)/python bench/parity_long.py
+
+# Both cores; progress in build/fuzz. BUDGET may hold any option: `make fuzz BUDGET='--inputs 1000000 --only logs --only yaml'`.
+fuzz: $(STAMP)
+	$(BIN)/python -m tests.fuzz run --seed $(SEED) $(BUDGET)
+
+fuzz-replay: $(STAMP)
+	$(BIN)/python -m tests.fuzz replay --seed $(SEED)
 
 clean:
 	rm -rf $(VENV) build demo dist man *.egg-info

@@ -26,6 +26,8 @@ MAKE_CALLS = {
     "bench-page": "bench/run.py --page",
     "bench-site": "bench/site_pages.py",
     "parity": "bench/parity.py",
+    "fuzz": "-m tests.fuzz run",
+    "fuzz-replay": "-m tests.fuzz replay",
     "docs": "mkdocs build --strict",
 }
 #: Pages whose commands follow one from another: run in order, in a place of their own.
