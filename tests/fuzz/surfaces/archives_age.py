@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import random
 import re
 from collections.abc import Iterator
@@ -95,7 +96,12 @@ def _chunks(data: bytes) -> None:
 
 
 def _keys(data: bytes) -> None:
-    """Bytes as a file of secret keys and as public keys."""
+    """Bytes as a file of secret keys and as public keys; after a zero, as what is in base64 in these."""
+    if data[:1] == b"\0":
+        whole = base64.b64encode(data[1:])
+        head, *inside, end = b"-----BEGIN OPENSSH PRIVATE KEY-----", whole, b"-----END OPENSSH PRIVATE KEY-----"
+        _keys(b"\n".join((head, *inside, end)))
+        data = b"ssh-rsa " + whole
     try:
         recipients._identities(Identities(data))
     except MlsubError as error:
@@ -156,12 +162,14 @@ _KEYS = (
     b"-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmU=\n-----END OPENSSH PRIVATE KEY-----\n",
     b"-----BEGIN RSA PRIVATE KEY-----\nMAA=\n-----END RSA PRIVATE KEY-----\n",
 )
+#: The inside of an SSH key: its type, a public exponent and a modulus.
+_WIRE = b"\0" + b"\0\0\0\7ssh-rsa" + b"\0\0\0\3\1\0\1" + b"\0\0\0\x09\0" + bytes(range(129, 137))
 _KEY_WORDS = (b"AGE-SECRET-KEY-1", b"age1", b"ssh-rsa ", b"ssh-ed25519 ", b"-----BEGIN ", b"AAAAB3NzaC1yc2EAAAADAQABAAAAgQ", b"#")
 _AGE_WORDS = (b"-> scrypt ", b"-> X25519 ", b"-> ssh-rsa ", b"\n--- ", b"-> a\n\n", b"-> grease x\nYQ\n", age.VERSION)
 
 HARNESSES = (
     Harness("archive-age", "age files", _file, lambda: _seeds("archive-age"), _AGE_WORDS),
     Harness("archive-chunks", "chunks of age files", _chunks, lambda: _PROGRAMS, (), _programs, 500),
-    Harness("archive-keys", "key files", _keys, lambda: _KEYS, _KEY_WORDS, longest=5_000),
+    Harness("archive-keys", "key files", _keys, lambda: (*_KEYS, _WIRE), _KEY_WORDS, longest=5_000),
     Harness("archive-manifest", "manifests and receipts", _manifest, lambda: _MANIFESTS, _MANIFEST_WORDS),
 )
