@@ -47,7 +47,9 @@ class Harmless:
         self._known: dict[str, str] = {}
 
     def __call__(self, text: str) -> str:
-        return self._known.setdefault(text, "x" + "yz"[len(self._known) % 2] * len(self._known)) if text.strip() else text
+        return (
+            self._known.setdefault(text, "x" + "yz"[len(self._known) % 2] * len(self._known)) if text.strip() else text
+        )
 
 
 class Maker:

@@ -26,7 +26,8 @@ from mlsub.present.document import Document
 from mlsub.present.text import render
 from tests.fuzz.harness import BrokenError
 from tests.fuzz.provider import one_in
-from tests.fuzz.scratch import State, emptied, same_state, scratch, state_of, writes_only_in
+from tests.fuzz.scratch import scratch
+from tests.fuzz.watched import State, emptied, same_state, state_of, writes_only_in
 
 #: Small enough for an input to reach them.
 LIMITS = Limits(size=100_000, members=30)
@@ -64,13 +65,18 @@ class Room:
         return {path: what for path, what in found.items() if path != out and not path.startswith(out + os.sep)}
 
 
-@cache
 def room() -> Room:
+    """The room of this process: those that it forks have their own."""
+    return _room(os.getpid())
+
+
+@cache
+def _room(_: int) -> Room:
     return Room()
 
 
 def check_archive(archive: bytes) -> None:
-    """Take the members of a tar.gz in memory; of what is refused one in sixteen, of the rest one in three on a disk too.
+    """Take the members of a tar.gz in memory; of some, and of a third of those that are taken, on a disk too.
 
     Raises:
         BrokenError: see :func:`check_opening`; or the two come to something else.

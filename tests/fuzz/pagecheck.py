@@ -16,6 +16,9 @@ _ADDRESSES = frozenset({"href", "src"})
 #: Addresses within a site, and those that a document may name.
 _INSIDE = re.compile(r"(?:\.\./)*[\w.-]+(?:/[\w.-]+)*|#[\w.-]+", re.ASCII)
 _OUTSIDE = re.compile(r"https://[\w./~%-]+", re.ASCII)
+#: Where something lies in a picture: words are as wide as they are long.
+_PLACES = frozenset({"x", "y", "d", "width", "height", "viewbox"})
+_PLACE = re.compile(r"[-\d. MVHlahZ]*", re.ASCII)
 _STEERING = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 
 
@@ -36,7 +39,7 @@ class Read(HTMLParser):
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, tuple((name, None if name in _TEXTS | _ADDRESSES else value) for name, value in attrs)))
+        self.elements.append((tag, tuple((name, None if _differs(name, value) else value) for name, value in attrs)))
         self.values += [value or "" for name, value in attrs if name in _TEXTS]
         for name, value in attrs:
             if name in _ADDRESSES:
@@ -69,8 +72,15 @@ class Read(HTMLParser):
         return "".join(self.texts)
 
 
+def _differs(name: str, value: str | None) -> bool:
+    """Whether an attribute may have another value where the text is another: addresses, and places in a picture."""
+    return name in _TEXTS | _ADDRESSES or (name in _PLACES and _PLACE.fullmatch(value or "") is not None)
+
+
 def _check_address(tag: str, name: str, value: str) -> None:
-    known = _INSIDE.fullmatch(value) or (tag == "a" and _OUTSIDE.fullmatch(value)) or (tag == "link" and value == "data:,")
+    known = (
+        _INSIDE.fullmatch(value) or (tag == "a" and _OUTSIDE.fullmatch(value)) or (tag == "link" and value == "data:,")
+    )
     if not known:
         raise BrokenError(f"{tag} {name}={value!r}")
 

@@ -15,7 +15,7 @@ END = b"\xff"
 class Provider:
     """Decisions and texts, taken from bytes in order; where the bytes end, each decision is 0 and each text empty.
 
-    A change of one byte changes one decision or one text, so that mutations of the bytes are mutations of the structure.
+    A change of one byte changes one decision or one text: mutations of the bytes are mutations of the structure.
     """
 
     def __init__(self, data: bytes) -> None:

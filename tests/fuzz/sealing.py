@@ -13,7 +13,7 @@ from mlsub.commands.seal.keys import Identities, Passphrase, Recipients
 #: The least work that scrypt can be asked for.
 PASSPHRASE = Passphrase(b"correct horse battery staple", work_factor=1)
 #: The 32 bytes from 0 to 31: no secret, so that inputs of a corpus can be opened by anyone.
-_SECRET = "AGE-SECRET-KEY-1QQQSYQCYQ5RQWZQFPG9SCRGWPUGPZYSNZS23V9CCRYDPK8QARC0SWRYDWG"
+_SECRET = "AGE-SECRET-KEY-1QQQSYQCYQ5RQWZQFPG9SCRGWPUGPZYSNZS23V9CCRYDPK8QARC0SWRYDWG"  # noqa: S105
 
 
 @cache

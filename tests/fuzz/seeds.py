@@ -63,10 +63,22 @@ def texts(*some: bytes) -> bytes:
 
 _TEXT = b"\0\2" + texts(b"a paragraph")
 _ITEMS = b"\1\1\2" + texts(b"one") + b"\1\7" + texts(b"two")
-_FACTS = b"\2\1" + texts(b"name") + b"\1\2" + texts(b"value") + texts(b"other") + b"\0\1\2" + texts(b"x") + b"\2" + texts(b"y")
+_FACTS = (
+    b"\2\1"
+    + texts(b"name")
+    + b"\1\2"
+    + texts(b"value")
+    + texts(b"other")
+    + b"\0\1\2"
+    + texts(b"x")
+    + b"\2"
+    + texts(b"y")
+)
 _CODE = b"\3" + texts(b"mlsub check\n  two")
 _TABLE = b"\4\1\1" + texts(b"a") + b"\2" + texts(b"b") + b"\1" + b"\1\2" + texts(b"c") + b"\1\1\7" + texts(b"d") + b"\0"
-_FINDING = b"\0\1\1\1" + texts(b"8", b"4", b"fix it", b"result_0.txt") + b"\7" + texts(b"seed is missing", b"closed.yaml")
+_FINDING = (
+    b"\0\1\1\1" + texts(b"8", b"4", b"fix it", b"result_0.txt") + b"\7" + texts(b"seed is missing", b"closed.yaml")
+)
 _FINDINGS = b"\5\0" + _FINDING + b"\0\1"
 _TALLY = b"\6\1\2\1\1\3\4" + texts(b"2 claims")
 _SECTION = b"\7\1" + _TEXT + b"\1\1\1\2" + texts(b"section")

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+
 from mlsub.commands.seal.names import MANIFEST
 from tests.fuzz.provider import Provider
 
 BLOCK = 512
-_OFFSETS = {"name": 0, "mode": 100, "size": 124, "checksum": 148, "type": 156, "target": 157, "magic": 257, "prefix": 345}
+_OFFSETS = {
+    "name": 0,
+    "mode": 100,
+    "size": 124,
+    "checksum": 148,
+    "type": 156,
+    "target": 157,
+    "magic": 257,
+    "prefix": 345,
+}
 _LENGTHS = {"name": 100, "size": 12, "target": 100, "prefix": 155}
 #: Files, folders, links; then what is not unpacked: hard links, devices, FIFOs, GNU and Solaris forms, PAX of all.
 TYPES = (b"0", b"5", b"2", b"1", b"3", b"4", b"6", b"7", b"\0", b"L", b"K", b"S", b"M", b"V", b"g", b"x", b"X", b"Z")
@@ -17,7 +27,7 @@ MAGICS = (b"ustar\x0000", b"ustar\x0000", b"ustar\x0000", b"ustar  \0", b"\0" * 
 
 
 def header(**fields: bytes) -> bytes:
-    """A header of 512 bytes: ``name``, ``mode``, ``size``, ``type``, ``target``, ``magic``, ``prefix``; its checksum fits."""
+    """A header of 512 bytes with these fields, which :data:`_OFFSETS` names, and the checksum that fits."""
     block = bytearray(BLOCK)
     defaults = {"mode": b"0000644\0", "size": b"%011o\0" % 0, "type": b"0", "magic": MAGICS[0]}
     for field, value in (defaults | fields).items():

@@ -138,9 +138,10 @@ def _longest_manifest(members: Iterable[Member]) -> int:
 
     Without it, a few kilobytes that are packed well would unpack to a hundred million empty lines.
     """
-    return _ALWAYS_OF_MANIFEST + sum(
-        _OF_LINE + len(member.path.encode()) + len(member.target.encode()) for member in members
-    ) * 2
+    return (
+        _ALWAYS_OF_MANIFEST
+        + sum(_OF_LINE + len(member.path.encode()) + len(member.target.encode()) for member in members) * 2
+    )
 
 
 def _too_much(message: str, path: str) -> RefusedError:

@@ -61,8 +61,37 @@ def _program(*members: tuple[bytes, bytes, bytes], top: bytes = b"T", how: bytes
     return found
 
 
-_NAMES = (b"a", b"b", b"d", b"d/a", b"A", b".", b"..", b"", b"d/../..", b"../place", "ä".encode(), b"a/b", b"n" * 101, b"T")
-_TARGETS = (b"a", b"..", b"../..", b".", b"d", b"d/..", b"l", b"/etc", b"../T/a", b"", b"./" * 30, b"l/../..", b"x" * 200)
+_NAMES = (
+    b"a",
+    b"b",
+    b"d",
+    b"d/a",
+    b"A",
+    b".",
+    b"..",
+    b"",
+    b"d/../..",
+    b"../place",
+    "ä".encode(),
+    b"a/b",
+    b"n" * 101,
+    b"T",
+)
+_TARGETS = (
+    b"a",
+    b"..",
+    b"../..",
+    b".",
+    b"d",
+    b"d/..",
+    b"l",
+    b"/etc",
+    b"../T/a",
+    b"",
+    b"./" * 30,
+    b"l/../..",
+    b"x" * 200,
+)
 
 
 def _generated(rng: random.Random) -> bytes:
@@ -125,5 +154,7 @@ _TAR_WORDS = (
 HARNESSES = (
     Harness("archive-members", "members of sealed archives", _members, lambda: _PROGRAMS, _NAMES, _generated, 6_000),
     Harness("archive-tar", "the tar in sealed archives", _tar, _tars, _TAR_WORDS),
-    Harness("archive-gzip", "the compression of sealed archives", _gzip, _gzips, (b"\x1f\x8b\x08\x00", b"s2", bytes(8))),
+    Harness(
+        "archive-gzip", "the compression of sealed archives", _gzip, _gzips, (b"\x1f\x8b\x08\x00", b"s2", bytes(8))
+    ),
 )

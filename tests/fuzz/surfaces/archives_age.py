@@ -5,16 +5,11 @@ from __future__ import annotations
 import base64
 import random
 import re
-from collections.abc import Iterator
-from functools import cache
 from io import BytesIO
-from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 from mlsub.commands.seal import age, recipients
 from mlsub.commands.seal.files import DamagedError
-from mlsub.commands.seal.gzip import compress
 from mlsub.commands.seal.keys import Identities
 from mlsub.commands.seal.manifest import differences, parse_manifest
 from mlsub.commands.seal.names import name_problem
@@ -22,9 +17,8 @@ from mlsub.commands.seal.receipt import sealed_digest
 from mlsub.io.errors import MlsubError
 from tests.fuzz.harness import BrokenError, Harness
 from tests.fuzz.opening import check_opening
-from tests.fuzz.provider import END, Provider, one_in
+from tests.fuzz.provider import Provider, one_in
 from tests.fuzz.sealing import PASSPHRASE, opened_by_pyrage, recipient
-from tests.fuzz.tars import tar_of
 
 _CORPUS = Path(__file__).parents[1] / "corpus"
 #: Asks for so much work that it is tested elsewhere; each takes up to a second, and 1 GiB.
@@ -146,7 +140,14 @@ def _programs(rng: random.Random) -> bytes:
     return bytes([rng.choice((1, 1, 0, 13, 29)), rng.randrange(3)]) + rng.randbytes(rng.randrange(2, 9))
 
 
-_PROGRAMS = (b"\1\0\0\4", b"\1\1\0\0\0\4", b"\1\2\0\0\0\0\0\2", b"\1\1\0\0\7\4", b"\x0d-> grease\nYQ\n\xff\0\0\4", b"\0\x04\0\0\0\4")
+_PROGRAMS = (
+    b"\1\0\0\4",
+    b"\1\1\0\0\0\4",
+    b"\1\2\0\0\0\0\0\2",
+    b"\1\1\0\0\7\4",
+    b"\x0d-> grease\nYQ\n\xff\0\0\4",
+    b"\0\x04\0\0\0\4",
+)
 _DIGEST = b"0123456789abcdef" * 4
 _MANIFESTS = (
     b"%s  T/a\n" % _DIGEST,
@@ -154,7 +155,18 @@ _MANIFESTS = (
     "".join(f"{_DIGEST.decode()}  T/{name}\n" for name in ("ä", "漢 字", "b  c")).encode(),
     b"Receipt\n\nsealed file:  a.age\nbytes:        300\nSHA-256:      %s\n" % _DIGEST,
 )
-_MANIFEST_WORDS = (_DIGEST, b"# link\t", b"# folder\t", b"\t", b"../", b"/", "\u2028".encode(), b"\r", b"\x85", b"sealed file: ")
+_MANIFEST_WORDS = (
+    _DIGEST,
+    b"# link\t",
+    b"# folder\t",
+    b"\t",
+    b"../",
+    b"/",
+    "\u2028".encode(),
+    b"\r",
+    b"\x85",
+    b"sealed file: ",
+)
 _KEYS = (
     b"AGE-SECRET-KEY-1QQQSYQCYQ5RQWZQFPG9SCRGWPUGPZYSNZS23V9CCRYDPK8QARC0SWRYDWG\n",
     b"# a comment\nage13aqvttdk3ujkyjh9kg2w5an6dmy5mq5a84a4uxk3hfhnugfc9p0sy5p2wh\n",
@@ -164,7 +176,15 @@ _KEYS = (
 )
 #: The inside of an SSH key: its type, a public exponent and a modulus.
 _WIRE = b"\0" + b"\0\0\0\7ssh-rsa" + b"\0\0\0\3\1\0\1" + b"\0\0\0\x09\0" + bytes(range(129, 137))
-_KEY_WORDS = (b"AGE-SECRET-KEY-1", b"age1", b"ssh-rsa ", b"ssh-ed25519 ", b"-----BEGIN ", b"AAAAB3NzaC1yc2EAAAADAQABAAAAgQ", b"#")
+_KEY_WORDS = (
+    b"AGE-SECRET-KEY-1",
+    b"age1",
+    b"ssh-rsa ",
+    b"ssh-ed25519 ",
+    b"-----BEGIN ",
+    b"AAAAB3NzaC1yc2EAAAADAQABAAAAgQ",
+    b"#",
+)
 _AGE_WORDS = (b"-> scrypt ", b"-> X25519 ", b"-> ssh-rsa ", b"\n--- ", b"-> a\n\n", b"-> grease x\nYQ\n", age.VERSION)
 
 HARNESSES = (

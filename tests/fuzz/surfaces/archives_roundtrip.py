@@ -1,5 +1,8 @@
 """What ``seal`` made of a tree opens to the same tree, and no changed byte makes another one of it."""
 
+# Names are bytes, which need not be text, so pathlib is not for them.
+# ruff: noqa: PTH101, PTH102, PTH118, PTH123, PTH211
+
 from __future__ import annotations
 
 import os
@@ -23,8 +26,9 @@ from mlsub.io.errors import MlsubError
 from tests.fuzz.harness import BrokenError, Harness
 from tests.fuzz.opening import tree_of
 from tests.fuzz.provider import END, Provider, one_in
-from tests.fuzz.scratch import emptied, same_state, scratch, state_of, writes_only_in
+from tests.fuzz.scratch import scratch
 from tests.fuzz.sealing import PASSPHRASE, recipient
+from tests.fuzz.watched import emptied, same_state, state_of, writes_only_in
 
 _LIMITS = Limits(size=1 << 30)
 #: One in so many is sealed and opened on a disk, and one in so many of these with a program that has to be started.
@@ -162,7 +166,9 @@ def _said(*entries: tuple[int, bytes, int, bytes]) -> bytes:
     return b"".join(bytes([how]) + name + END + bytes([place]) + content + END for how, name, place, content in entries)
 
 
-_NAMES = tuple(map(str.encode, ("a", "A", "ä", "a\u0308", "漢字", "🙂", " ", "-", "*", "n" * 200, "results", "\u202e", "~", "#")))
+_NAMES = tuple(
+    map(str.encode, ("a", "A", "ä", "a\u0308", "漢字", "🙂", " ", "-", "*", "n" * 200, "results", "\u202e", "~", "#"))
+)
 _BAD = (b"\xfe", b"a\\b", b"a\nb", b"\x1b[0m", b"\xc2\x85", b"MANIFEST.sha256", b"n" * 255)
 
 

@@ -12,10 +12,11 @@ from pathlib import Path
 from tests.commands.runner import Outcome, answer_schema, run
 from tests.fuzz.harness import BrokenError, Harness
 from tests.fuzz.provider import END, one_in
-from tests.fuzz.scratch import emptied, same_state, scratch, state_of, writes_only_in
+from tests.fuzz.scratch import scratch
 from tests.fuzz.seeds import MARKUP
 from tests.fuzz.surfaces.terminal import check_harmless
 from tests.fuzz.trees import change, lay_out, tree_of
+from tests.fuzz.watched import emptied, same_state, state_of, writes_only_in
 
 #: Each input is asked for one of these beside ``check``; {above} is the folder of the package, {out} a free name.
 _CALLS = (
@@ -92,9 +93,13 @@ def _orderly(call: str, outcome: Outcome) -> None:
     check_harmless(outcome.stderr if "diff" in call else shown.replace("\r\n", "\n"), call)
 
 
-@cache
 def _warm() -> Path:
-    """The folder to work in; what commands load and make once is there before the first input."""
+    """The folder to work in, of this process; what commands load and make once is there before the first input."""
+    return _room(os.getpid())
+
+
+@cache
+def _room(_: int) -> Path:
     room = scratch("packages")
     lay_out(tree_of(b"\1"), emptied(room / "package"))
     for call in _CALLS:
@@ -104,11 +109,24 @@ def _warm() -> Path:
 
 
 _NAMES = (
-    b"results", b"systems", b"benchmarks", b"rack1", b"rack1.json", b"resnet", b"bert", b"result_0.txt", b"result_00.txt",
-    b"result_5.txt", b"result_.txt", b"result_\xd9\xa3.txt", b"scaling.json", b"power", b"v1.0", b"v4.1", b"training_results_v5.0",
-    b"strong", b"weak", b"ACME", b"acme", b"MANIFEST.sha256", b".git", b"mlsub.toml", b"implementations", b"n" * 255,
-)  # fmt: skip
-_VALUES = (b"null", b"NaN", b"1e999", b'"' + b"9" * 400 + b'"', b"9" * 400, b"[]", b"{}", b'{"a":' * 90, b"true", b'"\\ud800"', b"-0.0")
+    *b"results systems benchmarks implementations rack1 rack1.json resnet bert strong weak power scaling.json".split(),
+    *b"result_0.txt result_00.txt result_5.txt result_.txt result_\xd9\xa3.txt v1.0 v4.1 training_results_v5.0".split(),
+    *b".git ACME acme MANIFEST.sha256 mlsub.toml".split(),
+    b"n" * 255,
+)
+_VALUES = (
+    b"null",
+    b"NaN",
+    b"1e999",
+    b'"' + b"9" * 400 + b'"',
+    b"9" * 400,
+    b"[]",
+    b"{}",
+    b'{"a":' * 90,
+    b"true",
+    b'"\\ud800"',
+    b"-0.0",
+)
 
 
 def _generated(rng: random.Random) -> bytes:
@@ -120,7 +138,11 @@ def _generated(rng: random.Random) -> bytes:
         text = rng.choice((*_VALUES, *_NAMES, b"../..", b"/dev/zero", b"../rack1", b".", *MARKUP)).replace(END, b"")
         at = rng.randrange(1 << 16)
         if what in (5, 6):
-            found += change(what, at, more=rng.randbytes(3).replace(END, b"\0") + text + END + bytes([rng.randrange(64), rng.randrange(2)]))
+            found += change(
+                what,
+                at,
+                more=rng.randbytes(3).replace(END, b"\0") + text + END + bytes([rng.randrange(64), rng.randrange(2)]),
+            )
         else:
             found += change(what, at, name, *((text,) if what < 2 else ()))
     return found
@@ -137,6 +159,13 @@ _SEEDS = (
 
 HARNESSES = (
     Harness(
-        "packages", "whole packages, by all commands that read them", _package, lambda: _SEEDS, MARKUP, _generated, 4_000, 20.0
+        "packages",
+        "whole packages, by all commands that read them",
+        _package,
+        lambda: _SEEDS,
+        MARKUP,
+        _generated,
+        4_000,
+        20.0,
     ),
 )

@@ -112,6 +112,13 @@ def _words(tokens: list[Token]) -> list[str]:
 
 
 HARNESSES = (
-    Harness("terminal-text", "text for terminals", _terminal, lambda: [b"\0" + one for one in DOCUMENTS], MARKUP, longest=3_000),
+    Harness(
+        "terminal-text",
+        "text for terminals",
+        _terminal,
+        lambda: [b"\0" + one for one in DOCUMENTS],
+        MARKUP,
+        longest=3_000,
+    ),
     Harness("terminal-markdown", "documents as Markdown", _markdown, lambda: DOCUMENTS, MARKUP, longest=3_000),
 )
