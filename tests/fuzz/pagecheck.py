@@ -54,7 +54,10 @@ class Read(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if self._raw == "script":
-            self.data.append(json.loads(data))
+            try:
+                self.data.append(json.loads(data))
+            except ValueError as error:
+                raise BrokenError(f"a script that is not data: {data!r}") from error
         elif self._raw != "style":
             self.texts.append(data)
 

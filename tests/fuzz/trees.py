@@ -15,7 +15,7 @@ from tests.make_tree import make_tree
 
 #: A file as its bytes, a link as where it leads, a folder as None, and anything else as the name of its kind.
 Tree = dict[bytes, "bytes | Link | None"]
-_MOST = 80
+_MOST = 120
 
 
 class Link(bytes):
@@ -68,8 +68,11 @@ def _change(tree: Tree, said: Provider) -> None:
             _copy(tree, at, _beside(at, said.content()))
         case 8:
             for _ in range(1 + said.below(30)):
-                at = _below(tree, at, b"d")
-                _put(tree, at, None)
+                below = _below(tree, at, b"d")
+                _put(tree, below, None)
+                if below not in tree:
+                    break
+                at = below
         case _:
             _put(tree, _below(tree, at, said.content()), Pipe(b"|"))
 
