@@ -13,7 +13,7 @@ import pytest
 
 from mlsub.commands.seal import gzip as sealed_gzip
 from mlsub.commands.seal.files import DamagedError
-from tests.fuzz.harness import BrokenError, harnesses
+from tests.fuzz.harness import harnesses
 from tests.fuzz.provider import END
 from tests.fuzz.seeds import texts
 from tests.fuzz.surfaces.archives import _program
