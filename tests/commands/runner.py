@@ -86,9 +86,9 @@ def answer_schema(command: str) -> Draft202012Validator:
     return Draft202012Validator(of(command))
 
 
-def run(*args: object) -> Outcome:
+def run(*args: object, **env: str) -> Outcome:
     """Call ``mlsub``; anything but an orderly exit is a failure of the test."""
-    result = CliRunner().invoke(main, [str(arg) for arg in args], env={"NO_COLOR": "1"})
+    result = CliRunner().invoke(main, [str(arg) for arg in args], env={"NO_COLOR": "1", **env})
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise AssertionError(f"traceback instead of a verdict: {result.exception!r}") from result.exception
     if result.exception is not None and result.exception.__cause__ is not None:

@@ -6,20 +6,22 @@ link leads is checked here, on text; what takes the members (:mod:`mlsub.command
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
 from mlsub.commands.seal.archive import manifest_of
 from mlsub.commands.seal.files import Blocks, Counted, DamagedError, RefusedError, unsafe
 from mlsub.commands.seal.manifest import MAX_MANIFEST, Manifest, differences, parse_manifest
-from mlsub.commands.seal.names import MANIFEST, link_problem, name_problem
+from mlsub.commands.seal.names import MANIFEST, Links, name_problem
 from mlsub.commands.seal.tree import MAX_MEMBERS, Member, MemberKind
 from mlsub.commands.seal.untar import members, skip_padding
 from mlsub.rules.catalogue import finding
 
 #: Unpacked bytes that may always be more than ``ratio`` times the packed ones.
 _ALWAYS = 256 << 20
+#: Bytes that a manifest may always have, and those of a line without path and target: digest, blanks, line feed.
+_ALWAYS_OF_MANIFEST, _OF_LINE = 64 << 10, 72
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,8 +76,9 @@ def take(chunks: Iterator[bytes], packed: int, limits: Limits, sink: Sink) -> Co
         if text is not None:
             raise DamagedError("a member follows the manifest")
         if member.path == MANIFEST and member.kind is MemberKind.FILE and kinds:
-            if member.size > MAX_MANIFEST:
-                raise _too_much(f"the manifest has more than {MAX_MANIFEST} bytes", member.path)
+            most = min(MAX_MANIFEST, _longest_manifest(kinds.values()))
+            if member.size > most:
+                raise _too_much(f"the manifest has more than {most} bytes", member.path)
             text = blocks.take(member.size)
             skip_padding(blocks, member.size)
             continue
@@ -93,9 +96,10 @@ def take(chunks: Iterator[bytes], packed: int, limits: Limits, sink: Sink) -> Co
     if text is None:
         raise DamagedError("it contains no manifest. Was it made by mlsub seal?")
     found = manifest_of(files, kinds.values())
+    links = Links(found.links)
     for path, target in found.links.items():
         # Only all links together show whether one leads out of the tree.
-        if problem := link_problem(path, found.links):
+        if problem := links.problem(path):
             raise unsafe(path, problem, target)
     for path in found.links:
         sink(kinds[path], iter(()))
@@ -127,6 +131,17 @@ def _check_amount(member: Member, size: int, count: int, packed: int, limits: Li
         raise _too_much(f"unpacked it is more than {limits.size} bytes", member.path)
     if limits.ratio is not None and size > max(_ALWAYS, packed * limits.ratio):
         raise _too_much(f"unpacked it is more than {limits.ratio} times as large", member.path)
+
+
+def _longest_manifest(members: Iterable[Member]) -> int:
+    """Bytes that the manifest of some members may have: each once, and as much again for comments.
+
+    Without it, a few kilobytes that are packed well would unpack to a hundred million empty lines.
+    """
+    return (
+        _ALWAYS_OF_MANIFEST
+        + sum(_OF_LINE + len(member.path.encode()) + len(member.target.encode()) for member in members) * 2
+    )
 
 
 def _too_much(message: str, path: str) -> RefusedError:

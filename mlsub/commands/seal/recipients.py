@@ -33,6 +33,10 @@ def encrypt_into(chunks: Iterable[bytes], stream: BinaryIO, recipients: Recipien
         pyrage.encrypt_io(source, target, keys)
     except pyrage.EncryptError as error:
         raise source.error or target.error or MlsubError(f"it cannot be sealed: {error}") from error
+    except BaseException as error:
+        if not _is_panic(error):
+            raise
+        raise source.error or target.error or MlsubError(f"it cannot be sealed: {error}") from error
 
 
 def decrypt(stream: BinaryIO, identities: Identities) -> Iterator[bytes]:
@@ -102,6 +106,11 @@ class _Watched:
         """Whoever opened the stream flushes it."""
 
 
+def _is_panic(error: BaseException) -> bool:
+    """Whether the library met something that it took for impossible; what it raises then is not an Exception."""
+    return type(error).__name__ == "PanicException"
+
+
 def _pyrage() -> Any:
     try:
         import pyrage
@@ -117,7 +126,9 @@ def _recipient(key: str) -> Any:
     kind = pyrage.ssh if key.startswith("ssh-") else pyrage.x25519
     try:
         return kind.Recipient.from_str(key.strip())
-    except pyrage.RecipientError as error:
+    except BaseException as error:
+        if not isinstance(error, pyrage.RecipientError) and not _is_panic(error):
+            raise
         if key.startswith("AGE-SECRET-KEY-"):
             raise MlsubError(
                 "a secret key is given as recipient. Give the public key, which begins with age1."
@@ -136,7 +147,9 @@ def _identities(identities: Identities) -> list[Any]:
             return [pyrage.ssh.Identity.from_buffer(content)]
         lines = [line.strip() for line in content.decode().splitlines()]
         keys = [pyrage.x25519.Identity.from_str(line) for line in lines if line and not line.startswith("#")]
-    except (pyrage.IdentityError, UnicodeDecodeError) as error:
+    except BaseException as error:
+        if not isinstance(error, (pyrage.IdentityError, UnicodeDecodeError)) and not _is_panic(error):
+            raise
         raise MlsubError(
             "the key file cannot be used: expected AGE-SECRET-KEY-1... a line, or an SSH key that has no passphrase"
         ) from error

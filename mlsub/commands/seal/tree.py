@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from mlsub.commands.seal.files import RefusedError, reason_of
-from mlsub.commands.seal.names import MANIFEST, folded_twice, link_problem, name_problem
+from mlsub.commands.seal.names import MANIFEST, Links, folded_twice, name_problem
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
 from mlsub.rules.catalogue import finding
@@ -146,11 +146,11 @@ def stamp_of(found: os.stat_result) -> tuple[int, ...]:
 def _problems(name: str, members: list[Member]) -> Iterator[Finding]:
     if name == MANIFEST:
         yield finding("seal.name", name, f"a tree cannot be called {MANIFEST}, for the manifest is")
-    links = {member.path: member.target for member in members if member.kind is MemberKind.LINK}
+    links = Links({member.path: member.target for member in members if member.kind is MemberKind.LINK})
     for member in members:
         if problem := name_problem(member.path):
             yield finding("seal.name", member.path, problem)
-        elif member.kind is MemberKind.LINK and (problem := link_problem(member.path, links)):
+        elif member.kind is MemberKind.LINK and (problem := links.problem(member.path)):
             yield finding("seal.link", member.path, problem, actual=member.target)
 
 

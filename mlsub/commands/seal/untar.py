@@ -14,8 +14,8 @@ from mlsub.commands.seal.tree import Member, MemberKind
 _BLOCK = 512
 #: A tar is filled up to a multiple of this.
 _RECORD = 20 * _BLOCK
-#: Bytes of the PAX records of one member; two paths and a size need far less.
-_MAX_RECORDS = 16384
+#: Bytes of the PAX records of one member; a path, a target and a size of seal need no more.
+_MAX_RECORDS = 8192
 _KINDS = {b"0": MemberKind.FILE, b"5": MemberKind.FOLDER, b"2": MemberKind.LINK}
 _OTHERS = {
     b"1": "a hard link",

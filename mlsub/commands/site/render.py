@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -56,24 +56,32 @@ def write_page(site: Path, navigation: tuple[tuple[str, str], ...], page: Page) 
     Raises:
         OSError: it cannot be written.
     """
-    root = "../" * page.path.count("/")
-    drawn = [one for part in page.sections for one in part.charts if isinstance(one, Drawn) and one.shared]
-    shared = {
-        f"{SHARED}/{name}.js": script for name, script in (shared_series(one.series[: one.shared]) for one in drawn)
-    }
-    text = _template().render(
-        page=page,
-        root=root,
-        navigation=navigation,
-        policy=POLICY,
-        version=VERSION,
-        scripts=[*shared, *_scripts(page)],
-    )
+    shared = _shared(page)
+    text = page_text(navigation, page, shared)
     (site / page.path).write_bytes(text.encode("utf-8", "backslashreplace"))
     for path, script in shared.items():
         # Where two processes write one at a time, both write the same.
         if not (site / path).exists():
             (site / path).write_bytes(script)
+
+
+def page_text(navigation: tuple[tuple[str, str], ...], page: Page, shared: Iterable[str] = ()) -> str:
+    """The HTML of a page; ``shared`` are scripts with data that it has in common with others."""
+    return _template().render(
+        page=page,
+        root="../" * page.path.count("/"),
+        navigation=navigation,
+        policy=POLICY,
+        version=VERSION,
+        scripts=[*shared, *_scripts(page)],
+    )
+
+
+def _shared(page: Page) -> dict[str, bytes]:
+    """The scripts that a page shares with others, by their paths."""
+    drawn = [one for part in page.sections for one in part.charts if isinstance(one, Drawn) and one.shared]
+    scripts = (shared_series(one.series[: one.shared]) for one in drawn)
+    return {f"{SHARED}/{name}.js": script for name, script in scripts}
 
 
 def _scripts(page: Page) -> Iterator[str]:

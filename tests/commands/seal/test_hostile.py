@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
+import sys
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from mlsub.commands.seal.contents import Limits, nowhere, take
 from mlsub.commands.seal.files import Blocks, DamagedError, RefusedError
 from mlsub.commands.seal.gzip import compress, decompress
+from mlsub.commands.seal.names import Links
 from mlsub.commands.seal.untar import members
 from mlsub.commands.unseal.run import unseal
 from mlsub.io.errors import MlsubError
@@ -103,6 +105,18 @@ UNSAFE: list[tuple[str, list[Item], str, str]] = [
         "circle",
         [TOP, ("T/a", tarfile.SYMTYPE, "b"), ("T/b", tarfile.SYMTYPE, "a")],
         "T/a",
+        "the link leads in a circle",
+    ),
+    (
+        "long target",
+        [TOP, FOLDER, ("T/l", tarfile.SYMTYPE, "./" * 512 + "d")],
+        "T/l",
+        "the link's target is longer than 1024 characters",
+    ),
+    (
+        "too many links",
+        [TOP, *[(f"T/{number}", tarfile.SYMTYPE, f"{number + 1}") for number in range(41)]],
+        "T/0",
         "the link leads in a circle",
     ),
     (
@@ -271,6 +285,32 @@ def test_limits(tmp_path: Path) -> None:
     assert refused(tmp_path / "other", tar_of(items), Limits(members=2)) == expected
     (tmp_path / "sealed").write_bytes(packed(tar_of(items)))
     assert unseal(tmp_path / "sealed", tmp_path / "out", None, Limits(size=300, members=4)).size == 300
+
+
+def test_a_manifest_that_is_longer_than_its_members_need_is_refused(tmp_path: Path) -> None:
+    """A few kilobytes would unpack to as many empty lines as fit into memory."""
+    expected = ("seal.too-much", "MANIFEST.sha256", "the manifest has more than 65832 bytes")
+    assert refused(tmp_path, tar_of([TOP, FILE], b"\n" * (1 << 20))) == expected
+
+
+def test_each_of_many_links_is_followed_once() -> None:
+    """40 links lead to one another; all the others through all of these. Python's calls are counted, not the time."""
+    chain = {f"T/{number}": "./" * 400 + f"{number + 1}" for number in range(39)}
+    links = Links(chain | {f"T/to-{number}": "0" for number in range(1000)})
+    calls = 0
+
+    def count(*_: object) -> None:
+        nonlocal calls
+        calls += 1
+
+    sys.setprofile(count)
+    try:
+        problems = {links.problem(path) for path in chain}
+        problems |= {links.problem(f"T/to-{number}") for number in range(1000)}
+    finally:
+        sys.setprofile(None)
+    assert problems == {None}
+    assert calls < 200_000
 
 
 def test_a_manifest_without_end_is_refused(tmp_path: Path) -> None:

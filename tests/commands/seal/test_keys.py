@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import shutil
 import subprocess
@@ -119,3 +120,28 @@ def test_an_ssh_key_with_a_passphrase_is_refused(tmp_path: Path) -> None:
 
 def test_secrets_are_never_shown() -> None:
     assert "horse" not in repr(Passphrase(b"correct horse battery")) + repr(Identities(b"horse"))
+
+
+def _wire(*parts: bytes) -> bytes:
+    return b"".join(len(part).to_bytes(4, "big") + part for part in parts)
+
+
+def _private(*numbers: bytes) -> bytes:
+    """An OpenSSH file of an RSA key with these numbers: n, e, d, iqmp, p, q."""
+    public, private = _wire(b"ssh-rsa", b"\3", b"\5"), bytes(8) + _wire(b"ssh-rsa", *numbers, b"")
+    private += bytes(range(1, 1 + -len(private) % 8))
+    inside = b"openssh-key-v1\0" + _wire(b"none", b"none", b"") + b"\0\0\0\1" + _wire(public, private)
+    whole = base64.encodebytes(inside)
+    return b"-----BEGIN OPENSSH PRIVATE KEY-----\n" + whole + b"-----END OPENSSH PRIVATE KEY-----\n"
+
+
+def test_keys_on_which_the_library_panics_are_refused_in_one_line(tmp_path: Path) -> None:
+    """A panic is not an Exception to Python, and would end the program with a traceback."""
+    public = "ssh-rsa " + base64.b64encode(_wire(b"ssh-rsa", b"\0", b"\5")).decode()
+    with pytest.raises(MlsubError, match="is not a public key"):
+        check_recipients(Recipients((public,)))
+    recipients, _ = pair()
+    seal_tree(plant(tmp_path), tmp_path / "sealed", recipients)
+    for numbers in ((b"\5", b"\3", b"\1", b"\1", b"", b""), (b"\x0f", b"\3", b"\3", b"\1", b"\0", b"\0")):
+        with pytest.raises(MlsubError, match="the key file cannot be used"):
+            unseal(tmp_path / "sealed", tmp_path / "out", Identities(_private(*numbers)))

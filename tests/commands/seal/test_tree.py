@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mlsub.commands.seal import archive
 from mlsub.commands.seal.files import RefusedError
 from mlsub.commands.seal.keys import Unencrypted
-from mlsub.commands.seal.names import link_problem, name_problem
+from mlsub.commands.seal.names import Links, name_problem
 from mlsub.commands.seal.run import default_name, seal_tree
 from mlsub.commands.seal.tree import Member, scan
 from mlsub.io.errors import MlsubError
@@ -204,7 +204,7 @@ def test_a_link_that_passes_never_leads_out(
             real = (tree.parent / path).resolve(strict=True)
         except (OSError, RuntimeError):
             continue
-        if link_problem(path, links) is None:
+        if Links(links).problem(path) is None:
             assert real.is_relative_to(tree)
 
 
