@@ -1,4 +1,4 @@
-"""Documents of one type each that people write in YAML: manifests, claims, records, lists of IDs, rules of their own."""
+"""Documents of one type each that people write in YAML: manifests, claims, records, IDs, rules of their own."""
 
 from __future__ import annotations
 

@@ -98,17 +98,10 @@ _SEEDS = (
     b"\xef\xbb\xbfa: caf\xc3\xa9 \xe2\x80\xa8b\n",
     b"base: &x {a: 1}\nuse: *x\nmore:\n  <<: *x\n",
 )
-_WORDS = tuple(text.encode("utf-8", "surrogatepass") for text in (*VALUES, *KEYS) if len(text) < 400) + (
+_WORDS = (
+    *(text.encode("utf-8", "surrogatepass") for text in (*VALUES, *KEYS) if len(text) < 400),
     *(b"&a [*a", b"!!python/object/apply:os.system [x]", b"? ", b"\n  ", b"\t", b"\r", b"\xc2\x85", b"\xff\xfe"),
-    *(
-        b"[" * (MAX_DEPTH + 2),
-        b"- " * (MAX_DEPTH + 2),
-        b"{a: " * 30,
-        b"\\u2028",
-        b"\\x85",
-        b"\\N\\_\\L\\P",
-        b"!<tag:x> ",
-    ),
+    *(b"[" * (MAX_DEPTH + 2), b"- " * (MAX_DEPTH + 2), b"{a: " * 30, b"\\u2028", b"\\x85", b"\\N\\_\\L", b"!<tag:x> "),
 )
 
 
