@@ -9,10 +9,10 @@ import re
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -23,6 +23,7 @@ from mlsub.io.show import plain
 from mlsub.present.envelope import Answer, answer
 from tests.fuzz.harness import BrokenError
 
+T = TypeVar("T")
 #: Characters of one line of an error; a message is cut at 600, and a path or a list of names may stand beside it.
 LONGEST_LINE = 3_000
 #: Lines of one error.
@@ -64,8 +65,17 @@ def placed_anew(data: bytes, ending: str) -> Path:
 
 
 def one_in(count: int, data: bytes) -> bool:
-    """Whether an input is among those of which so many others get no dear question."""
-    return int.from_bytes(hashlib.blake2b(data, digest_size=4).digest(), "big") % count == 0
+    """Whether an input is the one of so many that gets a dear question."""
+    return _number(data) % count == 0
+
+
+def drawn(choices: Sequence[T], data: bytes) -> T:
+    """The choice that falls to an input."""
+    return choices[_number(data) // 1000 % len(choices)]
+
+
+def _number(data: bytes) -> int:
+    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "big")
 
 
 def taken(read: Callable[[], Any], data: bytes, file: Path) -> Any:
