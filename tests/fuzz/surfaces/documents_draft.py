@@ -15,7 +15,7 @@ from mlsub.commands.audit.read import read_claims
 from mlsub.io.problems import FileProblemsError
 from mlsub.io.spelling import spaced
 from tests.fuzz.harness import BrokenError, Harness
-from tests.fuzz.surfaces.documents_shared import lines_of, placed, taken
+from tests.fuzz.surfaces.documents_shared import lines_of, one_in, placed, taken
 
 _ABOUT = About(title="")
 
@@ -30,7 +30,7 @@ def _reader(ending: str) -> Callable[[bytes], None]:
         for one in sentences:
             if not (last if ending != ".html" else 1) <= one.line <= lines or not 0 < len(one.text) <= LONGEST:
                 raise BrokenError(f"{one}")
-            if not one.text.isprintable() or one.text != " ".join(one.text.split()):
+            if not one.text.isprintable() or one.text.rstrip() != " ".join(one.text.split()):
                 raise BrokenError(f"{one.text!r} is not one line of text")
             last = one.line
             for figure in figures_in(spaced(one.text)):
@@ -38,9 +38,10 @@ def _reader(ending: str) -> Callable[[bytes], None]:
                     raise BrokenError(f"{figure} in {one.text!r}")
         if len(sentences) > MOST_SENTENCES:
             raise BrokenError(f"{len(sentences)} sentences")
-        found: Draft | None = taken(lambda: draft(file, (), _ABOUT), data, file)
-        if found is not None:
-            _check(found)
+        if one_in(4, data):
+            found: Draft | None = taken(lambda: draft(file, (), _ABOUT), data, file)
+            if found is not None:
+                _check(found)
 
     return run
 
@@ -61,27 +62,128 @@ def _check(found: Draft) -> None:
 
 
 _TEXT = (
-    "ACME on MLPerf v1.1\n\nIn MLPerf Training v1.1, ACME trains ResNet-50 in 28.3 minutes on a rack1, 1.6x faster than\n"
-    "BETA in v1.0 (ID 1.1-2040). It costs $149,995 and saves up to 30% of the time.\n\n- BERT: about 20 minutes\n"
+    "ACME on MLPerf v1.1\n\nIn MLPerf Training v1.1, ACME trains ResNet-50 in 28.3 minutes on a rack1, 1.6x faster\n"
+    "than BETA in v1.0 (ID 1.1-2040). It costs $149,995 and saves up to 30% of the time.\n\n- BERT: about 20 minutes\n"
     "1) Four systems, eight results, 12,000 images/s\n"
 )
 _MARKDOWN = (
-    f"---\ntitle: x\n---\n# MLPerf v1.1\n\n{_TEXT}\n| System | BERT | ResNet |\n|---|---|---|\n| rack1 | 20.1 min | 28 |\n"
-    "\n> **1.5x** [faster](https://x.y) than `BETA`\n\n```\n9 minutes\n```\n<!-- 7 minutes -->\n"
+    f"---\ntitle: x\n---\n# MLPerf v1.1\n\n{_TEXT}\n| System | BERT | ResNet |\n|---|---|---|\n"
+    "| rack1 | 20.1 min | 28 |\n\n> **1.5x** [faster](https://x.y) than `BETA`\n\n```\n9 minutes\n```\n"
+    "<!-- 7 minutes -->\n"
 )
 _HTML = (
-    "<html><head><title>v1.1</title><style>a{b:1}</style></head><body><h1>MLPerf &amp; more</h1>\n<p>ACME trains BERT in"
-    " 20&nbsp;minutes,<br>2&times; faster than BETA.</p><!-- 3 x --><table><tr><th>System<th>Minutes</tr>\n<tr><td>rack1"
-    "<td>28.3</tr></table><ul><li>v1.1: 1,5 x<li>$ 5</ul><script>1 < 2</script></body></html>\n"
+    "<html><head><title>v1.1</title><style>a{b:1}</style></head><body><h1>MLPerf &amp; more</h1>\n<p>ACME trains BERT"
+    " in 20&nbsp;minutes,<br>2&times; faster than BETA.</p><!-- 3 x --><table><tr><th>System<th>Minutes</tr>\n<tr>"
+    "<td>rack1<td>28.3</tr></table><ul><li>v1.1: 1,5 x<li>$ 5</ul><script>1 < 2</script></body></html>\n"
 )
 _PARTS = (
-    *("ACME", "BETA", "NVIDIA", "A100", "ResNet-50", "BERT", "IPU-POD16", "rack1", "MLPerf", "v1.1", "v0.7", "Closed", "Open"),
-    *("28.3 minutes", "1.6x", "2×", "30%", "$149,995", "4,000 images/s", "12 hours", "half", "twice", "1.1-2040", "8 systems"),
-    *("faster than", "up to", "about", "less than", "compared to", "per dollar", "and", "or", "respectively", "the same", "on"),
-    *("9" * 400, "1.1.1.1", "1e400", "0x", "-5", "½", "٣ minutes", "1 000", "1.6x-2.0x", "{}", "{0}", "%s", "'", '"', "\\"),
-    *(". ", ".\n", ", ", "; ", "\n\n", "\t", "\u2028", "\u202e", "\x1b[31m", "\x85", "\ufeff", "#", "|", "- ", ": ", "? ", "!"),
-    *("<p>", "<td>", "<tr>", "</table>", "<!--", "-->", "<a href=", "<b", ">", "&#0;", "&#x110000;", "&amp", "&lt;", "<script>"),
-    *("```", "---\n", "[a](b)", "**", "``", "![", "<http://x>", "\n| a | b |\n", "\n|---|\n", "\u200b", "\xa0", "\U0001f600"),
+    *(
+        "ACME",
+        "BETA",
+        "NVIDIA",
+        "A100",
+        "ResNet-50",
+        "BERT",
+        "IPU-POD16",
+        "rack1",
+        "MLPerf",
+        "v1.1",
+        "v0.7",
+        "Closed",
+        "Open",
+    ),
+    *(
+        "28.3 minutes",
+        "1.6x",
+        "2×",
+        "30%",
+        "$149,995",
+        "4,000 images/s",
+        "12 hours",
+        "half",
+        "twice",
+        "1.1-2040",
+        "8 systems",
+    ),
+    *(
+        "faster than",
+        "up to",
+        "about",
+        "less than",
+        "compared to",
+        "per dollar",
+        "and",
+        "or",
+        "respectively",
+        "the same",
+        "on",
+    ),
+    *(
+        "9" * 400,
+        "1.1.1.1",
+        "1e400",
+        "0x",
+        "-5",
+        "½",
+        "٣ minutes",
+        "1 000",
+        "1.6x-2.0x",
+        "{}",
+        "{0}",
+        "%s",
+        "'",
+        '"',
+        "\\",
+    ),
+    *(
+        ". ",
+        ".\n",
+        ", ",
+        "; ",
+        "\n\n",
+        "\t",
+        "\u2028",
+        "\u202e",
+        "\x1b[31m",
+        "\x85",
+        "\ufeff",
+        "#",
+        "|",
+        "- ",
+        ": ",
+        "? ",
+        "!",
+    ),
+    *(
+        "<p>",
+        "<td>",
+        "<tr>",
+        "</table>",
+        "<!--",
+        "-->",
+        "<a href=",
+        "<b",
+        ">",
+        "&#0;",
+        "&#x110000;",
+        "&amp",
+        "&lt;",
+        "<script>",
+    ),
+    *(
+        "```",
+        "---\n",
+        "[a](b)",
+        "**",
+        "``",
+        "![",
+        "<http://x>",
+        "\n| a | b |\n",
+        "\n|---|\n",
+        "\u200b",
+        "\xa0",
+        "\U0001f600",
+    ),
 )
 _WORDS = tuple(part.encode("utf-8") for part in _PARTS)
 

@@ -1,4 +1,4 @@
-"""System descriptions, beside the installed official checker, which every round's own one agrees with or is laxer than."""
+"""System descriptions, beside the installed official checker and our schemas: one verdict of all three."""
 
 from __future__ import annotations
 
@@ -112,7 +112,23 @@ def _made_anew(file: Path) -> None:
 _GOOD = make_description(status="Available on-premise")
 #: Values that mean something, and some that only seem to.
 _VALUES = (
-    *("", "TODO", "N/A", "0", "8", "08", "8 ", "80 GB", "2.2 GHz", "closed", "Closed", "onprem", "Preview", "RDI", "cloud"),
+    *(
+        "",
+        "TODO",
+        "N/A",
+        "0",
+        "8",
+        "08",
+        "8 ",
+        "80 GB",
+        "2.2 GHz",
+        "closed",
+        "Closed",
+        "onprem",
+        "Preview",
+        "RDI",
+        "cloud",
+    ),
     *("Available on-premise", "available on-premise", "Available cloud ", "NVIDIA A100-SXM4-80GB", "AMD EPYC 7742"),
     *(8, 0, 1.0, 1e300, ["8"], {"a": "8"}, "Research, Development, or Internal (RDI)", "\ud800", "٣", "8" * 3000),
 )
@@ -125,7 +141,9 @@ def _generate(rng: random.Random) -> bytes:
     for _ in range(rng.choice((0, 0, 0, 1, 2))):
         content.pop(rng.choice(fields().required), None)
     if rng.random() < 0.2:
-        content[rng.choice(("notes", "Cooling", "acclerators_per_node", "\n", "status "))] = rng.choice((*_VALUES, *ODD))
+        content[rng.choice(("notes", "Cooling", "acclerators_per_node", "\n", "status "))] = rng.choice(
+            (*_VALUES, *ODD)
+        )
     if rng.random() < 0.2:
         content = dict(rng.sample(sorted(content.items()), k=rng.randrange(len(content))))
     text = json.dumps(content, indent=rng.choice((None, 0, 2)), ensure_ascii=rng.random() < 0.7)
@@ -137,8 +155,30 @@ def _generate(rng: random.Random) -> bytes:
 
 _SEEDS = (b'{"submitter": "ACME", "division": "closed"}', json.dumps(_GOOD, indent=1).encode())
 _WORDS = (
-    *(b"NaN", b"-Infinity", b"1e999", b"9" * 4301, b"null", b"true", b'""', b'"\\ud800"', b"[" * 60, b'{"a":' * 60, b"\xff"),
-    *(b"\xef\xbb\xbf", b"\r\n", b"\x00", b'"status": "onprem",', b'"cooling": 8,', b"},", b",}", b"\xe2\x80\xa8", b"\\n"),
+    *(
+        b"NaN",
+        b"-Infinity",
+        b"1e999",
+        b"9" * 4301,
+        b"null",
+        b"true",
+        b'""',
+        b'"\\ud800"',
+        b"[" * 60,
+        b'{"a":' * 60,
+        b"\xff",
+    ),
+    *(
+        b"\xef\xbb\xbf",
+        b"\r\n",
+        b"\x00",
+        b'"status": "onprem",',
+        b'"cooling": 8,',
+        b"},",
+        b",}",
+        b"\xe2\x80\xa8",
+        b"\\n",
+    ),
     *(f'"{name}": '.encode() for name in fields().required),
 )
 

@@ -13,8 +13,8 @@ from typing import Any
 from mlsub.config.load import load
 from mlsub.config.model import FORM, names
 from mlsub.config.paths import covers, fixed
-from mlsub.io.problems import MAX_DEPTH, FileProblemsError
-from mlsub.io.tomlfile import MAX_BYTES, TomlFile, line_of, read_toml
+from mlsub.io.problems import FileProblemsError
+from mlsub.io.tomlfile import TomlFile, line_of, read_toml
 from tests.fuzz.harness import BrokenError, Harness
 from tests.fuzz.surfaces.documents_grammar import Maker
 from tests.fuzz.surfaces.documents_shared import check_problems, placed, same, taken
@@ -128,8 +128,29 @@ _SEEDS = (
 )
 _WORDS = (
     *(b"'''", b'"""', b"\\\n", b"[[", b"]]", b"= {", b"= [", b"a.b.c = ", b"'a.b' = ", b'"\\u0061" = ', b"\r\n", b"\r"),
-    *(b"# c\n", b"nan", b"-inf", b"0xff", b"1_0", b"1e3", b"2030-01-31", b"07:32:00", b"9" * 5000, b"\xef\xbb\xbf", b"\t"),
-    *(b"a." * 120, b"[" * 120, b"{a=" * 120, b"\xe2\x80\xa8", b"\xc2\x85", b"\\uD800", b"\n[tool.mlsub]\n", b"\n[[waivers]]\n"),
+    *(
+        b"# c\n",
+        b"nan",
+        b"-inf",
+        b"0xff",
+        b"1_0",
+        b"1e3",
+        b"2030-01-31",
+        b"07:32:00",
+        b"9" * 5000,
+        b"\xef\xbb\xbf",
+        b"\t",
+    ),
+    *(
+        b"a." * 120,
+        b"[" * 120,
+        b"{a=" * 120,
+        b"\xe2\x80\xa8",
+        b"\xc2\x85",
+        b"\\uD800",
+        b"\n[tool.mlsub]\n",
+        b"\n[[waivers]]\n",
+    ),
     *(f"\n{name} = ".encode() for name in names()),
 )
 _HINTS = {
@@ -179,7 +200,11 @@ def _value(value: Any) -> str:
     if isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", value):
         return value
     if isinstance(value, str):
-        return '"' + "".join(one if one.isprintable() and one not in '"\\' else f"\\U{ord(one):08x}" for one in value) + '"'
+        return (
+            '"'
+            + "".join(one if one.isprintable() and one not in '"\\' else f"\\U{ord(one):08x}" for one in value)
+            + '"'
+        )
     return str(value)
 
 
