@@ -21,6 +21,8 @@ from mlsub.submission.report import Report
 
 #: A baseline of every published package is a tenth of that.
 _MAX_BYTES = 64 << 20
+#: Characters of a reason, which may quote a name of the file.
+_LONGEST = 300
 _VERSION = 1
 _TITLE = "Known findings for mlsub check --baseline"
 
@@ -68,7 +70,9 @@ def read_baseline(file: Path) -> Baseline:
     except FileNotFoundError:
         raise MlsubError(f"There is no baseline {file}. Write it with --write-baseline.") from None
     except (OSError, ValueError, RecursionError, msgspec.MsgspecError) as error:
-        raise MlsubError(f"{file}: not a baseline: {reason_of(error)}. Write it with --write-baseline.") from error
+        raise MlsubError(
+            f"{file}: not a baseline: {reason_of(error)[:_LONGEST]}. Write it with --write-baseline."
+        ) from error
     if read.baseline != _VERSION:
         raise MlsubError(f"{file}: a baseline of version {read.baseline}, expected {_VERSION}. Update mlsub.")
     return read

@@ -77,9 +77,9 @@ def benchmark_in(file: Path) -> str | None:
     Raises:
         MlsubError: the file is none of this format.
     """
-    named = {record.get("Benchmark") if isinstance(record, dict) else None for record in _records(file).values()}
-    name = named.pop() if len(named) == 1 else None
-    return name if isinstance(name, str) else None
+    found = [record.get("Benchmark") if isinstance(record, dict) else None for record in _records(file).values()]
+    named = {name if isinstance(name, str) else None for name in found}
+    return named.pop() if len(named) == 1 else None
 
 
 @lru_cache(maxsize=64)

@@ -130,6 +130,8 @@ def not_plain(node: yaml.Node, kind: str) -> Flaws:
                 yield key, "a key must be text, not a list or a mapping"
             elif key.tag == "tag:yaml.org,2002:merge":
                 yield key, f"merge keys (<<) are not allowed in {kind}"
+            elif _tag(key) not in _OF_KEYS:
+                yield key, f"the tag {_tag(key)} is not allowed in {kind}"
             elif not key.value.isascii() and _unwritable(key.value):
                 yield key, _NO_CHARACTER
             yield from not_plain(value, kind)
@@ -138,6 +140,8 @@ def not_plain(node: yaml.Node, kind: str) -> Flaws:
             yield from not_plain(item, kind)
 
 
+#: What YAML takes an untagged key for; to the readers here it is text, as it is written.
+_OF_KEYS = ("!!str", "!!int", "!!float", "!!bool", "!!null", "!!timestamp", "!!value")
 _COLLECTIONS: dict[type[yaml.Node], str] = {
     yaml.MappingNode: "tag:yaml.org,2002:map",
     yaml.SequenceNode: "tag:yaml.org,2002:seq",

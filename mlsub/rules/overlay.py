@@ -14,7 +14,7 @@ from mlsub.io.yamlfile import content_of
 from mlsub.rounds import every_benchmark, get_round, known_rounds, usages
 from mlsub.rules.load import benchmark as needs
 from mlsub.rules.load import rules_for
-from mlsub.rules.problems import Changes, check_changes, schema
+from mlsub.rules.problems import SECTIONS, Changes, check_changes, schema
 
 #: Of a benchmark: its folder, and the files of its code, are called so.
 _LONGEST_NAME = 100
@@ -32,6 +32,8 @@ def check_overlay(path: Path) -> str:
     usage = content.get("usage", "training")
     if usage in usages():
         _check_names(tree, content, usage)
+    tree.settle()
+    _check_variants(tree, content.get("common") or {})
     tree.settle()
     added = content.get("rounds") or {}
     tables: list[tuple[tuple[str | int, ...], Changes]] = [(("common",), content.get("common") or {})]
@@ -64,6 +66,16 @@ def _check_names(tree: Tree, content: dict[str, Any], usage: str) -> None:
             tree.flaw(f"a benchmark's name has up to {_LONGEST_NAME} characters, for a folder is called so", *here)
         elif name not in every and not added:
             tree.flaw(f"unknown benchmark{meant(name, sorted(every))}", *here)
+
+
+def _check_variants(tree: Tree, common: Changes) -> None:
+    """Whether variants are those of a benchmark; the document fits its schema."""
+    for name, changes in common.items():
+        for section in SECTIONS:
+            if "variants" in ((changes or {}).get(section) or {}):
+                tree.flaw(
+                    "only a benchmark has variants; put them under benchmarks", "common", name, section, "variants"
+                )
 
 
 def _names(section: Any) -> tuple[str, ...]:

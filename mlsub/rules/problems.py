@@ -21,7 +21,8 @@ from mlsub.rules.aspects import compile_key
 from mlsub.rules.formula import formulas_in, parse
 from mlsub.rules.parse import parse_rule
 
-_SECTIONS = ("both", *DIVISIONS)
+#: The parts of what a round changes that hold demands, by the logs that they bind.
+SECTIONS = ("both", *DIVISIONS)
 Step = str | int
 #: What rounds change, as a rule file has it: by round, section and key.
 Changes = dict[str, Any]
@@ -77,7 +78,7 @@ def check_changes(tree: Tree, tables: Iterable[tuple[tuple[Step, ...], Changes]]
 def _demands(place: tuple[Step, ...], table: Changes) -> Iterator[tuple[tuple[Step, ...], Any]]:
     """Every demand of some changes with its path, those of variants included; the last step is the key."""
     for name, changes in table.items():
-        for section in _SECTIONS:
+        for section in SECTIONS:
             here = (*place, name, section)
             for key, content in ((changes or {}).get(section) or {}).items():
                 if key != "variants":

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlsub.convergence.algorithm import Algorithm, algorithm_of
-from mlsub.convergence.reference import Point, points_of, reference_file
+from mlsub.convergence.reference import Point, benchmark_in, points_of, reference_file
 from mlsub.convergence.verdict import interpolated, lower_hull, pruned
 from mlsub.io.errors import MlsubError
 from mlsub.rounds import get_round, known_rounds
@@ -114,3 +114,10 @@ def test_every_reference_that_is_installed_can_be_read(usage: str) -> None:
                 assert all(0 < point.minimum <= point.mean for point in found), file
                 read += 1
     assert read > 5
+
+
+@pytest.mark.parametrize("name", [None, 7, [], {"a": []}])
+def test_a_benchmark_that_is_not_a_name_is_none(name: Any, tmp_path: Path) -> None:
+    file = tmp_path / "rcps_x.json"
+    file.write_text(json.dumps({"a": {"Benchmark": name}}))
+    assert benchmark_in(file) is None

@@ -171,6 +171,10 @@ BROKEN = [
     ),
     ('common:\n  "1.7": {both: {a: any}}', "file.yaml:3: common.1.7: unknown round. Did you mean 1.1?"),
     ("usage: trainig", "file.yaml:2: usage: unknown value 'trainig'. Did you mean training?"),
+    (
+        'common:\n  "5.1":\n    closed:\n      variants: {opt_name: {}}',
+        "file.yaml:5: common.5.1.closed.variants: only a benchmark has variants; put them under benchmarks",
+    ),
     ("benchmarks:\n  resnit: {}", "file.yaml:3: benchmarks.resnit: unknown benchmark. Did you mean resnet?"),
     (
         'rounds:\n  "1.0": {ruleset: 1.0.0}',

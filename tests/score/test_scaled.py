@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from mlperf_logging.result_summarizer import result_summarizer
 
 from mlsub.log.run import Timeline
 from mlsub.score.olympic import weak_minutes
@@ -78,6 +79,15 @@ def test_a_file_that_cannot_be_used_is_one_finding(content: str, tmp_path: Path)
     (finding,) = read.findings
     assert (finding.rule, finding.path, finding.kind) == ("score.scaling-file", f"ACME/x/{FILE}", "review")
     assert len(finding.actual or "") < 200
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-32"])
+def test_an_encoding_that_the_official_summarizer_does_not_read_is_a_finding(encoding: str, tmp_path: Path) -> None:
+    (tmp_path / FILE).write_text('{"scaling_factor": 1.023}', encoding=encoding)
+    with pytest.raises((TypeError, ValueError)):  # It stumbles over its own error as well.
+        result_summarizer._get_scaling_factor(str(tmp_path))
+    read = read_scaling(tmp_path, ".")
+    assert (read.factor, [f.rule for f in read.findings]) == (None, ["score.scaling-file"])
 
 
 def test_bytes_that_are_no_text_are_a_finding(tmp_path: Path) -> None:

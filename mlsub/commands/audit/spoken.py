@@ -13,8 +13,8 @@ from mlsub.commands.audit.wording import step_of
 
 #: A figure with its unit. ``8x H100`` counts chips, ``50% CL`` and what follows a sign or a letter are names.
 _FIGURE = re.compile(
-    r"(?<![\w.,/$€£-])(\d{1,3}(?:,\d{3})+|\d{1,9})(\.\d{1,9})?[\s-]{0,2}"
-    r"(%|per ?cent|minutes?|mins?|hours?|hrs?|seconds?|secs?|times|[x×](?!\w| ?(?:[A-Z]\w*\d|\d)))"
+    r"(?<![\w.,/$€£-])([0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,9})(\.[0-9]{1,9})?[\s-]{0,2}"
+    r"(%|per ?cent|minutes?|mins?|hours?|hrs?|seconds?|secs?|times|[x×](?!\w| ?(?:[A-Z]\w*[0-9]|[0-9])))"
 )
 _MINUTES = {"min": Fraction(1), "h": Fraction(60), "s": Fraction(1, 60)}
 

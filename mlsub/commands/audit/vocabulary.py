@@ -17,13 +17,13 @@ from mlsub.submission import organisations
 from mlsub.systems import chips
 from mlsub.systems.names import registry
 
-_NUMBER = r"\d{1,3}(?:,\d{3})+|\d{1,9}"
+_NUMBER = r"[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,9}"
 #: So many words at most stand between a number and what it counts.
 _BETWEEN = 12
 #: No word that leads to a version is longer.
 _WORD = 40
-_POD = re.compile(r"(?<!\w)pod ?(\d{1,5})(?!\w)")
-_MEMORY = re.compile(r"\d+ ?gb(?!\w)")
+_POD = re.compile(r"(?<!\w)pod ?([0-9]{1,5})(?!\w)")
+_MEMORY = re.compile(r"[0-9]+ ?gb(?!\w)")
 
 
 class Named(msgspec.Struct, frozen=True, kw_only=True):
@@ -109,7 +109,7 @@ def rounds_in(text: str, *, bare: bool = False) -> Iterator[Named]:
     known = {*known_rounds("training"), *known_rounds("hpc")}
     said = flat(text)
     software = mentions(said, words["software"])
-    for match in re.finditer(r"(?<![\w.])(v ?)?(\d\.\d)(?!\w|\.\d)", said):
+    for match in re.finditer(r"(?<![\w.])(v ?)?([0-9]\.[0-9])(?!\w|\.[0-9])", said):
         # Behind a sign (a bracket, a comma) or at the start stands no word.
         before = re.search(r"\w+$", said[max(0, match.start() - _WORD) : match.start()].rstrip())
         word = before[0] if before else ""

@@ -14,10 +14,10 @@ from mlsub.io.spelling import flat
 from mlsub.submission import organisations
 from mlsub.systems import chips
 
-_NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d{1,12})(?:\.\d{1,12})?"
+_NUMBER = r"(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,12})(?:\.[0-9]{1,12})?"
 #: Before a number that is not the end of a name or of another number.
 _FREE = r"(?<![\w.,/$€£])"
-_ID = re.compile(r"(?<![\w.-])\d{1,2}\.\d[ -]\d{4}(?![\w-])")
+_ID = re.compile(r"(?<![\w.-])[0-9]{1,2}\.[0-9][ -][0-9]{4}(?![\w-])")
 _PRICE = re.compile(rf"(?P<sign>[$€£]) ?(?P<value>{_NUMBER})(?P<times> ?[kKmM](?!\w))?")
 _CURRENCIES = {"$": "USD", "€": "EUR", "£": "GBP"}
 #: Wordings that are about more than the number behind them.
@@ -119,7 +119,7 @@ def _counted(text: str) -> Iterator[Figure]:
 def _counts() -> re.Pattern[str]:
     what = "|".join(word for all_ in words().counted.values() for word in all_)
     numbers = "|".join(sorted(words().numbers, key=len, reverse=True))
-    return re.compile(rf"{_FREE}(?P<value>\d{{1,4}}|{numbers}) (?:(?!and |or |to )[a-z]+ )?(?P<what>{what})(?!\w)")
+    return re.compile(rf"{_FREE}(?P<value>[0-9]{{1,4}}|{numbers}) (?:(?!and |or |to )[a-z]+ )?(?P<what>{what})(?!\w)")
 
 
 def _worded(text: str, start: int) -> tuple[int, str | None]:
