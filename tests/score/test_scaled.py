@@ -80,6 +80,13 @@ def test_a_file_that_cannot_be_used_is_one_finding(content: str, tmp_path: Path)
     assert len(finding.actual or "") < 200
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-32"])
+def test_a_file_in_an_encoding_that_the_summarizer_cannot_read_is_a_finding(encoding: str, tmp_path: Path) -> None:
+    (tmp_path / FILE).write_bytes('{"scaling_factor": 1.1}'.encode(encoding))
+    read = read_scaling(tmp_path, ".")
+    assert (read.factor, [f.rule for f in read.findings]) == (None, ["score.scaling-file"])
+
+
 def test_bytes_that_are_no_text_are_a_finding(tmp_path: Path) -> None:
     (tmp_path / FILE).write_bytes(b"\xff\xfe\x00")
     assert [f.rule for f in read_scaling(tmp_path, ".").findings] == ["score.scaling-file"]
