@@ -132,11 +132,10 @@ def _kept_checker(day: Day, *asked: Any) -> _OfDay:
     return _class_of(day)(*asked)
 
 
-def _early_submission(
-    files: Sequence[str], ruleset: str, samples: bool, folder: str
-) -> tuple[Any, list[float] | None, str]:
-    """To v2.1: the batch size of the log read last, and the points of those that stop."""
+def _early_submission(files: Sequence[str], ruleset: str, samples: bool) -> tuple[Any, list[float] | None, str | None]:
+    """To v2.1: the batch size of the log read last, the points of those that stop, and the name of the folder."""
     size: Any = -1
+    folder = Path(files[0]).parent.name if files else None
     points, failed = [], 0
     for file in files:
         unstopped, point, stated, _ = rcp_checker.read_submission_file(file, ruleset, samples)
@@ -150,22 +149,16 @@ def _early_submission(
 
 
 @contextmanager
-def rcp_of_the_day(usage: str, round_name: str, folder: str | None = None) -> Iterator[None]:
-    """The installed module, computing as that of a round did; logs are read in the order of their names.
-
-    Args:
-        usage: of the round.
-        round_name: the round.
-        folder: the name of the benchmark's folder, where the round goes by it.
-    """
+def rcp_of_the_day(usage: str, round_name: str) -> Iterator[None]:
+    """The installed module, computing as that of a round did; logs are read in the order of their names."""
     day = DAYS.get((usage, round_name), LATEST)
     listed = SimpleNamespace(glob=lambda *args, **more: sorted(glob.glob(*args, **more)))
     replaced: list[tuple[str, Any]] = [
         ("glob", listed),
         ("RCP_Checker", lambda *asked: _kept_checker(day, *asked) if asked[-1] is None else _class_of(day)(*asked)),
     ]
-    if day.by_folder and folder is not None:
-        replaced.append(("get_submission_epochs", lambda *asked: _early_submission(*asked, folder)))
+    if day.by_folder:
+        replaced.append(("get_submission_epochs", _early_submission))
     with ExitStack() as names:
         names.enter_context(patch.dict(rcp_checker.submission_runs["training"], _GONE))
         for name, value in replaced:
@@ -196,7 +189,7 @@ def official_test(
     """
     disabled = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
-    with rcp_of_the_day(usage, round_name, folder.name), ExitStack() as files, warnings.catch_warnings():
+    with rcp_of_the_day(usage, round_name), ExitStack() as files, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         own = files.enter_context(reference.open()) if reference is not None else None
         ruleset = get_round(usage, round_name).ruleset

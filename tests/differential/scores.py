@@ -205,7 +205,7 @@ def tried(seed: str, number: int, above: Path) -> Both:
     usage, name = usage_and_round(combination.round)
     weak = usage == "hpc" and chance.random() < 0.5
     asked = needs(usage, name, combination.benchmark)
-    runs = chance.choice((*[asked.runs] * 8, asked.runs + 1, asked.runs + 7, chance.randint(0, asked.runs)))
+    runs = chance.choice((*[asked.runs] * 8, asked.runs + 1, asked.runs + 7, chance.randint(1, asked.runs)))
     folder = _write(above / f"v{combination.round}" / ORGANISATION, combination, weak=weak)
     shape = chance.choice(list(TIMES))
     defect = chance.choice(list(DEFECTS))

@@ -12,6 +12,7 @@ import signal
 import sys
 import tempfile
 import time
+import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -107,7 +108,10 @@ def searched(search: Search, seed: str, chunk: Sequence[int]) -> Done:
     problems: list[str] = []
     for number in chunk:
         with tempfile.TemporaryDirectory(dir=scratch(), prefix="mlsub-search-") as folder:
-            outcome = search.attempt(seed, number, Path(folder))
+            try:
+                outcome = search.attempt(seed, number, Path(folder))
+            except Exception:
+                outcome = Outcome("crash of a try", traceback.format_exc())
         outcomes[outcome.word] += 1
         if outcome.problem is not None:
             problems.append(f"{search.noun} {seed} {number}: {outcome.problem}")

@@ -11,12 +11,13 @@ from mlsub.rules.catalogue import catalogue
 from tests.differential.faults import FAULTS
 from tests.differential.generate import Combination
 from tests.differential.package_search import STRICTER, tried
-from tests.differential.packages import COMBINATIONS, Package, accepted, build, official, ours, rejecting
+from tests.differential.packages import Package, accepted, build, official, ours, package_combinations, rejecting
 from tests.effort import effort
 
 SEED = "ci-1"
 EACH = effort(2, 4)
 TOGETHER = effort(20, 40)
+COMBINATIONS = package_combinations()
 
 
 @pytest.mark.parametrize("combination", COMBINATIONS, ids=str)
