@@ -59,7 +59,7 @@ class Place(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """What runs are drawn about: the limit and the reference's mean and stdev, how many, and by whole samples or not."""
+    """What runs are drawn about: the limit and the reference's mean and stdev, their number, and whether by samples."""
 
     limit: float
     mean: float

@@ -1,4 +1,4 @@
-"""Faults of the files of a package: descriptions, flags, factors, power measurements, and logs that belong elsewhere."""
+"""Faults of the files of a package: descriptions, flags, factors, power measurements, logs that belong elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults of the tree of a package: names in another case or script, links, hidden files, several systems and entries."""
+"""Faults of the tree of a package: names in another case or script, links, hidden files, several systems."""
 
 from __future__ import annotations
 

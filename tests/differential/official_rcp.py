@@ -11,7 +11,8 @@ import logging
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
+from io import StringIO
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -33,23 +34,24 @@ class Day(NamedTuple):
     ``trimmed``: the stdev of the reference was that of its runs without the fastest and slowest. ``pruned_by`` is the
     figure by which points were pruned, None where all stayed. ``scaled``: a result faster than the reference's mean
     was scaled. ``by_folder``: the folder named the benchmark, the log read last its batch size, and a run without
-    run_stop was left out.
+    run_stop was left out. ``passed_over`` are evaluations that did not count beside those of the other name.
     """
 
     trimmed: bool
     pruned_by: str | None
     scaled: bool
     by_folder: bool
+    passed_over: str | None = None
 
 
-_FIRST = Day(trimmed=True, pruned_by=None, scaled=False, by_folder=True)
-_SCALED = Day(trimmed=True, pruned_by="Min Epochs", scaled=True, by_folder=True)
+_FIRST = Day(trimmed=True, pruned_by=None, scaled=False, by_folder=True, passed_over="eval_accuracy")
+_SCALED = Day(trimmed=True, pruned_by="Min Epochs", scaled=True, by_folder=True, passed_over="eval_accuracy")
 _BY_LOG = Day(trimmed=True, pruned_by="Min Epochs", scaled=True, by_folder=False)
 #: By usage and round; the others are those of the installed release.
 DAYS: dict[tuple[str, str], Day] = {
-    ("training", "1.0"): _FIRST,
+    ("training", "1.0"): _FIRST._replace(passed_over="eval_error"),
     ("training", "1.1"): _FIRST,
-    ("training", "2.0"): Day(trimmed=True, pruned_by="Min Epochs", scaled=False, by_folder=True),
+    ("training", "2.0"): _SCALED._replace(scaled=False),
     ("training", "2.1"): _SCALED,
     ("training", "3.0"): _BY_LOG,
     ("training", "3.1"): _BY_LOG,
@@ -132,14 +134,19 @@ def _kept_checker(day: Day, *asked: Any) -> _OfDay:
     return _class_of(day)(*asked)
 
 
-def _early_submission(files: Sequence[str], ruleset: str, samples: bool) -> tuple[Any, list[float] | None, str | None]:
+def _early_submission(
+    passed_over: str | None, files: Sequence[str], ruleset: str, samples: bool
+) -> tuple[Any, list[float] | None, str | None]:
     """To v2.1: the batch size of the log read last, the points of those that stop, and the name of the folder."""
     size: Any = -1
     folder = Path(files[0]).parent.name if files else None
     points, failed = [], 0
     for file in files:
-        unstopped, point, stated, _ = rcp_checker.read_submission_file(file, ruleset, samples)
         text = Path(file).read_text(encoding="latin-1")
+        if passed_over and "eval_accuracy" in text and "eval_error" in text:
+            text = "".join(line for line in text.splitlines(keepends=True) if passed_over not in line)
+        with patch.object(rcp_checker, "open", lambda *_, text=text, **__: StringIO(text), create=True):
+            unstopped, point, stated, _ = rcp_checker.read_submission_file(file, ruleset, samples)
         size = stated if '"global_batch_size"' in text else size
         if '"run_stop"' in text:
             points.append(point)
@@ -152,13 +159,13 @@ def _early_submission(files: Sequence[str], ruleset: str, samples: bool) -> tupl
 def rcp_of_the_day(usage: str, round_name: str) -> Iterator[None]:
     """The installed module, computing as that of a round did; logs are read in the order of their names."""
     day = DAYS.get((usage, round_name), LATEST)
-    listed = SimpleNamespace(glob=lambda *args, **more: sorted(glob.glob(*args, **more)))
+    listed = SimpleNamespace(glob=lambda *args, **more: sorted(glob.glob(*args, **more)))  # noqa: PTH207
     replaced: list[tuple[str, Any]] = [
         ("glob", listed),
         ("RCP_Checker", lambda *asked: _kept_checker(day, *asked) if asked[-1] is None else _class_of(day)(*asked)),
     ]
     if day.by_folder:
-        replaced.append(("get_submission_epochs", _early_submission))
+        replaced.append(("get_submission_epochs", partial(_early_submission, day.passed_over)))
     with ExitStack() as names:
         names.enter_context(patch.dict(rcp_checker.submission_runs["training"], _GONE))
         for name, value in replaced:

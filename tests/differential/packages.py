@@ -168,7 +168,7 @@ class _OptionalSeeds(package_checker.SeedChecker):  # type: ignore[misc]
 
 @contextmanager
 def _of_the_day(round_: Round) -> Iterator[None]:
-    """As the checker of the round's day: flags are read from v4.0 on, seeds required from v4.1 on, power from v5.0 on."""
+    """As the checker of the round's day: flags read from v4.0 on, seeds required from v4.1 on, power from v5.0 on."""
     replaced: list[tuple[Any, str, Any]] = []
     if round_.seeds == "optional":
         replaced.append((package_checker, "SeedChecker", _OptionalSeeds))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 import warnings
 from collections.abc import Callable
 from contextlib import redirect_stdout
@@ -18,7 +19,7 @@ from typing import Any, NamedTuple
 
 import mlsub
 from mlsub.rules.load import benchmark as needs
-from mlsub.submission.report import EntryResult, Report
+from mlsub.submission.report import EntryResult
 from tests.differential.generate import Combination, combinations, usage_and_round
 from tests.differential.log import Log, altered, content, generated, places_of, record_line
 from tests.differential.oracle import prepared
@@ -34,6 +35,7 @@ NEAR = 1e-9
 #: In v0.6 times are in seconds, whose neighbours are 2.4e-7 s apart.
 NEAR_SECONDS = 1e-8
 MINUTE = 60_000
+_ENDLESS = re.compile(rb'"time_ms": (NaN|-?Infinity)|:::MLL (nan|-?inf) ')
 ODD_TIMES: tuple[Any, ...] = (
     *("1620000000000", "soon", "", None, True, [], {}, -1, 0, 0.5, -1e300, 1e18, 1e300, 10**400),
     *(float("inf"), float("-inf"), float("nan")),
@@ -64,13 +66,15 @@ class Score(NamedTuple):
 
 class Both(NamedTuple):
     """An entry, in words, and what each side says of it; ``rules`` are those of all findings of mlsub, ``rejecting``
-    those that reject for another reason than convergence, seeds or the number of runs."""
+    those that reject for another reason than convergence, seeds or the number of runs. ``endless``: a time is infinite,
+    or not a number."""
 
     what: str
     ours: EntryResult
     rules: frozenset[str]
     rejecting: frozenset[str]
     theirs: Score
+    endless: bool
 
     @property
     def word(self) -> str:
@@ -101,7 +105,7 @@ _ABOUT_OTHERS = ("rcp.", "seed.", "entry.run-count", "layout.", "cross.")
 #: Where the scores may differ, each with its place in docs/deviations.md.
 KNOWN: dict[str, Callable[[Both], bool]] = {
     "a scaling.json that cannot be used": lambda both: "score.scaling-file" in both.rules,
-    "a time of NaN": lambda both: both.theirs.minutes is not None and math.isnan(both.theirs.minutes),
+    "a time that is infinite or not a number": lambda both: both.endless,
 }
 
 
@@ -206,7 +210,7 @@ def tried(seed: str, number: int, above: Path) -> Both:
     weak = usage == "hpc" and chance.random() < 0.5
     asked = needs(usage, name, combination.benchmark)
     runs = chance.choice((*[asked.runs] * 8, asked.runs + 1, asked.runs + 7, chance.randint(1, asked.runs)))
-    folder = _write(above / f"v{combination.round}" / ORGANISATION, combination, weak=weak)
+    folder = written(organisation_of(above, combination), combination, weak=weak)
     shape = chance.choice(list(TIMES))
     defect = chance.choice(list(DEFECTS))
     odd = chance.sample(range(runs), min(runs, chance.choice((0, 0, 0, 1, 1, asked.forgiven, asked.forgiven + 1))))
@@ -219,17 +223,26 @@ def tried(seed: str, number: int, above: Path) -> Both:
         (folder / "scaling.json").write_bytes(factor)
     scaling = f"{'weak ' if weak else ''}scaling.json {factor!r}"
     what = f"{combination}: {runs} runs {shape}, {len(odd)} with {defect}, {scaling}"
+    return compared(what, folder, combination, weak=weak)
+
+
+def compared(what: str, folder: Path, combination: Combination, *, weak: bool) -> Both:
+    """Ask both sides about the entry in a benchmark's folder."""
+    usage, name = usage_and_round(combination.round)
     report = mlsub.check(folder.parents[2 if usage == "training" else 3], round=name, usage=usage, jobs=1)
-    return _both(what, report, official_score(folder, combination, weak=weak))
-
-
-def _both(what: str, report: Report, theirs: Score) -> Both:
     (entry,) = report.entries
     other = {f.rule for f in report.findings if f.rejects and not f.rule.startswith(_ABOUT_OTHERS)}
-    return Both(what, entry, frozenset(f.rule for f in report.findings), frozenset(other), theirs)
+    endless = any(_ENDLESS.search(file.read_bytes()) for file in folder.glob("result_*.txt"))
+    theirs = official_score(folder, combination, weak=weak)
+    return Both(what, entry, frozenset(f.rule for f in report.findings), frozenset(other), theirs, endless)
 
 
-def _write(organisation: Path, combination: Combination, *, weak: bool) -> Path:
+def organisation_of(above: Path, combination: Combination) -> Path:
+    """The folder of the organisation."""
+    return above / f"v{combination.round}" / ORGANISATION
+
+
+def written(organisation: Path, combination: Combination, *, weak: bool) -> Path:
     """The folders and the description; gives the benchmark's folder."""
     system = organisation / "results" / SYSTEM
     below = system / ("weak" if weak else "strong") if combination.round.startswith("hpc") else system
