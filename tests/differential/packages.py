@@ -36,6 +36,8 @@ with warnings.catch_warnings():
 CLOSED: dict[str, dict[str, int]] = yaml.safe_load(Path(__file__).with_name("closed_packages.yaml").read_text())
 #: The first round whose packages were checked, and the most runs of a benchmark.
 _UNCHECKED, _MOST_RUNS = ("0.6", "0.7"), 10
+#: Of the rounds that skipped a benchmark's folder without results.
+_BENCHMARKS = frozenset(get_round("training", "1.0").benchmarks)
 #: So far that no reference is slower.
 _SLOW = 10**9
 ORGANISATION, SYSTEM = "ACME", "rack1"
@@ -166,6 +168,17 @@ class _OptionalSeeds(package_checker.SeedChecker):  # type: ignore[misc]
             return False
 
 
+def _with_results(folder: str) -> list[str]:
+    """To v1.0 a benchmark's folder without results was skipped, if its system has a description."""
+    found = [child for child in Path(folder).iterdir() if child.is_dir()]
+    described = (Path(folder).parents[1] / "systems" / f"{Path(folder).name}.json").is_file()
+    return [str(child) for child in found if not (described and child.name in _BENCHMARKS and _is_empty(child))]
+
+
+def _is_empty(folder: Path) -> bool:
+    return not any(folder.glob("result_*.txt"))
+
+
 @contextmanager
 def _of_the_day(round_: Round) -> Iterator[None]:
     """As the checker of the round's day: flags read from v4.0 on, seeds required from v4.1 on, power from v5.0 on."""
@@ -178,6 +191,8 @@ def _of_the_day(round_: Round) -> Iterator[None]:
             **{**vars(os.path), "exists": lambda file: not str(file).endswith("package_checker_params") and there(file)}
         )
         replaced.append((package_checker, "os", SimpleNamespace(**{**vars(os), "path": path})))
+    if round_.empty_folder_ignored:
+        replaced.append((package_checker, "_get_sub_folders", _with_results))
     if not round_.power_checked:
         replaced.append((package_checker.PowerChecker, "check_power", lambda *_: (True, set())))
     with ExitStack() as names:
