@@ -123,7 +123,8 @@ def run(search: Search) -> int:
     options = _options(search.noun)
     options.state.parent.mkdir(parents=True, exist_ok=True)
     state = State(options.state, search.noun, options.seed)
-    signal.signal(signal.SIGINT, state.stop)
+    for ending in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(ending, state.stop)
     before, begin = sum(state.figures.values()), time.monotonic()
     print(f"progress in {state.file}; {before} {search.noun} done before", flush=True)
     _search_all(search, options, state)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
+from mlsub.convergence.table import plan_of
 from mlsub.judge import entry as judged
+from mlsub.rounds import get_round
 from mlsub.score.olympic import olympic_mean
 from tests.differential.generate import Combination, usage_and_round
 from tests.differential.log import Log, altered, content, generated, places_of
-from tests.differential.packages import runs_of
+from tests.differential.packages import CLOSED, build, ours, runs_of
 from tests.differential.scores import Both, attempt, compared, organisation_of, written
 from tests.effort import effort
 
@@ -97,3 +100,22 @@ def test_the_minutes_of_v06_are_those_of_its_seconds(tmp_path: Path) -> None:
     assert both.ours.score.published == pytest.approx(12.0, abs=1e-8)
     assert usage_and_round(OLD.round) == ("training", "0.6")
     assert both.problem is None
+
+
+@pytest.mark.parametrize("scaling", ["strong", "weak"])
+def test_only_strong_scaling_is_said_to_be_scaled(scaling: str, tmp_path: Path) -> None:
+    package = build(tmp_path, OC20._replace(division="closed"))
+    size = CLOSED[OC20.round][OC20.benchmark]
+    plan = plan_of(get_round("hpc", "3.0"), OC20.benchmark, size)
+    assert plan.mean is not None and plan.minimum is not None
+    for file in package.logs:
+        slow = file.read_text()
+        assert '"epoch_num": 1000000000' in slow
+        near = f'"epoch_num": {(plan.mean + plan.minimum) / 2}'
+        file.write_text(re.sub(r'"epoch_num": \d+000000000', near, slow))
+    package.entry.parent.rename(package.system / scaling)
+    report = ours(package)
+    (entry,) = report.entries
+    assert (entry.rcp.verdict, entry.rcp.scaling > 1) == ("pass", True)
+    assert (entry.score.expected_scaling > 1) is (scaling == "strong")
+    assert ("rcp.normalised" in {f.rule for f in report.findings}) is (scaling == "strong")
