@@ -74,7 +74,7 @@ class Said(NamedTuple):
     crash: str | None = None
 
 
-class _OfDay(rcp_checker.RCP_Checker):  # type: ignore[misc]
+class _OfDay(rcp_checker.RCP_Checker):
     """The checker of a day; see :class:`Day`."""
 
     day = LATEST

@@ -151,7 +151,7 @@ def official(package: Package) -> Answer:
     return Answer(bool(systems and results))
 
 
-class _OptionalSeeds(package_checker.SeedChecker):  # type: ignore[misc]
+class _OptionalSeeds(package_checker.SeedChecker):
     """To v4.0 runs without a seed passed that sort before the first run with one."""
 
     def _assert_unique_seed_per_run(self, result_files: list[str]) -> list[str]:
