@@ -150,7 +150,7 @@ def _added(total: float, values: Sequence[float]) -> float:
 
 def between(at: float, low: tuple[float, float], high: tuple[float, float]) -> float:
     """The value at a place between two others, linear, to the last bit that of ``numpy.interp``."""
-    for place, value in (low, high):
+    for place, value in (high, low):
         if at == place:
             return value
     slope = (high[1] - low[1]) / (high[0] - low[0])

@@ -45,7 +45,8 @@ def prune(points: Sequence[Point], algorithm: Algorithm, runs: int) -> Pruning:
 
     Points below the batch size of the fastest go first. Then, from left to right, an inner point slower than the
     interpolation of its neighbours goes; the left neighbour is never looked at again, so this is not the lower hull
-    that the written rules describe (logging issue 368).
+    that the written rules describe (logging issue 368). Where several points have a batch size that one of them keeps,
+    all of them stay, as reference data of the user's own may have it.
     """
     if algorithm.pruning == "none":
         return Pruning(tuple(points))
@@ -65,7 +66,9 @@ def prune(points: Sequence[Point], algorithm: Algorithm, runs: int) -> Pruning:
             del kept[at]
         else:
             at += 1
-    return Pruning(tuple(kept), (*removed, *slower))
+    sizes = {point.batch_size for point in kept}
+    gone = tuple(some for some in (*removed, *slower) if some[0] not in sizes)
+    return Pruning(tuple(point for point in points if point.batch_size in sizes), gone)
 
 
 def pruned(points: Sequence[Point], algorithm: Algorithm, runs: int) -> tuple[Point, ...]:
@@ -151,14 +154,15 @@ def judge_convergence(
 
 
 def reference_for(size: float, points: Sequence[Point], runs: int) -> tuple[Point | None, How]:
-    """The point to compare a batch size with, and how it was found."""
+    """The point to compare a batch size with, and how it was found; of several points of one size the first counts."""
     for point in points:
         if point.batch_size == size:
             return point, "exact"
     below = [point for point in points if point.batch_size < size]
     above = [point for point in points if point.batch_size > size]
     if below and above:
-        return interpolated(size, below[-1], above[0], runs), "interpolated"
+        low = next(point for point in below if point.batch_size == below[-1].batch_size)
+        return interpolated(size, low, above[0], runs), "interpolated"
     if above:
         return above[0], "smaller-batch"
     return None, "missing"

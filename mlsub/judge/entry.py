@@ -79,7 +79,7 @@ def judge_entry(
         *_files(entry, needs, round_),
         *_compliance(entry, needs, dropped),
         *_seeds(entry, round_, flags),
-        *_settled(convergence.findings, score),
+        *_settled(entry, convergence.findings, score),
         *_scaling_place(entry, convergence.result, round_),
         *about_score,
         *reviewed("cross", entry.path, lambda: audit_entry(entry)),
@@ -129,11 +129,16 @@ def _power(entry: Entry, round_: Round) -> tuple[Power | None, tuple[Finding, ..
     return isolated("power", entry.path, lambda: judge_power(entry, round_), None)
 
 
-def _settled(findings: Iterable[Finding], score: ScoreResult) -> Iterator[Finding]:
-    """The findings on convergence; a score that is scaled as expected leaves nothing to do."""
+def _settled(entry: Entry, findings: Iterable[Finding], score: ScoreResult) -> Iterator[Finding]:
+    """The findings on convergence; a score that is scaled as expected leaves nothing to do.
+
+    One of weak scaling is not scaled at all.
+    """
     done = score.scaling_file and score.as_expected
     for found in findings:
         settled = done and found.rule == "rcp.normalised"
+        if found.rule == "rcp.normalised" and entry.files.scaling_type == "weak":
+            continue
         yield msgspec.structs.replace(found, fix="Nothing: scaling.json has this factor.") if settled else found
 
 
@@ -152,12 +157,16 @@ def _without_follow_ups(entry: Entry, findings: list[Finding], *, rejected: bool
 def _score(
     entry: Entry, needs: Benchmark, computed: float
 ) -> tuple[ScoreResult, tuple[Finding, ...], tuple[Finding, ...]]:
-    """The score, what prevents one, and how its factor differs from the expected one."""
+    """The score, what prevents one, and how its factor differs from the expected one.
+
+    The official summarizer does not scale the time of weak scaling, whatever ``scaling.json`` says.
+    """
     minutes, untimed = isolated("the score", entry.path, lambda: minutes_of(entry, needs), None)
     file, unread = isolated(
         "score.scaling-file", entry.path, lambda: read_scaling(entry.files.folder, entry.path), ScalingFile()
     )
-    score = score_of(minutes, computed, file)
+    weak = entry.files.scaling_type == "weak"
+    score = score_of(minutes, 1.0, ScalingFile()) if weak else score_of(minutes, computed, file)
     differs = reviewed("score.scaling-differs", entry.path, lambda: audit_scaling(entry.path, score))
     return score, (*file.findings, *untimed, *unread), tuple(differs)
 

@@ -50,8 +50,8 @@ def read_scaling(folder: Path, path: str) -> ScalingFile:
     if len(content) > MAX_BYTES:
         return ScalingFile(findings=(_unusable(name, f"more than {MAX_BYTES >> 10} KiB"),))
     try:
-        # As text: the official summarizer reads no other encoding, and no byte order mark.
-        factor = _factor(json.loads(content.decode("utf-8")))
+        # As text: of bytes json would guess the encoding, and read what the official summarizer cannot.
+        factor = _factor(json.loads(content.decode()))
     except (ValueError, RecursionError):
         return ScalingFile(findings=(_unusable(name, "not JSON"),))
     if factor is None:

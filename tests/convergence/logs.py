@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from mlsub.convergence.entry import NO_FLAGS, USUAL, Convergence, Flags, Options, convergence_of
 from mlsub.judge.log import LogTask, judge_log
+from mlsub.log.report import LogReport
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark as needs
 from mlsub.submission.model import Entry, EntryFiles
@@ -55,6 +58,16 @@ def judged(
     round_ = get_round(usage, round_name)
     results = tuple(sorted(folder.glob("result_*.txt")))
     files = EntryFiles(organisation="", system="", benchmark=folder.name, folder=folder, results=results, strays=())
-    logs = tuple(judge_log(LogTask(str(file), file.name, usage, round_name)) for file in results)
+    logs = tuple(_reports(results, usage, round_name))
     entry = Entry(files=files, path=".", logs=logs, description=None, in_tree=False)
     return convergence_of(entry, needs(usage, round_name, folder.name), round_, flags, options)
+
+
+def _reports(results: Sequence[Path], usage: str, round_name: str) -> Iterator[LogReport]:
+    """The reports on some logs; of those with the same content one is judged, for what convergence needs of it."""
+    known: dict[bytes, LogReport] = {}
+    for file in results:
+        content = file.read_bytes()
+        if content not in known:
+            known[content] = judge_log(LogTask(str(file), file.name, usage, round_name))
+        yield msgspec.structs.replace(known[content], path=file.name)

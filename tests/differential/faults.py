@@ -6,20 +6,16 @@ import json
 import os
 import random
 import shutil
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mlsub.rounds import get_round
-from tests.differential.generate import usage_and_round
+from tests.differential.fault_parts import DEEP, HIDDEN, ODD_BYTES, Change, described, gone, instead
+from tests.differential.faults_files import FILE_FAULTS
+from tests.differential.faults_tree import TREE_FAULTS
 from tests.differential.log import altered, content, places_of
 from tests.differential.packages import SYSTEM, Package, describe, log_of
 
-#: A fault changes a package; what it cannot change, because an earlier fault did, stays as it is.
-Change = Callable[[Package, random.Random], object]
-
-HIDDEN = (".old", ".ipynb_checkpoints", ".git", ".DS_Store", ".cache")
 #: Names of systems that mean something to a search, or that only look odd.
 PATTERNS = (
     "rack[8xH100]",
@@ -50,55 +46,12 @@ BENCHMARK_NAMES = (
     "common",
     "x",
 )
-ODD_BYTES = (
-    b"",
-    b"\0" * 50,
-    b"\xff\xfe{\0}\0",
-    b"\xef\xbb\xbf{}",
-    b"not json",
-    b"[]",
-    b"1",
-    b"null",
-    b'"x"',
-    b"{",
-    b"\xff",
-)
 #: No flag ends in a line feed: the official checker then passes over it, which mlsub does not (docs/deviations.md).
 FLAGS = (b"", b"rcp-bypass", b"rcp-bypass", b"seed-checker-bypass", b"rcp_bypass", b"\xff\xfe", b"a\xe9b", b"x" * 1000)
-DEEP = b"[" * 100_000
-
-
-def _gone(path: Path) -> None:
-    if path.is_symlink() or path.is_file():
-        path.unlink()
-    elif path.is_dir():
-        shutil.rmtree(path)
-
-
-def _instead(path: Path, rng: random.Random) -> str:
-    """Put another kind of thing in a path's place."""
-    kind = rng.choice(("folder", "nothing", "dangling", "loop", "file", "link to a folder"))
-    _gone(path)
-    if kind == "folder":
-        path.mkdir()
-    elif kind == "dangling":
-        path.symlink_to("nowhere")
-    elif kind == "loop":
-        path.symlink_to(path.name)
-    elif kind == "file":
-        path.write_bytes(rng.choice(ODD_BYTES))
-    elif kind == "link to a folder":
-        path.symlink_to(".")
-    return kind
-
-
-def _described(package: Package, rng: random.Random) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(package.description().read_text())
-    return found
 
 
 def _field(package: Package, rng: random.Random) -> None:
-    fields = _described(package, rng)
+    fields = described(package)
     name = rng.choice(("division", "division", "status", "submitter", "system_name", "framework", "cooling", *fields))
     value: Any = rng.choice(
         (1, None, True, [], {}, "", "Closed", "open", "closed", "x", float("nan"), 10**400, ["closed"])
@@ -137,7 +90,7 @@ def _another_description(package: Package, rng: random.Random) -> None:
     elif rng.random() < 0.5:
         file.write_bytes(rng.choice(ODD_BYTES))
     else:
-        _instead(file, rng)
+        instead(file, rng)
 
 
 def _rename_system(names: tuple[str, ...]) -> Change:
@@ -180,7 +133,7 @@ def _another_system(package: Package, rng: random.Random) -> None:
 def _in_the_system(package: Package, rng: random.Random) -> None:
     name = rng.choice((*BENCHMARK_NAMES, *HIDDEN, "package_checker_params", "power", "scaling.json", "result_0.txt"))
     path = package.system / name
-    _gone(path)
+    gone(path)
     rng.choice((Path.mkdir, Path.touch, lambda p: p.symlink_to("nowhere"), lambda p: p.symlink_to(".")))(path)
 
 
@@ -192,7 +145,7 @@ def _flags(package: Package, rng: random.Random) -> None:
     place = rng.choice((package.folder, package.folder / "results", package.system, package.entry))
     file = place / "package_checker_params"
     if rng.random() < 0.3:
-        _instead(file, rng)
+        instead(file, rng)
     else:
         file.write_bytes(rng.choice(FLAGS))
 
@@ -200,7 +153,7 @@ def _flags(package: Package, rng: random.Random) -> None:
 def _scaling(package: Package, rng: random.Random) -> None:
     file = package.entry / "scaling.json"
     if rng.random() < 0.5:
-        _instead(file, rng)
+        instead(file, rng)
     else:
         file.write_bytes(rng.choice((*ODD_BYTES, b'{"scaling_factor": 1.01}', b'{"scaling_factor": "x"}', DEEP)))
 
@@ -233,7 +186,7 @@ def _rename_log(package: Package, rng: random.Random) -> None:
 
 
 def _odd_log(package: Package, rng: random.Random) -> None:
-    _instead(rng.choice(package.logs), rng)
+    instead(rng.choice(package.logs), rng)
 
 
 def _log_content(package: Package, rng: random.Random) -> None:
@@ -264,8 +217,6 @@ def _too_fast(package: Package, rng: random.Random) -> None:
 
 
 def _without_seed(package: Package, rng: random.Random) -> None:
-    if get_round(*usage_and_round(package.combination.round)).seeds != "required":
-        return  # The checkers of these rounds asked for no seed; the installed one does.
     file = rng.choice(package.logs)
     file.write_bytes(b"".join(line for line in file.read_bytes().splitlines(True) if b'"key": "seed"' not in line))
 
@@ -294,9 +245,9 @@ def _power(package: Package, rng: random.Random) -> None:
 
 def _top(package: Package, rng: random.Random) -> None:
     if rng.random() < 0.5:
-        _instead(package.folder / rng.choice(("systems", "results")), rng)
+        instead(package.folder / rng.choice(("systems", "results")), rng)
     else:
-        _instead(package.folder / rng.choice(("benchmarks", "README.md", ".git", "scaling.json")), rng)
+        instead(package.folder / rng.choice(("benchmarks", "README.md", ".git", "scaling.json")), rng)
 
 
 def _rename_organisation(package: Package, rng: random.Random) -> Path:
@@ -308,7 +259,7 @@ def _rename_organisation(package: Package, rng: random.Random) -> Path:
 FAULTS: dict[str, Change] = {
     "description field": _field,
     "description content": _description_bytes,
-    "description of another kind": lambda p, rng: _instead(p.description(), rng),
+    "description of another kind": lambda p, rng: instead(p.description(), rng),
     "description renamed": lambda p, rng: p.description().rename(
         p.description(rng.choice(("RACK1", "rack", ".rack1")))
     ),
@@ -333,6 +284,8 @@ FAULTS: dict[str, Change] = {
     "power": _power,
     "something at the top": _top,
     "organisation renamed": _rename_organisation,
+    **FILE_FAULTS,
+    **TREE_FAULTS,
 }
 
 

@@ -40,7 +40,7 @@ class Answer(NamedTuple):
 
 
 class _Queue(list[str]):
-    """The checker's list of configurations still to be run, with an end to it."""
+    """The checker's list of configurations still to be run, with an end to it for each log."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -96,7 +96,14 @@ def _config(file: Path, usage: str, ruleset: str) -> str:
 def prepared(round_id: str, *, fast: bool = True) -> Iterator[tuple[_Log, _Queue]]:
     """The checker's module with a fresh queue (a crash leaves entries behind), cached rule files and no output."""
     log, queue = _Log(), _Queue()
+    check = mlp_compliance.main
+
+    def main(*asked: Any) -> Any:
+        queue.queued.clear()
+        return check(*asked)
+
     replaced = [
+        (mlp_compliance, "main", main),
         (mlp_compliance, "enqueued_configs", queue),
         (mlp_compliance, "logging", log),
         (mlp_compliance, "yaml", SimpleNamespace(load=_cached_load(round_id), BaseLoader=yaml.BaseLoader)),

@@ -8,17 +8,23 @@ import os
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, redirect_stdout
+from functools import cache, lru_cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
+import yaml
+
 import mlsub
+from mlsub.convergence.algorithm import unit_of
 from mlsub.findings import Verdict
 from mlsub.rounds import Round, get_round
+from mlsub.rules.load import benchmark as needs
 from mlsub.submission.report import Report
-from tests.differential.generate import Combination, usage_and_round
+from tests.differential.generate import Combination, combinations, usage_and_round
 from tests.differential.log import Line, Log, altered, content, generated, places_of, record_line
+from tests.differential.official_rcp import rcp_of_the_day
 from tests.differential.oracle import prepared
 from tests.make_tree import make_description
 
@@ -26,28 +32,31 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     from mlperf_logging.package_checker import package_checker
 
-#: Benchmarks of few runs, with a batch size that has a reference point and the metadata that counts; None in Open.
-CLOSED: dict[tuple[str, str], tuple[int, str]] = {
-    ("3.1", "gpt3"): (1536, "epoch_num"),
-    ("4.0", "gpt3"): (1536, "epoch_num"),
-    ("4.1", "gpt3"): (1536, "epoch_num"),
-    ("5.0", "llama31_405b"): (1152, "samples_count"),
-    ("5.1", "llama31_405b"): (1152, "samples_count"),
-    ("5.1", "retinanet"): (512, "epoch_num"),
-    ("6.0", "llama31_405b"): (1152, "samples_count"),
-}
-OPEN = (
-    *(("2.0", "ssd"), ("2.1", "resnet"), ("3.0", "resnet"), ("4.1", "ssd"), ("5.0", "retinanet")),
-    *(("5.1", "retinanet"), ("6.0", "llama31_405b"), ("6.1", "deepseekv3_671b"), ("hpc-3.0", "oc20")),
-)
-COMBINATIONS = (
-    *(Combination(round_, benchmark, "closed", None) for round_, benchmark in CLOSED),
-    *(Combination(round_, benchmark, "open", None) for round_, benchmark in OPEN),
-)
-RUNS = {"gpt3": 3, "oc20": 5, "llama31_405b": 3, "deepseekv3_671b": 3, "retinanet": 5, "ssd": 5, "resnet": 5}
+#: Batch sizes with a reference point, by round and benchmark of Closed.
+CLOSED: dict[str, dict[str, int]] = yaml.safe_load(Path(__file__).with_name("closed_packages.yaml").read_text())
+#: The first round whose packages were checked, and the most runs of a benchmark.
+_UNCHECKED, _MOST_RUNS = ("0.6", "0.7"), 10
+#: Of the rounds that skipped a benchmark's folder without results.
+_BENCHMARKS = frozenset(get_round("training", "1.0").benchmarks)
 #: So far that no reference is slower.
 _SLOW = 10**9
 ORGANISATION, SYSTEM = "ACME", "rack1"
+
+
+@cache
+def package_combinations() -> tuple[Combination, ...]:
+    """What a package can be of: benchmarks of few runs, in Closed those with a batch size that has a reference."""
+    return tuple(
+        c
+        for c in combinations()
+        if c.round not in _UNCHECKED and runs_of(c) <= _MOST_RUNS
+        if c.division == "open" or c.benchmark in CLOSED.get(c.round, {})
+    )
+
+
+def runs_of(combination: Combination) -> int:
+    """How many runs an entry has."""
+    return needs(*usage_and_round(combination.round), combination.benchmark).runs
 
 
 class Answer(NamedTuple):
@@ -87,7 +96,7 @@ def build(above: Path, combination: Combination, organisation: str = ORGANISATIO
     package.entry.mkdir(parents=True)
     package.description().parent.mkdir()
     package.description().write_text(describe(combination))
-    for run in range(RUNS[combination.benchmark]):
+    for run in range(runs_of(combination)):
         (package.entry / f"result_{run}.txt").write_bytes(content(log_of(combination, run)))
     return package
 
@@ -97,21 +106,27 @@ def describe(combination: Combination) -> str:
     return json.dumps(make_description(combination.division, ORGANISATION, status="Available on-premise"), indent=2)
 
 
+@lru_cache(maxsize=64)
+def _generated_once(combination: Combination) -> tuple[Line, ...]:
+    return tuple(generated(combination))
+
+
 def log_of(combination: Combination, run: int, *, slow: bool = True) -> Log:
     """A compliant log with a seed of its own; in Closed at a batch size with a reference, and slow to converge."""
-    log = generated(combination)
+    log = [line for line in _generated_once(combination) if line.key != "seed"]
     like = log[0].record or {}
     seed = {**like, "key": "seed", "value": 1000 + run, "metadata": {"file": "train.py", "lineno": 3}}
     log.insert(1, record_line(seed))
-    asked = CLOSED.get((combination.round, combination.benchmark)) if combination.division == "closed" else None
-    if asked is not None:
-        size, count = asked
-        factor = _SLOW if slow else 1
+    size = CLOSED.get(combination.round, {}).get(combination.benchmark) if combination.division == "closed" else None
+    if size is not None:
+        unit, factor = unit_of(combination.benchmark), _SLOW if slow else 1
         for place in places_of(log, "global_batch_size"):
             log = altered(log, place, value=size)
-        for place in places_of(log, "eval_accuracy"):
+        for place in (*places_of(log, "eval_accuracy"), *places_of(log, "eval_error")):
             metadata = (log[place].record or {})["metadata"]
-            log = altered(log, place, metadata={**metadata, count: metadata[count] * factor})
+            counts = {name: metadata[name] for name in ("epoch_num", "samples_count", "step_num") if name in metadata}
+            slower = {name: value * factor for name, value in (counts or {unit: 1}).items()}
+            log = altered(log, place, metadata={**metadata, **slower})
     return [_later(line, run) for line in log]
 
 
@@ -136,19 +151,52 @@ def official(package: Package) -> Answer:
     return Answer(bool(systems and results))
 
 
+class _OptionalSeeds(package_checker.SeedChecker):
+    """To v4.0 runs without a seed passed that sort before the first run with one."""
+
+    def _assert_unique_seed_per_run(self, result_files: list[str]) -> list[str]:
+        seeded = [self._has_seed(file) for file in result_files]
+        first = seeded.index(True) if True in seeded else len(seeded)
+        forgiven = [f"Result file {file} logs no seed." for file in result_files[:first]]
+        errors = super()._assert_unique_seed_per_run(result_files)
+        return [error for error in errors if error not in forgiven]
+
+    def _has_seed(self, file: str) -> bool:
+        try:
+            return bool(self._get_seed_records(file))
+        except Exception:
+            return False
+
+
+def _with_results(folder: str) -> list[str]:
+    """To v1.0 a benchmark's folder without results was skipped, if its system has a description."""
+    found = [child for child in Path(folder).iterdir() if child.is_dir()]
+    described = (Path(folder).parents[1] / "systems" / f"{Path(folder).name}.json").is_file()
+    return [str(child) for child in found if not (described and child.name in _BENCHMARKS and _is_empty(child))]
+
+
+def _is_empty(folder: Path) -> bool:
+    return not any(folder.glob("result_*.txt"))
+
+
 @contextmanager
 def _of_the_day(round_: Round) -> Iterator[None]:
-    """Without what the checker of the round's day did not do yet: read flags from v4.0 on, power from v5.0 on."""
+    """As the checker of the round's day: flags read from v4.0 on, seeds required from v4.1 on, power from v5.0 on."""
     replaced: list[tuple[Any, str, Any]] = []
+    if round_.seeds == "optional":
+        replaced.append((package_checker, "SeedChecker", _OptionalSeeds))
     if round_.checker_params != "folders":
         there = os.path.exists
         path = SimpleNamespace(
             **{**vars(os.path), "exists": lambda file: not str(file).endswith("package_checker_params") and there(file)}
         )
         replaced.append((package_checker, "os", SimpleNamespace(**{**vars(os), "path": path})))
+    if round_.empty_folder_ignored:
+        replaced.append((package_checker, "_get_sub_folders", _with_results))
     if not round_.power_checked:
         replaced.append((package_checker.PowerChecker, "check_power", lambda *_: (True, set())))
     with ExitStack() as names:
+        names.enter_context(rcp_of_the_day(round_.usage, round_.name))
         for holder, name, value in replaced:
             names.enter_context(patch.object(holder, name, value))
         yield

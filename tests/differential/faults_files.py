@@ -1,0 +1,183 @@
+"""Faults of the files of a package: descriptions, flags, factors, power measurements, logs that belong elsewhere."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+from tests.differential.fault_parts import DEEP, ODD_BYTES, Change, described, instead
+from tests.differential.generate import Combination, combinations
+from tests.differential.log import altered, content, places_of
+from tests.differential.packages import Package, log_of, package_combinations
+
+_ODD_VALUES: tuple[Any, ...] = (
+    *("", " ", "0", "-1", "8.0", "eight", "x" * 10_000, "\0", "\u202e8", "８", "räck", "{}", "a\nb", "closed "),
+    *(0, -1, 8, 8.5, 10**400, 1e308, float("nan"), float("inf"), True, False, None),
+    *([], [8], {}, {"value": 8}, [[[]]]),
+)
+_FACTORS: tuple[bytes, ...] = (
+    *(
+        b'{"scaling_factor": 1.01}',
+        b'{"scaling_factor": "1.01"}',
+        b'{"scaling_factor": NaN}',
+        b'{"scaling_factor": 1e999}',
+    ),
+    *(
+        b'{"scaling_factor": null}',
+        b'{"scaling_factor": [1.01]}',
+        b'{"scaling_factor": -1}',
+        b'{"scaling_factor": true}',
+    ),
+    *(b'\xef\xbb\xbf{"scaling_factor": 1.01}', b'{"Scaling_Factor": 1.01}', b" " * 100_000, *ODD_BYTES, DEEP),
+)
+#: No flag that counts ends in a line feed, and none but a line feed ends a line: see docs/deviations.md.
+_FLAGS: tuple[bytes, ...] = (
+    *(b"rcp-bypass", b"seed-checker-bypass", b"rcp-bypass ", b" rcp-bypass", b"RCP-BYPASS", b"--rcp-bypass"),
+    *(
+        b"\xef\xbb\xbfrcp-bypass",
+        b"rcp-bypass\0",
+        b"rcp-bypass,seed-checker-bypass",
+        b"rcp-bert-train-samples",
+        b"#rcp-bypass",
+    ),
+    *(b"x" * 70_000, b"rcp\xadbypass", "rcp‑bypass".encode()),
+)
+_POWER_NAMES = (
+    *("node_0.txt", "node_1.txt", "node_00.txt", "node_-1.txt", "node_+1.txt", "node_1_0.txt", "node0.txt", "node.txt"),
+    *("node_0", "node_0.json", "Node_0.txt", ".node_0.txt", "node_0.txt.bak", "sw_0.txt", "sw_1.txt", "switch_0.txt"),
+    *("node_0 .txt", "node_٠.txt", "other", "node_1e0.txt", "node_0x1.txt", "sw.txt"),
+)
+_SEEDS: tuple[Any, ...] = (
+    "1000",
+    "x",
+    1000.5,
+    True,
+    None,
+    [],
+    {},
+    10**400,
+    -1,
+    float("nan"),
+    float("inf"),
+    "１０",
+    " 5 ",
+)
+
+
+def _odd_fields(package: Package, rng: random.Random) -> None:
+    fields = described(package)
+    for name in rng.sample(sorted(fields), rng.randint(1, 6)):
+        fields[name] = rng.choice(_ODD_VALUES)
+    package.description().write_text(json.dumps(fields))
+
+
+def _odd_names(package: Package, rng: random.Random) -> None:
+    """Names of fields in another case, with spaces around, twice, or unknown."""
+    fields = described(package)
+    name = rng.choice(sorted(fields))
+    value = fields[name] if rng.random() < 0.5 else fields.pop(name)
+    fields[rng.choice((name.upper(), f" {name}", f"{name} ", name.replace("_", "-"), "x" * 1000, ""))] = value
+    package.description().write_text(json.dumps(fields, ensure_ascii=rng.random() < 0.5))
+
+
+def _factor(package: Package, rng: random.Random) -> None:
+    place = rng.choice((package.entry, package.entry, package.system, package.folder))
+    file = place / rng.choice(("scaling.json", "scaling.json", "Scaling.json", "scaling.JSON"))
+    if rng.random() < 0.2:
+        instead(file, rng)
+    else:
+        file.write_bytes(rng.choice(_FACTORS))
+
+
+def _flag_files(package: Package, rng: random.Random) -> None:
+    for place in rng.sample(
+        (package.folder, package.system, package.entry.parent, package.entry), rng.choice((1, 1, 2))
+    ):
+        file = place / rng.choice(("package_checker_params", "package_checker_params", "Package_Checker_Params"))
+        if rng.random() < 0.1:
+            instead(file, rng)
+        else:
+            file.write_bytes(rng.choice(_FLAGS))
+
+
+def _power_files(package: Package, rng: random.Random) -> None:
+    """Power measurements of each run, some of other names, of another number, or of another kind."""
+    folder = package.entry / "power"
+    if rng.random() < 0.1:
+        instead(folder, rng)
+        return
+    folder.mkdir(exist_ok=True)
+    odd = rng.choice((0.0, 0.1, 0.5))
+    for log in package.logs:
+        run = folder / (log.stem if rng.random() < 0.95 else rng.choice((log.name, "result_99", log.stem.upper())))
+        if rng.random() < odd / 5:
+            instead(run, rng)
+            continue
+        run.mkdir()
+        names = rng.sample(_POWER_NAMES, 2) if rng.random() < odd else ["node_0.txt"]
+        for name in names:
+            (run / name).mkdir() if rng.random() < odd / 5 else (run / name).write_bytes(b"")
+
+
+def _foreign_log(package: Package, rng: random.Random) -> None:
+    """Logs of another round, benchmark or division in place of some, or of all."""
+    ours = package.combination
+    alike = {
+        "round": [c for c in package_combinations() if c.benchmark == ours.benchmark and c.division == ours.division],
+        "benchmark": [c for c in combinations() if c.round == ours.round and c.division == ours.division],
+        "division": [c for c in combinations() if c.round == ours.round and c.benchmark == ours.benchmark],
+    }
+    others = [c for c in alike[rng.choice(list(alike))] if c != ours and c.round != "0.6"]
+    other: Combination = rng.choice(others)
+    logs = package.logs
+    for number in rng.sample(range(len(logs)), rng.choice((1, 1, 2, len(logs)))):
+        logs[number].write_bytes(content(log_of(other, number)))
+
+
+def _seeds(package: Package, rng: random.Random) -> None:
+    """Seeds of odd types, or of another line or file, in some logs."""
+    logs = package.logs
+    value = rng.choice(_SEEDS)
+    for number in rng.sample(range(len(logs)), rng.choice((1, 2, len(logs)))):
+        log = log_of(package.combination, number)
+        place = places_of(log, "seed")[0]
+        metadata: Any = {"file": "train.py", "lineno": rng.choice((3, "3", 3.0, None, number, [3]))}
+        if rng.random() < 0.2:
+            metadata.pop(rng.choice(("file", "lineno")))
+        log = altered(log, place, value=value if rng.random() < 0.7 else 1000, metadata=metadata)
+        logs[number].write_bytes(content(log))
+
+
+def _noise(package: Package, rng: random.Random) -> None:
+    """Megabytes of other output, or bytes that no text has, around the records."""
+    file = rng.choice(package.logs)
+    line = rng.choice(
+        (b"step 1 loss 0.5\n" * 20_000, b"\xff\xfe\x00" * 1000 + b"\n", b"\r" * 5000 + b"\n", b"x" * 300_000 + b"\n")
+    )
+    whole = file.read_bytes()
+    file.write_bytes(rng.choice((line + whole, whole + line, whole.replace(b"\n", b"\r\n"), whole.rstrip(b"\n"))))
+
+
+def _batch_sizes(package: Package, rng: random.Random) -> None:
+    """Another batch size in one log or in all, also of an odd type."""
+    logs = package.logs
+    size = rng.choice((1, 8, 10**6, "256", 256.0, 256.5, None, True, [], -1, 10**400, float("nan"), float("inf")))
+    for number in rng.sample(range(len(logs)), rng.choice((1, len(logs)))):
+        log = log_of(package.combination, number)
+        for place in places_of(log, "global_batch_size"):
+            log = altered(log, place, value=size)
+        logs[number].write_bytes(content(log))
+
+
+FILE_FAULTS: dict[str, Change] = {
+    "description with odd values": _odd_fields,
+    "description with odd names": _odd_names,
+    "factor of an odd kind": _factor,
+    "flags of an odd kind": _flag_files,
+    "power of an odd kind": _power_files,
+    "logs that belong elsewhere": _foreign_log,
+    "odd seeds": _seeds,
+    "noise in a log": _noise,
+    "odd batch sizes": _batch_sizes,
+}

@@ -1,0 +1,121 @@
+"""mlsub and the official summarizer give one score to entries whose times, runs and factors are odd."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from mlsub.convergence.table import plan_of
+from mlsub.judge import entry as judged
+from mlsub.rounds import get_round
+from mlsub.score.olympic import olympic_mean
+from tests.differential.generate import Combination, usage_and_round
+from tests.differential.log import Log, altered, content, generated, places_of
+from tests.differential.packages import CLOSED, build, ours, runs_of
+from tests.differential.scores import Both, attempt, compared, organisation_of, written
+from tests.effort import effort
+
+SEED = "ci-1"
+SCORES = effort(40, 400)
+RESNET = Combination("3.0", "resnet", "open", None)
+OC20 = Combination("hpc-3.0", "oc20", "open", None)
+OLD = Combination("0.6", "resnet", "open", "sgd")
+
+
+def test_odd_entries_get_one_score(tmp_path: Path) -> None:
+    problems = [attempt(SEED, 7 * number, tmp_path / str(number)).problem for number in range(SCORES)]
+    assert [problem for problem in problems if problem] == []
+
+
+def test_a_mean_that_is_off_by_1e_7_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def off(minutes: list[float | None], dropped: int) -> float | None:
+        mean = olympic_mean(minutes, dropped)
+        return None if mean is None else mean * (1 + 1e-7)
+
+    monkeypatch.setattr(judged, "olympic_mean", off)
+    problems = [attempt(SEED, number, tmp_path / str(number)).problem for number in range(10)]
+    assert any(problems)
+
+
+def entry_of(combination: Combination, above: Path, factor: bytes | None = None, *, weak: bool = False) -> Path:
+    """An entry of runs that take 10, 11, 12, ... minutes."""
+    folder = written(organisation_of(above, combination), combination, weak=weak)
+    for run in range(runs_of(combination)):
+        (folder / f"result_{run}.txt").write_bytes(content(_lasting(generated(combination), 10 + run)))
+    if factor is not None:
+        (folder / "scaling.json").write_bytes(factor)
+    return folder
+
+
+def _lasting(log: Log, minutes: float) -> Log:
+    start, stop = (places_of(log, key)[0] for key in ("run_start", "run_stop"))
+    return altered(log, stop, time_ms=(log[start].record or {})["time_ms"] + minutes * 60_000)
+
+
+def asked(combination: Combination, above: Path, factor: bytes | None = None, *, weak: bool = False) -> Both:
+    folder = entry_of(combination, above, factor, weak=weak)
+    return compared("by hand", folder, combination, weak=weak)
+
+
+@pytest.mark.parametrize(
+    ("combination", "weak", "minutes"), [(RESNET, False, 18.0), (OC20, False, 18.0), (OC20, True, 14.0)], ids=str
+)
+def test_weak_scaling_is_not_scaled(combination: Combination, weak: bool, minutes: float, tmp_path: Path) -> None:
+    both = asked(combination, tmp_path, b'{"scaling_factor": 1.5}', weak=weak)
+    assert (both.ours.score.published, both.theirs.minutes) == (minutes, minutes)
+    assert both.ours.score.scaling_file is not weak
+
+
+@pytest.mark.parametrize(
+    "factor", [b"", b"{}", b"[]", b'{"scaling_factor": "1.5"}', b'\xef\xbb\xbf{"scaling_factor": 2}']
+)
+def test_a_factor_that_ends_the_official_summarizer_is_a_finding(factor: bytes, tmp_path: Path) -> None:
+    both = asked(RESNET, tmp_path, factor)
+    assert both.theirs.crash is not None
+    assert (both.ours.score.published, both.problem) == (12.0, None)
+    assert "score.scaling-file" in both.rules
+
+
+@pytest.mark.parametrize("factor", [-1, 0, 1e300, float("nan"), float("inf"), True])
+def test_a_factor_that_no_committee_would_give_is_a_finding(factor: float, tmp_path: Path) -> None:
+    both = asked(RESNET, tmp_path, json.dumps({"scaling_factor": factor}).encode())
+    assert both.theirs.crash is None
+    assert (both.ours.score.published, both.problem) == (12.0, None)
+    assert "score.scaling-file" in both.rules
+
+
+def test_a_start_at_infinity_is_the_fastest_run_there_and_the_slowest_here(tmp_path: Path) -> None:
+    folder = entry_of(RESNET, tmp_path)
+    log = generated(RESNET)
+    (folder / "result_4.txt").write_bytes(content(altered(log, places_of(log, "run_start")[0], time_ms=float("inf"))))
+    both = compared("by hand", folder, RESNET, weak=False)
+    assert (both.theirs.minutes, both.ours.score.published, both.problem) == (11.0, 12.0, None)
+
+
+def test_the_minutes_of_v06_are_those_of_its_seconds(tmp_path: Path) -> None:
+    both = asked(OLD, tmp_path)
+    assert both.ours.score.published == pytest.approx(12.0, abs=1e-8)
+    assert usage_and_round(OLD.round) == ("training", "0.6")
+    assert both.problem is None
+
+
+@pytest.mark.parametrize("scaling", ["strong", "weak"])
+def test_only_strong_scaling_is_said_to_be_scaled(scaling: str, tmp_path: Path) -> None:
+    package = build(tmp_path, OC20._replace(division="closed"))
+    size = CLOSED[OC20.round][OC20.benchmark]
+    plan = plan_of(get_round("hpc", "3.0"), OC20.benchmark, size)
+    assert plan.mean is not None and plan.minimum is not None
+    for file in package.logs:
+        slow = file.read_text()
+        assert '"epoch_num": 1000000000' in slow
+        near = f'"epoch_num": {(plan.mean + plan.minimum) / 2}'
+        file.write_text(re.sub(r'"epoch_num": \d+000000000', near, slow))
+    package.entry.parent.rename(package.system / scaling)
+    report = ours(package)
+    (entry,) = report.entries
+    assert (entry.rcp.verdict, entry.rcp.scaling > 1) == ("pass", True)
+    assert (entry.score.expected_scaling > 1) is (scaling == "strong")
+    assert ("rcp.normalised" in {f.rule for f in report.findings}) is (scaling == "strong")
