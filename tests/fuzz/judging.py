@@ -49,9 +49,7 @@ def task_of(round_id: str, path: str = PATH, folds: tuple[NewFold, ...] = ()) ->
     return LogTask("", path, *usage_and_round(round_id), folds=folds)
 
 
-def judge(
-    round_id: str, pieces: Sequence[bytes], path: str = PATH, folds: tuple[NewFold, ...] = ()
-) -> LogReport:
+def judge(round_id: str, pieces: Sequence[bytes], path: str = PATH, folds: tuple[NewFold, ...] = ()) -> LogReport:
     """The report on a log that comes in pieces."""
     task, round_ = task_of(round_id, path, folds), round_of(round_id)
 

@@ -1,4 +1,4 @@
-"""Inputs that are logs: a line that names the round, and below it the log; and logs drawn from the rules of both sides."""
+"""Inputs that are logs: a line that names the round and below it the log, drawn from the rules of both sides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logs drawn from the official rule files: for each key a record whose value passes the checks that look at it alone."""
+"""Logs drawn from the official rule files: for each key a record whose value passes the checks of it alone."""
 
 from __future__ import annotations
 

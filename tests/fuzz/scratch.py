@@ -9,7 +9,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-_MEMORY = Path("/dev/shm")  # noqa: S108  (a folder of our own is made there)
+_MEMORY = Path("/dev/shm")
 
 
 def scratch(name: str) -> Path:

@@ -11,6 +11,7 @@ from tests.fuzz.harness import BrokenError, Harness
 from tests.fuzz.loggrammar import LONGEST, WORDS, generate, seeds, split
 from tests.fuzz.scratch import scratch
 
+
 def _compare(data: bytes) -> None:
     round_id, log = split(data)
     file = scratch("official") / "result_0.txt"

@@ -14,7 +14,6 @@ from mlsub.log import reader
 from mlsub.log.reader import TOKEN, TOKEN_MLL, RecordCutter, Records
 from tests.fuzz.harness import BrokenError, Harness
 from tests.fuzz.judging import cut
-from tests.fuzz.loggrammar import chance
 
 #: The bounds of the reader in bytes, far below those in force, so that short inputs reach them.
 _CHUNK, _MAX_RECORD, _HEAD = 48, 90, 8
@@ -105,6 +104,4 @@ def _seeds() -> Iterator[bytes]:
     return (_drawn(rng) for _ in range(20))
 
 
-HARNESSES = (
-    Harness("logs-records", "records cut out of logs", _read, _seeds, _PARTS, _drawn, longest=3_000),
-)
+HARNESSES = (Harness("logs-records", "records cut out of logs", _read, _seeds, _PARTS, _drawn, longest=3_000),)
