@@ -149,7 +149,7 @@ HARNESSES = (
         _seeds,
         (*WORDS, BETWEEN),
         _drawn,
-        longest=40_000,
+        longest=60_000,
         seconds=2.0,
         seconds_per_kb=0.05,
     ),
