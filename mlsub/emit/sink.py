@@ -19,6 +19,8 @@ _MAX_HOLDER = 200
 #: Far above what a first record has.
 _MAX_TORN = 1 << 20
 _TOKEN = b":::MLLOG "
+#: The same within a text of JSON.
+_ESCAPED = b"\\u003a::MLLOG "
 
 
 class LogFile(logging.Handler):
@@ -121,7 +123,7 @@ class LogFile(logging.Handler):
         """
         if self._file < 0:
             raise EmitError(f"{self._shown} is closed: the recorder that wrote it has ended")
-        line = text.encode("utf-8", "backslashreplace") + b"\n"
+        line = _alone(text.encode("utf-8", "backslashreplace")) + b"\n"
         before = os.fstat(self._file).st_size
         try:
             written = os.write(self._file, line)
@@ -173,6 +175,12 @@ class LogFile(logging.Handler):
     def _release(self) -> None:
         self._lock_path.unlink(missing_ok=True)
         os.close(self._lock)
+
+
+def _alone(line: bytes) -> bytes:
+    """A line in which no text looks like a record of its own: the official parser reads the last one of a line."""
+    before, token, record = line.partition(_TOKEN)
+    return before + token + record.replace(_TOKEN, _ESCAPED)
 
 
 def _reason(error: OSError | ValueError) -> str:

@@ -6,23 +6,35 @@ from typing import Any
 
 from mlsub.emit.errors import EmitError
 
+#: Lists and mappings within each other, and digits of a whole number, that the official parser reads for certain.
+MOST_LEVELS, MOST_DIGITS = 100, 4000
+_TOO_LARGE = 10**MOST_DIGITS
 
-def plain_value(value: Any) -> Any:
+
+def plain_value(value: Any, level: int = 0) -> Any:
     """A value as JSON has it: numbers and arrays of numeric libraries become plain ones.
+
+    Args:
+        value: the value.
+        level: in how many lists and mappings it stands.
 
     Raises:
         EmitError: it is nothing a log can hold.
     """
+    if level > MOST_LEVELS:
+        raise EmitError(f"a value in more than {MOST_LEVELS} lists and mappings cannot be logged: log what is in them")
+    if isinstance(value, int) and not -_TOO_LARGE < value < _TOO_LARGE:
+        raise EmitError(f"a number of more than {MOST_DIGITS} digits cannot be logged, as no parser reads it")
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, dict):
-        return {str(key): plain_value(item) for key, item in value.items()}
+        return {str(key): plain_value(item, level + 1) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [plain_value(item) for item in value]
+        return [plain_value(item, level + 1) for item in value]
     for name in ("tolist", "item"):
         convert = getattr(value, name, None)
         if callable(convert):
-            return plain_value(convert())
+            return plain_value(convert(), level + 1)
     raise EmitError(f"{type(value).__name__} cannot be logged: log a number, a text, or a list or mapping of them")
 
 

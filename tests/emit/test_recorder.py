@@ -286,6 +286,33 @@ def test_what_is_no_json_is_told(log: Path) -> None:
     assert records(log)[-1]["value"] == {"a": [1, 2], "3": None}
 
 
+def test_a_text_that_looks_like_a_record_is_a_text(log: Path) -> None:
+    text = 'see :::MLLOG {"key": 1}, ::::MLLOG and \\:::MLLOG '
+    with recorder(log) as rec:
+        initialise(rec)
+        rec.log("notice", text, said=text)
+    notice = records(log)[-1]
+    assert (notice["value"], notice["metadata"]["said"]) == (text, text)
+    assert log.read_bytes().splitlines()[-1].count(b":::MLLOG ") == 1
+    assert not {"log.hidden-record", "log.text-after-record"} & {found.rule for found in judged(log).findings}
+
+
+def _in_itself() -> list[Any]:
+    around: list[Any] = []
+    around.append(around)
+    return around
+
+
+@pytest.mark.parametrize("value", [10**5000, -(10**5000), _in_itself(), {"a": [10**4000]}], ids=lambda _: "")
+def test_what_no_parser_reads_is_refused(value: Any, log: Path) -> None:
+    with recorder(log) as rec:
+        initialise(rec)
+        before = log.read_bytes()
+        with pytest.raises(EmitError, match="cannot be logged"):
+            rec.log("notice", value)
+        assert log.read_bytes() == before
+
+
 def test_numbers_of_numeric_libraries_are_logged_as_numbers(log: Path) -> None:
     numpy = pytest.importorskip("numpy")
     with recorder(log) as rec:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container, Mapping, Sequence
 
 from mlsub.commands.fix.model import BLANKS, LINE_ENDS, MARK, Repair
 
 _BOM = b"\xef\xbb\xbf"
+#: Tools that each put one before a file leave several.
+_MARKS = re.compile(b"(?:" + _BOM + b")+")
 _ACTIONS = {
     MARK: "remove the byte order mark",
     LINE_ENDS: "end lines in LF",
@@ -48,7 +51,7 @@ def fix_text(
             continue
         new = line
         if place == 0 and mark and new.startswith(_BOM):
-            new = new[len(_BOM) :]
+            new = _MARKS.sub(b"", new, count=1)
             found[MARK].append(place)
         if ends and new.endswith(b"\r\n") and not new.endswith(b"\r\r\n"):
             new = new[:-2] + b"\n"

@@ -9,8 +9,11 @@ from mlsub.commands.redact.model import Kind, Span, looks
 
 #: Names learned at most; the rest is replaced only where it gives itself away.
 MAX_NAMES = 5000
+#: Secrets that are looked for where nothing says that they are secret, and how long they are at least.
+MAX_SECRETS, _DISTINCTIVE = 1000, 12
 #: Hosts that one list is taken apart into at most.
 _MAX_MEMBERS = 4096
+_DIGIT, _LETTER = re.compile(rb"\d"), re.compile(rb"[A-Za-z]")
 _LIST_PART = re.compile(rb"([\w.-]+)(?:\[([\d,-]{1,400})\])?(?=,|\Z)")
 _COMMON = frozenset(looks().common.encode().split())
 
@@ -47,6 +50,8 @@ class Names:
     """Known names, found as whole words: hosts with their domain, where it has two parts or more."""
 
     def __init__(self, known: dict[bytes, Kind]) -> None:
+        #: How many names there are, those included that are too many.
+        self.given = len(known)
         self._known = dict(list(known.items())[:MAX_NAMES])
         stems = sorted(
             {name.rstrip(b"0123456789") or name for name in self._known}, key=lambda stem: (-len(stem), stem)
@@ -69,6 +74,28 @@ class Names:
                 domain = _DOMAIN.match(text, end)
                 end = domain.end() if domain else end
             yield Span(match.start(), end, kind, match[0])
+
+
+def is_distinctive(secret: bytes) -> bool:
+    """Whether a secret is one wherever it stands: a long text of letters and digits, and not a word."""
+    return len(secret) >= _DISTINCTIVE and _DIGIT.search(secret) is not None and _LETTER.search(secret) is not None
+
+
+class Secrets:
+    """Secrets that were found, wherever they stand."""
+
+    def __init__(self, known: Iterable[bytes]) -> None:
+        secrets = list(known)
+        #: How many secrets there are, those included that are too many.
+        self.given = len(secrets)
+        longest_first = sorted(secrets[:MAX_SECRETS], key=lambda secret: (-len(secret), secret))
+        self._any = re.compile(b"|".join(map(re.escape, longest_first))) if secrets else None
+
+    def find(self, text: bytes) -> Iterator[Span]:
+        """Where they stand in a text."""
+        if self._any is not None:
+            for match in self._any.finditer(text):
+                yield Span(*match.span(), Kind.SECRET, match[0])
 
 
 _DOMAIN = re.compile(rb"(?:\.[A-Za-z][\w-]{0,62}){2,6}(?![\w-])")

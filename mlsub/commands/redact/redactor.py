@@ -12,7 +12,7 @@ import msgspec
 from mlsub.commands.fix.put import check_source, fingerprint, prove_same, rewrite, root_of
 from mlsub.commands.fix.zones import FREE, zones
 from mlsub.commands.redact.model import Kind, Private, Span, Spot
-from mlsub.commands.redact.names import Names, learnable, literal, members, spans_of
+from mlsub.commands.redact.names import Names, Secrets, is_distinctive, learnable, literal, members, spans_of
 from mlsub.commands.redact.patterns import find, find_owners, user_of
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import plain
@@ -27,7 +27,9 @@ _AT_ONCE = 1 << 19
 #: Texts up to this length are remembered, so many of them.
 _SHORT = 40
 _MAX_CACHED = 4096
-_PLACEHOLDER = re.compile(rb"<(secret|text|email|path|host|address|user)-(\d{1,9})>")
+_PLACEHOLDER = re.compile(rb"<(?:(secret|text|email|path|host|address|user)-(\d{1,9})|env)>")
+#: How often a text is looked through: what a placeholder stands beside may only then be seen for what it is.
+_LOOKS = 8
 _RANK = {kind: rank for rank, kind in enumerate(Kind)}
 
 #: The line that a piece of a log begins on, its free text, and behind that what is a record.
@@ -55,7 +57,11 @@ class Redactor:
         self._texts = tuple(literal(text) for text in wanted.texts)
         self._known: dict[bytes, Kind] = {}
         self._names = Names({})
+        self._secrets: dict[bytes, None] = {}
+        self._found_secrets = Secrets(())
         self._numbers: dict[str, int] = {}
+        #: The numbers of placeholders that stood in the logs before.
+        self._taken: dict[str, int] = {}
         self._cached: dict[bytes, list[Span]] = {}
         self._root = Path()
         self.items: dict[tuple[Kind, bytes], Private] = {}
@@ -75,9 +81,19 @@ class Redactor:
                 failed.append((file, _unreadable(file, error)))
             except MlsubError as error:
                 failed.append((file, error))
-        self._names = Names(self._known)
+        self._names, self._taken = Names(self._known), self._numbers.copy()
         self._cached.clear()
         return failed
+
+    def learned_more(self) -> bool:
+        """Whether the last survey has brought names or secrets that were not known; then all is surveyed anew."""
+        if (len(self._known), len(self._secrets)) == (self._names.given, self._found_secrets.given):
+            return False
+        self._names, self._found_secrets = Names(self._known), Secrets(self._secrets)
+        self._numbers = self._taken.copy()
+        self._cached.clear()
+        self.items.clear()
+        return True
 
     def _learn(self, file: Path) -> None:
         check_source(file)
@@ -88,6 +104,8 @@ class Redactor:
 
     def _learn_from(self, text: bytes) -> None:
         for match in _PLACEHOLDER.finditer(text):
+            if match[1] is None:
+                continue
             kind = match[1].decode()
             self._numbers[kind] = max(self._numbers.get(kind, 0), int(match[2]))
         for span in find_owners(text, text.lower()):
@@ -129,14 +147,19 @@ class Redactor:
                     item.in_records += 1
                     self._place(item.record_places, file, line)
 
-    def _count(self, text: bytes, file: Path, line: int) -> None:
-        at = 0
-        for span in self.spans(text):
-            item = self._item(span)
-            line += text.count(b"\n", at, span.start)
-            at = span.start
-            item.count += 1
-            self._place(item.places, file, line)
+    def _count(self, text: bytes, file: Path, first: int) -> None:
+        for number, (looked_at, spans) in enumerate(self._looks(text)):
+            if number:
+                # What was hidden by its neighbour gives names away too.
+                for span in find_owners(looked_at, looked_at.lower()):
+                    self._remember(span)
+            at, line = 0, first
+            for span in spans:
+                item = self._item(span)
+                line += looked_at.count(b"\n", at, span.start)
+                at = span.start
+                item.count += 1
+                self._place(item.places, file, line)
 
     def spans(self, text: bytes) -> list[Span]:
         """What is replaced in a text, in order. What overlaps is one, of the earlier kind."""
@@ -151,7 +174,17 @@ class Redactor:
         return found
 
     def _find(self, text: bytes) -> list[Span]:
-        found = [*find(text, env=self._wanted.env), *self._names.find(text), *spans_of(self._texts, text)]
+        found = [
+            *find(text, env=self._wanted.env),
+            *self._names.find(text),
+            *self._found_secrets.find(text),
+            *spans_of(self._texts, text),
+        ]
+        if not found:
+            return found
+        placeholders = [match.span() for match in _PLACEHOLDER.finditer(text)]
+        if placeholders:
+            found = [span for span in found if not _is_of_placeholder(span, placeholders)]
         found.sort(key=lambda span: (span.start, _RANK[span.kind], -span.end))
         kept: list[Span] = []
         for span in found:
@@ -172,6 +205,8 @@ class Redactor:
         key = (span.kind, b"" if span.kind is Kind.ENV else span.key)
         item = self.items.get(key)
         if item is None:
+            if span.kind is Kind.SECRET and is_distinctive(span.key):
+                self._secrets[span.key] = None
             if len(self.items) >= MAX_ITEMS:
                 raise MlsubError(f"There are more than {MAX_ITEMS} different things to replace. Name fewer logs.")
             placeholder, text = self._placeholder(span.kind), _shown(*key)
@@ -188,11 +223,25 @@ class Redactor:
 
     def replace(self, text: bytes) -> bytes:
         """Free text with placeholders for what is private."""
+        for looked_at, spans in self._looks(text):
+            text = self._replaced(looked_at, spans)
+        return text
+
+    def _looks(self, text: bytes) -> Iterator[tuple[bytes, list[Span]]]:
+        """A text with what is private in it, then what is left of it with what shows only then, until nothing does."""
+        for _ in range(_LOOKS):
+            spans = self.spans(text)
+            if not spans:
+                return
+            yield text, spans
+            text = self._replaced(text, spans)
+
+    def _replaced(self, text: bytes, spans: list[Span]) -> bytes:
         parts, at = [], 0
-        for span in self.spans(text):
+        for span in spans:
             parts += [text[at : span.start], self._item(span).placeholder.encode()]
             at = span.end
-        return b"".join([*parts, text[at:]]) if parts else text
+        return b"".join([*parts, text[at:]])
 
     def write(self, file: Path, target: Path | None = None) -> None:
         """Redact a log in place, or into another file, once its records are proven the same, each on its line.
@@ -229,6 +278,16 @@ def _batches(source: BinaryIO) -> Iterator[list[Piece]]:
 def _joined(texts: Iterable[bytes]) -> bytes:
     """Texts as one, each on lines of its own: nothing private is seen or hidden where two meet."""
     return b"\n".join(filter(None, texts))
+
+
+def _is_of_placeholder(span: Span, placeholders: Sequence[tuple[int, int]]) -> bool:
+    """Whether a span is a part of a placeholder, or a text of the caller's that takes one for a part of it."""
+    for start, end in placeholders:
+        if start <= span.start and span.end <= end:
+            return True
+        if span.kind is Kind.TEXT and span.start < end and start < span.end:
+            return True
+    return False
 
 
 def _private(spans: Iterable[Span]) -> list[Span]:

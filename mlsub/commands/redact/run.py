@@ -12,6 +12,9 @@ from mlsub.io.errors import MlsubError
 from mlsub.io.show import plain
 from mlsub.present.terminal import Progress, part_of
 
+#: How often all logs are looked through at most, where each look finds names and secrets that stand elsewhere too.
+_SURVEYS = 5
+
 
 def redact(
     paths: Sequence[str],
@@ -42,18 +45,13 @@ def redact(
         write_one = _copier(redactor, files, output) if output is not None else redactor.write if write else None
     except ValueError as error:
         raise MlsubError(str(error)) from error
-    failed = dict(redactor.learn(files, part_of(progress, 0, 2)))
-    for number, file in enumerate(files):
-        if progress is not None:
-            progress(len(files) + number, 2 * len(files))
-        if file in failed:
-            continue
-        try:
-            redactor.survey(file)
-            if write_one is not None:
-                write_one(file)
-        except MlsubError as error:
-            failed[file] = error
+    failed = dict(redactor.learn(files, part_of(progress, 0, 3)))
+    for _ in range(_SURVEYS):
+        _each(files, failed, redactor.survey, part_of(progress, 1, 3))
+        if not redactor.learned_more():
+            break
+    if write_one is not None:
+        _each(files, failed, write_one, part_of(progress, 2, 3))
     problems = list(failed.values())
     if len(failed) == len(files):
         return None, problems
@@ -64,6 +62,24 @@ def redact(
     return Redaction(
         root=plain(str(root_of(files))), logs=len(files) - len(failed), written=written, items=tuple(items)
     ), problems
+
+
+def _each(
+    files: Sequence[Path],
+    failed: dict[Path, MlsubError],
+    work: Callable[[Path], None],
+    progress: Progress | None,
+) -> None:
+    """Do something with each log that has not failed, and note those with which it fails."""
+    for number, file in enumerate(files):
+        if progress is not None:
+            progress(number, len(files))
+        if file in failed:
+            continue
+        try:
+            work(file)
+        except MlsubError as error:
+            failed[file] = error
 
 
 def _copier(redactor: Redactor, files: list[Path], output: str) -> Callable[[Path], None]:

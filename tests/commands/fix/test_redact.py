@@ -27,6 +27,9 @@ KEY = "AKIA" + "Q" * 16
 CASES = [
     ("cd /home/alice/run && ls /home/alice", "cd <path-1>/run && ls <path-1>"),
     ("-v /shared/home/alice/data:/data,/Users/bobby/x", "-v <path-1>/data:/data,<path-2>/x"),
+    ("USER=alice\nalice/Users/bobby/x\nbobby", "USER=<user-1>\n<user-1>/Users/<user-2>/x\n<user-2>"),
+    ("API_KEY=0123456789abcdef0123\nx0123456789abcdef0123y", "API_KEY=<secret-1>\nx<secret-1>y"),
+    ("password=unremarkable\nan unremarkable word", "password=<secret-1>\nan unremarkable word"),
     ("Stored in /root/.cache/pip", "Stored in <path-1>/.cache/pip"),
     ("/home/alice. Then alice said malice", "<path-1>. Then <user-1> said malice"),
     ("/mnt/fsx/users/carol/ckpt; /lustre/carol/x", "<path-1>/ckpt; /lustre/<user-1>/x"),
@@ -82,6 +85,8 @@ def redact(folder: Path, content: bytes, wanted: Wanted = Wanted()) -> bytes:  #
     redactor = Redactor(wanted)
     assert redactor.learn([file]) == []
     redactor.survey(file)
+    while redactor.learned_more():
+        redactor.survey(file)
     redactor.write(file)
     return file.read_bytes()
 
@@ -166,6 +171,13 @@ def test_no_record_is_altered_and_a_second_time_finds_nothing(data: bytes, env: 
             again.learn([file])
             again.survey(file)
             assert [item for item in again.items.values() if item.count] == []
+
+
+def test_a_placeholder_is_never_replaced(tmp_path: Path) -> None:
+    wanted = Wanted(users=("user", "text"), texts=("text", "1>"), env=True)
+    assert (
+        redact(tmp_path, b"user <user-7> text 11> <env>\n", wanted) == b"<user-8> <user-7> <text-1> 1<text-2> <env>\n"
+    )
 
 
 def test_a_write_that_would_lose_a_record_is_refused(tmp_path: Path) -> None:

@@ -1,0 +1,38 @@
+"""Logs before both judges: mlsub, and the installed official checker."""
+
+from __future__ import annotations
+
+from mlsub.judge.log import LogTask, judge_log
+from tests.differential.compare import KNOWN_DEVIATIONS, Both, disagrees
+from tests.differential.generate import usage_and_round
+from tests.differential.log import Mutant
+from tests.differential.oracle import official
+from tests.fuzz.harness import BrokenError, Harness
+from tests.fuzz.loggrammar import LONGEST, WORDS, generate, seeds, split
+from tests.fuzz.scratch import scratch
+
+
+def _compare(data: bytes) -> None:
+    round_id, log = split(data)
+    file = scratch("official") / "result_0.txt"
+    file.write_bytes(log)
+    ours = judge_log(LogTask(str(file), file.name, *usage_and_round(round_id)))
+    both = Both(Mutant(f"round {round_id}", log), ours, official(file, round_id))
+    if disagrees(both) and not any(name in both.describe() for name in KNOWN_DEVIATIONS):
+        raise BrokenError(both.describe())
+
+
+HARNESSES = (
+    Harness(
+        "logs-official",
+        "verdicts on logs, beside the official checker",
+        _compare,
+        seeds,
+        WORDS,
+        generate,
+        longest=LONGEST,
+        seconds=2.0,
+        # The official parser takes long for a line with many tokens.
+        seconds_per_kb=0.2,
+    ),
+)
