@@ -71,6 +71,11 @@ def disagreements(mutants: Iterable[Mutant], round_name: str, file: Path) -> Ite
             yield both
 
 
+def known_deviation(both: Both) -> str | None:
+    """The name of the deviation that a difference is due to, if it is one of docs/deviations.md."""
+    return next((name for name in KNOWN_DEVIATIONS if name in both.mutant.description), None)
+
+
 def disagrees(both: Both) -> bool:
     """Whether the sides differ; a verdict that mlsub's own findings do not bear out counts as well."""
     return both.ours.compliant is not both.theirs.compliant or both.ours.compliant is bool(both.rejecting)
