@@ -1,7 +1,7 @@
 """A long, seeded search for logs on which mlsub and the official checker differ; goes on where it was stopped.
 
-Usage: python bench/parity_long.py [--logs N] [--seed TEXT] [--only TEXT] [--phase NAME] [--state FILE] [--output FOLDER]
-[--jobs N]
+Usage: python bench/parity_long.py [--logs N] [--seed TEXT] [--only TEXT] [--phase NAME] [--jobs N]
+[--state FILE] [--output FOLDER]
 Exit status 1 on any disagreement.
 """
 
@@ -23,7 +23,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from bench.parity_state import Searched, State, full_name, tables
 from tests.differential.compare import disagrees, judge_both, known_deviation
 from tests.differential.phases import PHASES, Task, logs_of
-from tests.differential.sources import Source
 
 #: A task has so many logs at most, so that stopping takes some seconds.
 PIECE = 2500
@@ -85,7 +84,7 @@ def _search_all(wanted: list[Task], jobs: int, state: State) -> None:
             while waiting and len(running) <= jobs and not state.stopped:
                 task = waiting.popleft()
                 piece = task._replace(first=state.reached(task), number=min(PIECE, state.left(task)))
-                running[pool.submit(_search, piece, state.seed)] = task
+                running[pool.submit(search, piece, state.seed)] = task
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 task = running.pop(future)
                 state.add(task, future.result())
@@ -109,7 +108,8 @@ def _ignore_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _search(task: Task, seed: str) -> Searched:
+def search(task: Task, seed: str) -> Searched:
+    """Ask both sides about the logs of a task."""
     begin, places, logs, rejected = time.process_time(), 0, 0, 0
     differing, named = [], []
     with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as scratch:

@@ -138,13 +138,11 @@ def tables(state: State) -> str:
 
 
 def _table(state: State, by: str, names: list[str]) -> str:
-    lines = [
-        f"| {'phase' if by == 'phase' else 'ruleset'} | logs | rejected by the official checker | differences | logs a second and core |",
-        "|---|--:|--:|--:|--:|",
-    ]
+    columns = ("logs", "rejected by the official checker", "differences", "logs a second and core")
+    lines = [f"| {'phase' if by == 'phase' else 'ruleset'} | {' | '.join(columns)} |", "|---|--:|--:|--:|--:|"]
     for name in names:
-        lines.append(_row(name, [done for done in state.done.values() if getattr(done, by) == name],
-                          sum(found[by] == name for found in state.found)))
+        done = [one for one in state.done.values() if getattr(one, by) == name]
+        lines.append(_row(name, done, sum(found[by] == name for found in state.found)))
     lines.append(_row("all", list(state.done.values()), len(state.found)))
     return "\n".join(lines) + "\n"
 

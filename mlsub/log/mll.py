@@ -21,8 +21,8 @@ _KEY = r" ([A-Za-z0-9_]{1,100}) ?:\s"
 def decode_mll(line: int, text: bytes) -> Event | Defect:
     """Decode the text behind a token.
 
-    An event has its time in ms, as all events here, besides the seconds to the last bit, and None for metadata the record lacks. A record without
-    ``value`` is passed over by the official checker: its event has no key.
+    An event has its time in ms, as all events here, and in seconds as stated, and None for metadata the record lacks.
+    A record without ``value`` is passed over by the official checker: its event has no key.
     """
     string = text.decode("latin-1").rstrip()
     match = re.fullmatch(_RECORD, string)

@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
+from bench.parity_long import search
 from bench.parity_state import Done, Searched, State, tables
+from tests.differential import compare
 from tests.differential.generate import Combination
 from tests.differential.phases import PHASES, Task
 from tests.differential.sources import Source
@@ -23,13 +25,6 @@ TASK = Task("boundary", SOURCE, 0, 100)
 
 def _searched(places: int, *, ended: bool = False, differing: tuple[tuple[str, bytes], ...] = ()) -> Searched:
     return Searched(places, ended, places - 1, places // 2, 0.5, ("a deviation",), differing)
-
-
-def _run(state: Path, *words: str, status: int = 0) -> tuple[str, dict[str, Any]]:
-    command = [sys.executable, str(PROGRAM), "--state", str(state), "--jobs", "1", *words]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == status, done.stdout + done.stderr
-    return done.stdout, json.loads(state.read_text())
 
 
 def test_what_was_done_is_kept_and_added_up(tmp_path: Path) -> None:
@@ -70,6 +65,34 @@ def test_the_shares_of_the_phases_are_all_of_it() -> None:
     assert sum(phase.share for phase in PHASES) == pytest.approx(1)
 
 
+def test_pieces_of_a_search_are_the_whole(tmp_path: Path) -> None:
+    pieces = State(tmp_path / "a.json", "x")
+    while number := min(30, pieces.left(TASK)):
+        pieces.add(TASK, search(TASK._replace(first=pieces.reached(TASK), number=number), "x"))
+    whole = search(TASK, "x")
+    (done,) = pieces.done.values()
+    assert done._replace(seconds=0) == Done("boundary", "5.1", 100, False, whole.logs, whole.rejected)
+    assert 20 < whole.rejected < whole.logs <= 100
+    assert whole.differing == ()
+
+
+def test_a_log_on_which_the_two_differ_is_found_and_described(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Judged by the rules of a round without this benchmark, compliant logs differ."""
+    monkeypatch.setattr(compare, "usage_and_round", lambda _: ("training", "5.0"))
+    found = search(TASK, "x")
+    assert found.differing
+    description, content = found.differing[0]
+    assert "official: " in description and content.startswith(b":::MLLOG ")
+
+
+def _run(state: Path, *words: str) -> tuple[str, dict[str, Any]]:
+    command = [sys.executable, str(PROGRAM), "--state", str(state), "--jobs", "1", *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout, json.loads(state.read_text())
+
+
+@pytest.mark.long
 def test_a_search_goes_on_with_more_logs_and_has_those_of_one_search(tmp_path: Path) -> None:
     only = ("--only", "training-5.1-flux1-closed", "--seed", "x")
     first, few = _run(tmp_path / "a.json", "--logs", "5000", *only)

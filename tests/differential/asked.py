@@ -22,7 +22,7 @@ from tests.differential.shortcuts import evaluate
 #: libyaml where PyYAML was built with it; both loaders yield plain strings, lists and dicts.
 _LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
-#: A part of a record: its field, and what lies deeper. ``("metadata", "epoch_num")``, ``("value", 1)``, ``("time_ms",)``
+#: A part of a record: its field, and what lies deeper, as in ``("metadata", "epoch_num")`` or ``("value", 1)``.
 Path_ = tuple[Any, ...]
 
 VALUE: Path_ = ("value",)

@@ -199,14 +199,19 @@ def _our_turns(rule: KeyRule, stated: dict[str, Any]) -> Iterator[float]:
     targets = [c for reach in rule.reaches if reach.field is None for c in reach.constraints]
     values = Stated(stated)
     for constraint in (*rule.value, *targets):
-        yield from turns(lambda value, test=constraint.test(): _holds(test, value, values), _numbers(constraint))
+        yield from turns(_holding(constraint, values), _numbers(constraint))
 
 
-def _holds(test: Callable[[Any, Any], bool], value: Any, values: Stated) -> bool:
-    try:
-        return bool(test(value, values))
-    except Exception:
-        return False
+def _holding(constraint: Constraint, values: Stated) -> Callable[[Any], bool]:
+    test = constraint.test()
+
+    def holds(value: Any) -> bool:
+        try:
+            return bool(test(value, values))
+        except Exception:
+            return False
+
+    return holds
 
 
 def _operands(rule: KeyRule | None) -> Iterator[Any]:
@@ -219,7 +224,9 @@ def _operands(rule: KeyRule | None) -> Iterator[Any]:
 
 def _numbers(constraint: Constraint) -> list[Any]:
     operand = constraint.operand
-    some = operand if isinstance(operand, list | tuple) else operand.values() if isinstance(operand, dict) else [operand]
+    some = (
+        operand if isinstance(operand, list | tuple) else operand.values() if isinstance(operand, dict) else [operand]
+    )
     return [x for x in some if isinstance(x, bool | int | float) or (isinstance(x, str) and not x.startswith("="))]
 
 

@@ -1,8 +1,8 @@
 """Which kinds of change each demand of the official checker is tried with, read off the changed logs themselves.
 
-``python -m tests.differential.cells [TEXT]`` prints the matrix for the combinations whose names have the text: how many
-cells each generator of changes fills. The demands are those of the official rule files, so that none is left out because
-the rules here lack it.
+``python -m tests.differential.cells [TEXT]`` prints the matrix for the combinations whose names have the text: how
+many cells each generator of changes fills. The demands are those of the official rule files, so that none is left out
+because the rules here lack it.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from tests.differential.mutate import mutants
 from tests.differential.occurrences import KINDS as KINDS_OF_PLACES
 from tests.differential.targeted import aimed
 
-#: Relative to a number, what lies closer is just below or above it; what lies further away, up to ``_FAR``, far below or
-#: far above.
+#: What lies closer to a number, relative to it, is just below or above it; what lies further away, up to ``_FAR``, is
+#: far below or far above.
 _NEAR, _FAR = 1e-6, 1.5
 #: In the format of v0.6 a time is digits and points, no JSON.
 TIMES_OF_06 = ("float", "huge")
@@ -45,7 +45,7 @@ class Wanted(NamedTuple):
 
 
 def wanted(combination: Combination, file: Path) -> frozenset[Wanted]:
-    """Every cell that the official rule files ask for; ``file`` is where a log is written to find out which these are."""
+    """Every cell that the official rule files ask for; a log is written to ``file`` to find out which these are."""
     log = smallest(combination)
     file.write_bytes(content(log))
     codes: dict[str, set[str]] = defaultdict(set)
@@ -72,7 +72,7 @@ def wanted(combination: Combination, file: Path) -> frozenset[Wanted]:
 
 
 def _kinds_of_places(log: Log, key: str) -> Iterator[str]:
-    """What a key can be tried with: one that is not there is not missed, and few values have an equal of another type."""
+    """What a key can be tried with: only what is there can be missing, and few values have an equal of another type."""
     values = [(log[place].record or {})["value"] for place in places_of(log, key)]
     whole = any(isinstance(value, int | float) and value == int(value) for value in values)
     for kind in KINDS_OF_PLACES:
@@ -127,9 +127,9 @@ class Reader:
 
 def _record(text: str) -> dict[str, Any] | None:
     """What a line says, in either format; None where it cannot be read."""
-    token, _, rest = text.partition(" ")
+    begin, _, rest = text.partition(" ")
     try:
-        if token == ":::MLLOG":
+        if begin == ":::MLLOG":
             found = json.loads(rest)
         else:
             seconds, key, fields = rest.split(" ", 2)

@@ -1,4 +1,4 @@
-"""Values around the borders of a demand: those on which its answer turns, those beside a constant, those of other types."""
+"""Values around the borders of a demand: those on which its answer turns, those beside a constant, other types."""
 
 from __future__ import annotations
 

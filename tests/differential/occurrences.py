@@ -103,7 +103,11 @@ def _as(key: str, how: str, log: Log) -> Log:
             raise LookupError("no text")
         line = log[place]
         written = "".join(f"\\u{ord(char):04x}" for char in value)
-        return [*log[: place + 1], line._replace(text=line.text.replace(json.dumps(value), f'"{written}"')), *log[place + 1 :]]
+        return [
+            *log[: place + 1],
+            line._replace(text=line.text.replace(json.dumps(value), f'"{written}"')),
+            *log[place + 1 :],
+        ]
     if not isinstance(value, bool | int | float):
         raise LookupError("no number")
     other = {"float": float, "int": int, "bool": bool}[how](value)

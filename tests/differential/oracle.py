@@ -96,9 +96,7 @@ def _config(file: Path, usage: str, ruleset: str) -> str:
 
 
 @contextmanager
-def prepared(
-    round_id: str, *, fast: bool = True, evaluating: Evaluate = evaluate
-) -> Iterator[tuple[_Log, _Queue]]:
+def prepared(round_id: str, *, fast: bool = True, evaluating: Evaluate = evaluate) -> Iterator[tuple[_Log, _Queue]]:
     """The checker's module with a fresh queue (a crash leaves entries behind), cached rule files and no output."""
     log, queue = _Log(), _Queue()
     replaced = [

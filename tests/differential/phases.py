@@ -95,7 +95,9 @@ def _all_generated() -> tuple[Source, ...]:
 def _near(rng: random.Random, combination: Combination) -> tuple[Source, ...]:
     """Logs that share the round, the benchmark or the division with one, or nothing."""
     field = rng.choice(("round", "benchmark", "division", None))
-    alike = [s for s in _all_generated() if field is None or getattr(s.combination, field) == getattr(combination, field)]
+    alike = [
+        s for s in _all_generated() if field is None or getattr(s.combination, field) == getattr(combination, field)
+    ]
     return tuple(alike)
 
 

@@ -62,7 +62,11 @@ def _crossed(rng: random.Random, one: list[bytes], other: list[bytes]) -> tuple[
     field = rng.choice((b'"value": ', b'"metadata": ', b'"key": ', b'"time_ms": ', b", ", b"}"))
     first, second = rng.randrange(len(one)), rng.randrange(len(other))
     head, tail = one[first].partition(field)[0], b"".join(other[second].partition(field)[1:])
-    return f"line {first + 1} with the rest of {second + 1} from {field!r}", [*one[:first], head + tail, *one[first + 1 :]]
+    return f"line {first + 1} with the rest of {second + 1} from {field!r}", [
+        *one[:first],
+        head + tail,
+        *one[first + 1 :],
+    ]
 
 
 def _inside(rng: random.Random, one: list[bytes], other: list[bytes]) -> tuple[str, list[bytes]]:
@@ -119,7 +123,11 @@ def _records_exchanged(rng: random.Random, one: list[bytes], other: list[bytes])
     lines = [line for line in one if not any(key in line for key in keys)]
     to = rng.randrange(len(lines) + 1)
     taken = [line for key in keys for line in spare[key]]
-    return f"all with {b' and '.join(keys).decode()} from the second one, at line {to + 1}", [*lines[:to], *taken, *lines[to:]]
+    return f"all with {b' and '.join(keys).decode()} from the second one, at line {to + 1}", [
+        *lines[:to],
+        *taken,
+        *lines[to:],
+    ]
 
 
 #: Every way, with its weight.

@@ -122,7 +122,9 @@ def _with_init_times(log: Log) -> Iterator[Mutant]:
         in_seconds = (1000 * math.nextafter(at / 1000, towards) for towards in (-math.inf, math.inf))
         for time_ms in (at - 1, at, at + 1, math.nextafter(at, -math.inf), math.nextafter(at, math.inf), *in_seconds):
             changed = altered(log, stop, time_ms=time_ms)
-            yield Mutant(f"border: init_stop at {time_ms!r}, {limit} ms after init_start or next to it", content(changed))
+            yield Mutant(
+                f"border: init_stop at {time_ms!r}, {limit} ms after init_start or next to it", content(changed)
+            )
 
 
 @pytest.mark.parametrize(
@@ -142,6 +144,8 @@ def test_a_time_of_v06_is_compared_in_seconds_to_the_last_bit(tmp_path: Path):
     begin = (log[start].record or {})["time_ms"] / 1000
     just_in_time = math.nextafter(begin + 20 * 60, -math.inf)
     text = log[stop].text.replace(log[stop].text.split(" ")[1], repr(just_in_time), 1)
-    both = judge_both(Mutant("just in time", content([*log[:stop], Line(text), *log[stop + 1 :]])), "0.6", tmp_path / "log.txt")
+    both = judge_both(
+        Mutant("just in time", content([*log[:stop], Line(text), *log[stop + 1 :]])), "0.6", tmp_path / "log.txt"
+    )
     assert both.theirs.compliant, both.describe()
     assert both.ours.compliant, both.describe()
