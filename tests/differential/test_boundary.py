@@ -12,7 +12,7 @@ import pytest
 from tests.differential import boundary, compare
 from tests.differential.asked import METADATA, TIME, VALUE, asked, literals, paths_in, stated_in
 from tests.differential.cells import Reader, boundary_contents, filled, kinds_of_value, side_of, wanted
-from tests.differential.compare import disagreements, disagrees, judge_both, known_deviation
+from tests.differential.compare import disagreements, disagrees, judge_both
 from tests.differential.edges import beside_number, turns
 from tests.differential.generate import Combination, combinations
 from tests.differential.log import Mutant, content, generated, raw, record_line, smallest
@@ -42,8 +42,7 @@ def _differing(phase: str, source: Source, number: int, file: Path) -> tuple[int
     """How many logs of a phase there were, and those on which the sides differ."""
     task = Task(phase, source, 0, number)
     logs = [changed for changed in logs_of(task, SEED, file) if changed is not None]
-    found = [both for both in disagreements(logs, source.combination.round, file) if known_deviation(both) is None]
-    return len(logs), [both.describe() for both in found]
+    return len(logs), [both.describe() for both in disagreements(logs, source.combination.round, file)]
 
 
 @pytest.mark.parametrize(
