@@ -154,14 +154,20 @@ def paths_in(code: str) -> tuple[Path_, ...]:
 @lru_cache(maxsize=4096)
 def stated_in(code: str) -> frozenset[str]:
     """The names of the checker's state that an expression or statement uses."""
-    return frozenset(
-        str(node.slice.value)
-        for node in _nodes(code)
-        if isinstance(node, ast.Subscript)
-        and isinstance(node.value, ast.Name)
-        and node.value.id == "s"
-        and isinstance(node.slice, ast.Constant)
-    )
+    return frozenset(name for name, _ in _stated(code))
+
+
+@lru_cache(maxsize=4096)
+def set_in(code: str) -> frozenset[str]:
+    """The names of the checker's state that a statement sets."""
+    return frozenset(name for name, is_set in _stated(code) if is_set)
+
+
+def _stated(code: str) -> Iterator[tuple[str, bool]]:
+    for node in _nodes(code):
+        named = isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == "s"
+        if named and isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            yield str(node.slice.value), isinstance(node.ctx, ast.Store)
 
 
 @lru_cache(maxsize=4096)

@@ -137,7 +137,7 @@ def _values(at: Bench) -> Iterator[Edit]:
                 cell = Cell(key, ".".join(map(str, path)), tried.kind)
                 for which in _which(at, rule, key) if demanded else ("every",):
                     words = f"{which} {key} with {cell.part} {show(tried.value)} ({tried.kind})"
-                    yield Edit(cell, words, _setter(at, key, path, tried.value, which))
+                    yield Edit(cell, words, setter(at, key, path, tried.value, which))
 
 
 def _read(at: Bench, key: str) -> tuple[Path_, ...]:
@@ -177,7 +177,7 @@ def _tried(at: Bench, key: str, path: Path_) -> Iterator[Tried]:
         yield from (Tried("near miss", value) for value in _near(at.rules.get(key)))
     unit = _SECONDS if path == TIME and at.combination.round == "0.6" else 1
     for question in questions:
-        yield from (Tried("turn", place * unit) for place in _turns_of(question, path, constants.values()))
+        yield from (Tried("turn", place * unit) for place in turns_of(question, path, constants.values()))
     if path == VALUE and (rule := at.rules.get(key)) is not None:
         yield from (Tried("turn", place) for place in _our_turns(rule, at.stated))
     for constant in constants.values():
@@ -187,7 +187,8 @@ def _tried(at: Bench, key: str, path: Path_) -> Iterator[Tried]:
     yield from TYPES if questions or path in _read(at, key) else FEW_TYPES
 
 
-def _turns_of(question: Question, path: Path_, constants: Iterable[Any]) -> list[float]:
+def turns_of(question: Question, path: Path_, constants: Iterable[Any]) -> list[float]:
+    """The numbers on which the official answer turns, in the unit of the checker."""
     try:
         here = question.at(path)
     except (LookupError, TypeError):
@@ -246,7 +247,8 @@ def _through_state(at: Bench, key: str) -> Iterator[Any]:
             yield from (x for x in literals(question.code) if isinstance(x, int | float))
 
 
-def _setter(at: Bench, key: str, path: Path_, value: Any, which: str) -> Callable[[Log], Log]:
+def setter(at: Bench, key: str, path: Path_, value: Any, which: str) -> Callable[[Log], Log]:
+    """A change that sets a part of every record of a key, or of the last; a key that is not there is put in."""
     rule = at.rules.get(key)
     gathers = rule.gathers if rule is not None else None
 

@@ -58,13 +58,14 @@ def generated(combination: Combination) -> Log:
     return [record_line(record, old=combination.round == "0.6") for record in compliant_log(combination)]
 
 
-def smallest(combination: Combination) -> Log:
+def smallest(combination: Combination, stated: dict[str, Any] | None = None) -> Log:
     """A compliant log with as few lines as have all keys of the rules: one evaluation that misses, one that reaches.
 
-    Tensors whose absence is only warned of, hundreds in some logs, are left out but for one.
+    Tensors whose absence is only warned of, hundreds in some logs, are left out but for one. ``stated`` are values that
+    keys are to have.
     """
     spare = {key for key, rule in rules_of(combination).items() if rule.tensors and "count" in rule.warn_only}
-    records = compliant_log(combination, evaluations=2)
+    records = compliant_log(combination, 2, stated)
     seen: set[str] = set()
     kept = []
     for record in records:

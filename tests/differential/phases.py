@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.differential import boundary
+from tests.differential.dependent import dependent
 from tests.differential.generate import Combination
 from tests.differential.log import Mutant, content, generated, smallest
 from tests.differential.mutate import mutant, stated_rules
@@ -43,6 +44,15 @@ def _boundary(source: Source, seed: str, first: int, file: Path) -> Iterator[Mut
     some = boundary.in_order(source.combination, seed, file)
     for place, edit in enumerate(some[first:], first):
         yield boundary.mutant(log, [edit], f"{seed}/{source.name}/{place}")
+
+
+def _dependent(source: Source, seed: str, first: int, file: Path) -> Iterator[Mutant | None]:
+    """A key's value, and a formula that uses it at the border that this makes. This comes to an end."""
+    log = smallest(source.combination)
+    some = list(dependent(source.combination, file))
+    random.Random(f"{seed}/dependent/{source.name}").shuffle(some)
+    for place, edit in enumerate(some[first:], first):
+        yield boundary.mutant(log, [edit], f"{seed}/dependent/{source.name}/{place}")
 
 
 def _pairs(source: Source, seed: str, first: int, file: Path) -> Iterator[Mutant | None]:
@@ -108,8 +118,9 @@ def _part(source: Source) -> Part:
 
 
 PHASES: tuple[Phase, ...] = (
-    Phase("boundary", 0.50, generated_sources, _boundary),
-    Phase("pairs", 0.20, generated_sources, _pairs),
+    Phase("boundary", 0.45, generated_sources, _boundary),
+    Phase("dependent", 0.10, generated_sources, _dependent),
+    Phase("pairs", 0.15, generated_sources, _pairs),
     Phase("splices", 0.13, generated_sources, _splices),
     Phase("random changes", 0.12, generated_sources, _changed),
     Phase("published logs, changed", 0.05, lambda: list(published_sources()), _changed),

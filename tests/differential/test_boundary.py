@@ -30,12 +30,14 @@ MATRIX = [
         ("6.1", "dlrmv4", "closed", None),
     )
 ]
+#: Rounds in which few benchmarks have a formula.
+WITHOUT_FORMULAS = ("0.6", "0.7", "1.0", "1.1", "hpc-1.0", "hpc-2.0", "hpc-3.0")
 #: Every so many combinations is tried in ``make test``; others in another phase.
 ONE_IN = 40
 
 
 def _some(phase: int) -> list[Source]:
-    return generated_sources() if LONG else generated_sources()[13 * phase :: ONE_IN]
+    return generated_sources() if LONG else generated_sources()[10 * phase :: ONE_IN]
 
 
 def _differing(phase: str, source: Source, number: int, file: Path) -> tuple[int, list[str]]:
@@ -47,13 +49,13 @@ def _differing(phase: str, source: Source, number: int, file: Path) -> tuple[int
 
 @pytest.mark.parametrize(
     ("phase", "source"),
-    [(phase.name, source) for place, phase in enumerate(PHASES[:3]) for source in _some(place)],
+    [(phase.name, source) for place, phase in enumerate(PHASES[:4]) for source in _some(place)],
     ids=lambda part: part if isinstance(part, str) else part.name,
 )
 def test_a_log_of_the_long_search_gets_one_verdict(phase: str, source: Source, tmp_path: Path) -> None:
     wanted_logs = effort(15, 150)
     logs, differing = _differing(phase, source, wanted_logs, tmp_path / "log.txt")
-    assert logs > wanted_logs // 2
+    assert logs > wanted_logs // 2 or (phase == "dependent" and source.combination.round in WITHOUT_FORMULAS)
     assert not differing, "\n\n".join([f"{len(differing)} in all", *differing[:5]])
 
 
@@ -181,7 +183,7 @@ def test_a_raw_value_stands_unquoted_in_its_line() -> None:
 
 @pytest.mark.parametrize("phase", PHASES, ids=lambda phase: phase.name)
 def test_a_search_that_goes_on_has_the_logs_of_one_that_was_not_stopped(phase: Phase, tmp_path: Path) -> None:
-    sources = phase.sources()
+    sources = [source for source in phase.sources() if source.path or source.name == "5.1-llama31_8b-closed"]
     if not sources:
         pytest.skip("needs published logs")
     file = tmp_path / "log.txt"
