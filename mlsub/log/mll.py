@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mlsub.io.show import readable
-from mlsub.log.event import Batch, Defect, Event, batch_of
+from mlsub.log.event import Batch, Defect, Event, EventOfSeconds, batch_of
 
 #: Compiled when the first log of v0.6 is read.
 _RECORD = r" ([\d.]+) ([A-Za-z0-9_]+) ?:\s+(.+)"
@@ -21,8 +21,8 @@ _KEY = r" ([A-Za-z0-9_]{1,100}) ?:\s"
 def decode_mll(line: int, text: bytes) -> Event | Defect:
     """Decode the text behind a token.
 
-    An event has its time in ms, as all events here, and None for metadata the record lacks. A record without
-    ``value`` is passed over by the official checker: its event has no key.
+    An event has its time in ms, as all events here, and in seconds as stated, and None for metadata the record lacks.
+    A record without ``value`` is passed over by the official checker: its event has no key.
     """
     string = text.decode("latin-1").rstrip()
     match = re.fullmatch(_RECORD, string)
@@ -31,9 +31,10 @@ def decode_mll(line: int, text: bytes) -> Event | Defect:
         return Defect("log.record-format", line, readable(string[:80]), key_of[1] if key_of else None)
     seconds, key, fields = match.groups()
     try:
-        time_ms = round(float(seconds) * 1000.0, 3)
-    except (ValueError, OverflowError):
+        stated = float(seconds)
+    except ValueError:
         return Defect("log.record-time", line, seconds[:80], key[:100])
+    time_ms = round(stated * 1000.0, 3)
     try:
         content = json.loads(fields)
     except RecursionError:
@@ -41,9 +42,10 @@ def decode_mll(line: int, text: bytes) -> Event | Defect:
     except ValueError as error:
         return Defect("log.record-undecodable", line, str(error), key[:100])
     if not isinstance(content, dict) or "value" not in content:
-        return Event(line=line, time_ms=time_ms, key=None, value=content, metadata=None)
+        return EventOfSeconds(line=line, time_ms=time_ms, seconds=stated, key=None, value=content, metadata=None)
     metadata: Any = content.get("metadata")
-    return Event(line=line, time_ms=time_ms, key=key, value=content["value"], metadata=metadata)
+    value = content["value"]
+    return EventOfSeconds(line=line, time_ms=time_ms, seconds=stated, key=key, value=value, metadata=metadata)
 
 
 def decode_all_mll(lines: Sequence[int], texts: Sequence[bytes], joined: bytes | None = None) -> Batch:

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from mlsub.io.show import show
-from mlsub.log.event import Event
+from mlsub.log.event import Event, clock
 
-#: How far the time of minigo's result may lie behind that of the model it names, in ms. The official checker meant the
+#: How far the time of minigo's result may lie behind that of the model it names, in s. The official checker meant the
 #: distance, but a misplaced bracket lets any earlier time pass.
-RESULT_TOLERANCE_MS = 1.5
+RESULT_TOLERANCE_S = 1.5e-3
 
 Flaw = tuple[str, str]
 
@@ -33,7 +33,7 @@ class EpochSequence:
         self.block_first: Any = -1
         self.saved = True
         self.saves = array("d")
-        self.run_start_ms: float | None = None
+        self.run_start: float | None = None
 
     def see(self, event: Event, way: str) -> list[Flaw]:
         """The flaws of one record; ``way`` is what the rule says: "true" or "generation"."""
@@ -46,7 +46,7 @@ class EpochSequence:
             return [("metadata that says which epoch it is about", show(event.metadata))]
 
     def _on_run_start(self, event: Event, _: bool) -> Iterator[Flaw]:
-        self.run_start_ms = event.time_ms
+        self.run_start = clock(event)
         yield from ()
 
     def _on_run_stop(self, event: Event, _: bool) -> Iterator[Flaw]:
@@ -127,16 +127,16 @@ class EpochSequence:
         if self.saved:
             yield "one model an epoch", "a second model of one epoch"
         self.saved = True
-        self.saves.append(event.time_ms)
+        self.saves.append(clock(event))
 
     def _on_eval_result(self, event: Event, _: bool) -> Iterator[Flaw]:
         number, time = event.metadata["iteration"], event.metadata["timestamp"]
-        if self.run_start_ms is None:
+        if self.run_start is None:
             yield "after run_start", "before any run_start"
             return
-        took = self.saves[number - 1] - self.run_start_ms
-        if not time * 1000.0 - took < RESULT_TOLERANCE_MS:
+        took = self.saves[number - 1] - self.run_start
+        if not time - took < RESULT_TOLERANCE_S:
             words = "no later than the model was saved, in seconds after run_start"
-            yield words, f"{show(time)}, the model is of {took / 1e3:g}"
+            yield words, f"{show(time)}, the model is of {took:g}"
         if not number <= self.last_evaluation:
             yield "an iteration that was evaluated", f"{show(number)}, the last is {show(self.last_evaluation)}"

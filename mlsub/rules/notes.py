@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from mlsub.log.event import Event
+from mlsub.log.event import Event, clock
 from mlsub.log.events import Handler
 from mlsub.rules.aspects.base import CompiledKey, LogSoFar
 from mlsub.rules.aspects.course import NO_START
@@ -54,8 +54,9 @@ def _started(log: LogSoFar, key: str) -> Handler:
     starts = log.starts
 
     def see(event: Event) -> None:
-        if event.time_ms < starts.get(key, NO_START):
-            starts[key] = event.time_ms
+        time = clock(event)
+        if time < starts.get(key, NO_START):
+            starts[key] = time
 
     return see
 

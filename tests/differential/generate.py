@@ -119,9 +119,14 @@ def rules_of(combination: Combination) -> dict[str, KeyRule]:
     return found
 
 
-def compliant_log(combination: Combination, evaluations: int = EVALUATIONS) -> list[Record]:
-    """The records of a run that reaches its target at the last of its evaluations."""
-    maker = _Maker(combination, evaluations)
+def compliant_log(
+    combination: Combination, evaluations: int = EVALUATIONS, stated: dict[str, Any] | None = None
+) -> list[Record]:
+    """The records of a run that reaches its target at the last of its evaluations.
+
+    ``stated`` are values that keys are to have; those of other keys that follow from them follow.
+    """
+    maker = _Maker(combination, evaluations, stated or {})
     plan = list(maker.plan())
     records = [_record(place, *planned) for place, planned in enumerate(plan)]
     maker.date_the_result(records)
@@ -131,7 +136,7 @@ def compliant_log(combination: Combination, evaluations: int = EVALUATIONS) -> l
 class _Maker:
     """Makes the records of one log."""
 
-    def __init__(self, combination: Combination, evaluations: int) -> None:
+    def __init__(self, combination: Combination, evaluations: int, stated: dict[str, Any]) -> None:
         self.combination = combination
         self.evaluations = evaluations
         self.rules = rules_of(combination)
@@ -148,6 +153,7 @@ class _Maker:
             for value in combination.chosen:
                 if value in allowed:
                     self.fixed[rule.key] = value
+        self.fixed |= stated
 
     def plan(self) -> Iterator[Planned]:
         around = {*HEAD, *CYCLE, *TAIL}

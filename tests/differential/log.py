@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.differential.generate import Combination, compliant_log, line_of, line_of_mll
+from tests.differential.generate import Combination, compliant_log, line_of, line_of_mll, rules_of
+from tests.differential.values import RAW_VALUES
 
 _TOKEN = ":::MLLOG "  # noqa: S105  (no password)
+_RAW = "raw JSON "
+_QUOTED_RAW = re.compile(f'"{_RAW}(\\d+);"')
 
 
 class Line(NamedTuple):
@@ -36,14 +40,39 @@ class Mutant(NamedTuple):
     content: bytes
 
 
+def raw(place: int) -> str:
+    """A value that stands for one of ``RAW_VALUES``: the line of a record that has it holds this text unquoted."""
+    return f"{_RAW}{place};"
+
+
 def record_line(record: dict[str, Any], *, old: bool = False) -> Line:
     """A record as a line."""
-    return Line(line_of_mll(record) if old else line_of(record), record, old)
+    text = line_of_mll(record) if old else line_of(record)
+    if _RAW in text:
+        text = _QUOTED_RAW.sub(lambda match: RAW_VALUES[int(match[1])], text)
+    return Line(text, record, old)
 
 
 def generated(combination: Combination) -> Log:
     """The compliant log of a combination."""
     return [record_line(record, old=combination.round == "0.6") for record in compliant_log(combination)]
+
+
+def smallest(combination: Combination, stated: dict[str, Any] | None = None) -> Log:
+    """A compliant log with as few lines as have all keys of the rules: one evaluation that misses, one that reaches.
+
+    Tensors whose absence is only warned of, hundreds in some logs, are left out but for one. ``stated`` are values that
+    keys are to have.
+    """
+    spare = {key for key, rule in rules_of(combination).items() if rule.tensors and "count" in rule.warn_only}
+    records = compliant_log(combination, 2, stated)
+    seen: set[str] = set()
+    kept = []
+    for record in records:
+        if record["key"] not in spare or record["key"] not in seen:
+            kept.append(record_line(record, old=combination.round == "0.6"))
+        seen.add(record["key"])
+    return kept
 
 
 def published(file: Path, having: tuple[str, ...] = ("",)) -> Log:

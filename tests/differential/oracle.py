@@ -14,7 +14,7 @@ from unittest.mock import patch
 import yaml
 
 from tests.differential.generate import usage_and_round
-from tests.differential.shortcuts import shortcuts
+from tests.differential.shortcuts import Evaluate, evaluate, shortcuts
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -66,11 +66,14 @@ class _Log:
         self.lines.append((text % args if args else text).strip())
 
 
-def official(file: Path, round_id: str, *, fast: bool = True) -> Answer:
-    """The verdict of the installed checker on a log; a traceback is a rejection, as it is for a submitter."""
+def official(file: Path, round_id: str, *, fast: bool = True, evaluating: Evaluate = evaluate) -> Answer:
+    """The verdict of the installed checker on a log; a traceback is a rejection, as it is for a submitter.
+
+    ``evaluating`` stands for ``eval``: it sees every expression that the checker asks of a record.
+    """
     usage, name = usage_and_round(round_id)
     ruleset = f"{name}.0"
-    with prepared(round_id, fast=fast) as (log, queue), warnings.catch_warnings():
+    with prepared(round_id, fast=fast, evaluating=evaluating) as (log, queue), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         checker = mlp_compliance.make_checker(usage, ruleset, True, False)
         try:
@@ -93,7 +96,7 @@ def _config(file: Path, usage: str, ruleset: str) -> str:
 
 
 @contextmanager
-def prepared(round_id: str, *, fast: bool = True) -> Iterator[tuple[_Log, _Queue]]:
+def prepared(round_id: str, *, fast: bool = True, evaluating: Evaluate = evaluate) -> Iterator[tuple[_Log, _Queue]]:
     """The checker's module with a fresh queue (a crash leaves entries behind), cached rule files and no output."""
     log, queue = _Log(), _Queue()
     check = mlp_compliance.main
@@ -109,7 +112,7 @@ def prepared(round_id: str, *, fast: bool = True) -> Iterator[tuple[_Log, _Queue
         (mlp_compliance, "yaml", SimpleNamespace(load=_cached_load(round_id), BaseLoader=yaml.BaseLoader)),
     ]
     if fast:
-        replaced += shortcuts(mlp_compliance, _parser(round_id))
+        replaced += shortcuts(mlp_compliance, _parser(round_id), evaluating)
     with ExitStack() as names:
         for module, name, value in replaced:
             names.enter_context(patch.object(module, name, value, create=True))

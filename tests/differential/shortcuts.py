@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import builtins
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from types import CodeType, ModuleType, SimpleNamespace
 from typing import Any
+
+#: Stands for ``eval`` in the checker: an expression, then its names.
+Evaluate = Callable[..., Any]
 
 #: The expressions by which parsers cut off what stands before a record, and the token that each keeps.
 _CUTS = {f".*{token}": token for token in (":::MLL", ":::MLLOG ")}
@@ -41,6 +45,8 @@ def _compiled(code: str, mode: str) -> CodeType:
 _RE = SimpleNamespace(**{**vars(re), "sub": cut})
 
 
-def shortcuts(checker: ModuleType, parser: ModuleType) -> list[tuple[ModuleType, str, Any]]:
+def shortcuts(
+    checker: ModuleType, parser: ModuleType, evaluating: Evaluate = evaluate
+) -> list[tuple[ModuleType, str, Any]]:
     """The names to be replaced in the checker's module and in that of a parser, and by what."""
-    return [(checker, "eval", evaluate), (checker, "exec", execute), (parser, "re", _RE)]
+    return [(checker, "eval", evaluating), (checker, "exec", execute), (parser, "re", _RE)]

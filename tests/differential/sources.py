@@ -33,10 +33,16 @@ class Source(NamedTuple):
 
     def number(self, wanted: int) -> int:
         """How many mutants of it are worth the time: all of a generated log's, fewer of a large published one's."""
-        if self.path is None:
-            return wanted
-        size = sum(len(line.text) for line in self.log())
-        return min(wanted, max(wanted // _FEWEST_IN, wanted * _FULL_SIZE // size))
+        return int(wanted * self.weight())
+
+    def weight(self) -> float:
+        """How many of its mutants are worth the time, of one for a generated log."""
+        return 1.0 if self.path is None else min(1.0, max(1 / _FEWEST_IN, _FULL_SIZE / self.size()))
+
+    def size(self) -> int:
+        """Bytes of a published log."""
+        assert self.path is not None
+        return (folder(self.combination.round) / self.path).stat().st_size
 
 
 def generated_sources() -> list[Source]:

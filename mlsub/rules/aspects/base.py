@@ -83,7 +83,8 @@ class Case(msgspec.Struct, frozen=True):
 class LogSoFar:
     """What the rules of one log look back on.
 
-    Keys seen, (key, value) that choose which rules apply, values stated, first starts (ms), the sequence of epochs.
+    Keys seen, (key, value) that choose which rules apply, values stated, first starts (ms, in logs of v0.6 s), the
+    sequence of epochs.
     """
 
     __slots__ = ("_sequence", "chosen", "seen", "starts", "stated")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from mlsub.log.event import Event
+from mlsub.log.event import Event, clock, minute
 from mlsub.rules.aspects.base import Aspect, Expectation, KeyOutcome, Passes, Test
 from mlsub.rules.formula import Formula, Values, is_formula, parse
 from mlsub.rules.model import Within
@@ -111,20 +111,20 @@ class Time(Aspect):
 
         def test(event: Event, out: KeyOutcome) -> None:
             log = out.log
-            took = event.time_ms - log.starts.get(within.of, NO_START)
+            took = clock(event) - log.starts.get(within.of, NO_START)
             limit = limit_of(log.stated)
-            if not took < limit * 60_000.0:
+            if not took < limit * minute(event):
                 words = Within(within.of, limit).words()
                 if not limit:
                     words = f"{within.words()}, with {needed[0]} logged before it"
                 expected = Expectation(self.name, words, f"{self.rule.title} comes too late", self.about().fix)
-                out.fail(expected, event.line, f"{took / 60_000.0:.2f} minutes", in_words=True).needs = needed
+                out.fail(expected, event.line, f"{took / minute(event):.2f} minutes", in_words=True).needs = needed
 
         return test
 
     def passes(self) -> Passes:
         of, limit_of = self._within.of, self.limit()
-        return lambda event, log: event.time_ms - log.starts.get(of, NO_START) < limit_of(log.stated) * 60_000.0
+        return lambda event, log: clock(event) - log.starts.get(of, NO_START) < limit_of(log.stated) * minute(event)
 
     @property
     def _within(self) -> Within:

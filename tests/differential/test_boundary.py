@@ -1,0 +1,216 @@
+"""At the border of each demand both sides give one verdict, and each demand is tried with each kind of change."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.differential import boundary, compare
+from tests.differential.asked import METADATA, TIME, VALUE, asked, literals, paths_in, stated_in
+from tests.differential.cells import Reader, boundary_contents, filled, kinds_of_value, side_of, wanted
+from tests.differential.compare import disagreements, disagrees, judge_both
+from tests.differential.edges import beside_number, turns
+from tests.differential.generate import Combination, combinations
+from tests.differential.log import Mutant, content, generated, raw, record_line, smallest
+from tests.differential.phases import PHASES, Phase, Task, logs_of
+from tests.differential.sources import Source, generated_sources
+from tests.differential.splices import SPLICES, Part, Splice, spliced
+from tests.effort import LONG, effort
+
+SEED = "ci-1"
+MATRIX = [
+    Combination(*names)
+    for names in (
+        ("0.6", "minigo", "closed", None),
+        ("4.0", "stable_diffusion", "closed", None),
+        ("6.1", "dlrmv4", "closed", None),
+    )
+]
+#: Rounds in which few benchmarks have a formula.
+WITHOUT_FORMULAS = ("0.6", "0.7", "1.0", "1.1", "hpc-1.0", "hpc-2.0", "hpc-3.0")
+#: Every so many combinations is tried in ``make test``; others in another phase.
+ONE_IN = 40
+
+
+def _some(phase: int) -> list[Source]:
+    return generated_sources() if LONG else generated_sources()[10 * phase :: ONE_IN]
+
+
+def _differing(phase: str, source: Source, number: int, file: Path) -> tuple[int, list[str]]:
+    """How many logs of a phase there were, and those on which the sides differ."""
+    task = Task(phase, source, 0, number)
+    logs = [changed for changed in logs_of(task, SEED, file) if changed is not None]
+    return len(logs), [both.describe() for both in disagreements(logs, source.combination.round, file)]
+
+
+@pytest.mark.parametrize(
+    ("phase", "source"),
+    [(phase.name, source) for place, phase in enumerate(PHASES[:4]) for source in _some(place)],
+    ids=lambda part: part if isinstance(part, str) else part.name,
+)
+def test_a_log_of_the_long_search_gets_one_verdict(phase: str, source: Source, tmp_path: Path) -> None:
+    wanted_logs = effort(15, 150)
+    logs, differing = _differing(phase, source, wanted_logs, tmp_path / "log.txt")
+    assert logs > wanted_logs // 2 or (phase == "dependent" and source.combination.round in WITHOUT_FORMULAS)
+    assert not differing, "\n\n".join([f"{len(differing)} in all", *differing[:5]])
+
+
+@pytest.mark.parametrize("combination", combinations() if LONG else MATRIX[::2], ids=str)
+def test_every_demand_of_the_official_checker_is_tried_with_every_kind_of_change(
+    combination: Combination, tmp_path: Path
+) -> None:
+    file = tmp_path / "log.txt"
+    cells = wanted(combination, file)
+    assert len(cells) > 300
+    found = filled(combination, smallest(combination), boundary_contents(combination, file), cells)
+    assert sorted(map(str, cells - found)) == []
+
+
+@pytest.mark.parametrize("combination", MATRIX, ids=str)
+def test_the_smallest_log_is_compliant_and_smaller(combination: Combination, tmp_path: Path) -> None:
+    small = content(smallest(combination))
+    both = judge_both(Mutant("unchanged", small), combination.round, tmp_path / "log.txt")
+    assert both.ours.compliant and both.theirs.compliant, both.describe()
+    assert both.warning in ([], ["key.weights_initialization.tensors"])
+    assert len(small) < len(content(generated(combination)))
+
+
+@pytest.mark.parametrize(
+    ("combination", "judged_as", "key"),
+    [
+        (Combination("1.0", "bert", "closed", None), "0.7", "eval_accuracy"),
+        (Combination("1.0", "bert", "closed", None), "0.7", "global_batch_size"),
+        (Combination("2.1", "maskrcnn", "closed", None), "1.1", "weights_initialization"),
+        (Combination("6.1", "llama31_8b", "closed", None), "6.0", "lowest_numerical_precision_in_linear"),
+    ],
+    ids=str,
+)
+def test_the_search_finds_a_rule_that_is_not_the_official_one(
+    combination: Combination, judged_as: str, key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With rules of another round, which differ slightly: an oracle that cannot fail would find nothing."""
+    monkeypatch.setattr(compare, "usage_and_round", lambda _: ("training", judged_as))
+    log, file = smallest(combination), tmp_path / "log.txt"
+    assert not disagrees(judge_both(Mutant("unchanged", content(log)), combination.round, file))
+    edits = [edit for edit in boundary.in_order(combination, SEED, file) if edit.cell.key == key]
+    made = (boundary.mutant(log, [edit], "x") for edit in edits)
+    assert any(disagrees(judge_both(found, combination.round, file)) for found in made if found is not None)
+
+
+def test_the_checker_is_asked_every_expression_with_its_state(tmp_path: Path) -> None:
+    combination, file = Combination("6.1", "dlrmv4", "closed", None), tmp_path / "log.txt"
+    file.write_bytes(content(smallest(combination)))
+    questions, configs = asked(file, "6.1")
+    assert configs[-1] == "training_6.1.0/closed_dlrmv4.yaml"
+    sparse = [question for question in questions if question.key == "opt_sparse_base_learning_rate"]
+    assert [question.code for question in sparse] == ["v['value'] == s['opt_base_learning_rate']"]
+    assert sparse[0].constants() == [2e-6]
+    assert sparse[0].at(VALUE) == 2e-6
+    assert [sparse[0].holds(VALUE, value) for value in (2e-6, 3e-6, "x", None)] == [True, False, False, False]
+    late = [question for question in questions if question.key == "init_stop" and TIME in paths_in(question.code)]
+    assert [question.holds(TIME, question.timestamp + ms) for question in late for ms in (0, 1e9)] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("code", "paths", "numbers", "stated"),
+    [
+        ("v['value']['FID'] <= 90.0", {VALUE, ("value", "FID")}, (90.0,), set()),
+        ("'epoch_num' in v['metadata']", {METADATA, ("metadata", "epoch_num")}, (), set()),
+        ("is_integer(10 * (v['value'][1] / 50.0 - 1))", {VALUE, ("value", 1)}, (1, 10, 50.0), set()),
+        ("ll.timestamp - s['first'] < 20*60", {TIME}, (20, 60), {"first"}),
+        (" not python", set(), (), set()),
+    ],
+)
+def test_what_an_expression_reads(code: str, paths: set[object], numbers: tuple[object, ...], stated: set[str]) -> None:
+    assert set(paths_in(code.strip())) == paths
+    assert sorted(literals(code.strip())) == sorted(numbers)
+    assert stated_in(code.strip()) == stated
+
+
+def test_a_turn_is_found_to_the_last_bit() -> None:
+    assert turns(lambda value: value < 0.72, [0.5]) == [0.7199999999999999, 0.72]
+    assert turns(lambda value: 20 <= value <= 1e9, [25]) == [19.999999999999996, 20.0, 1e9, 1000000000.0000001]
+    assert turns(lambda value: True, [1, 2, "x", None, float("nan"), 10**400]) == []
+
+
+def test_what_is_beside_a_number() -> None:
+    numbers = [tried for tried in beside_number(90.0) if isinstance(tried.value, int | float)]
+    sides = {tried.kind: side_of(tried.value, 90.0) for tried in numbers}
+    assert {kind: side for kind, side in sides.items() if kind == side} == {
+        kind: kind for kind in ("at", "far below", "far above", "below", "above")
+    }
+
+
+@pytest.mark.parametrize(
+    ("value", "kinds"),
+    [
+        *((None, ["null"]), (True, ["bool"]), (1, ["int"]), (1.0, ["float"]), (2**64, ["int", "huge"])),
+        *(("1e3", ["numeric string"]), ("x", ["string"]), ([], ["list"]), ({}, ["object"])),
+        *((float("nan"), ["NaN"]), (float("-inf"), ["Infinity"]), (1e300, ["float", "huge"])),
+    ],
+)
+def test_the_kind_of_a_value(value: object, kinds: list[str]) -> None:
+    assert list(kinds_of_value(value)) == kinds
+
+
+def test_an_unchanged_log_fills_no_cell(tmp_path: Path) -> None:
+    combination, file = MATRIX[0], tmp_path / "log.txt"
+    log = smallest(combination)
+    reader = Reader(combination, log, wanted(combination, file))
+    assert {cell.kind for cell in reader.filled(content(log))} == {"early", "late"}
+
+
+def test_a_beginning_of_the_search_has_each_cell_before_any_twice(tmp_path: Path) -> None:
+    combination, file = MATRIX[0], tmp_path / "log.txt"
+    some = boundary.in_order(combination, SEED, file)
+    cells = [edit.cell for edit in some]
+    first = len(set(cells))
+    assert len(set(cells[:first])) == first < len(cells)
+    assert [edit.words for edit in boundary.in_order(combination, SEED, file)] == [edit.words for edit in some]
+    assert [edit.words for edit in boundary.in_order(combination, "other", file)] != [edit.words for edit in some]
+
+
+def test_a_raw_value_stands_unquoted_in_its_line() -> None:
+    record = {"time_ms": 1, "key": "seed", "value": raw(2), "metadata": {"again": raw(2)}}
+    text = record_line(record).text
+    assert text == ':::MLLOG {"time_ms": 1, "key": "seed", "value": 1e400, "metadata": {"again": 1e400}}'
+    assert json.loads(text[9:])["value"] == float("inf")
+
+
+@pytest.mark.parametrize("phase", PHASES, ids=lambda phase: phase.name)
+def test_a_search_that_goes_on_has_the_logs_of_one_that_was_not_stopped(phase: Phase, tmp_path: Path) -> None:
+    sources = [source for source in phase.sources() if source.path or source.name == "5.1-llama31_8b-closed"]
+    if not sources:
+        pytest.skip("needs published logs")
+    file = tmp_path / "log.txt"
+    whole = list(logs_of(Task(phase.name, sources[0], 0, 12), SEED, file))
+    assert len(whole) == 12
+    assert [*logs_of(Task(phase.name, sources[0], 0, 5), SEED, file)] == whole[:5]
+    assert [*logs_of(Task(phase.name, sources[0], 5, 7), SEED, file)] == whole[5:]
+
+
+def _parts() -> Iterator[Part]:
+    for letter in "ab":
+        lines = [
+            f':::MLLOG {{"key": "{key}", "from": "{letter}"}}\n' for key in ("init_start", "run_start", "run_stop")
+        ]
+        yield Part(letter, "".join(lines).encode())
+
+
+@pytest.mark.parametrize("splice", SPLICES, ids=lambda splice: splice.__name__.strip("_"))
+def test_each_splice_makes_another_log_of_parts_of_both(splice: Splice) -> None:
+    one, other = (part.content.splitlines(keepends=True) for part in _parts())
+    made = {b"".join(splice(random.Random(seed), one, other)[1]) for seed in range(60)}
+    assert len(made) > 1
+    assert all(set(found) <= set(b"".join((*one, *other)) + b"\r\x00 [],<>:|01stdnode") for found in made)
+
+
+def test_the_same_seed_gives_the_same_splice() -> None:
+    one, other = _parts()
+    some = [[spliced(random.Random(seed), one, other, "x") for seed in range(30)] for _ in range(2)]
+    assert some[0] == some[1]
+    assert len({mutant.content for mutant in some[0]}) > 15
