@@ -12,6 +12,7 @@ import select
 import signal
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -126,7 +127,7 @@ class Fork:
         sys.stdout.flush()
         sys.stderr.flush()
         reading, writing = os.pipe()
-        process = os.fork()
+        process = fork()
         if process == 0:
             os.close(reading)
             self._writing = writing
@@ -226,6 +227,13 @@ def _quiet() -> Iterator[None]:
         yield
     finally:
         os.dup2(kept, 2)
+
+
+def fork() -> int:
+    """As os.fork; that libraries have threads is known, see the warm-up of a turn."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return os.fork()
 
 
 def end_with_parent() -> None:
