@@ -12,6 +12,7 @@ import select
 import signal
 import sys
 import time
+import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -173,8 +174,7 @@ class Fork:
                 answer = work()
             self.end(answer)
         except BaseException:
-            sys.excepthook(*sys.exc_info())
-            sys.stderr.flush()
+            traceback.print_exc(file=sys.__stderr__)
             os._exit(_ENGINE_FAILED)
 
     def end(self, answer: bytes) -> NoReturn:

@@ -7,7 +7,7 @@ search of our own. Atheris instruments what is imported after it, so mlsub is im
 from __future__ import annotations
 
 import hashlib
-import io
+import os
 import random
 import sys
 import tempfile
@@ -22,7 +22,9 @@ from zlib import crc32
 import atheris
 import msgspec
 
-with redirect_stderr(io.StringIO()):  # it names each module; and it stays, for what is imported within functions
+#: Atheris names each module that it instruments, and asks for a real file.
+_NOTHING = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+with redirect_stderr(_NOTHING):  # the hook stays, for what is imported within functions
     atheris.instrument_imports(include=["mlsub"]).__enter__()
     from tests.fuzz.finding import Failure
     from tests.fuzz.guard import TRACED, failure_of
@@ -147,7 +149,7 @@ def main() -> int:
     """Run a turn."""
     module, name, seed, folder, seconds, inputs = sys.argv[1:]
     try:
-        with redirect_stderr(io.StringIO()):
+        with redirect_stderr(_NOTHING):
             harness = next(one for one in harnesses_of(module) if one.name == name)
             GuidedTurn(harness, State(Path(folder), seed)).run(float(seconds), int(inputs))
     except BaseException:
