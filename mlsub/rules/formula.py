@@ -201,13 +201,18 @@ def _looked_up(name: str) -> Compute:
 def _signed(sign: ast.unaryop, inner: Compute) -> Compute:
     if isinstance(sign, ast.Not):
         return lambda values: not inner(values)
-    if isinstance(sign, ast.USub):
-        return lambda values: -_number(inner(values))
-    return inner
+    apply = operator.neg if isinstance(sign, ast.USub) else operator.pos
+    return lambda values: apply(_number(inner(values)))
 
 
 def _arithmetic(apply: Callable[[Any, Any], Any], left: Compute, right: Compute) -> Compute:
-    return lambda values: apply(_number(left(values)), _number(right(values)))
+    def compute(values: Values) -> Any:
+        result = apply(_number(left(values)), _number(right(values)))
+        if isinstance(result, int) and result.bit_length() > MAX_BITS:
+            raise OverflowError("number out of bounds")
+        return result
+
+    return compute
 
 
 def _joined(is_or: bool, operands: list[Compute]) -> Compute:

@@ -54,8 +54,8 @@ def _parser() -> argparse.ArgumentParser:
     budget.add_argument("--seconds", type=float, help="how long, from now on (default: 600)")
     budget.add_argument("--inputs", type=int, help="how many, with those that the progress counts")
     run.add_argument("--only", action="append", choices=known, metavar="NAME", help="this harness; may be repeated")
-    engine = "atheris" if find_spec("atheris") else "own"
-    run.add_argument("--engine", choices=("own", "atheris"), default=engine, help=f"how to search (here: {engine})")
+    engines = ("own", "atheris") if find_spec("atheris") else ("own",)
+    run.add_argument("--engine", choices=engines, default="own", help="how to search: own, or atheris where installed")
     run.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
     replay = command("replay", _replay, "run inputs again: a file, or all open findings")
     replay.add_argument("name", nargs="?", choices=known, metavar="NAME")

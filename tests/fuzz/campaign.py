@@ -10,15 +10,15 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from tests.fuzz.guard import end_with_parent
-from tests.fuzz.harness import Harness
+from tests.fuzz.guard import end_with_parent, fork
+from tests.fuzz.harness import Harness, module_of
 from tests.fuzz.state import Progress, State
 from tests.fuzz.turn import Turn
 
 #: Each harness runs so many inputs at least, before those that are faster have more.
 _LEAST = 500
-#: Seconds of a turn.
-_SHORTEST, _LONGEST = 0.5, 15.0
+#: Seconds of a turn; under Atheris the longest, as each instruments mlsub anew.
+_SHORTEST, _LONGEST, _GUIDED = 0.5, 15.0, 60.0
 #: A harness whose process has died so often without an input to blame is left alone.
 _MOST_CRASHES = 3
 
@@ -34,7 +34,7 @@ def own_turn(harness: Harness, state: State, seconds: float, inputs: int) -> Non
 
 def guided_turn(harness: Harness, state: State, seconds: float, inputs: int) -> None:
     """A turn of Atheris, which has to be there before mlsub is imported."""
-    words = (harness.name, state.seed, str(state.folder), str(seconds), str(inputs))
+    words = (module_of(harness.name), harness.name, state.seed, str(state.folder), str(seconds), str(inputs))
     os.execv(sys.executable, (sys.executable, "-m", "tests.fuzz.guided", *words))  # noqa: S606
 
 
@@ -149,6 +149,8 @@ class Campaign:
 
     def _seconds(self) -> float:
         """How long a turn is: short enough that each harness has several."""
+        if self.work is guided_turn:
+            return min(_GUIDED, self.budget.seconds or _GUIDED)
         if self.budget.seconds is None:
             return _LONGEST / 3
         share = self.budget.seconds * self.jobs / len(self.chosen) / 3
@@ -176,7 +178,7 @@ class Campaign:
 def forked(work: Callable[[], None]) -> int:
     """The number of a process that does something, and dies when this one does."""
     sys.stdout.flush()
-    process = os.fork()
+    process = fork()
     if process == 0:
         status = 1
         try:

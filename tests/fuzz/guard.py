@@ -12,6 +12,8 @@ import select
 import signal
 import sys
 import time
+import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -126,7 +128,7 @@ class Fork:
         sys.stdout.flush()
         sys.stderr.flush()
         reading, writing = os.pipe()
-        process = os.fork()
+        process = fork()
         if process == 0:
             os.close(reading)
             self._writing = writing
@@ -172,8 +174,7 @@ class Fork:
                 answer = work()
             self.end(answer)
         except BaseException:
-            sys.excepthook(*sys.exc_info())
-            sys.stderr.flush()
+            traceback.print_exc(file=sys.__stderr__)
             os._exit(_ENGINE_FAILED)
 
     def end(self, answer: bytes) -> NoReturn:
@@ -226,6 +227,13 @@ def _quiet() -> Iterator[None]:
         yield
     finally:
         os.dup2(kept, 2)
+
+
+def fork() -> int:
+    """As os.fork; that libraries have threads is known, see the warm-up of a turn."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return os.fork()
 
 
 def end_with_parent() -> None:

@@ -1,4 +1,4 @@
-"""A turn under Atheris: ``python -m tests.fuzz.guided NAME SEED STATE SECONDS INPUTS``, started by a campaign.
+"""A turn under Atheris: ``python -m tests.fuzz.guided MODULE NAME SEED STATE SECONDS INPUTS``, started by a campaign.
 
 libFuzzer keeps inputs that reach new edges, and learns from comparisons; bounds, findings and progress are those of the
 search of our own. Atheris instruments what is imported after it, so mlsub is imported below.
@@ -7,7 +7,7 @@ search of our own. Atheris instruments what is imported after it, so mlsub is im
 from __future__ import annotations
 
 import hashlib
-import io
+import os
 import random
 import sys
 import tempfile
@@ -22,17 +22,17 @@ from zlib import crc32
 import atheris
 import msgspec
 
-with redirect_stderr(io.StringIO()):  # it names each module; and it stays, for what is imported within functions
+#: Atheris names each module that it instruments, and asks for a real file.
+_NOTHING = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+with redirect_stderr(_NOTHING):  # the hook stays, for what is imported within functions
     atheris.instrument_imports(include=["mlsub"]).__enter__()
     from tests.fuzz.finding import Failure
     from tests.fuzz.guard import TRACED, failure_of
-    from tests.fuzz.harness import Harness, harnesses
+    from tests.fuzz.harness import Harness, harnesses_of
     from tests.fuzz.mutate import mutated
     from tests.fuzz.reach import Tracer
     from tests.fuzz.state import State
     from tests.fuzz.turn import Turn
-
-    harnesses()
 
 #: libFuzzer runs its corpus again at the begin of each batch, so batches are long.
 _BATCH, _BATCH_SECONDS = 20_000, 10.0
@@ -147,10 +147,11 @@ def _mutator(harness: Harness) -> Callable[[bytes, int, int], bytes]:
 
 def main() -> int:
     """Run a turn."""
-    name, seed, folder, seconds, inputs = sys.argv[1:]
+    module, name, seed, folder, seconds, inputs = sys.argv[1:]
     try:
-        with redirect_stderr(io.StringIO()):
-            GuidedTurn(harnesses()[name], State(Path(folder), seed)).run(float(seconds), int(inputs))
+        with redirect_stderr(_NOTHING):
+            harness = next(one for one in harnesses_of(module) if one.name == name)
+            GuidedTurn(harness, State(Path(folder), seed)).run(float(seconds), int(inputs))
     except BaseException:
         traceback.print_exc()
         return 1

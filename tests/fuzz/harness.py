@@ -49,10 +49,23 @@ class Harness:
 @cache
 def harnesses() -> dict[str, Harness]:
     """The harnesses of all modules in ``surfaces``, by name, in order."""
-    surfaces = import_module("tests.fuzz.surfaces")
-    modules = [import_module(f"{surfaces.__name__}.{found.name}") for found in pkgutil.iter_modules(surfaces.__path__)]
-    found = [harness for module in modules for harness in getattr(module, "HARNESSES", ())]
+    found = [harness for module in _modules() for harness in harnesses_of(module)]
     by_name = {harness.name: harness for harness in sorted(found, key=lambda harness: harness.name)}
     if len(by_name) != len(found):
         raise ValueError("two harnesses have one name")
     return by_name
+
+
+def harnesses_of(module: str) -> tuple[Harness, ...]:
+    """The harnesses of one module."""
+    return getattr(import_module(module), "HARNESSES", ())
+
+
+def module_of(name: str) -> str:
+    """The module that has a harness."""
+    return next(module for module in _modules() if any(harness.name == name for harness in harnesses_of(module)))
+
+
+def _modules() -> list[str]:
+    surfaces = import_module("tests.fuzz.surfaces")
+    return [f"{surfaces.__name__}.{found.name}" for found in pkgutil.iter_modules(surfaces.__path__)]

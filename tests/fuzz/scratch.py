@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 _MEMORY = Path("/dev/shm")
+_PREFIX = "mlsub-fuzz-"
 
 
 def scratch(name: str) -> Path:
@@ -19,7 +20,9 @@ def scratch(name: str) -> Path:
 
 @cache
 def _folder(name: str, owner: int) -> Path:
-    folder = Path(tempfile.mkdtemp(prefix=f"mlsub-fuzz-{name}-", dir=_MEMORY if os.access(_MEMORY, os.W_OK) else None))
+    above = _MEMORY if os.access(_MEMORY, os.W_OK) else Path(tempfile.gettempdir())
+    _remove_left(above)
+    folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{name}-{owner}-", dir=above))
     atexit.register(_remove, folder, owner)
     return folder
 
@@ -27,3 +30,21 @@ def _folder(name: str, owner: int) -> Path:
 def _remove(folder: Path, owner: int) -> None:
     if os.getpid() == owner:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove_left(above: Path) -> None:
+    """Remove the folders of processes that were killed, as those are that an input keeps from ending."""
+    for folder in above.glob(f"{_PREFIX}*-*"):
+        owner = folder.name.split("-")[-2]
+        if owner.isdigit() and not _is_alive(int(owner)):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

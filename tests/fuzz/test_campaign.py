@@ -26,7 +26,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def state(tmp_path: Path) -> State:
-    return State(tmp_path / "fuzz", "1")
+    return State(tmp_path / "fuzz", "0")
 
 
 def facts(progress: Progress) -> object:
@@ -42,7 +42,7 @@ def formulas() -> Harness:
 
 def test_a_campaign_that_is_killed_goes_on_and_ends_as_one_that_was_not(tmp_path: Path, state: State) -> None:
     attacked = [formulas(), harness(raising)]
-    whole = campaign(State(tmp_path / "whole", "1"), attacked, inputs=6_000).progress
+    whole = campaign(State(tmp_path / "whole", "0"), attacked, inputs=6_000).progress
     names = [one.name for one in attacked]
     for _ in range(4):
         counted = sum(state.load(name).total for name in names)
@@ -57,7 +57,7 @@ def test_a_campaign_that_is_killed_goes_on_and_ends_as_one_that_was_not(tmp_path
     # Each has as many inputs as in the campaign that was not killed, so all else is the same as well.
     for one in attacked:
         wanted = max(whole[one.name].inputs, state.load(one.name).inputs)
-        ended = [campaign(each, [one], inputs=wanted) for each in (state, State(tmp_path / "whole", "1"))]
+        ended = [campaign(each, [one], inputs=wanted) for each in (state, State(tmp_path / "whole", "0"))]
         assert facts(ended[0].progress[one.name]) == facts(ended[1].progress[one.name])
 
 

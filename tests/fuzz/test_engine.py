@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import random
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -35,6 +37,7 @@ from tests.fuzz.planted import (
     waiting,
 )
 from tests.fuzz.reach import Tracer, lines, shown
+from tests.fuzz.scratch import scratch
 from tests.fuzz.search import Search
 from tests.fuzz.state import State
 
@@ -92,6 +95,21 @@ def test_a_failure_has_the_innermost_place_in_mlsub() -> None:
     failure = of_exception(caught.value)
     assert failure.kind == "ExpressionError"
     assert failure.place.startswith("mlsub/rules/")
+
+
+def test_the_folder_of_a_process_that_was_killed_is_removed() -> None:
+    def work(data: bytes) -> None:
+        (scratch("killed") / "file").write_bytes(data)
+        kept.write_text(str(scratch("killed")))
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    kept = scratch("kept") / "name"
+    found = Fork(harness(work), Desk(10)).failure(b"data")
+    assert found is not None and found.kind == "SIGKILL"
+    left = Path(kept.read_text())
+    assert (left / "file").exists()
+    assert scratch("another") != kept.parent
+    assert kept.exists() and not left.exists()
 
 
 def test_inputs_become_small() -> None:

@@ -94,13 +94,24 @@ def test_a_value_not_logged_yet_is_named() -> None:
     assert error.value.args == ("missing",)
 
 
+@pytest.mark.parametrize("text", ["1000000000 * g", "-g", "+g"])
 @pytest.mark.parametrize("value", ["text", None, [1], {}])
-def test_only_numbers_are_computed_with(value: Any) -> None:
+def test_only_numbers_are_computed_with(value: Any, text: str) -> None:
     with pytest.raises(TypeError):
-        parse("1000000000 * g").compute({"g": value})
+        parse(text).compute({"g": value})
 
 
-@pytest.mark.parametrize("text", ["10 ** g", "((9 ** 1024) ** 1024) ** 1024", "round(5, 0 - g)"])
+def test_a_sign_makes_a_number_of_a_truth_as_in_python() -> None:
+    assert repr(parse("+(1 < g)").compute({"g": 2})) == "1"
+
+
+#: Without a bound on products, dividing such numbers takes a second.
+PRODUCT = "*".join(["(g ** 64) ** 32"] * 20)
+
+
+@pytest.mark.parametrize(
+    "text", ["10 ** g", "((9 ** 1024) ** 1024) ** 1024", "round(5, 0 - g)", f"({PRODUCT}) // ({PRODUCT})"]
+)
 def test_powers_and_digits_are_bounded(text: str) -> None:
     with pytest.raises(OverflowError):
         parse(text).compute({"g": 10**9})
