@@ -11,7 +11,6 @@ from tests.fuzz.harness import BrokenError, Harness
 from tests.fuzz.loggrammar import LONGEST, WORDS, generate, seeds, split
 from tests.fuzz.scratch import scratch
 
-
 #: Rounds, and the rules by which mlsub alone rejects a log there: see "Where the official tool crashes or skips
 #: something" in docs/deviations.md.
 _STRICTER = {"6.1": frozenset(("key.opt_sparse_base_learning_rate.value",))}
