@@ -49,15 +49,22 @@ def task_of(round_id: str, path: str = PATH, folds: tuple[NewFold, ...] = ()) ->
     return LogTask("", path, *usage_and_round(round_id), folds=folds)
 
 
-def judge(round_id: str, pieces: Sequence[bytes], path: str = PATH, folds: tuple[NewFold, ...] = ()) -> LogReport:
-    """The report on a log that comes in pieces."""
+def judge(
+    round_id: str,
+    pieces: Sequence[bytes],
+    path: str = PATH,
+    folds: tuple[NewFold, ...] = (),
+    *,
+    twice: bool = True,
+) -> LogReport:
+    """The report on a log that comes in pieces; ``twice`` says whether it can be read once more."""
     task, round_ = task_of(round_id, path, folds), round_of(round_id)
 
     def again(fold: Fold) -> None:
         reader = LogReader([fold], log_format=round_.log_format)
         feed(reader, pieces)
 
-    judging = LogJudge(task, round_, again=again)
+    judging = LogJudge(task, round_, again=again if twice else None)
     feed(judging, pieces)
     try:
         return judging.report()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
@@ -16,10 +17,12 @@ from mlsub.commands.redact.redactor import Redactor
 from mlsub.judge.log import LogJudge, judge_log
 from mlsub.log.reader import Records
 from mlsub.workspace.memory.logs import REPORTS
+from tests.differential.log import content
 from tests.differential.oracle import official
 from tests.fuzz.harness import Harness, harnesses
 from tests.fuzz.loggrammar import lines_of, sources, split
 from tests.fuzz.officiallogs import official_records
+from tests.fuzz.scratch import scratch
 
 CORPUS = Path(__file__).parent / "corpus"
 NAMES = (
@@ -85,8 +88,9 @@ PLANTED: list[tuple[str, str, Any]] = [
     ("logs", "mlsub.present.text.plain", lambda text: text),
     ("logs", "mlsub.review.run._clock", fails),
     ("logs", "mlsub.judge.log.MAX_FINDINGS_A_RULE", 0),
+    ("logs", "mlsub.judge.rules.NamedRules._try_all", lambda rules, held: held.clear()),
     ("logs-fix", "mlsub.commands.fix.repair_log._repeats", drops),
-    ("logs-fix", "mlsub.commands.fix.text._MARKS", __import__("re").compile(b"\xef\xbb\xbf")),
+    ("logs-fix", "mlsub.commands.fix.text._MARKS", re.compile(b"\xef\xbb\xbf")),
     ("logs-official", "tests.fuzz.surfaces.logs_official.judge_log", accepted),
     ("logs-record", "mlsub.emit.sink._alone", lambda line: line),
     ("logs-record", "mlsub.emit.values.MOST_LEVELS", 10**9),
@@ -119,9 +123,6 @@ def test_the_official_rule_files_alone_make_logs_that_pass() -> None:
     """Half of them are meant to; the others have something wrong by chance."""
     rng = random.Random("official")
     some = sources()[::12]
-    from tests.differential.log import content
-    from tests.fuzz.scratch import scratch
-
     file = scratch("official") / "drawn.txt"
     passed = 0
     for combination in some:

@@ -12,7 +12,7 @@ import msgspec
 from mlsub.commands.fix.put import check_source, fingerprint, prove_same, rewrite, root_of
 from mlsub.commands.fix.zones import FREE, zones
 from mlsub.commands.redact.model import Kind, Private, Span, Spot
-from mlsub.commands.redact.names import Names, Secrets, is_distinctive, learnable, literal, members, spans_of
+from mlsub.commands.redact.names import MAX_NAMES, Names, Secrets, is_distinctive, learnable, literal, members, spans_of
 from mlsub.commands.redact.patterns import find, find_owners, user_of
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import plain
@@ -22,6 +22,8 @@ from mlsub.present.terminal import Progress
 MAX_PLACES = 3
 MAX_ITEMS = 100_000
 _WIDTH = 60
+#: Names that are looked at before they are learned, those of lists of hosts included.
+MAX_LOOKED_UP = 500_000
 #: Bytes of short texts looked through at a time.
 _AT_ONCE = 1 << 19
 #: Texts up to this length are remembered, so many of them.
@@ -56,6 +58,9 @@ class Redactor:
         self._wanted = wanted
         self._texts = tuple(literal(text) for text in wanted.texts)
         self._known: dict[bytes, Kind] = {}
+        #: The keys whose names are known, and how many names may still be looked up.
+        self._looked_up: set[bytes] = set()
+        self._members_left = MAX_LOOKED_UP
         self._names = Names({})
         self._secrets: dict[bytes, None] = {}
         self._found_secrets = Secrets(())
@@ -112,8 +117,14 @@ class Redactor:
             self._remember(span)
 
     def _remember(self, span: Span) -> None:
+        """Keep the names that stand for the owner of a thing, within bounds: a short list of hosts names thousands."""
+        if span.key in self._looked_up or len(self._known) >= MAX_NAMES or self._members_left <= 0:
+            return
+        self._looked_up.add(span.key)
         kind = Kind.USER if span.kind is Kind.PATH else span.kind
-        for name in [user_of(span.key)] if span.kind is Kind.PATH else members(span.key):
+        names = [user_of(span.key)] if span.kind is Kind.PATH else members(span.key)
+        self._members_left -= len(names)
+        for name in names:
             if learnable(kind, name):
                 self._known.setdefault(name, kind)
 

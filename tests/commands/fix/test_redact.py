@@ -15,7 +15,7 @@ from mlsub.commands.fix import zones as zones_module
 from mlsub.commands.fix.put import fingerprint
 from mlsub.commands.redact.model import Spot
 from mlsub.commands.redact.names import literal, members
-from mlsub.commands.redact.redactor import Redactor, Wanted
+from mlsub.commands.redact.redactor import MAX_LOOKED_UP, Redactor, Wanted
 from mlsub.io.errors import MlsubError
 from tests.commands.fix.logs import events, logs
 from tests.differential.shared import ABSENT, CORPUS, present
@@ -171,6 +171,24 @@ def test_no_record_is_altered_and_a_second_time_finds_nothing(data: bytes, env: 
             again.learn([file])
             again.survey(file)
             assert [item for item in again.items.values() if item.count] == []
+
+
+def test_hosts_of_many_lists_are_looked_up_within_bounds(tmp_path: Path) -> None:
+    file, made = tmp_path / "result_0.txt", [0]
+
+    def counted(hosts: bytes) -> list[bytes]:
+        found = members(hosts)
+        made[0] += len(found)
+        return found
+
+    same = b"SLURM_NODELIST=n[1-999999999]\n" * 2000
+    file.write_bytes(same + b"".join(b"SLURM_NODELIST=n[1-999999999],a%d\n" % n for n in range(2000)))
+    redactor = Redactor(Wanted())
+    with patch("mlsub.commands.redact.redactor.members", counted):
+        redactor.learn([file])
+    assert made[0] < MAX_LOOKED_UP + 5000
+    assert len(redactor._known) < 2 * 5000
+    assert redactor.replace(b"n100 n4000") == b"<host-1> <host-2>"
 
 
 def test_a_placeholder_is_never_replaced(tmp_path: Path) -> None:

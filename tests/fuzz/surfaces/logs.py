@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pickle
+from unittest.mock import patch
 
+from mlsub.judge import rules
 from mlsub.judge.log import LogTask
+from mlsub.log import events
 from mlsub.log.intervals import IntervalFold
 from mlsub.log.report import LogReport
 from mlsub.log.trace import TraceFold
@@ -20,6 +23,8 @@ _FOLDS = (TraceFold, IntervalFold)
 _WITH_FOLDS, _PICKLED = 4, 16
 #: One in so many is compared with what was remembered by all types in it too, shown as text, and given as JSON.
 _TO_THE_TYPE, _SHOWN, _AS_JSON = 8, 4, 8
+#: One is judged with bounds that it reaches: on events held back, on records decoded at once, on keys remembered.
+_BOUNDED = 6
 #: The JSON answer on one log is no longer than this, in bytes, whatever the log.
 _LONGEST_ANSWER = 4_000_000
 
@@ -33,6 +38,10 @@ def _read(data: bytes) -> None:
     sound(judged.findings)
     bears_out(judged)
     same(judged, judge(round_id, cut(log), folds=folds), "in pieces another answer")
+    if chance(log, _BOUNDED) == 2:
+        with patch.multiple(rules, MAX_HELD=3), patch.multiple(events, BATCH=5, _MAX_KEYS=2, _MAX_KEY=9):
+            for twice in (True, False):
+                same(judged, judge(round_id, cut(log), folds=folds, twice=twice), "at its bounds another answer")
     _remembered(judged, task_of(round_id, folds=folds))
     if chance(log, _PICKLED) == 0:
         same(judged, pickle.loads(pickle.dumps(judged)), "another process gives another answer")  # noqa: S301
