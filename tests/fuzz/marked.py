@@ -24,9 +24,8 @@ from tests.make_tree import Tree, make_tree
 
 #: What stands in the package: names of folders, then what descriptions, logs and claims say.
 ORGANISATION, SYSTEM = "ZORGZ", "zsysz"
-NAME, FRAMEWORK, CHIP, NOTES, STATUS, VALUE, CLAIM = (
-    f"z{what}z" for what in "name frame chip notes stat value claim".split()
-)
+NAME, FRAMEWORK, CHIP, NOTES = "znamez", "zframez", "zchipz", "znotesz"
+STATUS, VALUE, CLAIM = "zstatz", "zvaluez", "zclaimz"
 NAMES = (ORGANISATION, SYSTEM)
 TEXTS = (NAME, FRAMEWORK, CHIP, NOTES, STATUS, VALUE, CLAIM)
 
@@ -34,10 +33,14 @@ _CLAIMS = f"""claims_version: 1
 source: {{title: {CLAIM} a, publisher: {CLAIM} b, date: 2021-07-01}}
 results:
   one: {{round: v1.0, submitter: {ORGANISATION}, system: {SYSTEM}, benchmark: resnet, division: closed}}
-  two: {{round: v1.0, submitter: {ORGANISATION}, system: {SYSTEM}2, benchmark: resnet, division: closed}}
+  two: {{round: v1.0, submitter: {ORGANISATION}, system: rack1, benchmark: resnet, division: closed}}
 claims:
   - {{id: a, kind: speedup, text: {CLAIM} c, expr: minutes(one) / minutes(two), stated: {{value: 1.5, unit: x}}}}
-  - {{id: b, kind: system_configuration, text: {CLAIM} d, expr: "contains(field(one, 'framework'), '{CLAIM}')", stated: {{value: true}}}}
+  - id: b
+    kind: system_configuration
+    text: {CLAIM} d
+    expr: contains(field(one, 'framework'), '{CLAIM}')
+    stated: {{value: true}}
 """
 
 
