@@ -77,7 +77,7 @@ def _filled(data: bytes) -> tuple[Provider, Models, Models]:
     for mark in NAMES:
         found[mark] = found[mark].replace("/", "").replace("\0", "").translate(NO_DIGITS) or "x"
     harmless = {mark: quiet(one) for mark, one in found.items()}
-    return Provider(data), Models(*Filled(found)(tuple(models()))), Models(*Filled(harmless)(tuple(models())))
+    return Provider(data), Models(*map(Filled(found), models())), Models(*map(Filled(harmless), models()))
 
 
 def _answers(data: bytes) -> None:
