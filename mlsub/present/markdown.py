@@ -80,7 +80,7 @@ def _words(words: Words) -> str:
 def _joined(words: Sequence[Span]) -> Iterator[Span]:
     """The words, code that follows code joined to it: the backticks between the two would be one run."""
     before: Span | None = None
-    for span in words:
+    for span in (one for one in words if one.text):
         if before is not None and _is_code(before) and _is_code(span):
             before = Span(before.text + span.text, before.meaning)
             continue

@@ -171,7 +171,7 @@ def test_a_kind_that_is_not_a_plain_word_is_neither_style_nor_markup(kind: str) 
 
 def test_code_beside_code_is_one_piece_of_code() -> None:
     """The backticks between two would be read as one run, which ends neither."""
-    words = (Span("a", "code"), Span("b|", "name"), Span("c"), Span("", "code"), Span("d", "code"))
+    words = (Span("a", "code"), Span(""), Span("b|", "name"), Span("c"), Span("", "code"), Span("d", "code"))
     table = Table((Column("t"),), ((words,),))
     assert markdown.render(document("t", Text(words), table)).splitlines()[2:] == [
         "`ab|`c`d`", "", "| t |", "| --- |", "| `ab\\|`c`d` |",
