@@ -106,7 +106,7 @@ def _marked() -> frozenset[int]:
         elif isinstance(one, tuple | list):
             parts = one
         # Each part is looked at, whatever the ones before have.
-        if any([look(part) for part in parts]):
+        if sum(map(look, parts)):
             found.add(id(one))
             return True
         return False
