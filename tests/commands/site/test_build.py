@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from datetime import date
@@ -340,8 +341,8 @@ def test_all_published_rounds_make_one_site_that_is_not_large(tmp_path: Path) ->
 
 
 def test_names_of_folders_that_are_not_utf8_are_shown(tmp_path: Path) -> None:
-    """A single folder whose name is not text kept the whole site from being built."""
-    for organisation in ("ACME\udcff", "Beta"):
+    """A single folder whose name is not text kept the whole site from being built; scripts find pages by names."""
+    for organisation in ("ACME\udcff", "Beta\x9b"):
         tree = make_tree(tmp_path, "v1.0", organisation)
         tree.add_system("rack\udcfe2")
         tree.add_entry("resnet", "rack\udcfe2")
@@ -350,6 +351,9 @@ def test_names_of_folders_that_are_not_utf8_are_shown(tmp_path: Path) -> None:
     assert built.results == 4
     charts = [one for page in site.rglob("*.html") for one in Html(page.read_bytes()).data]
     assert any("ACME\\\\udcff" in str(one) for one in charts)
+    [data] = [one for one in charts if "explore" in one]
+    names = json.loads((site / "data" / "results.json").read_bytes())
+    assert {one["organisation"] for one in names} == set(data["explore"]["pages"]["organisation"])
     series = Series(name="a\udcff", style="line", points=((1.0, 2.0),))
     axis = Axis(title="x")
     drawn = Drawn(key="k", title="t", about="a", x=axis, y=axis, series=(series,))
