@@ -289,13 +289,13 @@ def _paths(ctx: click.Context) -> list[str]:
 
 def _closed(memory: Memory, ctx: click.Context) -> None:
     """Let a memory end with the command, and say what its user has to know."""
-    from mlsub.io.show import plain
+    from mlsub.io.show import message_line
 
     memory.close()
     for file in memory.deceived[:1]:
         more = f" and {len(memory.deceived) - 1} more" if len(memory.deceived) > 1 else ""
         words = f"warning: {file}{more} changed, but not its size, inode or times. Run again with --no-cache."
-        click.echo(plain(f"mlsub {ctx.command.name}: {words}"), err=True)
+        click.echo(message_line(f"mlsub {ctx.command.name}: {words}"), err=True)
     if memory.used and ctx.params.get("detail") == "full":
         asked = {kind: memory.hits[kind] + memory.misses[kind] for kind in ("packages", "logs")}
         reused = ", ".join(f"{memory.hits[kind]} of {all_} {kind}" for kind, all_ in asked.items() if all_)

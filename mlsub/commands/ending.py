@@ -161,11 +161,11 @@ def _failure(stream: IO[str]) -> OSError | KeyboardInterrupt | None:
 
 def _tell(name: str, message: str, before: str = "") -> None:
     """Say it on standard error, as far as that can be written."""
-    from mlsub.io.show import plain
+    from mlsub.io.show import inert, message_line
 
     try:
         if sys.stderr is not None:
-            sys.stderr.write(f"{before}{plain(f'{name}: {message}')}\n")
+            sys.stderr.write(f"{inert(before)}{message_line(f'{name}: {message}')}\n")
             sys.stderr.flush()
     except (OSError, ValueError):
         pass

@@ -258,9 +258,9 @@ def tell_unchecked(reports: Sequence[Report]) -> None:
 
 def tell(message: str, command: str = "") -> None:
     """Say something beside the answer, on standard error."""
-    from mlsub.io.show import plain
+    from mlsub.io.show import message_line
 
-    click.echo(plain(f"{f'mlsub {command}'.rstrip()}: {message}"), err=True)
+    click.echo(message_line(f"{f'mlsub {command}'.rstrip()}: {message}"), err=True)
 
 
 def write_output(file: Path, content: bytes, *, force: bool) -> None:

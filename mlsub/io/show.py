@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import re
 from collections.abc import Sequence
 from typing import IO, Any
 
+#: See https://github.com/actions/runner/blob/main/src/Runner.Common/ActionCommand.cs.
+_COMMAND = re.compile(r"##(?=\[)|^[^\S\n]*:(?=:)", re.MULTILINE)
 #: Made once: :func:`json.dumps` makes an encoder for each call.
 _json = json.JSONEncoder(ensure_ascii=False).encode
 
@@ -40,6 +44,20 @@ def plain(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def inert(text: str) -> str:
+    """Text for a stream of which GitHub's runner, where it runs, reads lines as commands: a blank keeps it from that.
+
+    The runner takes ``##[command]`` anywhere in a line, and ``::command::`` at its start, behind blanks. With them, a
+    name or a value could add annotations, or end the reading of those that mlsub writes.
+    """
+    return _COMMAND.sub(r"\g<0> ", text) if os.environ.get("GITHUB_ACTIONS") == "true" else text
+
+
+def message_line(text: str) -> str:
+    """One line beside the answer, on standard error."""
+    return inert(plain(text))
 
 
 def several(names: Sequence[str], most: int) -> str:

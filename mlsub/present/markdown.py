@@ -74,11 +74,29 @@ def _block(block: Block, level: int) -> Iterator[str]:
 
 
 def _words(words: Words) -> str:
-    return "".join(_span(span) for span in spans(words))
+    return "".join(map(_span, _joined(spans(words))))
+
+
+def _joined(words: Sequence[Span]) -> Iterator[Span]:
+    """The words, code that follows code joined to it: the backticks between the two would be one run."""
+    before: Span | None = None
+    for span in (one for one in words if one.text):
+        if before is not None and _is_code(before) and _is_code(span):
+            before = Span(before.text + span.text, before.meaning)
+            continue
+        if before is not None:
+            yield before
+        before = span
+    if before is not None:
+        yield before
+
+
+def _is_code(span: Span) -> bool:
+    return span.meaning in _AS_CODE and bool(span.text.strip())
 
 
 def _span(span: Span) -> str:
-    if span.meaning in _AS_CODE and span.text.strip():
+    if _is_code(span):
         return _code_span(plain(span.text))
     return f"[{escape(span.text)}]({span.address})" if span.address else escape(span.text)
 
@@ -131,7 +149,8 @@ def _table(table: Table) -> Iterator[str]:
 
 def _in_table(words: Sequence[Span]) -> str:
     """Words of a cell; a bar in code would end it."""
-    return "".join(_span(span).replace("|", "\\|") if span.meaning in _AS_CODE else _span(span) for span in words)
+    parts = ((span, _span(span)) for span in _joined(words))
+    return "".join(part.replace("|", "\\|") if span.meaning in _AS_CODE else part for span, part in parts)
 
 
 def _row(cells: Iterable[str]) -> str:

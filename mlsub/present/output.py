@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import IO, Any
 
-from mlsub.io.show import tolerate
+from mlsub.io.show import inert, tolerate
 from mlsub.present.document import Block, Document
 from mlsub.present.terminal import colours
 
@@ -14,7 +14,7 @@ def render(document: Document, format_: str, terminal: IO[str] | None = None) ->
     """A document in a format; text is made for the terminal, or for a file where there is none."""
     look = _look(terminal) if format_ == "text" else {}
     rendered: str = import_module(f"mlsub.present.{format_}").render(document, **look)
-    return rendered
+    return inert(rendered) if look else rendered
 
 
 def put(stream: IO[str], *blocks: Block) -> None:
@@ -23,7 +23,7 @@ def put(stream: IO[str], *blocks: Block) -> None:
 
     tolerate(stream)
     look = _look(stream)
-    stream.writelines(f"{line}\n" for block in blocks for line in lines(block, **look))
+    stream.writelines(f"{inert(line)}\n" for block in blocks for line in lines(block, **look))
 
 
 def _look(stream: IO[str] | None) -> dict[str, Any]:

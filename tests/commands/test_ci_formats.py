@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from collections.abc import Callable
@@ -11,7 +12,8 @@ from typing import Any
 import junitparser
 import pytest
 
-from mlsub.present import CI_FORMATS, FORMATS
+from mlsub.present import CI_FORMATS, FORMATS, output
+from mlsub.present.document import Document, Text
 from tests.ci_formats import counted, github, gitlab, junit, sarif
 from tests.commands.runner import Outcome, run
 from tests.commands.test_inspect import stretched
@@ -416,3 +418,29 @@ def test_published_packages_in_every_format_of_ci(package: str) -> None:
     _, answers = written(("check", folder, *usage), "json", *CI_FORMATS)
     counts = {name: counted(name, text) for name, text in answers.items()}
     assert len(set(counts.values())) == 1, counts
+
+
+@pytest.mark.parametrize("format_", ["text", "github"])
+@pytest.mark.parametrize("name", ["##[stop-commands]x", "::add-mask::x", "a ##[error]forged"])
+def test_no_name_of_a_file_is_a_command_of_github(
+    name: str, format_: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The runner would read it on standard error and on standard output, whatever stands before it."""
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.chdir(tmp_path)
+    tree = make_tree(tmp_path)
+    tree.describe(cooling=f"TODO {name}")
+    (tree.folder / name).write_text("")
+    lines = []
+    for path in (name, tree.folder):
+        found = run("check", "-v", "--format", format_, path)
+        lines += [*found.stderr.splitlines(), *(found.stdout.splitlines() if format_ == "text" else ())]
+    assert any("add-mask" in line or "stop-commands" in line or "forged" in line for line in lines)
+    assert [line for line in lines if "##[" in line or line.lstrip().startswith("::")] == []
+
+
+def test_text_that_wraps_begins_no_command_of_github(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = Document("t", (Text(f"{'x ' * 58}::error file=a::forged ##[error]b"),))
+    assert "\n::error" in output.render(text, "text", io.StringIO())
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    assert "\n: :error file=a::forged ## [error]b\n" in output.render(text, "text", io.StringIO())

@@ -28,7 +28,7 @@ from tests.fuzz.provider import Provider
 #: What becomes of each text on its way into the document.
 Change = Callable[[str], str]
 #: Places are grouped by numbers and folders, so these have to be the same whatever the text.
-_NO_DIGITS = str.maketrans("0123456789{},", "abcdefghijklm")
+NO_DIGITS = str.maketrans("0123456789{},", "abcdefghijklm")
 _MEANINGS = ("plain", "strong", "good", "bad", "note", "number", "path", "code", "name")
 _RULES = ("key.seed.count", "package.log-file", "acme.own-rule")
 _LINKS = ("", "", "https://example.org/a_b", "javascript:alert(1)", 'https://a.b/"><b>', "https://a.b/)[x](", "//a.b")
@@ -149,7 +149,7 @@ class Maker:
             severity=severity,
             kind=kind,
             blocks=Blocks.BOTH,
-            path="/".join(map(self._change, self._said.text().translate(_NO_DIGITS).split("/"))),
+            path="/".join(map(self._change, self._said.text().translate(NO_DIGITS).split("/"))),
             line=self._said.byte() or None,
             message=self._text() or "m",
             expected=optional[0],

@@ -94,14 +94,23 @@ def same_page(page: str, quiet: str) -> Read:
     Raises:
         BrokenError: it does not.
     """
-    if found := _STEERING.search(page):
-        raise BrokenError(f"{found[0]!r} in {page[max(0, found.start() - 60) : found.end() + 60]!r}")
+    check_characters(page)
     read, other = Read(page), Read(quiet)
     if read.elements != other.elements:
         pairs = zip(read.elements, other.elements, strict=False)
         at = next((at for at, (one, two) in enumerate(pairs) if one != two), -1)
         raise BrokenError(f"element {at} is {read.elements[at]}, with harmless text {other.elements[at]}")
     return read
+
+
+def check_characters(page: str) -> None:
+    """No character in a page steers how it is shown.
+
+    Raises:
+        BrokenError: one does.
+    """
+    if found := _STEERING.search(page):
+        raise BrokenError(f"{found[0]!r} in {page[max(0, found.start() - 60) : found.end() + 60]!r}")
 
 
 def squeezed(text: str) -> str:

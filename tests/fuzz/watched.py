@@ -65,7 +65,8 @@ class _Watch:
         full = os.path.abspath(name if folder < 0 else os.path.join(os.readlink(f"/proc/self/fd/{folder}"), name))
         # The folder is resolved: a path through a link lies where the link leads.
         real = os.path.join(os.path.realpath(os.path.dirname(full)), os.path.basename(full))
-        if event == "os.mkdir" and os.path.lexists(real):  # It fails, and is allowed to.
+        # A folder that is there cannot be made, and a module that is imported may be kept as bytecode.
+        if (event == "os.mkdir" and os.path.lexists(real)) or f"{os.sep}__pycache__" in real:
             return
         if self.allowed is None or not real.startswith(f"{self.allowed}{os.sep}"):
             self.seen.append(f"{event} {real!r}")

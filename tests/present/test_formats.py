@@ -167,3 +167,12 @@ def test_a_kind_that_is_not_a_plain_word_is_neither_style_nor_markup(kind: str) 
     page = html.render(_tallied(kind))
     assert 'data-kind="' not in page
     assert page.count("only-") == page.count("only-c")
+
+
+def test_code_beside_code_is_one_piece_of_code() -> None:
+    """The backticks between two would be read as one run, which ends neither."""
+    words = (Span("a", "code"), Span(""), Span("b|", "name"), Span("c"), Span("", "code"), Span("d", "code"))
+    table = Table((Column("t"),), ((words,),))
+    assert markdown.render(document("t", Text(words), table)).splitlines()[2:] == [
+        "`ab|`c`d`", "", "| t |", "| --- |", "| `ab\\|`c`d` |",
+    ]  # fmt: skip

@@ -38,7 +38,7 @@ def command(manifest: Path, output: Path, force: bool) -> None:
     from mlsub.commands.demo.run import rehearse
     from mlsub.emit.errors import DoomedRunError
     from mlsub.io.errors import MlsubError, needs_extra
-    from mlsub.io.show import plain
+    from mlsub.io.show import message_line
 
     try:
         wanted = read_manifest(manifest)
@@ -47,7 +47,7 @@ def command(manifest: Path, output: Path, force: bool) -> None:
     except DoomedRunError as error:
         # The recorder has findings against the runs that the manifest asks for.
         for line in str(error).splitlines():
-            click.echo(plain(line), err=True)
+            click.echo(message_line(line), err=True)
         sys.exit(1)
     except ImportError as error:
         raise MlsubError(needs_extra(f"rehearsing needs scikit-learn ({error}).", "rehearsal")) from error

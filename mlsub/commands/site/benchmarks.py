@@ -61,17 +61,21 @@ def _page(whole: Whole, history: History) -> Page:
 
 
 def _pages_of(history: History) -> dict[str, dict[str, str]]:
-    """The addresses of what the results name, for the table that a script makes."""
+    """The addresses of what the results name, for the table that a script makes: by the names that the dataset has."""
     chips = ((result.named.accelerator, accelerator_href(result.named)) for result in history.results)
     return {
-        "organisation": {result.named.organisation: organisation_href(result.named) for result in history.results},
+        "organisation": {_organisation(result): organisation_href(result.named) for result in history.results},
         "accelerator": {name: href for name, href in chips if name and href},
         "system": {_system_key(result): system_href(result.named, result.row) for result in history.results},
     }
 
 
+def _organisation(result: Result) -> str:
+    return text_of(result.named.organisation, 200)
+
+
 def _system_key(result: Result) -> str:
-    return f"{text_of(result.named.organisation, 200)}\n{text_of(result.row.system or result.entry.system, 200)}"
+    return f"{_organisation(result)}\n{text_of(result.row.system or result.entry.system, 200)}"
 
 
 def _facts(history: History) -> Iterator[tuple[str, Cell]]:

@@ -11,6 +11,7 @@ import msgspec
 from mlsub.commands.site.model import Drawn, Live, Runs
 from mlsub.io.digest import blake2b
 from mlsub.present.chart import Series
+from mlsub.score.cells import encodable
 
 #: Where series lie that several pages have.
 SHARED = "shared"
@@ -71,7 +72,21 @@ def _number(value: float) -> str:
 
 def safe_json(found: object) -> str:
     """JSON for a script: nothing in it ends the script or begins markup."""
-    text = msgspec.json.encode(found).decode("utf-8")
+    try:
+        text = msgspec.json.encode(found).decode("utf-8")
+    except UnicodeEncodeError:  # Of a name of a folder that is not UTF-8.
+        text = msgspec.json.encode(_encodable(found)).decode("utf-8")
     for unsafe, escaped in _UNSAFE.items():
         text = text.replace(unsafe, escaped)
     return text
+
+
+def _encodable(found: Any) -> Any:
+    """The same values, whose texts UTF-8 can hold."""
+    if isinstance(found, str):
+        return encodable(found)
+    if isinstance(found, dict):
+        return {_encodable(key): _encodable(value) for key, value in found.items()}
+    if isinstance(found, msgspec.Struct):
+        return msgspec.structs.replace(found, **_encodable(msgspec.structs.asdict(found)))
+    return [_encodable(one) for one in found] if isinstance(found, list | tuple) else found

@@ -16,7 +16,7 @@ from uuid import uuid4
 import msgspec
 
 from mlsub.io.errors import MlsubError, reason_of
-from mlsub.io.show import plain
+from mlsub.io.show import message_line
 from mlsub.io.version import VERSION
 from mlsub.workspace.executors import on_worker
 from mlsub.workspace.executors.batches import Work
@@ -208,7 +208,7 @@ def within(limit_s: float, call: Callable[[], T]) -> T | str:
 def note(text: str) -> None:
     """A line on standard error, as far as that can be written."""
     with suppress(OSError, ValueError, AttributeError):
-        sys.stderr.write(plain(f"mlsub: {text}") + "\n")
+        sys.stderr.write(message_line(f"mlsub: {text}") + "\n")
         sys.stderr.flush()
 
 

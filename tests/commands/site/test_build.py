@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from datetime import date
@@ -12,8 +13,11 @@ import pytest
 
 from mlsub.commands.db.records import Configuration, Document, MlperfIds, Record, Records, Source
 from mlsub.commands.site.build import Wanted, build_site, check_place
+from mlsub.commands.site.chartdata import chart_json
+from mlsub.commands.site.model import Drawn
 from mlsub.commands.site.render import POLICY, STATIC
 from mlsub.io.errors import MlsubError
+from mlsub.present.chart import Axis, Series
 from mlsub.workspace import Settings
 from tests.commands.site.sites import Html, checked, ids_of_rack1, two_rounds
 from tests.commands.test_hostile import HOSTILE
@@ -334,3 +338,23 @@ def test_all_published_rounds_make_one_site_that_is_not_large(tmp_path: Path) ->
     assert (built.rounds, built.results) == (12, 242)
     size = sum(path.stat().st_size for path in (tmp_path / "site").rglob("*") if path.is_file())
     assert size < 6e6
+
+
+def test_names_of_folders_that_are_not_utf8_are_shown(tmp_path: Path) -> None:
+    """A single folder whose name is not text kept the whole site from being built; scripts find pages by names."""
+    for organisation in ("ACME\udcff", "Beta\x9b"):
+        tree = make_tree(tmp_path, "v1.0", organisation)
+        tree.add_system("rack\udcfe2")
+        tree.add_entry("resnet", "rack\udcfe2")
+    site = tmp_path / "site"
+    built = build_site(checked(tree.folder.parent), site, Wanted())
+    assert built.results == 4
+    charts = [one for page in site.rglob("*.html") for one in Html(page.read_bytes()).data]
+    assert any("ACME\\\\udcff" in str(one) for one in charts)
+    [data] = [one for one in charts if "explore" in one]
+    names = json.loads((site / "data" / "results.json").read_bytes())
+    assert {one["organisation"] for one in names} == set(data["explore"]["pages"]["organisation"])
+    series = Series(name="a\udcff", style="line", points=((1.0, 2.0),))
+    axis = Axis(title="x")
+    drawn = Drawn(key="k", title="t", about="a", x=axis, y=axis, series=(series,))
+    assert '"name":"a\\\\udcff"' in chart_json(drawn)

@@ -6,7 +6,6 @@ import os
 import random
 import re
 import tempfile
-from functools import cache
 from pathlib import Path
 
 from tests.commands.runner import Outcome, answer_schema, run
@@ -52,7 +51,7 @@ _STARTS = ("v1.0/ACME", "v1.0/ACME", "v1.0", "v1.0/ACME/results/rack1/resnet", "
 
 
 def _package(data: bytes) -> None:
-    above = emptied(_warm() / "package")
+    above = emptied(scratch("packages") / "package")
     lay_out(tree_of(data[1:]), above)
     start = above / _STARTS[(data[0] if data else 0) % len(_STARTS)]
     before = state_of(above)
@@ -63,7 +62,7 @@ def _package(data: bytes) -> None:
         raise BrokenError(f"{call} ends with {other.status}, with --format json {first.status}")
     same_state(before, state_of(above))
     if one_in(_DB, data, b"db"):
-        place = emptied(_warm() / "out")
+        place = emptied(scratch("packages") / "out")
         _orderly("db build", run("db", "build", above, "-o", place / "results.duckdb", "--jobs", 1, **_ALONE))
         same_state(before, state_of(above))
 
@@ -91,21 +90,6 @@ def _orderly(call: str, outcome: Outcome) -> None:
         raise BrokenError(f"{call}: {shown[-2000:]}")
     # A diff is of bytes as they are in the file, so that it can be applied.
     check_harmless(outcome.stderr if "diff" in call else shown.replace("\r\n", "\n"), call)
-
-
-def _warm() -> Path:
-    """The folder to work in, of this process; what commands load and make once is there before the first input."""
-    return _room(os.getpid())
-
-
-@cache
-def _room(_: int) -> Path:
-    room = scratch("packages")
-    lay_out(tree_of(b"\1"), emptied(room / "package"))
-    for call in _CALLS:
-        words = [word.format(tree=room / "package" / "v1.0/ACME", out=room / "none" / "ACME") for word in call.split()]
-        run(*words, **_ALONE)
-    return room
 
 
 _NAMES = (

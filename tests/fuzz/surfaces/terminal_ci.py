@@ -5,14 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 from functools import cache
 from typing import Any
 from xml.etree import ElementTree
 
 from mlsub.commands.score.formats import csv_of, parquet_of, render_csv, render_xlsx
 from mlsub.findings import Finding, Verdict
-from mlsub.io.show import plain
-from mlsub.present import github, gitlab, junit, sarif
+from mlsub.io.show import message_line, plain
+from mlsub.present import github, gitlab, junit, output, sarif
+from mlsub.present.document import Findings, document
 from mlsub.present.results import Result, Results, of_verdict
 from mlsub.score.cells import Value, encodable, exact, legible
 from mlsub.score.columns import ColumnKind, columns
@@ -45,10 +47,28 @@ def _results(data: bytes) -> Results:
 def _ci(data: bytes) -> None:
     results = _results(data)
     found = list(results.all)
+    _lines([result.finding for result in found])
     _github(results, found)
     _gitlab(results, found)
     _junit(results, found)
     _sarif(results, found, data)
+
+
+def _lines(found: list[Finding]) -> None:
+    """Where GitHub's runner reads what is printed, no line of it is a command."""
+    before = os.environ.get("GITHUB_ACTIONS")
+    os.environ["GITHUB_ACTIONS"] = "true"
+    try:
+        shown = output.render(document("t", Findings(tuple(found))), "text", io.StringIO())
+        shown += "".join(f"{message_line(one.message)}\n" for one in found)
+    finally:
+        if before is None:
+            del os.environ["GITHUB_ACTIONS"]
+        else:
+            os.environ["GITHUB_ACTIONS"] = before
+    for line in shown.splitlines():
+        if "##[" in line or line.lstrip().startswith("::"):
+            raise BrokenError(f"a command of GitHub: {line!r}")
 
 
 def _github(results: Results, found: list[Result]) -> None:
