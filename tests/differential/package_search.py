@@ -81,7 +81,13 @@ class Tried(NamedTuple):
         logs = {log.path for log in self.report.logs}
         # What a single log is noncompliant by is forgiven, or has a finding on the entry as well.
         deciding = [f for f in self.report.findings if f.rejects and (f.path not in logs or f.rule.startswith(_ENTRY))]
-        return {f.rule for f in deciding if f.rule not in STRICTER and "systems/." not in f.path}
+        # Of an entry in whose place others are judged nothing else matters.
+        replaced = tuple(f.path for f in deciding if f.rule == "entry.glob-name")
+        return {
+            f.rule
+            for f in deciding
+            if f.rule not in STRICTER and "systems/." not in f.path and not f.path.startswith(replaced)
+        }
 
     @property
     def outcome(self) -> str:
