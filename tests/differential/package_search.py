@@ -69,7 +69,7 @@ class Tried(NamedTuple):
         if self.answer.accepted and not accepted(self.report) and (self._unexplained or not rejecting(self.report)):
             return self._told("mlsub rejects what the official checker accepts")
         differing = [pair for pair in self.factors if not math.isclose(*pair, rel_tol=1e-12)]
-        if self.answer.accepted and accepted(self.report) and differing:
+        if differing:
             return self._told(f"the factors differ: {differing}")
         return None
 
@@ -110,7 +110,8 @@ def tried(seed: str, number: int, above: Path, fault: str | None = None) -> Trie
     report, content = ours(package), listing(package.folder)
     description = f"{seed} {number}, {package.combination}, {', '.join(faulty.faults)}"
     answer = official(package)
-    return Tried(description, report, answer, content, tuple(_factors(package, report)))
+    both = answer.accepted and accepted(report)
+    return Tried(description, report, answer, content, tuple(_factors(package, report)) if both else ())
 
 
 def _factors(package: Package, report: Report) -> Iterator[tuple[float, float]]:
