@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 from typing import Any
 
+from mlsub.convergence.table import plan_of
+from mlsub.rounds import get_round
 from tests.differential.fault_parts import DEEP, ODD_BYTES, Change, described, instead
-from tests.differential.generate import Combination, combinations
+from tests.differential.generate import Combination, combinations, usage_and_round
 from tests.differential.log import altered, content, places_of
-from tests.differential.packages import Package, log_of, package_combinations
+from tests.differential.packages import CLOSED, Package, log_of, package_combinations
 
 _ODD_VALUES: tuple[Any, ...] = (
     *("", " ", "0", "-1", "8.0", "eight", "x" * 10_000, "\0", "\u202e8", "８", "räck", "{}", "a\nb", "closed "),
@@ -159,6 +162,26 @@ def _noise(package: Package, rng: random.Random) -> None:
     file.write_bytes(rng.choice((line + whole, whole + line, whole.replace(b"\n", b"\r\n"), whole.rstrip(b"\n"))))
 
 
+def _about_the_limit(package: Package, rng: random.Random) -> None:
+    """Runs that converge at the limit of the convergence test, at the mean of the reference, or next to either."""
+    ours = package.combination
+    if ours.division != "closed":
+        return
+    usage, name = usage_and_round(ours.round)
+    plan = plan_of(get_round(usage, name), ours.benchmark, CLOSED[ours.round][ours.benchmark])
+    if plan.minimum is None or plan.mean is None:
+        return
+    near = rng.choice((plan.minimum, plan.mean, (plan.minimum + plan.mean) / 2))
+    near = rng.choice((near, near + 1e-9, near - 1e-9, math.ceil(near), math.floor(near), round(near, 3)))
+    for number, file in enumerate(package.logs):
+        log = log_of(ours, number)
+        for place in (*places_of(log, "eval_accuracy"), *places_of(log, "eval_error")):
+            metadata = (log[place].record or {})["metadata"]
+            counts = dict.fromkeys({"epoch_num", "samples_count", "step_num"} & metadata.keys(), near)
+            log = altered(log, place, metadata={**metadata, **counts})
+        file.write_bytes(content(log))
+
+
 def _batch_sizes(package: Package, rng: random.Random) -> None:
     """Another batch size in one log or in all, also of an odd type."""
     logs = package.logs
@@ -180,4 +203,5 @@ FILE_FAULTS: dict[str, Change] = {
     "odd seeds": _seeds,
     "noise in a log": _noise,
     "odd batch sizes": _batch_sizes,
+    "runs about the limit": _about_the_limit,
 }

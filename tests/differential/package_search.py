@@ -6,13 +6,27 @@ Exit status 1 on any disagreement.
 
 from __future__ import annotations
 
+import json
+import math
 import random
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from mlsub.convergence.algorithm import algorithm_of
 from mlsub.submission.report import Report
 from tests.differential.faults import listing, spoil
-from tests.differential.packages import Answer, accepted, build, official, ours, package_combinations, rejecting
+from tests.differential.generate import usage_and_round
+from tests.differential.packages import (
+    Answer,
+    Package,
+    accepted,
+    build,
+    official,
+    ours,
+    package_combinations,
+    rejecting,
+)
 from tests.differential.search import Outcome, Search, main_of
 
 #: Where mlsub rejects and the official tool accepts, the rule that does so and the reason (docs/deviations.md).
@@ -21,6 +35,7 @@ STRICTER: dict[str, str] = {
     "tree.unknown-scaling": "the same of a folder beside strong and weak that holds no folder",
     "tree.unreadable": "a link that leads nowhere is nothing to the official tool; what it stands for is missing",
     "tree.no-logs": "the official tool calls a package without any result a success",
+    "tree.systems-missing": "the official tool looks for no description where no system has a folder in it",
     "log.empty": "the official tool may forgive the run, and then the official summarizer crashes on it",
     "log.no-records": "the same of a log without records",
     "log.wide-encoding": "the same of a log in UTF-16",
@@ -31,12 +46,17 @@ _ENTRY = ("official.", "seed.", "rcp.")
 
 
 class Tried(NamedTuple):
-    """A package with faults, what each side says of it, and in words what lies in it."""
+    """A package with faults, what each side says of it, and in words what lies in it.
+
+    ``factors`` are those of the entries that pass the convergence test, where the official checker writes one: mlsub's,
+    and what it wrote.
+    """
 
     description: str
     report: Report
     answer: Answer
     listing: str
+    factors: tuple[tuple[float, float], ...] = ()
 
     @property
     def problem(self) -> str | None:
@@ -48,6 +68,9 @@ class Tried(NamedTuple):
             return self._told("mlsub accepts what the official checker does not")
         if self.answer.accepted and not accepted(self.report) and (self._unexplained or not rejecting(self.report)):
             return self._told("mlsub rejects what the official checker accepts")
+        differing = [pair for pair in self.factors if not math.isclose(*pair, rel_tol=1e-12)]
+        if differing:
+            return self._told(f"the factors differ: {differing}")
         return None
 
     @property
@@ -59,7 +82,13 @@ class Tried(NamedTuple):
         logs = {log.path for log in self.report.logs}
         # What a single log is noncompliant by is forgiven, or has a finding on the entry as well.
         deciding = [f for f in self.report.findings if f.rejects and (f.path not in logs or f.rule.startswith(_ENTRY))]
-        return {f.rule for f in deciding if f.rule not in STRICTER and "systems/." not in f.path}
+        # Of an entry in whose place others are judged nothing else matters.
+        replaced = tuple(f.path for f in deciding if f.rule == "entry.glob-name")
+        return {
+            f.rule
+            for f in deciding
+            if f.rule not in STRICTER and "systems/." not in f.path and not f.path.startswith(replaced)
+        }
 
     @property
     def outcome(self) -> str:
@@ -80,7 +109,19 @@ def tried(seed: str, number: int, above: Path, fault: str | None = None) -> Trie
     # The official checker comes last, for it writes into the package.
     report, content = ours(package), listing(package.folder)
     description = f"{seed} {number}, {package.combination}, {', '.join(faulty.faults)}"
-    return Tried(description, report, official(package), content)
+    answer = official(package)
+    both = answer.accepted and accepted(report)
+    return Tried(description, report, answer, content, tuple(_factors(package, report)) if both else ())
+
+
+def _factors(package: Package, report: Report) -> Iterator[tuple[float, float]]:
+    usage, name = usage_and_round(package.combination.round)
+    algorithm = algorithm_of(usage, name)
+    for entry in report.entries if algorithm and algorithm.normalise else ():
+        if entry.rcp.verdict == "pass":
+            file = package.folder / entry.path / "scaling.json"
+            written = json.loads(file.read_text())["scaling_factor"] if file.is_file() else 1.0
+            yield entry.rcp.scaling, written
 
 
 def attempt(seed: str, number: int, above: Path) -> Outcome:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -121,6 +122,15 @@ def test_what_the_official_checker_refuses_is_refused_by_its_reason(
     assert found >= rules
     # Logs taken over from another entry share its seeds, which counts within one entry only.
     assert found - rules <= {"key.eval_accuracy.target", "entry.noncompliant-runs"}
+
+
+def test_a_system_without_benchmarks_needs_no_description_there(tmp_path: Path) -> None:
+    package = build(tmp_path, RETINANET)
+    shutil.rmtree(package.entry)
+    shutil.rmtree(package.folder / "systems")
+    report = ours(package)
+    assert (rejecting(report), accepted(report)) == ({"tree.systems-missing"}, False)
+    assert official(package) == (True, None)
 
 
 def test_a_scaling_factor_that_is_a_folder_stops_the_official_checker_in_closed(tmp_path: Path) -> None:
