@@ -89,8 +89,27 @@ def _seeds() -> tuple[bytes, ...]:
 
 
 _WORDS = (
-    *(b":::MLLOG ", b'"power_reading"', b'"power_measurement_stop"', b'"conversion_eff"', b'"value": NaN', b"1e999", b"null"),
-    *(b"\r", b"\x00", b"\xff", b"\xc2\x85", b"9" * 400, b'"value": true', b'"time_ms": "1"', b"-1", b"1e400", b"\n====\n"),
+    *(
+        b":::MLLOG ",
+        b'"power_reading"',
+        b'"power_measurement_stop"',
+        b'"conversion_eff"',
+        b'"value": NaN',
+        b"1e999",
+        b"null",
+    ),
+    *(
+        b"\r",
+        b"\x00",
+        b"\xff",
+        b"\xc2\x85",
+        b"9" * 400,
+        b'"value": true',
+        b'"time_ms": "1"',
+        b"-1",
+        b"1e400",
+        b"\n====\n",
+    ),
 )
 
 HARNESSES = (Harness("power", "power files of a run", _power, _seeds, _WORDS, _generate, longest=6_000),)
