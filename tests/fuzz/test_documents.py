@@ -79,6 +79,7 @@ DEFECTS: tuple[tuple[str, Any, str, Spoil, bytes], ...] = (
     ("claims", documents_kinds, "audit_of", without_last("claims"), _CLAIMS),
     ("records", documents_kinds, "shown", another, b""),
     ("ids", documents_kinds, "shown", another, b""),
+    ("ids-table", documents_kinds.Ids, "of", lambda found: None, b""),
     ("rehearsal", documents_kinds, "shown", another, b""),
     ("overlay", documents_kinds.documents, "use_overlay", refused("", 1), b"title: x\n"),
     ("pairs", documents_json, "read_pairs", lambda found: tuple(replaced(line=1)(one) for one in found), b'{\n"a": 1}'),

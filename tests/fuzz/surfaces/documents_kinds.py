@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,9 +27,10 @@ from mlsub.commands.pack.read import read_manifest
 from mlsub.io.documents import Form, read_document
 from mlsub.io.problems import FileProblemsError
 from mlsub.io.yamlfile import read
+from mlsub.rounds import normalise_round
 from mlsub.rules.overlay import overlay_schema
 from mlsub.submission.ids import FORM as IDS
-from mlsub.submission.ids import read_ids
+from mlsub.submission.ids import Ids, read_ids
 from mlsub.workspace import Checked, Settings, check_with_logs
 from tests.fuzz.harness import BrokenError, Harness
 from tests.fuzz.surfaces.documents_grammar import Maker, as_yaml
@@ -100,6 +103,19 @@ def _claims(file: Path) -> Any:
     if len(judged.claims) != len(claims.claims) or len(entries(judged)) < len(claims.claims):
         raise BrokenError(f"{len(claims.claims)} claims, {len(judged.claims)} verdicts")
     return claims
+
+
+def _table(data: bytes) -> None:
+    """A table of IDs: each row's ID is that of its result."""
+    file = placed(data, "fuzz.csv")
+    known: Ids | None = taken(lambda: read_ids(file), data, file)
+    text = data.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    for row in csv.DictReader(io.StringIO(text, newline="")) if known is not None else ():
+        cells = {str(head).strip().lower(): (cell or "").strip() for head, cell in row.items()}
+        place = (cells["organisation"], cells["system"], cells.get("benchmark", ""), cells.get("division") or None)
+        found = known.of(cells.get("usage") or "training", str(normalise_round(cells["round"])), *place)
+        if any(cells.values()) and (found is None or found.ids != (cells["id"],)):
+            raise BrokenError(f"{cells} has {found}")
 
 
 def _overlay(data: bytes) -> None:
@@ -209,6 +225,10 @@ _IDS = (
     "      - {id: 1.0-1026, organisation: ACME, system: rack1, benchmark: resnet, division: closed}\n"
     "    groups:\n      - ids: [1.0-1027, 1.0-1028]\n        results: [{organisation: ACME, system: rack2}]\n"
 )
+_TABLE = (
+    b"id,round,organisation,system,usage,benchmark,division,more\n1.0-1,v1.0,ACME,rack1,,,,x\n"
+    b'1.0-2,1.0,"A ""B"" C",rack2,training,bert,closed,\n\n2.0-7,2.0,ACME,rack1,hpc,,open,\n'
+)
 _ANY: tuple[bytes, ...] = tuple(
     text.encode("utf-8", "surrogatepass") for text in (*VALUES, *KEYS, *WORDS) if len(text) < 400
 )
@@ -263,6 +283,9 @@ HARNESSES = (
     ),
     _harness("records", "benchmark records of db", _reader(RECORDS, read_records), RECORDS.schema, documents.records),
     _harness("ids", "lists of result IDs", _reader(IDS, read_ids), IDS.schema, lambda: (_IDS,)),
+    Harness(
+        "ids-table", "tables of result IDs in CSV", _table, lambda: (_TABLE,), (*_TABLE.split(), b'"', b"\x0b", b"\r")
+    ),
     _harness(
         "rehearsal",
         "manifests of demo",
